@@ -23,12 +23,12 @@ struct Id {
 inline std::string suite_of(const Catch::TestCaseInfo& test) {
   if (!test.className.empty()) return escape_name(test.className);
   std::string_view file = test.lineInfo.file;
-  file.remove_prefix(file.rfind('/') + 1);  // 0 if there is none
+  file.remove_prefix(file.rfind('/') + 1);  // 0 without a slash
   return escape_title(file.substr(0, file.rfind('.')));
 }
 
-// Of all test cases, in their order. An escaped name has no '_' where another has a space, so where
-// titles meet the names do not.
+// Returns the ids of all test cases, in order. Titles that would become equal are escaped in full: an escaped name has
+// no '_' for a space, so these stay different.
 inline std::vector<Id> ids_of(const std::vector<Catch::TestCase>& tests) {
   std::map<std::string, int> times;
   for (const Catch::TestCase& test : tests) ++times[suite_of(test) + "." + escape_title(test.name)];
@@ -55,8 +55,8 @@ inline int number_of_tag(const std::string& tag, std::string_view text) {
               "the tag [" + tag + "] has no number; write [world_size=3], [timeout=10s] or [timeout=500ms]");
 }
 
-// What the tags [world_size=N], [timeout=Ns] and [timeout=Nms] ask for. Throws Error{InvalidArgument}
-// for such a tag without a number.
+// Parses the tags [world_size=N], [timeout=Ns] and [timeout=Nms]. Throws Error{InvalidArgument} for such a tag without
+// a number.
 inline TestOptions options_of_tags(const std::vector<std::string>& tags) {
   TestOptions options;
   for (const std::string& tag : tags) {

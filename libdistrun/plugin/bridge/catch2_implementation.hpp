@@ -1,6 +1,6 @@
 #pragma once
-// Catch2 with its implementation, which is to be in one source of a plugin. Its handlers of signals
-// are left out: a rank's own see crashes.
+// Catch2 with its implementation, which one source of a plugin must include. Without Catch2's signal handlers: the
+// rank's own handle crashes.
 #ifndef CATCH_CONFIG_RUNNER
 #define CATCH_CONFIG_RUNNER
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-// Hears what Catch2 says of the one test case that a rank runs, and tells it to the rank.
+// Receives Catch2's events of the one test case that a rank runs, and reports them to the rank.
 #include <distrun/plugin/bridge/catch2_implementation.hpp>
 
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace distrun::detail::catch2 {
 
-// Ends the test case where Catch2 would go on with its next section. After a failed REQUIRE on one
-// rank the others are not at that section, so their barriers would not meet.
+// Ends the test case where Catch2 would continue with its next section. After a failed REQUIRE on one rank, the others
+// are in another section, so their barriers would not match.
 class RankConfig final : public Catch::Config {
  public:
   using Catch::Config::Config;
   void stop() noexcept { stopped_ = true; }
-  // Catch2 stops when so many assertions have failed; -1: never.
+  // Catch2 stops after this many failed assertions; -1: never.
   int abortAfter() const override { return stopped_ ? 0 : -1; }
 
  private:
@@ -64,7 +64,7 @@ class RankReporter final : public Catch::IStreamingReporter {
   }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
-    // Catch2 adds a failure for the one that did not come.
+    // Catch2 counts an extra failure for the one that did not occur.
     const bool missed = should_fail_ && !failed_ && !skip_;
     rank_.tally().count_checks(stats.totals.assertions.total() - (missed ? 1 : 0));
     if (!missed) return;
@@ -74,13 +74,13 @@ class RankReporter final : public Catch::IStreamingReporter {
                           .where = {at.file, static_cast<std::uint32_t>(at.line)}});
   }
 
-  // After the run. Throws Skip if the test was skipped.
+  // Called after the run. Throws Skip if the test was skipped.
   void conclude() const {
     if (skip_) throw *skip_;
   }
 
  private:
-  // An exception outside of any assertion; Catch2 then has the last assertion's place, not its name.
+  // An exception outside of any assertion; then Catch2 has the last assertion's location, but not its name.
   static bool is_outside(const Catch::AssertionResult& result) {
     const auto& macro = result.m_info.macroName;
     return result.getResultType() == Catch::ResultWas::ThrewException &&
@@ -92,8 +92,8 @@ class RankReporter final : public Catch::IStreamingReporter {
     return goes_on == 0 || is_outside(result);
   }
 
-  // Whether it is a failure that nobody has been told of: Catch2 reports an exception while it
-  // handles it. The text stays Catch2's, since the test may have translators of its own.
+  // Returns whether this is a failure that has not been reported yet. Catch2 reports an exception while it handles it.
+  // The text stays Catch2's, since the test may have its own translators.
   bool take_exception(const Catch::AssertionResult& result, Failure& failure) {
     Caught caught = caught_exception();
     if (!caught.failure) {
@@ -109,7 +109,7 @@ class RankReporter final : public Catch::IStreamingReporter {
     } else if (is_outside(result)) {
       failure.text += "\n  thrown after this line";
     }
-    if (failure.because_of >= 0) failure.ends_body = true;  // no barrier can be met any more
+    if (failure.because_of >= 0) failure.ends_body = true;  // no barrier can complete any more
     return true;
   }
 
@@ -144,10 +144,10 @@ class RankReporter final : public Catch::IStreamingReporter {
 
   Rank& rank_;
   RankConfig& config_;
-  std::vector<std::string> sections_;  // that are open, from the outermost
+  std::vector<std::string> sections_;  // open sections, the outermost first
   bool may_fail_ = false;
   bool should_fail_ = false;
-  bool failed_ = false;  // whether or not it counts
+  bool failed_ = false;  // also if the failure is allowed
   std::optional<Skip> skip_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Catch2's test cases as declarations, and the run of one of them.
+// Declares Catch2's test cases, and runs one of them.
 #include <distrun/plugin/bridge/catch2_implementation.hpp>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@
 
 namespace distrun::detail::catch2 {
 
-// Listeners of the test's own hear what the reporter hears.
+// Adds the test's own listeners.
 inline Catch::IStreamingReporterPtr with_listeners(std::unique_ptr<RankReporter> reporter,
                                                    const std::shared_ptr<RankConfig>& config) {
   const auto& listeners = Catch::getRegistryHub().getReporterRegistry().getListeners();
@@ -27,7 +27,7 @@ inline Catch::IStreamingReporterPtr with_listeners(std::unique_ptr<RankReporter>
   return all;
 }
 
-// Random generators give the same on all ranks, so that their barriers meet.
+// Random generators have the same seed on all ranks, so that their barriers match.
 inline void run_test(Rank& rank, const Catch::TestCase& test) {
   Catch::ConfigData settings;
   settings.name = "distrun";
@@ -42,7 +42,7 @@ inline void run_test(Rank& rank, const Catch::TestCase& test) {
   ours.conclude();
 }
 
-// Throws what went wrong while test cases were registered: a reserved tag.
+// Throws errors of the registration of test cases, such as a reserved tag.
 inline void check_registration() {
   for (const std::exception_ptr& error : Catch::getRegistryHub().getStartupExceptionRegistry().getExceptions()) {
     std::rethrow_exception(error);
@@ -62,7 +62,7 @@ inline TestDeclaration declaration_of(const Catch::TestCase& test, Id id) {
   return declaration;
 }
 
-// Catch2 itself refuses two test cases of one name.
+// Catch2 itself refuses two test cases with one name.
 inline std::vector<TestDeclaration> declared_tests() {
   check_registration();
   const char* asked = std::getenv("DISTRUN_CATCH2_HIDDEN");

@@ -1,6 +1,6 @@
 #pragma once
-// Counts the assertions of GoogleTest. It keeps no number of those that hold, but each assertion
-// begins with one macro, which is made to count here.
+// Counts GoogleTest's assertions. GoogleTest does not count those that pass, but each assertion begins with one macro,
+// which this header redefines.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace distrun::detail::gtest {
 
-// So many began in this process, in sources that saw this header.
+// The number of assertions begun in this process, in sources that include this header.
 inline std::atomic<std::uint64_t>& assertions() noexcept {
   static std::atomic<std::uint64_t> count{0};
   return count;
@@ -23,7 +23,7 @@ inline int count_assertion() noexcept {
 
 #ifdef GTEST_AMBIGUOUS_ELSE_BLOCKER_
 #undef GTEST_AMBIGUOUS_ELSE_BLOCKER_
-// A switch of one way, as GoogleTest's own: an `else` after it cannot be taken for its.
+// A switch with one branch, like GoogleTest's own, so that a following `else` cannot bind to it.
 #define GTEST_AMBIGUOUS_ELSE_BLOCKER_                  \
   switch (::distrun::detail::gtest::count_assertion()) \
   case 0:                                              \

@@ -1,6 +1,6 @@
 #pragma once
-// GoogleTest's names as distrun's ids. A suite is [instance/]Suite[/type], a test is Test[/parameter]:
-// what stands between slashes becomes a key of the id, so nothing is lost and no two names meet.
+// Converts GoogleTest's names to distrun's ids. A suite is [instance/]Suite[/type], a test is Test[/parameter]: the
+// parts between slashes become keys of the id, so that nothing is lost and no two names collide.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,7 +44,7 @@ inline Id id_of(const ::testing::TestInfo& test) {
   return {escape_name(suite), escape_name(name), Parameters(std::move(entries))};
 }
 
-// GoogleTest's own name and what the parameter is, where the id does not say that.
+// Returns GoogleTest's name and the parameter, if the id does not contain them.
 inline std::string description_of(const ::testing::TestInfo& test) {
   if (test.type_param() == nullptr && test.value_param() == nullptr) return "";
   std::string text = full_name_of(test);
@@ -55,7 +55,7 @@ inline std::string description_of(const ::testing::TestInfo& test) {
   return text;
 }
 
-// As GoogleTest decides it: a name, or what follows a slash in it, that begins with DISABLED_.
+// Same rule as GoogleTest's: a name, or a part after a slash, that begins with DISABLED_.
 inline bool is_disabled(const ::testing::TestInfo& test) {
   for (const std::string_view name : {std::string_view(test.test_suite_name()), std::string_view(test.name())}) {
     if (name.starts_with("DISABLED_") || name.find("/DISABLED_") != name.npos) return true;
@@ -63,8 +63,7 @@ inline bool is_disabled(const ::testing::TestInfo& test) {
   return false;
 }
 
-// A filter that takes the test of this name. It would read some characters as more than themselves;
-// '?' takes any.
+// Returns a filter for the test of this name. Characters with a special meaning are replaced by '?', which matches any.
 inline std::string filter_for(std::string full_name) {
   for (char& c : full_name) {
     if (c == ':' || c == '-' || c == '*') c = '?';

@@ -1,5 +1,5 @@
 #pragma once
-// Hears what GoogleTest says of the one test that a rank runs, and tells it to the rank.
+// Receives GoogleTest's events of the one test that a rank runs, and reports them to the rank.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace distrun::detail::gtest {
 
 class RankListener final : public ::testing::EmptyTestEventListener {
  public:
-  // Its phases: set-up is the environments' and the suite's, body is all of the test itself, tear-down
-  // again the suite's and the environments'. `rank` must outlive it, and is in the phase set-up.
+  // Phases: set-up of the environments and the suite, body of the whole test, tear-down of the suite and the
+  // environments. `rank` must outlive it, and is in the phase set-up.
   RankListener(Rank& rank, std::string full_name) : rank_(rank), full_name_(std::move(full_name)) {
     scope_.emplace(rank_.tally(), "in set-up: ");
   }
@@ -52,7 +52,7 @@ class RankListener final : public ::testing::EmptyTestEventListener {
     scope_.reset();
   }
 
-  // After the run; `passed` is what GoogleTest thinks. Throws Skip if the test was skipped.
+  // Called after the run; `passed` is GoogleTest's result. Throws Skip if the test was skipped.
   void conclude(bool passed) {
     Tally& tally = rank_.tally();
     tally.count_checks(std::max<std::uint64_t>(assertions().load(), parts_));
@@ -100,7 +100,7 @@ class RankListener final : public ::testing::EmptyTestEventListener {
     rank_.tally().report(*caught.failure);
   }
 
-  // Of "... thrown in SetUp().", and of the traces below it, what a report needs.
+  // Extracts the place from "... thrown in SetUp()." and the traces below it.
   static std::string place_of_throw(std::string_view message) {
     constexpr std::string_view kBefore = " thrown in ";
     const std::size_t at = message.rfind(kBefore);
@@ -122,7 +122,7 @@ class RankListener final : public ::testing::EmptyTestEventListener {
 
   Rank& rank_;
   const std::string full_name_;
-  std::optional<Scope> scope_;  // within which environments and the suite are set up or torn down
+  std::optional<Scope> scope_;  // set-up or tear-down of the environments and the suite
   std::optional<Skip> skip_;    // the first
   bool started_ = false;
   bool in_test_ = false;

@@ -1,6 +1,6 @@
 #pragma once
-// GoogleTest's tests as declarations, and the run of one of them. GoogleTest runs what its filter
-// takes; here that is one test, in a process of its own, so all that is global in it is set once.
+// Declares GoogleTest's tests, and runs one of them. GoogleTest runs the tests that match its filter; here that is one
+// test in a separate process, so all its global state is set once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 
 namespace distrun::detail::gtest {
 
-// Whatever the environment says: reports, repeats and shards are distrun's. Exceptions are caught,
-// since GoogleTest then tears down; crashes are not, so the rank's crash handler sees them.
+// Overrides the environment: reports, repeats and shards are distrun's. Exceptions are caught, since GoogleTest then
+// tears down; crashes are not, so the rank's crash handler sees them.
 inline void set_flags() {
   GTEST_FLAG_SET(output, "");
   GTEST_FLAG_SET(stream_result_to, "");
@@ -40,9 +40,9 @@ inline void set_flags() {
   }
 }
 
-// What GoogleTest takes for the command line of its program. A death test of the style "threadsafe"
-// starts that again, with the number of a pipe at the end of an argument; but no rank can be started
-// again, and any other program that dies might pass. So this one says there that it lives, and why.
+// Sets the command line that GoogleTest believes its program has. A death test of the style "threadsafe" runs it again,
+// with the number of a pipe at the end of an argument. A rank cannot be started again, and any other program that dies
+// might pass. So this command reports on the pipe that it lives, and prints why.
 inline void initialize() {
   std::string words[] = {
       "/bin/sh", "-c",
@@ -56,7 +56,7 @@ inline void initialize() {
   ::testing::InitGoogleTest(&count, arguments);
 }
 
-// Its random_seed() is the run's, the same on all ranks.
+// GoogleTest's random_seed() comes from the run's seed, the same on all ranks.
 inline void run_test(Rank& rank, const std::string& full_name) {
   constexpr std::uint64_t kSeeds = 99999;  // GoogleTest's own range is 1 to 99999
   GTEST_FLAG_SET(random_seed, static_cast<int>(rank.shared_seed() % kSeeds + 1));

@@ -58,7 +58,7 @@ class Inbox {
   using PeerDiedCall = std::function<void(std::int32_t rank)>;
   void on_peer_died(PeerDiedCall call);
 
-  // Returns the rank's next test, nullopt if there is none.
+  // Returns the rank's next test, nullopt if there is no further one.
   std::optional<wire::RunOrder> wait_for_order();
   // timeout_ms < 0: no timeout. `site` is the call site in the test, for the board.
   Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site);

@@ -80,7 +80,7 @@ std::string name_of(int thread) {
   return name;
 }
 
-// What the runtime keeps for the process after its first use is not a leak. It is recognised by the names that
+// State that the runtime keeps for the process after its first use is not a leak. It is recognised by the names that
 // runtime/autograd/device_worker.cpp, tensor/core/parallel.cpp, future/handler_pool.cpp and device/virtual set.
 // (Threads without a name have the program's.)
 bool is_of_runtime(const std::string& name) {

@@ -29,7 +29,7 @@ std::vector<std::string> environment_now() {
 
 std::string name_in(const std::string& variable) { return variable.substr(0, variable.find('=')); }
 
-// Sets the variable to its value in `right`, or unsets it if it has none there.
+// Sets the variable to its value in `right`, or unsets it if it is missing there.
 bool put_back_variable(const std::string& name, const std::vector<std::string>& right) {
   for (const std::string& variable : right) {
     if (name_in(variable) != name) continue;

@@ -20,7 +20,7 @@ struct Entry {
   Names backends;
 };
 
-// By collective: who does not know it.
+// Lists for each collective the backends that do not support it.
 const std::vector<Entry>& unsupported() {
   static const std::vector<Entry> table{{"allgather_coalesced", {"nccl", "mpi", "ucc"}},
                                         {"reduce", {}},
@@ -29,7 +29,7 @@ const std::vector<Entry>& unsupported() {
   return table;
 }
 
-// By feature: who has it. "plugin" is what add_backend() says.
+// Lists for each feature the backends that have it. "plugin" marks those of add_backend().
 const std::vector<Entry>& features() {
   static const Names with_gpus{"nccl", "gloo", "ucc"};
   static const Names all{"nccl", "gloo", "mpi", "ucc"};
@@ -41,7 +41,7 @@ const std::vector<Entry>& features() {
 
 using Backends = std::map<std::string, BackendVersion, std::less<>>;
 
-// What plugins have brought.
+// Backends added by plugins.
 Backends& brought() {
   static Backends backends;
   return backends;
@@ -51,7 +51,7 @@ void take(void* backends, distrun_string name, std::int32_t major, std::int32_t 
   static_cast<Backends*>(backends)->emplace(detail::view(name), BackendVersion{major, minor, patch});
 }
 
-// With those of the runtime, where the plugin is linked with it; of the same name the plugin's own.
+// Includes the runtime's backends, if the plugin is linked with it. The plugin's own win over those of the same name.
 Backends available() {
   Backends all = brought();
   if (distrun_runtime_backends != nullptr) distrun_runtime_backends(&all, take);

@@ -1,8 +1,7 @@
 #pragma once
-// How tests of another framework become tests of a plugin: what <distrun/gtest.hpp> and
-// <distrun/catch2.hpp> are made with. The framework keeps its own list of tests; a TestFramework turns
-// that into declarations, each of which runs one test by means of the framework. What comes of it
-// is told to the rank's tally, as our own checks do.
+// Turns tests of another framework into tests of a plugin; <distrun/gtest.hpp> and <distrun/catch2.hpp> are built on
+// it. The framework keeps its own list of tests; a TestFramework converts it to declarations, each of which runs one
+// test through the framework. The outcome is reported to the rank's tally, as by DISTRUN checks.
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,27 +15,27 @@ namespace distrun::detail {
 
 // All tests of a framework within this plugin.
 struct TestFramework {
-  std::function<TestOptions()> options;  // for all of them; a DISTRUN_SUITE and the test's own win
-  // Called once, before tests are listed or run. Each declaration has `bridged`, and options of its
-  // own in `options`; its `make` is not used.
+  std::function<TestOptions()> options;  // for all tests; a DISTRUN_SUITE and the test's own options win
+  // Called once, before tests are listed or run. Each declaration has `bridged`, and its own options in `options`; its
+  // `make` is not used.
   std::function<std::vector<TestDeclaration>()> tests;
 };
 bool declare(TestFramework framework);
 
-// Texts as parts of an id. What an id cannot hold (and '%') becomes %XX, the byte in hexadecimal, so
-// that two texts never become one. A value may hold '.' and '/', and a name may hold ','.
+// Escapes text for a part of an id. A character that an id cannot hold (and '%') becomes %XX, its byte in hexadecimal,
+// so that different texts stay different. A value may hold '.' and '/', a name may hold ','.
 std::string escape_name(std::string_view text);
 std::string escape_value(std::string_view text);
-// The same for titles in plain words: a space becomes '_'. Two titles may become one.
+// The same for titles: a space becomes '_'. Different titles may become equal.
 std::string escape_title(std::string_view text);
 
-// What an exception that the framework has caught is to distrun. Neither of both: a check of distrun
-// has failed, and was reported.
+// How distrun treats an exception that the framework has caught. If neither is set, a distrun check has failed and was
+// reported.
 struct Caught {
   std::optional<Skip> skip;
   std::optional<Failure> failure;
 };
-// Of the exception being handled; call it in a catch block only, or in what one calls.
+// Describes the exception being handled; call it in a catch block or from one.
 Caught caught_exception();
 
 void enter_phase(Rank& rank, std::int32_t phase);  // DISTRUN_PHASE_...

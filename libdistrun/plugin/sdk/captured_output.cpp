@@ -41,7 +41,7 @@ CapturedOutput::Stream::Stream(int stream)
       file(checked(::memfd_create("distrun-captured", MFD_CLOEXEC), "cannot capture output")),
       before(checked(::fcntl(stream, F_DUPFD_CLOEXEC, 3), "cannot capture output")) {
   flush_all();
-  ::fcntl(file.get(), F_SETFL, O_APPEND);  // as with a pipe, nobody overwrites what another process wrote
+  ::fcntl(file.get(), F_SETFL, O_APPEND);  // as with a pipe, no process overwrites another's output
   if (::dup2(file.get(), number) < 0) base::throw_errno("cannot capture output", errno);
 }
 

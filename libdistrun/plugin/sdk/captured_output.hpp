@@ -1,28 +1,28 @@
 #pragma once
-// What a part of a test prints, as text.
+// Captures what a part of a test prints, as text.
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
 
 namespace distrun {
 
-// While it lives, what the process writes to standard output and standard error is kept here and not in the report:
-// std::cout, printf and bare descriptors alike, of child processes too. Afterwards both lead where they led before.
-// One at a time in a process; ranks that are threads share their streams.
+// While it lives, output of the process to stdout and stderr goes here instead of the report: from std::cout, printf
+// and bare descriptors, and from child processes. Its destructor restores both streams. One at a time per process;
+// ranks that are threads share the streams.
 class CapturedOutput {
  public:
-  // Throws Error{Failed} if descriptors have run out; the streams are as they were then.
+  // Throws Error{Failed} if no descriptor is left; then the streams are unchanged.
   CapturedOutput();
   CapturedOutput(const CapturedOutput&) = delete;
   CapturedOutput& operator=(const CapturedOutput&) = delete;
   ~CapturedOutput();
 
-  // All that was written so far. Throws Error{Overloaded} if that is more than 16 MiB.
+  // Returns everything written so far. Throws Error{Overloaded} beyond 16 MiB.
   std::string out() const;
   std::string err() const;
 
  private:
-  // A descriptor's file and where it led before.
+  // The capture file of a descriptor, and its previous target.
   struct Stream {
     explicit Stream(int number);
     ~Stream();

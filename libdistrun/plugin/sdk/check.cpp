@@ -16,10 +16,10 @@ std::string& kept_reason() noexcept {
   return reason;
 }
 
-// In a process whose ranks are threads, a thread that a test has started is nobody's.
+// If ranks are threads of a process, a thread that a test has started belongs to no rank.
 constexpr char kHowToBind[] = "\n  a thread works for a rank once it is bound to it: distrun::RankBinding bound(rank);";
 
-// A failure that nobody could hear must not pass for success: outside a test this throws.
+// Outside a test there is no rank to report to: throws, so that the failure does not pass for success.
 void report(const std::string& text, base::Location where, bool ends_body) {
   Rank* rank = current_rank();
   if (rank == nullptr) {

@@ -1,10 +1,10 @@
 #pragma once
-// Checks, all of them counted. DISTRUN_EXPECT(a == b) reports a failure with both operands and goes
-// on; DISTRUN_REQUIRE ends this rank's body. Both may be used on any thread of the rank; a REQUIRE
-// that fails on a helper thread throws CheckFailed there, and that thread must let the body know.
+// Checks; all are counted. DISTRUN_EXPECT(a == b) reports a failure with both operands and goes on; DISTRUN_REQUIRE
+// ends this rank's body. Both work on any thread of the rank; a REQUIRE that fails on a helper thread throws
+// CheckFailed there, and that thread must notify the body.
 //
-// A check takes one comparison; `a && b` is better written as two checks. Each takes a message, which is evaluated only
-// if the check fails: DISTRUN_EXPECT(a == b) << "in step " << step. Information about a scope: message.hpp.
+// A check takes one comparison; write `a && b` as two checks. A check also takes a message, evaluated only if it fails:
+// DISTRUN_EXPECT(a == b) << "in step " << step. For information about a scope see message.hpp.
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,21 +16,21 @@
 
 namespace distrun {
 
-// Thrown by a failed REQUIRE, which has been reported already. Not a std::exception, so that a body
-// that catches std::exception does not swallow it; one that catches everything still fails.
+// Thrown by a failed REQUIRE, which has been reported already. Not a std::exception, so that a body that catches
+// std::exception does not swallow it. If the body catches everything, the test fails all the same.
 struct CheckFailed {};
 
-// What DISTRUN_EXPECT_THROWS asks of an error beside its type: a part of its text, the kind of an Error, or both.
+// Requirements of DISTRUN_EXPECT_THROWS besides the type: a part of the text, the kind of an Error, or both.
 class ExpectedError {
  public:
-  ExpectedError(const char* part) : part_(part) {}                 // NOLINT: each is written in place of it
+  ExpectedError(const char* part) : part_(part) {}                 // NOLINT: implicit on purpose
   ExpectedError(std::string_view part) : part_(part) {}            // NOLINT
   ExpectedError(const std::string& part) : part_(part) {}          // NOLINT
   ExpectedError(ErrorKind kind) : has_kind_(true), kind_(kind) {}  // NOLINT
   ExpectedError(ErrorKind kind, std::string_view part) : part_(part), has_kind_(true), kind_(kind) {}
 
-  // Why it is another error: "text without ...", "kind timeout, expected ..."; empty if it is this one. `error` is null
-  // if what was thrown has no kind.
+  // Returns how the error differs: "text without ...", "kind timeout, expected ..."; empty if it matches. `error` is
+  // null if the exception has no kind.
   std::string difference(std::string_view text, const Error* error) const;
 
  private:
@@ -41,7 +41,7 @@ class ExpectedError {
 
 namespace detail {
 
-// What the source says: DISTRUN_EXPECT(expression) at `where`.
+// The check in the source: DISTRUN_EXPECT(expression) at `where`.
 struct CheckSite {
   const char* macro;
   const char* expression;
@@ -49,7 +49,7 @@ struct CheckSite {
 };
 
 void check_passed() noexcept;
-// Keeps why a check has failed for the FailedCheck that this thread creates next.
+// Stores why a check has failed for the next FailedCheck of this thread.
 void keep_reason(const std::string& reason);
 [[noreturn]] void fail(const std::string& text, base::Location where);
 
@@ -62,10 +62,10 @@ inline bool holds(const base::CheckResult& result) {
   return result.holds;
 }
 
-// Of a check that says itself what is wrong; empty if nothing is.
+// Takes the failure text of a check, which is empty on success.
 inline bool nothing_is_wrong(const std::string& reason) { return holds({reason.empty(), reason}); }
 
-// Collects the message of a check that has failed.
+// Collects the message of a failed check.
 class FailedCheck {
  public:
   explicit FailedCheck(const CheckSite& site);
@@ -80,7 +80,7 @@ class FailedCheck {
     return *this;
   }
 
-  // "EXPECT(a == b)", and what is known of it on further lines.
+  // Returns "EXPECT(a == b)", and details on further lines.
   std::string text() const;
   base::Location where() const noexcept { return site_.where; }
 
@@ -90,7 +90,7 @@ class FailedCheck {
   Message message_;
 };
 
-// Their & comes after every << of the message, and gives the check's two branches one type.
+// Their & binds after every << of the message, and gives both branches of the check the same type.
 struct Expect {
   void operator&(const FailedCheck& check) const;
 };
@@ -98,13 +98,13 @@ struct Require {
   [[noreturn]] void operator&(const FailedCheck& check) const;
 };
 
-// Of the exception being handled: "threw std::bad_alloc: ...". Lets through what ends a body
-// whatever was expected: a failed REQUIRE, a skip, the failure of another rank.
+// Describes the exception being handled: "threw std::bad_alloc: ...". Lets through exceptions that always end the body:
+// a failed REQUIRE, a skip, the failure of another rank.
 std::string name_what_was_thrown();
-// The same with what is different about it.
+// The same, with the difference from the expected error.
 std::string name_what_was_thrown(const std::string& difference);
 
-// The error's kind is known if it is an Error behind a type that Errors may have.
+// Returns the exception as an Error, if it is one, also through a base class of Error.
 template <class T>
 const Error* as_error(const T& thrown) {
   if constexpr (std::is_base_of_v<Error, T>) {
@@ -116,7 +116,7 @@ const Error* as_error(const T& thrown) {
   }
 }
 
-// Runs `body`; empty if it threw the T that is expected, else what happened instead.
+// Runs `body`. Returns an empty text if it threw the expected T, else what happened instead.
 template <class T, class Body>
 std::string what_instead_of(Body&& body, const ExpectedError& expected) {
   try {
@@ -134,13 +134,13 @@ std::string what_instead_of(Body&& body, const ExpectedError& expected) {
 }  // namespace detail
 }  // namespace distrun
 
-// An expression, so that a message may follow, and so that `if (a) DISTRUN_EXPECT(b); else ...` is what it looks like.
+// An expression, so that a message may follow and `if (a) DISTRUN_EXPECT(b); else ...` works as written.
 #define DISTRUN_DETAIL_JUDGE(condition, Judge, macro, text) \
   condition                                                 \
       ? static_cast<void>(0)                                \
       : ::distrun::detail::Judge() & ::distrun::detail::FailedCheck({macro, text, ::distrun::base::Location::here()})
 
-// The expression's text is made by the outermost macro, before anything in it is expanded.
+// The outermost macro stringifies the expression, before macros in it are expanded.
 #define DISTRUN_DETAIL_CHECK(Judge, macro, text, ...) \
   DISTRUN_DETAIL_JUDGE(::distrun::detail::holds(::distrun::base::Decompose() <=> __VA_ARGS__), Judge, macro, text)
 

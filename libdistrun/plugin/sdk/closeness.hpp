@@ -1,10 +1,11 @@
 #pragma once
-// DISTRUN_EXPECT_CLOSE(actual, expected, rtol, atol): fails if numbers differ by more than atol + rtol |expected|, and
-// tells the worst ones with their indices. Equal infinities are close; not-a-number is close to nothing.
+// DISTRUN_EXPECT_CLOSE(actual, expected, rtol, atol) fails if numbers differ by more than atol + rtol |expected|, and
+// prints the worst ones with their indices. Equal infinities are close; NaN is close to nothing.
 //
-// It compares numbers, ranges of numbers, tensors (include <distrun/tensors.hpp>), and every type that has beside it a
+// It compares numbers, ranges of numbers, tensors (include <distrun/tensors.hpp>), and every type with this function in
+// its namespace:
 //   std::string check_close(const T& actual, const T& expected, double rtol, double atol);
-// that returns what differs, or nothing.
+// It returns the difference, or an empty text.
 #include <concepts>
 #include <cstddef>
 #include <iterator>
@@ -71,7 +72,7 @@ std::string ranges_apart(const A& actual, const B& expected, double rtol, double
   return comparison.text(elements);
 }
 
-// What differs; empty: nothing.
+// Returns the difference; empty if all are close.
 template <class A, class B>
 std::string what_is_not_close(const A& actual, const B& expected, double rtol, double atol) {
   if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {

@@ -8,7 +8,7 @@
 namespace distrun {
 namespace {
 
-// The entry if `holds`, as a condition of the harness has it.
+// Skips with an entry of the skip table if `holds`, like a condition of PyTorch's harness.
 template <class Predicate>
 SkipCondition entry_if(std::string name, Predicate holds) {
   return [name = std::move(name), holds](const ListContext& run) -> std::optional<Skip> {

@@ -17,7 +17,7 @@ namespace {
 using detail::lend;
 using detail::view;
 
-// What a wait on the line brings: bytes when it ended well, else why not and because of whom.
+// The result of a wait: bytes on success, else the error and the rank that caused it.
 struct Reply {
   std::string data;
   std::string why;
@@ -48,7 +48,7 @@ void throw_unless_ok(std::int32_t code, const Reply& reply, const std::string& d
   }
 }
 
-// A distrun of an older build has no such function.
+// An older distrun lacks this function.
 void tell_site(const distrun_rank& line, base::Location where) {
   constexpr std::size_t kEnd = offsetof(distrun_rank, site) + sizeof(line.site);
   if (line.size >= kEnd && line.site != nullptr) line.site(line.self, where.file, where.line);

@@ -1,6 +1,6 @@
 #pragma once
-// What a test's body knows of its rank and can do with the others. One per rank, made by the SDK,
-// alive while the test runs. Every function may be called from any thread of the rank.
+// The context of a test's body: its rank, and communication with the other ranks. The SDK creates one per rank; it
+// lives as long as the test. Thread-safe for the threads of the rank.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace distrun {
 
-// The bound of the phase holds all the same.
+// No timeout of the call; the timeout of the phase still applies.
 inline constexpr std::chrono::milliseconds kNoBound{-1};
 
 struct Message {
@@ -38,47 +38,47 @@ class Rank {
   int gpus() const noexcept { return line_.gpus; }
   std::string_view worker_name() const noexcept;  // "worker2"
   std::string worker_name(int rank) const;
-  std::string_view run_id() const noexcept;  // in the name of whatever should be cleaned up
+  std::string_view run_id() const noexcept;  // use it in names of things that need cleaning up
   std::string_view test_id() const noexcept;
-  std::string_view work_dir() const noexcept;  // this rank's own; removed after the attempt
+  std::string_view work_dir() const noexcept;  // private to this rank; removed after the attempt
   std::string_view temp_dir() const noexcept;  // shared by the ranks; removed after the attempt
   std::string_view backend() const noexcept;
   std::string_view agent() const noexcept;
   std::string_view gpu_driver() const noexcept;
   std::string_view init_method() const noexcept;  // "file:///..."
   const Parameters& parameters() const noexcept { return parameters_; }
-  // Shared by the suite's host and all of its tests' ranks; removed after the suite's last test.
-  // Empty if the suite has no code for a host.
+  // Returns a directory shared by the suite's host and the ranks of all its tests, removed after the last test. Empty
+  // if the suite has no host code.
   std::string_view suite_dir() const noexcept;
-  // What the suite's host has set. Throws Error{InvalidArgument, KeyError} with the keys there are.
+  // Returns a setting of the suite's host. Throws Error{InvalidArgument, KeyError} with the existing keys.
   std::string_view setting(std::string_view key) const;
-  // This rank's fixture of the suite (plugin/sdk/suite.hpp). Throws Error{InvalidArgument} if it is no T.
+  // Returns this rank's suite fixture (plugin/sdk/suite.hpp). Throws Error{InvalidArgument} if it is not a T.
   template <class T>
   T& suite() const;
 
-  // The same on every rank for shared_seed(), another on each for seed(); both repeat with --seed.
+  // shared_seed() is the same on every rank, seed() differs; both are reproducible with --seed.
   std::uint64_t seed() const noexcept;
   std::uint64_t shared_seed() const noexcept { return line_.seed; }
 
-  // Returns when every living rank is in the barrier. Throws PeerFailed if a rank failed or
-  // finished without coming, Error{Timeout} after `timeout`.
+  // Blocks until every living rank is in the barrier. Throws PeerFailed if a rank failed or finished without arriving,
+  // Error{Timeout} after `timeout`.
   void barrier(std::string_view name = "barrier", std::chrono::milliseconds timeout = kNoBound,
                base::Location where = base::Location::here());
 
-  // Messages go through the coordinator: meant for test logic, not for bulk data. At most 16 MiB.
-  // In order per sender and tag; send() doesn't wait. Throws Error{InvalidArgument} for a rank that
-  // doesn't exist or a message over the limit; the others also as barrier() does.
+  // Messages go through the coordinator: use them for test logic, not for bulk data. At most 16 MiB, in order per
+  // sender and tag. send() does not wait. Throws Error{InvalidArgument} for a rank that does not exist or a message
+  // over the limit; receiving also throws like barrier().
   void send(int to, std::string_view tag, std::string_view data, base::Location where = base::Location::here());
   std::string receive(int from, std::string_view tag, std::chrono::milliseconds timeout = kNoBound,
                       base::Location where = base::Location::here());
   Message receive_from_any(std::string_view tag, std::chrono::milliseconds timeout = kNoBound,
                            base::Location where = base::Location::here());
 
-  // A fact for the report: rank.note("device", "cuda:0").
+  // Adds a fact to the report: rank.note("device", "cuda:0").
   void note(std::string_view key, std::string_view value);
 
   const distrun_rank& line() const noexcept { return line_; }
-  // For the SDK: what the checks and errors of this rank came to.
+  // Used by the SDK: the results of this rank's checks, and its errors.
   detail::Tally& tally() noexcept { return tally_; }
   void use_suite(SuiteFixture* suite) noexcept { suite_ = suite; }
 
@@ -91,12 +91,12 @@ class Rank {
   SuiteFixture* suite_ = nullptr;
 };
 
-// The rank that this thread works for. Throws Error{Failed} outside a test.
+// Returns the rank that this thread works for. Throws Error{Failed} outside a test.
 Rank& this_rank();
 
-// While it lives, the calling thread works for that rank. Needed where ranks are threads of one
-// process; a process that is a rank has all its threads bound already. What the thread does with
-// the runtime (waits, futures, RPC, random numbers) is that rank's, too.
+// Binds the calling thread to a rank while it lives. Needed if ranks are threads of one process; in a process with one
+// rank, all threads are bound already. The thread's use of the runtime (waits, futures, RPC, random numbers) counts for
+// that rank, too.
 class RankBinding {
  public:
   explicit RankBinding(Rank& rank) noexcept;
@@ -106,17 +106,17 @@ class RankBinding {
 
  private:
   Rank* before_;
-  void (*unbind_)(std::int32_t) = nullptr;  // null: distrun is of an older build
+  void (*unbind_)(std::int32_t) = nullptr;  // null: an older distrun
   std::int32_t bound_before_ = -1;
   bool binds_runtime_ = false;
-  void* runtime_before_ = nullptr;  // whose work the thread did
+  void* runtime_before_ = nullptr;  // what the thread was bound to
 };
 
-// Ends the test on this rank as skipped; the test is skipped if every rank says the same. Not for
-// tear_down; after a failed check the test fails all the same.
+// Ends the test on this rank as skipped; the test is skipped if every rank skips. Not allowed in tear_down; after a
+// failed check the test still fails.
 [[noreturn]] void skip(std::string reason);
-// By a name of the skip table ("no_cuda"), with its code and text. Throws Error{InvalidArgument}
-// for another name.
+// Skips by a name of the skip table ("no_cuda"), with its code and text. Throws Error{InvalidArgument} for another
+// name.
 [[noreturn]] void skip_as(std::string_view table_name);
 
 }  // namespace distrun

@@ -1,9 +1,9 @@
 #pragma once
-// How tests are declared: DISTRUN_TEST(Suite, name) { body of every rank }, with `rank` for its context
-// (plugin/sdk/context.hpp). Options follow the name: .world_size = fixed(2), .timeout = 5s. A suite gets defaults for
-// its tests with DISTRUN_SUITE(Hello, .timeout = 5s). DISTRUN_TEST_F(Fixture, name) makes the body a member of Fixture,
-// a class derived from distrun::Fixture whose name is the suite's, so it uses the fixture's members. What a suite does
-// once, around all of its tests, is in plugin/sdk/suite.hpp.
+// Declares tests: DISTRUN_TEST(Suite, name) { body of every rank }, with `rank` as its context
+// (plugin/sdk/context.hpp). Options follow the name: .world_size = fixed(2), .timeout = 5s. DISTRUN_SUITE(Hello,
+// .timeout = 5s) sets defaults for the tests of a suite. DISTRUN_TEST_F(Fixture, name) makes the body a member of
+// Fixture, a class derived from distrun::Fixture with the suite's name, so that it can use the fixture's members. For
+// code that runs once around all tests of a suite, see plugin/sdk/suite.hpp.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -19,31 +19,30 @@
 
 namespace distrun {
 
-// One object per rank and test: made and set up in the phase set-up, torn down in the phase
-// tear-down, which runs also after a failed body, but not after a failed set_up.
+// One object per rank and test: created and set up in the phase set-up, torn down in the phase tear-down, which also
+// runs after a failed body, but not after a failed set_up.
 class Fixture {
  public:
   virtual ~Fixture() = default;
   virtual void set_up(Rank&) {}
   virtual void tear_down(Rank&) {}
-  // The body; DISTRUN_TEST_F writes it.
+  // The body; defined by DISTRUN_TEST_F.
   virtual void body(Rank&) = 0;
 };
 
-// Runs `body` for every element of `settings`; every report names its element. An element that
-// fails (a failed check or an exception) fails the rank, and the next one runs; one that skips is
-// noted, and if all of them skip, so does the test. All ranks meet in a barrier after each element;
-// when another rank has failed for good, PeerFailed ends this body too.
+// Runs `body` for every element of `settings`; reports name the element. If an element fails (a failed check or an
+// exception), the rank fails and the next element runs; a skip is noted, and if all elements skip, so does the test.
+// All ranks meet in a barrier after each element; if another rank has failed for good, PeerFailed ends this body, too.
 void run_subtests(Rank& rank, const Product& settings, const std::function<void(const Parameters&)>& body);
 
 namespace detail {
 
-// What only a test of another framework has (plugin/sdk/bridge.hpp).
+// Data of a test of another framework (plugin/sdk/bridge.hpp).
 struct BridgedTest {
-  std::function<void(Rank&)> run;         // all of it, in place of TestDeclaration::make
-  std::function<TestOptions()> defaults;  // of the whole plugin: those of its suite come over them
-  Parameters element;                     // what follows the '/' of its id
-  std::string description;                // what its framework calls it
+  std::function<void(Rank&)> run;         // the whole test, instead of TestDeclaration::make
+  std::function<TestOptions()> defaults;  // of the whole plugin; the suite's options win
+  Parameters element;                     // the part after the '/' of its id
+  std::string description;                // its name in its framework
 };
 
 struct TestDeclaration {
@@ -60,14 +59,14 @@ struct SuiteDeclaration {
   base::Location where;
   std::function<TestOptions()> options;
 };
-// Called while the plugin is loaded, by one thread. Returns true.
+// Called while the plugin is loaded, on one thread. Returns true.
 bool declare(TestDeclaration test);
 bool declare(SuiteDeclaration suite);
 
 }  // namespace detail
 }  // namespace distrun
 
-// What an option may be written with: 5s, fixed(2), axis(...).
+// Options can be written as 5s, fixed(2), axis(...).
 #define DISTRUN_DETAIL_OPTIONS(...)                    \
   [] {                                                 \
     using namespace std::chrono_literals; /* NOLINT */ \

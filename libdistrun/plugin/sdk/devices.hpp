@@ -1,11 +1,11 @@
 #pragma once
-// Which rank uses which devices.
+// Distributes devices to ranks.
 #include <vector>
 
 namespace distrun {
 
-// One device for each rank, rank 0 the first; what is over is nobody's. With fewer devices than ranks all lists are
-// empty, and the test is better skipped: skip_if_no_gpu() does that.
+// Returns one device per rank, the first for rank 0; others stay unused. With fewer devices than ranks all lists are
+// empty, and the test should skip, as with skip_if_no_gpu().
 std::vector<std::vector<int>> devices_of_ranks(int world_size, int devices);
 
 }  // namespace distrun

@@ -22,7 +22,7 @@ Variable current(const std::string& name) {
   return {name, value != nullptr ? std::optional<std::string>(value) : std::nullopt};
 }
 
-// While it lives, the runtime has the debug level that the environment names.
+// Sets the runtime's debug level from the environment while it lives.
 class DebugLevelScope {
  public:
   explicit DebugLevelScope(const std::string& level) {
@@ -56,7 +56,7 @@ EnvironmentScope::EnvironmentScope(std::initializer_list<Variable> variables) {
 }
 
 EnvironmentScope::~EnvironmentScope() {
-  for (; !before_.empty(); before_.pop_back()) apply(before_.back());  // the last first: a name may be there twice
+  for (; !before_.empty(); before_.pop_back()) apply(before_.back());  // the last first: a name may occur twice
 }
 
 void with_nccl_blocking_wait(const std::function<void()>& body) {

@@ -1,5 +1,5 @@
 #pragma once
-// Variables of the environment for a part of a test.
+// Sets environment variables for a part of a test.
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -10,16 +10,16 @@ namespace distrun {
 
 struct Variable {
   std::string name;
-  std::optional<std::string> value;  // nothing: it is not set
+  std::optional<std::string> value;  // nullopt: unset
 };
 
 //   const EnvironmentScope detailed{{"TORCH_DISTRIBUTED_DEBUG", "DETAIL"}, {"RANK", std::nullopt}};
 //
-// Sets variables while it lives; afterwards all are as they were, those too that were not set before. Variables belong
-// to the process: no other thread may read or set any at the same moment, and ranks that are threads share them.
+// Sets or unsets variables while it lives, and then restores all of them. Variables belong to the process: no other
+// thread may read or set any at the same time, and ranks that are threads share them.
 class EnvironmentScope {
  public:
-  // Throws Error{InvalidArgument} for a name that is empty or has a '=' in it; nothing has changed then.
+  // Throws Error{InvalidArgument}, and changes nothing, for a name that is empty or contains '='.
   EnvironmentScope(std::initializer_list<Variable> variables);
   EnvironmentScope(const EnvironmentScope&) = delete;
   EnvironmentScope& operator=(const EnvironmentScope&) = delete;
@@ -31,16 +31,16 @@ class EnvironmentScope {
 
 class Rank;
 
-// Two that ported tests know. What they set is put back however the body ends, and was never set for anybody else; all
-// that EnvironmentScope says of threads holds.
+// Two helpers of ported tests. They restore their variables however the body ends; the notes on threads of
+// EnvironmentScope apply.
 
-// Runs the body while NCCL waits and does not handle errors on the side: TORCH_NCCL_BLOCKING_WAIT is 1 and
-// TORCH_NCCL_ASYNC_ERROR_HANDLING is not set.
+// Runs the body with NCCL in blocking mode without asynchronous error handling: TORCH_NCCL_BLOCKING_WAIT is 1 and
+// TORCH_NCCL_ASYNC_ERROR_HANDLING is unset.
 void with_nccl_blocking_wait(const std::function<void()>& body);
-// Runs the body at each level of TORCH_DISTRIBUTED_DEBUG, as run_subtests() does (test.hpp): a level that fails is
-// named and the next one runs, and all ranks meet after each. The variable has that value, and in a plugin that is
-// linked with the runtime groups have that level (debug_level()); afterwards both are as they were. A level that is not
-// OFF, INFO or DETAIL is an Error{InvalidArgument} then.
+// Runs the body at each level of TORCH_DISTRIBUTED_DEBUG, like run_subtests() (test.hpp): reports name a level that
+// fails, the next one runs, and all ranks meet after each. Sets the variable and, in a plugin linked with the runtime,
+// the debug_level() of groups; both are restored afterwards. Then a level other than OFF, INFO or DETAIL is an
+// Error{InvalidArgument}.
 void with_dist_debug_levels(Rank& rank, const std::vector<std::string>& levels, const std::function<void()>& body);
 
 }  // namespace distrun

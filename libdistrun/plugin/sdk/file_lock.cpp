@@ -18,7 +18,7 @@
 namespace distrun {
 namespace {
 
-// Shows on the rank's board that the calling thread waits. Nothing is shown outside a test, or by an older distrun.
+// Shows a wait of the calling thread on the rank's board. Does nothing outside a test, or with an older distrun.
 class ShownWait {
  public:
   ShownWait(const std::string& name, base::Location where) : line_(line_of_this_thread()) {
@@ -33,7 +33,7 @@ class ShownWait {
   ShownWait& operator=(const ShownWait&) = delete;
 
  private:
-  static constexpr std::int32_t kOfATest = -1;  // it is none of the kinds that the runtime has
+  static constexpr std::int32_t kOfATest = -1;  // a kind that the runtime does not use
 
   static const distrun_rank* line_of_this_thread() {
     const Rank* rank = detail::current_rank();
@@ -47,7 +47,8 @@ class ShownWait {
   std::int32_t number_ = 0;
 };
 
-// " of process 123": who held the file a moment ago. Empty if /proc/locks does not tell, as of some file systems.
+// Returns " of process 123", the holder of the file's lock a moment ago. Empty if /proc/locks lacks it, as for some
+// file systems.
 std::string holder_of(int file) {
   struct stat status {};
   if (::fstat(file, &status) != 0) return "";
@@ -56,7 +57,8 @@ std::string holder_of(int file) {
                 static_cast<unsigned long long>(status.st_ino));
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);  // "7: FLOCK ADVISORY WRITE 123 00:2a:456 0 EOF"; who waits has a "->" before FLOCK
+    std::istringstream words(line);  // "7: FLOCK ADVISORY WRITE 123 00:2a:456 0 EOF"; a waiting process has "->" before
+                                     // FLOCK
     std::string number, kind, advice, mode, pid, where;
     words >> number >> kind >> advice >> mode >> pid >> where;
     if (kind == "FLOCK" && where == place) return " of process " + pid;
@@ -70,7 +72,8 @@ FileLock::FileLock(const std::string& path, base::Location where)
     : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
   if (!file_) base::throw_errno("cannot open the lock " + path, errno, where);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return;
-  const std::string name = path.substr(path.rfind('/') + 1);  // a wait's name is short; `where` says the rest
+  const std::string name = path.substr(path.rfind('/') + 1);  // the name of a wait is short; `where` is the full
+                                                              // location
   const ShownWait wait("lock" + holder_of(file_.get()) + ": " + name, where);
   while (::flock(file_.get(), LOCK_EX) != 0) {
     if (errno != EINTR) base::throw_errno("cannot lock " + path, errno, where);

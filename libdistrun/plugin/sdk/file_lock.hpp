@@ -1,5 +1,5 @@
 #pragma once
-// One rank at a time, by a file that all of them can name.
+// Mutual exclusion between ranks, by a file that all of them can name.
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
@@ -7,10 +7,10 @@
 
 namespace distrun {
 
-// While it lives, no other FileLock holds the same file, in this process or in another one. Waiting for it is bounded
-// by the phase in which it happens, and on the rank's board with the process that held it when the wait began:
-// `distrun ps`, looks and reports show that. A holder that dies has let go. The file is made if there is none, and
-// stays: with a path below Rank::temp_dir() it goes with the attempt.
+// While it lives, no other FileLock holds the same file, in any process. The timeout of the phase bounds the wait,
+// which is shown on the rank's board with the process that held the lock when it began: `distrun ps`, snapshots and
+// reports show it. If the holder dies, the lock is released. Creates the file if needed, and keeps it: a path below
+// Rank::temp_dir() is removed with the attempt.
 class FileLock {
  public:
   // Throws Error{Failed} with the path if it cannot be opened or locked.

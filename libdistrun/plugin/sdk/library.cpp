@@ -9,7 +9,7 @@
 namespace distrun {
 namespace {
 
-// Why it cannot be loaded; empty if it can.
+// Returns why it cannot be loaded; empty on success.
 std::string load(const std::string& file) {
   if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return "";
   const char* why = ::dlerror();

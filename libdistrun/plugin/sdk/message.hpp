@@ -1,10 +1,10 @@
 #pragma once
-// Text that users put together with <<: messages of checks, and information about a scope.
+// Text built with <<: messages of checks, and information about a scope.
 //
-//   DISTRUN_INFO("epoch " << epoch);                    // told with each failure until the end of the block
+//   DISTRUN_INFO("epoch " << epoch);                    // printed with each failure until the end of the block
 //   DISTRUN_EXPECT(loss < 1) << "after step " << step;  // evaluated only if the check fails
 //
-// Floating-point numbers have all their digits, unless the user sets a precision or a format.
+// Floating-point numbers have all their digits, unless a precision or a format is set.
 #include <memory>
 #include <ostream>
 #include <string>
@@ -54,8 +54,8 @@ class Message {
   std::unique_ptr<std::ostream> out_;
 };
 
-// While it lives, failures of its thread tell the text. Of a thread's scopes, one that begins later usually ends
-// earlier; ended on the thread that began it.
+// While it lives, failures of its thread print the text. Must end on the thread that began it. Scopes of a thread
+// usually nest.
 class InfoScope {
  public:
   explicit InfoScope(const Message& message);
@@ -70,9 +70,9 @@ class InfoScope {
   const InfoScope* outer_;
 };
 
-// "\n  info: epoch 3" for each scope of the calling thread, the outermost first.
+// Returns "\n  info: epoch 3" for each scope of the calling thread, the outermost first.
 std::string current_infos();
-// The text on lines of its own: "\n  a\n  b" of "a\nb". Empty of an empty text.
+// Returns the text on indented lines: "\n  a\n  b" for "a\nb"; empty for an empty text.
 std::string indented(std::string_view text);
 
 }  // namespace distrun::detail
@@ -80,8 +80,8 @@ std::string indented(std::string_view text);
 #define DISTRUN_DETAIL_JOIN_NAMES(a, b) a##b
 #define DISTRUN_DETAIL_JOIN(a, b) DISTRUN_DETAIL_JOIN_NAMES(a, b)
 
-// Tells what follows with each failure of this thread until the end of the block: a failed check, DISTRUN_FAIL, an
-// exception that ends the body. Put together at once, with <<.
+// Prints the arguments with each failure of this thread until the end of the block: a failed check, DISTRUN_FAIL, an
+// exception that ends the body. They are joined with <<, at once.
 #define DISTRUN_INFO(...)                                                                                         \
   const ::distrun::detail::InfoScope DISTRUN_DETAIL_JOIN(distrun_info_, __COUNTER__)(::distrun::detail::Message() \
                                                                                      << __VA_ARGS__)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kElementsMax = 100'000;
 
-// The whole text as a number, or nothing.
+// Parses the whole text as a number.
 template <class T>
 bool read_number(const std::string& text, T& number) {
   const char* end = text.data() + text.size();
@@ -56,7 +56,7 @@ void check_axes(const std::vector<Axis>& axes) {
   }
 }
 
-// Each element so far, once with each value of the axis.
+// Combines each element so far with each value of the axis.
 std::vector<std::vector<Parameters::Entry>> extended(const std::vector<std::vector<Parameters::Entry>>& elements,
                                                      const Axis& axis) {
   std::vector<std::vector<Parameters::Entry>> result;
@@ -70,7 +70,7 @@ std::vector<std::vector<Parameters::Entry>> extended(const std::vector<std::vect
   return result;
 }
 
-// Whether the text goes on with that word, which is taken off then.
+// Removes the word from the beginning of the text, if it is there.
 bool take(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());

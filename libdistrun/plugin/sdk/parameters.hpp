@@ -4,7 +4,7 @@
 //   DISTRUN_TEST(AllReduce, sums,
 //                .parameters = product(axis("dtype", {"f32", "f64"}), axis("count", {1, 4096})))
 //
-// makes AllReduce.sums/dtype=f32,count=1 and three more; the body of each asks for its own with
+// declares AllReduce.sums/dtype=f32,count=1 and three more; each body reads its values with
 // rank.parameters().get<int>("count").
 #include <concepts>
 #include <initializer_list>
@@ -29,10 +29,10 @@ class Parameters {
 
   const std::vector<Entry>& entries() const noexcept { return entries_; }
   bool empty() const noexcept { return entries_.empty(); }
-  // Throws Error{InvalidArgument, KeyError} with the keys that exist.
+  // Throws Error{InvalidArgument, KeyError} with the existing keys.
   const std::string& text(std::string_view key) const;
-  // A number, bool ("true", "false") or string. Throws Error{InvalidArgument} if the text is none,
-  // or is a number that a T can't hold.
+  // Returns a number, bool ("true", "false") or string. Throws Error{InvalidArgument} if the text is not a T, or a
+  // number out of range for T.
   template <class T>
   T get(std::string_view key) const {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -46,7 +46,7 @@ class Parameters {
       return static_cast<T>(as_real(key));
     }
   }
-  // "dtype=f32,count=1"
+  // Returns "dtype=f32,count=1".
   std::string to_string() const;
 
  private:
@@ -81,7 +81,7 @@ std::string parameter_text(bool value);
 std::string parameter_text(char value);
 std::string parameter_text(const char* value);
 std::string parameter_text(std::string_view value);
-// The shortest text that reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 std::string parameter_text(float value);
 std::string parameter_text(double value);
 template <std::integral T>
@@ -106,17 +106,17 @@ Axis axis(std::string key, const std::vector<T>& values) {
   return detail::make_axis(std::move(key), values);
 }
 
-// Every combination of the axes' values; the last axis changes fastest.
+// All combinations of the axes' values; the last axis changes fastest.
 class Product {
  public:
   Product() = default;
   explicit Product(std::vector<Axis> axes) : axes_(std::move(axes)) {}
   bool empty() const noexcept { return axes_.empty(); }
-  // One empty Parameters if there are no axes. Throws Error{InvalidArgument} for an axis without
-  // values, a key or value that comes twice or that an id can't hold (spaces, ',', a '/' or '=' in
-  // a key), and for more than 100000 combinations.
+  // Returns one empty Parameters if there are no axes. Throws Error{InvalidArgument} for an axis without values, for a
+  // duplicate key or value, for one that an id cannot hold (spaces, ',', a '/' or '=' in a key), and for more than
+  // 100000 combinations.
   std::vector<Parameters> elements() const;
-  // The element of that text ("dtype=f32,count=1"), without making the others.
+  // Returns the element with that text ("dtype=f32,count=1"), without building the others.
   std::optional<Parameters> find(std::string_view text) const;
 
  private:

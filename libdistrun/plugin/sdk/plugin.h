@@ -1,23 +1,22 @@
-/* The C line between distrun-rank and a plugin. Plain C11; everything C++ stays on its own side.
+/* The C interface between distrun-rank and a plugin. Plain C11; no C++ crosses it.
  *
- * A plugin is a shared object that exports one symbol, distrun_plugin_entry. The program that loads
- * it calls that once, and then either lists the tests or runs one of them, once, in one process per
- * rank.
+ * A plugin is a shared object that exports one symbol, distrun_plugin_entry. The loading program calls it once, and
+ * then either lists the tests or runs one of them, once, in one process per rank.
  *
  * Conventions
- *  - Every struct that crosses starts with its size and the ABI it was built for. New fields come
- *    at the end only; a reader looks at `size` before it touches a field that came later. Another
- *    DISTRUN_ABI is refused on both sides with a clear message.
+ *  - Every struct that crosses begins with its size and the ABI it was built for. New fields are
+ *    added at the end only; check `size` before reading a later field. Both sides refuse another
+ *    DISTRUN_ABI with a clear message.
  *  - A string is pointer and length, UTF-8, not terminated; NULL with 0 is empty. Strings belong to
- *    the side that made them and are good until the call returns; who wants to keep one copies it.
- *    Strings of distrun_rank itself are good until run() returns.
- *  - No function throws or longjmps across the line. int32_t results are DISTRUN_OK or an error
+ *    the side that created them and are valid until the call returns; copy them to keep them.
+ *    Strings of distrun_rank itself are valid until run() returns.
+ *  - No function throws or longjmps across the interface. int32_t results are DISTRUN_OK or an error
  *    below.
  *  - Functions of distrun_rank may be called from any thread; those of distrun_list only during
  *    list().
  *  - A plugin is loaded with RTLD_NOW | RTLD_LOCAL and never unloaded.
  *
- * With CMake a plugin is find_package(distrun) and distrun_add_plugin(ring ring.cpp). Without:
+ * With CMake, use find_package(distrun) and distrun_add_plugin(ring ring.cpp). Without:
  *   c++ -std=c++20 -shared -fPIC ring.cpp $(pkg-config --cflags --libs distrun) -o ring.so
  */
 #ifndef DISTRUN_SDK_PLUGIN_H
@@ -31,7 +30,7 @@ extern "C" {
 #endif
 
 #define DISTRUN_ABI 1u
-/* Of the runtime that goes with this file, libdistrun.so.1; plugins that use it carry it in distrun_plugin.runtime. */
+/* The version of the runtime, libdistrun.so.1; plugins that use it store it in distrun_plugin.runtime. */
 #define DISTRUN_RUNTIME 1u
 
 typedef struct distrun_string {
@@ -45,7 +44,7 @@ enum {
   DISTRUN_FAILED = 2,    /* the test failed on this rank; its errors were reported */
   DISTRUN_SKIPPED = 3,   /* the test skipped on this rank; its reason was reported */
   DISTRUN_TIMEOUT = 4,
-  DISTRUN_PEER_FAILED = 5,  /* another rank failed, so the wait can't end well */
+  DISTRUN_PEER_FAILED = 5,  /* another rank failed, so the wait cannot succeed */
   DISTRUN_INVALID = 6,      /* an argument is out of range */
   DISTRUN_INCOMPATIBLE = 7, /* another ABI */
   DISTRUN_DISCONNECTED = 8  /* the coordinator is gone */
@@ -55,13 +54,13 @@ enum { DISTRUN_WORLD_ANY = 0, DISTRUN_WORLD_FIXED = 1, DISTRUN_WORLD_ANY_OF = 2,
 enum {
   DISTRUN_RUNS_ONCE = 0,
   DISTRUN_RUNS_AGAIN = 1,   /* one test after the other */
-  DISTRUN_RUNS_TOGETHER = 2 /* and on several threads at once, each for another rank */
+  DISTRUN_RUNS_TOGETHER = 2 /* also on several threads at once, one per rank */
 };
 enum { DISTRUN_DEATH_ANY = 0, DISTRUN_DEATH_SIGNAL = 1, DISTRUN_DEATH_EXIT = 2 };
 enum {
-  DISTRUN_PEERS_NONE = 0, /* the wait is for no rank */
-  DISTRUN_PEERS_ALL = 1,  /* all of them must come */
-  DISTRUN_PEERS_ANY = 2   /* any one of them is enough */
+  DISTRUN_PEERS_NONE = 0, /* the wait is not for ranks */
+  DISTRUN_PEERS_ALL = 1,  /* all of them must arrive */
+  DISTRUN_PEERS_ANY = 2   /* one of them is enough */
 };
 enum { DISTRUN_PHASE_SET_UP = 3, DISTRUN_PHASE_BODY = 4, DISTRUN_PHASE_TEAR_DOWN = 5 };
 
@@ -77,7 +76,7 @@ typedef struct distrun_may_die {
   int32_t value; /* signal or exit code */
 } distrun_may_die;
 
-/* One test, as its plugin describes it. `skip_reason` with data decides that it is not run. */
+/* One test. If `skip_reason` has data, the test is not run. */
 typedef struct distrun_test {
   uint32_t size;
   uint32_t abi;
@@ -90,24 +89,24 @@ typedef struct distrun_test {
   int32_t world_rule;
   const int32_t* world_sizes; /* the n of fixed, the list of any_of */
   size_t world_size_count;
-  int32_t world_size;       /* what the rule comes to in this run; 0: to nothing, skipped */
+  int32_t world_size;       /* the result of the rule in this run; 0: none, skipped */
   int64_t timeout_ms;       /* of the body; 0: the run's default */
   distrun_string isolation; /* "process", "exec", or empty for any */
-  int32_t env_rendezvous;   /* not 0: wants RANK, LOCAL_RANK and MASTER_PORT */
+  int32_t env_rendezvous;   /* not 0: needs RANK, LOCAL_RANK and MASTER_PORT */
   int32_t has_fixture;      /* not 0: user code runs in the phases set-up and tear-down */
   const distrun_may_die* may_die;
   size_t may_die_count;
   int32_t skip_code; /* of the skip table; 86 is the generic one */
   distrun_string skip_reason;
-  /* From here on there if `size` says so. */
-  int32_t devices;            /* that it works with; tests with some do not run at the same time */
-  distrun_string description; /* for people; empty: the id says it all */
-  int32_t has_host;           /* not 0: the suite has code for its host; alike in all of its tests */
-  int32_t has_suite_code;     /* not 0: and code for its ranks, which stands around the tests */
-  int32_t gpu_per_rank;       /* not 0: each rank sees one device of its own */
+  /* Later fields: check `size`. */
+  int32_t devices;            /* number used; tests that use any do not run at the same time */
+  distrun_string description; /* for users; empty: same as the id */
+  int32_t has_host;           /* not 0: the suite has code for its host; the same in all of its tests */
+  int32_t has_suite_code;     /* not 0: the suite has code for its ranks, around the tests */
+  int32_t gpu_per_rank;       /* not 0: each rank sees one separate device */
 } distrun_test;
 
-/* Given to list(): the run's settings, and where the tests go. */
+/* Passed to list(): the run's settings, and the receiver of the tests. */
 typedef struct distrun_list {
   uint32_t size;
   uint32_t abi;
@@ -119,10 +118,10 @@ typedef struct distrun_list {
   distrun_string gpu_driver;
   distrun_string isolation;
   void (*add)(void* self, const distrun_test* test);
-  /* Declarations are wrong: a line for each finding, "ring.cpp:7: Ring.starts: ...". Called at most
-   * once; list() has then added nothing and returns DISTRUN_INVALID. */
+  /* Reports wrong declarations, one line per finding: "ring.cpp:7: Ring.starts: ...". Called at most once; then
+   * list() adds nothing and returns DISTRUN_INVALID. */
   void (*fail)(void* self, distrun_string text);
-  /* There if `size` says so. */
+  /* Later field: check `size`. */
   distrun_string why_no_gpu; /* "this machine has no NVIDIA device"; empty: there are some */
 } distrun_list;
 
@@ -134,15 +133,15 @@ typedef struct distrun_error {
   distrun_string file;
   uint32_t line;
   int32_t ends_body;  /* 0 for a failed EXPECT */
-  int32_t because_of; /* the rank whose failure this follows from, or -1 */
-  /* From here on there if `size` says so. */
-  /* The calling thread's stack where the exception was thrown: addresses, innermost first, each inside the instruction
-   * that calls; a 0 behind the first stands for frames that were left out. At most 128 are read. */
+  int32_t because_of; /* the rank that caused this error, or -1 */
+  /* Later fields: check `size`. */
+  /* The calling thread's stack at the throw: addresses, innermost first, each inside the call instruction; a 0 after
+   * the first marks omitted frames. At most 128 are read. */
   const uint64_t* pcs;
   size_t pc_count;
 } distrun_error;
 
-/* Receives bytes that are good until it returns. */
+/* Receives bytes that are valid until it returns. */
 typedef void (*distrun_sink)(void* context, const void* data, size_t size);
 
 /* A wait of one thread, as others see it. Kinds are those of common/board/layout.hpp, times of the monotonic clock. */
@@ -154,11 +153,11 @@ typedef struct distrun_wait {
   distrun_string name;
   const uint64_t* peers; /* rank r is bit r % 64 of word r / 64; at most 256 ranks are shown */
   size_t peer_words;
-  uint64_t id;         /* a message, a call: whatever the kind counts */
+  uint64_t id;         /* of a message or a call, depending on the kind */
   int64_t deadline_ns; /* 0: none */
-  const char* file;    /* where it stands in the source, terminated; of a long path the end is shown */
+  const char* file;    /* source file of the wait, terminated; the end of a long path is shown */
   uint32_t line;
-  /* Of a look at a peer; not read where a wait begins. */
+  /* Set in snapshots of a peer; ignored when a wait begins. */
   int32_t in_body; /* not 0: of the thread that runs the test's body */
   int64_t since_ns;
 } distrun_wait;
@@ -171,27 +170,27 @@ typedef struct distrun_operation {
   int32_t peer; /* -1: none */
   distrun_string name;
   uint64_t id;
-  uint64_t number; /* counts from 1; of a look at a peer, like at_ns */
+  uint64_t number; /* counts from 1; set in snapshots of a peer, like at_ns */
   int64_t at_ns;
 } distrun_operation;
 
-/* What another rank shows at one moment. */
+/* A snapshot of another rank. */
 typedef struct distrun_peer {
   uint32_t size;
   uint32_t abi;
   int32_t pid;
   int32_t phase;
-  uint64_t epoch;            /* grows whenever the rank gets on */
+  uint64_t epoch;            /* grows with the rank's progress */
   const distrun_wait* waits; /* the longest first */
   size_t wait_count;
-  const distrun_operation* operations; /* its last ones, the oldest first */
+  const distrun_operation* operations; /* recent ones, the oldest first */
   size_t operation_count;
 } distrun_peer;
 
-/* Given to run(): the rank, its settings, and its line to the coordinator.
+/* Passed to run(): the rank, its settings, and its access to the coordinator.
  *
- * The host of a suite gets one too: there `rank` is -1, world_size is what --world-size says, temp_dir is
- * suite_dir, and barrier, send and receive have nobody to reach. */
+ * The host of a suite gets one too: there `rank` is -1, world_size is that of --world-size, temp_dir is suite_dir,
+ * and barrier, send and receive have no peers. */
 typedef struct distrun_rank {
   uint32_t size;
   uint32_t abi;
@@ -216,104 +215,103 @@ typedef struct distrun_rank {
   void (*skip)(void* self, int32_t code, distrun_string reason);
   void (*note)(void* self, distrun_string key, distrun_string value);
   void (*checks)(void* self, uint64_t count); /* adds to the rank's number of checks */
-  /* Waits until every living rank is in the barrier of that name. timeout_ms < 0: no bound of its
-   * own. On DISTRUN_PEER_FAILED and DISTRUN_TIMEOUT `why` gets the text and *because_of the rank,
-   * or -1. */
+  /* Blocks until every living rank is in the barrier of that name. timeout_ms < 0: no separate timeout. On
+   * DISTRUN_PEER_FAILED and DISTRUN_TIMEOUT, `why` gets the text and *because_of the rank, or -1. */
   int32_t (*barrier)(void* self, distrun_string name, int64_t timeout_ms, distrun_sink why, void* context,
                      int32_t* because_of);
-  /* Sends at most 16 MiB to a rank (itself included), in order per sender and tag. Doesn't wait for
-   * a receiver. */
+  /* Sends at most 16 MiB to a rank (or to itself), in order per sender and tag. Does not wait for a receiver. */
   int32_t (*send)(void* self, int32_t to, distrun_string tag, const void* data, size_t size);
-  /* Waits for the next message with that tag, from a rank or from any (-1); *from gets the sender.
-   * `message` gets the bytes on DISTRUN_OK, else `why` the text, as with barrier. */
+  /* Blocks until a message with that tag arrives, from a rank or from any (-1); *from gets the sender. `message`
+   * gets the bytes on DISTRUN_OK, else `why` the text, as with barrier. */
   int32_t (*receive)(void* self, int32_t* from, distrun_string tag, int64_t timeout_ms, distrun_sink message,
                      distrun_sink why, void* context, int32_t* because_of);
-  /* Where in the source the calling thread's next barrier or receive stands, for whoever looks at a
-   * rank that hangs. `file` is kept as it is: a string that lives on. There if `size` says so. */
+  /* Sets the source location of the calling thread's next barrier or receive, to be shown if the rank hangs. `file`
+   * is not copied and must stay valid. Check `size`. */
   void (*site)(void* self, const char* file, uint32_t line);
   int32_t shares_process; /* not 0: the world's other ranks are threads of this process */
-  /* From here on there if `size` says so. */
+  /* Later fields: check `size`. */
   distrun_string suite_dir; /* shared by a suite's host and ranks, removed after its last test; empty: no host */
-  const distrun_key_value* settings; /* what the suite's host has set */
+  const distrun_key_value* settings; /* set by the suite's host */
   size_t setting_count;
-  /* In the host, before set_up_host() returns: what `settings` of the suite's ranks will have. A key that is there
-   * gets another value. DISTRUN_INVALID: not the host, or over 1000 keys or 1 MiB of keys and values. */
+  /* Only in the host, before set_up_host() returns: sets a value of `settings` of the suite's ranks; an existing key
+   * gets the new value. DISTRUN_INVALID: not the host, or over 1000 keys or 1 MiB of keys and values. */
   int32_t (*set)(void* self, distrun_string key, distrun_string value);
-  /* From here on there if `size` says so: what a runtime within the plugin needs. */
-  /* Shows that the calling thread waits, until wait_end() with the number that wait_begin() returned. `waits` and both
-   * functions are good until the process ends, whatever test runs then. Kinds are those of common/board/layout.hpp;
-   * `file` is kept as it is. Neither blocks or allocates. */
+  /* Later fields, for a runtime within the plugin: check `size`. */
+  /* Shows that the calling thread waits, until wait_end() with the result of wait_begin(). `waits` and both
+   * functions are valid until the process ends, across tests. Kinds are those of common/board/layout.hpp; `file` is
+   * not copied. Neither blocks or allocates. */
   void* waits;
   int32_t (*wait_begin)(void* waits, int32_t kind, distrun_string name, const char* file, uint32_t line);
   void (*wait_end)(void* waits, int32_t number);
-  /* From now on, when the process crashes at an address, `explain` is asked in the signal handler what it is: it writes
-   * at most `size` characters ("device memory of cuda:0"), and returns how many, 0 if it does not know. */
+  /* Sets a function that the signal handler calls if the process crashes at an address, to describe it: it writes at
+   * most `size` characters ("device memory of cuda:0"), and returns their number, 0 if unknown. */
   void (*explain_faults)(void* self, size_t (*explain)(const void* address, char* text, size_t size));
-  /* From here on there if `size` says so. */
-  /* The calling thread works for this rank until unbind() with what bind() returned; so it is known whose thread has
-   * ended a process that several ranks share. A thread that nobody binds is its maker's, as far as its name tells. */
+  /* Later fields: check `size`. */
+  /* Binds the calling thread to this rank until unbind() with the result of bind(). This identifies the rank of a
+   * thread that ends a process shared by several ranks. An unbound thread belongs to its creator's rank, if its name
+   * shows that. */
   int32_t (*bind)(void* self);
   void (*unbind)(int32_t before);
-  /* From here on there if `size` says so: waits for other ranks. The functions with `waits` are good as long as that.
-   */
-  /* As wait_begin(), and for whom, and until when. */
+  /* Later fields, waits for other ranks: check `size`. Functions that take `waits` are valid as long as it is. */
+  /* Like wait_begin(), with the peers and the deadline. */
   int32_t (*wait_begin_for)(void* waits, const distrun_wait* wait);
-  /* Shows what the rank has done or begun; and that it gets on, in whatever way. Neither blocks or allocates. */
+  /* Shows what the rank has done or begun, and that it makes progress of any kind. Neither blocks or allocates. */
   void (*did)(void* waits, const distrun_operation* operation);
   void (*progress)(void* waits);
-  /* Calls `shown`, once, with what another rank shows now: for who waits too long, and asks what its peers do instead.
+  /* Calls `shown` once with a snapshot of another rank, for a rank that waits too long and asks what its peers do.
    * DISTRUN_NOT_FOUND: there is no such rank, or it shows nothing yet. */
   int32_t (*look_at_peer)(void* waits, int32_t rank, void (*shown)(void* context, const distrun_peer* peer),
                           void* context);
-  /* Until it is asked for again (NULL: no more), `failed` is called when another rank fails in this test, as barrier
-   * and receive end then: `why` is their text, because_of the rank, or -1. By a thread that has to go on: it must not
-   * block. At most once, and at once if it has happened. No call runs any more when this returns. */
+  /* Sets a function that is called when another rank fails in this test, until the next call (NULL: none). `why` and
+   * because_of are as for barrier and receive in that case. It runs on a thread that must continue, so it must not
+   * block. Called at most once, and at once if a rank has failed already. When this returns, no call is running any
+   * more. */
   void (*on_peer_failed)(void* self, void (*failed)(void* context, int32_t because_of, distrun_string why),
                          void* context);
-  /* From here on there if `size` says so. */
-  /* As on_peer_failed, of ranks that die as the test has declared: `died` is called for each, also for those that are
-   * dead already. Nothing has failed then, but a wait for such a rank is in vain. */
+  /* Later fields: check `size`. */
+  /* Like on_peer_failed, for ranks that die as the test has declared: `died` is called for each, including those
+   * already dead. This is not a failure, but a wait for such a rank never ends. */
   void (*on_peer_died)(void* self, void (*died)(void* context, int32_t rank), void* context);
-  /* Shows an error that no code of the test has looked at, for whoever asks why the rank hangs, until error_hide() with
-   * the number that came back. Neither blocks or allocates; good as long as `waits`. */
+  /* Shows an error that the test's code has not read yet, to explain why the rank hangs, until error_hide() with the
+   * returned number. Neither blocks or allocates; valid as long as `waits`. */
   int32_t (*error_show)(void* waits, distrun_string text);
   void (*error_hide)(void* waits, int32_t number);
-  /* From here on there if `size` says so. */
-  /* Code of the test still runs when the test has ended: `what` names it. That is a note, and with --leaks strict a
-   * leak; no other test runs in this process. Called before run() returns. */
+  /* Later fields: check `size`. */
+  /* Reports code of the test, named by `what`, that still runs after the test. This is a note, and with --leaks
+   * strict a leak; no other test runs in this process. Called before run() returns. */
   void (*runs_on)(void* self, distrun_string what);
 } distrun_rank;
 
-/* Filled by the plugin. `self` goes back as the first argument of each call. */
+/* Filled by the plugin. `self` is passed back as the first argument of each call. */
 typedef struct distrun_plugin {
   uint32_t size;
   uint32_t abi;
   void* self;
-  uint32_t runtime; /* the version of libdistrun that the plugin needs; 0: none */
-  /* Lists every test through list->add, in order of declaration, or says why not to list->fail. */
+  uint32_t runtime; /* required version of libdistrun; 0: none */
+  /* Lists every test through list->add, in order of declaration, or reports to list->fail why not. */
   int32_t (*list)(void* self, const distrun_list* list);
-  /* Runs the test of that id on this rank: DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND. At most
-   * once a process, unless `reuse` says otherwise. */
+  /* Runs the test with that id on this rank: DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND. At most once per process,
+   * unless `reuse` allows more. */
   int32_t (*run)(void* self, distrun_string test_id, const distrun_rank* rank);
-  /* DISTRUN_RUNS_...: how often run() may be called. Tests are skipped where that is not enough
-   * (--isolation pool, threads). */
+  /* DISTRUN_RUNS_...: how many times run() may be called. If an isolation (pool, threads) needs more, tests are
+   * skipped. */
   int32_t reuse;
-  /* From here on there if `size` says so; NULL: there is nothing to do. Results as of run(). */
-  /* No further test comes to this rank; on the thread that ran its tests. DISTRUN_OK or _FAILED. */
+  /* Later fields: check `size`; NULL: nothing to do. Results as of run(). */
+  /* This rank gets no further test; called on the thread that ran its tests. DISTRUN_OK or _FAILED. */
   int32_t (*leave)(void* self, const distrun_rank* rank);
   /* In a suite's host: before the suite's first test has any rank, and after its last. The same process. */
   int32_t (*set_up_host)(void* self, distrun_string suite, const distrun_rank* host);
   int32_t (*tear_down_host)(void* self, distrun_string suite, const distrun_rank* host);
 } distrun_plugin;
 
-/* What the loading program is. */
+/* The loading program. */
 typedef struct distrun_loader {
   uint32_t size;
   uint32_t abi;
 } distrun_loader;
 
-/* The one exported symbol. The caller has set plugin->size and plugin->abi to its own; the plugin
- * returns DISTRUN_INCOMPATIBLE (having set plugin->abi to its own) if it can't serve that loader. */
+/* The one exported symbol. The caller has set plugin->size and plugin->abi to its own; the plugin returns
+ * DISTRUN_INCOMPATIBLE (having set plugin->abi to its own) if it cannot serve that loader. */
 typedef int32_t (*distrun_plugin_entry_t)(const distrun_loader* loader, distrun_plugin* plugin);
 
 #if defined(__GNUC__)

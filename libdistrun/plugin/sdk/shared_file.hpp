@@ -1,5 +1,5 @@
 #pragma once
-// A file whose name all ranks know.
+// A file that all ranks know by its path.
 #include <string>
 
 #include <distrun/common/base/location.hpp>
@@ -7,9 +7,9 @@
 
 namespace distrun {
 
-// To be called by every rank, as often by each: rank 0 makes an empty file, and all get its path. It lies in
-// Rank::temp_dir(), so it is removed after the attempt, when no rank can use it any more. Throws as Rank::receive
-// does, and Error{Failed} if the file cannot be made.
+// Creates an empty file on rank 0 and returns its path on all ranks. Every rank must call it the same number of times.
+// The file is in Rank::temp_dir(), so it is removed after the attempt. Throws like Rank::receive, and Error{Failed} if
+// the file cannot be created.
 std::string make_shared_file(Rank& rank, base::Location where = base::Location::here());
 
 }  // namespace distrun

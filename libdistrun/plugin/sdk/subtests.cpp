@@ -5,7 +5,7 @@
 namespace distrun {
 namespace {
 
-// Why the element skipped, if it did. Lets PeerFailed through: after that no barrier can be met.
+// Returns why the element skipped, if it did. Lets PeerFailed through: after it, no barrier can complete.
 std::optional<Skip> run_element(Rank& rank, const Parameters& element,
                                 const std::function<void(const Parameters&)>& body) {
   using detail::Scope;

@@ -1,7 +1,7 @@
 #pragma once
-// A fixture of a suite as a whole. What it does in the host happens once in a run; what it does in a
-// rank stands around the tests that the rank's process runs: around each with the isolations
-// process and exec, around all tests of a set of ranks with pool and threads.
+// A fixture for a whole suite. Its host code runs once per run; its rank code runs around the tests of a rank's
+// process: around each test with the isolations process and exec, around all tests of a set of ranks with pool and
+// threads.
 //
 //   class RingSuite : public distrun::SuiteFixture {
 //    public:
@@ -10,7 +10,7 @@
 //   };
 //   DISTRUN_SUITE_FIXTURE(Ring, RingSuite);
 //
-// Tests of the suite reach their rank's object with rank.suite<RingSuite>().
+// Tests of the suite get their rank's object with rank.suite<RingSuite>().
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,20 +22,20 @@
 
 namespace distrun {
 
-// The host has an object, and so has each rank: what one of them keeps in members, the others don't
-// see. The functions that a suite overrides are public. Host and rank are good for the call only.
+// The host and each rank have separate objects and do not see each other's members. Overrides must be public. Host and
+// rank are valid for the call only.
 class SuiteFixture {
  public:
   virtual ~SuiteFixture() = default;
-  // In the host, before the suite's first test has any rank. What fails here fails the suite's
-  // tests, and distrun::skip() skips them; none has a rank then, and nothing is torn down.
+  // Runs in the host, before the suite's first test has any rank. A failure here fails the suite's tests, and
+  // distrun::skip() skips them; then no rank starts, and nothing is torn down.
   virtual void set_up_host(Host&) {}
-  // In the same process, after the last test. What fails here fails that test.
+  // Runs in the same process, after the last test. A failure here fails that test.
   virtual void tear_down_host(Host&) {}
-  // In a rank, before the first test of the suite that its process runs, and part of it: what fails
-  // here fails that test, and distrun::skip() skips it and the others of this set of ranks.
+  // Runs in a rank, as part of the first test of the suite in its process: a failure here fails that test, and
+  // distrun::skip() skips it and the other tests of this set of ranks.
   virtual void set_up_suite(Rank&) {}
-  // After the last one, also after a failed one, and part of it; not after a failed set_up_suite.
+  // Runs as part of the last test, also of a failed one, but not after a failed set_up_suite.
   virtual void tear_down_suite(Rank&) {}
 };
 
@@ -54,7 +54,7 @@ struct SuiteFixtureDeclaration {
   bool has_host = false;
   std::function<std::unique_ptr<SuiteFixture>()> make;
 };
-// Called while the plugin is loaded, by one thread. Returns true.
+// Called while the plugin is loaded, on one thread. Returns true.
 bool declare(SuiteFixtureDeclaration fixture);
 
 template <class T>

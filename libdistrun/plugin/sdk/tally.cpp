@@ -31,7 +31,7 @@ void Tally::finish() {
         .ends_body = false});
 }
 
-// The line may take its time, so no lock is held.
+// Holds no lock, since sending may take long.
 void Tally::send(const Failure& failure) {
   const distrun_error error{.size = sizeof(distrun_error),
                             .abi = DISTRUN_ABI,

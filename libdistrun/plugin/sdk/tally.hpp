@@ -1,6 +1,6 @@
 #pragma once
-// What happened on one rank: how many checks ran, and what failed. A failure goes out at once over
-// the rank's line, the number of checks at the end. Part of the rank's context, for the SDK.
+// The results of one rank: the number of checks, and the failures. A failure is sent at once, the number of checks at
+// the end. Part of the rank's context, for the SDK.
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -17,26 +17,26 @@ struct Failure {
   std::string text;
   base::Location where{};
   bool ends_body = true;
-  int because_of = -1;                     // the rank whose failure this one follows from
-  std::vector<std::uint64_t> thrown_at{};  // as ThrowStack tells it; empty: no exception, or one that knows its line
+  int because_of = -1;                     // the rank that caused this failure
+  std::vector<std::uint64_t> thrown_at{};  // from ThrowStack; empty: no exception, or one with a source line
 };
 
-// Every function may be called from any thread.
+// Thread-safe.
 class Tally {
  public:
-  static constexpr std::uint64_t kReportsMax = 100;  // of failures after which the body goes on
+  static constexpr std::uint64_t kReportsMax = 100;  // of failures after which the body continues
 
   // `line` must outlive it.
   explicit Tally(const distrun_rank& line) noexcept : line_(line) {}
 
   void count_check() noexcept { count_checks(1); }
   void count_checks(std::uint64_t more) noexcept { checks_.fetch_add(more, std::memory_order_relaxed); }
-  // The rank has failed from here on.
+  // Marks the rank as failed and sends the failure.
   void report(const Failure& failure);
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   void mark_failed() noexcept { failed_.store(true, std::memory_order_release); }
 
-  // Says how many checks ran since the last time, and how many failures were not sent one by one.
+  // Reports the checks since the last call, and the number of failures that were not sent.
   void finish();
 
  private:
@@ -50,11 +50,11 @@ class Tally {
   // Guarded by mutex_.
   std::string prefix_;
   bool body_goes_on_ = false;
-  std::uint64_t survived_ = 0;  // failures after which the body went on
+  std::uint64_t survived_ = 0;  // failures after which the body continued
 };
 
-// While it lives, failures of the rank say where they happened: "in set-up: ...". In a scope after
-// which the body goes on, as an element of run_subtests, no failure is reported as the body's end.
+// While it lives, failures of the rank name where they happened: "in set-up: ...". In a scope after which the body
+// continues, such as an element of run_subtests, no failure ends the body.
 class Scope {
  public:
   enum class AfterFailure { Ends, GoesOn };

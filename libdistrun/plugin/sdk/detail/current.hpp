@@ -1,5 +1,5 @@
 #pragma once
-// Which rank a thread works for: the one it is bound to, else the one that the process is.
+// The rank of a thread: the one it is bound to, else that of the process.
 #include <distrun/plugin/sdk/context.hpp>
 
 namespace distrun::detail {
@@ -7,7 +7,7 @@ namespace distrun::detail {
 // Null outside a test.
 Rank* current_rank() noexcept;
 
-// While it lives, the process is that rank. One at a time.
+// Makes the process that rank while it lives. One at a time.
 class ProcessRank {
  public:
   explicit ProcessRank(Rank& rank) noexcept;

@@ -10,14 +10,14 @@ using MaybeSkip = std::optional<Skip>;
 
 MaybeSkip because(std::string reason) { return Skip{.reason = std::move(reason)}; }
 
-// "none: this machine has no NVIDIA device (--gpu-driver virtual --gpus 2 emulates 2)"
+// Returns "none: this machine has no NVIDIA device (--gpu-driver virtual --gpus 2 emulates 2)".
 std::string no_devices(const ListContext& run, int needed) {
   const std::string number = std::to_string(needed);
   return "none" + (run.why_no_gpu.empty() ? "" : ": " + run.why_no_gpu) + " (--gpu-driver virtual --gpus " + number +
          " emulates " + number + ")";
 }
 
-// "2, 4 or 8"
+// Returns "2, 4 or 8".
 std::string alternatives(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

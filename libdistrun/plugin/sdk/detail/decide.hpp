@@ -1,5 +1,5 @@
 #pragma once
-// Whether a test runs with the settings of a run, and with how many ranks: decided beforehand.
+// Decides before the run whether a test runs with the run's settings, and with how many ranks.
 #include <optional>
 
 #include <distrun/plugin/sdk/options.hpp>
@@ -7,12 +7,12 @@
 namespace distrun::detail {
 
 struct Decision {
-  int world_size = 0;  // what the rule comes to; 0 if it comes to nothing, and then `skip` says why
+  int world_size = 0;  // the result of the rule; 0: `skip` has the reason
   std::optional<Skip> skip;
 };
 
-// In this order: the world size, the backends, agents and devices that the test needs, its
-// conditions. The first that is against it gives the reason. `run` has the run's world size.
+// Checks in this order: world size, required backends, agents and devices, conditions. The first one that fails gives
+// the reason. `run` has the run's world size.
 Decision decide(const TestOptions& options, ListContext run);
 
 }  // namespace distrun::detail

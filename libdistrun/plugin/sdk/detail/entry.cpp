@@ -1,4 +1,4 @@
-// The C line: what the loading program calls. Nothing is thrown across it.
+// The C interface that the loading program calls. No exception crosses it.
 #include <cstddef>
 #include <mutex>
 
@@ -14,8 +14,8 @@ namespace {
 
 using namespace distrun::detail;
 
-// Whether the other side has every field that this ABI started with; later ones are looked for
-// where they are used.
+// Returns whether the other side has every field of the first version of this ABI; later fields are checked where they
+// are used.
 template <class Struct>
 bool understands(const Struct* other, std::size_t first_size = sizeof(Struct)) noexcept {
   return other != nullptr && other->abi == DISTRUN_ABI && other->size >= first_size;
@@ -23,8 +23,8 @@ bool understands(const Struct* other, std::size_t first_size = sizeof(Struct)) n
 
 bool understands(const distrun_rank* rank) noexcept { return understands(rank, offsetof(distrun_rank, suite_dir)); }
 
-// With the tests of other frameworks, which are known only now that all of the plugin is loaded. Ranks that are threads
-// come here together.
+// Includes the tests of other frameworks, which are complete only once all of the plugin is loaded. May be called by
+// several ranks at once, if they are threads.
 const Registry& all_tests() {
   static std::once_flag loaded;
   std::call_once(loaded, [] { registry().load_frameworks(); });
@@ -41,7 +41,7 @@ std::int32_t list(void*, const distrun_list* to) noexcept {
   }
 }
 
-// While code of the plugin runs for that rank, the runtime, if the plugin is linked with it, knows the rank.
+// While it lives, the runtime, if the plugin is linked with it, knows the rank for which the plugin's code runs.
 class Attached {
  public:
   explicit Attached(const distrun_rank* rank) noexcept : rank_(rank) {
@@ -97,7 +97,7 @@ std::int32_t distrun_plugin_entry(const distrun_loader* loader, distrun_plugin* 
   plugin->list = list;
   plugin->run = run;
   plugin->reuse = registry().has_frameworks() ? DISTRUN_RUNS_AGAIN : DISTRUN_RUNS_TOGETHER;
-  if (plugin->size < sizeof(distrun_plugin)) return DISTRUN_OK;  // a distrun that knows no hosts
+  if (plugin->size < sizeof(distrun_plugin)) return DISTRUN_OK;  // an older distrun without hosts
   plugin->leave = leave;
   plugin->set_up_host = set_up;
   plugin->tear_down_host = tear_down;

@@ -18,13 +18,13 @@ std::string& kept_infos() noexcept {
   return infos;
 }
 
-// Of something that is no std::exception.
+// Names an exception that is not a std::exception.
 std::string current_type_name() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   return type != nullptr ? base::demangled_type(type->name()) : "unknown type";
 }
 
-// std::throw_with_nested keeps the cause; a peer's failure deep inside still names the peer.
+// Adds the cause stored by std::throw_with_nested; a peer's failure deep inside still names the peer.
 Failure with_cause(Failure failure, const std::exception& error) {
   try {
     std::rethrow_if_nested(error);
@@ -36,7 +36,7 @@ Failure with_cause(Failure failure, const std::exception& error) {
   return failure;
 }
 
-// As it travels, the trace repeats behind each worker's name what the error says. Here that is told already.
+// The trace repeats the error's text after each worker's name. The report has the text already, so it is removed here.
 std::string places_of(const Error& error) {
   std::string trace = *error.remote_trace();
   const std::string said = "\n" + error.type() + ": " + error.what();
@@ -73,7 +73,7 @@ Failure current_failure() {
 void keep_infos() noexcept {
   try {
     kept_infos() = current_infos();
-  } catch (...) {  // no memory: the failure is told without them
+  } catch (...) {  // no memory: the failure is reported without them
     kept_infos().clear();
   }
 }

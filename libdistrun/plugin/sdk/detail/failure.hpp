@@ -1,19 +1,18 @@
 #pragma once
-// What an exception says in a report.
+// Converts exceptions for reports.
 #include <distrun/common/base/throw_stack.hpp>
 #include <distrun/plugin/sdk/tally.hpp>
 
 namespace distrun::detail {
 
-// Of the exception being handled; call it in a catch block only. An Error has the type that
-// travels, its text and its place, any other exception its C++ type; causes nested in it come on
-// further lines.
+// Converts the exception being handled; call it in a catch block only. An Error has its type name, text and location,
+// any other exception its C++ type; nested causes follow on further lines.
 Failure current_failure();
 
-// For the constructor of a ThrowStack: keeps what DISTRUN_INFO says of the scopes that the exception is about to leave.
+// Passed to the constructor of a ThrowStack: stores the DISTRUN_INFO texts of the scopes that the exception will leave.
 void keep_infos() noexcept;
-// The same with the place of its throw and what keep_infos() has kept. A peer's failure has no place of its throw: it
-// knows where it was waited for.
+// The same with the place of the throw and the texts stored by keep_infos(). A peer's failure has no such place: it has
+// the location of the wait.
 Failure current_failure(const base::ThrowStack& stack);
 
 }  // namespace distrun::detail

@@ -10,16 +10,16 @@
 namespace distrun::detail {
 namespace {
 
-// A test as it will be listed: one row per element of its parameters.
+// A test to be listed: one row per element of its parameters.
 struct Plan {
   const TestDeclaration* test;
   TestOptions options;
   std::vector<Parameters> elements;
   Decision decision;
-  const SuiteFixtureDeclaration* suite_fixture;  // null if the suite has none
+  const SuiteFixtureDeclaration* suite_fixture;  // may be null
 };
 
-// An older distrun does not say.
+// An older distrun lacks this field.
 std::string why_no_gpu(const distrun_list& list) {
   const bool says = list.size >= offsetof(distrun_list, why_no_gpu) + sizeof list.why_no_gpu;
   return says ? copy(list.why_no_gpu) : "";
@@ -35,7 +35,7 @@ ListContext context_of(const distrun_list& list) {
           .why_no_gpu = why_no_gpu(list)};
 }
 
-// Plans the test, or adds to the findings why it can't be. Options and conditions are user code.
+// Plans the test, or adds the reasons why it cannot be planned to the findings. Options and conditions are user code.
 void plan_test(const Registry& registry, const TestDeclaration& test, const ListContext& run, std::vector<Plan>& plans,
                std::vector<std::string>& findings) {
   try {
@@ -64,7 +64,7 @@ std::int32_t devices_of(const Plan& plan) {
   return one_each || plan.options.gpu_per_rank ? plan.decision.world_size : plan.options.devices;
 }
 
-// The row of all elements, but for their parameters. Points into the plan and the two lists.
+// Returns the row common to all elements, without parameters. Refers to the plan and the two lists.
 distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
                     const std::vector<distrun_may_die>& deaths) {
   const TestDeclaration& test = *plan.test;

@@ -12,7 +12,7 @@ void append(std::vector<T>& to, std::vector<T> more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// What suits both; an empty list is any.
+// Returns the common part of two lists; an empty list allows everything.
 std::vector<std::string> common(const std::vector<std::string>& suite, const std::vector<std::string>& test,
                                 const char* what) {
   if (suite.empty()) return test;
@@ -64,7 +64,7 @@ TestOptions Registry::options_of(const TestDeclaration& test) const {
 }
 
 Registry& registry() {
-  // Never destroyed: where ranks are threads, one that calls exit() must not take it from the others.
+  // Never destroyed: if ranks are threads, one that calls exit() must not destroy it for the others.
   static auto* const the_plugins = new Registry;
   return *the_plugins;
 }

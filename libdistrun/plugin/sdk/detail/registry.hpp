@@ -1,5 +1,5 @@
 #pragma once
-// What a plugin declares, in order of declaration. Written while the plugin is loaded, then read.
+// A plugin's declarations, in order. Written while the plugin is loaded, read-only afterwards.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,20 +21,19 @@ class Registry {
   // Other frameworks run one test at a time.
   bool has_frameworks() const noexcept { return has_frameworks_; }
   void add(SuiteFixtureDeclaration fixture) { suite_fixtures_.push_back(std::move(fixture)); }
-  // Adds the tests of the frameworks that were added since the last time. Throws what they throw.
+  // Adds the tests of the frameworks added since the last call. Passes on their exceptions.
   void load_frameworks();
 
   const std::vector<TestDeclaration>& tests() const noexcept { return tests_; }
   const std::vector<SuiteDeclaration>& suites() const noexcept { return suites_; }
   const std::vector<SuiteFixtureDeclaration>& suite_fixtures() const noexcept { return suite_fixtures_; }
-  // The first of that name; null if there is none. Of bridged tests, which have one declaration for
-  // each element, the one with that element.
+  // Returns the first test of that name; null if not found. Bridged tests have one declaration per element: returns
+  // the one with that element.
   const TestDeclaration* find_test(std::string_view suite, std::string_view name, std::string_view element = "") const;
   const SuiteDeclaration* find_suite(std::string_view suite) const noexcept;
   const SuiteFixtureDeclaration* find_suite_fixture(std::string_view suite) const noexcept;
 
-  // The test's own options over those of its suite, and these over those of its plugin. Throws
-  // whatever evaluating them throws.
+  // Merges the test's options over its suite's, and these over its plugin's. Passes on exceptions of their evaluation.
   TestOptions options_of(const TestDeclaration& test) const;
 
  private:
@@ -45,7 +44,7 @@ class Registry {
   std::vector<SuiteFixtureDeclaration> suite_fixtures_;
 };
 
-// The plugin's own.
+// Returns the plugin's registry.
 Registry& registry();
 
 // Throws Error{InvalidArgument} if no backend or no agent suits both.

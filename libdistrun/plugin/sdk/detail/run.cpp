@@ -51,7 +51,7 @@ class TestRun {
     guarded_to_the_end(rank_.tally(), test_.where, [&] { fixture_->tear_down(rank_); });
   }
 
-  // Its framework runs all that belongs to the test, and its bridge tells the phases after the first.
+  // The framework runs the whole test, and its bridge reports the later phases.
   void bridged() {
     if (!test_.has_fixture) enter(DISTRUN_PHASE_BODY);
     guarded(rank_.tally(), skip_, [&] { test_.bridged->run(rank_); });
@@ -70,7 +70,7 @@ struct Id {
   std::string_view suite, name, element;
 };
 
-// "Suite.name/key=value,..." taken apart; of what is no id some part is empty.
+// Parses "Suite.name/key=value,..."; if the text is not an id, some part is empty.
 Id parse_id(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view path = text.substr(0, slash);

@@ -1,5 +1,5 @@
 #pragma once
-// The life of one test on one rank.
+// Runs one test on one rank.
 #include <string_view>
 
 #include <distrun/plugin/sdk/plugin.h>
@@ -7,8 +7,8 @@
 
 namespace distrun::detail {
 
-// DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; what failed has been reported over the line. May
-// throw only before the test has begun.
+// Returns DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; failures have been reported through `line`. Throws only before
+// the test has begun.
 std::int32_t run_test(const Registry& registry, std::string_view test_id, const distrun_rank& line);
 
 }  // namespace distrun::detail

@@ -1,5 +1,5 @@
 #pragma once
-// Strings across the C line: lent for the time of a call, never given away.
+// Strings across the C interface: borrowed for the time of a call.
 #include <string>
 #include <string_view>
 

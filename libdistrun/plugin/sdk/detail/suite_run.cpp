@@ -29,7 +29,7 @@ Standing& of_host() {
 
 void enter(const distrun_rank& line, std::int32_t phase) { line.phase(line.self, phase); }
 
-// Runs the action for the rank, so that checks know whose they are.
+// Runs the action with the rank as the current one, so that checks count for it.
 template <class Action>
 void as_current(Rank& rank, Action action) {
   if (rank.line().shares_process != 0) {

@@ -1,5 +1,5 @@
 #pragma once
-// Running a test author's code on a rank, or in a suite's host: whatever ends it early is told, and comes to a result.
+// Runs user code on a rank or in a suite's host: reports what ends it early, and returns a result.
 #include <cstdint>
 #include <optional>
 
@@ -11,7 +11,7 @@
 
 namespace distrun::detail {
 
-// Whether the action came to its end. What ended it early has been reported then, or is in `skip`.
+// Returns whether the action ran to its end. If not, the reason has been reported or is in `skip`.
 template <class Action>
 bool guarded(Tally& tally, std::optional<Skip>& skip, Action action) {
   base::ThrowStack stack(keep_infos);
@@ -28,7 +28,7 @@ bool guarded(Tally& tally, std::optional<Skip>& skip, Action action) {
   return false;
 }
 
-// For a tear-down, where it is too late to skip: what came of the test has been said.
+// Runs a tear-down, where skipping is too late: the test's result has been reported.
 template <class Action>
 bool guarded_to_the_end(Tally& tally, base::Location where, Action action) {
   std::optional<Skip> skip;
@@ -37,7 +37,7 @@ bool guarded_to_the_end(Tally& tally, base::Location where, Action action) {
   return ended;
 }
 
-// Says how many checks ran; DISTRUN_OK, _FAILED or _SKIPPED.
+// Reports the number of checks. Returns DISTRUN_OK, _FAILED or _SKIPPED.
 std::int32_t result_of(Rank& rank, const std::optional<Skip>& skip);
 
 }  // namespace distrun::detail

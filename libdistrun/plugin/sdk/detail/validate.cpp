@@ -25,7 +25,7 @@ std::string subject_of(const TestDeclaration& test) {
 std::string subject_of(const SuiteDeclaration& suite) { return "suite " + suite.suite; }
 std::string subject_of(const SuiteFixtureDeclaration& fixture) { return "the fixture of suite " + fixture.suite; }
 
-// Reports each declaration whose subject came before.
+// Reports each declaration that repeats an earlier subject.
 template <class Declaration>
 void find_doubles(const std::vector<Declaration>& declarations, std::vector<std::string>& findings) {
   std::map<std::string, base::Location> first;

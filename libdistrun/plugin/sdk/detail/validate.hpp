@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with the declarations of a plugin, as texts for their author.
+// Finds errors in a plugin's declarations, as texts for its author.
 #include <string>
 #include <vector>
 
@@ -7,14 +7,14 @@
 
 namespace distrun::detail {
 
-// Names that an id can't hold, names that come twice, suites without tests. Each is a sentence that
-// starts with its place: "ring.cpp:7: Ring.starts: is declared twice, ...".
+// Finds invalid names, duplicate names, and suites without tests. Each result is a sentence that begins with the
+// location: "ring.cpp:7: Ring.starts: is declared twice, ...".
 std::vector<std::string> flaws_of_names(const Registry& registry);
 
-// Values out of range, as fixed(0). Each is a fragment without the place.
+// Finds values out of range, such as fixed(0). Each result is a fragment without the location.
 std::vector<std::string> flaws_of_options(const TestOptions& options);
 
-// "ring.cpp:7: Ring.starts: <flaw>"
+// Returns "ring.cpp:7: Ring.starts: <flaw>".
 std::string finding(const TestDeclaration& test, const std::string& flaw);
 
 }  // namespace distrun::detail
