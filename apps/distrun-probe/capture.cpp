@@ -8,7 +8,7 @@
 namespace distrun::probe {
 namespace {
 
-constexpr std::uint64_t kRedZone = 128;  // below the stack pointer, yet in use by a leaf function
+constexpr std::uint64_t kRedZone = 128;  // below the stack pointer, yet used by leaf functions
 
 StackCopy copy_used_stack(pid_t tid, std::uint64_t sp, const Mappings& mappings, std::size_t copy_max) {
   const Mapping* stack = mappings.find(sp);

@@ -11,21 +11,21 @@
 
 namespace distrun::probe {
 
-// Bounds the time that an endless recursion on an endless stack takes.
+// Bounds the time for an endless recursion on an endless stack.
 constexpr std::size_t kFramesMax = 500'000;
 
-// The unwinding of one stack, as libdwfl's callbacks see it.
+// The unwinding of one stack, used by libdwfl's callbacks.
 struct Unwinding {
   Memory memory;
   const Registers registers;  // of the frame to begin with
   const Mappings& mappings;
   UnwoundStack stack{};
-  std::size_t frames = 0;  // that libdwfl has told
-  bool left_code = false;  // the last address was none of code
+  std::size_t frames = 0;  // reported by libdwfl
+  bool left_code = false;  // the last address was not code
   bool after_signal_frame = false;
 
   static Unwinding& of(void* code_space_current) { return **static_cast<Unwinding**>(code_space_current); }
-  // The function that runs is known already, and `registers` are those of its caller.
+  // Returns whether the running function is already recorded, and `registers` are those of its caller.
   bool begins_with_caller() const { return frames == 0 && !stack.inner.empty(); }
   int add(Dwfl_Frame* state);
   void keep(Frame frame);
@@ -42,8 +42,8 @@ void Unwinding::keep(Frame frame) {
   stack.gap = true;
 }
 
-// An "activation" has not called anybody: it runs, or was interrupted by a signal. The frame that a signal handler
-// returns to is reported as one, too, and so is the one that it interrupted.
+// An "activation" has not called another function: it is running, or was interrupted by a signal. libdwfl also reports
+// the frame that a signal handler returns to as one, and the frame that it interrupted.
 int Unwinding::add(Dwfl_Frame* state) {
   Dwarf_Addr pc = 0;
   bool activation = false;
@@ -51,7 +51,7 @@ int Unwinding::add(Dwfl_Frame* state) {
   const bool innermost = stack.inner.empty();
   if (begins_with_caller()) activation = false;
   if (!innermost && !mappings.is_code(pc)) {
-    left_code = pc != 0 || after_signal_frame;  // a return address of 0 marks the outermost frame of some threads
+    left_code = pc != 0 || after_signal_frame;  // some threads mark the outermost frame by a return address of 0
     return DWARF_CB_ABORT;
   }
   const bool signal_frame = activation && !innermost && !after_signal_frame;
@@ -62,7 +62,7 @@ int Unwinding::add(Dwfl_Frame* state) {
 
 namespace {
 
-// The one "thread" that is ever asked for is the current unwinding.
+// The only "thread" that libdwfl asks for is the current unwinding.
 pid_t next_thread(Dwfl*, void*, void**) { return 0; }
 bool get_thread(Dwfl*, pid_t, void* current, void** thread) {
   *thread = current;
@@ -79,7 +79,7 @@ int add_frame(Dwfl_Frame* state, void* unwinding) { return static_cast<Unwinding
 
 [[noreturn]] void throw_dwfl(const std::string& what) { throw Error(ErrorKind::Failed, what + ": " + dwfl_errmsg(-1)); }
 
-// What the registers will be when the function that runs returns, if it has not touched the stack.
+// Returns the registers after the running function returns, assuming that it has not changed the stack.
 std::optional<Registers> caller_of_leaf(const Registers& registers, const Mappings& mappings, Memory memory) {
   std::uint64_t caller = 0;
   if (!memory.read_word(registers.sp(), caller) || !mappings.is_code(caller)) return std::nullopt;
@@ -104,11 +104,11 @@ CodeSpace::CodeSpace(pid_t tid) : tid_(tid), dwfl_(dwfl_begin(&kProcessFiles)) {
 UnwoundStack CodeSpace::unwind(pid_t tid, const Capture& capture, const Mappings& mappings) {
   const Registers& registers = capture.registers;
   Unwinding unwinding{Memory(tid, capture.stack), registers, mappings};
-  // After a call through a pointer to nowhere nothing but the return address is known.
+  // After a call through an invalid pointer, only the return address is known.
   if (mappings.is_code(registers.pc())) walk(tid, unwinding);
   if (unwinding.stack.inner.size() > 1) return std::move(unwinding.stack);
 
-  // Nor is there, in libc, for the code around some system calls (clone3): it has no frame.
+  // In libc, code around some system calls (clone3) has no frame either.
   const std::optional<Registers> caller = caller_of_leaf(registers, mappings, unwinding.memory);
   if (!caller || (!unwinding.stack.inner.empty() && !unwinding.stack.incomplete)) {
     if (unwinding.stack.inner.empty()) unwinding.keep({registers.pc(), false});
@@ -124,7 +124,7 @@ void CodeSpace::walk(pid_t tid, Unwinding& unwinding) {
   current_ = &unwinding;
   const int ended = dwfl_getthread_frames(dwfl_.get(), tid, add_frame, &unwinding);
   current_ = nullptr;
-  // Both an error (-1) and our own stop mean that libdwfl would, or should, have gone on.
+  // Both an error (-1) and our own stop mean that more frames should follow.
   unwinding.stack.incomplete = unwinding.left_code || ended == -1 || unwinding.frames == kFramesMax;
 }
 

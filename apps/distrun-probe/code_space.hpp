@@ -1,6 +1,6 @@
 #pragma once
-// The code that a process has mapped, by which stacks are unwound: one libdwfl session for all processes that have the
-// same files at the same addresses. Files are opened when the first frame needs them. Main thread only.
+// The code mapped by a process, for unwinding stacks: one libdwfl session for all processes that have the same files at
+// the same addresses. Files are opened when the first frame needs them. Main thread only.
 #include <elfutils/libdwfl.h>
 #include <sys/types.h>
 
@@ -23,15 +23,15 @@ struct Frame {
 
 struct UnwoundStack {
   std::vector<Frame> inner;  // innermost first
-  std::deque<Frame> outer;   // the outermost, of a stack with more frames than `inner` holds
-  bool gap = false;          // frames between inner and outer were left out
+  std::deque<Frame> outer;   // the outermost frames, if there are more than `inner` holds
+  bool gap = false;          // frames between inner and outer were omitted
   bool incomplete = false;   // the outermost frame was not reached
 };
 
-// An address of code in the file that holds it.
+// The file and offset of a code address.
 struct CodePlace {
-  Dwfl_Module* module = nullptr;  // null: no file does
-  std::uint64_t offset = 0;       // in the addresses of that file; pc itself where there is no file
+  Dwfl_Module* module = nullptr;  // null: no file holds it
+  std::uint64_t offset = 0;       // in the file's addresses; pc itself without a file
 };
 
 struct EndDwfl {
@@ -43,16 +43,17 @@ struct Unwinding;
 
 class CodeSpace {
  public:
-  // Of the thread's process and of all with equal code signatures. Throws Error{Failed} if it cannot be read.
+  // Reads the code of the thread's process and of all with equal code signatures. Throws Error{Failed} if it cannot be
+  // read.
   explicit CodeSpace(pid_t tid);
   CodeSpace(const CodeSpace&) = delete;
   CodeSpace& operator=(const CodeSpace&) = delete;
 
-  // `mappings` are those of the process now.
+  // `mappings` are the current ones of the process.
   UnwoundStack unwind(pid_t tid, const Capture& capture, const Mappings& mappings);
   CodePlace place_of(std::uint64_t pc) const;
-  // A path by which the file of a module can be opened even if it has been removed or replaced (a plugin that was built
-  // anew, say). The kernel lets few open it.
+  // Returns a path to the file of a module that works even if the file has been removed or replaced (such as a rebuilt
+  // plugin). Requires privileges.
   std::string path_of_mapped(Dwfl_Module* module) const;
 
  private:
@@ -60,7 +61,7 @@ class CodeSpace {
 
   const pid_t tid_;
   DwflPointer dwfl_;
-  Unwinding* current_ = nullptr;  // what libdwfl's callbacks look at
+  Unwinding* current_ = nullptr;  // used by libdwfl's callbacks
 };
 
 }  // namespace distrun::probe

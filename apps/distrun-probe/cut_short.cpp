@@ -36,7 +36,7 @@ constexpr long kEpollPwait2 = SYS_epoll_pwait2;
 constexpr long kEpollPwait2 = kNone;
 #endif
 
-// Calls that end with EINTR for a stop, whatever they wait on.
+// Calls that always end with EINTR after a stop.
 constexpr long kEnded[] = {kEpollWait,          SYS_epoll_pwait,  kEpollPwait2,      SYS_semop,         SYS_semtimedop,
                            SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter};
 
@@ -54,7 +54,7 @@ bool waits_on_descriptor(CallShape shape) {
   return shape == Reads || shape == Writes || shape == Accepts || shape == Connects;
 }
 
-// Those of kEnded that have a time limit, or may have done a part of what they were called for.
+// Returns whether one of kEnded has a time limit, or may have done a part of its work.
 bool has_limit_or_part(const SyscallText& call) {
   const auto& args = call.args;
   if (call.number == kEpollWait || call.number == SYS_epoll_pwait) return static_cast<int>(args[3]) >= 0;
@@ -66,18 +66,18 @@ bool has_limit_or_part(const SyscallText& call) {
 }
 
 bool read_shows_a_stop(const SyscallText& call, const WaitedOn& on) {
-  if (call.number == SYS_recvmmsg) return true;  // of several messages some may have come
+  if (call.number == SYS_recvmmsg) return true;  // some of several messages may have arrived
   const bool waits_for_all = (call.number == SYS_recvfrom && (call.args[3] & MSG_WAITALL) != 0) ||
                              (call.number == SYS_recvmsg && (call.args[2] & MSG_WAITALL) != 0);
   return waits_for_all || on.receive_limit;
 }
 
-// What fits into a pipe as a whole is written as a whole.
+// A write to a pipe that fits as a whole is atomic.
 bool write_shows_a_stop(const SyscallText& call, const WaitedOn& on) {
   return !(call.number == SYS_write && on.pipe && call.args[2] <= PIPE_BUF);
 }
 
-// "socket:[4711]", "pipe:[4711]", a path.
+// Returns "socket:[4711]", "pipe:[4711]", or a path.
 std::string file_of(pid_t tid, int fd) {
   char text[64] = {};
   const std::string path = "/proc/" + std::to_string(tid) + "/fd/" + std::to_string(fd);
@@ -92,7 +92,7 @@ bool has_limit(int socket, int option) {
   return !known || limit.tv_sec != 0 || limit.tv_usec != 0;
 }
 
-// Where the kernel does not let anybody look, a limit is taken for granted.
+// If the kernel denies access to the socket, assumes that limits are set.
 WaitedOn socket_of(pid_t pid, int fd) {
   const base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const base::Fd socket(process ? static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), fd, 0)) : -1);

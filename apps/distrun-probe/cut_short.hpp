@@ -1,8 +1,8 @@
 #pragma once
-// What a stop does to the system call that a thread sleeps in. The kernel begins most calls again by itself, and the
-// program notices nothing. Some end with EINTR: those can be begun again when the thread goes on. But if the call has
-// a time limit it would begin anew as well, and a call that has moved some bytes already returns how many: a thread in
-// one of these must not be stopped at all.
+// The effect of a stop on the system call that a thread sleeps in. The kernel restarts most calls transparently. Some
+// end with EINTR; those can be restarted when the thread continues. But a restarted call would also restart its time
+// limit, and a call that has already transferred some bytes returns their number: a thread in such a call must not be
+// stopped.
 #include <sys/types.h>
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace distrun::probe {
 
-// What the number and the arguments of a call don't say of the descriptor that it waits on.
+// Properties of the descriptor of a call that its number and arguments do not show.
 struct WaitedOn {
   bool pipe = false;
   bool socket = false;
@@ -19,12 +19,12 @@ struct WaitedOn {
   bool send_limit = false;     // SO_SNDTIMEO is set
 };
 
-// Whether the call, as somebody sleeps in it, would return otherwise for a stop, even if it can be begun again.
+// Returns whether a stop would change the call's result, even if the call is restarted.
 bool shows_a_stop(const evidence::SyscallText& call, const WaitedOn& on);
-// Whether the call returns EINTR for nothing but signals, so that it can be begun again after a stop.
+// Returns whether the call returns EINTR only for signals, so that it can be restarted after a stop.
 bool can_begin_again(long number);
 
-// The call that the thread sleeps in, if it must not be stopped there. Nothing waits for the thread.
+// Returns the call that the thread sleeps in, if the thread must not be stopped there. Does not stop the thread.
 std::optional<evidence::SyscallText> call_to_be_left(pid_t pid, pid_t tid);
 
 }  // namespace distrun::probe

@@ -7,7 +7,7 @@
 namespace distrun::probe {
 namespace {
 
-// Whether one of the places where debuggers look for a linked file has one.
+// Returns whether a linked file exists in one of the places where debuggers look.
 bool is_link_there(const std::string& file, const std::string& link) {
   if (link.starts_with('/')) return ::access(link.c_str(), R_OK) == 0;
   const std::string folder = file.substr(0, file.rfind('/') + 1);

@@ -1,12 +1,12 @@
 #pragma once
-// How libdwfl finds files with code and their separate debug information: on this machine only. libdwfl's own search
-// ends with debuginfod, for which it loads a network client and some forty libraries before it even knows whether a
-// server is to be asked.
+// Lets libdwfl find code files and separate debug information on this machine only. libdwfl's default search ends with
+// debuginfod, for which it loads a network client and some forty libraries before it checks whether a server is
+// configured.
 #include <elfutils/libdwfl.h>
 
 namespace distrun::probe {
 
-extern const Dwfl_Callbacks kProcessFiles;  // for the files that a process has mapped
+extern const Dwfl_Callbacks kProcessFiles;  // for the files mapped by a process
 extern const Dwfl_Callbacks kPlainFiles;    // for files by path
 
 }  // namespace distrun::probe

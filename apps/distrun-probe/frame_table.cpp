@@ -11,7 +11,7 @@ std::string path_of(Dwfl_Module* module) {
   return name.starts_with("[vdso") ? "[vdso]" : name;
 }
 
-// A session with that file alone, at the addresses that it has itself. Null if it cannot be read.
+// Opens a session with only that file, at the file's own addresses. Null if it cannot be read.
 DwflPointer open_plain(const std::string& path, Dwfl_Module*& module) {
   DwflPointer dwfl(dwfl_begin(&kPlainFiles));
   if (!dwfl) return nullptr;
@@ -61,7 +61,7 @@ SymbolFile& FrameTable::file_of(const CodeSpace& space, Dwfl_Module* module) {
   if (known != files_.end()) return known->second;
   Dwfl_Module* file = nullptr;
   if (path.ends_with(" (deleted)")) {
-    // libdwfl has read it from the process's memory, where symbols and debug information are not.
+    // libdwfl has read it from process memory, which lacks symbols and debug information.
     if (DwflPointer dwfl = open_plain(space.path_of_mapped(module), file)) opened_.push_back(std::move(dwfl));
   }
   return files_.try_emplace(path, file != nullptr ? file : module, path).first->second;

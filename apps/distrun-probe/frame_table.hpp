@@ -1,6 +1,6 @@
 #pragma once
-// Addresses turned into the frames that travel. Equal frames have one index; those that have not been sent yet are
-// taken as a table. Files are opened once, however many processes have them mapped. Main thread only.
+// Converts addresses to frames for the coordinator. Equal frames share one index; new ones are sent as a table. A file
+// is opened once, even if several processes map it. Main thread only.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,13 +16,13 @@ namespace distrun::probe {
 
 class FrameTable {
  public:
-  // The indices of the frames at an address, inlined functions first. The space must outlive the table.
+  // Returns the indices of the frames at an address, inlined functions first. The space must outlive the table.
   std::vector<std::uint32_t> add(const CodeSpace& space, const Frame& frame);
-  // The same for an address of another machine state, by the files that were mapped there.
+  // The same for an address reported by another process, with the files that were mapped there.
   std::vector<std::uint32_t> add(const std::vector<wire::RawModule>& modules, std::uint64_t pc);
 
   const wire::StackFrame& operator[](std::uint32_t index) const { return frames_[index]; }
-  // Those that came since the last call.
+  // Returns the frames added since the last call.
   wire::StackTable take_new();
 
  private:
@@ -30,7 +30,7 @@ class FrameTable {
 
   SymbolFile& file_of(const CodeSpace& space, Dwfl_Module* module);
   SymbolFile& file_of(const std::string& path);
-  // `file` is null for code of no file.
+  // `file` is null for code without a file.
   std::vector<std::uint32_t> intern(SymbolFile* file, const wire::StackFrame& frame);
   std::vector<std::uint32_t> append(SymbolFile* file, const wire::StackFrame& frame);
 

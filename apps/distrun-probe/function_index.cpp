@@ -31,7 +31,7 @@ std::uint32_t number_of(Dwarf_Die* die, unsigned kind) {
   return static_cast<std::uint32_t>(value);
 }
 
-// The innermost to the outermost of the inlined functions at the address, below `die`.
+// Collects the inlined functions at the address, below `die`, innermost first.
 void find_inlined(Dwarf_Die die, Dwarf_Addr address, std::vector<Dwarf_Die>& found, int depth) {
   Dwarf_Die child;
   if (depth > kDepthMax || dwarf_child(&die, &child) != 0) return;
@@ -53,7 +53,7 @@ void set_line(Function& function, Dwarf_Die& unit, Dwarf_Addr address) {
   if (dwarf_lineno(line, &number) == 0) function.line = static_cast<std::uint32_t>(number);
 }
 
-// The function that holds an inlined one stands at the line of the call.
+// The caller of an inlined function has the line of the call.
 void set_call(Function& function, Dwarf_Die& unit, Dwarf_Die* inlined) {
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
@@ -75,7 +75,7 @@ void FunctionIndex::add_ranges(Dwarf_Die* die, Ranges& ranges) {
   }
 }
 
-// clang puts functions into their namespaces, g++ beside them.
+// clang nests functions in their namespaces, g++ does not.
 void FunctionIndex::add_functions(Dwarf_Die* parent, Ranges& functions, int depth) {
   Dwarf_Die child;
   if (depth > kDepthMax || dwarf_child(parent, &child) != 0) return;

@@ -1,6 +1,6 @@
 #pragma once
-// The functions that DWARF describes, by address: the one that holds the code and those inlined there. A compile unit
-// is read once, when an address first falls into it. Main thread only.
+// The functions in DWARF, by address: the function that holds the code and those inlined there. A compile unit is read
+// once, when an address first falls into it. Main thread only.
 #include <elfutils/libdw.h>
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace distrun::probe {
 
 struct Function {
-  std::string name;  // readable; empty: it has none here
-  std::string file;  // where in it: the line that runs, or the call of the function that is inlined there
+  std::string name;  // readable; empty: no name here
+  std::string file;  // of the running line, or of the call of the function inlined there
   std::uint32_t line = 0;
   bool inlined = false;
   bool has_linkage_name = false;  // then `name` is qualified
@@ -23,7 +23,7 @@ class FunctionIndex {
  public:
   explicit FunctionIndex(Dwarf* dwarf) noexcept : dwarf_(dwarf) {}
 
-  // Innermost first, in the addresses of the DWARF file; empty if nothing is known.
+  // Returns the functions at an address of the DWARF file, innermost first; empty if unknown.
   std::vector<Function> find(Dwarf_Addr address);
 
  private:
@@ -46,8 +46,8 @@ class FunctionIndex {
   Unit& unit_of(Dwarf_Die die);
 
   Dwarf* dwarf_;
-  std::optional<Ranges> all_units_;  // made when .debug_aranges does not know an address
-  std::map<Dwarf_Off, Unit> units_;  // that were read
+  std::optional<Ranges> all_units_;  // created when .debug_aranges lacks an address
+  std::map<Dwarf_Off, Unit> units_;  // the units read so far
 };
 
 }  // namespace distrun::probe

@@ -1,5 +1,5 @@
 #pragma once
-// The probe's line to the coordinator: one order in, frames out, over a blocking stream socket. Main thread only.
+// The probe's connection to the coordinator: one order in, frames out, over a blocking stream socket. Main thread only.
 #include <optional>
 
 #include <distrun/common/base/fd.hpp>
@@ -12,7 +12,7 @@ class Line {
  public:
   explicit Line(base::Fd socket) noexcept : socket_(std::move(socket)) {}
 
-  // Empty if the coordinator has closed the line. Throws Error{InvalidArgument} for anything but an order.
+  // Returns nullopt if the coordinator has closed the line. Throws Error{InvalidArgument} for anything but an order.
   std::optional<wire::ProbeOrder> receive_order();
   // Throws Error{Disconnected} if the coordinator is gone.
   template <class T>

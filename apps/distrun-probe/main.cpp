@@ -1,5 +1,5 @@
-// Reads the stacks of other processes. The coordinator starts it with its line as descriptor 3, sends one order and
-// may kill it at any time; common/wire/stacks.hpp says what is said. It never loads a plugin, and runs in one thread.
+// Reads the stacks of other processes. The coordinator starts it with its line as descriptor 3, sends one order and may
+// kill it at any time; see common/wire/stacks.hpp for the protocol. Never loads a plugin; single-threaded.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,8 +38,8 @@ base::Fd take_line() {
   return base::Fd(kLineFd);
 }
 
-// What keeps the probe from its part, for ProbeDone. The session is the caller's, who takes it apart when nobody waits
-// any more.
+// Returns the error for ProbeDone, or an empty text. The caller owns the session, and destroys it after the last
+// message.
 std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
   try {
     auto order = line.receive_order();
@@ -59,15 +59,15 @@ int main() {
     return kUsage;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  ::setpriority(PRIO_PROCESS, 0, kUrgent);  // if it may: ranks that spin leave little to whoever looks at them
-  ::unsetenv("DEBUGINFOD_URLS");            // libdw would ask servers for debug information, for as long as they take
+  ::setpriority(PRIO_PROCESS, 0, kUrgent);  // if permitted: spinning ranks leave little CPU time
+  ::unsetenv("DEBUGINFOD_URLS");            // libdw would query servers for debug information, without a time limit
   probe::Line line(take_line());
   std::optional<probe::Session> session;
   const std::string error = serve(line, session);
   try {
     line.send(wire::ProbeFrame::Done, wire::ProbeDone{error});
   } catch (const Error&) {
-    return 1;  // nobody is left to be told
+    return 1;  // the coordinator is gone
   }
   return error.empty() ? 0 : 1;
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kTextMax = std::size_t{64} << 20;
 bool take_address(std::string_view& text, std::uint64_t& value) {
   const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
   if (error != std::errc{} || next == text.data() + text.size()) return false;
-  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);  // with the '-' or ' ' behind it
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);  // including the '-' or ' ' after it
   return true;
 }
 
@@ -45,7 +45,7 @@ Mappings Mappings::parse(std::string_view text) {
   return result;
 }
 
-// "7f12a000-7f12b000 r-xp 00000000 fe:01 1234   /usr/lib/x.so"
+// Parses "7f12a000-7f12b000 r-xp 00000000 fe:01 1234   /usr/lib/x.so".
 void Mappings::add_line(std::string_view line) {
   Mapping mapping;
   std::string_view rest = line;

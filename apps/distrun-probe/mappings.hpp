@@ -1,5 +1,5 @@
 #pragma once
-// What a process has mapped: where its stacks end, and which files it runs code from. Processes with the same code at
+// The mappings of a process: where its stacks end, and which files it runs code from. Processes with the same code at
 // the same addresses (ranks forked from one zygote) have equal code signatures.
 #include <sys/types.h>
 
@@ -18,13 +18,13 @@ struct Mapping {
 
 class Mappings {
  public:
-  // Reads /proc/TID/maps of one of its threads; empty if that cannot be done.
+  // Reads /proc/TID/maps of one of its threads; empty on failure.
   static Mappings of(pid_t tid);
-  // The same from the text of that file.
+  // Parses the text of that file.
   static Mappings parse(std::string_view text);
 
   bool empty() const noexcept { return mappings_.empty(); }
-  // The mapping that holds the address; null if none does.
+  // Returns the mapping that holds the address; null if there is no such mapping.
   const Mapping* find(std::uint64_t address) const noexcept;
   bool is_code(std::uint64_t address) const noexcept;
   const std::string& code_signature() const noexcept { return code_signature_; }

@@ -15,13 +15,13 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 
 bool take_word(const StackCopy& copy, std::uint64_t address, std::uint64_t& word) {
-  const std::uint64_t offset = address - copy.begin;  // wraps to a huge one below the copy
+  const std::uint64_t offset = address - copy.begin;  // wraps to a huge value for addresses below the copy
   if (copy.bytes.size() < sizeof word || offset > copy.bytes.size() - sizeof word) return false;
   std::memcpy(&word, copy.bytes.data() + offset, sizeof word);
   return true;
 }
 
-// For kernels and sandboxes without process_vm_readv.
+// Fallback for kernels and sandboxes without process_vm_readv.
 std::size_t read_memory_file(pid_t tid, std::uint64_t address, void* to, std::size_t size) {
   const base::Fd file(::open(("/proc/" + std::to_string(tid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return 0;

@@ -1,7 +1,7 @@
 #pragma once
-// Memory of another process as the unwinder reads it: a copy of the stack, taken while the thread was stopped, and
-// whatever else it asks for as it is now. Processes are named by one of their threads that lives: of one whose main
-// thread has ended, nothing can be read by its own number. Needs the permission to trace; never stops anything.
+// The memory of another process for the unwinder: a copy of the stack, taken while the thread was stopped, and the
+// current contents of everything else. A process is named by one of its living threads: if its main thread has ended,
+// nothing can be read by its pid. Needs the permission to trace; never stops anything.
 #include <sys/types.h>
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace distrun::probe {
 
-// How much could be read.
+// Returns the number of bytes read.
 std::size_t read_memory(pid_t tid, std::uint64_t address, void* to, std::size_t size);
 
 struct StackCopy {
   std::uint64_t begin = 0;
   std::vector<std::byte> bytes;
 };
-// From `begin` to `end`, or as far as it can be read.
+// Copies from `begin` to `end`, or as far as it can be read.
 StackCopy copy_stack(pid_t tid, std::uint64_t begin, std::uint64_t end);
 
 // `stack` must outlive this.
@@ -30,7 +30,7 @@ class Memory {
  private:
   const pid_t tid_;
   const StackCopy& stack_;
-  StackCopy page_;  // the last one that was read from the living process
+  StackCopy page_;  // the last page read from the process
 };
 
 }  // namespace distrun::probe

@@ -7,12 +7,12 @@ namespace {
 
 using Functions = std::vector<std::string>;
 
-// A stop and a release cost a thread some microseconds of its own time.
+// A stop and a release cost a thread some microseconds of CPU time.
 constexpr std::int64_t kIdleShare = 50;  // a fiftieth of the time
-// A loop may call something that a sample finds it in.
+// A sample may find a loop in a function that it calls.
 constexpr std::size_t kCalleesMax = 2;
 
-// How many functions two stacks have in common, from the outermost.
+// Returns the number of common functions of two stacks, from the outermost.
 std::size_t common_outer(const Functions& a, const Functions& b) {
   const auto ends = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
   return static_cast<std::size_t>(ends.first - a.rbegin());
@@ -23,7 +23,7 @@ bool was_seen_again(const std::vector<MotionSample>& samples) {
   return std::count_if(samples.begin(), samples.end(), was_seen) > 1;
 }
 
-// In each sample one and the same function runs, or waits for what it calls.
+// Returns whether the same function runs, or waits for a function that it calls, in each sample.
 bool stayed(const std::vector<MotionSample>& samples) {
   const Functions* first = nullptr;
   std::size_t common = 0;

@@ -7,8 +7,8 @@ namespace distrun::probe {
 namespace {
 
 constexpr std::int32_t kLockedAndWaitedFor = 2;
-// Of __kind: the four plain types, sharing between processes, and whether lock elision may be used. Robust mutexes
-// and those with priorities keep something else in the lock word.
+// The bits of __kind for the four plain types, for sharing between processes, and for lock elision. Robust mutexes and
+// those with priorities use the lock word differently.
 constexpr std::int32_t kPlainKinds = 0x3 | 0x80 | 0x100 | 0x200;
 
 bool is_contended_mutex(const MutexHead& head) {

@@ -1,6 +1,6 @@
 #pragma once
-// Who holds the mutex that a thread waits for, from what glibc keeps in a pthread_mutex_t: a pure rule, and a strict
-// one. It must never take a condition variable, a semaphore or a futex of somebody's own for a mutex. Any thread.
+// Finds the holder of the mutex that a thread waits for, from glibc's pthread_mutex_t. A pure and strict function: it
+// must never take a condition variable, a semaphore or a user's futex for a mutex. Thread-safe.
 #include <string>
 #include <vector>
 
@@ -13,11 +13,11 @@ namespace distrun::probe {
 struct FutexWait {
   std::uint64_t address = 0;
   MutexHead head;
-  std::vector<std::string> functions;  // the waiter's innermost
+  std::vector<std::string> functions;  // innermost ones of the waiter
 };
 
-// "mutex 0x55... held by thread 4711 (worker)"; empty if it is not sure. `threads` are all of the process; `waiter` is
-// the thread id of who waits.
+// Returns "mutex 0x55... held by thread 4711 (worker)"; empty if not certain. `threads` are all of the process;
+// `waiter` is the id of the waiting thread.
 std::string describe_mutex_wait(const FutexWait& wait, std::int32_t waiter,
                                 const std::vector<wire::ThreadStack>& threads);
 

@@ -1,16 +1,16 @@
 #pragma once
-// Names of functions as people write them.
+// Formats function names for users.
 #include <string>
 #include <string_view>
 
 namespace distrun::probe {
 
-// Demangled, without the version of a symbol ("read@@GLIBC_2.2.5"), with the longest names of the standard library in
-// short ("std::string"), and cut where a name is too long to be read. What is not mangled stays as it is.
+// Demangles a name, removes a symbol version ("read@@GLIBC_2.2.5"), shortens the longest names of the standard library
+// ("std::string"), and cuts names that are too long to read. Leaves names that are not mangled unchanged.
 std::string readable_name(const char* linkage_name);
 std::string readable_text(std::string name);
 
-// libc and what belongs to it: what a test calls to wait, and never the reason for it.
+// Returns whether the file belongs to libc: tests wait in it, but it is never the reason.
 bool is_runtime_library(std::string_view path);
 
 }  // namespace distrun::probe

@@ -15,7 +15,8 @@ std::string_view name_of(Elf* elf, const GElf_Shdr& header) {
   return name == nullptr ? "" : name;
 }
 
-// Where the operand of "jmp *disp32(%rip)" begins in a stub of x86-64, which may begin with endbr64 and a bnd prefix.
+// Returns the offset of the operand of "jmp *disp32(%rip)" in an x86-64 stub, which may begin with endbr64 and a bnd
+// prefix.
 std::optional<std::uint64_t> operand_of_jump(const unsigned char* stub, std::uint64_t size) {
   static constexpr unsigned char kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
   std::uint64_t at = size >= sizeof kEndbr64 && std::memcmp(stub, kEndbr64, sizeof kEndbr64) == 0 ? sizeof kEndbr64 : 0;
@@ -81,7 +82,7 @@ std::string PltStubs::callee_of(std::uint64_t begin, const unsigned char* stub, 
   if (!operand) return "";
   std::int32_t displacement = 0;
   std::memcpy(&displacement, stub + *operand, sizeof displacement);
-  // Relative to the instruction behind.
+  // Relative to the next instruction.
   const std::uint64_t next = begin + *operand + sizeof displacement;
   const auto slot = slots_.find(next + static_cast<std::uint64_t>(std::int64_t{displacement}));
   return slot == slots_.end() ? "" : slot->second;

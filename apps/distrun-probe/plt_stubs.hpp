@@ -1,6 +1,6 @@
 #pragma once
-// The stubs through which a file calls functions of other files. The linker makes them and gives them no symbol; what a
-// stub calls is said by the relocation of the slot that it jumps through. Main thread only.
+// The PLT stubs through which a file calls functions of other files. The linker creates them without symbols; the
+// relocation of the slot that a stub jumps through names the function. Main thread only.
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class PltStubs {
   // `module` must outlive this.
   explicit PltStubs(Dwfl_Module* module);
 
-  // The linkage name of what is called by the stub at an address of the module; empty where the stub does not say (the
-  // first one, which has the loader find a function; every one on other machines than x86-64). Nothing: no stub is
-  // there.
+  // Returns the linkage name of the function that the stub at an address of the module calls. Empty if the stub does
+  // not show it (the first stub, which lets the loader find a function, and all stubs on machines other than x86-64).
+  // Returns nullopt if there is no stub.
   std::optional<std::string> callee_at(std::uint64_t address) const;
 
  private:

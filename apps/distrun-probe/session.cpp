@@ -17,10 +17,10 @@
 namespace distrun::probe {
 namespace {
 
-// For the copies of all stacks together. A stack mostly uses some KiB, so this matters for deep recursions only.
+// Limit of all stack copies. Most stacks use some KiB, so it matters only for deep recursions.
 constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
 constexpr std::size_t kCopyMax = std::size_t{1} << 20;
-constexpr std::size_t kLockFrames = 6;  // between the wait for a mutex and the call of its lock, and some more
+constexpr std::size_t kLockFrames = 6;  // from the wait for a mutex to the call of its lock, and some more
 
 base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
   return base::Milliseconds(std::clamp(value, 1, most));
@@ -132,7 +132,7 @@ void Session::find_code(Process& process) {
   if (captured == process.told.threads.end()) return;
   process.mappings = &mappings_[process.told.pid];
   std::unique_ptr<CodeSpace>& space = spaces_[process.mappings->code_signature()];
-  // By the thread: /proc has nothing of a process whose main thread has ended.
+  // Uses the thread id: /proc has no data of a process with an ended main thread.
   if (!space) space = std::make_unique<CodeSpace>(captured->task.tid);
   process.code = space.get();
 }
@@ -149,7 +149,7 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
 }
 
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
-  if (!process.told.why_none.empty()) return;  // it was refused, and its other threads were not asked
+  if (!process.told.why_none.empty()) return;  // tracing was refused, and its other threads were not asked
   const auto found = stopper_.tracees().find(thread.task.tid);
   if (found == stopper_.tracees().end()) {
     thread.why_none = thread.task.state == '?' ? "it has ended" : "it came while the others were stopped";
@@ -202,7 +202,7 @@ void Session::take_samples() {
   judge_motions();
 }
 
-// The time in which the first stacks were made is part of no sample: it is as long as it is.
+// Excludes the time in which the first stacks were taken, which varies.
 void Session::take_first_pulses() {
   for (const Process& process : processes_) {
     for (const wire::ThreadStack& thread : process.told.threads) {
@@ -223,7 +223,8 @@ void Session::take_sample(base::Milliseconds interval) {
   for (Process& process : processes_) add_to_sample(process);
 }
 
-// Who was not given a processor in time stops some day, and would then stand still until the next look.
+// Waits for threads that got no CPU time to stop until now: they would stop later and stay stopped until the next
+// sample.
 void Session::wait_for_late_stops(base::TimePoint end) {
   stopper_.wait_until(end);
   capture_stopped();
@@ -231,7 +232,7 @@ void Session::wait_for_late_stops(base::TimePoint end) {
   std::this_thread::sleep_until(end);
 }
 
-// Returns who has used CPU since the last sample.
+// Returns the threads that have used CPU since the last sample.
 std::vector<pid_t> Session::take_pulses() {
   std::vector<pid_t> moved;
   for (const Process& process : processes_) {
@@ -258,7 +259,7 @@ void Session::add_to_sample(Process& process) {
   }
 }
 
-// A thread that had no stack yet has this one: it says more than that the first stop came too late.
+// A thread without a stack gets this one, which is better than a note that the first stop came too late.
 void Session::add_to_sample(Process& process, wire::ThreadStack& thread) {
   const auto capture = captures_.find(thread.task.tid);
   const auto samples = samples_.find(thread.task.tid);
@@ -287,7 +288,7 @@ void Session::judge_motions() {
   }
 }
 
-// ---- what a rank has found out itself
+// ---- raw stacks from a rank
 
 void Session::name_raw(const wire::RawStacks& raw, std::int32_t index) {
   Process process;

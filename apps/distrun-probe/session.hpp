@@ -1,7 +1,7 @@
 #pragma once
-// One order from beginning to end: the kernel's view first, since it cannot block; then a short stop of everything,
-// copies, release; then stacks with names; then, if asked for, more samples that tell who moves.
-// Main thread only. What goes wrong with one process or thread is told in its place; an Error is for the whole.
+// Executes one order: first the kernel's view, since it cannot block; then a short stop of everything, copies, release;
+// then stacks with names; then, if requested, more samples that show which threads move. Main thread only. Errors of
+// one process or thread are reported with it; an Error concerns the whole order.
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,7 +31,7 @@ class Session {
  private:
   struct Process {
     wire::ProcessStacks told;
-    const Mappings* mappings = nullptr;  // null: no thread of it has stopped
+    const Mappings* mappings = nullptr;  // null: none of its threads has stopped
     CodeSpace* code = nullptr;
   };
   using Samples = std::vector<MotionSample>;
@@ -41,7 +41,7 @@ class Session {
   void add_new_threads(Process& process);
   void tell(Process& process);
 
-  // A short stop. Nothing here looks at what is copied.
+  // A short stop. Copies are analysed later.
   std::vector<pid_t> living() const;
   base::TimePoint stop_deadline() const;
   void stop_all();
@@ -72,8 +72,8 @@ class Session {
   const base::Milliseconds stop_limit_;
   std::vector<Process> processes_;
   Stopper stopper_;
-  std::map<pid_t, Mappings> mappings_;                        // by process; as they were at the last stop
-  std::map<pid_t, Capture> captures_;                         // by thread; of the last stop
+  std::map<pid_t, Mappings> mappings_;                        // by process; from the last stop
+  std::map<pid_t, Capture> captures_;                         // by thread; from the last stop
   std::map<pid_t, Samples> samples_;                          // by thread
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   FrameTable table_;

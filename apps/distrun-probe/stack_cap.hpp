@@ -1,5 +1,5 @@
 #pragma once
-// The limit on the frames of one stack that travel.
+// Limits the number of frames of one stack.
 #include <cstdint>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace distrun::probe {
 
-// Puts frames into the thread, innermost first; in the middle as many are left out as are over the limits of
-// common/wire/stacks.hpp. `gap`: some between inner and outer are missing already.
+// Sets the thread's frames, innermost first; omits frames in the middle beyond the limits of common/wire/stacks.hpp.
+// `gap`: frames between inner and outer are missing already.
 void set_frames(wire::ThreadStack& thread, std::vector<std::uint32_t> inner, const std::vector<std::uint32_t>& outer,
                 bool gap);
 

@@ -17,9 +17,9 @@ namespace {
 
 using State = Tracee::State;
 
-// A process that makes threads all the time is not followed for ever; each round stops those who could make more.
+// Bounds the pursuit of a process that keeps creating threads; each round stops threads that could create more.
 constexpr int kRoundsMax = 16;
-// Who can stop mostly does so at once; if not, it has to be given a processor first, and that may take longer.
+// Most threads stop at once; others must first get a processor, which may take longer.
 constexpr base::Milliseconds kPatience{20};
 
 sigset_t child_signal() {
@@ -34,7 +34,7 @@ timespec to_timespec(base::Nanoseconds duration) {
   return {static_cast<time_t>(duration.count() / kSecond), static_cast<long>(duration.count() % kSecond)};
 }
 
-// The kernel answers EPERM for a thread that is ending as well.
+// The kernel also answers EPERM for a thread that is exiting.
 bool has_ended(pid_t pid, pid_t tid) {
   const std::uint8_t state = evidence::read_task(pid, tid).state;
   return state == 'Z' || state == 'X' || state == '?';
@@ -43,7 +43,7 @@ bool has_ended(pid_t pid, pid_t tid) {
 }  // namespace
 
 Stopper::Stopper() {
-  // Blocked, a SIGCHLD between a look and the wait for the next one is kept.
+  // While blocked, a SIGCHLD that arrives before the next wait is kept.
   const sigset_t set = child_signal();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
 }
@@ -73,7 +73,7 @@ int Stopper::ask_new_threads(pid_t pid) {
       ask(pid, tid);
       ++found;
     }
-    // What is refused for one thread of a process is refused for all.
+    // A refusal for one thread of a process applies to all of its threads.
     if (tracees_.at(tid).state == State::Refused) break;
   }
   return found;
@@ -81,7 +81,7 @@ int Stopper::ask_new_threads(pid_t pid) {
 
 void Stopper::ask(pid_t pid, pid_t tid) {
   Tracee tracee{pid, tid, State::Asked, 0, 0};
-  // Seizing, other than attaching, sends no SIGSTOP that could be left behind.
+  // Unlike attaching, seizing sends no SIGSTOP that could be left behind.
   if (const auto call = call_to_be_left(pid, tid)) {
     tracee.state = State::Left;
     tracee.call = *call;
@@ -96,7 +96,7 @@ void Stopper::ask(pid_t pid, pid_t tid) {
   tracees_[tid] = tracee;
 }
 
-// True if none is left to be waited for.
+// Returns true if there is nothing more to wait for.
 bool Stopper::wait_while_worth_it(base::TimePoint deadline) {
   for (;;) {
     const base::TimePoint now = base::system_clock().now();
@@ -145,8 +145,8 @@ void Stopper::take_report(pid_t tid, int status) {
   }
   tracee.state = State::Stopped;
   begin_call_again(tid, can_begin_again);
-  // An event in the upper half: our interrupt, or a stop of the whole process that was in force before. Without one,
-  // a signal was about to be delivered.
+  // An event in the upper half is our interrupt, or an earlier stop of the whole process. Without an event, a signal
+  // was about to be delivered.
   const bool is_event = (status >> 16) != 0;
   tracee.signal = is_event ? 0 : WSTOPSIG(status);
 }

@@ -1,13 +1,13 @@
 #pragma once
-// Stops threads of other processes by ptrace, all at once, and lets them go on. A thread that does not stop in time is
-// left alone: nothing here waits beyond its deadline. Signals that arrive in between are delivered when the thread is
-// released, and a thread that SIGSTOP has stopped stays stopped. Nobody notices: who sleeps in a system call that would
-// return otherwise is left asleep, and what ends with EINTR is begun again (cut_short.hpp). One gap is left: a thread
-// that begins to wait in such a call between the question and the stop; a large write may then come out short. If the
-// probe dies, the kernel releases all of them. One thing can hold it up: asking a process that is in the middle of
-// execve, until that is over.
+// Stops threads of other processes by ptrace, all at once, and releases them. A thread that does not stop in time is
+// left alone: nothing here waits beyond its deadline. Signals that arrive meanwhile are delivered at the release, and a
+// thread that SIGSTOP has stopped stays stopped. Programs do not notice: a thread in a system call that would return a
+// different result is not stopped, and a call that ends with EINTR is restarted (cut_short.hpp). One gap remains: a
+// thread that enters such a call between the check and the stop; a large write may then be short. If the probe dies,
+// the kernel releases all threads. Only one thing can block it: seizing a process in the middle of execve, until that
+// is over.
 //
-// Main thread only, and one at a time: it reaps whatever waitpid reports, and blocks SIGCHLD for good.
+// Main thread only, and one at a time: it reaps everything that waitpid reports, and blocks SIGCHLD for good.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace distrun::probe {
 
 struct Tracee {
   enum class State : std::uint8_t {
-    Asked,  // to stop; it has not yet
+    Asked,  // asked to stop, but has not stopped yet
     Stopped,
     Released,
     Gone,     // it has ended
-    Refused,  // it may not be traced: `error` says why
+    Refused,  // tracing is not permitted: see `error`
     Left,     // it sleeps in `call`, and would notice a stop
   };
   pid_t pid = 0;
@@ -43,18 +43,18 @@ class Stopper {
   Stopper(const Stopper&) = delete;
   Stopper& operator=(const Stopper&) = delete;
 
-  // Asks every thread of these processes to stop, those that start meanwhile too, and waits for them until `deadline`.
-  // Returns earlier if those that are left sleep so that nothing wakes them (a parent in vfork, a read from a dead
-  // file server): the others need not stand still for them.
+  // Stops every thread of these processes, including new ones, and waits for them until `deadline`. Returns earlier if
+  // the remaining threads are in uninterruptible sleep (a parent in vfork, a read from a dead file server), so that the
+  // others do not stay stopped for them.
   void stop_processes(const std::vector<pid_t>& pids, base::TimePoint deadline);
   // The same for single threads that were released before.
   void stop_again(const std::vector<pid_t>& tids, base::TimePoint deadline);
-  // Waits for those that have not stopped yet, whatever they do.
+  // Waits for threads that have not stopped yet, in any state.
   void wait_until(base::TimePoint deadline);
-  // Lets all go on that have stopped, whenever that was.
+  // Releases all threads that have stopped at any time.
   void release();
 
-  // By thread id.
+  // Keyed by thread id.
   const std::map<pid_t, Tracee>& tracees() const noexcept { return tracees_; }
 
  private:
@@ -66,7 +66,7 @@ class Stopper {
   void take_report(pid_t tid, int status);
 
   std::map<pid_t, Tracee> tracees_;
-  int waiting_ = 0;  // how many are Asked
+  int waiting_ = 0;  // number of threads in state Asked
 };
 
 }  // namespace distrun::probe

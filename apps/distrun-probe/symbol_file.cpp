@@ -9,8 +9,8 @@ namespace distrun::probe {
 SymbolFile::SymbolFile(Dwfl_Module* module, std::string path) : module_(module), path_(std::move(path)) {
   if (module_ == nullptr) return;
   dwfl_module_getelf(module_, &bias_);
-  // Lines of libc tell a test's author nothing, and its debug information, mostly compressed, takes longer to read
-  // than everything else.
+  // Skipped: lines of libc do not help a test's author, and its debug information, usually compressed, takes longer to
+  // read than all the rest.
   if (is_runtime_library(path_)) return;
   if (Dwarf* dwarf = dwfl_module_getdwarf(module_, &dwarf_bias_)) functions_.emplace(dwarf);
 }
@@ -43,7 +43,7 @@ std::vector<Function> SymbolFile::look_up(std::uint64_t offset) {
   std::vector<Function> functions;
   if (functions_) functions = functions_->find(address - dwarf_bias_);
   if (functions.empty()) functions.emplace_back();
-  // g++ gives functions of one file no linkage name; the symbol table has it.
+  // g++ omits linkage names of functions local to a file; the symbol table has them.
   Function& holder = functions.back();
   if (holder.has_linkage_name) return functions;
   if (std::string name = symbol_at(address); !name.empty()) holder.name = std::move(name);

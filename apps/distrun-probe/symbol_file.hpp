@@ -1,5 +1,5 @@
 #pragma once
-// One file with code, and what its symbols and its debug information say of addresses in it. Main thread only.
+// A file with code: its symbols and debug information, by address. Main thread only.
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
@@ -16,25 +16,25 @@ namespace distrun::probe {
 
 class SymbolFile {
  public:
-  // `module` must outlive this; null for a file that cannot be read. `path` is how frames name it.
+  // `module` must outlive this; null for a file that cannot be read. `path` is its name in frames.
   SymbolFile(Dwfl_Module* module, std::string path);
 
   const std::string& path() const noexcept { return path_; }
-  // Whether an address lies within the file; true for a file that cannot be read.
+  // Returns whether an address lies within the file; true for a file that cannot be read.
   bool may_hold(std::uint64_t offset) const;
-  // The functions at an address of the file, innermost first; never empty. Each address is looked up once.
+  // Returns the functions at an address of the file, innermost first; never empty. Looks each address up once.
   const std::vector<Function>& find(std::uint64_t offset);
 
  private:
   std::vector<Function> look_up(std::uint64_t offset);
-  // The name of what has no debug information; empty: there is none.
+  // Returns the name of code without debug information; may be empty.
   std::string symbol_at(std::uint64_t address);
 
   Dwfl_Module* module_;
   std::string path_;
   Dwarf_Addr bias_ = 0;                     // from the file's addresses to the module's
   Dwarf_Addr dwarf_bias_ = 0;               // from those of its debug information
-  std::optional<FunctionIndex> functions_;  // empty: no debug information that is worth reading
+  std::optional<FunctionIndex> functions_;  // empty: no debug information worth reading
   std::optional<SymbolIndex> symbols_;
   std::optional<PltStubs> stubs_;
   std::map<std::uint64_t, std::vector<Function>> known_;

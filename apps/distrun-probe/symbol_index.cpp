@@ -5,7 +5,8 @@
 namespace distrun::probe {
 namespace {
 
-// Of the section that holds a symbol, in the module's addresses; the symbol's own if there is no such section.
+// Returns the end of the section that holds a symbol, in the module's addresses; the symbol's address if there is no
+// section.
 std::uint64_t section_end(Elf* elf, std::size_t section, const GElf_Sym& symbol, std::uint64_t address) {
   GElf_Shdr header;
   Elf_Scn* found = elf_getscn(elf, section);
@@ -13,7 +14,7 @@ std::uint64_t section_end(Elf* elf, std::size_t section, const GElf_Sym& symbol,
   return address + (header.sh_addr + header.sh_size - symbol.st_value);
 }
 
-// Of the names of one address, the one that people know: pthread_mutex_lock rather than ___pthread_mutex_lock.
+// Prefers the well-known name of an address: pthread_mutex_lock rather than ___pthread_mutex_lock.
 bool is_plainer(const char* name, const char* than) {
   const std::size_t mine = std::strspn(name, "_");
   const std::size_t other = std::strspn(than, "_");
@@ -38,8 +39,8 @@ SymbolIndex::SymbolIndex(Dwfl_Module* module) {
   }
 }
 
-// Both begin at or before the address. A symbol without a size (hand-written assembly) reaches to the next one in its
-// section, so it counts by where it begins only.
+// Compares two symbols that begin at or before the address. A symbol without a size (hand-written assembly) reaches to
+// the next one in its section, so only its beginning counts.
 bool SymbolIndex::is_better(const Entry& entry, const Entry* than, std::uint64_t address) {
   const bool holds = address < entry.end;
   const bool other_holds = than != nullptr && address < than->end;

@@ -1,11 +1,11 @@
-// The only program that loads plugins. The coordinator starts it; its line to the coordinator is descriptor 3. What a
-// lister or a zygote writes down when it crashes is in the memory of descriptor 4 (common/board/shared_dump.hpp).
+// The only program that loads plugins. The coordinator starts it, with their line as descriptor 3. Descriptor 4 is the
+// memory in which a lister or a zygote records a crash (common/board/shared_dump.hpp).
 //
-//   distrun-rank --list PLUGIN                        lister: tells the plugin's tests, once
+//   distrun-rank --list PLUGIN                        lister: reports the plugin's tests, once
 //   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
-//   distrun-rank --mounts [FROM TO]...                makes mounts of which it hands over the namespace
+//   distrun-rank --mounts [FROM TO]...                creates mounts and passes on their namespace
 //   distrun-rank --rank PLUGIN TAG FILES_MAX MOUNTS USERS        a rank started by exec
-//   distrun-rank --program TAG FILES_MAX MOUNTS USERS COORDINATOR_PID PATH ARGV0 ARGUMENT...    a rank that becomes a
+//   distrun-rank --program TAG FILES_MAX MOUNTS USERS COORDINATOR_PID PATH ARGV0 ARGUMENT...    a rank that executes a
 //                                                     program; MOUNTS and USERS are namespaces, or empty
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -45,7 +45,7 @@ bool has_line() {
   return ::getsockopt(kLineFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
-// TAG marks this rank's descendants; FILES_MAX is the descriptor limit that the user had.
+// TAG marks this rank's descendants; FILES_MAX is the user's limit of open files.
 [[noreturn]] void run_exec_rank(char** words) {
   distrun::rank::set_tag(std::strtoull(words[1], nullptr, 10));
   distrun::rank::restore_files_limit(std::strtoull(words[2], nullptr, 10));

@@ -1,4 +1,4 @@
-// distrun: runs tests that need several ranks, and when ranks hang it says why.
+// distrun: runs tests that need several ranks, and explains why ranks hang.
 #include <cstdio>
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// distrund: the daemon. Runs the runs of many distruns in turn.
+// distrund: the daemon. Executes the runs of several users of distrun in turn.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -48,7 +48,7 @@ int number(const std::string& option, const std::string& text, int low, int high
   return value;
 }
 
-// On a terminal, where the clients may print too, news would be in their way.
+// On a terminal, where clients may print too, routine messages would disturb.
 LogLevel log_level(const std::string& text) {
   if (text.empty()) return ::isatty(STDERR_FILENO) != 0 ? LogLevel::Warnings : LogLevel::All;
   if (text == "all") return LogLevel::All;

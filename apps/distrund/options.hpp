@@ -1,5 +1,5 @@
 #pragma once
-// The daemon's command line. All flags are here.
+// The daemon's command line, with all its flags.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@ enum class Command { Serve, Status, Done };
 
 struct Options {
   Command command = Command::Done;  // Done: help or the version was printed
-  std::string socket;               // where it listens
+  std::string socket;               // of the listening socket
   int parallel = 1;
   int queued = 100;
   base::Nanoseconds idle_exit{};  // 0: never

@@ -27,8 +27,8 @@ ServerOptions server_options(const Options& options) {
   return to;
 }
 
-// Ends the server for the signals that ask for it; the second hurries. Whoever started the daemon may have said that it
-// is to outlive its terminal, as nohup does.
+// Ends the server on termination signals; the second one hurries. A signal ignored at start (nohup) stays ignored, so
+// that the daemon outlives its terminal.
 class Ends {
  public:
   Ends(io::Loop& loop, Server& server) : signals_(loop.context(), SIGTERM), server_(server) {

@@ -1,4 +1,4 @@
-// A ring all_reduce made of letters between neighbours, checked against the group's own. Run it with
+// A ring all_reduce by point-to-point messages between neighbours, compared with the group's own. Run it with
 //
 //   distrun all_reduce.so
 //   distrun --world-size 7 all_reduce.so
@@ -10,7 +10,7 @@ using namespace distrun;
 
 namespace {
 
-// Each rank adds up one piece as it goes round, then the sums go round: 2 (n - 1) steps, of 1 / n of the tensor each.
+// Each rank adds up one piece as it goes round, then the sums go round: 2 (n - 1) steps, each of 1 / n of the tensor.
 void ring_all_reduce(ProcessGroup& group, const Tensor& tensor) {
   const int n = group.size(), own = group.rank();
   const int next = (own + 1) % n, before = (own + n - 1) % n;

@@ -1,5 +1,5 @@
-// Points on three spirals, and a network that tells which. The first test trains it, on any number of ranks, and saves
-// it as model.safetensors, here or where CLASSIFIER_MODEL says; the second loads it and knows as much without training.
+// A network that assigns points to three spirals. The first test trains it, on any number of ranks, and saves it as
+// model.safetensors, here or in CLASSIFIER_MODEL; the second loads it and classifies without training.
 //
 //   distrun --world-size 2 --filter '*.learns_three_spirals' --show-output classifier.so
 //   distrun --filter '*.knows_them_again' --show-output classifier.so
@@ -31,7 +31,7 @@ struct Points {
   Tensor classes;  // [N], the spiral of each
 };
 
-// The same for the same seed. An arm begins in the middle and goes round once, with some noise.
+// Reproducible by the seed. An arm begins in the middle and goes round once, with some noise.
 Points spirals(std::uint64_t seed) {
   manual_seed(seed);
   TensorList places, classes;
@@ -50,7 +50,7 @@ std::shared_ptr<nn::Sequential> make_network() {
       std::make_shared<nn::Tanh>(), std::make_shared<nn::Linear>(64, kClasses)});
 }
 
-// The share of points, none of which it was trained with, that it puts on their spiral.
+// Returns the share of points, unseen in training, that the network assigns correctly.
 double accuracy_of(nn::Module& network) {
   const NoGradGuard unrecorded;
   const Points points = spirals(1);
@@ -60,7 +60,7 @@ double accuracy_of(nn::Module& network) {
 
 }  // namespace
 
-// Each rank has points of its own, and the gradients are averages over all.
+// Each rank trains on separate points; gradients are averaged over all ranks.
 DISTRUN_TEST(Classifier, learns_three_spirals) {
   manual_seed(rank.shared_seed());
   nn::DataParallel network(make_network(), init_process_group(rank));

@@ -2,8 +2,8 @@
 //
 //   distrun gtest_ranks.so
 //
-// DISTRUN_GTEST_PLUGIN stands in one source; all others of a plugin may be as they were for a program
-// of their own. Each test below runs in all ranks at once, each rank a process.
+// One source contains DISTRUN_GTEST_PLUGIN; all other sources of a plugin can stay as they were in a
+// separate program. Each test below runs in all ranks at once, each rank a process.
 #include <distrun/gtest.hpp>
 
 #include <string>
@@ -13,7 +13,7 @@ DISTRUN_SUITE(Pair, .world_size = fixed(2));  // options of one suite
 
 namespace {
 
-// What is tested: every rank gives a number, rank 0 tells everybody the sum.
+// The code under test: every rank sends a number to rank 0, which sends the sum to all.
 int sum_over_ranks(distrun::Rank& rank, int mine) {
   if (rank.rank() != 0) {
     rank.send(0, "number", std::to_string(mine));
@@ -27,7 +27,7 @@ int sum_over_ranks(distrun::Rank& rank, int mine) {
 
 }  // namespace
 
-// A test asks for its rank where it needs it.
+// A test gets its rank where it needs it.
 TEST(Sum, of_ones_is_the_world_size) {
   distrun::Rank& rank = distrun::this_rank();
   EXPECT_EQ(sum_over_ranks(rank, 1), rank.world_size());

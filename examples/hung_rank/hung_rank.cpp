@@ -1,8 +1,8 @@
-// Four ranks that hang, each in its own way. README.md, "When ranks hang", walks through finding out how. Run it with
+// Four ranks that hang, each for another reason. README.md, "When ranks hang", shows how to find out. Run it with
 //
 //   distrun --timeout 60s hung_rank.so
 //
-// and ask, from another terminal, `distrun ps` and `distrun stacks`.
+// and use `distrun ps` and `distrun stacks` from another terminal.
 #include <unistd.h>
 
 #include <atomic>
@@ -31,14 +31,14 @@ std::atomic<bool> optimizer_done{false};
   const std::lock_guard second(weights);
 }
 
-// Two threads take the same two locks, each in its own order.
+// Two threads take the same two locks in opposite order.
 [[gnu::noinline]] void step_with_locks() {
   std::thread helper(average_gradients);
   apply_gradients();
   helper.join();
 }
 
-// Reads what nobody is going to write.
+// Reads from a pipe that is never written.
 [[gnu::noinline]] void load_shard() {
   int ends[2];
   DISTRUN_REQUIRE(::pipe(ends) == 0);
@@ -46,7 +46,7 @@ std::atomic<bool> optimizer_done{false};
   DISTRUN_EXPECT(::read(ends[0], &row, 1) == 1);
 }
 
-// Waits without sleeping, for what does not come.
+// Polls without sleeping for an event that never happens.
 [[gnu::noinline]] void poll_optimizer() {
   while (!optimizer_done) {
   }

@@ -1,4 +1,4 @@
-// A training step in which one rank goes another way. README.md beside it shows what distrun says.
+// A training step in which one rank calls another collective. README.md in this folder shows distrun's report.
 #include <distrun/collectives.hpp>
 #include <distrun/tensors.hpp>
 #include <distrun/test.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 void average(ProcessGroup& group, const Tensor& gradient) { group.all_reduce(gradient, ReduceOp::Avg); }
 
-// The mistake: only rank 1's data make it overflow, and only rank 1 asks what to do about it.
+// The mistake: only rank 1's data overflow, and so only rank 1 calls this broadcast.
 void agree_on_scale(ProcessGroup& group, const Tensor& scale) { group.broadcast(scale); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Workers that train parameters which rank 0 owns, and a mistake: references in a circle. README.md beside it shows
-// what distrun says. Run it with
+// Workers that train parameters on rank 0, and a mistake: a cycle of references. README.md in this folder shows
+// distrun's report. Run it with
 //
 //   distrun --world-size 4 parameter_server.so
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kSteps = 200;
 constexpr double kRate = 0.05;
 
-// Of a line: y = weight * x + bias.
+// The parameters of a line: y = weight * x + bias.
 class Parameters {
  public:
   Tensor fetch() const {
@@ -30,7 +30,7 @@ class Parameters {
   }
 
  private:
-  mutable std::mutex mutex_;  // workers come on threads of their own
+  mutable std::mutex mutex_;  // workers call on separate threads
   Tensor values_ = zeros({2});
 };
 const auto parameters = rpc::RegisterClass<Parameters>("Parameters")
@@ -38,7 +38,7 @@ const auto parameters = rpc::RegisterClass<Parameters>("Parameters")
                             .method("fetch", &Parameters::fetch)
                             .method("push", &Parameters::push, {"gradient"});
 
-// Points of the line that is to be found, other ones for each worker.
+// Points of the line to be learned, different for each worker.
 struct Points {
   Tensor x, y;
 };
@@ -59,7 +59,7 @@ Step step(const Points& points, const Tensor& line) {
   return {stack({by_weight, by_bias}), mean(mul(error, error)).item().to<double>()};
 }
 
-// What a worker does, called by rank 0 with a reference to its parameters.
+// A worker's part. Rank 0 calls it with a reference to its parameters.
 double train(const RRef<Parameters>& server, int worker) {
   const Points points = points_of(worker);
   double loss = 0;
@@ -72,7 +72,7 @@ double train(const RRef<Parameters>& server, int worker) {
 }
 DISTRUN_RPC(train)
 
-// Holds another one, and is held by it.
+// Holds a reference to another node, and is held by one.
 struct Node {
   void point_to(const RRef<Node>& other) {
     const std::lock_guard lock(mutex);
@@ -116,6 +116,6 @@ DISTRUN_TEST(ParameterServer, lets_go_of_nodes) {
   std::set<std::string> everybody;
   for (const WorkerInfo& each : rpc::get_worker_infos()) everybody.insert(each.name());
   rpc::barrier(everybody);
-  DISTRUN_EXPECT(rref::leaks(2.0) == "");  // nobody holds the nodes any more, so they should go
+  DISTRUN_EXPECT(rref::leaks(2.0) == "");  // no worker uses the nodes any more, so they should be deleted
   rpc::shutdown();
 }

@@ -1,5 +1,5 @@
-// A token goes round: rank 0 sends it to rank 1, that one to rank 2, until it is back. Shows a
-// fixture, parameters, a skip condition and messages. Run it with
+// A token goes round: rank 0 sends it to rank 1, rank 1 to rank 2, until it is back. Shows a fixture,
+// parameters, a skip condition and messages. Run it with
 //
 //   distrun --world-size 4 ring.so
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace {
 
-// A fixture has what the tests of a suite share. Each rank makes one for each test, and sets it up
-// before the body and tears it down after it. Its name is the suite's.
+// A fixture holds what the tests of a suite share, and has the suite's name. Each rank creates one for
+// each test, sets it up before the body and tears it down afterwards.
 class Ring : public distrun::Fixture {
  public:
   void set_up(distrun::Rank& rank) override {
@@ -17,7 +17,7 @@ class Ring : public distrun::Fixture {
     previous_ = (rank.rank() + rank.world_size() - 1) % rank.world_size();
   }
 
-  // Nobody goes home while a neighbour may still be talking.
+  // No rank exits while a neighbour may still be talking.
   void tear_down(distrun::Rank& rank) override { rank.barrier("home"); }
 
  protected:
@@ -25,12 +25,12 @@ class Ring : public distrun::Fixture {
   int previous_ = 0;
 };
 
-// What a rank adds to the token.
+// The mark that a rank adds to the token.
 std::string mark_of(int rank) { return "<" + std::to_string(rank) + ">"; }
 
 }  // namespace
 
-// The options of a suite hold for all of its tests. A skip condition is asked before any rank
+// The options of a suite apply to all of its tests. A skip condition is evaluated before any rank
 // exists, so a skipped test costs nothing.
 DISTRUN_SUITE(Ring, .timeout = 30s,
               .skip = {skip_if([](const ListContext& run) { return run.world_size < 2; },
@@ -41,7 +41,7 @@ DISTRUN_TEST_F(Ring, token_comes_back, .parameters = product(axis("bytes", {1, 1
   const std::string token(rank.parameters().get<std::size_t>("bytes"), 'o');
   if (rank.rank() == 0) {
     rank.send(next_, "token", token);
-    // The message is long: compare first, so that a failure prints no megabyte.
+    // The message is long: compare first, so that a failure does not print a megabyte.
     DISTRUN_EXPECT((rank.receive(previous_, "token") == token));
   } else {
     rank.send(next_, "token", rank.receive(previous_, "token"));

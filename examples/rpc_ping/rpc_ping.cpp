@@ -1,4 +1,4 @@
-// Ranks that call each other, and one whose callee hangs. README.md beside it shows what distrun says. Run it with
+// Ranks that call each other; one callee hangs. README.md in this folder shows distrun's report. Run it with
 //
 //   distrun --world-size 2 rpc_ping.so
 #include <distrun/rpc.hpp>
@@ -12,7 +12,7 @@ namespace {
 int add_twice(int a, int b) { return a + 2 * b; }
 DISTRUN_RPC(add_twice)
 
-// The mistake: nobody is going to complete it.
+// The mistake: this future is never completed.
 const Future<int> token;
 
 int take_token(int which) { return token.wait() + which; }

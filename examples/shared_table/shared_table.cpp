@@ -1,9 +1,9 @@
-// A table that is dear to make and is read by many tests: the suite's host makes it once, before there is any rank;
-// each rank reads its own rows of it. Shows a suite fixture. Run it with
+// A table that is expensive to build and used by many tests: the suite's host builds it once, before any rank starts;
+// each rank reads its rows of it. Shows a suite fixture. Run it with
 //
 //   distrun shared_table.so
 //
-// and with --isolation pool, where ranks stay and read their rows once for all tests.
+// and with --isolation pool, where ranks are persistent and read their rows once for all tests.
 #include <fstream>
 #include <numeric>
 #include <string>
@@ -17,16 +17,16 @@ constexpr int kRowsPerRank = 1000;
 
 class Table : public distrun::SuiteFixture {
  public:
-  // In the host, once. What is written here is there for all ranks of all tests, and is removed after the last.
+  // Runs once, in the host. Files written here are available to all ranks of all tests, and removed after the last.
   void set_up_host(distrun::Host& host) override {
     const int count = kRowsPerRank * host.world_size();
     std::ofstream table(std::string(host.temp_dir()) + "/table");
     for (int row = 0; row < count; ++row) table << row << '\n';
-    DISTRUN_REQUIRE(table.flush().good());  // a host that fails fails the suite's tests, and no rank is started
+    DISTRUN_REQUIRE(table.flush().good());  // if the host fails, the suite's tests fail, and no rank is started
     host.set("rows", std::to_string(count));
   }
 
-  // In a rank, before the first test that it runs.
+  // Runs in a rank, before its first test.
   void set_up_suite(distrun::Rank& rank) override {
     std::ifstream table(std::string(rank.suite_dir()) + "/table");
     for (int row = 0; table >> row;) {

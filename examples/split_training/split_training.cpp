@@ -1,4 +1,4 @@
-// Training over several ranks: a model that is split over two of them, and parameters that three workers share. Run it
+// Training on several ranks: a model split over two of them, and parameters shared by three workers. Run it
 // with
 //
 //   distrun --world-size 2 --filter '*.as_on_one_rank' split_training.so
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSteps = 60;
 
-// Half of a model. All who make it with the same seed have the same.
+// Half of a model. The same seed gives the same weights.
 class Half final : public nn::Module {
  public:
   Half(std::int64_t inputs, std::int64_t outputs, std::int64_t seed) {
@@ -56,7 +56,7 @@ double train_here(const Examples& examples) {
   return loss;
 }
 
-// The second half is on the next rank: activations go there, and gradients come back.
+// The second half is on the next rank: activations are sent there, and gradients come back.
 double train_split(const Examples& examples) {
   const auto first = std::make_shared<Half>(8, 16, 1);
   const dist_autograd::RemoteModule second("worker1", "Half", std::int64_t{16}, std::int64_t{2}, std::int64_t{2});
@@ -74,7 +74,7 @@ double train_split(const Examples& examples) {
   return loss;
 }
 
-// Of a line, on rank 0. Workers compute with a copy, through which gradients come back.
+// A line, on rank 0. Workers compute with a copy that sends its gradients back.
 class Line {
  public:
   Tensor fetch() const { return clone(values_); }

@@ -1,5 +1,5 @@
-// A network of two layers learns a curve from points that it makes itself, and prints its loss. Shows tensors, modules,
-// backward passes and an optimiser; then the same with the layers on two GPUs. Run it with
+// A network with two layers learns a curve from generated points, and prints its loss. Shows tensors, modules,
+// backward passes and an optimiser, and then the same with the layers on two GPUs. Run it with
 //
 //   distrun --world-size 1 --show-output train_network.so
 //   distrun --world-size 1 --show-output --gpu-driver virtual --gpus 2 train_network.so
@@ -22,7 +22,7 @@ struct Points {
   Tensor y = 2 * distrun::sin(3 * x) + x;
 };
 
-// Calls `forward` on the points, step by step, and lets the optimiser follow the gradients of the loss.
+// Calls `forward` on the points, step by step, and lets the optimiser apply the gradients of the loss.
 template <class Forward>
 float train(const distrun::TensorList& parameters, Forward forward) {
   nn::SGD optimiser(parameters, {.learning_rate = 0.05, .momentum = 0.9});
@@ -50,8 +50,8 @@ DISTRUN_TEST(Training, two_layers_learn_a_curve, .world_size = fixed(1)) {
   DISTRUN_EXPECT(loss < 0.05f);
 }
 
-// A layer lives where its weights are. What one computes is copied to the other's device, and on the way back its
-// gradient is copied the other way; every copy waits for what it needs, and nobody else waits for anything.
+// A layer runs on the device of its weights. Its result is copied to the other device, and in the backward pass the
+// gradient is copied back; every copy waits only for what it needs, and no other work waits.
 DISTRUN_TEST(Training, two_devices_learn_together, .world_size = fixed(1), .skip = {skip_if_lt_x_gpu(2)}) {
   distrun::manual_seed(1);
   const distrun::Device front = distrun::device::cuda(0), back = distrun::device::cuda(1);

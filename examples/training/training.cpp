@@ -1,5 +1,5 @@
-// Three tests of a training step of four ranks: one is right, one loads too few rows, and in one a rank waits for what
-// never comes while the others wait for it. README.md begins with what distrun says of them.
+// Three tests of a training step on four ranks: one passes, one loads too few rows, and in one a rank waits for an
+// event that never happens while the others wait for it. README.md begins with distrun's reports of them.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -17,7 +17,7 @@ int load_shard(int rank) {
 }
 
 [[gnu::noinline]] void refill_queue() {
-  for (;;) std::this_thread::sleep_for(1s);  // for a producer that nobody has started
+  for (;;) std::this_thread::sleep_for(1s);  // for a producer that was never started
 }
 
 }  // namespace

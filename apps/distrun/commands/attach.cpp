@@ -1,4 +1,4 @@
-// distrun attach: gdb on a live rank. While it holds the rank, the coordinator lets no bound run out.
+// distrun attach: gdb on a live rank. While gdb holds the rank, the coordinator suspends all timeouts.
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,4 +1,5 @@
-// distrun cancel: ends runs as Ctrl-C does; those of the daemon, waiting or not, and those of any distrun of this user.
+// distrun cancel: ends runs like Ctrl-C: those of the daemon, waiting or running, and those of any distrun of this
+// user.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr char kAll[] = "all";
 
-// A daemon that does not answer keeps nobody from ending what it has not started.
+// If the daemon does not answer, runs that it has not started can still be ended.
 std::vector<wire::DaemonRun> runs_in_daemon(const std::string& socket) {
   try {
     if (const std::optional<wire::DaemonStatus> status = daemon::find_status(socket)) return status->runs;
@@ -33,12 +34,12 @@ std::vector<wire::DaemonRun> runs_in_daemon(const std::string& socket) {
   return {};
 }
 
-// What is known of a run that is to end.
+// A run that is to be ended.
 struct Doomed {
   std::string id;
   std::optional<wire::RunStatus> status;     // of its coordinator, if there is one and it answers
   std::optional<wire::DaemonRun> in_daemon;  // the daemon has it
-  std::optional<Error> no_answer;            // instead of the status
+  std::optional<Error> no_answer;            // set instead of the status
 };
 
 Doomed look_at(const std::string& id, const std::vector<wire::DaemonRun>& in_daemon) {
@@ -47,7 +48,7 @@ Doomed look_at(const std::string& id, const std::vector<wire::DaemonRun>& in_dae
   const auto found =
       std::find_if(in_daemon.begin(), in_daemon.end(), [&](const auto& each) { return each.run_id == id; });
   if (found != in_daemon.end()) run.in_daemon = *found;
-  if (run.in_daemon && run.in_daemon->pid == 0) return run;  // it waits
+  if (run.in_daemon && run.in_daemon->pid == 0) return run;  // queued
   try {
     run.status = ask_status(id);
   } catch (const Error& error) {
@@ -69,7 +70,7 @@ bool was_started_elsewhere(const Doomed& run) {
   return !directory.empty() && directory != std::filesystem::current_path(failure).string();
 }
 
-// Only where somebody is there to answer.
+// Asks only on a terminal.
 bool may_end(const Doomed& run, const CancelOptions& options) {
   const bool asks = !options.yes && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!asks || !was_started_elsewhere(run)) return true;
@@ -97,7 +98,7 @@ void end_in_daemon(const std::string& socket, const Doomed& run) {
   if (cancelled.queued.empty() && cancelled.running.empty()) std::printf("run %s has ended\n", run.id.c_str());
 }
 
-// False: it cannot be told.
+// Returns false if the run could not be notified.
 bool end_alone(const Doomed& run) {
   try {
     if (run.no_answer) throw Error(*run.no_answer);
@@ -120,11 +121,11 @@ std::vector<std::string> ids_of(const std::vector<wire::DaemonRun>& runs) {
   return ids;
 }
 
-// The daemon's come first: it must not start the next when one has ended.
+// The daemon's queue comes first: otherwise it would start the next run when one has ended.
 std::vector<std::string> ids_to_end(const CancelOptions& options, const std::vector<wire::DaemonRun>& in_daemon) {
   std::vector<std::string> ids = ids_of(in_daemon);
   if (options.run != kAll) return {find_run(options.run, ids)};
-  std::reverse(ids.begin(), ids.end());  // those that wait stand last
+  std::reverse(ids.begin(), ids.end());  // queued runs are last
   for (const std::string& id : running_ids()) {
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The subcommands. Each returns an exit code (exit_codes.hpp) and throws Error for what it cannot do.
+// The subcommands. Each returns an exit code (exit_codes.hpp) and throws Error on failure.
 #include <optional>
 
 #include <distrun/runner/daemon/own_run.hpp>
@@ -8,7 +8,7 @@
 
 namespace distrun::cli {
 
-// `own`: what the daemon has given it, if that has started it.
+// `own`: data from the daemon, if it has started this process.
 int run(const RunOptions& options, std::optional<daemon::OwnRun> own);
 int exec(RunOptions options);
 int list(const ListOptions& options);
@@ -17,7 +17,7 @@ int ps(const PsOptions& options);
 int stacks(const StacksOptions& options);
 int attach(const AttachOptions& options);
 int cancel(const CancelOptions& options);
-// The run in the daemon, with this process as its face: same output, same exit code.
+// Executes the run in the daemon, with this process as its front end: same output, same exit code.
 int submit(const std::vector<std::string>& command_line);
 int history(const HistoryOptions& options);
 int completion(const CompletionOptions& options);

@@ -13,7 +13,7 @@
 namespace distrun::cli {
 namespace {
 
-// Of the bound for loading a plugin: who presses a key does not wait for half a minute.
+// Scale of the timeout for loading a plugin: completion must not take half a minute.
 constexpr double kPatience = 0.1;
 
 const char* line_of(PathKind paths) {

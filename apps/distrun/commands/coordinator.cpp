@@ -21,14 +21,14 @@
 namespace distrun::cli {
 namespace {
 
-// A signal that came to the whole group and again through the guard is one wish, not two.
+// A signal sent to the whole group also arrives through the guard, and counts once.
 constexpr auto kSameWish = std::chrono::milliseconds(200);
 
-// At the guard, whether it is stopped. Nothing tells of it.
+// Interval of checking whether the guard is stopped; there is no event for it.
 constexpr auto kGuardLook = std::chrono::milliseconds(1000);
 constexpr int kGuardLooks = proc::kAloneMax / kGuardLook;
 
-// Raises the limit of open files to what is allowed (a rank costs four), and returns what it was.
+// Raises the limit of open files to the maximum (a rank needs four), and returns the previous one.
 std::uint64_t raise_files_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
@@ -38,7 +38,7 @@ std::uint64_t raise_files_limit() {
   return before;
 }
 
-// A watch may wake for nothing; ending the run for nothing would be a pity.
+// Confirms a watch's event, which may be spurious: the run must not end for nothing.
 bool is_readable(int fd) {
   pollfd entry{fd, POLLIN, 0};
   return ::poll(&entry, 1, 0) == 1;
@@ -99,7 +99,7 @@ void CoordinatorLoop::on_user_signal(std::function<void(int)> on_user_signal) {
   for (const int signal : proc::kUserSignals) signals_.add(signal);
 }
 
-// The ranks lead groups of their own, so the terminal's stop has not reached them.
+// The ranks are in other process groups, which the terminal's stop does not reach.
 void CoordinatorLoop::on_stop_signal() {
   if (stopped_) return;
   on_pause_();
@@ -136,7 +136,7 @@ void CoordinatorLoop::stop(runner::Urgency urgency) {
   if (on_stop_) on_stop_(urgency);
 }
 
-// Ctrl-Z has stopped the guard of a run that stands by, and only that.
+// If a run stands by, Ctrl-Z stops only its guard.
 void CoordinatorLoop::look_at_guard() {
   if (!guard_) return;  // it is dead
   guard_look_.set(loop_.clock().now() + kGuardLook);

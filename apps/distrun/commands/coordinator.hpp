@@ -1,5 +1,5 @@
 #pragma once
-// What `run` and `list` share: a loop, this machine as a node, signals, and a look at the guard.
+// Parts shared by `run` and `list`: a loop, this machine as a node, signals, and a watch on the guard.
 #include <boost/asio/signal_set.hpp>
 
 #include <functional>
@@ -21,24 +21,24 @@ class CoordinatorLoop {
 
   io::Loop& loop() noexcept { return loop_; }
   launch::Node& node() noexcept { return *node_; }
-  // `on_stop` is called when the user or the guard's death ends the run; the second signal asks to hurry.
+  // Calls `on_stop` when the user or the guard's death ends the run; the second signal hurries.
   void on_stop(std::function<void(runner::Urgency)> on_stop) { on_stop_ = std::move(on_stop); }
-  // `on_look`: Ctrl-\ or the key s. `on_pause` and `on_resume`: around a stop by Ctrl-Z.
+  // Calls `on_look` on Ctrl-\ or the key s; `on_pause` and `on_resume` before and after a stop by Ctrl-Z.
   void on_look(std::function<void()> on_look) { on_look_ = std::move(on_look); }
   void on_pause(std::function<void()> on_pause, std::function<void()> on_resume) {
     on_pause_ = std::move(on_pause);
     on_resume_ = std::move(on_resume);
   }
-  // A run of the daemon's: on Ctrl-Z ranks and clocks stand still, but this process stays, since no shell waits for it
-  // to stop, and it must notice when the daemon dies.
+  // Used for a run of the daemon: Ctrl-Z pauses ranks and clocks, but this process keeps running, since no shell waits
+  // for it to stop, and it must notice when the daemon dies.
   void stand_by_when_stopped();
-  // SIGUSR1 and SIGUSR2 go to `on_user_signal` from now on. Otherwise they are ignored.
+  // Passes SIGUSR1 and SIGUSR2 to `on_user_signal` from now on. Otherwise they are ignored.
   void on_user_signal(std::function<void(int)> on_user_signal);
-  // As one Ctrl-C. Called again it hurries.
+  // Acts like Ctrl-C; the second call hurries.
   void interrupt() { on_end_signal(); }
-  // Keys of the terminal are heard from now on.
+  // Handles keys of the terminal from now on.
   void listen_to_keys();
-  // Runs `task` to its end. Rethrows what it throws.
+  // Runs `task` to its end. Rethrows its exception.
   void run(io::Task<void> task);
 
  private:
@@ -54,7 +54,7 @@ class CoordinatorLoop {
   boost::asio::signal_set signals_;
   std::unique_ptr<io::FdWatch> guard_;
   io::Alarm guard_look_;
-  int guard_stopped_ = 0;  // in so many looks, one after the other
+  int guard_stopped_ = 0;  // in this many consecutive checks
   std::unique_ptr<launch::Node> node_;
   std::function<void(runner::Urgency)> on_stop_;
   std::function<void()> on_look_ = [] {};

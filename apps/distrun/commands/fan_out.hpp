@@ -1,5 +1,5 @@
 #pragma once
-// One sink that hands every event to several, in order.
+// Passes every event to several sinks, in order.
 #include <vector>
 
 #include <distrun/runner/record/events.hpp>

@@ -1,7 +1,7 @@
 #pragma once
-// What a step of GitHub Actions is told: annotations on standard output, once everything else has been printed there,
-// and a part of the step's summary (GITHUB_STEP_SUMMARY). GitHub obeys lines of its log that look like commands; so
-// until the annotations it is told to obey none, since the text before them holds what tests have printed.
+// Output for a step of GitHub Actions: annotations on standard output, printed last, and a part of the step's summary
+// (GITHUB_STEP_SUMMARY). GitHub executes log lines that look like commands. Output of tests may contain such lines, so
+// commands are disabled until the annotations.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>
@@ -12,16 +12,16 @@ namespace distrun::cli {
 
 class GithubOutput {
  public:
-  // Text printed from now on is obeyed no more. If standard output is not free for it, nothing is written there.
+  // Disables commands in later output. If standard output is not free for GitHub, writes nothing to it.
   GithubOutput(const GithubOptions& options, bool stdout_is_free);
-  // GitHub obeys again.
+  // Enables commands again.
   ~GithubOutput();
   GithubOutput(const GithubOutput&) = delete;
   GithubOutput& operator=(const GithubOutput&) = delete;
 
-  // Nothing if GitHub has named no file. Throws Error{Failed} if it cannot be added to, or has no room.
+  // Does nothing if GitHub has set no summary file. Throws Error{Failed} if the file cannot be extended.
   void add_summary(const runner::RunRecord& run) const;
-  // Last of all that is printed. Nobody is told if standard output takes no more: it is the console's, too.
+  // Printed last. Does not report a failure of standard output, which the console reports.
   void annotate(const runner::RunRecord& run);
 
  private:
@@ -30,7 +30,7 @@ class GithubOutput {
   bool on_;
   bool annotates_;
   bool skips_;
-  std::string token_;  // ends the part that is not obeyed; empty: everything is
+  std::string token_;  // ends the part with commands disabled; empty: they are enabled
 };
 
 }  // namespace distrun::cli

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDevicesMax = 64;
 
-// Of this program, with the slash.
+// Returns the folder of this program, with a slash.
 std::string own_folder() {
   char path[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
@@ -21,7 +21,7 @@ std::string own_folder() {
   return self.substr(0, self.rfind('/') + 1);
 }
 
-// Where the runtime looks for it (runtime/device/drivers/cuda/cuda_module.cpp); a build tree has it in lib.
+// Looks where the runtime does (runtime/device/drivers/cuda/cuda_module.cpp); in a build tree it is in lib.
 bool has_cuda_module() {
   const auto is_in = [](const char* folder) {
     return ::access((own_folder() + "../" + folder + "/distrun/distrun_cuda.so").c_str(), R_OK) == 0;
@@ -30,7 +30,7 @@ bool has_cuda_module() {
   return is_in("lib") || is_in(DISTRUN_LIBRARY_FOLDER);
 }
 
-// A container that is given some of a machine's GPUs has nodes of these numbers alone, as /dev/nvidia3.
+// A container with some of a machine's GPUs has only the nodes of these numbers, such as /dev/nvidia3.
 int device_nodes(const std::string& folder) {
   int count = 0;
   for (int number = 0; number < kDevicesMax; ++number) {
@@ -41,7 +41,7 @@ int device_nodes(const std::string& folder) {
   return count;
 }
 
-// As CUDA counts: a list, of which what comes after "-1" is not seen.
+// Counts like CUDA: entries of the list after "-1" are ignored.
 int visible_devices(const std::string& list) {
   if (list.empty() || list.starts_with("-")) return 0;
   const std::string seen = list.substr(0, list.find(",-"));

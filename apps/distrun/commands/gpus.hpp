@@ -1,5 +1,6 @@
 #pragma once
-// How many CUDA devices tests of this machine can have, without touching CUDA: a coordinator that had could not fork.
+// Counts the CUDA devices available to tests on this machine, without using CUDA: a process that has used it cannot
+// fork.
 
 #include <string>
 
@@ -10,9 +11,9 @@ struct CudaDevices {
   std::string why_none;  // "this machine has no NVIDIA device"; empty: there are some
 };
 
-// None where this distrun has no CUDA module, too. $CUDA_VISIBLE_DEVICES may hide some.
+// Also finds none if this distrun has no CUDA module. $CUDA_VISIBLE_DEVICES may hide some.
 CudaDevices find_cuda_devices();
-// Counts the device nodes in `folder`, which is /dev but in tests, as far as $CUDA_VISIBLE_DEVICES shows them.
+// Counts the device nodes in `folder` (/dev except in tests) that $CUDA_VISIBLE_DEVICES shows.
 CudaDevices count_cuda_devices(const std::string& folder);
 
 }  // namespace distrun::cli

@@ -1,13 +1,13 @@
 #pragma once
-// A coordinator under its guard, and what is said when it cannot go on at all.
+// Runs a coordinator under its guard.
 #include <functional>
 
 #include <distrun/runner/proc/guard.hpp>
 
 namespace distrun::cli {
 
-// The exit code of `coordinate`. An error that leaves it, be it that a limit of this process denied what it cannot do
-// without, is a sentence on standard error and kInfraError; the files of the run are removed.
+// Returns the exit code of `coordinate`. An exception (such as a limit of this process that is too low) is printed on
+// stderr and gives kInfraError; the run's files are removed.
 int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordinator)>& coordinate,
             const proc::GuardBounds& bounds = {});
 

@@ -1,4 +1,4 @@
-// distrun history: what came of tests in earlier runs.
+// distrun history: results of tests in earlier runs.
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@
 namespace distrun::cli {
 namespace {
 
-// Somebody waits for the answer, so other processes may take their time.
+// An interactive command, so it waits longer for other processes.
 constexpr base::Milliseconds kPatience{5000};
 
 std::string place_of(const HistoryOptions& options) {
@@ -31,7 +31,7 @@ std::string place_of(const HistoryOptions& options) {
   refuse("the history is off, or there is no home directory for it: name a file with --history or DISTRUN_HISTORY");
 }
 
-// Each file by itself: one that is refused does not keep the others out.
+// Imports each file separately: a refused one does not affect the others.
 int import_all(const HistoryOptions& options) {
   history::History history(place_of(options), history::History::Access::Write, {}, kPatience);
   int code = kSuccess;
@@ -62,7 +62,7 @@ history::Selection selection_of(const HistoryOptions& options, std::int64_t now_
   return selection;
 }
 
-// Empty: there is nothing to tell.
+// Returns an empty text if there are no results.
 std::string answer(const HistoryOptions& options, history::History& history) {
   const std::int64_t now_ms = base::system_clock().wall_ns() / 1'000'000;
   const history::Selection selection = selection_of(options, now_ms);
@@ -80,7 +80,7 @@ std::string answer(const HistoryOptions& options, history::History& history) {
   return results.empty() ? "" : results_text(results, look);
 }
 
-// A new history is no mistake; a question about what is not in it may be one.
+// An empty history is normal; a question without results may be a mistake.
 int tell_nothing(const HistoryOptions& options, const std::string& place) {
   if (options.suggest_timeouts) {
     std::fprintf(stderr, "distrun: no test here has passed %d times, so there is no timeout to suggest\n",

@@ -11,7 +11,7 @@ using report::JsonWriter;
 
 std::string time_of(std::int64_t at_ms) { return base::iso8601(at_ms * 1'000'000); }
 
-// One list of that name; `write_items` writes what is in it.
+// Returns a document with one list of that name; `write_items` writes its items.
 std::string text_of(const char* name, const std::function<void(JsonWriter&)>& write_items) {
   JsonWriter out(JsonWriter::Layout::Pretty);
   out.begin_object();

@@ -1,5 +1,5 @@
 #pragma once
-// What `distrun history --json` prints: one document, of the schema distrun.history/1.
+// The output of `distrun history --json`: one document of the schema distrun.history/1.
 #include <string>
 #include <vector>
 

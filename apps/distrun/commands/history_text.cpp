@@ -16,7 +16,7 @@ constexpr std::size_t kShareWidth = 5;      // "20/20", " 100%"
 constexpr std::size_t kDurationWidth = 10;  // "2 min 05 s"
 constexpr std::size_t kAgeWidth = 10;       // "59 min ago", "2026-11-20"
 constexpr std::size_t kRunWidth = 12;
-// A default that is so many times as long as what a test needs makes people wait when it hangs.
+// If the default timeout exceeds a test's need by this factor, users wait too long for a hang.
 constexpr int kFarTooLong = 10;
 
 std::string left(std::string text, std::size_t width) {
@@ -55,7 +55,7 @@ std::string plural(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// The id is whole, since the next command may want it; of the note what a terminal has room for after `taken` columns.
+// Prints the id in full, since the next command may need it, and cuts the note to the space left after `taken` columns.
 std::string last_column(const std::string& id, const std::string& note, std::size_t taken, const HistoryLook& look) {
   if (look.width == 0) return id + look.paint(Style::Dim, note);
   const std::size_t used = taken + report::display_width(id);
@@ -64,7 +64,7 @@ std::string last_column(const std::string& id, const std::string& note, std::siz
 
 std::string shown_id(const std::string& id) { return base::one_line(id, 2000); }
 
-// Of which plugin and project a test is matters where there are several. Empty, or with two spaces before it.
+// Names the plugin and project of a test if there are several. Empty, or begins with two spaces.
 template <class Item>
 class Origin {
  public:
@@ -146,7 +146,7 @@ std::string result_line(const history::Result& result, bool with_id, const std::
   return text + "\n";
 }
 
-// As --timeout takes it.
+// Formats like the values of --timeout.
 std::string option_text(base::Nanoseconds timeout) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
   if (seconds % 3600 == 0) return std::to_string(seconds / 3600) + "h";

@@ -1,5 +1,5 @@
 #pragma once
-// What `distrun history` prints for people. `now_ms` is since 1970; `width` is the terminal's, 0 if it is none.
+// The text output of `distrun history`. `now_ms` is since 1970; `width` is the terminal's, 0 without one.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct HistoryLook {
 
 std::string table_text(const std::vector<history::TestLine>& lines, const HistoryLook& look);
 std::string results_text(const std::vector<history::Result>& results, const HistoryLook& look);
-// Of the tests that have passed often enough, the longest timeout first; empty if there is none.
+// Suggests timeouts for tests that have passed often enough, the longest first; may be empty.
 std::string timeouts_text(std::vector<history::TestLine> lines, const HistoryLook& look);
 
 }  // namespace distrun::cli

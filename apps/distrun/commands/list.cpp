@@ -44,7 +44,7 @@ io::Task<void> list_all(launch::Node& node, const runner::Settings& settings, Li
   if (listing.tests.empty()) listing.filter_hint = filter.hint(all_ids);
 }
 
-// The shard may be empty, and a plugin that could not be loaded is told of instead.
+// Does not warn about an empty shard, or if a plugin could not be loaded, which is reported instead.
 void warn_of_no_match(const Listing& listing, const std::vector<std::string>& filters) {
   if (filters.empty() || !listing.tests.empty() || !listing.problems.empty()) return;
   std::string patterns;
@@ -114,7 +114,7 @@ void print_text(const Listing& listing) {
   }
 }
 
-// For completion: what --filter selects each with, alone.
+// Prints, for completion, a --filter for each test that selects only that test.
 void print_patterns(const Listing& listing, const std::string& before) {
   for (const runner::PlannedTest& test : listing.tests) {
     std::printf("%s%s\n", before.c_str(), report::filter_for(test.id).c_str());

@@ -1,4 +1,4 @@
-// distrun man: the source of its man page. Called when it is built.
+// distrun man: prints the source of the man page. Called by the build.
 #include <cstdio>
 
 #include "commands.hpp"

@@ -19,7 +19,7 @@ namespace {
 report::ConsoleOptions console_options(const RunOptions& options) {
   report::ConsoleOptions console;
   if (!options.settings.program.empty()) {
-    // The programs' output stands there: no status line, and only what they do not say themselves.
+    // The programs' output is shown there: no status line, and only what the programs do not print.
     console.color = wants_color(options.color, STDERR_FILENO);
     console.quiet = console.silent = !options.program.verbose;
     console.verbose = options.program.verbose;
@@ -65,7 +65,7 @@ void Outputs::write(runner::RunRecord& record, const std::string& path,
   }
 }
 
-// Where whoever reads the console finds more.
+// Names the files with more details for readers of the console.
 void Outputs::name_reports() {
   if (events_ && !events_->error().empty()) unwritten_.insert(paths_.events);
   std::vector<std::string> named;
@@ -84,7 +84,7 @@ void Outputs::add_to_github_summary(runner::RunRecord& record) {
   }
 }
 
-// What was to be told there is told on standard error, as short as it can be.
+// Reports a failed console output on stderr, as briefly as possible.
 void Outputs::note_console(runner::RunRecord& record) {
   if (console_.error() == 0 || std::exchange(console_noted_, true)) return;
   const char* const stream = record.settings.program.empty() ? "standard output" : "standard error";
@@ -94,7 +94,7 @@ void Outputs::note_console(runner::RunRecord& record) {
 }
 
 void Outputs::finish(runner::RunRecord& record) {
-  note_console(record);  // before the reports, so that they have it
+  note_console(record);  // before the reports, so that they include it
   if (events_ && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
   if (traces_ && !traces_->failure().empty()) record.problems.push_back({"", "report", traces_->failure()});
   add_to_github_summary(record);

@@ -1,5 +1,5 @@
 #pragma once
-// Everything that a run writes: console, event stream, summary, JUnit, CTRF, traces, and what GitHub shows.
+// All output of a run: console, event stream, summary, JUnit, CTRF, traces, and GitHub.
 #include <memory>
 #include <set>
 #include <string>
@@ -22,11 +22,11 @@ class Outputs {
 
   runner::EventSink& sink() noexcept { return sinks_; }
   report::Console& console() noexcept { return console_; }
-  // `sink` hears everything as well; it must outlive the run.
+  // Adds another sink for all events; it must outlive the run.
   void add(runner::EventSink& sink) { sinks_.add(sink); }
-  // Null: none are wanted.
+  // Null if no traces are requested.
   runner::TraceSink* traces() noexcept { return traces_.get(); }
-  // Writes the reports, adds to the record what could not be written, and tells the end.
+  // Writes the reports, adds failures of writing to the record, and prints the end.
   void finish(runner::RunRecord& record);
 
  private:
@@ -36,13 +36,13 @@ class Outputs {
   void note_console(runner::RunRecord& record);
 
   ReportPaths paths_;
-  GithubOutput github_;  // before the console, whose text it frames
+  GithubOutput github_;  // before the console, which it encloses
   report::Console console_;
   std::unique_ptr<report::EventStream> events_;
   std::unique_ptr<report::TraceFiles> traces_;
-  std::string trace_files_;          // as people are told of them
+  std::string trace_files_;          // as shown to users
   std::set<std::string> unwritten_;  // reports that could not be written
-  bool console_noted_ = false;       // that it could not be written
+  bool console_noted_ = false;       // a console failure was reported
   FanOut sinks_;
 };
 

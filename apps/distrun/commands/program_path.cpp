@@ -13,7 +13,7 @@
 namespace distrun::cli {
 namespace {
 
-// Why not; empty: it can be.
+// Returns why the file cannot be executed; empty if it can.
 std::string refusal(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return base::errno_text(errno);

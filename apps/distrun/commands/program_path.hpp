@@ -3,8 +3,8 @@
 
 namespace distrun::cli {
 
-// The file that a shell would run for this name: itself if it has a slash, else the first in PATH. Throws Error{Failed}
-// that says what is wrong: it is not there, is a directory, must not be run.
+// Returns the file that a shell would execute for this name: the name itself if it has a slash, else the first match in
+// PATH. Throws Error{Failed} that says what is wrong: missing, a directory, not executable.
 std::string find_program(const std::string& name);
 
 }  // namespace distrun::cli

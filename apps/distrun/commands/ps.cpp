@@ -1,4 +1,4 @@
-// distrun ps: what the ranks of running distruns do, a line each.
+// distrun ps: what the ranks of running distruns do, one line each.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -83,8 +83,8 @@ void print(const wire::DaemonRun& run) {
   std::printf("run %s %s: %s\n", base::one_line(run.run_id).c_str(), state_of(run).c_str(), waiting_text(run).c_str());
 }
 
-// Of the daemon's runs those of which no coordinator tells: they wait, have only just started, or are over. `told`
-// keeps those that can be asked.
+// Returns the daemon's runs that have no coordinator to ask: they are queued, have only just started, or are over.
+// Leaves the others in `told`.
 std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<std::string>& told) {
   std::vector<wire::DaemonRun> runs;
   try {
@@ -102,7 +102,7 @@ std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<s
   return runs;
 }
 
-// The oldest comes first. One that does not answer is named on standard error.
+// The oldest comes first. Runs that do not answer are named on stderr.
 std::vector<wire::RunStatus> statuses_of(const std::vector<std::string>& runs) {
   std::vector<wire::RunStatus> all;
   for (const std::string& id : runs) {

@@ -47,7 +47,7 @@ void write_run(report::JsonWriter& out, const wire::RunStatus& run) {
   out.end_object();
 }
 
-// Of the daemon's: what no coordinator tells of.
+// Writes a run of the daemon that has no coordinator to ask.
 void write_waiting(report::JsonWriter& out, const wire::DaemonRun& run) {
   out.begin_object();
   out.field("run_id", run.run_id);

@@ -69,7 +69,7 @@ std::string joined(const std::vector<std::string>& texts) {
   return line;
 }
 
-// Tests of --rerun-failed that are no more: they have not passed, and nobody will see it otherwise.
+// Warns about tests of --rerun-failed that no longer exist: they have not passed, and nothing else reports them.
 void warn_of_gone(const std::vector<std::string>& gone) {
   constexpr std::size_t kNamedMax = 20;
   if (gone.empty()) return;
@@ -81,7 +81,7 @@ void warn_of_gone(const std::vector<std::string>& gone) {
   if (gone.size() > kNamedMax) std::fprintf(stderr, "  and %zu more\n", gone.size() - kNamedMax);
 }
 
-// A debugger may want a last look at what has ended.
+// A debugger may still inspect ranks that have ended.
 io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   co_await run.run();
   if (debugger) co_await debugger->ended();
@@ -155,9 +155,9 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
   }
   const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   proc::GuardBounds bounds;
-  const int asked = options.settings.stop_signal == SIGTERM ? 1 : 2;  // times
-  bounds.end +=
-      options.settings.peer_grace + options.settings.terminate_grace * asked;  // it may have to wait for these
+  const int asked = options.settings.stop_signal == SIGTERM ? 1 : 2;  // how many times the signal is sent
+  bounds.end += options.settings.peer_grace + options.settings.terminate_grace * asked;  // the coordinator may have to
+                                                                                         // wait for these
   const auto be_coordinator = [&](proc::Coordinator coordinator) {
     return coordinate(options, places, std::move(own), std::move(coordinator));
   };

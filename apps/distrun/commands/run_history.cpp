@@ -17,13 +17,13 @@
 namespace distrun::cli {
 namespace {
 
-// A program is of the project that it is run in.
+// A program belongs to the project of the directory in which it is started.
 std::string project_of(const RunOptions& options, const std::string& plugin) {
   if (!options.project.empty()) return options.project;
   return history::project_of(options.settings.program.empty() ? plugin : "./program", ".");
 }
 
-using HintsByPlugin = std::map<std::string, runner::Hints>;  // by the path as it is given
+using HintsByPlugin = std::map<std::string, runner::Hints>;  // by plugin path, as typed
 
 HintsByPlugin hints_of(const RunOptions& options) {
   const auto place = history::find_place(options.history);

@@ -1,15 +1,15 @@
 #pragma once
-// What a run has to do with those before it. A history that cannot be used costs a line on stderr, never a run.
+// Uses the history for a run. If the history cannot be used, a line on stderr says so; the run continues.
 #include <distrun/runner/run/run.hpp>
 
 #include "options/options.hpp"
 
 namespace distrun::cli {
 
-// As --order says. Before the run.
+// Orders the tests by --order. Call it before the run.
 void arrange_tests(const RunOptions& options, runner::Run& run);
-// After everything else: the run goes into the history. Not one under a debugger, whose durations mean nothing, nor one
-// without tests.
+// Adds the run to the history, after everything else. Skips runs under a debugger, which have meaningless durations,
+// and runs without tests.
 void remember(const RunOptions& options, const runner::RunRecord& run);
 
 }  // namespace distrun::cli

@@ -64,7 +64,7 @@ void RunServer::on_frame(int client, const wire::Frame& frame) {
   }
 }
 
-// One answer, when the looks at all running tests are there.
+// Sends one answer, once the snapshots of all running tests are complete.
 void RunServer::answer_stacks(int client, int rank) {
   struct Answer {
     wire::ToldStacks stacks;
@@ -91,7 +91,7 @@ void RunServer::send(int client, wire::InspectFrame kind, const T& message) {
   }
 }
 
-// Later, since this may be called from inside the socket's handler.
+// Deferred, since this may be called from inside the socket's handler.
 void RunServer::drop(int client) {
   loop_.post([this, alive = std::weak_ptr(alive_), client] {
     if (!alive.expired()) clients_.erase(client);

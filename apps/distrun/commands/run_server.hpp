@@ -1,6 +1,6 @@
 #pragma once
-// Lets `distrun ps`, `stacks` and `attach` look at a run, and `cancel` end it: an abstract Unix socket, so that no file
-// is left, for this user and root alone. Lives on: the coordinator's loop.
+// Serves `distrun ps`, `stacks` and `attach`, which inspect a run, and `cancel`, which ends it: on an abstract Unix
+// socket, which leaves no file behind, for this user and root only. Lives on: the coordinator's loop.
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,7 +13,7 @@ namespace distrun::cli {
 
 class RunServer {
  public:
-  // `run` must outlive it. `on_cancel` ends it. Throws Error{Failed} if there can be no socket.
+  // `run` must outlive it. `on_cancel` ends the run. Throws Error{Failed} if the socket cannot be created.
   RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::function<void()> on_cancel);
 
  private:
@@ -27,9 +27,9 @@ class RunServer {
   io::Loop& loop_;
   runner::Run& run_;
   std::function<void()> on_cancel_;
-  std::map<int, std::unique_ptr<io::FrameSocket>> clients_;  // by a number of their own
+  std::map<int, std::unique_ptr<io::FrameSocket>> clients_;  // by a sequence number
   int next_client_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what comes later
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // detects destruction in deferred calls
   std::unique_ptr<io::FdWatch> listener_;
 };
 

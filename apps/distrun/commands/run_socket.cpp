@@ -33,7 +33,7 @@ Address address_of(const std::string& run_id) {
   if (name.size() > kNameMax) {
     throw Error(ErrorKind::InvalidArgument, base::one_line(run_id, 100) + " is no run's id: it is too long");
   }
-  name.copy(address.socket.sun_path + 1, kNameMax);  // the zero before it makes it abstract
+  name.copy(address.socket.sun_path + 1, kNameMax);  // the leading zero makes it abstract
   address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return address;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The sockets by which runs are found: abstract names that hold the user and the run, both ends of the same user.
+// The sockets by which runs are found: abstract names with the user and the run; both ends belong to the same user.
 #include <string>
 #include <vector>
 
@@ -11,16 +11,17 @@ namespace distrun::cli {
 // Nonblocking. Throws Error{Failed}.
 base::Fd listen_for(const std::string& run_id);
 
-// Ids of the runs of this user that go on, sorted.
+// Returns the ids of this user's running runs, sorted.
 std::vector<std::string> running_ids();
-// Asks a run, and waits for its answer for 5 s at most. Throws Error{Failed} if it does not give one.
+// Asks a run and waits at most 5 s for its answer. Throws Error{Failed} without an answer.
 wire::RunStatus ask_status(const std::string& run_id);
 // `rank` -1: all.
 wire::ToldStacks ask_stacks(const std::string& run_id, int rank);
-// Ends it politely, as one Ctrl-C does. Throws as ask_status().
+// Ends the run gracefully, like one Ctrl-C. Throws like ask_status().
 wire::RunStatus cancel_run(const std::string& run_id);
-// The run that a user means: by the start of its id, or the only one that goes on. Throws Error{InvalidArgument} with
-// the choice if there is none or more than one. `more`: ids of others that may be meant, of runs that wait.
+// Returns the run that a user names by the start of its id, or the only one that is running. Throws
+// Error{InvalidArgument} with the choices if there is not exactly one. `more`: ids of further candidates, such as
+// queued runs.
 std::string find_run(const std::string& wanted, const std::vector<std::string>& more = {});
 
 }  // namespace distrun::cli

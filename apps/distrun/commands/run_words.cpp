@@ -21,7 +21,8 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return base::one_line(text, kTextMax);
 }
 
-// Those of another report (--rerun-failed), for example. Of `exec` the command names the program, wherever it is.
+// Returns plugins that the command does not name, for example those of another report (--rerun-failed). The command of
+// `exec` always names the program.
 std::vector<std::string> plugins_not_typed(const wire::RunStatus& run) {
   const bool is_program = run.command.size() > 1 && run.command[1] == "exec";
   std::vector<std::string> plugins = is_program ? std::vector<std::string>{} : run.plugins;

@@ -1,5 +1,5 @@
 #pragma once
-// By what people tell running runs apart: what was typed, where and when.
+// Texts by which users recognise a run: its command, place and time.
 #include <string>
 
 #include <distrun/common/wire/daemon.hpp>
@@ -7,11 +7,11 @@
 
 namespace distrun::cli {
 
-// "distrun -w 4 ring.so"; long ones are cut.
+// Returns "distrun -w 4 ring.so"; cut if too long.
 std::string command_text(const wire::RunStatus& run);
-// "started 12.3 s ago in /srv/project, with ring.so". Plugins are named if the command does not name them.
+// Returns "started 12.3 s ago in /srv/project, with ring.so". Names the plugins if the command does not.
 std::string origin_text(const wire::RunStatus& run);
-// The command and the directory of a run that the daemon has: "distrun ring.so (submitted in /srv/project)".
+// Returns the command and directory of a run of the daemon: "distrun ring.so (submitted in /srv/project)".
 std::string waiting_text(const wire::DaemonRun& run);
 
 }  // namespace distrun::cli

@@ -1,5 +1,5 @@
-// distrun stacks: the merged stacks of a run's ranks, asked from its coordinator; or with --pid those of any processes,
-// and what connects them.
+// distrun stacks: the merged stacks of a run's ranks, requested from its coordinator; or with --pid those of any
+// processes, and the connections between them.
 #include <cstdio>
 
 #include <distrun/common/base/clock.hpp>
@@ -80,7 +80,7 @@ bool any_thread(const evidence::Stacks& stacks) {
   return false;
 }
 
-// What connects the processes first: it does not hold them, so what it sees is as they were.
+// Finds connections first: that does not stop the processes, so it sees them unchanged.
 int stacks_of_processes(const StacksOptions& options) {
   const evidence::Connections connections =
       evidence::find_connections(std::vector<pid_t>(options.pids.begin(), options.pids.end()));

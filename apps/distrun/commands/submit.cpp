@@ -1,5 +1,5 @@
-// distrun run --daemon: hands the run over to the daemon and stays as its face. The run writes to this terminal or pipe
-// itself; what the user does here, Ctrl-C and the like, goes to it through the daemon.
+// distrun run --daemon: submits the run to the daemon and stays as its front end. The run writes directly to this
+// terminal or pipe; user input such as Ctrl-C reaches it through the daemon.
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,15 +27,15 @@
 namespace distrun::cli {
 namespace {
 
-// For a daemon to take a run, and for a run to end once the user, or the daemon's death, has told it to.
+// Time for a daemon to accept a run, and for a run to end after the user's request or the daemon's death.
 constexpr auto kPatience = std::chrono::seconds(15);
-constexpr int kSignalCode = 128;  // as a shell tells of who was killed
+constexpr int kSignalCode = 128;  // added to a signal's number, as in shells
 
 class Face {
  public:
   Face(base::Fd socket, const wire::Submission& order);
 
-  // Until the run has ended. Its exit code.
+  // Blocks until the run has ended. Returns its exit code.
   int stay();
 
  private:
@@ -54,7 +54,7 @@ class Face {
   boost::asio::signal_set signals_;
   io::Alarm patience_;
   std::unique_ptr<Keys> keys_;
-  std::unique_ptr<io::FdWatch> run_end_;  // once the daemon is gone
+  std::unique_ptr<io::FdWatch> run_end_;  // set once the daemon is gone
   bool waiting_shown_ = false;
   bool lost_ = false;
   bool interrupted_ = false;
@@ -151,7 +151,7 @@ void Face::on_ended(const wire::RunEnded& ended) {
   leave(kSignalCode + ended.signal, ended.why.empty() ? killed : killed + ": " + ended.why);
 }
 
-// The kernel has told the run to end. It may have something to say until it does.
+// The kernel has signalled the run to end. It may still print until it does.
 void Face::on_lost() {
   lost_ = true;
   const std::string why = "the daemon has died, and the run with it";

@@ -1,5 +1,5 @@
 #pragma once
-// Tells the guard which tests run, for its sentence if the coordinator dies.
+// Tells the guard which tests are running, for its message if the coordinator dies.
 #include <set>
 #include <string>
 

@@ -17,13 +17,13 @@ OptionInfo option_info(const CLI::Option& option) {
   info.description = option.get_description();
   info.group = option.get_group();
   const std::string by_default = option.get_default_str();
-  if (!is_flag && by_default != "[]") info.default_value = by_default;  // that is how CLI11 writes an empty list
+  if (!is_flag && by_default != "[]") info.default_value = by_default;  // CLI11's text for an empty list
   info.repeats = option.get_expected_max() > 1;
   info.required = option.get_required();
   return info;
 }
 
-// CLI11 has no option for what stands behind those of a prefix command.
+// CLI11 has no option for the arguments after those of a prefix command.
 OptionInfo program_info() {
   OptionInfo info;
   info.value = kProgram;
@@ -33,7 +33,7 @@ OptionInfo program_info() {
   return info;
 }
 
-// "FILE" stands for a value, "off" for itself.
+// "FILE" is a placeholder for a value; "off" is literal.
 bool is_placeholder(const std::string& word) { return !word.empty() && word.front() >= 'A' && word.front() <= 'Z'; }
 
 }  // namespace

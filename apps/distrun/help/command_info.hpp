@@ -1,6 +1,6 @@
 #pragma once
-// What a command takes, as plain values. They are read off its CLI11 app, which is the one place where an option is
-// described; help, man page, completion and --print-config are made from them.
+// The arguments of a command, as plain values, read from its CLI11 app, the only place that describes options. Help,
+// man page, completion and --print-config are generated from them.
 #include <string>
 #include <vector>
 
@@ -10,25 +10,25 @@ class App;
 
 namespace distrun::cli {
 
-// The value of what stands behind all options: a command line of its own.
+// The value of the arguments after all options: a separate command line.
 inline constexpr char kProgram[] = "-- PROGRAM";
 
 struct OptionInfo {
-  std::vector<std::string> names;  // "-w", "--world-size"; none: an argument that is known by its place
+  std::vector<std::string> names;  // "-w", "--world-size"; empty: positional
   std::string value;               // "N", or the choices "a|b"; "[=MAX]" may follow a flag; empty: a flag
   std::string description;
-  std::string group;          // the heading it stands under
+  std::string group;          // its heading
   std::string default_value;  // as the user would write it; empty: none, or it cannot be written
   bool repeats = false;
   bool required = false;
 
   bool positional() const noexcept { return names.empty(); }
   bool is_flag() const noexcept { return value.empty() || value.front() == '['; }
-  // "world-size" of --world-size; empty if it has no long name.
+  // Returns "world-size" for --world-size; empty without a long name.
   std::string long_name() const;
-  // The words that it takes: all of "a|b"; of "FILE|off", which takes others too, "off".
+  // Returns the literal values: all of "a|b", or "off" of "FILE|off", which also accepts other values.
   std::vector<std::string> choices() const;
-  // Whether a value that is none of the choices is a path.
+  // Returns whether a value other than the choices is a path.
   bool takes_file() const;
   bool takes_directory() const noexcept { return value == "DIR"; }
 };
@@ -37,15 +37,15 @@ struct CommandInfo {
   std::string name;  // "distrun list"
   std::string description;
   std::vector<OptionInfo> options;
-  std::string notes;  // sections, each a line "Heading:" and lines that are indented
+  std::string notes;  // sections: a line "Heading:" and indented lines
 
-  // By long or short name, dashes included; null if there is none.
+  // Finds an option by its long or short name, with dashes; null if not found.
   const OptionInfo* find(const std::string& wanted) const;
 };
 
 CommandInfo info_of(const CLI::App& app);
 
-// The parts of "a|b|c".
+// Splits "a|b|c".
 std::vector<std::string> split_choices(const std::string& value);
 
 }  // namespace distrun::cli

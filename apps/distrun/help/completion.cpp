@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// "list" of "distrun list"; `run` has its name from its place.
+// Returns "list" for "distrun list"; the first command is `run`.
 std::string word_of(const CommandInfo& command) {
   const std::size_t blank = command.name.find(' ');
   return blank == std::string::npos ? "run" : command.name.substr(blank + 1);
@@ -41,7 +41,7 @@ class Completer {
   }
 
  private:
-  // Words that are no options and no values of options, but for the last.
+  // Notes the positional words, that is neither options nor their values, except the last.
   void note_places() {
     for (std::size_t i = 0; i + 1 < words_.size(); ++i) {
       if (words_[i].starts_with('-')) {

@@ -1,6 +1,6 @@
 #pragma once
-// What fits at the end of a command line that is being typed. It is found from what the commands take, so nothing about
-// options is written down twice; the scripts for the shells only ask for it.
+// Completes a command line. The candidates come from the descriptions of the commands, so options are described only
+// once; the shell scripts only ask for them.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace distrun::cli {
 
 inline constexpr char kShells[] = "bash|zsh|fish";
 
-// The script for that shell, one of kShells.
+// Returns the script for one of kShells.
 std::string completion_script(const std::string& shell);
 
 struct Candidate {
@@ -21,16 +21,16 @@ struct Candidate {
 enum class PathKind { None, Any, Plugin, Directory };
 
 struct Candidates {
-  std::vector<Candidate> words;      // those that begin like the word that is being typed
-  PathKind paths = PathKind::None;   // paths of that kind fit too; the shell knows them
-  bool runs = false;                 // ids of runs that go on
+  std::vector<Candidate> words;      // those with the prefix that is being typed
+  PathKind paths = PathKind::None;   // paths of this kind are candidates, too; the shell lists them
+  bool runs = false;                 // ids of running runs
   bool tests = false;                // tests of `plugins`
-  std::vector<std::string> plugins;  // that the line names
-  std::string prefix;                // "--filter=", if its value is what is being typed
+  std::vector<std::string> plugins;  // named in the line
+  std::string prefix;                // "--filter=", if its value is being typed
 };
 
-// `commands` are those of describe_commands(); `words` follow the program's name, and the last one is not complete
-// (it may be empty). No words: nothing fits.
+// `commands` come from describe_commands(); `words` follow the program's name, and the last one is incomplete or empty.
+// Returns no candidates if there are no words.
 Candidates candidates_for(const std::vector<CommandInfo>& commands, const std::vector<std::string>& words);
 
 }  // namespace distrun::cli

@@ -1,12 +1,12 @@
-// The scripts by which shells ask `distrun complete -- WORD...` what fits: a line for each word, with its description
-// behind a tab; a line that begins with a colon says which paths fit as well.
+// The scripts by which shells query `distrun complete -- WORD...`: it prints a line per candidate, with a tab before
+// the description; a line that begins with a colon names the kind of paths to add.
 #include "completion.hpp"
 #include "options/parsing.hpp"
 
 namespace distrun::cli {
 namespace {
 
-// bash takes words apart at = and :, and replaces only what follows them; distrun wants whole words.
+// bash splits words at = and :, and replaces only the rest; distrun needs whole words.
 constexpr char kBash[] = R"(# bash completion for distrun, made by `distrun completion bash`.
 
 _distrun_words() {

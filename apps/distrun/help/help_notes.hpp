@@ -1,5 +1,5 @@
 #pragma once
-// What stands below the options in `distrun --help`, and in the man page: sections of a heading and indented lines.
+// The notes below the options in `distrun --help` and in the man page: headings and indented lines.
 
 namespace distrun::cli {
 

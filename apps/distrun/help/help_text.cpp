@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kWidth = 100;
 constexpr std::size_t kColumn = 30;  // where descriptions begin
 
-// Appends `text` word by word; `at` is the column where the line stands, and new lines begin at `indent`.
+// Appends `text` word by word; `at` is the current column, and new lines begin at `indent`.
 void add_wrapped(std::string& out, const std::string& text, std::size_t at, std::size_t indent) {
   bool first = true;
   for (std::size_t begin = 0; begin < text.size();) {

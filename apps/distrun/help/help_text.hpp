@@ -7,16 +7,16 @@
 
 namespace distrun::cli {
 
-// What --help prints: options under their headings, wrapped at 100 columns.
+// Returns the output of --help: options under their headings, wrapped at 100 columns.
 std::string help_text(const CommandInfo& command);
 
-// "distrun list [OPTIONS] [PLUGIN.so...]"
+// Returns "distrun list [OPTIONS] [PLUGIN.so...]".
 std::string usage_line(const CommandInfo& command);
-// "-w, --world-size N"; of an argument that is known by its place "PLUGIN.so..."
+// Returns "-w, --world-size N", or "PLUGIN.so..." for a positional argument.
 std::string signature_of(const OptionInfo& option);
-// The description, with the default where there is one.
+// Returns the description, with the default if there is one.
 std::string description_of(const OptionInfo& option);
-// The headings in the order in which they first come.
+// Returns the headings in order of first use.
 std::vector<std::string> groups_of(const CommandInfo& command);
 
 }  // namespace distrun::cli

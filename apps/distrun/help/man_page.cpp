@@ -10,7 +10,7 @@
 namespace distrun::cli {
 namespace {
 
-// As roff shows it: nothing in it is a request, and a dash can be copied.
+// Escapes text for roff: no line is a request, and dashes can be copied.
 std::string escaped(const std::string& text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
@@ -41,7 +41,7 @@ void add_options(std::string& out, const CommandInfo& command, const std::string
   }
 }
 
-// A line of a section: "term   what it is" is an item, what is indented further goes on with the one before, and the
+// Formats a line of a section: "term   description" is an item, deeper indentation continues the previous line, and the
 // rest are paragraphs.
 void add_line(std::string& out, const std::string& line) {
   const std::size_t begin = line.find_first_not_of(' ');
@@ -57,7 +57,7 @@ void add_line(std::string& out, const std::string& line) {
   }
 }
 
-// Sections of notes; `macro` begins each.
+// Adds sections of notes; `macro` begins each.
 void add_notes(std::string& out, const std::string& notes, const char* macro) {
   for (const std::string& line : base::split_lines(notes)) {
     if (!line.empty() && line.front() != ' ' && line.back() == ':') {
@@ -72,7 +72,7 @@ void add_notes(std::string& out, const std::string& notes, const char* macro) {
 void add_command(std::string& out, const CommandInfo& command) {
   out += ".SS \"" + escaped(usage_line(command)) + "\"\n" + escaped(command.description) + "\n";
   for (const std::string& group : groups_of(command)) add_options(out, command, group);
-  bool prose = false;  // whose lines go on from one to the next
+  bool prose = false;  // its lines continue each other
   for (const std::string& line : base::split_lines(command.notes)) {
     const bool is_heading = !line.empty() && line.front() != ' ';
     if (is_heading) {

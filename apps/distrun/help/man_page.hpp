@@ -6,7 +6,7 @@
 
 namespace distrun::cli {
 
-// distrun(1) in man's macros, from what the commands take and the notes of their help. The first command is `run`.
+// Returns distrun(1) in man macros, from the commands' descriptions and help notes. The first command is `run`.
 std::string man_page(const std::vector<CommandInfo>& commands, const std::string& version);
 
 }  // namespace distrun::cli

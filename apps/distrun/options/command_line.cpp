@@ -47,7 +47,7 @@ constexpr Command kCommands[] = {
     {"history", parse_history}, {"completion", parse_completion},
 };
 
-// What scripts of ours call: the last word of `distrun complete -- WORD...` is the one that is being typed.
+// Parses the commands for our scripts: the last word of `distrun complete -- WORD...` is being typed.
 CommandLine parse_for_scripts(const std::string& name, const std::vector<std::string>& rest) {
   CommandLine line;
   if (name == "man") line.kind = CommandKind::Man;
@@ -58,8 +58,8 @@ CommandLine parse_for_scripts(const std::string& name, const std::vector<std::st
   return line;
 }
 
-// The word where a command may stand is a plugin unless it is one; a slip of the finger is neither. A plugin is asked
-// for its file: one that is there is meant, whatever it is called.
+// A word in the place of a command is a plugin unless it is a command; a typing error is neither. If a file of that
+// name exists, it is a plugin.
 void refuse_misspelt(const std::string& word) {
   const bool is_path = word.find_first_of("/.") != std::string::npos;
   if (word.empty() || word.front() == '-' || is_path || ::access(word.c_str(), F_OK) == 0) return;

@@ -1,5 +1,5 @@
 #pragma once
-// The command line, read into plain structs. The flags of each command are where that is parsed (parsing.hpp).
+// Parses the command line into plain structs. Flags are defined where each command is parsed (parsing.hpp).
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace distrun::cli {
 // Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.
 CommandLine parse_command_line(const std::vector<std::string>& arguments);
 
-// What each command takes: the first one is `run`; those that are for scripts alone are left out.
+// Describes all commands except those for scripts; the first one is `run`.
 std::vector<CommandInfo> describe_commands();
 
 }  // namespace distrun::cli

@@ -37,7 +37,7 @@ const OptionInfo& option_of(const TomlEntry& entry, const CommandInfo& run, cons
   return *option;
 }
 
-// The texts that the option gets; none if a flag is off.
+// Returns the texts for the option; empty if a flag is off.
 std::vector<std::string> texts_of(const TomlEntry& entry, const OptionInfo& option, const std::string& place) {
   const bool is_switch = entry.kind == TomlKind::Boolean;
   if (option.is_flag()) {

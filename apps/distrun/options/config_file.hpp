@@ -1,8 +1,7 @@
 #pragma once
-// A file of settings, .distrun.toml: a key is the long name of an option of `distrun run`, its value what the option
-// would be given. The file is looked for from the start directory upwards, as far as the repository's root (where .git
-// is) or the home directory; outside of both only the start directory counts, since whoever may write to /tmp must not
-// decide what others run there.
+// The settings file .distrun.toml: a key is the long name of an option of `distrun run`, its value that option's value.
+// The file is searched from the start directory upwards to the repository's root (with .git) or the home directory.
+// Outside of both only the start directory counts, so that other users cannot set options by a file in /tmp.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,22 +13,23 @@ namespace distrun::cli {
 
 inline constexpr char kConfigName[] = ".distrun.toml";
 
-// Nothing if there is none. `start` is absolute; `home` may be empty.
+// Returns nullopt if there is none. `start` is absolute; `home` may be empty.
 std::optional<std::string> find_config(const std::string& start, const std::string& home);
 
-// The file's text. Throws Error{InvalidArgument} that names a file which cannot be read, is none, or is too big.
+// Returns the file's text. Throws Error{InvalidArgument} with the name of a file that cannot be read, is not a regular
+// file, or is too big.
 std::string read_config(const std::string& path);
 
-// What the text says, with "path:line" as the origin of each value. FILE and DIR are relative to the file. Throws
-// Error{InvalidArgument} that begins with "path:line" for what is no TOML, a key that is no option of `run` or not one
-// for a file, and a value of another kind than the option's.
+// Parses the text; "path:line" becomes the origin of each value. FILE and DIR are relative to the file. Throws
+// Error{InvalidArgument} that begins with "path:line" for invalid TOML, for a key that is not an option of `run` or not
+// allowed in a file, and for a value of the wrong type.
 Layer config_layer(const std::string& path, std::string_view text, const CommandInfo& run);
 
-// Whether a file may have the option: those that are about one run alone have no place in it.
+// Returns whether a file may set the option: options for a single run are not allowed.
 bool may_stand_in_config(const OptionInfo& option);
 
-// The layer of the file that `wanted` (the value of --config) means: a path, "none", or empty for the one that is
-// found; `path` becomes that of the file, or empty.
+// Returns the layer of the file that `wanted` (the value of --config) names: a path, "none", or empty for the file that
+// is found. Sets `path` to that file, or to an empty text.
 Layer wanted_config(const std::string& wanted, const CommandInfo& run, std::string& path);
 
 }  // namespace distrun::cli

@@ -11,7 +11,7 @@
 namespace distrun::cli {
 namespace {
 
-// As it is in effect; empty: there is no value.
+// Returns the value in effect; empty without a value.
 std::string value_text(const OptionInfo& info, const CLI::Option& option) {
   if (option.count() == 0) {
     if (info.is_flag()) return "false";

@@ -5,8 +5,8 @@
 
 namespace distrun::cli {
 
-// Every setting of a parsed app as a file of settings that says the same, each with where its value comes from.
-// `config` is the file that was read, or empty.
+// Returns the settings of a parsed app as an equivalent settings file, with the origin of each value. `config` is the
+// file that was read, or empty.
 std::string config_text(const CLI::App& app, const Origins& origins, const std::string& config);
 
 }  // namespace distrun::cli

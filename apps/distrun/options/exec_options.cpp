@@ -15,7 +15,7 @@ namespace distrun::cli {
 namespace {
 
 constexpr char kLeaks[] = "normal|off";
-// Those that programs take as a wish to end, or that their users have given this meaning.
+// Signals that programs commonly treat as a request to end.
 constexpr char kStopSignals[] = "SIGTERM|SIGINT|SIGHUP|SIGQUIT|SIGUSR1|SIGUSR2";
 
 constexpr char kExecNotes[] = R"(
@@ -39,7 +39,7 @@ Exit codes:
   3    distrun or the machine failed, the program cannot be run, or output could not be written
   130  interrupted)";
 
-// What only programs have; for the rest the options of a run serve.
+// Options only for programs; the others are shared with `run`.
 struct RawProgram {
   std::string grace = "500ms";
   std::string kill_after = "500ms";
@@ -146,7 +146,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   return settings;
 }
 
-// What follows the options, behind `--` or without it.
+// Returns the words after the options, with or without `--`.
 std::vector<std::string> program_of(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
   if (!words.empty() && words.front() == "--") {

@@ -1,5 +1,5 @@
 #pragma once
-// --gpu-driver and --gpus: what is behind cuda:i.
+// --gpu-driver and --gpus: the devices behind cuda:i.
 #include <distrun/runner/record/record.hpp>
 
 #include "raw_options.hpp"
@@ -7,8 +7,8 @@
 namespace distrun::cli {
 
 void add_gpus(CLI::App& app, Raw& raw);
-// Throws Error{InvalidArgument} for an unknown driver, and for a number of GPUs where the driver takes none, or none
-// where it needs one. Counts the GPUs of this machine if the driver is theirs.
+// Throws Error{InvalidArgument} for an unknown driver, for a number of GPUs if the driver does not take one, and for a
+// missing number if it needs one. Counts this machine's GPUs if the driver uses them.
 void add_gpu_settings(const Raw& raw, runner::Settings& settings);
 
 }  // namespace distrun::cli

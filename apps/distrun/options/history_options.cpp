@@ -46,7 +46,7 @@ base::Nanoseconds unit_of(char unit) {
   }
 }
 
-// How long ago.
+// Parses an age.
 base::Nanoseconds parse_age(const std::string& text) {
   const base::Nanoseconds unit = text.empty() ? base::Nanoseconds{} : unit_of(text.back());
   if (unit.count() == 0) refuse("--since " + text + ": a time such as 90m, 12h, 7d or 4w is wanted");

@@ -1,4 +1,4 @@
-// The arguments of the commands that look at what runs.
+// The arguments of the commands that inspect running tests.
 #include <CLI/CLI.hpp>
 
 #include <climits>

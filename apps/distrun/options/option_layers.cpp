@@ -52,7 +52,7 @@ Layer options_variable_layer(CLI::App& scratch) {
   return given_in(scratch, kOptionsVariable);
 }
 
-// Empty is as good as not set.
+// Treats an empty variable as unset.
 std::optional<std::string> set_variable(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;

@@ -1,7 +1,6 @@
 #pragma once
-// Where options have their values from. The command line comes first; what it leaves out is filled in from layers, one
-// after the other, and what is left then is as it is by default. An option that may be given again has all its values
-// from one layer.
+// The layers of option values. The command line comes first; options that it omits are filled in from layers in order,
+// and the rest have their defaults. All values of a repeatable option come from one layer.
 #include <map>
 #include <string>
 #include <vector>
@@ -17,30 +16,30 @@ class Error;
 namespace cli {
 
 struct LayerValue {
-  std::vector<std::string> texts;  // as on a command line; of a flag: "true"
+  std::vector<std::string> texts;  // as on a command line; for a flag: "true"
   std::string origin;              // "../.distrun.toml:3"
 };
-using Layer = std::map<std::string, LayerValue>;     // by the long name without its dashes
-using Origins = std::map<std::string, std::string>;  // the same; what is not in it is as by default
+using Layer = std::map<std::string, LayerValue>;     // by the long name without dashes
+using Origins = std::map<std::string, std::string>;  // by the long name; missing: the default
 
 inline constexpr char kOptionsVariable[] = "DISTRUN_OPTIONS";
 inline constexpr char kTimeoutVariable[] = "DISTRIBUTED_TESTS_DEFAULT_TIMEOUT";
 inline constexpr char kDaemonVariable[] = "DISTRUN_DAEMON";
 inline constexpr char kHistoryVariable[] = "DISTRUN_HISTORY";
 
-// Options of `distrun run` that are about one run alone have no place but the command line. By long name.
+// Returns whether an option of `distrun run`, by long name, concerns a single run: only the command line may set it.
 bool is_for_one_run(const std::string& name);
 
-// Of an app that has been parsed.
+// Returns the origins of an app that has been parsed.
 Origins command_line_origins(const CLI::App& app);
-// Sets each option of `app` that has no value yet and that the layer has; names it does not know are left out.
-// Throws Error{InvalidArgument} with the origin of a value that cannot be one.
+// Sets each option of `app` that has no value yet from the layer; ignores unknown names. Throws Error{InvalidArgument}
+// with the origin of an invalid value.
 void fill_in(CLI::App& app, const Layer& layer, Origins& origins);
 
-// What the environment says. `scratch` is an app of `distrun run`; it is parsed for this.
+// Reads the options from the environment. `scratch` is an app of `distrun run`, which is parsed for this.
 Layer environment_layer(CLI::App& scratch);
 
-// Adds where the value comes from to an error whose text begins with the option's name.
+// Adds the origin of the value to an error text that begins with the option's name.
 void add_origin(base::Error& error, const Origins& origins);
 
 }  // namespace cli

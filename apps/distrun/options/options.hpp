@@ -1,5 +1,5 @@
 #pragma once
-// What stands on a command line, in plain structs.
+// The contents of a command line, in plain structs.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -10,36 +10,36 @@ namespace distrun::cli {
 
 enum class ColorChoice { Auto, Always, Never };
 
-// Where reports go; empty: not wanted.
+// Paths of the reports; empty: not written.
 struct ReportPaths {
   std::string summary;
   std::string junit;
   std::string events;
   std::string ctrf;
 };
-// Whether one of them is standard output, under any name.
+// Returns whether one of them is standard output, under any name.
 bool writes_to_stdout(const ReportPaths& paths);
 
-// Auto: where GitHub Actions runs us.
+// Auto: on if GitHub Actions runs distrun.
 enum class GithubChoice { Off, Auto, On };
 
 struct GithubOptions {
   GithubChoice choice = GithubChoice::Off;
-  bool skips = false;  // tells skipped tests, too
+  bool skips = false;  // reports skipped tests, too
 };
 
-// Nothing is run, for a good reason.
+// Set if there is a good reason to run nothing.
 struct NothingToRun {
-  std::string why;  // a sentence; empty: something is
+  std::string why;  // a sentence; empty: there are tests to run
   int exit_code = 0;
 };
 
 enum class TestOrder { Declared, FailedFirst };
 
-// Of `distrun exec`, where settings.program is not empty.
+// Options of `distrun exec`, if settings.program is not empty.
 struct ProgramOptions {
   bool prefix = true;    // lines begin with the name of their rank
-  bool verbose = false;  // tells the beginning and a good end, too
+  bool verbose = false;  // reports the beginning and a successful end, too
   std::string log_dir;   // a file for each rank and stream; empty: none
 };
 
@@ -49,13 +49,13 @@ struct RunOptions {
   ReportPaths reports;
   GithubOptions github;
   TestOrder order = TestOrder::Declared;
-  std::string history;  // a path or "off"; empty: where it always is
-  std::string project;  // whose history it is; empty: as the plugin's place says
+  std::string history;  // a path or "off"; empty: the default path
+  std::string project;  // owner of the history; empty: from the plugin's path
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   bool show_output = false;  // of tests that pass, too
-  bool verbose = false;      // notes that change no verdict are printed
-  std::size_t slow = 0;      // so many of the slowest tests are told
+  bool verbose = false;      // prints notes that do not change the verdict
+  std::size_t slow = 0;      // how many of the slowest tests to list
   bool through_daemon = false;
   ProgramOptions program;
 };
@@ -65,22 +65,22 @@ enum class ListForm { Text, Json, Patterns };
 struct ListOptions {
   runner::Settings settings;
   ListForm form = ListForm::Text;
-  std::string before;  // each pattern: "--filter="
+  std::string before;  // before each pattern: "--filter="
 };
 
 struct ShowOptions {
   std::string report;
-  bool verbose = false;  // notes that change no verdict are printed
+  bool verbose = false;  // prints notes that do not change the verdict
   ColorChoice color = ColorChoice::Auto;
-  ReportPaths reports;  // to be written of it; junit and ctrf only
+  ReportPaths reports;  // to be written from it; junit and ctrf only
   GithubOptions github;
   std::size_t slow = 0;
 };
 
-// Of commands that look at what runs.
+// Options of the commands that inspect running tests.
 struct PsOptions {
   std::string run;          // start of its id; empty: all
-  bool references = false;  // those of its ranks, too
+  bool references = false;  // also show the references of its ranks
   bool json = false;
 };
 
@@ -93,21 +93,21 @@ struct StacksOptions {
 
 struct CancelOptions {
   std::string run;   // start of its id; "all"
-  bool yes = false;  // nobody is asked
+  bool yes = false;  // do not ask
 };
 
 struct AttachOptions {
   std::string run;
   int rank = 0;
-  std::string test;  // where several run; empty: the only one
+  std::string test;  // if several are running; empty: the only one
 };
 
 struct HistoryOptions {
-  std::vector<std::string> patterns;  // as of --filter; none: a table of all tests
+  std::vector<std::string> patterns;  // like --filter; empty: a table of all tests
   std::vector<std::string> imports;   // summaries
-  std::string history;                // as of a run
-  std::string project;                // of this one alone; empty: of all
-  base::Nanoseconds since{};          // how long ago at most; 0: any time
+  std::string history;                // like a run's
+  std::string project;                // only this one; empty: all
+  base::Nanoseconds since{};          // maximum age; 0: any
   int limit = 0;                      // lines; 0: all
   bool json = false;
   bool suggest_timeouts = false;
@@ -115,12 +115,12 @@ struct HistoryOptions {
 };
 
 struct CompletionOptions {
-  std::string shell;  // whose script is wanted
+  std::string shell;  // the shell of the script
 };
 
-// What stands on a command line that is being typed.
+// A command line that is being typed.
 struct CompleteOptions {
-  std::vector<std::string> words;  // after the program's name; the last one is not complete
+  std::vector<std::string> words;  // after the program's name; the last one is incomplete
 };
 
 enum class CommandKind { Run, Exec, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done };

@@ -16,10 +16,10 @@ namespace {
 
 struct Ours {
   const char* name;
-  const char* more;  // what follows it, and what it is
+  const char* more;  // its value and meaning
 };
 
-// What other launchers and test programs call it, and the options of ours that do it.
+// Names of options in other launchers and test programs, and distrun's options for them.
 struct Elsewhere {
   const char* name;
   std::vector<Ours> ours;
@@ -47,7 +47,7 @@ const std::vector<Elsewhere>& options_elsewhere() {
   return all;
 }
 
-// "; distrun calls it --world-size N (ranks of a test)", with what this command has of it.
+// Returns "; distrun calls it --world-size N (ranks of a test)", with the options that this command has.
 std::string ours_of(const std::string& name, const std::vector<std::string>& known) {
   std::vector<std::string> ours;
   for (const Elsewhere& each : options_elsewhere()) {
@@ -61,7 +61,7 @@ std::string ours_of(const std::string& name, const std::vector<std::string>& kno
   return ours.empty() ? "" : "; distrun calls it " + base::joined_by_or(ours);
 }
 
-// "--np=4" is --np, and "-n4" is -n.
+// Returns --np for "--np=4", and -n for "-n4".
 std::string name_of_option(const std::string& word) {
   std::string name = word.substr(0, word.find('='));
   if (name.starts_with("--")) return name;
@@ -69,7 +69,7 @@ std::string name_of_option(const std::string& word) {
   return last == std::string::npos ? name : name.substr(0, last + 1);
 }
 
-// For the first option that is none.
+// Returns a hint for the first unknown option.
 std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const OptionInfo& option : info_of(app).options) {

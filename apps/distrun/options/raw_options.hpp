@@ -1,6 +1,5 @@
 #pragma once
-// The options of `distrun run`, as they were typed; other commands share some. They become settings once they are
-// checked.
+// The options of `distrun run` as typed, some shared by other commands. They become settings once they are checked.
 #include <string>
 #include <vector>
 
@@ -10,7 +9,7 @@ class App;
 
 namespace distrun::cli {
 
-// What CLI11 fills.
+// Filled by CLI11.
 struct Raw {
   std::vector<std::string> plugins;
   std::string world_size = "4";
@@ -65,7 +64,7 @@ struct Raw {
   std::string faults;
 };
 
-// What is added to `app` next stands under this heading.
+// Puts the options that are added to `app` next under this heading.
 void begin_group(CLI::App& app, const char* heading);
 
 }  // namespace distrun::cli

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Far more than any run writes; a pipe without an end stops here.
+// Far more than any run writes; also bounds an endless pipe.
 constexpr std::size_t kBytesMax = std::size_t{1} << 30;
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why) {

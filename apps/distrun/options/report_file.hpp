@@ -1,5 +1,5 @@
 #pragma once
-// A summary that an earlier run wrote, for `distrun show`, `distrun history --import` and --rerun-failed.
+// Reads a summary of an earlier run, for `distrun show`, `distrun history --import` and --rerun-failed.
 #include <string>
 #include <vector>
 
@@ -14,13 +14,14 @@ namespace distrun::cli {
 std::string read_report_text(const std::string& path);
 runner::RunRecord read_report(const std::string& path);
 
-// Those that did not pass, as the exit code counts them: skipped and flaky ones are fine.
+// Returns the tests that count as failed for the exit code: skipped and flaky ones do not.
 std::vector<runner::TestName> failed_tests(const runner::RunRecord& run);
-// The plugins of these tests, each once, in their order.
+// Returns the plugins of these tests, each once, in order.
 std::vector<std::string> plugins_of(const std::vector<runner::TestName>& tests);
-// Of a report without failed tests: what to tell, and how to end. A clean one is 0; where tests may not have run, 4.
+// Returns, for a report without failed tests, the message and the exit code: 0 for a clean one, 4 if tests may not have
+// run.
 NothingToRun why_nothing_reruns(const runner::RunRecord& run, const std::string& path);
-// Every option that may matter to how its tests come out, with the value that the run had; `path` is the origin.
+// Returns every option that may affect the results, with the run's value; `path` is the origin.
 Layer report_layer(const runner::RunRecord& run, const std::string& path);
 
 }  // namespace distrun::cli

@@ -113,7 +113,7 @@ ReportPaths report_paths_of(const Raw& raw) {
   return paths;
 }
 
-// What GitHub is to read goes to standard output, where nothing may stand that it cannot be told from.
+// GitHub reads standard output, so no other report may be written there.
 GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
   const std::string when = raw.github == "true" ? "on" : raw.github;  // CLI11's value of a flag without one
   one_of("--github", when, {"off", "auto", "on"});

@@ -1,5 +1,5 @@
 #pragma once
-// The options that say what is told of a run, and where: on the terminal, in files, to GitHub, in the history.
+// The options for the output of a run: on the terminal, in files, to GitHub, in the history.
 #include <cstddef>
 
 #include "options.hpp"
@@ -9,15 +9,15 @@ namespace distrun::cli {
 
 inline constexpr std::size_t kSlowMax = 100'000;
 
-// Reports that can be made of a run at any time; `run` and `show` share them.
+// Adds reports that can be written at any time; shared by `run` and `show`.
 void add_later_reports(CLI::App& app, Raw& raw);
-// All of a run's.
+// Adds all reports of a run.
 void add_reports(CLI::App& app, Raw& raw);
 void add_verbose(CLI::App& app, bool& verbose);
-// Of `distrun exec`, whose standard output is the programs'.
+// Adds those of `distrun exec`, which leaves standard output to the programs.
 void add_program_reports(CLI::App& app, Raw& raw);
 
-// Makes the directories of --output and --trace. They throw Error{InvalidArgument} for what cannot be.
+// Creates the directories of --output and --trace. All throw Error{InvalidArgument} for invalid values.
 ReportPaths report_paths_of(const Raw& raw);
 void add_trace_settings(const Raw& raw, runner::Settings& settings);
 GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports);

@@ -1,4 +1,4 @@
-// The options of `distrun run`, and of the commands that take some of them: list and show.
+// The options of `distrun run`, and of list and show, which share some of them.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace distrun::cli {
 namespace {
 
-constexpr char kBackendsHere[] = "shm|gloo|nccl|threads";  // of base::kBackendNames, those that distrun has
+constexpr char kBackendsHere[] = "shm|gloo|nccl|threads";  // those of base::kBackendNames that distrun has
 constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kRpcTransports[] = "best|shm|uds|tcp";
 constexpr char kLeaks[] = "normal|strict|off";
@@ -36,7 +36,7 @@ constexpr char kOrders[] = "declared|failed-first";
 
 std::string_view name_of(std::string_view backend) { return backend; }
 
-// "shm|gloo|...", as the other choices are written.
+// Returns "shm|gloo|...", like the other choices.
 template <class Names>
 std::string choices_of(const Names& names) {
   std::string choices;
@@ -44,7 +44,7 @@ std::string choices_of(const Names& names) {
   return choices;
 }
 
-// "true" for --until-fail alone; "false" beats what a file of settings says.
+// "true" is --until-fail without a value; "false" overrides a settings file.
 int parse_until_fail(const Raw& raw) {
   constexpr int kDefault = 1000;
   if (raw.until_fail == "false") return 0;
@@ -55,7 +55,7 @@ int parse_until_fail(const Raw& raw) {
   return kDefault;
 }
 
-// What decides which tests there are; `run` and `list` share it.
+// Options that select tests; shared by `run` and `list`.
 void add_selection(CLI::App& app, Raw& raw) {
   begin_group(app, "Which tests");
   app.add_option("plugins", raw.plugins, "Test plugins: shared objects made with distrun_add_plugin")
@@ -122,7 +122,7 @@ void add_execution(CLI::App& app, Raw& raw) {
       ->type_name("RANK");
 }
 
-// How many tests and runs go on beside each other.
+// Options for the number of concurrent tests and runs.
 void add_concurrency(CLI::App& app, Raw& raw) {
   begin_group(app, "At the same time");
   app.add_option("-j,--jobs", raw.jobs,
@@ -187,7 +187,7 @@ runner::Settings settings_of(const Raw& raw) {
   settings.isolation =
       base::parse_isolation(one_of("--isolation", raw.isolation, choices_of(base::kIsolations).c_str()));
   settings.filters = raw.filters;
-  [[maybe_unused]] const runner::Filter refuses_now(raw.filters);  // what it would refuse later
+  [[maybe_unused]] const runner::Filter refuses_now(raw.filters);  // refuses now instead of later
   settings.shard = parse_shard("--shard", raw.shard);
   settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
   return settings;
@@ -249,14 +249,14 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   add_trace_settings(raw, settings);
 }
 
-// What a command line that has been parsed was completed from.
+// The sources that completed a parsed command line.
 struct Sources {
   Origins origins;
-  std::string config;        // the file of settings that was read, or empty
-  runner::RunRecord report;  // of --rerun-failed, if it was given
+  std::string config;        // the settings file that was read, or empty
+  runner::RunRecord report;  // of --rerun-failed, if given
 };
 
-// Sets what the command line leaves out.
+// Sets the options that the command line omits.
 Sources fill_in(CLI::App& app, const Raw& raw) {
   Sources sources{command_line_origins(app), "", {}};
   if (!raw.rerun_failed.empty()) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kCountMax = 10'000;
 
-// The number that is the whole of `text`; 0 if it is none.
+// Returns `text` as a number; 0 if it is not one.
 int whole(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

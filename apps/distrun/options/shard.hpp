@@ -5,7 +5,7 @@
 
 namespace distrun::cli {
 
-// "2/3". Throws Error{InvalidArgument} that names `option`, the text and what is wanted.
+// Parses "2/3". Throws Error{InvalidArgument} that names `option`, the text and the expected form.
 runner::Shard parse_shard(const std::string& option, const std::string& text);
 
 }  // namespace distrun::cli

@@ -27,7 +27,7 @@ std::string number_text(double value) {
   return {text, end};
 }
 
-// The text that the option gets.
+// Returns the text for the option.
 std::string single(const toml::node& node) {
   if (const auto* text = node.as_string()) {
     if (text->get().find('\0') != std::string::npos) refuse(node, "a text holds the character 0");
@@ -67,7 +67,7 @@ Placed placed(const toml::key& key, const toml::node& node) {
   return found;
 }
 
-// "Error while parsing string: ..." has it that this is an error.
+// Removes "Error while parsing ": distrun's message already says that it is an error.
 std::string_view without_prefix(std::string_view description) {
   constexpr std::string_view kPrefix = "Error while parsing ";
   return description.substr(description.starts_with(kPrefix) ? kPrefix.size() : 0);

@@ -1,6 +1,6 @@
 #pragma once
-// A file of settings is a part of TOML 1.0: `key = value` by themselves, where a value is a text, a number, true or
-// false, or a list of these. The rest of TOML (sections, dates, tables, lists within lists) is refused by name.
+// A settings file uses a part of TOML 1.0: lines `key = value`, where a value is a text, a number, true or false, or a
+// list of these. Other TOML (sections, dates, tables, nested lists) is refused by name.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -19,11 +19,11 @@ struct TomlEntry {
 
 inline constexpr std::size_t kTomlBytesMax = std::size_t{64} * 1024;
 
-// In the order of the file. Throws Error{InvalidArgument} that begins with the line's number and a colon: what is not
-// TOML or not of this part, a key that comes twice, a file over kTomlBytesMax.
+// Returns the entries in file order. Throws Error{InvalidArgument} that begins with the line number and a colon for
+// invalid or unsupported TOML, a duplicate key, and a file over kTomlBytesMax.
 std::vector<TomlEntry> read_toml(std::string_view text);
 
-// A text as a value of TOML, on one line, in ASCII but for what is valid UTF-8.
+// Formats a text as a TOML value, on one line; keeps valid UTF-8 and is otherwise ASCII.
 std::string toml_text(std::string_view text);
 
 }  // namespace distrun::cli

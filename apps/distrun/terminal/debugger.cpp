@@ -23,7 +23,7 @@ std::string find_program(const std::string& name) {
   throw Error(ErrorKind::Failed, "--debug wants " + name + ", which is not in the PATH: install it");
 }
 
-// The process group that reads from the terminal; we are in the background while another one does.
+// Makes a process group the terminal's foreground group; meanwhile distrun is in the background.
 void give_terminal_to(pid_t group) {
   if (::isatty(STDIN_FILENO) != 1) return;
   ::signal(SIGTTOU, SIG_IGN);

@@ -1,6 +1,6 @@
 #pragma once
-// --debug RANK: gdb in the foreground, on that rank of each attempt. The terminal is gdb's as long as it runs, so that
-// Ctrl-C reaches gdb and what it debugs, and nobody else. Lives on: the coordinator's loop.
+// --debug RANK: gdb in the foreground, on that rank of each attempt. gdb owns the terminal while it runs, so that
+// Ctrl-C reaches only gdb and its program. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,11 +19,11 @@ class Debugger final : public runner::SilentSink {
   Debugger(io::Loop& loop, launch::Node& node, int rank);
   // Called when gdb has ended.
   void on_ended(std::function<void()> on_ended) { on_ended_ = std::move(on_ended); }
-  // Once: completes when gdb has ended, or at once if none was started.
+  // Call it once: completes when gdb has ended, or at once if none was started.
   io::Task<void> ended();
 
   void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
-  // In the rendezvous it waits for a debugger: one that came earlier could be gone by then.
+  // The rank waits for a debugger in the rendezvous; a debugger started earlier could have ended by then.
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
 
  private:

@@ -11,7 +11,7 @@
 namespace distrun::cli {
 namespace {
 
-// Changing the terminal from the background would stop us.
+// Changing the terminal's settings from the background would stop distrun.
 bool is_ours() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
 }  // namespace

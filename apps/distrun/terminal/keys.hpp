@@ -1,7 +1,7 @@
 #pragma once
-// Keys typed while a run goes on. The terminal hands them over one by one and unechoed as long as this lives; what
-// ends or stops a program (Ctrl-C, Ctrl-\, Ctrl-Z) stays with the terminal. Without a terminal, or in the background,
-// nothing happens. Lives on: the coordinator's loop.
+// Keys typed during a run. While this lives, the terminal delivers them one by one and without echo; keys that end or
+// stop a program (Ctrl-C, Ctrl-\, Ctrl-Z) keep their meaning. Does nothing without a terminal or in the background.
+// Lives on: the coordinator's loop.
 #include <termios.h>
 
 #include <functional>
@@ -19,7 +19,7 @@ class Keys {
   Keys(const Keys&) = delete;
   Keys& operator=(const Keys&) = delete;
 
-  // Around a stop by Ctrl-Z: the shell gets the terminal as it was.
+  // Called before and after a stop by Ctrl-Z: the shell gets the terminal with its previous settings.
   void give_back();
   void take();
 
@@ -31,7 +31,7 @@ class Keys {
   std::function<void(char)> on_key_;
   termios before_{};
   bool taken_ = false;
-  std::unique_ptr<io::FdWatch> input_;  // not while what is typed is for others
+  std::unique_ptr<io::FdWatch> input_;  // null while another process may read the terminal
   io::Alarm again_;
 };
 

@@ -36,7 +36,7 @@ void ProgramOutput::on_output(int rank, launch::Stream stream, std::string_view 
   look_for_reader();
 }
 
-// Later: this may be called from inside what ends the ranks.
+// Deferred: this may be called from inside the code that ends the ranks.
 void ProgramOutput::look_for_reader() {
   if (on_lost_reader_ && live_.has_lost_reader()) loop_.post(std::exchange(on_lost_reader_, nullptr));
 }

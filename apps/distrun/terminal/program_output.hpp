@@ -1,6 +1,5 @@
 #pragma once
-// Where the output of programs goes: to the terminal at once, and to a file for each rank if that is wanted.
-// Lives on: the coordinator's loop.
+// The output of programs: to the terminal at once, and optionally to a file per rank. Lives on: the coordinator's loop.
 #include <functional>
 #include <optional>
 
@@ -15,13 +14,13 @@ namespace distrun::cli {
 
 class ProgramOutput final : public launch::OutputSink {
  public:
-  // `on_lost_reader`: ranks write, and a reader of theirs has gone; once. Throws Error{Failed} if a file cannot be
-  // made.
+  // Calls `on_lost_reader` once if ranks write and a reader of their output has gone. Throws Error{Failed} if a file
+  // cannot be created.
   ProgramOutput(io::Loop& loop, const RunOptions& options, std::function<void()> on_lost_reader);
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
   bool is_full() override { return live_.is_full(); }
-  // Shows what is left, and adds to the record what could not be shown or written.
+  // Prints the rest, and adds to the record what could not be shown or written.
   void finish(runner::RunRecord& record);
 
  private:
@@ -29,7 +28,7 @@ class ProgramOutput final : public launch::OutputSink {
   void look_for_reader();
 
   io::Loop& loop_;
-  std::function<void()> on_lost_reader_;  // empty: it was told
+  std::function<void()> on_lost_reader_;  // empty: already called
   report::LiveOutput live_;
   std::optional<report::RankLogs> logs_;
   io::Alarm alarm_;

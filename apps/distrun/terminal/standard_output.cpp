@@ -12,8 +12,8 @@
 namespace distrun::cli {
 namespace {
 
-// The C library does not keep why a write before the last flush failed, so the descriptor is asked once more. What was
-// printed is cut then in any case.
+// The C library does not keep the reason why an earlier write failed, so the descriptor is written once more. The
+// output is incomplete in any case.
 int reason_of_earlier_failure() { return ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0; }
 
 }  // namespace
@@ -24,7 +24,7 @@ int with_output_written(int code) {
   int number = errno;
   if (flushed && std::ferror(stdout) == 0) return code;
   if (number == 0) number = reason_of_earlier_failure();
-  std::clearerr(stdout);  // it is told once
+  std::clearerr(stdout);  // report it once
   if (number == EPIPE) return code;
   std::fprintf(stderr, "distrun: cannot write standard output%s\n",
                number == 0 ? "" : (": " + base::errno_text(number)).c_str());

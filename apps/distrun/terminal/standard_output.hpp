@@ -1,10 +1,10 @@
 #pragma once
-// What commands print by the C library, or by std::cout, which writes through it.
+// Output of commands by the C library, or by std::cout, which writes through it.
 
 namespace distrun::cli {
 
-// Flushes it. `code`, unless something could not be written: then a sentence goes to standard error, and the code is
-// kInfraError, or stays kInterrupted. A reader that has gone has seen enough, and changes nothing.
+// Flushes it and returns `code`. If something could not be written, prints an error on stderr and returns kInfraError
+// (or keeps kInterrupted). A reader that has closed the pipe is not an error.
 int with_output_written(int code);
 
 }  // namespace distrun::cli

@@ -1,27 +1,27 @@
 #pragma once
-// What standard input and output are.
+// Properties of standard input and output.
 #include <distrun/common/base/clock.hpp>
 
 #include "options/options.hpp"
 
 namespace distrun::cli {
 
-// Whether `fd` (standard output) is a terminal that understands colour, or colour was asked for. NO_COLOR and
-// TERM=dumb say no.
+// Returns whether `fd` (standard output) is a terminal that supports colour, or colour was requested. NO_COLOR and
+// TERM=dumb disable it.
 bool wants_color(ColorChoice choice, int fd = 1);
 bool output_is_terminal();
-// Whether who reads it looks at us: false in the background, and while a debugger has the terminal. A terminal of
-// another session (a client's, of the daemon) does not say whose it is, and counts as ours.
+// Returns whether distrun is in the foreground: false in the background, and while a debugger has the terminal. A
+// terminal of another session (of a client of the daemon) does not reveal its foreground group, and counts as ours.
 bool terminal_is_ours();
 bool errors_are_terminal();
-// In columns; 80 if nobody knows.
+// In columns; 80 if unknown.
 int terminal_width();
 
-// Whose turn it is to read a terminal that seems to be readable. Reading it from the background would stop us; one that
-// has hung up stays readable for ever, and says nothing.
+// Tells which process should read a terminal that seems readable. Reading it from the background would stop distrun;
+// one that has hung up stays readable forever, without data.
 enum class Typed { Nothing, ForUs, ForOthers, HungUp };
 Typed typed_at(int terminal);
-// From one look at a terminal whose input is for others to the next: nothing tells when it is ours again.
+// The interval of checking a terminal that another process reads: there is no event when that ends.
 inline constexpr base::Milliseconds kTerminalPause{200};
 
 }  // namespace distrun::cli

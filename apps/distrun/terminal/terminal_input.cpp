@@ -15,7 +15,7 @@ TerminalInput::TerminalInput(io::Loop& loop) : loop_(loop), again_(loop, [this] 
   base::FdPair pipe = base::make_pipe();
   reading_end_ = std::move(pipe.first);
   base::set_nonblocking(pipe.second.get());
-  // It never becomes readable: the watch is there to tell when it is writable.
+  // It never becomes readable: the watch is used to detect when it is writable.
   writing_end_ = std::make_unique<io::FdWatch>(loop, std::move(pipe.second), [this] { writing_end_.reset(); });
   listen();
 }

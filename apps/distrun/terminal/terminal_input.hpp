@@ -1,7 +1,7 @@
 #pragma once
-// The standard input of a rank. A file or a pipe is the rank's to read. A terminal is not, since the rank is in the
-// background there and would be stopped: what is typed is read here and handed on, and the terminal is not read while
-// the rank does not take it. Lives on: the coordinator's loop.
+// The standard input of a rank. The rank reads a file or a pipe directly. It cannot read a terminal, since it is in the
+// background and would be stopped: distrun reads the input and passes it on, and does not read the terminal while the
+// rank does not take it. Lives on: the coordinator's loop.
 #include <memory>
 #include <string>
 
@@ -15,7 +15,7 @@ class TerminalInput {
  public:
   explicit TerminalInput(io::Loop& loop);
 
-  // For the rank; open as long as this lives.
+  // The rank's end; open as long as this lives.
   int rank_end() const noexcept { return reading_end_ ? reading_end_.get() : 0; }
 
  private:
@@ -26,8 +26,8 @@ class TerminalInput {
 
   io::Loop& loop_;
   base::Fd reading_end_;
-  std::unique_ptr<io::FdWatch> writing_end_;  // gone: the rank has all that it gets
-  std::unique_ptr<io::FdWatch> terminal_;     // not while what is typed is for others, or not taken
+  std::unique_ptr<io::FdWatch> writing_end_;  // null: the rank's input is complete
+  std::unique_ptr<io::FdWatch> terminal_;     // null while another process may read it, or input is pending
   std::string pending_;
   io::Alarm again_;
 };
