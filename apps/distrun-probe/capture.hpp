@@ -30,8 +30,7 @@ struct Capture {
   MutexHead at_futex;       // the memory there, not necessarily a mutex
 };
 
-// Captures a thread in ptrace-stop; copies at most `copy_max` bytes of its stack. Empty if its registers cannot be
-// read.
+// Captures a thread in ptrace-stop; copies at most `copy_max` bytes of its stack. Empty if that fails.
 std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::size_t copy_max);
 // The same for a thread that sleeps in `call` and is not stopped. Empty if it has left the call meanwhile.
 std::optional<Capture> capture_sleeping(pid_t pid, pid_t tid, const evidence::SyscallText& call,

@@ -43,8 +43,7 @@ struct Unwinding;
 
 class CodeSpace {
  public:
-  // Reads the code of the thread's process and of all with equal code signatures. Throws Error{Failed} if it cannot be
-  // read.
+  // Serves the thread's process and all with equal code signatures. Throws Error{Failed} if it cannot be read.
   explicit CodeSpace(pid_t tid);
   CodeSpace(const CodeSpace&) = delete;
   CodeSpace& operator=(const CodeSpace&) = delete;

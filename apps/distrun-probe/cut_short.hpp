@@ -1,8 +1,7 @@
 #pragma once
 // The effect of a stop on the system call that a thread sleeps in. The kernel restarts most calls transparently. Some
 // end with EINTR; those can be restarted when the thread continues. But a restarted call would also restart its time
-// limit, and a call that has already transferred some bytes returns their number: a thread in such a call must not be
-// stopped.
+// limit, and a call that has already transferred bytes returns their number: do not stop a thread in such a call.
 #include <sys/types.h>
 
 #include <optional>

@@ -1,7 +1,6 @@
 #pragma once
 // Lets libdwfl find code files and separate debug information on this machine only. libdwfl's default search ends with
-// debuginfod, for which it loads a network client and some forty libraries before it checks whether a server is
-// configured.
+// debuginfod, which loads a network client and some forty libraries even if no server is configured.
 #include <elfutils/libdwfl.h>
 
 namespace distrun::probe {

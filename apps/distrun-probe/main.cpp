@@ -38,8 +38,7 @@ base::Fd take_line() {
   return base::Fd(kLineFd);
 }
 
-// Returns the error for ProbeDone, or an empty text. The caller owns the session, and destroys it after the last
-// message.
+// Returns the error for ProbeDone, or an empty text. The caller destroys the session after the last message.
 std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
   try {
     auto order = line.receive_order();

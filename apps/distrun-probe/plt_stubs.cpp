@@ -15,8 +15,7 @@ std::string_view name_of(Elf* elf, const GElf_Shdr& header) {
   return name == nullptr ? "" : name;
 }
 
-// Returns the offset of the operand of "jmp *disp32(%rip)" in an x86-64 stub, which may begin with endbr64 and a bnd
-// prefix.
+// Returns the operand's offset of "jmp *disp32(%rip)" in an x86-64 stub, after optional endbr64 and bnd prefix.
 std::optional<std::uint64_t> operand_of_jump(const unsigned char* stub, std::uint64_t size) {
   static constexpr unsigned char kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
   std::uint64_t at = size >= sizeof kEndbr64 && std::memcmp(stub, kEndbr64, sizeof kEndbr64) == 0 ? sizeof kEndbr64 : 0;

@@ -17,8 +17,7 @@ bool Registers::read(pid_t tid) {
 
 #if defined(__x86_64__)
 
-// The result that makes the kernel restart the call when the thread continues, if no handler runs. Programs never see
-// it.
+// The result that makes the kernel restart the call, if no handler runs. Programs never see it.
 constexpr long kRestartIfNoHandler = -514;
 
 void begin_call_again(pid_t tid, bool (*may_begin_again)(long number)) {

@@ -1,6 +1,6 @@
 #pragma once
-// The general registers of a stopped thread, for the unwinder and the diagnosis. The only architecture-specific code of
-// the probe.
+// The general registers of a stopped thread, for the unwinder and the diagnosis. The probe's only architecture-specific
+// code.
 #include <elfutils/libdwfl.h>
 #include <sys/types.h>
 #include <sys/user.h>

@@ -223,8 +223,7 @@ void Session::take_sample(base::Milliseconds interval) {
   for (Process& process : processes_) add_to_sample(process);
 }
 
-// Waits for threads that got no CPU time to stop until now: they would stop later and stay stopped until the next
-// sample.
+// Waits for threads that got no CPU time to stop: they would stop later, and until the next sample.
 void Session::wait_for_late_stops(base::TimePoint end) {
   stopper_.wait_until(end);
   capture_stopped();

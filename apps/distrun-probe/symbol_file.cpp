@@ -9,8 +9,7 @@ namespace distrun::probe {
 SymbolFile::SymbolFile(Dwfl_Module* module, std::string path) : module_(module), path_(std::move(path)) {
   if (module_ == nullptr) return;
   dwfl_module_getelf(module_, &bias_);
-  // Skipped: lines of libc do not help a test's author, and its debug information, usually compressed, takes longer to
-  // read than all the rest.
+  // Lines of libc do not help a test's author, and its debug information takes longer to read than all the rest.
   if (is_runtime_library(path_)) return;
   if (Dwarf* dwarf = dwfl_module_getdwarf(module_, &dwarf_bias_)) functions_.emplace(dwarf);
 }

@@ -5,8 +5,7 @@
 namespace distrun::probe {
 namespace {
 
-// Returns the end of the section that holds a symbol, in the module's addresses; the symbol's address if there is no
-// section.
+// Returns the end of the section that holds a symbol, in the module's addresses; `address` if there is none.
 std::uint64_t section_end(Elf* elf, std::size_t section, const GElf_Sym& symbol, std::uint64_t address) {
   GElf_Shdr header;
   Elf_Scn* found = elf_getscn(elf, section);

@@ -1,5 +1,4 @@
-// distrun cancel: ends runs like Ctrl-C: those of the daemon, waiting or running, and those of any distrun of this
-// user.
+// distrun cancel: ends runs like Ctrl-C: queued or running ones of the daemon, and any of this user.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
-// Counts the CUDA devices available to tests on this machine, without using CUDA: a process that has used it cannot
-// fork.
+// Counts the CUDA devices for tests on this machine, without using CUDA: a process that has used it cannot fork.
 
 #include <string>
 

@@ -156,8 +156,8 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
   const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   proc::GuardBounds bounds;
   const int asked = options.settings.stop_signal == SIGTERM ? 1 : 2;  // how many times the signal is sent
-  bounds.end += options.settings.peer_grace + options.settings.terminate_grace * asked;  // the coordinator may have to
-                                                                                         // wait for these
+  bounds.end +=
+      options.settings.peer_grace + options.settings.terminate_grace * asked;  // which it may have to wait for
   const auto be_coordinator = [&](proc::Coordinator coordinator) {
     return coordinate(options, places, std::move(own), std::move(coordinator));
   };

@@ -8,8 +8,7 @@ namespace distrun::cli {
 
 // Orders the tests by --order. Call it before the run.
 void arrange_tests(const RunOptions& options, runner::Run& run);
-// Adds the run to the history, after everything else. Skips runs under a debugger, which have meaningless durations,
-// and runs without tests.
+// Adds the run to the history, after everything else. Skips runs without tests or with a debugger (durations).
 void remember(const RunOptions& options, const runner::RunRecord& run);
 
 }  // namespace distrun::cli

@@ -20,8 +20,7 @@ wire::ToldStacks ask_stacks(const std::string& run_id, int rank);
 // Ends the run gracefully, like one Ctrl-C. Throws like ask_status().
 wire::RunStatus cancel_run(const std::string& run_id);
 // Returns the run that a user names by the start of its id, or the only one that is running. Throws
-// Error{InvalidArgument} with the choices if there is not exactly one. `more`: ids of further candidates, such as
-// queued runs.
+// Error{InvalidArgument} with the choices if that is not unique. `more`: ids of further runs, such as queued ones.
 std::string find_run(const std::string& wanted, const std::vector<std::string>& more = {});
 
 }  // namespace distrun::cli

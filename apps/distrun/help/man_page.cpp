@@ -41,8 +41,8 @@ void add_options(std::string& out, const CommandInfo& command, const std::string
   }
 }
 
-// Formats a line of a section: "term   description" is an item, deeper indentation continues the previous line, and the
-// rest are paragraphs.
+// Formats a line of a section: "term   description" is an item, deeper indentation continues a line, the rest are
+// paragraphs.
 void add_line(std::string& out, const std::string& line) {
   const std::size_t begin = line.find_first_not_of(' ');
   if (begin == line.npos) return;

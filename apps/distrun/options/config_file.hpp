@@ -16,8 +16,8 @@ inline constexpr char kConfigName[] = ".distrun.toml";
 // Returns nullopt if there is none. `start` is absolute; `home` may be empty.
 std::optional<std::string> find_config(const std::string& start, const std::string& home);
 
-// Returns the file's text. Throws Error{InvalidArgument} with the name of a file that cannot be read, is not a regular
-// file, or is too big.
+// Returns the file's text. Throws Error{InvalidArgument} with the path if it is unreadable, not a regular file, or too
+// big.
 std::string read_config(const std::string& path);
 
 // Parses the text; "path:line" becomes the origin of each value. FILE and DIR are relative to the file. Throws

@@ -18,8 +18,7 @@ runner::RunRecord read_report(const std::string& path);
 std::vector<runner::TestName> failed_tests(const runner::RunRecord& run);
 // Returns the plugins of these tests, each once, in order.
 std::vector<std::string> plugins_of(const std::vector<runner::TestName>& tests);
-// Returns, for a report without failed tests, the message and the exit code: 0 for a clean one, 4 if tests may not have
-// run.
+// Returns message and exit code for a report without failed tests: 0 for a clean one, 4 if tests may not have run.
 NothingToRun why_nothing_reruns(const runner::RunRecord& run, const std::string& path);
 // Returns every option that may affect the results, with the run's value; `path` is the origin.
 Layer report_layer(const runner::RunRecord& run, const std::string& path);

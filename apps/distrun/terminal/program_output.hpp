@@ -14,8 +14,7 @@ namespace distrun::cli {
 
 class ProgramOutput final : public launch::OutputSink {
  public:
-  // Calls `on_lost_reader` once if ranks write and a reader of their output has gone. Throws Error{Failed} if a file
-  // cannot be created.
+  // Calls `on_lost_reader` once, if a reader of the ranks' output has gone. Throws Error{Failed} if it cannot write.
   ProgramOutput(io::Loop& loop, const RunOptions& options, std::function<void()> on_lost_reader);
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;

@@ -6,8 +6,7 @@
 
 namespace distrun::cli {
 
-// Returns whether `fd` (standard output) is a terminal that supports colour, or colour was requested. NO_COLOR and
-// TERM=dumb disable it.
+// Returns whether `fd` is a terminal that supports colour, or colour was requested. NO_COLOR and TERM=dumb disable it.
 bool wants_color(ColorChoice choice, int fd = 1);
 bool output_is_terminal();
 // Returns whether distrun is in the foreground: false in the background, and while a debugger has the terminal. A

@@ -110,8 +110,7 @@ CheckResult comparison_failed(const std::string& left, const std::string& right)
 // Reports operands that differ but print the same text.
 CheckResult pointers_differ(const std::string& text);
 
-// Shows numbers of different types in the type in which they were compared, and values that look alike with more
-// digits.
+// Shows numbers in the type in which they were compared, and values that look alike with more digits.
 template <class L, class R>
 CheckResult explain(const L& left, const R& right) {
   if constexpr (std::is_floating_point_v<L> && std::is_floating_point_v<R> && !std::is_same_v<L, R>) {

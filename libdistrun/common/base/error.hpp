@@ -1,7 +1,6 @@
 #pragma once
 // The one exception type. Its kind says what a catcher can do; its type name travels between ranks and programs, so
-// that the receiver can rebuild the same error. A test that fails, crashes or hangs is a value, not an Error:
-// runner/record/outcome.hpp.
+// that the receiver can rebuild the same error. A failed, crashed or hung test is a value: runner/record/outcome.hpp.
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -75,8 +74,7 @@ class PeerFailed : public Error {
 
 // Throws Error{Failed} with the text of `number` (an errno) appended: "cannot open x: Permission denied".
 [[noreturn]] void throw_errno(const std::string& what, int number, Location where = Location::here());
-// Returns "Permission denied (EACCES)" for an errno, and the limit that caused it (limits.hpp). Accepts unknown
-// numbers.
+// Returns "Permission denied (EACCES)" for an errno, with the limit that caused it (limits.hpp). Accepts any number.
 std::string errno_text(int number);
 // Returns what(), or a text that says that it is null, which the what() of a user's class may return.
 const char* what_of(const std::exception& thrown) noexcept;

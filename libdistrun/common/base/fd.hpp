@@ -37,8 +37,8 @@ FdPair make_pipe();
 // Returns connected Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET.
 FdPair make_socket_pair(int type);
 void set_nonblocking(int fd, bool on = true);
-// Opens /dev/null for each of the descriptors 0 to 2 that is closed, so that no file of distrun gets its number. Call
-// it first in main().
+// Opens /dev/null for closed ones of the descriptors 0 to 2, so that no file gets their numbers. Call it first in
+// main().
 void open_standard_descriptors();
 
 }  // namespace distrun::base

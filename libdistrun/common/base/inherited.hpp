@@ -1,8 +1,8 @@
 #pragma once
 // Process state that a program inherits and must not depend on. Supervisors, cron jobs and CI agents start programs
 // with signals ignored or blocked, standard streams closed, or a umask that takes rights from the owner. All of these
-// survive exec, and would lose an exit status, turn a file of distrun into a standard stream, or lock distrun out of
-// its own directories.
+// survive exec, and would lose an exit status, turn a file into a standard stream, or lock distrun out of its
+// directories.
 
 namespace distrun::base {
 
@@ -11,8 +11,7 @@ namespace distrun::base {
 // and SIGTTOU (a shell without job control). Opens descriptors 0 to 2. Gives the owner access to new files.
 void mend_inherited_state();
 
-// Returns whether the signal is ignored. Code that would handle one of the signals above asks first, and then leaves it
-// ignored.
+// Returns whether the signal is ignored. Code that would handle it asks first, and leaves it ignored.
 bool is_ignored(int signal) noexcept;
 
 }  // namespace distrun::base

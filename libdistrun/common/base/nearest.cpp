@@ -10,8 +10,7 @@ namespace {
 constexpr std::size_t kLengthMax = 100;  // longer names are no typing errors, and the cost is quadratic in the length
 constexpr std::size_t kNamesMax = 3;
 
-// Returns the number of insertions, deletions, substitutions and swaps of adjacent letters that turn `one` into
-// `other`.
+// Counts insertions, deletions, substitutions and swaps of adjacent letters that turn `one` into `other`.
 std::size_t distance(std::string_view one, std::string_view other) {
   std::vector<std::size_t> two_above, above(other.size() + 1), row(other.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});

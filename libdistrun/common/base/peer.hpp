@@ -3,8 +3,7 @@
 
 namespace distrun::base {
 
-// Returns whether the peer that connected or listens runs as this user or root. The kernel recorded it at the time of
-// the connection.
+// Returns whether the peer runs as this user or root. The kernel recorded that at the time of the connection.
 bool is_trusted_peer(int socket);
 
 }  // namespace distrun::base

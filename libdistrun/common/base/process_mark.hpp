@@ -51,8 +51,7 @@ class ProcessMark {
   // Returns the marked process id, 0 if unset or no longer remembered.
   int pid() const noexcept;
 
-  // Throws Error{Failed} if is_inherited(). Its text says that `what` was opened, names both processes, and ends with
-  // `way_out`.
+  // Throws Error{Failed} if is_inherited(). Its text has `what` was opened, both processes, and `way_out`.
   void check(std::string_view what, std::string_view way_out, Location site) const {
     if (is_inherited()) [[unlikely]]
       refuse(what, way_out, site);

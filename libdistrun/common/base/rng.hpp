@@ -1,6 +1,5 @@
 #pragma once
-// Randomness as a seam: every generator has a seed that reports name, and streams derived from one seed are independent
-// of each other.
+// Randomness as a seam: every generator has a seed that reports name; streams derived from one seed are independent.
 #include <cstdint>
 #include <random>
 #include <string>

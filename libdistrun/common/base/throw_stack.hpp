@@ -1,13 +1,12 @@
 #pragma once
-// Records where an uncaught exception was thrown: the addresses of the throwing thread's stack, taken while all frames
-// still exist.
+// Records where an uncaught exception was thrown: the addresses of the thread's stack, taken while all frames exist.
 //
 // An exception is thrown in two phases. In the first, the unwinder searches for a handler, frame by frame outwards, and
 // changes nothing; in the second, it unwinds up to that handler. The action runs under a small frame with our own
 // personality routine, the function that the unwinder asks about a frame. In the first phase it is asked only if no
 // inner frame catches the exception. So an exception that user code catches costs nothing, with any compiler, library
-// and type, and for any other the whole stack can still be walked. In the second phase the routine notes
-// that this same exception leaves the action, so a stack is never attributed to another one.
+// and type, and for any other the whole stack can still be walked. In the second phase the routine notes that
+// this same exception leaves the action, so a stack is never attributed to another one.
 //
 // For an exception that was caught and rethrown (`throw;`, std::rethrow_exception), the stack is that of the last
 // throw. Addresses are symbolised outside of the process. On machines other than x86-64 and aarch64 the action is
@@ -52,8 +51,7 @@ class ThrowStack {
 
  private:
   static constexpr std::size_t kGap = 96;         // the index of the 0 that stands for omitted frames
-  static constexpr std::size_t kRing = kGap + 1;  // from here on a ring of the outermost frames: new ones overwrite the
-                                                  // oldest
+  static constexpr std::size_t kRing = kGap + 1;  // from here on a ring of the outermost frames
 
   void call_watched(void (*action)(void*), void* self);
   void add(std::uint64_t pc) noexcept;

@@ -23,8 +23,8 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-// Creates zeroed memory of a sealed size, to be shared: a process that truncated shared memory would kill
-// its readers. Throws Error{Failed} if memory or descriptors run out.
+// Creates zeroed memory of a sealed size, to be shared: a process that truncated shared memory would kill its
+// readers. Throws Error{Failed} if memory or descriptors run out.
 base::Fd make_memory(std::size_t size);
 
 // The coordinator's side: creates the memory and reads it.

@@ -19,8 +19,7 @@ const ShownWait* wait_of_thread(const Shown& shown, const ShownWait& its);
 // Returns the wait of the rank: that of the body's thread, else that of the thread that has waited longest and runs no
 // handler for another rank. Null if it does not wait.
 const ShownWait* main_wait(const Shown& shown);
-// Returns "waits in barrier \"x\" for rank 1 at test.cpp:41"; if the rank does not wait, its last operation; or an
-// empty text.
+// Returns "waits in barrier \"x\" for rank 1 at test.cpp:41"; without a wait, its last operation, or "".
 std::string doing(const Shown& shown);
 // Returns "test.cpp:41"; empty if unknown.
 std::string site_of(const ShownWait& wait);

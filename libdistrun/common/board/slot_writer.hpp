@@ -32,8 +32,7 @@ class SlotWriter {
   void enter_phase(wire::Phase phase) noexcept;
   // Shows that a thread of the rank has called exit(); the first call counts. Async-signal-safe.
   void leave(int code) noexcept;
-  // Called in a process that the rank has forked: it returned from the test's body as if it were the rank; a check
-  // failed.
+  // Called in a process that the rank has forked: it returned from the test's body like the rank; a check failed.
   void note_stray_child(std::int32_t pid) const noexcept;
   void note_failed_child(std::int32_t pid) const noexcept;
   // Counts progress of the rank: a message arrived, a task was done.

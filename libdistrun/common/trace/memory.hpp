@@ -9,15 +9,13 @@ namespace distrun::trace {
 
 class Memory {
  public:
-  // Allocates `records` records per rank, rounded up to a power of 2. Throws Error{Failed} if memory or descriptors run
-  // out.
+  // Allocates `records` records per rank, rounded up to a power of 2. Throws Error{Failed} if resources run out.
   Memory(int world_size, std::uint64_t records);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Returns the path by which processes of this user on this machine can open it, as long as this object lives. Its
-  // size is sealed.
+  // Returns a path for processes of this user and machine, valid as long as this object lives. The size is sealed.
   std::string path() const;
   int world_size() const noexcept { return world_size_; }
   std::uint64_t records() const noexcept { return records_; }

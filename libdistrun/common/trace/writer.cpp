@@ -73,8 +73,7 @@ std::int64_t now_ns() noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Maps the new memory at the address of the previous one, so that a thread that has just loaded the address still finds
-// memory there.
+// Maps the new memory at the address of the previous one, so that an address just loaded by a thread stays valid.
 int Writer::follow(const char* path, int rank) noexcept {
   const base::Fd fd(::open(path, O_RDWR | O_CLOEXEC));
   FileHead head{};

@@ -116,8 +116,7 @@ Bytes encode(const T& message) {
   return encoder.take();
 }
 
-// Throws Error{InvalidArgument} if the bytes are not exactly one T. Does not check enumerators: code that uses one must
-// check it.
+// Throws Error{InvalidArgument} if the bytes are not exactly one T. Does not check enumerators: their users must.
 template <class T>
 T decode(BytesView bytes) {
   Decoder decoder(bytes);

@@ -80,8 +80,7 @@ DISTRUN_FIELDS(HeldName, m.path, m.device, m.inode)
 // The task of a suite's host; None: this is a rank, not a host.
 enum class HostWork : std::uint8_t { None, SetUp, TearDown };
 
-// Everything that a rank needs to run one test, or a suite's host to set it up. A host has rank 0 in a world of size 1;
-// reports show it as -1.
+// All that a rank needs to run one test, or a suite's host to set it up. A host is rank 0 of 1; reports show it as -1.
 struct RunOrder {
   std::string run_id;
   std::string test_id;

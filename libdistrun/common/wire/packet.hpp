@@ -1,6 +1,6 @@
 #pragma once
-// Packets with descriptors over a SEQPACKET socket, between the coordinator and listers and zygotes. No asio here, so
-// that a zygote can use it.
+// Packets with descriptors over a SEQPACKET socket, between the coordinator and listers or zygotes. Without asio, for
+// the zygote.
 #include <optional>
 #include <span>
 #include <vector>

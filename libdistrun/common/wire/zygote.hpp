@@ -18,8 +18,7 @@ inline constexpr std::size_t kPacketSizeMax = 16 << 10;
 inline constexpr char kTunablesVariable[] = "GLIBC_TUNABLES";
 inline constexpr char kZygoteTunables[] = "glibc.malloc.hugetlb=1";
 
-// The error type that a rank sends if the machine denies what it needs before its test, such as a thread. No C++ type
-// has this name.
+// The error type of a rank that the machine denies what it needs before its test, such as a thread. Not a C++ type.
 inline constexpr char kCannotBegin[] = "distrun: cannot begin";
 
 // Lister to coordinator.

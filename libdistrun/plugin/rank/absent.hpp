@@ -16,8 +16,8 @@ struct Coming {
   base::TimePoint test_began;  // or somewhat earlier
 };
 
-// Returns the other ranks that neither wait in the barrier nor have recorded this arrival since the test began. Empty
-// without a board.
+// Returns the other ranks that neither wait in the barrier nor have recorded this arrival in this test. Empty without a
+// board.
 std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming);
 
 // Returns ": rank 1 has not come to it", ": ranks 1, 3 have not come to it"; empty for no ranks.

@@ -1,8 +1,7 @@
 #pragma once
 // The rank's side of the control socket, shared by all ranks that are threads of the process: frames carry the rank.
-// Any thread sends; one listener thread reads all the time, so that the coordinator never waits for a rank, whatever
-// its body does. The listener also answers requests for stacks, without allocating, since the body may hang within
-// malloc.
+// Any thread sends; one listener thread always reads, so that the coordinator never waits for a rank. The listener also
+// answers requests for stacks, without allocating, since the body may hang within malloc.
 //
 // Deaths: if the coordinator dies, the listener kills the rank's process group, including itself. If the test closes or
 // shuts down the descriptor, the coordinator sees a lost rank at once: the listener waits with an epoll, which does not

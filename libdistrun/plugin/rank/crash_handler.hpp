@@ -24,8 +24,8 @@
 namespace distrun::rank {
 
 // Does the part that survives a fork: handlers, the main thread's signal stack, prepare_stack_dump(). Until
-// install_crash_handler(), a crash takes its default course. Call it on the main thread, once per process; forked
-// processes inherit it.
+// install_crash_handler(), a crash takes its default course. Call it once, on the main thread; forked processes inherit
+// it.
 void prepare_crash_handler();
 
 // Installs the handler; prepares first if needed. Call it on the main thread before others are started. `area` is fresh

@@ -18,9 +18,8 @@
 namespace distrun::rank {
 namespace {
 
-// Lets the kernel kill this rank when the thread of the coordinator that is its parent ends. Called only once the
-// parent is the coordinator: a forked rank has another parent at first. If the coordinator has died already, the parent
-// differs.
+// Lets the kernel kill this rank when the thread of the coordinator that is its parent ends. Called once the parent is
+// the coordinator: a forked rank has another one at first. If the coordinator has died, the parent differs.
 void die_with(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != coordinator_pid) ::_exit(1);

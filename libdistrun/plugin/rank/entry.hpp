@@ -19,8 +19,8 @@ namespace distrun::rank {
 // ancestors. No effect elsewhere.
 void let_probe_in(std::int32_t coordinator_pid);
 
-// Call it before any plugin is loaded, so that the plugin's exit handlers and static destructors run first, while the
-// listener is there.
+// Call it before any plugin is loaded, so that the plugin's exit handlers and static destructors run before the
+// listener ends.
 void prepare_to_leave();
 
 // Exits from a process that is not a rank. Skips the plugin's unloading: faults in it are reported for its ranks.

@@ -7,8 +7,7 @@
 
 namespace distrun::rank {
 
-// Sets the function that the thread that calls exit() calls first; null for none. `tell` must be async-signal-safe and
-// return. Thread-safe.
+// Sets the function that exit() calls first; null for none. `tell` must be async-signal-safe and return. Thread-safe.
 void set_exit_listener(void (*tell)(int code) noexcept) noexcept;
 
 }  // namespace distrun::rank

@@ -1,7 +1,6 @@
 #pragma once
 // Runs code that may fault without ending the process: walking a stack or a list that a test may have damaged. Survives
-// only faults with signals that crash_handler.cpp handles; if the test or a sanitizer has installed a handler, that one
-// decides.
+// only signals that crash_handler.cpp handles; a handler of the test or a sanitizer takes precedence.
 //
 // Any thread. Async-signal-safe.
 #include <setjmp.h>

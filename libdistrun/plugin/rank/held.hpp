@@ -1,6 +1,5 @@
 #pragma once
-// Finds the names that this process uses in shared directories, so that files that it leaves there can be attributed to
-// it.
+// Finds the names that this process uses in shared directories, to attribute files that it leaves there.
 #include <vector>
 
 #include <distrun/common/wire/control.hpp>

@@ -50,8 +50,7 @@ class Inbox {
   void disconnect();
 
   // Sets a handler that is called when a peer fails, or at once if one has, until the next order or the next call of
-  // this function. It runs on the listener and must not block. Once this function returns, the previous handler does
-  // not run any more.
+  // this function. It runs on the listener and must not block. After this returns, the previous handler does not run.
   using PeerFailedCall = std::function<void(std::int32_t because_of, const std::string& why)>;
   void on_peer_failed(PeerFailedCall call);
   // The same for each peer that dies as the test has declared.

@@ -1,7 +1,6 @@
 #pragma once
 // The settings of a process and its threads. If ranks are persistent, a test's changes would affect the next test. So
-// they are restored where that is safe, and reported; a change that cannot be undone makes the process unfit for
-// another test.
+// they are restored where that is safe, and reported; if that is impossible, the process runs no other test.
 //
 // Checked for a process: signal dispositions, limits, umask, directory, environment, locale, timers, standard streams,
 // group, session and users, the handlers of std::terminate and operator new, and prctl settings. For a thread: signal

@@ -18,8 +18,7 @@ struct ProgramOrder {
   char** arguments = nullptr;  // from argv[0] on, ended by a null pointer
 };
 
-// `line` closes when the program begins, which notifies the coordinator. If it cannot begin, an error is sent on the
-// line.
+// `line` closes when the program begins, which notifies the coordinator. On failure, it gets an error.
 [[noreturn]] void become_program(base::Fd line, const ProgramOrder& order);
 
 }  // namespace distrun::rank

@@ -11,8 +11,7 @@ namespace distrun::rank {
 // Ignores a file that is not a plugin: loading it reports the reason.
 void preload_sanitizer(const char* plugin, char** arguments);
 
-// Returns the shared objects that an ELF file of this machine names as needed; empty if it is no such file. Never
-// throws.
+// Returns the shared objects that an ELF file of this machine names as needed; else empty. Never throws.
 std::vector<std::string> needed_libraries(const char* path);
 
 }  // namespace distrun::rank

@@ -1,6 +1,5 @@
 #pragma once
-// Converts the stack of an exception's throw, as found by the plugin, into a message that also names the files that
-// hold its code.
+// Converts the stack of an exception's throw, from the plugin, into a message that also names the code's files.
 #include <distrun/plugin/sdk/plugin.h>
 #include <distrun/common/wire/stacks.hpp>
 

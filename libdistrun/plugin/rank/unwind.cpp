@@ -19,8 +19,7 @@ namespace {
 constexpr std::int64_t kWalkNsMax = 50'000'000;
 constexpr std::uint64_t kFramesPerClock = 1024;   // between two reads of the clock
 constexpr std::size_t kGap = wire::kInnerFrames;  // the index of the 0 that stands for omitted frames
-constexpr std::size_t kRing = kGap + 1;           // from here on a ring of the outermost frames: new ones overwrite the
-                                                  // oldest
+constexpr std::size_t kRing = kGap + 1;           // from here on a ring of the outermost frames
 constexpr std::size_t kRingSize = board::kDumpPcsMax - kRing;
 
 // Returns the thread's CPU time: on a busy machine it may not run for as long as a whole walk takes.
@@ -97,8 +96,8 @@ void step_out(ucontext_t&) {}
 #endif
 
 // Returns whether the thread has called, jumped or returned to an address without code: either the pc is not
-// executable, or no file holds its code. Code outside of files may be generated at run time, so a data access fault in
-// it does not count.
+// executable, or no file holds its code. Code without a file may be generated, so faults of its data accesses do not
+// count.
 bool has_left_code(const siginfo_t& info, std::uint64_t pc) {
   Module module;
   // For a non-canonical address, the kernel does not report which one.

@@ -1,8 +1,7 @@
 #pragma once
 // Process-group backends by name: which are available to a test, and what they support. The names of collectives and
 // features and the texts of the conditions are those of PyTorch's harness, so that ported tests work unchanged. Plugins
-// register their backends with add_backend(); the runtime registers the ones it has. A plugin with neither has
-// no backend.
+// register their backends with add_backend(); the runtime registers the ones it has. A plugin may have none.
 #include <array>
 #include <string>
 #include <string_view>

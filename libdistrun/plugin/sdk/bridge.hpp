@@ -16,8 +16,8 @@ namespace distrun::detail {
 // All tests of a framework within this plugin.
 struct TestFramework {
   std::function<TestOptions()> options;  // for all tests; a DISTRUN_SUITE and the test's own options win
-  // Called once, before tests are listed or run. Each declaration has `bridged`, and its own options in `options`; its
-  // `make` is not used.
+  // Called once, before tests are listed or run. Each declaration has `bridged` and its own `options`; `make` is not
+  // used.
   std::function<std::vector<TestDeclaration>()> tests;
 };
 bool declare(TestFramework framework);
@@ -29,8 +29,7 @@ std::string escape_value(std::string_view text);
 // The same for titles: a space becomes '_'. Different titles may become equal.
 std::string escape_title(std::string_view text);
 
-// How distrun treats an exception that the framework has caught. If neither is set, a distrun check has failed and was
-// reported.
+// How distrun treats an exception that the framework has caught. Neither: a distrun check has failed, and was reported.
 struct Caught {
   std::optional<Skip> skip;
   std::optional<Failure> failure;

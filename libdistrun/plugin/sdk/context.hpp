@@ -94,9 +94,8 @@ class Rank {
 // Returns the rank that this thread works for. Throws Error{Failed} outside a test.
 Rank& this_rank();
 
-// Binds the calling thread to a rank while it lives. Needed if ranks are threads of one process; in a process with one
-// rank, all threads are bound already. The thread's use of the runtime (waits, futures, RPC, random numbers) counts for
-// that rank, too.
+// Binds the calling thread to a rank while it lives. Needed if ranks are threads of one process; otherwise all threads
+// are bound already. Also applies to the thread's use of the runtime (waits, futures, RPC, random numbers).
 class RankBinding {
  public:
   explicit RankBinding(Rank& rank) noexcept;
@@ -115,8 +114,7 @@ class RankBinding {
 // Ends the test on this rank as skipped; the test is skipped if every rank skips. Not allowed in tear_down; after a
 // failed check the test still fails.
 [[noreturn]] void skip(std::string reason);
-// Skips by a name of the skip table ("no_cuda"), with its code and text. Throws Error{InvalidArgument} for another
-// name.
+// Skips by a name of the skip table ("no_cuda"), with its code and text. Throws Error{InvalidArgument} if unknown.
 [[noreturn]] void skip_as(std::string_view table_name);
 
 }  // namespace distrun

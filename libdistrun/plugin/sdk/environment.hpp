@@ -31,16 +31,14 @@ class EnvironmentScope {
 
 class Rank;
 
-// Two helpers of ported tests. They restore their variables however the body ends; the notes on threads of
-// EnvironmentScope apply.
+// Two helpers of ported tests. They always restore their variables; EnvironmentScope's notes on threads apply.
 
 // Runs the body with NCCL in blocking mode without asynchronous error handling: TORCH_NCCL_BLOCKING_WAIT is 1 and
 // TORCH_NCCL_ASYNC_ERROR_HANDLING is unset.
 void with_nccl_blocking_wait(const std::function<void()>& body);
 // Runs the body at each level of TORCH_DISTRIBUTED_DEBUG, like run_subtests() (test.hpp): reports name a level that
 // fails, the next one runs, and all ranks meet after each. Sets the variable and, in a plugin linked with the runtime,
-// the debug_level() of groups; both are restored afterwards. Then a level other than OFF, INFO or DETAIL is an
-// Error{InvalidArgument}.
+// the debug_level() of groups; both are restored afterwards. There, an unknown level is an Error{InvalidArgument}.
 void with_dist_debug_levels(Rank& rank, const std::vector<std::string>& levels, const std::function<void()>& body);
 
 }  // namespace distrun

@@ -47,8 +47,7 @@ class ShownWait {
   std::int32_t number_ = 0;
 };
 
-// Returns " of process 123", the holder of the file's lock a moment ago. Empty if /proc/locks lacks it, as for some
-// file systems.
+// Returns " of process 123", the lock's holder a moment ago. Empty if /proc/locks lacks it (some file systems).
 std::string holder_of(int file) {
   struct stat status {};
   if (::fstat(file, &status) != 0) return "";
@@ -57,8 +56,7 @@ std::string holder_of(int file) {
                 static_cast<unsigned long long>(status.st_ino));
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);  // "7: FLOCK ADVISORY WRITE 123 00:2a:456 0 EOF"; a waiting process has "->" before
-                                     // FLOCK
+    std::istringstream words(line);  // "7: FLOCK ADVISORY WRITE 123 00:2a:456 0 EOF"; waiters have "->" first
     std::string number, kind, advice, mode, pid, where;
     words >> number >> kind >> advice >> mode >> pid >> where;
     if (kind == "FLOCK" && where == place) return " of process " + pid;
@@ -72,8 +70,7 @@ FileLock::FileLock(const std::string& path, base::Location where)
     : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
   if (!file_) base::throw_errno("cannot open the lock " + path, errno, where);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return;
-  const std::string name = path.substr(path.rfind('/') + 1);  // the name of a wait is short; `where` is the full
-                                                              // location
+  const std::string name = path.substr(path.rfind('/') + 1);  // wait names are short; `where` has the rest
   const ShownWait wait("lock" + holder_of(file_.get()) + ": " + name, where);
   while (::flock(file_.get(), LOCK_EX) != 0) {
     if (errno != EINTR) base::throw_errno("cannot lock " + path, errno, where);

@@ -71,8 +71,7 @@ SkipCondition skip_if(std::function<bool(const ListContext&)> condition, std::st
 SkipCondition skip_if(std::same_as<bool> auto condition, std::string reason) {
   return skip_if([condition](const ListContext&) { return condition; }, std::move(reason));
 }
-// The conditions of PyTorch's harness, with its codes and texts. It knows 1 to 8 devices; more is an error of the
-// declaration.
+// The conditions of PyTorch's harness, with its codes and texts. It knows 1 to 8 devices; more is an error.
 SkipCondition skip_if_lt_x_gpu(int x);
 SkipCondition skip_if_no_gpu();           // fewer devices than ranks
 SkipCondition skip_if_small_worldsize();  // 2 ranks or fewer, except with mpi

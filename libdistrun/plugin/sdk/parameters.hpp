@@ -31,8 +31,8 @@ class Parameters {
   bool empty() const noexcept { return entries_.empty(); }
   // Throws Error{InvalidArgument, KeyError} with the existing keys.
   const std::string& text(std::string_view key) const;
-  // Returns a number, bool ("true", "false") or string. Throws Error{InvalidArgument} if the text is not a T, or a
-  // number out of range for T.
+  // Returns a number, bool ("true", "false") or string. Throws Error{InvalidArgument} if the text is not a T, or out of
+  // range.
   template <class T>
   T get(std::string_view key) const {
     if constexpr (std::is_same_v<T, std::string>) {

@@ -1,7 +1,6 @@
 #pragma once
 // A fixture for a whole suite. Its host code runs once per run; its rank code runs around the tests of a rank's
-// process: around each test with the isolations process and exec, around all tests of a set of ranks with pool and
-// threads.
+// process: each test with the isolations process and exec, all tests of a set of ranks with pool and threads.
 //
 //   class RingSuite : public distrun::SuiteFixture {
 //    public:

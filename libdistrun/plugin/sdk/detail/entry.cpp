@@ -14,8 +14,7 @@ namespace {
 
 using namespace distrun::detail;
 
-// Returns whether the other side has every field of the first version of this ABI; later fields are checked where they
-// are used.
+// Returns whether the other side has every field of the first version of this ABI; later ones are checked on use.
 template <class Struct>
 bool understands(const Struct* other, std::size_t first_size = sizeof(Struct)) noexcept {
   return other != nullptr && other->abi == DISTRUN_ABI && other->size >= first_size;

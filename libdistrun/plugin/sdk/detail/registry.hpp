@@ -27,8 +27,8 @@ class Registry {
   const std::vector<TestDeclaration>& tests() const noexcept { return tests_; }
   const std::vector<SuiteDeclaration>& suites() const noexcept { return suites_; }
   const std::vector<SuiteFixtureDeclaration>& suite_fixtures() const noexcept { return suite_fixtures_; }
-  // Returns the first test of that name; null if not found. Bridged tests have one declaration per element: returns
-  // the one with that element.
+  // Returns the first test of that name; null if not found. For bridged tests, which have one declaration per
+  // element, the one with that element.
   const TestDeclaration* find_test(std::string_view suite, std::string_view name, std::string_view element = "") const;
   const SuiteDeclaration* find_suite(std::string_view suite) const noexcept;
   const SuiteFixtureDeclaration* find_suite_fixture(std::string_view suite) const noexcept;

@@ -8,7 +8,7 @@
 namespace distrun::detail {
 
 // Returns DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; failures have been reported through `line`. Throws only before
-// the test has begun.
+// the test.
 std::int32_t run_test(const Registry& registry, std::string_view test_id, const distrun_rank& line);
 
 }  // namespace distrun::detail
