@@ -1,4 +1,4 @@
-# How often each rank was the culprit, over any number of runs: a device or a cable that goes bad shows as one rank.
+# How many times each rank was the culprit, over any number of runs: a bad device or cable shows as one rank.
 #   jq -rsf culprits.jq */summary.json
 [.[].tests[] | .id as $id | .attempts[].culprits[] | {rank: ., id: $id}]
 | group_by(.rank)

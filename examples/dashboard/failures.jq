@@ -1,4 +1,4 @@
-# What did not simply pass, a line each: verdict, test, cause. Of summary.json:
+# Tests that did not simply pass, one per line: verdict, test, cause. Input is summary.json:
 #   jq -rf failures.jq summary.json
 .tests[]
 | select(.verdict | IN("pass", "skip") | not)

@@ -1,4 +1,4 @@
-# A run while it goes on, a line for what is worth one. Of the event stream:
+# A running run: a line for each notable event. Input is the event stream:
 #   distrun --events >(jq --unbuffered -rf live.jq) ...
 def one_line: gsub("[[:space:]]+"; " ") | gsub("[[:cntrl:]]"; "?");
 

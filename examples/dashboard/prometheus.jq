@@ -1,8 +1,8 @@
-# A run as metrics in Prometheus' text format, for the textfile collector of node_exporter. Of summary.json:
+# A run as metrics in Prometheus' text format, for the textfile collector of node_exporter. Input is summary.json:
 #   jq -r --arg pipeline nightly -f prometheus.jq summary.json
-# Every metric has the label `pipeline`, so that runs of several pipelines can lie side by side.
+# Every metric has the label `pipeline`, so that runs of several pipelines can be kept side by side.
 
-# What must not stand in the value of a label as it is.
+# Escapes the value of a label.
 def escaped:
   split("\\") | join("\\\\") | split("\"") | join("\\\"") | split("\n") | join("\\n") | gsub("[[:cntrl:]]"; " ");
 
