@@ -17,12 +17,12 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kErrorsMax = 100;  // kept of each rank
+constexpr std::size_t kErrorsMax = 100;  // per rank
 constexpr std::size_t kNotesMax = 1000;
-constexpr std::size_t kLeaksMax = 1000;  // told by ranks
+constexpr std::size_t kLeaksMax = 1000;  // reported by ranks
 constexpr std::size_t kLooksMax = 10;
 
-// What a process does first with an order.
+// Returns the first phase of a process that has received an order.
 wire::Phase first_phase(const PlannedTest& test) {
   if (test.host == wire::HostWork::TearDown) return wire::Phase::TearDown;
   if (test.variant.isolation == Isolation::Exec) return wire::Phase::Load;
@@ -46,7 +46,7 @@ std::vector<base::HeldName> names_in(const wire::Done& done) {
   return names;
 }
 
-// Phases come in order, but for what a rank makes up: the first of each counts.
+// Phases come in order unless a rank sends nonsense; the first of each counts.
 void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
   const bool began = rank.body_began.count() > 0;
   if (phase == wire::Phase::Body && !began) rank.body_began = at;
@@ -93,7 +93,7 @@ io::Task<AttemptRecord> Attempt::run() {
   co_return std::move(record_);
 }
 
-// Ranks that have stayed are here at once; others come one by one.
+// Kept ranks are available at once; new ones arrive one by one.
 void Attempt::take_world() {
   launch::WorldSpec spec = spec_of(test_);
   if (ground_.private_tmp != nullptr) spec.space = ground_.private_tmp->space;
@@ -119,7 +119,7 @@ void Attempt::take_world() {
 }
 
 void Attempt::lose_host(const std::string& why) {
-  if (!world_ || state_ != State::Running) return;  // else it has an end of its own already
+  if (!world_ || state_ != State::Running) return;  // otherwise the attempt is already ending
   record_.lost_host = why;
   const wire::PeerFailed news{-1, why};
   for (const RankState& rank : ranks_) {
@@ -130,7 +130,7 @@ void Attempt::lose_host(const std::string& why) {
   check_all_ended();
 }
 
-// ---- what ranks do
+// ---- events of the ranks
 
 void Attempt::on_rank_started(int rank, int pid) {
   --spawn_expected_;
@@ -140,7 +140,7 @@ void Attempt::on_rank_started(int rank, int pid) {
   belongings_.add_process(pid);
   state.record.started = age();
   run_.events.on_rank_start(test_.id, record_.n, rank, pid);
-  if (state_ == State::Terminating || state_ == State::Killing) {  // it came too late to be of use
+  if (state_ == State::Terminating || state_ == State::Killing) {  // too late to be of use
     state.signaled_by_us = true;
     world_->signal(rank, SIGKILL);
   }
@@ -234,7 +234,7 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   state.record.checks = done.checks;
   state.record.body_passed = done.passed && state.record.errors.empty() && !test_.is_host();
   enter_phase(state, wire::Phase::Exit);
-  // After a failure the news of it is what releases the others.
+  // After a failure, the other ranks are released by its news instead.
   if (state_ == State::Running && held_.empty()) talk_.leave(rank, state.record.declared_death);
   if (stays(state)) return settle(state);
   settle_held();
@@ -263,8 +263,8 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
   }
 }
 
-// What a test has changed of its process, and what of it still runs, is news, and a leak only to a strict run: a
-// process that stays gets back what was changed, and no other test while something runs.
+// A change that a test has made to its process, or what it left running, is a note, and a leak only in strict runs: a
+// process that is kept is restored first, and gets no further test while something runs.
 void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
   if (leak.state && !run_.settings.leaks_strict) {
     return add_note(at(rank), {leak.thread ? "left running" : "left changed", leak.what});
@@ -278,18 +278,18 @@ void Attempt::on_connection_lost(int rank, const std::string& why) {
   RankState& state = at(rank);
   if (state.ended || state.done || state.decided()) return;
   state.record.outcome.text = why == "closed" ? "it closed its connection to distrun and went on" : why;
-  // A dying rank's connection closes just before its end is told: only one that lives on is lost.
+  // The connection of a dying rank closes just before its end is reported; only a rank that lives on is lost.
   clocks_.begin_loss(state, why == "closed" ? run_.graces.connection : Nanoseconds::zero());
 }
 
 void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
-  if (state_ == State::Over) return;  // one that was kept: it is told with the ranks that wait
+  if (state_ == State::Over) return;  // a kept rank: its end is reported with those of the idle ranks
   RankState& state = at(rank);
   state.ended = true;
   state.settled = false;
   state.record.ended = age();
   find_stray(state);
-  const bool dragged = because_of >= 0 && !state.done;  // a thread of the process that another one has ended
+  const bool dragged = because_of >= 0 && !state.done;  // another rank has ended this thread's process
   if (!dragged) {
     state.record.exit_code = status.exited() ? status.code() : -1;
     state.record.signal = status.signal();
@@ -302,7 +302,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
   if (test_.is_program() && outcome.kind == OutcomeKind::Passed) enter_phase(state, wire::Phase::Exit);
   if (state.decided()) {
-    // Its outcome stands.
+    // The outcome was decided before and stands.
   } else if (is_failure(outcome) && !state.record.declared_death) {
     fail(state, outcome);
   } else {
@@ -323,7 +323,7 @@ Outcome Attempt::outcome_of_ended(const RankState& rank, proc::ExitStatus status
   return test_.is_program() ? outcome_of_program(rank, status) : outcome_at_end(rank, status, test_.info.may_die);
 }
 
-// Exit handlers of a process take away what its other ranks still use.
+// After exit(), handlers have destroyed what the process's other ranks still use; their crash follows from that.
 std::string Attempt::describe_dragged(int rank, int because_of) const {
   const std::string cause = "rank " + std::to_string(because_of);
   const auto dump = world_->crash(rank);
@@ -333,13 +333,13 @@ std::string Attempt::describe_dragged(int rank, int because_of) const {
 }
 
 void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
-  if (!rank.decided()) rank.record.phase = phase;  // a report wants the phase in which it went wrong
+  if (!rank.decided()) rank.record.phase = phase;  // the report needs the phase in which it went wrong
   note_body(rank.record, phase, age());
   if (phase != wire::Phase::Spawn) run_.events.on_rank_phase(test_.id, record_.n, rank.record.rank, phase);
   clocks_.begin_phase(rank, phase);
 }
 
-// ---- looks
+// ---- snapshots
 
 std::vector<RankView> Attempt::views() const {
   std::vector<RankView> views;
@@ -357,7 +357,7 @@ bool Attempt::look(LookKind kind, Looks::OnLook on_look) {
   return true;
 }
 
-// Those of which an attempt has one are never too many.
+// Keeps up to kLooksMax snapshots; kinds that occur once per attempt are always kept.
 void Attempt::add_look(Look look) {
   run_.events.on_look(test_.id, record_.n, look);
   if (look.kind == LookKind::Timeout) note_waits(look);

@@ -1,30 +1,30 @@
 #pragma once
-// One attempt of one test: starts its ranks, watches them, ends them, and comes to a record with a verdict.
+// One attempt of one test: starts the ranks, watches them, ends them and returns a record with a verdict.
 // Lives on: the coordinator's loop.
 //
-// States, and what moves them on:
+// States and transitions:
 //
-//   running      ranks start, or have stayed from an earlier test, and work; every phase of every rank has a bound
-//     a rank fails or dies: the others are told (peer-failed)                      -> grace
-//     before that, a failure that may follow from a death is held: until the kernel has
-//     told of ranks that are ending, and the rank that the error names has ended or gone on
-//     a rank runs past a bound: the stacks of all are asked for                    -> looking
+//   running      ranks start (or were kept from an earlier test) and work; each phase of each rank has a time bound
+//     a rank fails or dies: the other ranks are notified (peer-failed)             -> grace
+//     before that, a failure that may be the consequence of a death is held until the kernel
+//     has reported the ranks that are ending, and the rank named by the error has ended or gone on
+//     a rank exceeds its bound: the stacks of all ranks are requested              -> looking
 //     all ranks have ended                                                         -> sweeping
-//     all have settled: they have told their results and wait. If nothing went
-//     wrong and nothing is left, they are kept for the next test                   -> over
-//     else they are dismissed, and end
-//   looking      the stacks come, within 1 s (3 s on a busy machine); nobody is told
-//                or ended before                                               -> grace, or terminating
-//                if every rank has run out of time
-//   grace        the others may report their own errors, 0.5 s                     -> terminating
-//   terminating  SIGTERM was sent to who is left (and SIGCONT, for the stopped), 0.5 s   -> killing
-//   killing      SIGKILL was sent; a process that stays 1 s longer is given up    -> sweeping
-//   sweeping     what outlived the ranks is found, named, ended                    -> over
+//     all have settled (reported their results and wait): if nothing went wrong
+//     and nothing is left behind, they are kept for the next test                  -> over
+//     otherwise they are dismissed and end
+//   looking      waits for the stacks, 1 s (3 s on a busy machine); no rank is
+//                notified or ended before that                                     -> grace, or terminating
+//                if every rank has timed out
+//   grace        0.5 s in which the other ranks may report their own errors        -> terminating
+//   terminating  SIGTERM was sent to the remaining ranks (SIGCONT to stopped ones), 0.5 s  -> killing
+//   killing      SIGKILL was sent; a process that survives 1 s more is given up    -> sweeping
+//   sweeping     finds, names and ends what outlived the ranks                     -> over
 //   over         judged
 //
-// In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there, and
-// those of crashes and exceptions have their names. A cancellation goes to terminating: at once, or, of a test that has
-// run for a second, by way of looking, for 0.5 s at most. While a debugger holds a rank no bound runs out.
+// In every state but over, the end of the last rank leads to sweeping, once the requested stacks have arrived and those
+// of crashes and exceptions have names. A cancellation leads to terminating: at once, or, if the test has run for a
+// second, through looking for at most 0.5 s. While a debugger holds a rank, no bound expires.
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,54 +48,54 @@
 
 namespace distrun::runner {
 
-// Where the ranks of an attempt come from and live. All outlives it.
+// The surroundings of an attempt's ranks. Everything here must outlive the attempt.
 struct Ground {
-  StandingWorld* standing = nullptr;        // the ranks are its, and ...
-  bool stay = false;                        // ... stay there if all went well
-  const PrivateTmp* private_tmp = nullptr;  // which they have for themselves; null: none
+  StandingWorld* standing = nullptr;        // owns the ranks; null: the attempt starts its own
+  bool stay = false;                        // give the ranks back to `standing` if all goes well
+  const PrivateTmp* private_tmp = nullptr;  // private to the ranks; null: they have none
   bool ran_others = false;                  // the ranks have run other tests before
 };
 
-// How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
+// How a run is stopped: SIGTERM with its grace period, or SIGKILL at once.
 enum class Urgency : std::uint8_t { Polite, AtOnce };
 
 class Attempt final : public launch::WorldEvents, private Looks::Owner {
  public:
-  // `n` counts the attempts of the test. Throws Error if there can be no work directories or no port.
+  // `n` counts the attempts of the test. Throws Error if it cannot create the work directories or find a port.
   Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground = {});
   ~Attempt() override;
 
-  // Once. Completes within the test's bounds and the graces, whatever its ranks do.
+  // Runs the attempt; call it once. Completes within the test's bounds and the graces.
   io::Task<AttemptRecord> run();
-  // Reads the stacks of all ranks now, and tells them to the events, or to `on_look` alone. False when it is too late.
+  // Reads the stacks of all ranks now and passes them to the events, or only to `on_look`. False: it is too late.
   bool look_now(Looks::OnLook on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
-  // The debugger of the rank that is debugged has ended.
+  // Called when the debugger of the debugged rank has ended: lets the rank finish.
   void let_go();
-  // The clocks of all bounds stand still from pause() to resume(), and so do the ranks.
+  // pause() stops all ranks and suspends all bounds until resume().
   void pause() { clocks_.pause(world_.get()); }
   void resume() { clocks_.resume(world_.get()); }
-  // Passes a user's signal on to the ranks that are programs. Ranks of tests get none.
+  // Passes a user's signal on to ranks that are programs; does nothing for ranks of tests.
   void pass_on(int signal);
-  // Somebody stops the run. May be called again, more urgently.
+  // Stops the attempt because the run is stopped. May be called again with more urgency.
   void cancel(Urgency urgency);
-  // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
+  // The host of the test's suite has died (`why`: "was killed by signal 9 (SIGKILL)"): notifies the ranks, which end.
   void lose_host(const std::string& why);
 
-  // What the ranks are doing, for whoever asks.
+  // Returns what the ranks are doing.
   std::vector<RankView> views() const override;
   Nanoseconds age() const override { return clocks_.now() - started_ - clocks_.stood(); }  // without pauses
   const std::vector<RankState>& ranks() const noexcept { return ranks_; }
   const PlannedTest& test() const noexcept { return test_; }
   int n() const noexcept { return record_.n; }
-  // Names that its ranks have made by now, as far as they are provably theirs.
+  // Returns the names that the ranks have created so far, as far as they are provably theirs.
   std::vector<proc::NewName> names() { return belongings_.names(); }
-  // What a host has set for the ranks of its suite.
+  // The settings that a host has provided for the ranks of its suite.
   const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
 
  private:
   enum class State { Running, Looking, Grace, Terminating, Killing, Sweeping, Over };
 
-  // What ranks do: attempt.cpp.
+  // Events of the ranks: attempt.cpp.
   void take_world();
   void on_rank_started(int rank, int pid) override;
   void on_frame(int rank, const wire::Frame& frame) override;
@@ -119,22 +119,22 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   std::string describe_dragged(int rank, int because_of) const;
   void enter_phase(RankState& rank, wire::Phase phase);
 
-  // Of the looks.
+  // Snapshots.
   bool look(LookKind kind, Looks::OnLook on_look = {});
   void add_look(Look look) override;
   void add_error(int rank, RankError error) override;
   RankError* find_error(int rank, std::size_t index) override;
   void on_look_over(LookKind kind) override;
 
-  // How it comes to its end: attempt_ending.cpp.
+  // Timeouts and the end: attempt_ending.cpp.
   void look_last();
   void on_alarm();
   void lose_ranks(base::TimePoint now);
   void time_out_ranks(base::TimePoint now);
   void note_waits(const Look& look);
   bool lacks_ranks(base::TimePoint now);
-  // What comes of failures: attempt_failing.cpp.
-  // The rank's outcome is bad: holds it, or decides it, and if it is the first, tells the others.
+  // Failures: attempt_failing.cpp.
+  // Records the rank's bad outcome: holds or decides it and, if it is the first, notifies the other ranks.
   void fail(RankState& rank, const Outcome& outcome);
   void hold(RankState& rank);
   bool may_be_named(int rank) const;
@@ -183,23 +183,23 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   Looks looks_;
   int decisions_ = 0;
   int first_failed_ = -1;
-  std::vector<int> held_;                              // ranks whose failures are held, in the order in which they came
-  base::TimePoint hold_end_ = base::TimePoint::max();  // by then they are decided, whatever is still to come
-  int asked_by_ = 0;                                   // the last signal that asked the ranks to end; 0: none has
-  int spawn_expected_ = 0;                             // ranks that are not started yet and still may be
-  bool bystanders_ = false;                            // of a timeout: ranks whose own time is not over
+  std::vector<int> held_;                              // ranks with held failures, in order of arrival
+  base::TimePoint hold_end_ = base::TimePoint::max();  // held failures are decided by then at the latest
+  int asked_by_ = 0;                                   // the last signal that asked the ranks to end; 0: none yet
+  int spawn_expected_ = 0;                             // ranks that are not started yet but still may be
+  bool bystanders_ = false;                            // in a timeout: some ranks are still within their bounds
   std::shared_ptr<WorkDirs> dirs_;
   std::shared_ptr<AttemptStore> store_ = std::make_shared<AttemptStore>();
   const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);
   Belongings belongings_;
   wire::RunOrder order_;
   Ground ground_;
-  bool sets_up_suite_ = false;  // of ranks that may stay; they go on using the attempt's directories and store
-  bool kept_ = false;           // its ranks are, for the next test
+  bool sets_up_suite_ = false;  // for ranks that may be kept: they go on using the attempt's directories and store
+  bool kept_ = false;           // the ranks are kept for the next test
   std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;
-  std::optional<OutputGate> gate_;                 // of programs
-  std::map<int, std::vector<int>> early_signals_;  // of programs, by rank: those that came before it was one
+  std::optional<OutputGate> gate_;                 // for programs only
+  std::map<int, std::vector<int>> early_signals_;  // programs only, by rank: signals that came before exec
   std::unique_ptr<Sweep> sweep_;
   io::OneShot<bool> over_;
 };

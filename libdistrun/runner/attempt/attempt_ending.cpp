@@ -1,4 +1,4 @@
-// The second half of Attempt: its states, and how it comes to its end.
+// The second part of Attempt: its states and its end.
 #include <signal.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace distrun::runner {
 namespace {
 
-// A rank that a sanitizer has ended says why on its standard error.
+// Adds the report that a sanitizer has printed on the rank's standard error before it ended the rank.
 void add_sanitizer_error(RankRecord& rank) {
   const bool is_good = rank.outcome.kind == OutcomeKind::Passed || rank.outcome.kind == OutcomeKind::Skipped;
   if (is_good && !rank.bad_end) return;
@@ -30,10 +30,10 @@ void add_sanitizer_error(RankRecord& rank) {
   error.file = std::move(report->file);
   error.line = report->line;
   error.is_crash = true;
-  rank.errors.insert(rank.errors.begin(), std::move(error));  // it tells more than a stack through abort()
+  rank.errors.insert(rank.errors.begin(), std::move(error));  // more useful than a stack through abort()
 }
 
-// Its last lines, within a limit; after them is the end.
+// Returns the last lines, within a size limit: errors are usually at the end.
 std::string_view last_lines(std::string_view text) {
   constexpr int kLines = 50;
   constexpr std::size_t kBytesMax = 64U << 10U;
@@ -46,15 +46,14 @@ std::string_view last_lines(std::string_view text) {
 }
 
 void keep(Captured& stream, std::string_view kept) {
-  if (kept.size() == stream.text.size()) return;  // that is all of it
+  if (kept.size() == stream.text.size()) return;  // complete
   stream.bytes_dropped = stream.bytes_total - kept.size();
   stream.text = kept.empty() ? ""
                              : "[distrun: " + std::to_string(stream.bytes_dropped) + " bytes left out here]\n" +
                                    std::string(kept);
 }
 
-// What a program writes has been shown while it came. Whoever reads of its failure later, or elsewhere, wants its last
-// words.
+// A program's output was shown as it arrived. For later readers of a failure, keeps the last lines of standard error.
 void forget_output(AttemptRecord& attempt) {
   for (RankRecord& rank : attempt.ranks) {
     keep(rank.out, "");
@@ -62,7 +61,7 @@ void forget_output(AttemptRecord& attempt) {
   }
 }
 
-// What a process that a rank has forked has done in the rank's place; nothing if none has.
+// Returns what a process forked by the rank has done in the rank's place, or nothing.
 std::optional<RankError> stray_error(const std::string& rank, const std::optional<board::Shown>& seen) {
   if (!seen || seen->stray_child == 0) return std::nullopt;
   RankError error;
@@ -73,7 +72,7 @@ std::optional<RankError> stray_error(const std::string& rank, const std::optiona
   return error;
 }
 
-// A child that had failed when it was seen may have come back from the body since, which says more.
+// A child that had failed when it was seen may have returned from the body since, which says more.
 void renew_stray_error(RankState& rank, std::optional<RankError> seen) {
   if (!rank.stray_error || !seen) return;
   RankError& told = rank.record.errors[*rank.stray_error];
@@ -81,7 +80,7 @@ void renew_stray_error(RankState& rank, std::optional<RankError> seen) {
   told.text = std::move(seen->text);
 }
 
-// What else went wrong follows from it.
+// The rank's other errors follow from this one.
 void put_stray_error_first(RankState& rank) {
   if (!rank.stray_error) return;
   const auto begin = rank.record.errors.begin();
@@ -89,7 +88,7 @@ void put_stray_error_first(RankState& rank) {
   std::rotate(begin, at, at + 1);
 }
 
-// Its end is going to be told. On a busy machine that takes longer than a grace.
+// Returns whether the process's end is about to be reported. On a busy machine that takes longer than a grace.
 bool is_about_to_end(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
 
 // "2.0 s", or "2.0 s, extended by 3.1 s because ranks waited for a CPU,".
@@ -99,7 +98,7 @@ std::string bound_text(Nanoseconds bound, const RankState& rank) {
   return text + ", extended by " + base::human(rank.extended) + " because ranks waited for a CPU,";
 }
 
-// How long a look may take at most: three times its bound on a busy machine, and some time for a loop that is late.
+// The longest time that a snapshot may take: three times its bound on a busy machine, plus a margin for a late loop.
 Nanoseconds longest_look(Nanoseconds bound) { return 3 * bound + std::chrono::milliseconds(100); }
 
 }  // namespace
@@ -113,7 +112,7 @@ void Attempt::cancel(Urgency urgency) {
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
 }
 
-// Whoever stops a test that hangs wants to know where.
+// Takes a last snapshot, so that a user who stops a hanging test learns where it hangs.
 void Attempt::look_last() {
   enter(State::Looking, longest_look(run_.graces.last_look));
   looks_.look(LookKind::Asked, run_.graces.last_look, {});
@@ -163,7 +162,7 @@ void Attempt::time_out_ranks(base::TimePoint now) {
   look(LookKind::Timeout);
 }
 
-// Of barriers and of messages between ranks it is known already.
+// Takes waits from the board. For barriers and messages between ranks, `waiting_in` is set already.
 void Attempt::note_waits(const Look& look) {
   for (const RankView& view : look.ranks) {
     RankRecord& rank = at(view.rank).record;
@@ -182,7 +181,7 @@ bool Attempt::lacks_ranks(base::TimePoint now) {
   return true;
 }
 
-// The test keeps its result; whoever gives the rank its tests tells of its end.
+// The test keeps its result; the bad end is reported by the lane that gives the rank its tests.
 Outcome Attempt::end_for_all(RankState& rank, const Outcome& bad_end) {
   if (!rank.record.bad_end) rank.record.bad_end = bad_end;
   return outcome_at_done(rank);
@@ -190,14 +189,14 @@ Outcome Attempt::end_for_all(RankState& rank, const Outcome& bad_end) {
 
 void Attempt::enter(State state, Nanoseconds stay) {
   state_ = state;
-  decide_held();  // there is no more time for deaths to be told
+  decide_held();  // no time is left to wait for reports of deaths
   clocks_.begin_state(stay);
 }
 
 void Attempt::move_on() {
   switch (state_) {
     case State::Looking:
-      if (!bystanders_ || first_failed_ < 0) return terminate();  // nobody is left who could use a grace
+      if (!bystanders_ || first_failed_ < 0) return terminate();  // no rank is left that could use a grace
       tell_peers(at(first_failed_));
       return enter(State::Grace, run_.graces.peers);
     case State::Grace: return terminate();
@@ -209,7 +208,7 @@ void Attempt::move_on() {
 
 void Attempt::terminate() { ask_to_end(run_.settings.stop_signal); }
 
-// Programs that do not heed a signal of the user's choice get SIGTERM, as all other ranks do.
+// Programs that ignore a stop signal chosen by the user get SIGTERM, as all other ranks do.
 void Attempt::ask_to_end(int signal) {
   asked_by_ = signal;
   for (RankState& rank : ranks_) {
@@ -217,7 +216,7 @@ void Attempt::ask_to_end(int signal) {
     if (rank.record.waiting_in.empty()) rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
     rank.signaled_by_us = true;
     world_->signal(rank.record.rank, signal);
-    world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no signal
+    world_->signal(rank.record.rank, SIGCONT);  // a stopped process handles no signal but SIGKILL
   }
   enter(State::Terminating, run_.graces.terminate);
 }
@@ -289,12 +288,12 @@ bool Attempt::find_strays() {
   return found;
 }
 
-// A host that could not set its suite up ends; threads end together.
+// A host that failed to set its suite up ends. Ranks that are threads end together.
 bool Attempt::stays(const RankState& rank) const {
   return order_.threads || (order_.stay && (rank.done_passed || !test_.is_host()));
 }
 
-// It has told its result; only the next test, or none, moves it.
+// The rank has reported its result and now waits for the next test or its dismissal.
 void Attempt::settle(RankState& rank) {
   rank.settled = true;
   rank.deadline = base::TimePoint::max();
@@ -304,7 +303,7 @@ void Attempt::settle(RankState& rank) {
   check_all_ended();
 }
 
-// All ranks have settled. Whatever is odd is looked at with the ranks gone, as in the other isolations.
+// Called when all ranks have settled. Anything unusual is examined after the ranks have ended, as in other isolations.
 bool Attempt::may_be_kept() {
   const bool all_here = std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) {
     return rank.alive() && rank.settled && !rank.used_up;
@@ -312,7 +311,7 @@ bool Attempt::may_be_kept() {
   const bool fine = state_ == State::Running && first_failed_ < 0 && !record_.cancelled && record_.leaks.empty() &&
                     record_.infra_error.empty();
   if (!order_.stay || !all_here || !fine) return false;
-  if (test_.is_host()) return true;  // what it has started and made is for the suite's tests
+  if (test_.is_host()) return true;  // what it has started and created is for the suite's tests
   return !world_->has_offspring() && !belongings_.any() && !find_strays();
 }
 
@@ -329,7 +328,7 @@ void Attempt::keep() {
   finish({});
 }
 
-// Those that have settled end now; the bound of their exit holds, or that of the state.
+// Settled ranks end now, within the bound of their exit phase or that of the attempt's state.
 void Attempt::dismiss() {
   for (RankState& rank : ranks_) {
     if (!rank.alive()) continue;
@@ -344,7 +343,7 @@ void Attempt::sweep() {
   state_ = State::Sweeping;
   clocks_.stop();
   looks_.tell_throws();
-  // A child that came back from the body ends by itself, some moments after it has said so.
+  // A child that returned from the body reports that and ends a moment later.
   const bool awaits_stray =
       std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.stray_error.has_value(); });
   const bool patient = (first_failed_ < 0 || awaits_stray) && !record_.cancelled;
@@ -354,7 +353,7 @@ void Attempt::sweep() {
 }
 
 void Attempt::finish(std::vector<Leak> leaks) {
-  find_strays();  // one may have outlived its rank
+  find_strays();  // a stray child may have outlived its rank
   find_root_causes();
   state_ = State::Over;
   world_->finish_output();
@@ -378,7 +377,7 @@ void Attempt::finish(std::vector<Leak> leaks) {
   over_.set(true);
 }
 
-// What a thread waited in when its rank ended is on the board, even if its trace was too long to be kept.
+// The board still shows what a thread was waiting for when its rank ended, even if its trace was cut.
 void Attempt::hand_over_trace() {
   if (trace_ == nullptr) return;
   std::vector<RankView> views;

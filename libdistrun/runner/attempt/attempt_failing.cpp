@@ -1,9 +1,9 @@
-// The third part of Attempt: in which order failures are decided, and who is told of them.
+// The third part of Attempt: the order in which failures are decided, and notifying the ranks of them.
 //
-// Of a rank's death its peers learn as soon as its descriptors are closed, the coordinator when the kernel has taken
-// all of it apart. So an error that follows from a death may come first. It is held while ranks are ending, or while
-// the rank that it names has not come to an end, for as long as kHoldMax; what is held then is decided together: deaths
-// first, then failures that name no rank, and among these in the order in which they came.
+// When a rank dies, its peers learn it as soon as its descriptors are closed, but the coordinator only when the kernel
+// has taken the whole process apart. So an error that follows from a death may arrive first. It is held while ranks are
+// ending, or while the rank named by the error has not ended, for at most kHoldMax. Held failures are then decided
+// together: deaths first, then failures that name no rank, and among these in order of arrival.
 #include <algorithm>
 #include <utility>
 
@@ -16,13 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kHold = 100ms;     // for a rank that an error names
-constexpr Nanoseconds kHoldMore = 20ms;  // from one look at ranks that are ending to the next
-constexpr Nanoseconds kHoldMax = 2s;     // on a busy machine a process takes its time to end
+constexpr Nanoseconds kHold = 100ms;     // waits for a rank that an error names
+constexpr Nanoseconds kHoldMore = 20ms;  // interval between checks of ranks that are ending
+constexpr Nanoseconds kHoldMax = 2s;     // a process may end slowly on a busy machine
 
 bool is_ending(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
 
-// What is decided first.
+// Returns the position of an outcome in the order of decisions.
 int place_of(const RankRecord& rank) {
   switch (rank.outcome.kind) {
     case OutcomeKind::Signaled:
@@ -34,7 +34,7 @@ int place_of(const RankRecord& rank) {
 
 }  // namespace
 
-// A check that has failed lets its rank go on; the report wants the phase of that check.
+// A failed check lets its rank continue; the report needs the phase of that check.
 void Attempt::fail(RankState& rank, const Outcome& outcome) {
   rank.record.outcome = outcome;
   const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
@@ -54,7 +54,7 @@ void Attempt::hold(RankState& rank) {
   held_.push_back(rank.record.rank);
 }
 
-// Its end is still to come, and may be what others have failed of.
+// Returns whether the rank has yet to end, so that its end may turn out to be the cause of a held failure.
 bool Attempt::may_be_named(int rank) const {
   if (rank < 0 || rank >= static_cast<int>(ranks_.size())) return false;
   const RankState& state = ranks_[static_cast<std::size_t>(rank)];
@@ -67,7 +67,7 @@ bool Attempt::is_death_near() const {
   });
 }
 
-// It crashes or has called exit(), which its slot tells before anything else happens, or the kernel takes it apart.
+// Returns whether the rank is crashing or has called exit(), which its slot shows first, or the kernel takes it apart.
 bool Attempt::is_dying(const RankState& rank) const {
   if (world_->crash(rank.record.rank)) return true;
   return !rank.shares_process && is_ending(rank.record.pid);
@@ -102,7 +102,7 @@ void Attempt::decide_failure(RankState& rank) {
   decide(rank);
   if (first_failed_ < 0) {
     first_failed_ = rank.record.rank;
-    // A rank that has told its result dies of its exit handlers, of which no body fails.
+    // A rank that has reported its result may die in its exit handlers; that fails no test body.
     for (RankState& other : ranks_) {
       other.record.outlived_failure = !other.decided() && (other.done || !is_dying(other));
     }
@@ -114,7 +114,7 @@ void Attempt::decide_failure(RankState& rank) {
 
 void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
 
-// A rank that failed because of one that failed because of another: the report wants the last.
+// Follows the chain of causes: if a rank failed because of another's failure, the report needs the last in the chain.
 int Attempt::root_cause(int rank) const {
   const int count = static_cast<int>(ranks_.size());
   for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
@@ -125,8 +125,8 @@ int Attempt::root_cause(int rank) const {
   return rank;
 }
 
-// At the end, when all that ranks have told of each other is there: two errors of one cause come in any order. Ranks
-// that name each other in a circle have no other cause.
+// Called at the end, when all reports of ranks about each other are in: errors with one cause arrive in any order.
+// Ranks that name each other in a cycle have no other cause.
 void Attempt::find_root_causes() {
   std::vector<int> roots;
   for (const RankState& rank : ranks_) {
@@ -137,7 +137,7 @@ void Attempt::find_root_causes() {
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.because_of = roots[i];
 }
 
-// Of what it follows from, if that is known.
+// Notifies the other ranks of the failure, or of its root cause if that is known.
 void Attempt::tell_peers(const RankState& failed) {
   if (test_.is_program()) return;  // they do not listen
   const int root = root_cause(failed.record.rank);
@@ -152,7 +152,7 @@ void Attempt::tell_peers(const RankState& failed) {
   }
 }
 
-// A wait for that rank is in vain, though its death is no failure.
+// A wait for this rank will not complete, although its death is no failure.
 void Attempt::tell_declared_death(int rank) {
   for (const RankState& other : ranks_) {
     if (other.record.rank == rank || other.ended || other.done) continue;

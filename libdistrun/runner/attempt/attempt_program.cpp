@@ -1,4 +1,4 @@
-// What of Attempt is for programs alone: how they begin, what they write, and signals that are for them.
+// The part of Attempt that is for programs only: their start, their output and signals passed on to them.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -7,19 +7,19 @@
 
 namespace distrun::runner {
 
-// A program that begins says nothing.
+// A program that starts normally sends nothing.
 void Attempt::handle_program(const wire::Frame& frame) {
   if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
   on_spawn_failed(wire::decode<wire::ErrorReport>(wire::view_of(frame.payload)).text);
 }
 
-// Nothing has begun if an error came before.
+// If an error came first, the program has not started.
 void Attempt::on_program(int rank) {
   if (record_.infra_error.empty()) enter_phase(at(rank), wire::Phase::Body);
   for (const int signal : std::exchange(early_signals_[rank], {})) world_->signal_process(rank, signal);
 }
 
-// A rank that has not become its program yet would end by such a signal, so it gets it later.
+// A rank that has not yet become its program would be ended by the signal, so the signal is delivered later.
 void Attempt::pass_on(int signal) {
   if (!test_.is_program() || !world_) return;
   for (const RankState& rank : ranks_) {

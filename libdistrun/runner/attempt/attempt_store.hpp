@@ -1,7 +1,7 @@
 #pragma once
-// The memory in which the ranks of an attempt have a store without asking (runtime/store/rank_store.hpp): a file
-// without a name that is this process's, empty at first. Ranks open it where $DISTRUN_STORE says; it goes with the
-// attempt and the last rank that has it open, and nothing is left of it.
+// Memory for the store that the ranks of an attempt have by default (runtime/store/rank_store.hpp): an unnamed file of
+// this process, initially empty. Ranks open it at $DISTRUN_STORE. It disappears with the attempt and the last rank that
+// has it open.
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
@@ -10,10 +10,10 @@ namespace distrun::runner {
 
 class AttemptStore {
  public:
-  // Throws Error{Failed} if there is no descriptor left for it.
+  // Throws Error{Failed} if no descriptor is available.
   AttemptStore();
 
-  // For processes of this user and machine.
+  // The path for other processes of this user on this machine.
   std::string path() const;
 
  private:

@@ -7,7 +7,7 @@
 namespace distrun::runner {
 namespace {
 
-// Of all ranks together: whoever makes a file of them has them all in memory for a moment.
+// Limit for all ranks together: the trace writer briefly holds them all in memory.
 constexpr std::uint64_t kRecordsOfAttempt = std::uint64_t{1} << 21;
 
 std::uint64_t records_of_rank(std::uint64_t wanted, int world_size) {

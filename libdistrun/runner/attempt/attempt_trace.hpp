@@ -1,6 +1,6 @@
 #pragma once
-// The memory in which the ranks of an attempt write down what they do, with --trace. As the store's it is this
-// process's, has no name, and goes with the attempt; ranks open it where their environment says.
+// Memory in which the ranks of an attempt record what they do, with --trace. Like the store's, it is an unnamed file of
+// this process and disappears with the attempt; ranks find its path in their environment.
 #include <memory>
 
 #include <distrun/common/trace/memory.hpp>
@@ -10,11 +10,11 @@
 
 namespace distrun::runner {
 
-// Null: nothing is traced. A host has no ranks to see, and nobody listens to programs. If there is no memory for it,
-// that is told, and the attempt goes without.
+// Returns null if nothing is traced: without --trace, for a host (it has no ranks to show) and for programs (they do
+// not record). If no memory is available, reports that and returns null.
 std::unique_ptr<trace::Memory> make_trace_memory(const RunContext& run, const PlannedTest& test);
 
-// Where ranks find it; `memory` may be null.
+// Adds the memory's path to the ranks' environment; `memory` may be null.
 void add_trace(wire::RunOrder& order, const trace::Memory* memory);
 
 }  // namespace distrun::runner

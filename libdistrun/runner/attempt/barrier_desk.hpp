@@ -1,5 +1,5 @@
 #pragma once
-// Who is in which barrier. Pure bookkeeping: the attempt feeds it and sends what it says.
+// Tracks which ranks wait in which barrier. Pure bookkeeping: the attempt feeds it and sends the releases it returns.
 #include <map>
 #include <optional>
 #include <set>
@@ -12,7 +12,7 @@ namespace distrun::runner {
 struct Release {
   std::string barrier;
   std::vector<int> ranks;
-  std::string error;  // empty: everybody came
+  std::string error;  // empty: all ranks arrived
   int because_of = -1;
 };
 
@@ -20,15 +20,15 @@ class BarrierDesk {
  public:
   explicit BarrierDesk(int world_size);
 
-  // The rank waits. A release if it was the last to come, or if somebody can't come any more.
+  // The rank waits. Returns a release if it was the last to arrive, or if a rank can no longer arrive.
   std::optional<Release> enter(int rank, const std::string& barrier);
-  // The rank will enter no barrier any more. `declared` says that the test wanted that: the others go on
-  // without it; else every barrier that others wait in is released with an error.
+  // The rank will enter no more barriers. If `declared`, the test wanted that and the others go on without it;
+  // otherwise every barrier with waiting ranks is released with an error.
   std::vector<Release> leave(int rank, bool declared);
-  // `barrier "x"`, or empty.
+  // Returns `barrier "x"`, or empty.
   std::string waiting_in(int rank) const;
-  // Whether the rank has been released from the barrier that it shows under this name, which may be cut, since it last
-  // entered it. A rank that cannot run goes on showing it.
+  // Returns whether the rank, since it last entered the barrier that it shows under this (possibly cut) name, has been
+  // released from it. A rank without a CPU goes on showing it.
   bool has_passed(int rank, std::string_view shown) const;
 
  private:
@@ -36,9 +36,9 @@ class BarrierDesk {
 
   int world_size_;
   std::set<int> excused_;  // declared deaths
-  std::vector<int> gone_;  // the others, in the order in which they went
+  std::vector<int> gone_;  // the others, in the order in which they left
   std::map<std::string, std::set<int>> waiting_;
-  std::map<int, std::string> passed_;  // by rank, the barrier from which it was released last
+  std::map<int, std::string> passed_;  // by rank, the last barrier from which it was released
 };
 
 }  // namespace distrun::runner

@@ -19,7 +19,7 @@ LeakKind kind_of(proc::NameKind kind) {
   return LeakKind::File;
 }
 
-// The kernel tells a segment's maker; who has used the others need not have made them.
+// The kernel knows a segment's creator, but only the last users of semaphores and queues, who may not be creators.
 bool is_made_by_rank(const proc::NewName& name) {
   return !name.is_path() && name.object.kind == proc::SystemVKind::Segment;
 }

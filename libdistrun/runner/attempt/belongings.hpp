@@ -1,6 +1,6 @@
 #pragma once
-// What an attempt leaves behind beside processes: names and what of System V is provably its, and what is left in its
-// own directories. Lives on: the coordinator's loop.
+// Finds what an attempt leaves behind besides processes: names and System V objects that are provably its own, and the
+// contents of its directories. Lives on: the coordinator's loop.
 #include <string>
 #include <vector>
 
@@ -11,28 +11,28 @@
 
 namespace distrun::runner {
 
-// A name that was left, removed if that is the run's to do: where it carries the run's id, lies in a directory of its
-// own, or was made by a rank, as the kernel knows. What others may be using is told and not touched.
+// Returns the leak for a name left behind. Removes it if `ours`: it carries the run's id, lies in the attempt's
+// directories or was created by a rank, as the kernel knows. Other names may be in use; they are only reported.
 Leak leak_of(const proc::NewName& name, bool ours);
 
 class Belongings {
  public:
-  // An attempt of that test begins. All must outlive it; `dirs` and `private_tmp` may be null.
+  // Begins an attempt of `test`. All arguments must outlive this; `dirs` and `private_tmp` may be null.
   Belongings(NameWatch& names, const WorkDirs* dirs, const PrivateTmp* private_tmp, const std::string& test);
   ~Belongings();
   Belongings(const Belongings&) = delete;
   Belongings& operator=(const Belongings&) = delete;
 
-  // One of its processes, and what it had to do with when somebody looked.
+  // Adds a process of the attempt, and names that its processes were seen to hold.
   void add_process(pid_t pid) { traces_.pids.insert(pid); }
   void add_held(std::vector<base::HeldName> names);
-  // Directories in which it may hold names.
+  // The directories in which the attempt may hold names.
   std::vector<std::string> directories() const { return names_.directories(); }
 
-  // What is there now.
+  // Returns what is there now.
   bool any() { return !names().empty() || !left_in_tmp().empty() || !left_in_private().empty(); }
   std::vector<proc::NewName> names() { return names_.names_of(since_, traces_); }
-  // The same, each told once from now on, and removed as leak_of() says.
+  // Returns the same as leaks, removed as leak_of() says. Each name is returned once.
   std::vector<Leak> tell();
 
  private:

@@ -8,11 +8,11 @@ namespace {
 
 using std::chrono::seconds;
 
-// By wire::Phase: spawn, load, rendezvous, set-up, body (its default is --timeout's), tear-down, exit.
+// Indexed by wire::Phase: spawn, load, rendezvous, set-up, body (default of --timeout), tear-down, exit.
 constexpr std::array<seconds, wire::kPhaseCount> kBounds{seconds(10),  seconds(30), seconds(30), seconds(60),
                                                          seconds(300), seconds(60), seconds(5)};
 
-// What is longer is as good as for ever, and sums with it must not overflow.
+// The longest bound, practically infinite: sums with it must not overflow.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
 Nanoseconds scaled(Nanoseconds bound, const Settings& settings) {

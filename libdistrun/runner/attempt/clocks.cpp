@@ -11,12 +11,12 @@
 namespace distrun::runner {
 namespace {
 
-// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second. The first whose
-// time is over waits so long for others, so that who hangs is told from who waits for it.
+// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second. When one times
+// out, the others get this long to do so too: it distinguishes a rank that hangs from those that wait for it.
 constexpr auto kSkew = std::chrono::milliseconds(500);
-constexpr Nanoseconds kDebuggerPause = std::chrono::milliseconds(500);  // from one look for it to the next
-constexpr int kExtensionMax = 3;  // times the bound: what never gets a CPU is not waited for either
-constexpr int kNoticeable = 10;   // a wait below this part of the time that has passed is part of any schedule
+constexpr Nanoseconds kDebuggerPause = std::chrono::milliseconds(500);  // interval between checks for a debugger
+constexpr int kExtensionMax = 3;  // times the bound: a rank that never gets a CPU is not waited for either
+constexpr int kNoticeable = 10;   // shorter waits than this fraction of the elapsed time are normal scheduling
 constexpr base::TimePoint kNever = base::TimePoint::max();
 
 void extend(base::TimePoint& deadline, Nanoseconds& extended, Nanoseconds more, Nanoseconds bound) {
@@ -43,7 +43,7 @@ void Clocks::begin_phase(RankState& rank, wire::Phase phase) {
     slow_at_ = now() + run_.settings.stacks_after;
     if (slow_at_ < state_deadline_) arm();
   }
-  // The alarm stands for the earliest deadline; a later one need not move it.
+  // The alarm is set for the earliest deadline; a later one need not move it.
   if (phase != wire::Phase::Spawn && rank.deadline < state_deadline_) arm();
 }
 
@@ -64,8 +64,7 @@ void Clocks::begin_state(Nanoseconds stay) {
   arm();
 }
 
-// Of ranks that have stayed from earlier tests, the first reading has the waits of those tests, too: no more of it
-// counts than the time that has passed.
+// Kept ranks bring the waits of earlier tests into the first reading, so no more than the elapsed time counts.
 Nanoseconds Clocks::take_cpu_wait(const launch::World& world) {
   const Nanoseconds passed = now() - std::exchange(waits_read_at_, now());
   Nanoseconds most{};
@@ -132,7 +131,7 @@ bool Clocks::held_by_debugger(const launch::World& world, bool probing) {
   const bool was_held = std::exchange(held_, held);
   for (RankState& rank : ranks_) {
     if (rank.ended || !(held || was_held)) continue;
-    // Whoever is let go again has its whole bound before it.
+    // A rank that a debugger has released gets its whole bound again.
     const Nanoseconds more = held ? kDebuggerPause : bound_of(rank.record.phase);
     rank.deadline = std::max(rank.deadline, now() + more);
   }
@@ -143,7 +142,7 @@ void Clocks::pause(launch::World* world) {
   if (paused_at_ != kNever) return;
   paused_at_ = now();
   for (const RankState& rank : ranks_) {
-    // One that has stopped itself stays so afterwards.
+    // A rank that has stopped itself stays stopped after resume().
     if (!rank.alive() || evidence::read_pulse(rank.record.pid, rank.record.pid).state == 'T') continue;
     stopped_.push_back(rank.record.rank);
     world->signal(rank.record.rank, SIGSTOP);

@@ -10,7 +10,7 @@
 namespace distrun::runner {
 namespace {
 
-// A container sees its own group there, and whoever is in none has no such file.
+// A container sees its own group here; outside of one the file does not exist.
 std::string own_quota() {
   std::string line;
   std::getline(std::ifstream("/sys/fs/cgroup/cpu.max"), line);

@@ -14,13 +14,13 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kAddressMax = 200;   // bytes of what an address is
-constexpr std::uint64_t kNullPage = 4096;  // a member of an object at null is near it
-// From the stack pointer. Where a stack is in order, what is above it can be touched, and nobody touches what is
-// further below than this; a call or a local variable that can't be touched is beyond the end of the stack.
+constexpr std::size_t kAddressMax = 200;   // bytes of an address's description
+constexpr std::uint64_t kNullPage = 4096;  // covers members of an object at null
+// A fault within this distance of the stack pointer is a stack overflow. Memory above the pointer is accessible in an
+// intact stack, and no code touches memory further below; a faulting call or local variable is past the end.
 constexpr std::uint64_t kFrame = std::uint64_t{64} << 10;
 
-// The one that has crashed; of who has called exit() the only one that there is.
+// Returns the thread that crashed; after exit(), the only recorded thread.
 const wire::ThreadStack* last_thread(int rank, const board::Dump& dump, const evidence::Stacks& stacks) {
   for (const evidence::Process& process : stacks.processes) {
     if (process.rank != rank) continue;
@@ -31,11 +31,11 @@ const wire::ThreadStack* last_thread(int rank, const board::Dump& dump, const ev
   return nullptr;
 }
 
-// The processor has refused what an instruction wanted, and the kernel does not know which address it was.
+// The CPU rejected an instruction, and the kernel does not know which address it accessed.
 bool is_general_protection(const board::Dump& dump) { return dump.signal == SIGSEGV && dump.code == SI_KERNEL; }
 
 bool has_address(const board::Dump& dump) {
-  // A signal that somebody sent has a sender's pid where the address would be.
+  // A signal sent by a process has the sender's pid where the address would be.
   return dump.code > 0 && !is_general_protection(dump) && (dump.signal == SIGSEGV || dump.signal == SIGBUS);
 }
 
@@ -50,7 +50,8 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-// The fault was at the instruction itself, or in what happens to be where no code is: who went there is to be named.
+// Returns whether the thread jumped to where no code is: to the faulting address, or outside all modules. Its caller
+// should be named then.
 bool is_jump_to_nowhere(const board::Dump& dump, const wire::ThreadStack& thread, const evidence::Stacks& stacks) {
   if (thread.frames.empty() || dump.code <= 0) return false;
   const wire::StackFrame& innermost = stacks.table[thread.frames.front()];
@@ -58,7 +59,7 @@ bool is_jump_to_nowhere(const board::Dump& dump, const wire::ThreadStack& thread
   return innermost.module.empty() && thread.frames.size() > 1;
 }
 
-// `left_to`: where the instruction is that a jump to nowhere has led to.
+// `left_to`: the target of a jump to where no code is.
 std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> left_to) {
   if (dump.signal == 0) return "exit() was called";
   if (!dump.exception_type.empty()) {

@@ -10,8 +10,8 @@
 namespace distrun::runner {
 namespace {
 
-// A rank that is just awake, or writes its record, shows no wait for a moment. What it shows later counts if it has
-// waited in that since before the look.
+// A rank that is just waking up, or writing its record, briefly shows no wait. Its later view counts if it shows a wait
+// that began before the snapshot.
 void look_again(Look& look, const std::vector<RankView>& later) {
   for (RankView& view : look.ranks) {
     if (!view.shown || board::wait_of_body(*view.shown) != nullptr) continue;
@@ -23,7 +23,7 @@ void look_again(Look& look, const std::vector<RankView>& later) {
   }
 }
 
-// Nobody has looked at its thread, but it is known what it did.
+// The thread was not inspected, but it is known to have called exit().
 void show_in_exit(evidence::Stacks& stacks, int rank) {
   for (evidence::Process& process : stacks.processes) {
     if (process.rank != rank) continue;

@@ -1,7 +1,7 @@
 #pragma once
-// The looks at an attempt's ranks: the stacks that somebody asks for, and the names of the addresses that crashes and
-// exceptions have left behind. What was asked for and has not come is pending: no attempt is over before.
-// Lives on: the coordinator's loop.
+// Takes snapshots of an attempt's ranks: stacks on request, and names for the addresses that crashes and exceptions
+// have left behind. A snapshot is pending until its result arrives; the attempt does not end before. Lives on: the
+// coordinator's loop.
 #include <functional>
 #include <memory>
 #include <vector>
@@ -15,37 +15,37 @@ class Looks {
  public:
   using OnLook = std::function<void(const Look&)>;
 
-  // The attempt whose ranks they are.
+  // The attempt that the ranks belong to.
   class Owner {
    public:
     virtual std::vector<RankView> views() const = 0;
     virtual Nanoseconds age() const = 0;
     virtual void add_look(Look look) = 0;
     virtual void add_error(int rank, RankError error) = 0;
-    // Null if the rank has no such error.
+    // Returns null if the rank has no such error.
     virtual RankError* find_error(int rank, std::size_t index) = 0;
-    // One is no longer pending.
+    // A snapshot is no longer pending.
     virtual void on_look_over(LookKind kind) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // `owner` must outlive it. Ranks that are programs run scripts, maybe: looks name them.
+  // `owner` must outlive this. Snapshots name the scripts that ranks run if they are programs.
   Looks(const RunContext& run, Owner& owner, bool of_programs) : run_(run), owner_(owner), of_programs_(of_programs) {}
-  // Before anything else is called. The world outlives it.
+  // Call before anything else. The world must outlive this.
   void use(launch::World& world) noexcept { world_ = &world; }
 
   int pending() const noexcept { return pending_; }
-  // Reads the stacks of all ranks, within `bound`, and tells them to `on_look`, or to the owner if that is empty.
+  // Reads the stacks of all ranks within `bound` and passes them to `on_look`, or to the owner if that is empty.
   void look(LookKind kind, Nanoseconds bound, OnLook on_look);
-  // Of a rank that has ended by a signal or by exit(), or was dragged along with its process. Ranks that crash while a
-  // probe is at work share the next one.
+  // Names the stack of a rank that was ended by a signal or exit(), or together with its process. Ranks that crash
+  // while a probe is at work share the next one.
   void name_crash(const RankRecord& rank);
-  // The same for exceptions, which a rank survives. `error` is its place among the rank's. Without a probe, or without
-  // its answer, the error stays as it is.
+  // Names the stack of an exception, which a rank survives. `error` is its index among the rank's errors. If no probe
+  // answers, the error stays as it is.
   void name_throw(int rank, std::size_t error, wire::RawStacks stack);
-  // Once, when no rank throws any more: ranks that threw at the same place are told together.
+  // Call once, when no rank can throw any more: reports ranks that threw at the same place together.
   void tell_throws();
 
  private:
@@ -66,12 +66,12 @@ class Looks {
   Owner& owner_;
   const bool of_programs_;
   launch::World* world_ = nullptr;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for stacks that come later
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards callbacks with stacks that arrive later
   int pending_ = 0;
-  std::vector<Crash> crashes_;  // whose addresses have no names yet
-  bool naming_ = false;         // others' are being given theirs
+  std::vector<Crash> crashes_;  // crashes with addresses that have no names yet
+  bool naming_ = false;         // a probe is naming earlier crashes
   Throws throws_;
-  Look throws_look_;  // its times are those of the first error with a stack
+  Look throws_look_;  // timed from the first error with a stack
 };
 
 }  // namespace distrun::runner

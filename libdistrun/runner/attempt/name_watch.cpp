@@ -56,7 +56,7 @@ void NameWatch::removed(const proc::NewName& name) {
   suspects_.erase(name.path);
 }
 
-// What is there first when a test begins is not that test's.
+// A name that exists when a second test begins cannot be that test's.
 void NameWatch::suspect() {
   for (const proc::NewName& name : scan_.since(first_)) {
     if (carries_run_id(name) && !is_given(name)) suspects_.emplace(name.path, since_quiet_);

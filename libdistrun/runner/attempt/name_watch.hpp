@@ -1,8 +1,8 @@
 #pragma once
-// Names that appear while tests run, where everybody may make some. Of them only those are a test's that are provably
-// its: a process of its attempt had it open when somebody looked, made it as the kernel tells (System V), or gave it
-// the run's id while no other test ran. The others may be somebody else's: they blame no test, and are told in the end.
-// Lives on: the coordinator's loop.
+// Watches names that appear while tests run, in places where any process may create some. A name is attributed to a
+// test only if that is provable: a process of its attempt had it open when it was checked, created or used it last
+// according to the kernel (System V), or gave it the run's id while no other test ran. Other names may have other
+// owners: they blame no test and are reported at the end of the run. Lives on: the coordinator's loop.
 #include <map>
 #include <set>
 #include <string>
@@ -13,43 +13,43 @@
 
 namespace distrun::runner {
 
-// By what a name is known to be an attempt's.
+// The evidence that a name belongs to an attempt.
 struct Traces {
-  std::vector<base::HeldName> held;  // what its processes had to do with
-  std::set<pid_t> pids;              // those processes
+  std::vector<base::HeldName> held;  // names that its processes had open
+  std::set<pid_t> pids;              // its processes
 };
 
 class NameWatch {
  public:
   using Mark = proc::LeakScan::Mark;
 
-  // Without `files`, ordinary files are nobody's concern.
+  // Without `files`, ordinary files are ignored.
   explicit NameWatch(const proc::RunPlaces& places, bool files = true);
 
-  // The run begins: what is there now is nobody's.
+  // Call when the run begins: existing names are ignored.
   void forget() { first_ = scan_.mark(); }
-  // An attempt of that test begins, or is over. Only what appears after the mark can be the attempt's.
+  // Called when an attempt of `test` begins or ends. Only names that appear after the mark can be the attempt's.
   Mark begin(const std::string& test);
   void end(const std::string& test);
-  // What has appeared since, is still there and provably the attempt's. What was given to somebody is not told again.
+  // Returns the names that appeared after `since`, still exist, are provably the attempt's and were not given away.
   std::vector<proc::NewName> names_of(Mark since, const Traces& traces);
   void give(const proc::NewName& name) { given_.emplace(name.path, name.inode); }
-  // It is gone: what appears there from now on is another, though the kernel may give it the same inode.
+  // The name was removed: a later one at this path is new, even if the kernel gives it the same inode.
   void removed(const proc::NewName& name);
   bool carries_run_id(const proc::NewName& name) const;
 
-  // Where they are looked for.
+  // The directories that are watched.
   std::vector<std::string> directories() const;
-  // For ranks, which tell what they hold there.
+  // The same for ranks, which report the names that they hold there.
   std::vector<proc::LeakScan::Watched> watched() const { return scan_.watched(); }
 
   struct Suspicion {
     std::string path;
-    std::set<std::string> tests;  // that ran when it was first seen
+    std::set<std::string> tests;  // the tests that ran when it was first seen
   };
-  // Names with the run's id that are still there and may be of several tests. Once, in the end.
+  // Returns names with the run's id that still exist and may belong to several tests. Call once, at the end.
   std::vector<Suspicion> suspicions();
-  // Names that are still there, that nobody works with, and that may be anybody's. Once, in the end.
+  // Returns names that still exist, are not in use, and may belong to any process. Call once, at the end.
   std::vector<std::string> strangers();
 
  private:
@@ -60,9 +60,9 @@ class NameWatch {
   std::string run_id_;
   Mark first_;
   std::multiset<std::string> running_;
-  std::set<std::string> since_quiet_;  // tests that have run since nothing did
+  std::set<std::string> since_quiet_;  // tests that have run since the last moment without any
   std::map<std::string, std::set<std::string>> suspects_;
-  std::set<std::pair<std::string, std::uint64_t>> given_;  // and its inode
+  std::set<std::pair<std::string, std::uint64_t>> given_;  // path and inode
 };
 
 }  // namespace distrun::runner

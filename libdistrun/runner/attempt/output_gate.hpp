@@ -1,6 +1,6 @@
 #pragma once
-// What programs write, on its way to whoever shows it while they run. A reader that does not keep up holds the ranks
-// up, as it would without us in between; so nothing is lost, and memory is bounded. Lives on: the coordinator's loop.
+// Passes the output of programs to the sink that shows it while they run. If the reader is too slow, the ranks block,
+// as they would without us in between: nothing is lost, and memory is bounded. Lives on: the coordinator's loop.
 #include <string_view>
 
 #include <distrun/common/io/loop.hpp>
@@ -13,7 +13,7 @@ using launch::Stream;
 
 class OutputGate {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this.
   OutputGate(io::Loop& loop, OutputSink& sink, launch::World& world);
 
   void on_output(int rank, Stream stream, std::string_view bytes);

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kOwn = 0700;
-constexpr mode_t kForAll = 01777;  // as /tmp is: a rank may become another user
+constexpr mode_t kForAll = 01777;  // like /tmp, since a rank may become another user
 
 std::string real(const std::string& path) {
   std::error_code error;
@@ -35,7 +35,7 @@ void make_directory(const std::string& path, mode_t mode) {
   if (mode != kOwn && ::chmod(path.c_str(), mode) != 0) base::throw_errno("cannot open up " + path, errno);
 }
 
-// Something to mount on.
+// Creates a directory or file to mount on.
 void make_mount_point(const std::string& path, bool directory) {
   std::error_code error;
   fs::create_directories(directory ? fs::path(path) : fs::path(path).parent_path(), error);
@@ -71,11 +71,11 @@ std::vector<std::string> private_directories() {
   return directories;
 }
 
-// A file of /tmp itself stays as that file: with its directory all of /tmp would.
+// A file directly in /tmp is needed by itself; its directory would be all of /tmp.
 std::vector<std::string> needed_paths(const proc::RunPlaces& places, const std::vector<std::string>& plugins) {
   std::vector<std::string> needed{places.start_dir};
   std::vector<std::string> files = plugins;
-  files.push_back(parent_of(proc::program_beside("distrun-rank")));  // of PREFIX/bin: the prefix
+  files.push_back(parent_of(proc::program_beside("distrun-rank")));  // if that is PREFIX/bin: PREFIX
   for (const std::string& each : files) {
     const std::string file = real(each);
     if (file.empty()) continue;
@@ -88,11 +88,11 @@ PrivateTmp::PrivateTmp(const proc::RunPlaces& places, int number, std::vector<st
     : keep_(keep) {
   const std::string name = "/private-" + std::to_string(number);
   for (const std::string& shown : private_directories()) {
-    // Shared memory is memory: what stands in for it lies in it.
+    // The directory that replaces /dev/shm must be shared memory too, so it lies in /dev/shm.
     const std::string run_dir = is_shared_memory(shown) ? shown + "/distrun-" + places.run_id : places.run_dir();
     add_place(shown, run_dir + name);
   }
-  std::sort(needed.begin(), needed.end());  // what contains another comes first
+  std::sort(needed.begin(), needed.end());  // outer paths before inner ones
   needed.insert(needed.begin(), places.run_dir());
   for (const std::string& path : needed) let_stay(path);
   for (const Folder& place : places_) mounts_.push_back({place.stand_in, place.shown});
@@ -102,12 +102,12 @@ PrivateTmp::~PrivateTmp() {
   if (keep_ && !left().empty()) return;
   for (const std::string& root : roots_) {
     proc::remove_tree(root);
-    ::rmdir(parent_of(root).c_str());  // unless there is more
+    ::rmdir(parent_of(root).c_str());  // fails if it is not empty
   }
 }
 
 void PrivateTmp::add_place(const std::string& shown, const std::string& stand_in) {
-  make_directory(parent_of(stand_in), kOwn);  // the run's
+  make_directory(parent_of(stand_in), kOwn);  // the run's directory
   make_directory(stand_in, kOwn);
   roots_.push_back(stand_in);
   const std::string open_for_all = stand_in + "/" + fs::path(shown).filename().string();

@@ -1,10 +1,10 @@
 #pragma once
-// /tmp and /dev/shm of a lane's ranks, with --private-tmp: empty at the beginning of each attempt, and seen by nobody
-// else, so that what is left there is surely the attempt's. Directories of the run stand in for them, in mounts that
-// only these ranks see (launch::MountSpace).
+// Private /tmp and /dev/shm for the ranks of a lane, with --private-tmp: empty at the start of each attempt and
+// invisible to other processes, so that what is left there is certainly the attempt's. They are directories of the run,
+// mounted where only these ranks see them (launch::MountSpace).
 //
-// What ranks need stays where it is, though it lies in /tmp: the run's directory, distrun itself, plugins and what
-// lies beside them, the directory that distrun was started in. Lives on: the coordinator's loop.
+// What ranks need stays visible even if it lies in /tmp: the run's directory, distrun itself, plugins and the files
+// beside them, and the directory in which distrun was started. Lives on: the coordinator's loop.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,29 +16,29 @@
 
 namespace distrun::runner {
 
-// The directories that ranks have for themselves, by their real paths.
+// Returns the real paths of the directories that ranks have to themselves.
 std::vector<std::string> private_directories();
 
 class PrivateTmp {
  public:
-  // The `number`th of the run; `needed` are paths that stay where they are, as far as they are there. Makes
-  // directories, no mounts yet. In the end they are removed, but with `keep` only those in which nothing was left.
-  // Throws Error{Failed} with the path that cannot be made.
+  // `number` counts within the run; `needed` are paths that stay visible if they exist. Creates directories, but no
+  // mounts yet. The destructor removes them; with `keep` only if nothing was left in them. Throws Error{Failed} with
+  // the path that cannot be created.
   PrivateTmp(const proc::RunPlaces& places, int number, std::vector<std::string> needed, bool keep);
   ~PrivateTmp();
   PrivateTmp(const PrivateTmp&) = delete;
   PrivateTmp& operator=(const PrivateTmp&) = delete;
 
-  // In this order. The last of them cover /tmp and /dev/shm.
+  // To be mounted in this order. The last ones cover /tmp and /dev/shm.
   const std::vector<launch::Mount>& mounts() const noexcept { return mounts_; }
-  // Once they are made.
+  // Set once the mounts exist.
   std::shared_ptr<const launch::MountSpace> space;
 
   struct Left {
-    proc::NewName name;   // where it lies
-    std::string seen_as;  // by ranks: "/tmp/socket"
+    proc::NewName name;   // where it really lies
+    std::string seen_as;  // its path for the ranks: "/tmp/socket"
   };
-  // What is in them, but for what stays.
+  // Returns what is left in them, except for needed paths.
   std::vector<Left> left() const;
 
  private:
@@ -51,21 +51,21 @@ class PrivateTmp {
   void collect(const Folder& place, const std::string& below, std::vector<Left>& left) const;
   bool leads_to_needed(const std::string& shown) const;
 
-  std::vector<std::string> roots_;  // removed in the end
+  std::vector<std::string> roots_;  // removed at the end
   std::vector<Folder> places_;
-  std::vector<std::string> needed_;  // the outermost ones only, as ranks see them
+  std::vector<std::string> needed_;  // outermost ones only, as ranks see them
   bool keep_;
   std::vector<launch::Mount> mounts_;
 };
 
-// Makes them for the lanes of a run.
+// Creates a PrivateTmp for each lane of a run.
 class PrivateTmps {
  public:
-  // For ranks of these plugins, or of this program; `keep` leaves what they leave for a look. `node` must outlive it.
+  // Serves ranks of these plugins, or of this program; `keep` preserves their leftovers. `node` must outlive this.
   PrivateTmps(launch::Node& node, proc::RunPlaces places, std::vector<std::string> plugins, bool keep)
       : node_(node), places_(std::move(places)), plugins_(std::move(plugins)), keep_(keep) {}
 
-  // Throws Error with what is denied.
+  // Throws Error with the reason if the kernel denies it.
   io::Task<std::unique_ptr<PrivateTmp>> make();
 
  private:
@@ -76,7 +76,7 @@ class PrivateTmps {
   int made_ = 0;
 };
 
-// What ranks of these plugins need beside the run's own directory.
+// Returns the paths that ranks of these plugins need, besides the run's directory.
 std::vector<std::string> needed_paths(const proc::RunPlaces& places, const std::vector<std::string>& plugins);
 
 }  // namespace distrun::runner

@@ -16,7 +16,7 @@ bool may_stand_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// "./train-2.py" is train_2_py.
+// Turns "./train-2.py" into train_2_py.
 std::string name_of_file(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1).substr(0, kNameMax);
   std::replace_if(
@@ -24,7 +24,7 @@ std::string name_of_file(const std::string& path) {
   return name.empty() ? "program" : name;
 }
 
-// Of an interpreter, what it runs says more.
+// The script of an interpreter makes a better name.
 std::string name_of_program(const Settings& settings) {
   if (!settings.program_name.empty()) return settings.program_name;
   const std::string& path = settings.program_path;
@@ -44,8 +44,8 @@ std::vector<std::string> common_variables(const Settings& settings, const std::s
                                      "DISTRUN_TEMP_DIR=" + temp_dir,
                                      "DISTRUN_THREADS=" + threads_each(settings.world_size, 1),
                                      "MASTER_PORT=" + std::to_string(base::find_free_port())};
-  if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another may not be seen there
-  // Python and Fortran keep what they print to a pipe, and what a hung or killed rank said last would never be seen.
+  if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another directory may be invisible to the ranks
+  // Python and Fortran buffer output to a pipe, so the last output of a hung or killed rank would be lost.
   for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) {
     if (std::getenv(name) == nullptr) variables.push_back(std::string(name) + "=1");
   }

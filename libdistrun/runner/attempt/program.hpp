@@ -1,17 +1,17 @@
 #pragma once
-// `distrun exec`: a program in place of a plugin. It makes a run of one test, exec.NAME, whose ranks are processes of
-// the program. They tell nothing: they begin their body when they begin, and their exit codes are their results.
+// `distrun exec`: a program instead of a plugin. The run has one test, exec.NAME; its ranks are processes of the
+// program. They report nothing: their body begins when they start, and their exit code is their result.
 #include <string>
 
 #include <distrun/runner/plan/plan.hpp>
 
 namespace distrun::runner {
 
-// settings.program and program_path say which.
+// Plans the test for settings.program and settings.program_path.
 PlannedTest plan_program(const Settings& settings);
 
-// What the node starts. Every rank gets RANK, WORLD_SIZE and their like, MASTER_PORT with a port that was free a
-// moment ago, and `temp_dir`, which all share. Throws Error{Failed} if there is no port.
+// Returns what the node must start. Each rank gets RANK, WORLD_SIZE and the like, MASTER_PORT with a port that was free
+// a moment ago, and the shared `temp_dir`. Throws Error{Failed} if no port is free.
 launch::ProgramSpec program_spec(const Settings& settings, const std::string& run_id, const std::string& temp_dir);
 
 }  // namespace distrun::runner

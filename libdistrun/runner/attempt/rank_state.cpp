@@ -7,7 +7,7 @@
 namespace distrun::runner {
 namespace {
 
-// Of a rank that left without telling a result.
+// Returns the outcome of a rank that left without reporting a result.
 Outcome from_exit_code(int code) {
   if (code == wire::kTestErrorExitCode) return {OutcomeKind::Failed, code, ""};
   if (const auto skip = wire::find_skip(code)) return {OutcomeKind::Skipped, code, std::string(skip->message)};
@@ -17,13 +17,13 @@ Outcome from_exit_code(int code) {
 
 bool has_skipped(const RankState& rank) { return rank.skip && rank.record.errors.empty(); }
 
-// What a rank ends with after its result, if nothing gets in between. (A process that ranks share ends with 0.)
+// Returns the exit code that a rank should have after its result. (A process shared by ranks ends with 0.)
 int owed_code(const RankState& rank) {
   if (rank.shares_process || rank.done_passed) return 0;
   return has_skipped(rank) ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
 }
 
-// Of a rank that told its result and then ended with `code`.
+// Returns the outcome of a rank that reported its result and then ended with `code`.
 Outcome from_result(const RankState& rank, int code) {
   if (rank.has_fatal_error()) return {OutcomeKind::Failed, code, ""};
   if (!has_skipped(rank) && (!rank.done_passed || !rank.record.errors.empty())) return {OutcomeKind::Failed, code, ""};
@@ -32,14 +32,14 @@ Outcome from_result(const RankState& rank, int code) {
   return {OutcomeKind::Passed, 0, ""};
 }
 
-// Of one that told its result and has no exit code, or none yet.
+// The same for a rank without an exit code, or without one yet.
 Outcome from_result_alone(const RankState& rank) {
   Outcome outcome = from_result(rank, owed_code(rank));
   if (outcome.kind == OutcomeKind::Failed) outcome.value = 0;
   return outcome;
 }
 
-// An exit code of a rank that told nothing stands for nothing but itself.
+// If the rank reported nothing, its exit code is taken literally.
 Outcome death_at_end(const RankState& rank, proc::ExitStatus status) {
   const bool told = rank.done || rank.skip || rank.has_fatal_error() || is_failure(rank.record.outcome);
   if (told || rank.signaled_by_us || !status.exited() || status.code() < 0) return outcome_at_end(rank, status);

@@ -1,5 +1,5 @@
 #pragma once
-// One rank while its attempt goes on: its record, and what is needed to come to its outcome.
+// The state of a rank during its attempt: its record, and what is needed to determine its outcome.
 #include <optional>
 
 #include <distrun/runner/proc/exit_status.hpp>
@@ -9,22 +9,22 @@ namespace distrun::runner {
 
 struct RankState {
   RankRecord record;
-  base::TimePoint deadline = base::TimePoint::max();  // of its current phase
-  base::TimePoint lost_at = base::TimePoint::max();   // when a broken connection makes it a lost rank
-  base::Nanoseconds cpu_wait{};  // when it was last read: how long its process has waited for a CPU
+  base::TimePoint deadline = base::TimePoint::max();  // of the current phase
+  base::TimePoint lost_at = base::TimePoint::max();   // when a broken connection makes the rank lost
+  base::Nanoseconds cpu_wait{};                       // how long its process has waited for a CPU, at the last reading
   base::Nanoseconds extended{};  // by how much the deadline was moved because ranks waited for a CPU
   bool started = false;
   bool ended = false;
-  bool done = false;  // sent its result
+  bool done = false;  // has sent its result
   bool done_passed = false;
   std::optional<wire::Phase> first_error_in;
-  std::optional<std::size_t> stray_error;  // of a process that it has forked, which did what only a rank may
-  bool settled = false;                    // and waits for its next test
-  bool used_up = false;                    // its process is no longer fit for another
-  bool ran_others = false;                 // its process has run other tests before
-  bool shares_process = false;             // with the other ranks: what a code of its end means is nobody's
+  std::optional<std::size_t> stray_error;  // index of the error about a forked child that acted as the rank
+  bool settled = false;                    // waits for its next test
+  bool used_up = false;                    // its process is not fit for another test
+  bool ran_others = false;                 // its process has run earlier tests
+  bool shares_process = false;             // with the other ranks: the exit code belongs to no single rank
   bool signaled_by_us = false;
-  bool is_held = false;  // its failure is decided once the deaths that it may follow from are told
+  bool is_held = false;  // its failure is decided once the deaths that may have caused it are reported
   std::optional<wire::SkipReport> skip;
 
   bool alive() const noexcept { return started && !ended; }
@@ -32,27 +32,27 @@ struct RankState {
   bool has_fatal_error() const noexcept;
 };
 
-// The outcome of a rank that has told its result and lives on.
+// Returns the outcome of a rank that has reported its result and lives on.
 Outcome outcome_at_done(const RankState& rank);
 
-// Whether the rank has told a good result and has run other tests before: how it ends then is no single test's.
+// Returns whether the rank has reported a good result and ran earlier tests: how it ends then is not this test's doing.
 bool ends_for_all(const RankState& rank);
 
-// The outcome of a rank that has ended: what it reported, what we did to it, and its exit status, in
-// that order. An outcome that was decided before (a timeout, a lost connection) stays.
+// Returns the outcome of a rank that has ended, from its report, from what we did to it, and from its exit status, in
+// that order. An outcome decided before (a timeout, a lost connection) stands.
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status);
 
-// The same of a rank that is somebody's program: its exit code is its result.
+// The same for a rank that is a user's program: its exit code is its result.
 Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status);
 
-// The same where the test declares deaths. A declared exit code of a rank that told no result is that death, though it
-// stands for an error or a skip elsewhere. What a check of the rank has found before stays a failure.
+// The same where the test declares deaths. A declared exit code of a rank without a result is that death, even if the
+// code elsewhere means an error or a skip. Errors that the rank's checks found before still make it fail.
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status, const std::vector<wire::MayDie>& may_die);
 
-// Whether the test declared this death.
+// Returns whether the test declared this death.
 bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome);
 
-// A bad outcome of its own: failed, died, lost or timed out.
+// Returns whether the outcome is bad in itself: failed, died, lost or timed out.
 bool is_failure(const Outcome& outcome) noexcept;
 
 }  // namespace distrun::runner

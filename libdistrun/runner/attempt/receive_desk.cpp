@@ -5,7 +5,7 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kWaitsMax = 256;  // of a rank; of more threads at once the others are not kept
+constexpr std::size_t kWaitsMax = 256;  // per rank; waits of further threads are not kept
 
 }  // namespace
 

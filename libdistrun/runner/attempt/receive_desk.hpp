@@ -1,6 +1,6 @@
 #pragma once
-// Who waits for a message from whom. Pure bookkeeping, like the barrier desk: a rank that waits for one that
-// has finished must be told, and a report of a time-out should say who waited.
+// Tracks which ranks wait for a message, and from which rank. Pure bookkeeping, like the barrier desk: a rank that
+// waits for a finished rank must be notified, and the report of a timeout should name the waiting ranks.
 #include <map>
 #include <set>
 #include <string>
@@ -12,20 +12,20 @@ namespace distrun::runner {
 
 class ReceiveDesk {
  public:
-  // The rank waits. The ranks among those it waits for that have finished: it must be told each of them.
+  // The rank waits. Returns the ranks that it waits for and that have finished; it must be notified of each.
   std::vector<int> wait(int rank, const wire::ReceiveWait& wait, int world_size);
-  // One such wait of the rank is over.
+  // One such wait of the rank has ended.
   void end(int rank, const wire::ReceiveWait& wait);
-  // The rank sends nothing any more. Those that wait for it, to be told.
+  // The rank sends nothing more. Returns the ranks that wait for it; they must be notified.
   std::vector<int> leave(int rank);
-  // Its oldest wait: `receive("token") from rank 1`; or empty.
+  // Returns its oldest wait as `receive("token") from rank 1`, or empty.
   std::string waiting_in(int rank) const;
 
  private:
   static bool waits_for(const wire::ReceiveWait& wait, int from) { return wait.from < 0 || wait.from == from; }
   static bool wait_for(const std::vector<wire::ReceiveWait>& waits, int from);
 
-  std::map<int, std::vector<wire::ReceiveWait>> waiting_;  // of each rank's threads; none has an empty list
+  std::map<int, std::vector<wire::ReceiveWait>> waiting_;  // by rank, one per waiting thread; no empty lists
   std::set<int> gone_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What all attempts of a run share.
+// The settings and services that all attempts of a run share.
 #include <string>
 
 #include <distrun/common/io/loop.hpp>
@@ -15,7 +15,7 @@ class NameWatch;    // belongings.hpp
 class PrivateTmps;  // private_tmp.hpp
 class WorkDirPool;  // work_dirs.hpp
 
-// Everything outlives the attempts.
+// Everything here must outlive the attempts.
 struct RunContext {
   io::Loop& loop;
   launch::Node& node;
@@ -25,9 +25,9 @@ struct RunContext {
   WorkDirPool& dirs;
   std::string run_id;
   Graces graces{};
-  OutputSink* output = nullptr;         // shows what programs write; null: nobody does
-  PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
-  TraceSink* traces = nullptr;          // takes what ranks write down of what they do; null: they write nothing
+  OutputSink* output = nullptr;         // shows what programs write; null: not shown
+  PrivateTmps* private_tmps = nullptr;  // creates private directories for ranks; null: they have none
+  TraceSink* traces = nullptr;          // takes the ranks' traces; null: nothing is traced
 };
 
 }  // namespace distrun::runner

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
 
-// "2" of the list "0,2"; where there is no list, or it is too short, the rank's number.
+// Returns "2" for rank 1 and the list "0,2"; without a list, or if it is too short, the rank's number.
 std::string device_of(int rank) {
   const char* list = std::getenv(kVisibleDevices);
   std::istringstream devices(list == nullptr ? "" : list);
@@ -33,7 +33,7 @@ void give_own_device(wire::RunOrder& order) {
                    {{kVisibleDevices, device_of(order.rank)}, {"DISTRUN_GPU", std::to_string(order.rank)}});
 }
 
-// Of the run, as this process has one: with it its ranks and hosts know each other on sockets that all can reach.
+// The run's secret: its ranks and hosts prove it to each other on sockets that any process can connect to.
 const std::string& store_secret() {
   static const std::string secret = base::random_hex(32);
   return secret;
@@ -64,7 +64,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
     order.suite_dir = test.share->dir;
     order.suite_settings = test.share->settings;
   }
-  // What a test leaves in a process that stays would be the next one's.
+  // Things that a test leaves behind in a process that is kept would be blamed on the next test.
   order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || base::ranks_stay(test.variant.isolation));
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";

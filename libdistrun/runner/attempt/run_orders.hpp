@@ -1,5 +1,5 @@
 #pragma once
-// The order that each rank of an attempt gets.
+// Builds the order that each rank of an attempt receives.
 #include <string>
 #include <vector>
 
@@ -12,14 +12,14 @@
 
 namespace distrun::runner {
 
-// Without what differs between ranks. For a test that asks for env:// rendezvous it holds a port that
-// was free a moment ago. `store` is where its ranks have theirs, and `trace` where they write down what they do; null:
-// they do not.
+// Returns the part of the order that all ranks share. For a test with env:// rendezvous it includes a port that was
+// free a moment ago. `store` is the ranks' store; `trace` is where they record what they do, null if they do not.
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
                             const WorkDirs& dirs, const AttemptStore& store, const trace::Memory* trace = nullptr);
-// A rank that is to see one device alone sees the one that has its place in CUDA_VISIBLE_DEVICES as distrun has it.
+// Completes the order for one rank. A rank that is to see a single device gets the one at its index in distrun's
+// CUDA_VISIBLE_DEVICES.
 wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
-// The directories that everybody may leave something in, of those that ranks see as everybody does. Null: they see all.
+// Returns the watched directories that ranks share with other processes; `private_tmp` is null if they share all.
 std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names, const PrivateTmp* private_tmp);
 
 }  // namespace distrun::runner

@@ -8,15 +8,15 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kLineMax = 4096;  // of a line, no more is looked at
-constexpr std::size_t kLinesMax = 400;  // of a report
+constexpr std::size_t kLineMax = 4096;  // only this much of a line is read
+constexpr std::size_t kLinesMax = 400;  // per report
 constexpr std::size_t kSummaryMax = 300;
 
 constexpr std::string_view kUndefined = "UndefinedBehaviorSanitizer";
 constexpr std::array<std::string_view, 6> kSanitizers{"AddressSanitizer", "ThreadSanitizer", "MemorySanitizer",
                                                       "LeakSanitizer",    kUndefined,        "HWAddressSanitizer"};
 
-// Lines of a text, one after another.
+// Iterates over the lines of a text.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
@@ -38,7 +38,7 @@ struct SourcePlace {
   std::uint32_t line = 0;
 };
 
-// "FILE:LINE" or "FILE:LINE:COLUMN" at the end of `text`. A file without a line ("/lib/x.so+0x12") is none.
+// Parses "FILE:LINE" or "FILE:LINE:COLUMN" at the end of `text`. A file without a line ("/lib/x.so+0x12") is none.
 std::optional<SourcePlace> place_at_end(std::string_view text) {
   std::optional<SourcePlace> place;
   for (int i = 0; i < 2; ++i) {
@@ -54,7 +54,7 @@ std::optional<SourcePlace> place_at_end(std::string_view text) {
   return place;
 }
 
-// Sources of the sanitizers, of libc and of the standard library: never what went wrong.
+// Returns whether the file is a source of a sanitizer, libc or the standard library, which is never the culprit.
 bool is_theirs(std::string_view file) {
   for (const std::string_view part : {"libsanitizer/", "compiler-rt/", "sanitizer_common", "sysdeps/", "/usr/include/",
                                       "/usr/lib/", "csu/", "/nptl/", "/stdlib/", "include/c++/"}) {
@@ -63,7 +63,7 @@ bool is_theirs(std::string_view file) {
   return false;
 }
 
-// The place of a frame: "    #1 0x55.. in f(int) /src/x.cpp:12:3", or as the thread sanitizer writes it,
+// Parses the place of a frame: "    #1 0x55.. in f(int) /src/x.cpp:12:3", or as ThreadSanitizer writes it,
 // "    #1 f(int) /src/x.cpp:12:3 (x+0x..) (BuildId: ..)".
 std::optional<SourcePlace> place_of_frame(std::string_view line) {
   const std::size_t start = line.find_first_not_of(' ');
@@ -74,7 +74,7 @@ std::optional<SourcePlace> place_of_frame(std::string_view line) {
   return place && !is_theirs(place->file) ? place : std::nullopt;
 }
 
-// What follows "ERROR: AddressSanitizer: ", or "WARNING: ThreadSanitizer: ".
+// Parses a line with "ERROR: AddressSanitizer: ..." or "WARNING: ThreadSanitizer: ...".
 std::optional<SanitizerReport> header_of(std::string_view line) {
   for (const std::string_view kind : {std::string_view("ERROR: "), std::string_view("WARNING: ")}) {
     const std::size_t at = line.find(kind);
@@ -91,7 +91,7 @@ std::optional<SanitizerReport> header_of(std::string_view line) {
   return std::nullopt;
 }
 
-// "x.cpp:3:5: runtime error: signed integer overflow: ..."
+// Parses "x.cpp:3:5: runtime error: signed integer overflow: ..."
 std::optional<SanitizerReport> runtime_error_of(std::string_view line) {
   constexpr std::string_view kMark = ": runtime error: ";
   const std::size_t at = line.find(kMark);
@@ -105,8 +105,8 @@ std::optional<SanitizerReport> runtime_error_of(std::string_view line) {
   return report;
 }
 
-// "READ of size 4 at 0x... thread T0", of the address and the thread sanitizer, or "Direct leak of 8 byte(s) in 1
-// object(s) allocated from:", of the leak sanitizer.
+// Parses "READ of size 4 at 0x... thread T0" (AddressSanitizer and ThreadSanitizer), or "Direct leak of 8 byte(s) in 1
+// object(s) allocated from:" (LeakSanitizer).
 std::string_view access_of(std::string_view line) {
   const std::size_t start = line.find_first_not_of(' ');
   const std::string_view text = start == std::string_view::npos ? line : line.substr(start);

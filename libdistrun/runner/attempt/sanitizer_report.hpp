@@ -1,5 +1,5 @@
 #pragma once
-// Finds the report of a sanitizer in what a rank has printed.
+// Finds a sanitizer's report in the output of a rank.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,12 +10,12 @@ namespace distrun::runner {
 struct SanitizerReport {
   std::string sanitizer;  // "AddressSanitizer"; "UndefinedBehaviorSanitizer" also where it only says "runtime error"
   std::string summary;    // "heap-buffer-overflow on address 0x602000000014 ..., READ of size 4"; one line
-  std::string file;       // of the innermost frame that is no part of a sanitizer or the system; empty: none is named
+  std::string file;       // of the innermost frame outside sanitizers and the system; empty: none is named
   std::uint32_t line = 0;
   friend bool operator==(const SanitizerReport&, const SanitizerReport&) = default;
 };
 
-// The first report, since the others often follow from it. Any bytes, in linear time; a pure function.
+// Returns the first report, since the others often follow from it. Accepts any bytes, in linear time; pure.
 std::optional<SanitizerReport> find_sanitizer_report(std::string_view output);
 
 }  // namespace distrun::runner

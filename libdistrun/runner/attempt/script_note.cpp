@@ -35,7 +35,7 @@ std::vector<std::string> arguments_of(int pid) {
   return arguments;
 }
 
-// -W and -X have a value of their own behind them.
+// -W and -X are followed by a value.
 bool takes_value(const std::string& option) { return option == "-W" || option == "-X"; }
 
 constexpr std::string_view kModule = "module ";
@@ -46,8 +46,7 @@ bool is_one_of(std::string_view name, const auto& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The first word that is no option, unless an option has the code itself: `-c` of shells, also in "-ec", `-e` of
-// others.
+// Returns the first word that is no option; nothing if an option holds the code: `-c` of shells (also "-ec"), or `-e`.
 std::optional<std::string> first_word(const std::vector<std::string>& arguments, char code) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];

@@ -16,15 +16,15 @@ namespace distrun::runner {
 namespace {
 
 constexpr auto kClosePatience = std::chrono::seconds(1);
-constexpr auto kLook = std::chrono::milliseconds(5);  // at what is left, from one to the next
-constexpr int kStandingLooksMax = 20;                 // what ends by itself so soon is no leftover
+constexpr auto kLook = std::chrono::milliseconds(5);  // interval between checks for leftovers
+constexpr int kStandingLooksMax = 20;                 // what ends by itself within this time is no leftover
 
 std::string text_of(proc::ExitStatus status) {
   return status.signaled() ? "was " + describe({OutcomeKind::Signaled, status.signal(), ""})
                            : describe({OutcomeKind::Exited, status.code(), ""});
 }
 
-// Of a rank that was dismissed: it ends as its last test wants it to.
+// A dismissed rank ends with the exit code that its last test leads to.
 bool is_good_end(proc::ExitStatus status) {
   return status.clean() || (status.exited() && status.code() == wire::find_skip("generic")->exit_code);
 }
@@ -56,7 +56,7 @@ std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec
 void StandingWorld::take_back(bool whole) {
   lent_to_ = nullptr;
   if (!whole) return forget();
-  if (alive_.size() < pids_.size()) broken_ = last_death_;  // when its test was over already
+  if (alive_.size() < pids_.size()) broken_ = last_death_;  // a rank died when its test was already over
 }
 
 void StandingWorld::forget() {
@@ -91,12 +91,12 @@ void StandingWorld::dismiss() {
     try {
       world_->send(rank, wire::pack_frame(wire::ControlFrame::Dismiss, static_cast<std::uint16_t>(rank), {}));
     } catch (const Error&) {
-      // It does not read, and is killed when its time is over.
+      // The rank does not read; it is killed when the time is over.
     }
   }
 }
 
-// All have ended, or the time is over.
+// Waits until all ranks have ended or the time is over.
 io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
   closed_ = std::make_unique<io::OneShot<bool>>(loop_);
   io::Alarm alarm(loop_, [this] {
@@ -107,7 +107,7 @@ io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
   closed_.reset();
 }
 
-// Of exit handlers: what tests have left is told with them.
+// Looks for processes that exit handlers have started or left; those left by tests are reported with the tests.
 io::Task<void> StandingWorld::look_for_leftovers() {
   std::vector<launch::Leftover> left = world_->leftovers();
   for (int look = 1; look < kStandingLooksMax && !left.empty(); ++look) {
@@ -137,7 +137,7 @@ io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
     co_await until_closed(kClosePatience);
   }
   if (world_ && dismissed && !killed_ && bad_end_.empty()) co_await look_for_leftovers();
-  if (world_) world_->end_leftovers();  // what they have started ends with them
+  if (world_) world_->end_leftovers();  // processes that the ranks have started end with them
   std::string bad_end = std::move(bad_end_);
   forget();
   co_return bad_end;
@@ -150,7 +150,7 @@ void StandingWorld::on_rank_started(int rank, int pid) {
 }
 
 void StandingWorld::on_frame(int rank, const wire::Frame& frame) {
-  if (lent_to_ != nullptr) lent_to_->on_frame(rank, frame);  // else it is of a test that is over
+  if (lent_to_ != nullptr) lent_to_->on_frame(rank, frame);  // otherwise it belongs to a test that is over
 }
 
 void StandingWorld::on_connection_lost(int rank, const std::string& why) {

@@ -1,10 +1,10 @@
 #pragma once
-// Ranks that stay from one test to the next, with the isolations "pool" and "threads". Between two tests nobody leads
-// them, and they wait. Lives on: the coordinator's loop.
+// Persistent ranks: those that are kept from one test to the next, with the isolations "pool" and "threads". Between
+// tests they wait, and no attempt is in charge of them. Lives on: the coordinator's loop.
 //
 //   none --lend--> lent --take_back, whole--> idle --lend, the same kind--> lent
 //    ^              `--take_back, broken--> none
-//    `---------------------------------------- close --`          (one dies while idle: broken, no use but to close)
+//    `---------------------------------------- close --`          (a rank dies while idle: broken, must be closed)
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,39 +19,39 @@ namespace distrun::runner {
 
 class StandingWorld final : public launch::WorldEvents {
  public:
-  // What the ranks write while they are idle is forgotten with what they wrote before, or kept for who comes next.
+  // Output that ranks write while idle is dropped with their earlier output, or kept for the next test.
   enum class Output { Forgotten, Kept };
   StandingWorld(io::Loop& loop, launch::Node& node, Output output = Output::Forgotten)
       : loop_(loop), node_(node), output_(output) {}
-  // Called when one dies or is lost while they are idle; not by close().
+  // `tell` is called when a rank dies or is lost while idle, but not during close().
   void on_broken(std::function<void()> tell) { on_broken_ = std::move(tell); }
 
-  // Whether the ranks that wait serve this test: of the same plugin and suite, as many of them, and all alive.
+  // Returns whether the idle ranks fit this test: same plugin, suite, isolation and world size, and all alive.
   bool serves(const launch::WorldSpec& spec, const std::string& suite) const;
-  // Ranks for a test, whose events go to `to` until take_back(): those that wait, if serves(), else new ones.
+  // Returns ranks for a test: the idle ones if serves(), else new ones. Their events go to `to` until take_back().
   std::shared_ptr<launch::World> lend(const launch::WorldSpec& spec, const std::string& suite, launch::WorldEvents& to);
-  // What the ranks may go on using: it lives as long as they do. They are lent.
+  // Keeps what the ranks may go on using for as long as they live. Call while they are lent.
   void hold(std::vector<std::shared_ptr<const void>> used) { held_ = std::move(used); }
-  // The test is over. `whole`: all ranks are alive and wait for another.
+  // The test is over. `whole`: all ranks are alive and wait for the next.
   void take_back(bool whole);
   const std::string& plugin() const noexcept { return spec_.plugin; }
   const std::string& suite() const noexcept { return suite_; }
-  // Of the ranks that are lent.
+  // The pids of the lent ranks.
   const std::vector<int>& pids() const noexcept { return pids_; }
-  // What has happened to ranks while they were idle: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
+  // Returns what happened to a rank while idle: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
   const std::string& broken() const noexcept { return broken_; }
-  // The last rank that has died, and how; nothing if none has.
+  // How the rank that died last ended; nothing if none has died.
   const std::optional<proc::ExitStatus>& last_death() const noexcept { return last_status_; }
-  // Null if there is none.
+  // Null without ranks.
   launch::World* world() const noexcept { return world_.get(); }
-  // Stops the ranks that wait and what they have started, but for those that have stopped themselves, until resume()
-  // or until a test needs them. Does nothing while they are lent: who leads them stops them.
+  // Stops the idle ranks and what they have started, except for ranks that have stopped themselves, until resume() or
+  // until a test needs them. Does nothing while they are lent: their attempt stops them.
   void pause();
   void resume();
-  // Ends the ranks that wait, and what they have started. With `patience` they are dismissed first and may end as ranks
-  // do for so long; with none, and then, they are killed. Completes when they are gone, or a second after that. Says
-  // what went wrong when they were dismissed: "rank 1 was killed by signal 11 (SIGSEGV)", "they left the process 4711
-  // (sleep 100) behind"; or empty.
+  // Ends the idle ranks and what they have started. With `patience`, they are dismissed first and have this long to end
+  // normally; then, or without it, they are killed. Completes when they are gone, or a second later. Returns what went
+  // wrong after they were dismissed: "rank 1 was killed by signal 11 (SIGSEGV)", "they left the process 4711 (sleep
+  // 100) behind"; or empty.
   io::Task<std::string> close(base::Nanoseconds patience = base::Nanoseconds::zero());
 
  private:
@@ -82,9 +82,9 @@ class StandingWorld final : public launch::WorldEvents {
   std::string broken_;
   std::string last_death_;
   std::optional<proc::ExitStatus> last_status_;
-  std::unique_ptr<io::OneShot<bool>> closed_;  // while close() waits
+  std::unique_ptr<io::OneShot<bool>> closed_;  // set while close() waits
   bool killed_ = false;                        // by close()
-  std::string bad_end_;                        // of a rank that was dismissed
+  std::string bad_end_;                        // of a dismissed rank
 };
 
 }  // namespace distrun::runner

@@ -32,7 +32,7 @@ void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kSweepMoment)
 void Sweep::look() {
   const std::vector<launch::Leftover> left = world_.leftovers();
   if (left.empty() && !belongings_.any()) return on_done_({});
-  // Only once it is gone does a process that ends leave us its children.
+  // A process that is ending hands its children to us only once it is gone.
   const bool waits_for_end = patient_ && !left.empty() && all_end(left);
   if (loop_.clock().now() < (waits_for_end ? until_ + graces_.kill : until_)) return again_in_a_moment();
   for (const launch::Leftover& leftover : left) {
@@ -49,7 +49,7 @@ void Sweep::tell_names() {
   for (Leak& leak : belongings_.tell()) leaks_.push_back(std::move(leak));
 }
 
-// What a process is called changes while it ends: its number is what stays.
+// The name of a process changes while it ends, but its number stays.
 Leak* Sweep::find_process(std::string_view process) {
   const std::string_view number = process.substr(0, process.find(' ') + 1);
   const auto found = std::find_if(leaks_.begin(), leaks_.end(), [&](const Leak& leak) {

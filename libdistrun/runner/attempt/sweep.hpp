@@ -1,9 +1,9 @@
 #pragma once
-// After the ranks: what outlived them. Processes are ended, what else is the attempt's is removed as far as that is
-// the run's to do, all of it is told. Something that ends or vanishes by itself within a short grace is no leak, nor
-// is what the kernel is clearing away by then.
+// Finds what has outlived the ranks: ends processes, removes other leftovers of the attempt as far as that is safe, and
+// reports everything. What ends or vanishes by itself within a short grace is no leak, nor is what the kernel is
+// clearing away by then.
 //
-//   looking (until nothing is there, or the grace is over) -> ending (until all is gone, or its bound) -> done
+//   looking (until nothing is left, or the grace is over) -> ending (until all is gone, or its bound) -> done
 //
 // Lives on: the coordinator's loop.
 #include <functional>
@@ -22,11 +22,11 @@ class Sweep {
  public:
   using OnDone = std::function<void(std::vector<Leak>)>;
 
-  // `world` and `belongings` must outlive it. With `patient` the grace is given, else everything goes at once.
+  // `world` and `belongings` must outlive this. Waits for the grace only if `patient`.
   Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
         OnDone on_done);
 
-  // May call on_done at once.
+  // May call on_done before it returns.
   void start();
 
  private:

@@ -7,7 +7,7 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kWaitingMax = std::size_t{64} << 20;  // bytes for a rank that has not begun
+constexpr std::size_t kWaitingMax = std::size_t{64} << 20;  // bytes, for a rank that has not begun
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void Talk::release(const Release& release) {
   for (const int rank : release.ranks) send(rank, wire::ControlFrame::BarrierRelease, message);
 }
 
-// Keeps what comes before the rank has its order, within a bound. Throws Error{Overloaded} beyond it.
+// Queues frames for a rank that has no order yet, up to a limit. Throws Error{Overloaded} beyond it.
 void Talk::post(int rank, wire::Bytes packed) {
   Line& to = lines_[static_cast<std::size_t>(rank)];
   if (to.is_open) return world_->send(rank, std::move(packed));

@@ -1,6 +1,6 @@
 #pragma once
-// What ranks have to say to each other goes through here: messages, barriers, and the news of a failure. And what is
-// said to them: frames for a rank that has not begun wait until it has its order. Lives on: the coordinator's loop.
+// Relays what ranks send to each other: messages, barriers and news of failures. Also sends everything else to ranks:
+// frames for a rank that has not begun are queued until it has its order. Lives on: the coordinator's loop.
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,42 +15,42 @@ namespace distrun::runner {
 
 class Talk {
  public:
-  // A rank that does not read cannot be led. May be called in the middle of any function here.
+  // Called when a rank does not read, so that it cannot be controlled; possibly from within any function here.
   using OnUnreachable = std::function<void(int rank, const std::string& why)>;
 
   Talk(int world_size, OnUnreachable on_unreachable);
-  // Before anything else is called. The world outlives it.
+  // Call before anything else. The world must outlive this.
   void use(launch::World& world) noexcept { world_ = &world; }
 
-  // A message to the rank.
+  // Sends a message to the rank.
   template <class Message>
   void send(int rank, wire::ControlFrame kind, const Message& message) {
     send_packed(rank, wire::pack(kind, static_cast<std::uint16_t>(rank), message));
   }
-  // The same without anything to say but its kind.
+  // Sends a frame without payload.
   void send(int rank, wire::ControlFrame kind) {
     send_packed(rank, wire::pack_frame(kind, static_cast<std::uint16_t>(rank), {}));
   }
-  // Its order, and behind it whatever other ranks have sent to it already.
+  // Sends the rank its order, followed by what other ranks have sent to it so far.
   void begin(int rank, const wire::RunOrder& order);
 
-  // From a rank to another. Throws Error{InvalidArgument} if there is no such rank, Error{Overloaded} if too much waits
-  // for that one already: the message is dropped then.
+  // Relays a message between ranks. Throws Error{InvalidArgument} if the target does not exist; drops the message and
+  // throws Error{Overloaded} if too much is queued for it.
   void pass_on(int from, wire::RankMessage message);
   void enter_barrier(int rank, const std::string& barrier);
   void wait_for_message(int rank, const wire::ReceiveWait& wait);
   void end_wait(int rank, const wire::ReceiveWait& wait) { receives_.end(rank, wait); }
-  // The rank comes to no barrier and sends nothing any more; `declared`: it has died as its test wanted it to.
+  // The rank enters no more barriers and sends nothing more; `declared`: it died as its test declared.
   void leave(int rank, bool declared);
-  // `barrier "x"`, `receive("token") from rank 1`; or empty.
+  // Returns `barrier "x"` or `receive("token") from rank 1`; or empty.
   std::string waiting_in(int rank) const;
-  // Drops the waits that the rank shows though they have ended: what ends them has been sent to it.
+  // Drops waits that the rank still shows although what ends them has been sent to it.
   void drop_ended_waits(int rank, board::Shown& shown) const;
 
  private:
   struct Line {
-    bool is_open = false;              // its order is out
-    std::vector<wire::Bytes> waiting;  // frames that came before that
+    bool is_open = false;              // its order has been sent
+    std::vector<wire::Bytes> waiting;  // frames queued before that
     std::size_t waiting_bytes = 0;
   };
 

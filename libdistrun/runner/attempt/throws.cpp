@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPcsMax = wire::kInnerFrames + wire::kOuterFrames;
 constexpr std::size_t kUnwinderFramesMax = 8;
 
-// Of these a stack has some at its innermost end, more of them with a sanitizer, which puts its own before.
+// Frames of the unwinder at the innermost end of a stack; sanitizers add some of their own before them.
 constexpr const char* kUnwinder[] = {"*__cxa_throw", "*__cxa_rethrow", "*_Unwind_RaiseException",
                                      "*_Unwind_Resume_or_Rethrow", "std::rethrow_exception"};
 
@@ -39,7 +39,7 @@ void remove_unwinder(const std::vector<wire::StackFrame>& table, wire::ThreadSta
   if (thread.gap_after >= 0) thread.gap_after -= static_cast<std::int32_t>(count);
 }
 
-// A library without debug information could be anybody's, so who has called it tells more.
+// A library without debug information could be from anywhere; its caller is more useful.
 const wire::StackFrame* place_of(const std::vector<wire::StackFrame>& table, const wire::ThreadStack& thread) {
   for (const std::uint32_t index : thread.frames) {
     const wire::StackFrame& frame = table[index];
@@ -48,8 +48,8 @@ const wire::StackFrame* place_of(const std::vector<wire::StackFrame>& table, con
   return evidence::innermost_user_frame(table, thread);
 }
 
-// Behind the first line: what comes on others are causes and the like. With a comma, since anybody may have written the
-// text, and "there are none in f" says something else.
+// Adds it to the first line, since causes and the like are on later lines. The comma separates it from a text of any
+// kind: without it, "no tests in f" could be read as a sentence.
 void add_function(std::string& text, const std::string& name) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   text.insert(end, (end == 0 ? "in " : ", in ") + name);

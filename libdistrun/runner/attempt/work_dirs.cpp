@@ -19,7 +19,7 @@ void make(const std::string& path) {
   if (::mkdir(path.c_str(), kMode) != 0 && errno != EEXIST) base::throw_errno("cannot make " + path, errno);
 }
 
-// A real directory, as we made it, with exactly so many entries.
+// Returns whether `path` is a real directory (no link) with our mode and exactly `entries` entries.
 bool is_untouched(const std::string& path, int entries) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || status.st_mode != (S_IFDIR | kMode)) return false;

@@ -1,7 +1,7 @@
 #pragma once
-// The directories of attempts: RUN_DIR/N shared by an attempt's ranks, and below it two for each rank, where it works
-// and its TMPDIR. Making and removing directories is the disk's business and costs milliseconds on some; most tests
-// never use theirs, so directories that an attempt leaves empty serve the next one.
+// Directories of attempts: RUN_DIR/N is shared by the ranks of an attempt and holds, for each rank, a work directory
+// and a TMPDIR. Creating and removing directories takes milliseconds on some file systems, and most tests never use
+// theirs, so directories that an attempt leaves empty are reused.
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace distrun::runner {
 
 class WorkDirPool;
 
-// Of one attempt; goes back to its pool.
+// The directories of one attempt; returned to the pool by the destructor.
 class WorkDirs {
  public:
   WorkDirs(WorkDirPool& pool, std::string shared, int world_size);
@@ -22,14 +22,14 @@ class WorkDirs {
 
   const std::string& shared() const noexcept { return shared_; }
   std::string of(int rank) const { return shared_ + "/rank" + std::to_string(rank); }
-  // Of no rank: there is one, for the host of a suite.
+  // A world without ranks, for the host of a suite, has one too.
   std::string tmp_of(int rank) const { return shared_ + "/tmp" + std::to_string(rank); }
-  // Whether they stay for a look.
+  // Returns whether they are kept for inspection.
   bool kept() const noexcept;
-  // What is in the TMPDIRs.
+  // Returns the contents of the TMPDIRs.
   std::vector<proc::NewName> left_in_tmp() const;
-  // Once nobody works here any more: removes what is not empty, so that it can be told what cannot be removed; empty:
-  // nothing. Otherwise that happens at its end, and silently.
+  // Call when no process uses the directories any more. Removes those that are not empty and returns what cannot be
+  // removed, or empty. The destructor does the same silently.
   std::string clear();
 
  private:
@@ -44,11 +44,11 @@ class WorkDirs {
 
 class WorkDirPool {
  public:
-  // `keep` leaves every attempt's directories for a look. The run's directory is removed by who ends the run.
+  // `keep` preserves the directories of every attempt. The caller removes `run_dir` at the end of the run.
   WorkDirPool(std::string run_dir, bool keep) : run_dir_(std::move(run_dir)), keep_(keep) {}
 
-  // Empty directories, for this attempt alone; for no ranks, the shared one and a TMPDIR. Throws Error{Failed} with the
-  // path. The pool must outlive them.
+  // Returns empty directories for one attempt; without ranks, the shared one and a TMPDIR. Throws Error{Failed} with
+  // the path. The pool must outlive them.
   std::unique_ptr<WorkDirs> take(int world_size);
 
  private:
