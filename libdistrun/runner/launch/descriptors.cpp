@@ -15,13 +15,13 @@ namespace distrun::launch {
 namespace {
 
 constexpr rlim_t kOfStart = 3;       // control line, standard output and error
-constexpr rlim_t kHandedOver = 3;    // the other ends, until the process has them
-constexpr rlim_t kOfProcess = 4;     // then: its pidfd too
-constexpr rlim_t kStartReserve = 4;  // the board, what a request is sent by
+constexpr rlim_t kHandedOver = 3;    // the process's ends, until it has them
+constexpr rlim_t kOfProcess = 4;     // once started: also a pidfd
+constexpr rlim_t kStartReserve = 4;  // the board, and to send a request
 constexpr rlim_t kReserve = 16;      // a probe, reports
-constexpr rlim_t kSlack = 8;         // the next run may have a few more in use
+constexpr rlim_t kSlack = 8;         // the next run may use a few more
 
-// The lowest free number: descriptors are dealt out from below, so that about as many are in use.
+// Returns the lowest free number: the kernel assigns descriptors from below, so about that many are in use.
 rlim_t in_use() {
   const base::Fd next(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
   return next ? static_cast<rlim_t>(next.get()) : 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLinesMax = 60;
 
-// What a helper forks or has forked hangs in its stead: an intermediate in a handler of pthread_atfork(), say.
+// A helper may be blocked by what it has forked, such as an intermediate in a handler of pthread_atfork().
 std::vector<StackCollector::Target> targets_of(pid_t helper) {
   std::vector<StackCollector::Target> targets{{-1, helper}};
   for (const pid_t child : proc::children_of(helper)) targets.push_back({-1, child});

@@ -1,6 +1,6 @@
 #pragma once
-// Where a helper stands that does not answer, a lister or a zygote: the stacks of it and of its children, as text for
-// an error; or where it has crashed. Lives on: the coordinator's loop.
+// Reads the stacks of a helper (lister or zygote) that does not answer, and of its children, as text for an error; or
+// those of a helper that has crashed. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,27 +14,27 @@ namespace distrun::launch {
 
 class HelperLook {
  public:
-  // `on_text` is called once, from the loop, within the time that a look at ranks may take, unless this is destroyed
-  // before; it may destroy it. The text is lines, each after a newline; empty if there is nothing to see.
+  // Calls `on_text` once, from the loop, within the time limit of a snapshot of ranks, unless this is destroyed first;
+  // `on_text` may destroy it. Each line of the text follows a newline; the text is empty if there are no stacks.
   HelperLook(io::Loop& loop, const Probe::Program& probe, pid_t helper, std::function<void(std::string)> on_text);
 
-  // The same of what a helper has written down as it crashed.
+  // The same for the stacks that a helper has recorded as it crashed.
   HelperLook(io::Loop& loop, const Probe::Program& probe, wire::RawStacks raw,
              std::function<void(std::string)> on_text);
 
-  // Whether it is the process of the look at work.
+  // Returns whether `pid` is the probe at work.
   bool owns(pid_t pid) const noexcept {
     return (collector_ && collector_->probe_pid() == pid) || (naming_ && naming_->pid() == pid);
   }
 
  private:
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards posted callbacks
   std::unique_ptr<StackCollector> collector_;
   std::unique_ptr<Probe> naming_;
 };
 
-// Of a helper that a signal has ended: "was killed by signal 11 (SIGSEGV) " + `when`; or, if an exception has led
-// there, "threw std::runtime_error " + `when` + ": no config".
+// Describes a helper that a signal has ended: "was killed by signal 11 (SIGSEGV) " + `when`; or, if the reason was an
+// exception, "threw std::runtime_error " + `when` + ": no config".
 std::string describe_crash(const proc::ExitStatus& status, const std::optional<board::Dump>& dump,
                            const std::string& when);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A lister or a zygote as the coordinator sees it: a program with captured output whose end is told.
-// Lives on: its loop. The destructor kills and reaps it.
+// A lister or a zygote as the coordinator sees it: a program with captured output; its end is reported. Lives on: its
+// loop. The destructor kills and reaps it.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,15 +22,15 @@ class HelperProcess {
     int dump = -1;  // becomes descriptor 4; -1: none
   };
 
-  // `on_ended` is called once, after its output was read. Throws Error if it cannot be started.
+  // Calls `on_ended` once, after the output was read. Throws Error if it cannot be started.
   HelperProcess(io::Loop& loop, const Spec& spec, std::function<void(proc::ExitStatus)> on_ended);
   ~HelperProcess();
 
   pid_t pid() const noexcept { return pid_; }
   bool ended() const noexcept { return ended_; }
-  // With its process group.
+  // Kills its whole process group.
   void kill() noexcept;
-  // The end of what it printed, for an error's text; empty if it printed nothing.
+  // Returns the end of its output for the text of an error; empty if it printed nothing.
   std::string last_words() const;
 
  private:

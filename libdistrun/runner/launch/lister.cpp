@@ -20,12 +20,12 @@ namespace {
 
 constexpr std::size_t kTableBytesMax = std::size_t{256} << 20;
 
-// The coordinator's end of a lister's line: the order goes out at once, the reply is collected.
+// The coordinator's end of a lister's line: sends the order at once and collects the reply.
 class ReplyReader {
  public:
   ReplyReader(io::Loop& loop, base::Fd socket, const wire::ListOrder& order) {
     const wire::Bytes bytes = wire::encode(order);
-    // A few hundred bytes into an empty socket: they fit, or the lister is gone and its end tells it.
+    // A few hundred bytes fit into an empty socket, unless the lister is gone, which its end reports.
     (void)::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     ::shutdown(socket.get(), SHUT_WR);
     base::set_nonblocking(socket.get());
@@ -72,14 +72,14 @@ wire::PluginTable read_reply(const std::string& plugin, const wire::Bytes& bytes
               plugin + " has no tests: DISTRUN_TEST(Suite, name) declares one, in a source that is linked into it");
 }
 
-// Code of the plugin runs while it is loaded: constructors of its globals, and what these call.
+// Code of the plugin runs while it is loaded: constructors of globals, and what they call.
 std::string describe_early_end(proc::ExitStatus status, const std::optional<board::Dump>& dump) {
   if (!status.exited()) return " " + describe_crash(status, dump, "while it was loaded to list its tests");
   return " ended its process with exit code " + std::to_string(status.code()) +
          " while it was loaded to list its tests: does a global constructor call exit()?";
 }
 
-// Of a lister that has crashed, where; empty: it has not.
+// Returns where a lister has crashed; empty if it has not.
 io::Task<std::string> stack_text(io::Loop& loop, const Probe::Program& probe, std::optional<board::Dump> dump) {
   if (!dump) co_return "";
   io::OneShot<std::string> told(loop);
@@ -87,7 +87,7 @@ io::Task<std::string> stack_text(io::Loop& loop, const Probe::Program& probe, st
   co_return co_await told.wait();
 }
 
-// What was thrown is told with its text, which the C++ runtime prints as well.
+// If an exception is reported with its text, omits the output, where the C++ runtime prints it as well.
 std::string last_words_of(const HelperProcess& lister, const std::optional<board::Dump>& dump) {
   return dump && !dump->exception_type.empty() ? "" : lister.last_words();
 }

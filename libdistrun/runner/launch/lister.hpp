@@ -1,5 +1,5 @@
 #pragma once
-// Lists a plugin's tests in a process of its own, which may crash, hang or lie.
+// Lists a plugin's tests in a separate process, which may crash, hang or send nonsense.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace distrun::launch {
 
-// `rank_program` is the path of distrun-rank. `probe` looks where a plugin hangs. `on_change` is told the process while
-// it is there, and null after it. Throws Error as Node::list.
+// `rank_program` is the path of distrun-rank; `probe` reads the stacks if the plugin hangs. `on_change` gets the
+// process when it has started, and null when it has ended. Throws Error like Node::list.
 io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program, std::vector<std::string> environment,
                                         std::string plugin, wire::ListOrder order, base::Nanoseconds bound,
                                         Probe::Program probe, std::function<void(HelperProcess*)> on_change);

@@ -22,16 +22,16 @@ constexpr int kCloseRounds = 500;  // a millisecond each
 
 constexpr auto kMountBound = std::chrono::seconds(10);
 
-constexpr int kSilencesMax = 2;  // of zygotes of one plugin
+constexpr int kSilencesMax = 2;  // per plugin
 
-// A rank has a third of the time for spawning that its plugin has for loading. What is left of that when the zygote's
-// time is over is for the look at it.
+// Spawning a rank may take a third of the time for loading its plugin. What is left of that after the zygote's bound is
+// for its snapshot.
 base::Nanoseconds answer_bound(base::Nanoseconds load_bound) {
   const base::Nanoseconds spawn_bound = load_bound / 3;
   return std::max<base::Nanoseconds>(spawn_bound - std::chrono::seconds(2), spawn_bound / 2);
 }
 
-// High bits name the run, low bits the world; never 0 and never RLIM_INFINITY.
+// High bits identify the run, low bits the world; never 0 and never RLIM_INFINITY.
 std::uint64_t first_tag(const std::string& run_id) {
   return (base::derive_seed(0, run_id) >> 8 & 0x007fffffff000000ULL) | 0x0080000000000001ULL;
 }
@@ -154,7 +154,7 @@ void LocalNode::fork_ranks(const std::shared_ptr<LocalWorld>& world, const World
   }
 }
 
-// Once may be somebody's doing, who has stopped it. Twice is the plugin's: a handler of pthread_atfork() that hangs.
+// One timeout may be due to a user's SIGSTOP; the second is the plugin's fault: a pthread_atfork() handler that hangs.
 void LocalNode::note_silence(const std::string& plugin) {
   const auto zygote = zygotes_.find(plugin);
   if (zygote == zygotes_.end() || !zygote->second->is_stuck()) return;
@@ -177,7 +177,7 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const WorldS
     const auto alive = weak.lock();
     if (alive && answer) hand_over(*alive, first, *answer, count);
     if (alive && !answer) alive->spawn_failed(why_not);
-    // Ranks of a world that is gone see their sockets closed and end.
+    // Ranks of a destroyed world see their sockets closed and end.
   };
   zygote.fork({world->tag(), count, options_.files_max, space_of(spec)}, fds, on_forked);
 }
@@ -200,7 +200,7 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
   }
 }
 
-// distrun-rank prepares each process and becomes the program.
+// distrun-rank prepares each process and then becomes the program.
 void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
   const ProgramSpec& program = spec.program;
   const wire::MountSpace space = space_of(spec);
@@ -236,8 +236,8 @@ bool LocalNode::is_foreign(std::uint64_t tag, pid_t pid) const {
     const auto world = weak.lock();
     if (world && world->tag() != tag && (world->owns(pid) || world->tag() == theirs)) return true;
   }
-  // Of an attempt that is over: what would not end was told then, and ends when the node closes. But whoever finds one
-  // that has ended reaps it.
+  // A process of an attempt that is over: if it could not be ended, that was reported then, and it ends when the node
+  // closes. But a zombie is reaped by the first world that finds it.
   return theirs != tag && theirs >= first_tag_ && theirs < next_tag_ && !proc::is_zombie(pid);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// This machine as a node: listers, a zygote per plugin, worlds. Lives on: the coordinator's loop, on the
-// thread that never ends before the process, because ranks die with the thread that is their parent.
+// This machine as a node: listers, a zygote per plugin, worlds. Lives on: the coordinator's loop, on the thread that
+// lives as long as the process, because ranks die with the thread that is their parent.
 #include <map>
 #include <memory>
 #include <set>
@@ -44,8 +44,7 @@ class LocalNode final : public Node {
   Probe::Program probe() const { return {options_.probe_program, environment()}; }
   void exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
   void exec_programs(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
-  // A child that is no leftover of the world with that tag: a zygote, a rank of another world, or what carries another
-  // world's tag.
+  // Returns whether a child is no leftover of the world with this tag: a zygote, or another world's rank or descendant.
   bool is_foreign(std::uint64_t tag, pid_t pid) const;
   ZygoteHandle* find_zygote(const std::string& plugin) const;
   std::vector<std::string> environment() const;
@@ -58,8 +57,8 @@ class LocalNode final : public Node {
   std::map<std::string, std::unique_ptr<ZygoteHandle>> zygotes_;
   std::vector<std::weak_ptr<LocalWorld>> worlds_;
   std::set<int> spared_;
-  HelperProcess* lister_ = nullptr;               // the one at work
-  std::map<std::string, int> silences_;           // of a plugin's zygotes: how often they did not answer
+  HelperProcess* lister_ = nullptr;               // the current one
+  std::map<std::string, int> silences_;           // by plugin: how often its zygotes did not answer
   std::map<std::string, std::string> exec_only_;  // plugins that must not be forked, and why
 };
 

@@ -43,7 +43,7 @@ LocalWorld::~LocalWorld() {
     ::kill(-member.pid, SIGKILL);
     ::kill(member.pid, SIGKILL);
   }
-  // Reaping is the node's: a rank in D state would block us here.
+  // Reaping is left to the node: a rank in state D would block us here.
 }
 
 std::vector<int> LocalWorld::ranks_of(int member) const {
@@ -59,7 +59,7 @@ RankEnds LocalWorld::make_member() {
   base::FdPair err = base::make_pipe();
   auto out_pipe = std::make_unique<OutputPipe>(loop_, std::move(out.first), options_.output_cap);
   auto err_pipe = std::make_unique<OutputPipe>(loop_, std::move(err.first), options_.output_cap);
-  Member& member = this->member(made_++);  // whole, or not made
+  Member& member = this->member(made_++);  // all or nothing
   member.connection = std::move(control.first);
   member.out = std::move(out_pipe);
   member.err = std::move(err_pipe);
@@ -89,8 +89,7 @@ void LocalWorld::started(int index, pid_t pid) {
 void LocalWorld::watch(int index) {
   Member& member = this->member(index);
   auto death = std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(member.pid), [this, index] { on_death(index); });
-  // Heard only now: a rank says hello before the zygote has told its pid, and no order may reach it before
-  // it is known to be our child.
+  // Listen only now: a rank says hello before the zygote has sent its pid, and must get no order before that.
   member.socket = std::make_unique<io::FrameSocket>(
       loop_, std::move(member.connection), wire::kProtocol<wire::ControlFrame>,
       io::FrameSocket::Handlers{[this, index](const wire::Frame& frame) { on_frame(index, frame); },
@@ -99,21 +98,22 @@ void LocalWorld::watch(int index) {
   if (board_) bodies_.set(loop_.clock().now() + kBodiesPause);
 }
 
-// Nobody would see its end: it is fresh, and ends now. That it could not be is told once no other is about to start.
+// Its end would go unnoticed, so the fresh process is ended now. The failure is reported later, when no other rank is
+// about to start.
 void LocalWorld::end_unwatched(Member& member, const std::string& why) {
   ::kill(-member.pid, SIGKILL);
   ::kill(member.pid, SIGKILL);
-  ::waitpid(member.pid, nullptr, 0);  // bounded by SIGKILL: a fresh rank does no I/O that could hold it
+  ::waitpid(member.pid, nullptr, 0);  // bounded by SIGKILL: a fresh rank does no I/O that could block it
   member.ended = true;
   loop_.post([weak = weak_from_this(), why] {
     if (const auto alive = weak.lock()) alive->spawn_failed(why);
   });
 }
 
-// Two words of the board for each rank; nothing else tells that a thread has ended and its process has not, or that a
-// child has done what the rank should while the rank waits.
+// Checks two words of the board for each rank. Nothing else shows that a body's thread has ended without its process,
+// or that a child has done the rank's work while the rank waits.
 void LocalWorld::look_for_lost_bodies() {
-  const std::shared_ptr<LocalWorld> self = shared_from_this();  // whoever is told may let go of it
+  const std::shared_ptr<LocalWorld> self = shared_from_this();  // a callback may release it
   const bool alive = std::any_of(members_.begin(), members_.end(),
                                  [](const Member& member) { return member.pid != 0 && !member.ended; });
   if (!alive) return;
@@ -125,16 +125,16 @@ void LocalWorld::look_for_lost_bodies() {
   }
 }
 
-// Its rank has a while to come to its own end, which tells more.
+// Gives the rank a while to end by itself, which is more informative.
 void LocalWorld::look_for_stray_child(int rank) {
   if (board_->slot(rank).stray_child.load(std::memory_order_relaxed) == 0) return;
   if (++strays_seen_[static_cast<std::size_t>(rank)] >= kStraySights) events_.on_stray_child(rank);
 }
 
-// Told at the second sight: a process that ends is seen like that, too, for a moment.
+// Reported the second time it is seen: a process that is ending briefly looks the same.
 void LocalWorld::look_for_lost_body(int rank) {
   const Member& member = at(rank);
-  if (!member.socket || member.ended || member.socket->closed()) return;  // a closed line has been told
+  if (!member.socket || member.ended || member.socket->closed()) return;  // a closed connection has been reported
   if (!board::body_life(board_->slot(rank)).is_over()) return;
   int& seen = bodies_over_[static_cast<std::size_t>(rank)];
   if (seen > 1 || proc::is_ending(member.pid) || ++seen < 2) return;
@@ -143,7 +143,7 @@ void LocalWorld::look_for_lost_body(int rank) {
 
 void LocalWorld::on_lost(int index, const std::string& why) {
   if (member(index).ended) return;
-  // The line closes as the process becomes its program.
+  // The connection closes when the process becomes its program.
   if (options_.program && why == "closed") return events_.on_program(index);
   for (const int rank : ranks_of(index)) events_.on_connection_lost(rank, why);
 }
@@ -154,8 +154,8 @@ void LocalWorld::on_death(int index) {
   Member& member = this->member(index);
   const auto status = proc::try_reap(member.pid);
   if (!status) return;
-  // Its last words, told before its death. Read after the reaping, not before: a watch may wake for nothing, and the
-  // rank may then speak and end between a read and the reaping.
+  // Deliver its last frames before its death. Read after reaping, not before: a watch may wake up spuriously, and the
+  // rank may then send and end between a read and the reaping.
   member.socket->drain();
   member.ended = true;
   member.death.reset();
@@ -166,7 +166,8 @@ void LocalWorld::on_death(int index) {
   }
 }
 
-// What crashes once a rank has called exit(), and is not that rank, does so over what exit handlers have taken away.
+// Finds the rank that has ended the process. Another rank's crash after exit() follows from what exit handlers have
+// destroyed.
 LocalWorld::End LocalWorld::end_of(proc::ExitStatus status) const {
   End crashed;
   End left;
@@ -177,7 +178,7 @@ LocalWorld::End LocalWorld::end_of(proc::ExitStatus status) const {
     has_dump = has_dump || fits;
     if (fits && dump->rank == rank) crashed = {rank, status};
     const auto seen = shown(rank);
-    const bool says_where = dump && dump->signal == 0;  // of several that leave it was the first
+    const bool says_where = dump && dump->signal == 0;  // if several ranks left, this one was the first
     const bool has_left = seen && seen->leaving_with;
     if (has_left && (left.rank < 0 || says_where)) left = {rank, proc::ExitStatus::of_code(*seen->leaving_with)};
   }
@@ -202,8 +203,8 @@ void LocalWorld::send(int rank, wire::Bytes packed) {
 void LocalWorld::signal(int rank, int signal) {
   const Member& member = at(rank);
   if (member.pid == 0 || member.ended) return;
-  // A rank may have left its group, or not made it yet. In it, a second signal would be one too many: a program that
-  // cleans up on the first may give up on the next.
+  // A rank may have left its group, or not created it yet. If it is in the group, do not signal it twice: a program
+  // that cleans up on the first signal may give up on the second.
   const bool has_group = ::kill(-member.pid, signal) == 0;
   if (!has_group || ::getpgid(member.pid) != member.pid) ::kill(member.pid, signal);
 }
@@ -221,7 +222,7 @@ std::optional<board::Shown> LocalWorld::shown(int rank) const {
 void LocalWorld::on_frame(int index, const wire::Frame& frame) {
   if (frame.is(wire::ControlFrame::Stacks)) return take_stacks(index, frame);
   if (!options_.threads) return events_.on_frame(index, frame);
-  if (frame.is(wire::ControlFrame::Hello)) {  // one for all
+  if (frame.is(wire::ControlFrame::Hello)) {  // one for all ranks
     for (const int rank : ranks_of(index)) events_.on_frame(rank, frame);
   } else if (frame.rank < options_.world_size) {
     events_.on_frame(frame.rank, frame);
@@ -248,14 +249,14 @@ bool LocalWorld::ask_for_stacks(int rank) {
   }
 }
 
-// A second tracer would be refused, so whoever asks while a collection goes on gets what that brings.
+// A second tracer would be refused, so requests during a collection share its result.
 void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
   waiting_for_stacks_.push_back(std::move(on_stacks));
   if (collector_) return;
   std::vector<StackCollector::Target> targets;
   for (int index = 0; index < made_; ++index) {
     if (member(index).pid == 0 || member(index).ended) continue;
-    proc::let_tracees_go(member(index).pid);  // a probe can't trace what we do
+    proc::let_tracees_go(member(index).pid);  // a probe cannot trace what we trace
     targets.push_back({index, member(index).pid});
   }
   collector_ = std::make_unique<StackCollector>(
@@ -265,8 +266,8 @@ void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
       });
 }
 
-// Of one process that is all ranks: each rank gets the thread that runs its body, as the board shows it; the others
-// are the process's.
+// Splits the stacks of the process that all ranks share: each rank gets the thread that runs its body according to the
+// board; the other threads belong to the process.
 void LocalWorld::tell_ranks_apart(evidence::Stacks& stacks) const {
   if (stacks.processes.empty()) return;
   evidence::Process common = std::move(stacks.processes.front());
@@ -321,8 +322,7 @@ base::Nanoseconds LocalWorld::cpu_wait(int rank) const { return evidence::cpu_wa
 
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 
-// What threads of one process write cannot be told apart: it is shown with the first of them. A rank that could not be
-// made has written nothing.
+// Output of threads of one process cannot be separated; it is shown with rank 0. A rank not created wrote nothing.
 bool LocalWorld::has_output(int rank) const { return options_.threads ? rank == 0 && made_ > 0 : rank < made_; }
 
 proc::Captured LocalWorld::standard_output(int rank) const {
@@ -366,8 +366,8 @@ bool LocalWorld::is_leftover(pid_t pid) const { return !owns(pid) && !options_.i
 std::vector<Leftover> LocalWorld::leftovers() {
   constexpr int kPasses = 100;
   std::vector<Leftover> found;
-  // Again while there was anything: a process that has just ended may have left a child, which became ours after
-  // the list was read.
+  // Repeat while anything was found: a process that has just ended may have left a child, which became ours after the
+  // list was read.
   for (int pass = 0; pass < kPasses && found.empty(); ++pass) {
     bool any = false;
     for (const pid_t pid : proc::own_children()) {

@@ -1,8 +1,8 @@
 #pragma once
 // The ranks of one attempt on this machine. Lives on: the coordinator's loop.
 //
-// A member is a process: that of one rank, or of all of them if they are threads.
-// A member: made (descriptors) -> started (pid known) -> ended (reaped). Its connection may be lost before it ends.
+// A member is a process: that of one rank, or of all ranks if they are threads. States of a member: made (descriptors
+// exist) -> started (pid known) -> ended (reaped). Its connection may be lost before it ends.
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace distrun::launch {
 
-// A rank's ends of its descriptors, to be handed over and closed here.
+// The rank's ends of its descriptors, to be passed to it and closed here.
 struct RankEnds {
   base::Fd control;
   base::Fd out;
@@ -28,10 +28,10 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   struct Options {
     int world_size = 1;
     bool threads = false;  // one process for all ranks
-    bool program = false;  // ranks become programs, which say nothing
+    bool program = false;  // ranks become programs, which send nothing
     std::size_t output_cap = 0;
     std::uint64_t tag = 0;
-    std::function<bool(pid_t)> is_foreign;  // tells children of this process that are not this world's to end
+    std::function<bool(pid_t)> is_foreign;  // whether a child of this process must not be ended by this world
     Probe::Program probe;
   };
   LocalWorld(io::Loop& loop, WorldEvents& events, Options options);
@@ -39,17 +39,17 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
 
   std::uint64_t tag() const noexcept { return options_.tag; }
   bool owns(pid_t pid) const noexcept;
-  // Makes the board, before any rank. Throws Error if there is no memory for it.
+  // Creates the board; call before starting ranks. Throws Error if no memory is available.
   void open_board() { board_.emplace(options_.world_size); }
-  // For the ranks, all of them.
+  // Shared by all ranks.
   int board_fd() const noexcept { return board_->fd(); }
-  // How many processes are to be started.
+  // The number of processes to start.
   int members() const noexcept { return static_cast<int>(members_.size()); }
-  // Descriptors for the next of them. Throws Error if there are not enough.
+  // Creates the descriptors of the next process. Throws Error if there are not enough.
   RankEnds make_member();
-  // It is there, and ours, though nobody is told yet.
+  // The process exists and is our child; it is not reported yet.
   void adopt(int member, pid_t pid) { this->member(member).pid = pid; }
-  // It runs. Tells the events of its ranks; if it cannot be watched it is ended, and that it failed is told soon.
+  // The process runs: reports its ranks as started. If it cannot be watched, ends it and reports the failure soon.
   void started(int member, pid_t pid);
   void spawn_failed(const std::string& why);
 
@@ -77,15 +77,15 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   struct Member {
     pid_t pid = 0;
     bool ended = false;
-    base::Fd connection;                      // until the rank is started
+    base::Fd connection;                      // until the process is started
     std::unique_ptr<io::FrameSocket> socket;  // from then on
     std::unique_ptr<OutputPipe> out;
     std::unique_ptr<OutputPipe> err;
     std::unique_ptr<io::FdWatch> death;
   };
   struct End {
-    int rank = -1;            // of whose threads one has ended the process; -1: none of them, or nobody knows
-    proc::ExitStatus status;  // its doing: not always what its process came to
+    int rank = -1;            // the rank that has ended the process; -1: unknown, or no rank
+    proc::ExitStatus status;  // how that rank ended, which may differ from the process's status
   };
   Member& member(int index) { return members_[static_cast<std::size_t>(index)]; }
   Member& at(int rank) { return member(options_.threads ? 0 : rank); }
@@ -114,12 +114,12 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::optional<board::Board> board_;
   std::vector<Member> members_;
   int made_ = 0;
-  std::unique_ptr<StackCollector> collector_;  // the one at work
-  std::vector<OnStacks> waiting_for_stacks_;   // whoever wants what it brings
+  std::unique_ptr<StackCollector> collector_;  // the current collection
+  std::vector<OnStacks> waiting_for_stacks_;   // callbacks that get its result
   std::vector<std::unique_ptr<Probe>> naming_;
-  std::vector<int> bodies_over_;  // of each rank: how often that was seen
-  std::vector<int> strays_seen_;  // how often a stray child of a rank was
-  io::Alarm bodies_;              // when it is looked for next
+  std::vector<int> bodies_over_;  // by rank: how often the end of its body was seen
+  std::vector<int> strays_seen_;  // by rank: how often a stray child was seen
+  io::Alarm bodies_;              // time of the next check
 };
 
 }  // namespace distrun::launch

@@ -1,5 +1,5 @@
 #pragma once
-// Makes mounts that only ranks see (plugin/rank/mount_space.hpp): this end. Lives on: the coordinator's loop.
+// The coordinator's end of creating mounts for ranks (plugin/rank/mount_space.hpp). Lives on: the coordinator's loop.
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,10 +13,10 @@
 
 namespace distrun::launch {
 
-// The kernel keeps it while this lives, and while processes are in it.
+// The kernel keeps the mounts while this lives and while processes are in them.
 class LocalMountSpace final : public MountSpace {
  public:
-  // `users` is none if ranks keep their user namespace.
+  // `users` is empty if ranks keep their user namespace.
   LocalMountSpace(base::Fd mounts, base::Fd users) : mounts_(std::move(mounts)), users_(std::move(users)) {}
   wire::MountSpace name() const override;
 
@@ -25,7 +25,7 @@ class LocalMountSpace final : public MountSpace {
   base::Fd users_;
 };
 
-// Throws Error: Failed with what the kernel has denied, Timeout.
+// Throws Error: Failed with what the kernel has denied, or Timeout.
 io::Task<std::shared_ptr<MountSpace>> make_mount_space(io::Loop& loop, std::string rank_program,
                                                        std::vector<std::string> environment, std::vector<Mount> mounts,
                                                        base::Nanoseconds bound);

@@ -10,7 +10,7 @@
 namespace distrun::launch {
 namespace {
 
-constexpr std::size_t kReadSize = 64 << 10;  // what a pipe holds
+constexpr std::size_t kReadSize = 64 << 10;  // the capacity of a pipe
 constexpr int kDrainReads = 64;
 
 }  // namespace
@@ -27,13 +27,13 @@ void OutputPipe::watch(base::Fd reading_end) {
 void OutputPipe::hold(bool hold) {
   if (hold && watch_) {
     held_ = base::Fd(::fcntl(watch_->fd(), F_DUPFD_CLOEXEC, 3));
-    if (held_) watch_.reset();  // without a descriptor for it there is no holding
+    if (held_) watch_.reset();  // without a spare descriptor, reading goes on
   } else if (!hold && held_) {
     watch(std::move(held_));
   }
 }
 
-// False once nothing is there.
+// Returns false once nothing is left.
 bool OutputPipe::read_some() {
   std::array<char, kReadSize> buffer;
   const ssize_t got = ::read(fd(), buffer.data(), buffer.size());

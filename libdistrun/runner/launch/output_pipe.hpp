@@ -1,6 +1,6 @@
 #pragma once
-// The reading end of a child's stdout or stderr, kept within a cap, and told to whoever follows it.
-// Lives on: its loop.
+// The reading end of a child's stdout or stderr: keeps output up to a cap and passes it to a follower. Lives on: its
+// loop.
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -14,15 +14,15 @@ class OutputPipe {
  public:
   OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap);
 
-  // `on_bytes` hears everything from now on; it may call hold().
+  // `on_bytes` gets all output from now on; it may call hold().
   void follow(std::function<void(std::string_view)> on_bytes) { on_bytes_ = std::move(on_bytes); }
-  // Stops reading, so that whoever writes waits, or goes on with it. drain() reads all the same.
+  // Stops reading, so that the writer blocks, or resumes it. drain() reads in any case.
   void hold(bool hold);
 
   const proc::Capture& capture() const noexcept { return capture_; }
-  // Reads what is there now, within a bound, since a process left behind may write for ever.
+  // Reads what is there now, up to a limit, since a process left behind may write forever.
   void drain();
-  // What was kept is dropped.
+  // Drops the kept output.
   void forget() { capture_ = proc::Capture(cap_); }
   void close() { watch_.reset(); }
 
@@ -35,7 +35,7 @@ class OutputPipe {
   std::size_t cap_;
   proc::Capture capture_;
   std::function<void(std::string_view)> on_bytes_ = [](std::string_view) {};
-  // One of them, until the end of the stream.
+  // One of these is set until the end of the stream.
   std::unique_ptr<io::FdWatch> watch_;
   base::Fd held_;
 };

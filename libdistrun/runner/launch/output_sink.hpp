@@ -1,5 +1,5 @@
 #pragma once
-// Who takes what ranks write while they run: a report does, for programs.
+// Takes what ranks write while they run, to show it: a report, for programs.
 #include <cstdint>
 #include <string_view>
 
@@ -10,9 +10,9 @@ enum class Stream : std::uint8_t { Out, Err };
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
-  // Never waits for the reader. `bytes` as the rank wrote them, cut anywhere.
+  // Never waits for the reader. `bytes` are as the rank wrote them, split anywhere.
   virtual void on_output(int rank, Stream stream, std::string_view bytes) = 0;
-  // Hands on what it can; whether so much is left that the ranks should wait.
+  // Passes on what it can. Returns whether too much is left, so that the ranks should wait.
   virtual bool is_full() = 0;
 };
 

@@ -12,8 +12,8 @@
 namespace distrun::launch {
 
 base::Nanoseconds extension_of(base::Nanoseconds bound, base::Nanoseconds waited, base::Nanoseconds extended) {
-  constexpr int kMost = 2;         // times the bound
-  constexpr int kNoticeable = 10;  // parts of the bound
+  constexpr int kMost = 2;         // multiples of the bound
+  constexpr int kNoticeable = 10;  // fraction of the bound
   const base::Nanoseconds more = std::min(waited, kMost * bound) - extended;
   return more > bound / kNoticeable ? more : base::Nanoseconds::zero();
 }
@@ -26,7 +26,7 @@ Probe::Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& ord
   } catch (const Error& error) {
     failure = error.what();
   }
-  // Told from the loop, as every result is.
+  // Reported from the loop, like every result.
   if (!failure.empty()) bound_ = base::Nanoseconds::zero();
   alarm_.set(loop_.clock().now() + bound_);
 }
@@ -78,7 +78,7 @@ void Probe::finish(std::string error) {
   alarm_.cancel();
   if (process_) process_->kill();
   ProbeResult result{builder_.take(), std::move(error), extended_};
-  // Not from inside the socket's handler: whoever is told may destroy this probe.
+  // Posted, since the callback may destroy this probe, which must not happen inside the socket's handler.
   loop_.post([this, alive = std::weak_ptr(alive_), result = std::move(result)]() mutable {
     if (alive.expired()) return;
     const auto on_result = std::move(on_result_);  // it may destroy this probe

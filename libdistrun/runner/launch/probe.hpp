@@ -1,8 +1,7 @@
 #pragma once
-// distrun-probe as the coordinator sees it: one order, and what came of it. The probe touches processes in any state,
-// so it is the one that may be stuck; it is killed at its bound, and what it has told by then counts. The bound leaves
-// out the time for which the probe was ready to run and had no CPU, up to twice the bound.
-// Lives on: the coordinator's loop.
+// Runs distrun-probe for one order and returns its result. The probe touches processes in any state, so it may get
+// stuck; it is killed at its bound, and what it has sent by then counts. Time during which the probe was ready to run
+// but had no CPU extends the bound, at most by twice the bound. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,14 +13,14 @@
 
 namespace distrun::launch {
 
-// By how much the bound of a look is to be extended, after it was by `extended`, if what it waits for has had no CPU
-// for `waited`: twice the bound at most, and not for what is part of any schedule. Zero: it is over.
+// Returns how much to extend the bound of a snapshot that was extended by `extended`, if the awaited process had no CPU
+// for `waited`: at most twice the bound in total, and not for normal scheduling. Zero: the time is over.
 base::Nanoseconds extension_of(base::Nanoseconds bound, base::Nanoseconds waited, base::Nanoseconds extended);
 
 struct ProbeResult {
   evidence::Stacks stacks;
-  std::string error;             // why it could not do all of its part; empty: it could
-  base::Nanoseconds extended{};  // by how much its bound was extended because it waited for a CPU
+  std::string error;             // why it is incomplete; empty: it is complete
+  base::Nanoseconds extended{};  // extension of the bound, because the probe waited for a CPU
 };
 
 class Probe {
@@ -31,11 +30,11 @@ class Probe {
     std::vector<std::string> environment;
   };
 
-  // `on_result` is called once, from the loop, within `bound` (three times that on a busy machine), unless the probe is
-  // destroyed before; it may destroy it. Never throws: what goes wrong is an error in the result.
+  // Calls `on_result` once, from the loop, within `bound` (three times that on a busy machine), unless the probe is
+  // destroyed first; it may destroy it. Never throws: failures are an error in the result.
   Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& order, base::Nanoseconds bound,
         std::function<void(ProbeResult)> on_result);
-  // 0: it could not be started.
+  // Returns 0 if it could not be started.
   pid_t pid() const noexcept { return process_ ? process_->pid() : 0; }
 
  private:
@@ -51,7 +50,7 @@ class Probe {
   std::function<void(ProbeResult)> on_result_;
   evidence::StacksBuilder builder_;
   bool over_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards posted callbacks
   io::Alarm alarm_;
   std::unique_ptr<HelperProcess> process_;
   std::unique_ptr<io::FrameSocket> socket_;

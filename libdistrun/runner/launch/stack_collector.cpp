@@ -9,7 +9,7 @@
 namespace distrun::launch {
 namespace {
 
-constexpr std::size_t kTasksRead = 512;  // of all processes together; some 40 us each
+constexpr std::size_t kTasksRead = 512;  // of all processes together; about 40 us each
 
 wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, int samples) {
   wire::ProbeOrder order;
@@ -23,14 +23,14 @@ bool has_stacks(const evidence::Process& process) {
                      [](const wire::ThreadStack& thread) { return !thread.frames.empty(); });
 }
 
-// A process that is gone, or about to be, has nobody to answer.
+// Returns whether a thread is left to answer: not if the process is gone or about to be.
 bool can_answer(const evidence::Process& process) {
   return std::any_of(process.threads.begin(), process.threads.end(), [](const wire::ThreadStack& thread) {
     return thread.task.state != 'Z' && thread.task.state != 'X';
   });
 }
 
-// Neither way led to a stack: both say why.
+// If neither way led to a stack, reports both reasons.
 void keep_refusal(const evidence::Process& process, const wire::ThreadStack& known, wire::ThreadStack& thread) {
   const std::string& refusal = known.why_none.empty() ? process.why_none : known.why_none;
   if (refusal.empty()) return;
@@ -42,7 +42,7 @@ void keep_refusal(const evidence::Process& process, const wire::ThreadStack& kno
 void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> threads, std::uint32_t shift) {
   for (wire::ThreadStack& thread : threads) {
     for (std::uint32_t& frame : thread.frames) frame += shift;
-    // What the kernel said of the thread stays; a rank does not know it.
+    // Keeps the kernel's view of the thread, which the rank does not know.
     const auto known = std::find_if(process.threads.begin(), process.threads.end(),
                                     [&](const auto& each) { return each.task.tid == thread.task.tid; });
     if (known != process.threads.end()) {
@@ -129,7 +129,7 @@ void StackCollector::ask_those_that_refused() {
   alarm_.set(loop_.clock().now() + asking_);
 }
 
-// The answers are written by threads of the ranks, which a busy machine lets wait.
+// The answers are written by threads of the ranks, which may wait for a CPU on a busy machine.
 void StackCollector::on_asking_bound() {
   base::Nanoseconds waited{};
   for (const auto& [rank, asked] : asked_) {

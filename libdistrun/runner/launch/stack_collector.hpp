@@ -1,18 +1,18 @@
 #pragma once
-// One collection of stacks: from outside by a probe; for processes that refuse it, from inside through their own
-// listener, whose addresses a second probe gives names. Lives on: the coordinator's loop.
+// Collects stacks once: from outside by a probe; from processes that refuse it, from inside through their own listener;
+// a second probe then names their addresses. Lives on: the coordinator's loop.
 //
 //   probing   the probe reads all processes; three fifths of the time
 //     some refused, and can be asked                    -> asking
-//     else                                              -> over
-//   asking    the rank's listeners were asked; half of the time that is left
-//     all have answered, or the time is over            -> naming, or over if none has
-//     the time is over, and some had no CPU meanwhile   -> asking, for that long, twice the time at most
-//   naming    a probe gives names to what they answered -> over
+//     otherwise                                         -> over
+//   asking    waits for the ranks' listeners; half of the remaining time
+//     all have answered, or the time is over            -> naming, or over if none has answered
+//     the time is over, but some had no CPU meanwhile   -> asking, for that long, at most twice the time
+//   naming    a probe names the addresses in the answers -> over
 //
-// The bound ends it in any state with what has come by then; a probe or a rank that waits for a CPU moves it. Of
-// processes of which the probe has told nothing, since it could not start, died or was stuck, the kernel's view is read
-// here: of few threads, and that cannot block.
+// The bound ends it in any state with what has arrived by then; if a probe or a rank waits for a CPU, the bound moves.
+// If the probe reported nothing of a process (it did not start, died or was stuck), the kernel's view is read here, of
+// a limited number of threads, which cannot block.
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,19 +26,18 @@ namespace distrun::launch {
 class StackCollector {
  public:
   struct Target {
-    int rank = -1;  // -1: none of the ranks, and nobody to ask
+    int rank = -1;  // -1: not a rank, cannot be asked
     pid_t pid = 0;
   };
-  // Sends dump-stacks to a rank; false if it cannot be asked.
+  // Sends dump-stacks to a rank; returns false if it cannot be asked.
   using AskRank = std::function<bool(int rank)>;
 
-  // `on_stacks` is called once, from the loop, within order.bound, or three times that on a busy
-  // machine; it may destroy the collector.
+  // Calls `on_stacks` once, from the loop, within order.bound (three times that on a busy machine); may destroy this.
   StackCollector(io::Loop& loop, Probe::Program program, std::vector<Target> targets, const StackOrder& order,
                  AskRank ask_rank, OnStacks on_stacks);
 
   pid_t probe_pid() const noexcept { return probe_ ? probe_->pid() : 0; }
-  // A rank's answer. Ignored if it was not asked.
+  // Takes a rank's answer. Ignored if the rank was not asked.
   void on_raw(int rank, wire::RawStacks raw);
 
  private:
@@ -62,20 +61,19 @@ class StackCollector {
   evidence::Stacks stacks_;
   struct Asked {
     std::size_t target = 0;
-    base::Nanoseconds cpu_wait{};  // of its process by then
+    base::Nanoseconds cpu_wait{};  // of its process when it was asked
   };
 
-  std::map<int, Asked> asked_;         // by rank, that have not answered
-  base::Nanoseconds asking_{};         // the time that they have
-  base::Nanoseconds extended_{};       // by how much that was extended because they waited for a CPU
-  std::vector<std::size_t> answered_;  // targets, as in raw_
+  std::map<int, Asked> asked_;         // by rank: those that have not answered
+  base::Nanoseconds asking_{};         // the time to answer
+  base::Nanoseconds extended_{};       // extension of that, because ranks waited for a CPU
+  std::vector<std::size_t> answered_;  // targets, in the order of raw_
   std::vector<wire::RawStacks> raw_;
   std::unique_ptr<Probe> probe_;
-  io::Alarm alarm_;  // of asking
+  io::Alarm alarm_;  // ends asking
 };
 
-// Puts threads with stacks from inside into a process of which the kernel's view is known. `shift` is added to their
-// indices of frames.
+// Merges threads with stacks from inside into a process with the kernel's view. Adds `shift` to their frame indices.
 void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> threads, std::uint32_t shift);
 
 }  // namespace distrun::launch

@@ -19,7 +19,7 @@ TraceeWatch::TraceeWatch(io::Loop& loop) {
   if (!descriptor) base::throw_errno("cannot hear of children", errno);
   ::pthread_sigmask(SIG_BLOCK, &child, &before_);
   signals_ = std::make_unique<io::FdWatch>(loop, std::move(descriptor), [this] {
-    std::array<signalfd_siginfo, 8> told;  // however many: what they tell is looked for
+    std::array<signalfd_siginfo, 8> told;  // their number does not matter: all tracees are checked
     while (::read(signals_->fd(), told.data(), sizeof told) > 0) {
     }
     proc::let_stopped_tracees_go();

@@ -1,7 +1,7 @@
 #pragma once
-// Lets go of what has made the coordinator its tracer, as soon as it stands still for it (runner/proc/tracees.hpp). It
-// is the one that hears SIGCHLD, by a descriptor and without a handler; ends of processes are told by their pidfds.
-// Lives on: the coordinator's loop.
+// Detaches processes that have made the coordinator their tracer, as soon as they stop (runner/proc/tracees.hpp). It
+// alone receives SIGCHLD, by a descriptor and without a handler; ends of processes are reported by their pidfds. Lives
+// on: the coordinator's loop.
 #include <signal.h>
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace distrun::launch {
 
 class TraceeWatch {
  public:
-  // Blocks SIGCHLD for the calling thread as long as it lives. Throws Error{Failed} without a descriptor.
+  // Blocks SIGCHLD for the calling thread during its lifetime. Throws Error{Failed} if no descriptor is available.
   explicit TraceeWatch(io::Loop& loop);
   ~TraceeWatch();
   TraceeWatch(const TraceeWatch&) = delete;

@@ -11,7 +11,7 @@
 namespace distrun::launch {
 namespace {
 
-// Inlined, g++ 12 warns of bytes that nobody copies.
+// If inlined, g++ 12 warns about bytes that are never copied.
 [[gnu::noinline]] std::string variable(const std::string& name, const std::string& value) { return name + "=" + value; }
 
 }  // namespace
@@ -51,11 +51,11 @@ void ZygoteHandle::on_packet(const wire::Packet& packet) {
     bound_next_answer();
     on_forked(std::move(answer), "");
   } catch (const Error&) {
-    process_->kill();  // the plugin has written over its zygote; its end is told next
+    process_->kill();  // the plugin has overwritten its zygote's memory
   }
 }
 
-// Its death may be seen before the last of what it said: that it is loaded, which ranks it has forked.
+// Its death may be seen before its last packets: that it is loaded, or which ranks it has forked.
 void ZygoteHandle::on_end() {
   usable_ = false;
   socket_->drain();
@@ -88,7 +88,7 @@ std::string ZygoteHandle::describe_end(const std::optional<board::Dump>& dump) c
   return " ended its process with exit code " + std::to_string(status_->code()) + " while it was loaded";
 }
 
-// The clock is that of the request which waits the longest.
+// The alarm is for the oldest request.
 void ZygoteHandle::bound_next_answer() {
   alarm_.cancel();
   if (!waiting_.empty()) alarm_.set(loop_.clock().now() + answer_bound_);

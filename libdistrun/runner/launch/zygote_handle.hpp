@@ -3,8 +3,8 @@
 //
 //   loading --ready--> idle <--answer-- forking        any --its process ends--> dead
 //             `--error, unsafe--> dead
-//   loading or forking --it does not answer--> looking --where it stands is known--> killed
-//   loading --it crashes--> looking --where it crashed is known--> dead
+//   loading or forking --it does not answer--> looking --its stacks are read--> killed
+//   loading --it crashes--> looking --the crash is named--> dead
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,25 +23,25 @@ namespace distrun::launch {
 
 class ZygoteHandle {
  public:
-  // The answer to a fork request; empty if there is none, with the reason: it died, or did not answer in time.
+  // Takes the answer to a fork request; without one, the reason: the zygote died, or did not answer in time.
   using OnForked = std::function<void(std::optional<wire::ForkAnswer>, const std::string& why_not)>;
 
-  // `probe` looks where it stands when it does not answer.
+  // `probe` reads its stacks when it does not answer.
   ZygoteHandle(io::Loop& loop, const std::string& rank_program, Probe::Program probe,
                std::vector<std::string> environment, const std::string& plugin);
 
-  // Completes when the plugin is loaded: the reason why it must not be forked, empty if it may. Throws
-  // Error with the plugin's name if loading failed, ended or ran past `bound`. Once.
+  // Completes when the plugin is loaded. Returns the reason why it must not be forked, or empty. Throws Error with the
+  // plugin's name if loading failed, ended or exceeded `bound`. Call once.
   io::Task<std::string> ready(base::Nanoseconds bound);
-  // One that does not answer a request within `bound` is not usable any more, and ends.
+  // A zygote that does not answer a request within `bound` becomes unusable and ends.
   void bound_answers(base::Nanoseconds bound) noexcept { answer_bound_ = bound; }
   bool is_stuck() const noexcept { return !stuck_.empty(); }
   bool usable() const noexcept { return usable_ && !process_->ended() && !socket_->closed(); }
-  // Descriptors: control, stdout, stderr of each rank. Answers come in the order of requests.
+  // `fds`: control, stdout and stderr of each rank. Answers come in the order of requests.
   void fork(const wire::ForkOrder& order, const std::vector<int>& fds, OnForked on_forked);
   void kill() noexcept { process_->kill(); }
   pid_t pid() const noexcept { return process_->pid(); }
-  // Whether it is the zygote's process, or that of a look at it.
+  // Returns whether it is the zygote's process, or that of a probe reading it.
   bool owns(pid_t pid) const noexcept { return process_->pid() == pid || (look_ && look_->owns(pid)); }
   std::string last_words() const { return process_->last_words(); }
 
@@ -60,8 +60,8 @@ class ZygoteHandle {
   bool usable_ = false;
   bool timed_out_ = false;
   base::Nanoseconds answer_bound_ = std::chrono::seconds(10);
-  std::string stuck_;   // what it did not do; empty: it has done all
-  std::string stacks_;  // where it stood then
+  std::string stuck_;   // what it failed to do; empty: nothing
+  std::string stacks_;  // its stacks at that time
   std::optional<proc::ExitStatus> status_;
   const board::SharedDump crash_;
   io::OneShot<wire::ZygoteReady> ready_;
@@ -69,7 +69,7 @@ class ZygoteHandle {
   std::unique_ptr<HelperProcess> process_;
   std::unique_ptr<io::PacketSocket> socket_;
   std::unique_ptr<HelperLook> look_;
-  io::Alarm alarm_;  // of what it is to do next
+  io::Alarm alarm_;  // for the next answer
 };
 
 }  // namespace distrun::launch
