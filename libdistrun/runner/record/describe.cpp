@@ -24,13 +24,13 @@ std::string short_outcome(const RankRecord& rank) {
   return describe(rank.outcome);
 }
 
-constexpr std::size_t kStandingsMax = 8;  // told of each kind
+constexpr std::size_t kStandingsMax = 8;  // shown of each kind
 
 std::string and_more(std::size_t count) {
   return count > kStandingsMax ? ", and " + std::to_string(count - kStandingsMax) + " more" : "";
 }
 
-// What the culprits themselves did or waited in, each thing once: different barriers, say.
+// Describes what the culprits did or waited in, each thing once, such as different barriers.
 std::string describe_doing(const Standstill& still, std::size_t culprits) {
   if (still.doing.empty()) return "";
   const Standing& first = still.doing.front();
@@ -43,14 +43,14 @@ std::string describe_doing(const Standstill& still, std::size_t culprits) {
   return text + and_more(still.doing.size());
 }
 
-// Those who wait for a rank that is no cause say so.
+// Names the awaited ranks, unless they are the causes.
 std::string for_whom(const Standstill& still, const Standing& waiting) {
   if (waiting.awaited == waiting.ranks) return " for itself";
   const bool goes_without_saying = waiting.awaited.empty() || waiting.awaited == still.causes;
   return goes_without_saying ? "" : " for " + base::ranks_label(waiting.awaited);
 }
 
-// Of ranks that waited when the time ran out: "; ranks 0, 2 waited in barrier "x", rank 3 for rank 2 in barrier "y"".
+// Describes ranks that waited at the timeout: "; ranks 0, 2 waited in barrier "x", rank 3 for rank 2 in barrier "y"".
 std::string describe_waiting(const Standstill& still, const Standing* but = nullptr) {
   std::string text;
   std::size_t count = 0;
@@ -62,8 +62,8 @@ std::string describe_waiting(const Standstill& still, const Standing* but = null
   return text + and_more(count);
 }
 
-// "ranks 0-2 wait for each other: ranks 0-1 for rank 2 in barrier "x", rank 2 for rank 0 in receive "y"". What all wait
-// in is told once.
+// Returns "ranks 0-2 wait for each other: ranks 0-1 for rank 2 in barrier "x", rank 2 for rank 0 in receive "y"". If
+// all wait in the same thing, it is named once.
 std::string describe_circle(const Circle& circle) {
   const std::vector<Standing>& waits = circle.waits;
   std::string text = base::ranks_label(circle.ranks) + " wait for each other";
@@ -83,7 +83,7 @@ std::string describe_circles(const Standstill& still) {
   return text + describe_waiting(still);
 }
 
-// Of programs: whether a later exit code follows from the first one nobody knows.
+// Used for programs, where it is unknown whether later exit codes follow from the first.
 std::string describe_program_failure(const AttemptRecord& attempt, const std::vector<int>& culprits) {
   const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
   std::vector<int> alike;
@@ -98,7 +98,7 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
   return text;
 }
 
-// Of a rank that failed and told nothing.
+// Describes a rank that failed without reporting an error.
 std::string describe_untold(int exit_code) {
   if (exit_code <= 0) return "";
   if (exit_code != wire::kTestErrorExitCode) return ": it exited with code " + std::to_string(exit_code);
@@ -106,7 +106,7 @@ std::string describe_untold(int exit_code) {
          "descriptor 3, its line to distrun?)";
 }
 
-// "rank 2 failed: token is lost (ring.cpp:41); so did rank 3": the first culprit is the cause.
+// Returns "rank 2 failed: token is lost (ring.cpp:41); so did rank 3". The first culprit is the cause.
 std::string describe_culprits(const AttemptRecord& attempt) {
   const std::vector<int>& culprits = attempt.culprits;
   const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
@@ -125,7 +125,7 @@ std::string describe_culprits(const AttemptRecord& attempt) {
   return text + describe_doing(still, culprits.size()) + describe_waiting(still);
 }
 
-// Who waited for one of the culprits; else who waited at all.
+// Returns ranks that waited for one of the culprits; else `waiter` if it waited.
 const Standing* waiter_of_culprit(const Standstill& still, const RankRecord& waiter) {
   const Standing* found = nullptr;
   for (const Standing& each : still.waiting) {
@@ -138,7 +138,7 @@ const Standing* waiter_of_culprit(const Standstill& still, const RankRecord& wai
   return found;
 }
 
-// "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up"
+// Returns "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up".
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& late) {
   const Standstill still = standstill_of(attempt);
   const Standing* const waiting = waiter_of_culprit(still, late);
@@ -152,7 +152,7 @@ std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& lat
          describe_waiting(still, waiting);
 }
 
-// "outcomes disagree: rank 1 skipped (no network), rank 0 passed"
+// Returns "outcomes disagree: rank 1 skipped (no network), rank 0 passed".
 std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped) {
   std::string text = "outcomes disagree: " + name_of_rank(skipped.rank) + " " + short_outcome(skipped);
   for (const RankRecord& rank : attempt.ranks) {
@@ -162,7 +162,7 @@ std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord
   return text;
 }
 
-// "rank 1 finished without entering barrier "x"; ranks 0, 2-3 waited there"
+// Returns "rank 1 finished without entering barrier "x"; ranks 0, 2-3 waited there".
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {
   if (follower.outcome.kind == OutcomeKind::TimedOut && follower.because_of < 0) {
     return describe_awaited(attempt, follower);
@@ -195,7 +195,7 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
   return "";
 }
 
-// The first error that nobody had looked at when the time ran out: of a culprit, else of any rank.
+// Describes the first unseen error at the timeout: a culprit's, else any rank's.
 std::string describe_unseen_error(const AttemptRecord& attempt) {
   const auto timeout = std::find_if(attempt.looks.begin(), attempt.looks.end(),
                                     [](const Look& look) { return look.kind == LookKind::Timeout; });
@@ -223,7 +223,7 @@ const RankError* decisive_error(const RankRecord& rank) {
 
 std::string describe_cause(const AttemptRecord& attempt) {
   return base::one_line(describe_any_cause(attempt) + describe_unseen_error(attempt),
-                        kMessageMax);  // reasons and paths come from outside
+                        kMessageMax);  // reasons and paths are untrusted text
 }
 
 bool is_one_deed(const AttemptRecord& attempt) {
@@ -242,7 +242,7 @@ bool is_one_deed(const AttemptRecord& attempt) {
 std::string describe_outcome(const RankRecord& rank) {
   const Outcome& outcome = rank.outcome;
   if (outcome.kind == OutcomeKind::TimedOut && !outcome.text.empty()) return "ran past the bound of " + outcome.text;
-  // By then it had its result.
+  // The rank had reported its result by then.
   const bool is_late = outcome.kind == OutcomeKind::Exited && rank.phase == wire::Phase::Exit;
   return is_late ? "exited with code " + std::to_string(outcome.value) : describe(outcome);
 }

@@ -64,8 +64,8 @@ bool contains(const std::vector<int>& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-// Who waited for others when the time ran out is not to blame if one of those whose time ran out did not. Of a rank
-// that came to another end it is enough that it waited at all.
+// A rank that timed out while waiting for others is not to blame if another timed-out rank is a cause. A rank with
+// another outcome is not to blame if it waited at all while that cause did not.
 bool is_victim(const AttemptRecord& attempt, const Standstill& still, const RankRecord& rank) {
   const bool is_late = class_of(rank) == Class::Timeout;
   if (is_late ? contains(still.causes, rank.rank) : rank.waiting_in.empty()) return false;
@@ -75,18 +75,19 @@ bool is_victim(const AttemptRecord& attempt, const Standstill& still, const Rank
   });
 }
 
-// A declared death is none of which others may fail.
+// A declared death is no cause of another rank's failure.
 bool names_cause(const AttemptRecord& attempt, const RankRecord& rank) {
   if (!has_rank(attempt, rank.because_of)) return rank.because_of >= 0;
   return !attempt.ranks[static_cast<std::size_t>(rank.because_of)].declared_death;
 }
 
-// A bad outcome that follows from no other rank's.
+// Returns whether the outcome is bad and follows from no other rank's.
 bool is_independent(const AttemptRecord& attempt, const Standstill& still, const RankRecord& rank) {
   return is_bad(rank) && !names_cause(attempt, rank) && !is_victim(attempt, still, rank);
 }
 
-// The same error in the same place, or the same death. Of programs, whose exit codes say little, the first one counts.
+// Returns whether both had the same error at the same place, or the same death. Failed programs differ: their exit
+// codes say little, so the first one counts.
 bool did_the_same(const RankRecord& a, const RankRecord& b) {
   if (a.outcome.kind != b.outcome.kind || a.outcome.kind == OutcomeKind::TimedOut) return false;
   if (a.outcome.kind != OutcomeKind::Failed) return a.outcome == b.outcome;
@@ -97,8 +98,8 @@ bool did_the_same(const RankRecord& a, const RankRecord& b) {
   return is_same_place && (!error_a->file.empty() || error_a->text == error_b->text);
 }
 
-// A death that distrun did not cause goes before what was learned earlier; of ranks that did the same the lowest one
-// stands for all, so that a message does not depend on which was quicker.
+// A death that distrun did not cause takes precedence over earlier outcomes. Among ranks that did the same, the lowest
+// represents all, so that the message does not depend on timing.
 const RankRecord* first_cause(const AttemptRecord& attempt, const Standstill& still) {
   const auto is_cause = [&](const RankRecord& rank) { return is_independent(attempt, still, rank); };
   const RankRecord* first = earliest(attempt, [&](const RankRecord& rank) {
@@ -112,7 +113,7 @@ const RankRecord* first_cause(const AttemptRecord& attempt, const Standstill& st
   return &*lowest;
 }
 
-// Nobody whose time ran out is to blame: others that still had some, or were done.
+// No rank that timed out is to blame, but ranks that still had time or had finished.
 CauseKind kind_of_awaited(const AttemptRecord& attempt, const std::vector<int>& ranks) {
   const bool all_done = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
     const Class c = class_of(attempt.ranks[static_cast<std::size_t>(rank)]);
@@ -149,7 +150,7 @@ Judgement judge_cause(const AttemptRecord& attempt, const Standstill& still, con
   return judgement;
 }
 
-// The lowest of those that ended as the first one did, for the same reason.
+// Returns the lowest of the ranks that ended like the first one, for the same reason.
 const RankRecord* first_follower(const AttemptRecord& attempt) {
   const RankRecord* const first = earliest(attempt, is_bad);
   if (first == nullptr || first->outcome.kind == OutcomeKind::TimedOut) return first;
@@ -159,7 +160,7 @@ const RankRecord* first_follower(const AttemptRecord& attempt) {
   return &*lowest;
 }
 
-// Every bad outcome follows from a rank that itself did nothing bad: it left early, by passing or by skipping.
+// Every bad outcome follows from a rank that did nothing bad, but left early by passing or skipping.
 Judgement judge_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {
   Judgement judgement;
   judgement.verdict = verdict_of(class_of(follower));
@@ -173,7 +174,7 @@ bool same_skip(const RankRecord& a, const RankRecord& b) {
   return a.outcome.value == b.outcome.value && a.outcome.text == b.outcome.text;
 }
 
-// No rank is bad: agreement decides.
+// Called if no rank is bad: the verdict depends on their agreement.
 Judgement judge_agreement(const AttemptRecord& attempt) {
   const RankRecord* skipped = earliest(attempt, [](const RankRecord& r) { return class_of(r) == Class::Skip; });
   if (skipped != nullptr) {

@@ -1,5 +1,5 @@
 #pragma once
-// The judge: pure functions from what was recorded to a verdict. Its rules, first match wins:
+// The judge: pure functions that turn records into a verdict. The rules; the first match wins:
 //
 //   the user stopped the attempt                                     cancelled
 //   distrun could not do its part                                    infra-error
@@ -12,10 +12,10 @@
 //   all passed, something outlived them                              leak
 //   all passed                                                       pass
 //
-// A rank that died as the test declared counts as passed. Outcomes that follow from another rank's name that rank. The
-// first cause is among the others: a death that no earlier failure has prompted, or else what was learned first. Of
-// ranks that did the same the lowest stands first. Of ranks that ran out of time those are to blame that the others
-// waited for (standstill.hpp).
+// A rank that died as the test declared counts as passed. An outcome that follows from another rank's outcome names
+// that rank and is no first cause. The first cause is a death that no earlier failure has prompted, or else the outcome
+// learned first. Among ranks that did the same, the lowest comes first. Among ranks that timed out, those that the
+// others waited for are to blame (standstill.hpp).
 #include <vector>
 
 #include <distrun/runner/record/record.hpp>
@@ -29,14 +29,13 @@ struct Judgement {
   Cause cause;
 };
 
-// Reads ranks, leaks, the look of a timeout, infra_error and cancelled. Every rank should have an outcome; one without
-// is an infra-error.
+// Reads ranks, leaks, the snapshot of a timeout, infra_error and cancelled. A rank without outcome: infra-error.
 Judgement judge(const AttemptRecord& attempt);
-// Judges it, and writes down verdict, culprits, phase, cause and its message.
+// Judges the attempt and stores verdict, culprits, phase, cause and message in it.
 void conclude(AttemptRecord& attempt);
 
-// The verdict of a test from those of its attempts, in order: a repeat counts by its last retry; the first
-// bad one wins; else flaky if any needed a retry, skip if all skipped, pass.
+// Returns the verdict of a test from those of its attempts, in order: of a repeat, the last retry counts; the first bad
+// one wins; else flaky if any needed a retry, skip if all skipped, pass.
 Verdict judge_test(const std::vector<AttemptRecord>& attempts);
 
 }  // namespace distrun::runner

@@ -19,7 +19,7 @@ const RankView* find_view(const std::vector<RankView>& views, int rank) {
   return view == views.end() || !view->shown ? nullptr : &*view;
 }
 
-// Ranks meet there under one name, and wait for those that do not come.
+// Returns whether ranks meet there under one name and wait for absent ones.
 bool is_meeting(board::WaitKind kind) {
   return kind == board::WaitKind::Barrier || kind == board::WaitKind::Collective;
 }
@@ -31,7 +31,7 @@ const board::ShownWait* wait_in_same(const RankView& view, const board::ShownWai
   return same == view.shown->waits.end() ? nullptr : &*same;
 }
 
-// The rank whose process a wait names: "lock of process 4711: model.bin". None, if ranks share it.
+// Returns the rank with the process in "lock of process 4711: model.bin"; none if ranks share the process.
 std::vector<int> holder(const std::vector<RankView>& views, const std::string& name) {
   constexpr std::string_view kHeldBy = "lock of process ";
   if (!name.starts_with(kHeldBy)) return {};
@@ -47,7 +47,7 @@ std::string for_how_long(std::int64_t since_ns, std::int64_t now_ns) {
   return since_ns > 0 && since_ns < now_ns ? " for " + base::human(Nanoseconds(now_ns - since_ns)) : "";
 }
 
-// What the rank that is called does for the call: runs it, and waits in something itself; or has not begun.
+// Describes what the callee does for the call: runs it and possibly waits itself, or has not begun.
 std::string there(const std::vector<RankView>& views, int caller, const board::ShownWait& wait, std::int64_t now_ns) {
   if (wait.kind != board::WaitKind::RpcReply || wait.peers.size() != 1 || wait.id == 0) return "";
   const int callee = wait.peers.front();
@@ -93,7 +93,7 @@ auto identity(const WaitLine& line) { return std::tie(line.what, line.awaited, l
 
 constexpr std::size_t kErrorLinesMax = 8;
 
-// Of one rank, or of all.
+// Adds the errors of one rank, or of all.
 void add_errors(std::vector<evidence::Line>& lines, const std::vector<RankView>& views, int rank = -1) {
   const std::vector<ErrorLine> errors = error_lines(views);
   for (std::size_t i = 0; i < errors.size() && i < kErrorLinesMax; ++i) {
@@ -109,7 +109,7 @@ std::vector<int> awaited(const std::vector<RankView>& views, int rank, const boa
   if (wait.peers.empty()) return holder(views, wait.name);
   if (wait.rule != board::PeerRule::All || !is_meeting(wait.kind)) return wait.peers;
   std::vector<int> absent;
-  std::vector<int> waiting;  // there, for others than this one
+  std::vector<int> waiting;  // there, for ranks other than this one
   for (const int peer : wait.peers) {
     const RankView* const view = find_view(views, peer);
     const board::ShownWait* const same = view == nullptr ? nullptr : wait_in_same(*view, wait);
@@ -201,7 +201,7 @@ std::string describe(const WaitLine& line) {
 
 Look only(int rank, Look look) {
   std::erase_if(look.stacks.processes, [rank](const evidence::Process& each) { return each.rank != rank; });
-  // Of the others' waits this rank's line still has to know who is in the same barrier.
+  // The waits of other ranks are still needed, to know which ranks are in the same barrier.
   std::vector<evidence::Line> lines;
   for (const WaitLine& line : wait_lines(look.ranks, look.at_ns)) {
     if (std::find(line.ranks.begin(), line.ranks.end(), rank) == line.ranks.end()) continue;

@@ -8,7 +8,7 @@ namespace distrun::runner {
 
 int usable_cpus() {
   cpu_set_t usable{};
-  const bool told = ::sched_getaffinity(0, sizeof usable, &usable) == 0;  // not of more than 1024
+  const bool told = ::sched_getaffinity(0, sizeof usable, &usable) == 0;  // fails with more than 1024 CPUs
   return told ? CPU_COUNT(&usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 

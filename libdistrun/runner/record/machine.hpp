@@ -1,11 +1,11 @@
 #pragma once
-// What a report says of the machine, and what is asked of it.
+// Describes the machine for reports.
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::runner {
 
 Machine this_machine();
-// Those that this process may run on: without those that taskset or a cpuset keeps from it.
+// Returns the number of CPUs that this process may use, without those excluded by taskset or a cpuset.
 int usable_cpus();
 
 }  // namespace distrun::runner

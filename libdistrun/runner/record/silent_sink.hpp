@@ -1,5 +1,5 @@
 #pragma once
-// A sink that hears everything and does nothing: the base of those that care about an event or two.
+// A sink that ignores all events: the base of sinks that need only a few.
 #include <distrun/runner/record/events.hpp>
 
 namespace distrun::runner {

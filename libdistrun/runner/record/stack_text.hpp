@@ -1,5 +1,5 @@
 #pragma once
-// A stack as the text of an error. Pure.
+// Formats a stack as the text of an error. Pure.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace distrun::runner {
 
-inline constexpr std::size_t kFunctionNameMax = 200;  // bytes of what a frame is called
+inline constexpr std::size_t kFunctionNameMax = 200;  // bytes of a frame's name
 
-// A line for each frame, innermost first: "deep at b.cpp:5". Every index of the stack must be one of the table's.
+// Returns a line for each frame, innermost first: "deep at b.cpp:5". All indices of the stack must be in the table.
 std::string stack_text(const std::vector<wire::StackFrame>& table, const wire::ThreadStack& stack);
 
 }  // namespace distrun::runner

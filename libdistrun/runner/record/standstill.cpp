@@ -39,7 +39,7 @@ std::string describe_condition(const WaitNode& thread) {
   return locks_itself ? "waiting for a mutex that it holds itself" : "";
 }
 
-// What a rank does that waits for no other one; empty: nothing that can be said.
+// Describes a rank that waits for no other rank; empty if nothing is known.
 std::string describe_end(const WaitGraph& graph, const WaitEnd& end) {
   if (end.size() > 1) return "its threads waiting for each other";
   const WaitNode& thread = graph.node(end.front());
@@ -64,7 +64,7 @@ Circle circle_of(const WaitGraph& graph, WaitEnd end) {
   return circle;
 }
 
-// Where some ranks wait for nobody, circles of others are told as waits.
+// If some ranks do not wait, cycles of other ranks are reported as waits.
 void dissolve_circles(Standstill& still) {
   for (const Circle& circle : still.circles) {
     for (const Standing& wait : circle.waits) {
@@ -102,7 +102,7 @@ Standstill by_look(const Look& look, const std::vector<int>& late) {
   return still;
 }
 
-// Those that were stopped when the look saw them. Programs show nothing else.
+// Returns the ranks that were stopped at the time of the snapshot; all that is known of programs.
 std::vector<int> stopped_ranks(const Look& look) {
   std::set<int> ranks;
   for (const evidence::Process& process : look.stacks.processes) {
@@ -112,7 +112,7 @@ std::vector<int> stopped_ranks(const Look& look) {
   return {ranks.begin(), ranks.end()};
 }
 
-// Who waits is known, and in what, but not for whom: for those that do not.
+// The records tell which ranks wait, and in what, but not for which rank: assume for those that do not wait.
 Standstill by_records(const AttemptRecord& attempt, const std::vector<int>& stopped) {
   std::vector<int> late_at_work;
   std::vector<int> others_at_work;

@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks of an attempt have written down of what they did, and who takes it: a report does.
+// Traces of an attempt's ranks, and the interface of the report that takes them.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace distrun::runner {
 
-// The attempt is over and judged. References are good for the call only.
+// An attempt that is over and judged. References are valid only during the call.
 struct TracedAttempt {
   const std::string& plugin;
   const std::string& test;  // its id
@@ -16,15 +16,15 @@ struct TracedAttempt {
   base::TimePoint began;
   base::TimePoint ended;
   const trace::Memory& memory;
-  std::vector<RankView> views;  // what ranks showed on the board in the end
+  std::vector<RankView> views;  // what ranks showed on the board at the end
 };
 
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // Writes it to a file, whose path is returned; empty: it cannot be written. On the coordinator's loop; never throws.
+  // Writes the traces to a file. Returns its path, or empty on failure. On the coordinator's loop; never throws.
   virtual std::string write(const TracedAttempt& traced) = 0;
-  // An attempt goes without, for this reason.
+  // Reports that an attempt has no trace, and why.
   virtual void miss(const std::string& why) = 0;
 };
 

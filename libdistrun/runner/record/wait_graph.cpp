@@ -14,13 +14,13 @@ namespace {
 using board::WaitKind;
 using Indices = std::vector<std::size_t>;
 
-// Another rank does it, in a thread that it has for that.
+// Returns whether another rank does it, in a separate thread.
 bool is_call(WaitKind kind) {
   return kind == WaitKind::RpcReply || kind == WaitKind::Future || kind == WaitKind::Backward ||
          kind == WaitKind::RrefConfirmation;
 }
 
-// May end by what another thread of the rank does, if it names no rank.
+// Returns whether a wait that names no rank may be ended by another thread of the rank.
 bool is_for_own_threads(WaitKind kind) { return kind != WaitKind::StoreGet && kind != WaitKind::Custom; }
 
 bool may_wait_for_own_threads(const WaitNode& body) {
@@ -28,13 +28,13 @@ bool may_wait_for_own_threads(const WaitNode& body) {
   return body.stack == nullptr || evidence::name_of_call(body.stack->task.syscall) == "futex";
 }
 
-// Tarjan's search for strongly connected components, of which those are kept that no edge leaves.
+// Tarjan's search for strongly connected components; keeps those that no edge leaves.
 class EndSearch {
  public:
   explicit EndSearch(const std::vector<WaitNode>& nodes)
       : nodes_(nodes), found_(nodes.size()), lowest_(nodes.size()), component_(nodes.size()) {}
 
-  // As deep as there are threads that wait for each other.
+  // The depth of recursion is the number of threads in a chain of waits.
   void visit(std::size_t node) {
     if (found_[node] != 0) return;
     found_[node] = lowest_[node] = ++count_;
@@ -61,7 +61,7 @@ class EndSearch {
   }
 
   const std::vector<WaitNode>& nodes_;
-  std::vector<int> found_;  // in this order; 0: not yet
+  std::vector<int> found_;  // order of discovery; 0: not yet
   std::vector<int> lowest_;
   std::vector<int> component_;  // 0: none yet
   int count_ = 0;
@@ -75,12 +75,12 @@ class EndSearch {
 WaitGraph::WaitGraph(const Look& look) : look_(look) {
   for (const RankView& view : look.ranks) add_threads(view);
   for (const evidence::Process& process : look.stacks.processes) add_stacks(process);
-  const std::size_t count = nodes_.size();  // those that come to it now wait for nobody
+  const std::size_t count = nodes_.size();  // nodes added from here on do not wait
   for (std::size_t i = 0; i < count; ++i) {
     Indices next = next_of(i);
     nodes_[i].next = std::move(next);
   }
-  // Whoever is in no wait may be the one who has not put it there yet.
+  // A rank that does not wait may be the one that has yet to set the key.
   const Indices idle = idle_bodies();
   for (WaitNode& node : nodes_) {
     const bool waits_for_key = node.wait != nullptr && node.wait->kind == WaitKind::StoreGet;
@@ -128,7 +128,7 @@ void WaitGraph::add_threads(const RankView& view) {
 
 void WaitGraph::add_stacks(const evidence::Process& process) {
   if (!places_.contains({process.rank, kBody}) || process.threads.empty()) return;
-  // A rank that shows nothing yet has not begun its body: that will be its main thread's.
+  // A rank that shows nothing yet has not begun its body, which its main thread will run.
   const auto body = body_tids_.try_emplace(process.rank, process.threads.front().task.tid).first;
   for (const wire::ThreadStack& thread : process.threads) {
     const int key = thread.task.tid == body->second ? kBody : thread.task.tid;
@@ -140,7 +140,7 @@ void WaitGraph::add_stacks(const evidence::Process& process) {
 }
 
 Indices WaitGraph::next_of(std::size_t index) {
-  const WaitNode node = nodes_[index];  // others may come to be meanwhile
+  const WaitNode node = nodes_[index];  // a copy: nodes_ may grow meanwhile
   if (is_stopped(node.rank)) return {};
   Indices next;
   for (const int rank : node.awaited) {
@@ -155,7 +155,7 @@ Indices WaitGraph::next_of(std::size_t index) {
   return next;
 }
 
-// By the words for the mutex, "mutex 0x55... held by thread 4711 (worker)".
+// Parses the description of the mutex: "mutex 0x55... held by thread 4711 (worker)".
 Indices WaitGraph::holder_of_mutex(const WaitNode& node) const {
   constexpr std::string_view kHeldBy = "held by thread ";
   if (node.wait != nullptr || node.stack == nullptr) return {};
@@ -167,8 +167,7 @@ Indices WaitGraph::holder_of_mutex(const WaitNode& node) const {
   return found == places_.end() ? Indices{} : Indices{found->second};
 }
 
-// All peers seem to be in the same barrier or collective. One that is stopped may still show an earlier round of it,
-// whose end it has not seen.
+// All peers appear to be in the same barrier or collective, but a stopped one may still show an earlier round of it.
 Indices WaitGraph::stopped_peers(const WaitNode& node) const {
   Indices stopped;
   if (node.wait == nullptr || node.wait->rule != board::PeerRule::All || !node.awaited.empty()) return stopped;
@@ -178,7 +177,7 @@ Indices WaitGraph::stopped_peers(const WaitNode& node) const {
   return stopped;
 }
 
-// Threads that wait for other ranks, and for the rank itself, not for one that has called it.
+// Returns threads of the rank that wait for other ranks on its behalf, not for a caller.
 Indices WaitGraph::threads_for_others(int rank) const {
   Indices threads;
   for (auto place = places_.upper_bound({rank, kBody}); place != places_.end() && place->first.first == rank; ++place) {
@@ -188,8 +187,8 @@ Indices WaitGraph::threads_for_others(int rank) const {
   return threads;
 }
 
-// What the rank runs for the call. If that is nothing it may be kept by what it runs for the caller, or for anybody: a
-// value that is asked for is made by an earlier call.
+// Returns what the rank runs for the call. If nothing, what it runs for the caller, else for any rank: the requested
+// value may come from an earlier call.
 Indices WaitGraph::callees(int caller, const board::ShownWait& wait, int rank) {
   Indices same;
   Indices of_caller;

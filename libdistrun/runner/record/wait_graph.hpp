@@ -1,6 +1,6 @@
 #pragma once
-// Who waits for whom, thread by thread, as one look saw it: the body of each rank, what it runs for others, and its
-// other threads. An edge claims only what was seen: on the board, and of mutexes in the stacks.
+// The graph of waits between threads in a snapshot: the body of each rank, what it runs for others, and its other
+// threads. Its edges come only from what was seen: on the board and, for mutexes, in the stacks.
 #include <cstddef>
 #include <map>
 #include <set>
@@ -11,30 +11,30 @@
 
 namespace distrun::runner {
 
-// A thread of a rank; or what stands for one: for a rank that the look did not see, or a call that nobody runs.
+// A thread of a rank, or a stand-in: for a rank missing in the snapshot, or for a call that no thread runs.
 struct WaitNode {
   int rank = 0;
   const board::ShownWait* handler = nullptr;  // what it runs for another rank; null: nothing
-  const board::ShownWait* wait = nullptr;     // in which it waits; null: in nothing that is shown
-  const wire::ThreadStack* stack = nullptr;   // null: nobody has seen it
-  std::vector<int> awaited;                   // ranks, by what `wait` shows
-  std::vector<std::size_t> next;              // nodes that hold it up; empty: it waits for nobody
+  const board::ShownWait* wait = nullptr;     // what it waits in; null: no wait is shown
+  const wire::ThreadStack* stack = nullptr;   // null: not in the snapshot
+  std::vector<int> awaited;                   // ranks, according to `wait`
+  std::vector<std::size_t> next;              // nodes that it waits for; empty: none
 };
 
-// Nodes that hold each other up, directly or not, and that nobody else does: one that waits for nobody, or a circle.
+// Nodes that block each other, directly or not, and that no other node blocks: a node that does not wait, or a cycle.
 using WaitEnd = std::vector<std::size_t>;
 
 class WaitGraph {
  public:
-  // `look` must outlive it.
+  // `look` must outlive this.
   explicit WaitGraph(const Look& look);
 
   const WaitNode& node(std::size_t index) const { return nodes_[index]; }
-  // Whether the process of that rank was stopped by a signal: none of its threads waits for anybody then.
+  // Returns whether a signal has stopped the rank's process: then none of its threads waits for another.
   bool is_stopped(int rank) const { return stopped_.contains(rank); }
-  // Null if the look did not see that rank.
+  // Returns null if the rank is not in the snapshot.
   const WaitNode* body_of(int rank) const;
-  // Where the waits of these ranks' bodies end. Of ranks that the look did not see nothing.
+  // Returns where the waits of these ranks' bodies end, ignoring ranks that are not in the snapshot.
   std::vector<WaitEnd> ends_from(const std::vector<int>& ranks) const;
 
  private:
@@ -54,7 +54,7 @@ class WaitGraph {
 
   const Look& look_;
   std::map<std::pair<int, int>, std::size_t> places_;  // by rank and thread
-  std::map<int, int> body_tids_;                       // by rank, as far as they are known
+  std::map<int, int> body_tids_;                       // by rank, where known
   std::set<int> stopped_;                              // ranks
   std::vector<WaitNode> nodes_;
 };
