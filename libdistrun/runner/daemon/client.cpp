@@ -80,7 +80,7 @@ std::optional<wire::DaemonStatus> find_status(const std::string& socket) {
     return ask_status(socket);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Disconnected) throw;
-    return std::nullopt;  // what a dead one has left
+    return std::nullopt;  // left by a dead daemon
   }
 }
 

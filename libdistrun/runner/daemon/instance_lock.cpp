@@ -11,9 +11,9 @@
 namespace distrun::daemon {
 namespace {
 
-constexpr int kTries = 100;  // each ends only by somebody else's removing the file in between
+constexpr int kTries = 100;  // a try fails only if the file is removed in between
 
-// Of the whole file. Not inherited by children, unlike flock()'s: a child cannot keep a dead daemon's lock.
+// Locks the whole file. Unlike flock()'s, the lock is not inherited, so a child cannot keep a dead daemon's lock.
 struct flock whole_file() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -29,7 +29,7 @@ struct flock whole_file() {
                                      "; `distrund --status` asks it, --socket names another place");
 }
 
-// Whether the name still leads to the file, for the last one to have the lock removes it.
+// Returns whether the path still leads to the file, which the previous holder of the lock removes.
 bool is_there(const std::string& path, int file) {
   struct stat named {};
   struct stat opened {};

@@ -1,6 +1,6 @@
 #pragma once
-// One daemon for each socket: a lock on a file beside it, which the kernel takes back when the daemon ends, however it
-// ends. So whoever has the lock knows that a socket that is still there is nobody's.
+// Ensures one daemon per socket by a lock on a file beside it. The kernel releases the lock however the daemon ends, so
+// its holder knows that an existing socket is stale.
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
@@ -9,9 +9,9 @@ namespace distrun::daemon {
 
 class InstanceLock {
  public:
-  // Throws Error{Failed} that names the daemon that has it.
+  // Throws Error{Failed} that names the daemon that holds the lock.
   explicit InstanceLock(const std::string& socket);
-  // Removes the file, then gives the lock back.
+  // Removes the file, then releases the lock.
   ~InstanceLock();
   InstanceLock(const InstanceLock&) = delete;
   InstanceLock& operator=(const InstanceLock&) = delete;

@@ -14,7 +14,7 @@
 namespace distrun::daemon {
 namespace {
 
-constexpr int kHandedOver = 3;  // the first descriptor that systemd hands over
+constexpr int kHandedOver = 3;  // the first descriptor passed by systemd
 constexpr int kBacklog = 128;
 
 bool names_us(const char* variable, const std::string& value) {
@@ -40,7 +40,7 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-// A socket of systemd's has a listener though there is no daemon.
+// A socket of systemd has a listener even without a daemon.
 bool somebody_listens(const std::string& path) {
   const sockaddr_un address = address_of(path);
   const base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -49,7 +49,7 @@ bool somebody_listens(const std::string& path) {
          errno != ECONNREFUSED;
 }
 
-// What a dead daemon has left. Anything else is somebody's.
+// Removes the socket of a dead daemon. Throws if the path is anything else.
 void remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;

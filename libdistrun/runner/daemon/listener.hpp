@@ -1,29 +1,29 @@
 #pragma once
-// The socket on which the daemon listens: one that it makes, mode 0600, or one that systemd hands over (LISTEN_FDS).
+// The daemon's listening socket: created here with mode 0600, or passed by systemd (LISTEN_FDS).
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
 
 namespace distrun::daemon {
 
-// Whether systemd has handed a socket over to this process.
+// Returns whether systemd has passed a socket to this process.
 bool is_activated();
 
 class Listener {
  public:
-  // Takes the one that was handed over, or makes one at `path`; what is there of a dead daemon is replaced, so the
-  // instance's lock must be held. Throws Error{Failed}.
+  // Takes the passed socket, or creates one at `path`. Replaces the socket of a dead daemon, so the caller must hold
+  // the InstanceLock. Throws Error{Failed}.
   explicit Listener(const std::string& path);
-  // Removes the socket, if it was made here.
+  // Removes the socket if it was created here.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // For a loop to own; nonblocking.
+  // Returns the nonblocking socket, for a loop to own.
   base::Fd take_socket() { return std::move(socket_); }
 
  private:
-  std::string path_;  // empty: not ours to remove
+  std::string path_;  // empty: the socket was not created here
   base::Fd socket_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the daemon tells whoever keeps it running: a line for each run that comes, starts and ends, and one for whatever
-// it refuses. On standard error, which is the journal, a file or a terminal.
+// The log for the operator of the daemon: a line for each run that is accepted, started and ended, and for each
+// refusal. On standard error: the journal, a file or a terminal.
 #include <memory>
 #include <string_view>
 
@@ -8,7 +8,7 @@ namespace distrun::daemon {
 
 enum class LogLevel { Off, Warnings, All };
 
-// Copies share one sink; any thread. Texts are data: control characters in them are shown, not sent.
+// Copies share one sink; thread-safe. Texts are data: control characters in them are escaped.
 class Log {
  public:
   // Silent.

@@ -28,7 +28,7 @@ std::optional<OwnRun> enter_own_run() {
   if (value == nullptr) return std::nullopt;
   const std::string run_id = value;
   ::unsetenv(kOwnRunVariable);
-  if (!is_run_id(run_id)) return std::nullopt;  // not the daemon's doing
+  if (!is_run_id(run_id)) return std::nullopt;  // not set by the daemon
   const base::Fd directory(kDirectoryDescriptor);
   if (::fchdir(directory.get()) != 0) base::throw_errno("cannot enter the directory that the client is in", errno);
   ::fcntl(kPlaceDescriptor, F_SETFD, FD_CLOEXEC);

@@ -1,7 +1,7 @@
 #pragma once
-// What the daemon gives a distrun that it starts, beside what the client sent: the run's id; the directory to start in
-// as a descriptor, which the child enters itself, since that may block, on a file server that is gone say; and a line
-// on which it says that its tests are over, so that a reader of its output who takes his time holds up no other run.
+// The things that the daemon passes to a distrun that it starts, besides what the client sent: the run's id; the start
+// directory as a descriptor, which the child enters itself, since that may block (an unreachable file server, say); and
+// a line on which it reports that its tests are over, so that a slow reader of its output delays no other run.
 #include <optional>
 #include <string>
 
@@ -16,15 +16,15 @@ inline constexpr int kRunIdDigits = 12;
 
 struct OwnRun {
   std::string id;
-  base::Fd place;  // among those that run at once
+  base::Fd place;  // its slot among the parallel runs
 
-  // Another run may start: this one has no process left but its own.
+  // Releases the slot, so that another run may start: only this process is left of the run.
   void give_place_back();
 };
 
-// The daemon's run that this process is; nothing if no daemon started it. Enters the directory, and takes the variable
-// out of the environment, so that no distrun that a test starts believes the same. First in main. Throws Error{Failed}
-// if the directory cannot be entered.
+// Returns the daemon's run that this process is, or nothing if no daemon started it. Enters the directory, and removes
+// the variable from the environment, so that a distrun started by a test does not believe the same. Call first in main.
+// Throws Error{Failed} if the directory cannot be entered.
 std::optional<OwnRun> enter_own_run();
 
 }  // namespace distrun::daemon

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(5);
 
-// Of end(): what it does next.
+// The next step of end().
 enum Urgency { kPolite, kHurry, kKillCoordinator, kKillAll };
 
 }  // namespace
@@ -39,7 +39,7 @@ void RunProcess::on_word() {
   if (got == 1) handlers_.on_over();
 }
 
-// The pid is ours until it is reaped here, so no other process can be meant.
+// The pid is ours until it is reaped here, so it cannot belong to another process.
 void RunProcess::signal(int number) {
   if (pid_ == 0) return;
   const bool to_all = number == SIGTSTP || number == SIGCONT || number == SIGWINCH;
@@ -52,7 +52,7 @@ void RunProcess::end() {
     case kPolite:
     case kHurry:
       signal(SIGTERM);
-      signal(SIGCONT);  // somebody may have stopped it
+      signal(SIGCONT);  // it may be stopped
       break;
     case kKillCoordinator: kill_coordinator(); break;
     default: ::kill(-pid_, SIGKILL); break;

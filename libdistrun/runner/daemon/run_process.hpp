@@ -1,6 +1,6 @@
 #pragma once
-// The process of a run that the daemon has started: a distrun, whose first process is the run's guard. It leads a
-// session of its own, and the kernel tells it to end when the daemon dies. Lives on: the daemon's loop.
+// The process of a run started by the daemon: a distrun, with the run's guard as its first process. It leads a separate
+// session, and the kernel signals it to end when the daemon dies. Lives on: the daemon's loop.
 #include <functional>
 #include <memory>
 
@@ -13,20 +13,20 @@ namespace distrun::daemon {
 class RunProcess {
  public:
   struct Handlers {
-    std::function<void()> on_over;                   // its tests are over: it has said so on its line
+    std::function<void()> on_over;                   // it has reported that its tests are over
     std::function<void(proc::ExitStatus)> on_ended;  // once, when it is reaped; may destroy this
   };
 
-  // Starts it; `spec` gets the line, kPlaceDescriptor. Throws Error{Failed} if it cannot be started.
+  // Starts the process; adds the line, kPlaceDescriptor, to `spec`. Throws Error{Failed} if it cannot be started.
   RunProcess(io::Loop& loop, proc::ChildSpec spec, Handlers handlers);
   RunProcess(const RunProcess&) = delete;
   RunProcess& operator=(const RunProcess&) = delete;
 
   pid_t pid() const noexcept { return pid_; }
-  // As a terminal would send it: what ends a run or asks it something goes to its guard, what stops and resizes goes to
-  // the whole group.
+  // Sends a signal as a terminal would: what ends or queries a run goes to its guard; stop, continue and resize go to
+  // its whole group.
   void signal(int number);
-  // Ends it: politely, then in a hurry, then by force, with 5 s between. Called again it goes on to the next at once.
+  // Ends it: politely, then urgently, then by force, at intervals of 5 s. Another call takes the next step at once.
   void end();
 
  private:

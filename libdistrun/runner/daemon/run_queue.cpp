@@ -13,7 +13,7 @@ int RunQueue::places_taken() const {
 }
 
 void RunQueue::add(const std::string& run_id) {
-  // Those that are about to start are in the queue too.
+  // Runs that are about to start are in the queue too.
   const int waiting = places_taken() + static_cast<int>(queued_.size()) - limits_.parallel;
   if (waiting >= limits_.queued) {
     throw Error(ErrorKind::Overloaded, std::to_string(waiting) +

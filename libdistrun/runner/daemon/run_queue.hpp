@@ -1,7 +1,7 @@
 #pragma once
-// Which runs wait and which may start: first come, first served, so many at once. A run that its user has stopped with
-// Ctrl-Z takes no place, and one that waits is passed over as long as it is stopped; nor does one whose tests are over,
-// and which only waits for a reader of its output. Knows ids only.
+// Decides which runs wait and which may start: first come, first served, up to a limit. A run stopped by Ctrl-Z takes
+// no slot; if it waits, it is passed over. A run with finished tests, which only waits for a reader of its output,
+// takes no slot either. Knows only ids.
 #include <deque>
 #include <map>
 #include <optional>
@@ -12,32 +12,32 @@ namespace distrun::daemon {
 class RunQueue {
  public:
   struct Limits {
-    int parallel = 1;  // that run at once
-    int queued = 100;  // that wait
+    int parallel = 1;  // runs at the same time
+    int queued = 100;  // waiting runs
   };
 
   explicit RunQueue(const Limits& limits) : limits_(limits) {}
 
-  // Throws Error{Overloaded}, with the way out, if as many wait as may, and this one would have to.
+  // Throws Error{Overloaded}, with advice, if the run would have to wait and the queue is full.
   void add(const std::string& run_id);
-  // The next that may start; from now on it runs.
+  // Returns the next run that may start and marks it as running.
   std::optional<std::string> next();
-  // It has ended, or is not wanted any more. Unknown ids are ignored, here and below.
+  // The run has ended or is no longer wanted. Unknown ids are ignored, here and below.
   void remove(const std::string& run_id);
-  // One that goes on may make more run than may start at once: nothing else is held up for it.
+  // A continued run may exceed the limit of parallel runs: no other run is delayed for it.
   void set_stopped(const std::string& run_id, bool stopped);
 
-  // It runs, but its tests are over: it takes no place any more.
+  // The run still exists, but its tests are over: it takes no slot any more.
   void set_over(const std::string& run_id);
 
-  // How many come before one that waits, those that run included; 0 for others.
+  // Returns how many runs come before a waiting one, including those that run; 0 for others.
   int ahead(const std::string& run_id) const;
   bool is_stopped(const std::string& run_id) const;
   bool is_over(const std::string& run_id) const;
   const std::deque<std::string>& queued() const noexcept { return queued_; }
 
  private:
-  // Running, and neither stopped nor over.
+  // Counts runs that are running and neither stopped nor over.
   int places_taken() const;
 
   struct State {
@@ -47,7 +47,7 @@ class RunQueue {
   };
   Limits limits_;
   std::map<std::string, State> runs_;
-  std::deque<std::string> queued_;  // in the order in which they came
+  std::deque<std::string> queued_;  // in order of arrival
 };
 
 }  // namespace distrun::daemon

@@ -15,7 +15,7 @@
 namespace distrun::daemon {
 namespace {
 
-constexpr int kInterrupted = 130;  // as distrun itself exits
+constexpr int kInterrupted = 130;  // like distrun's exit code
 constexpr int kInfraError = 3;
 constexpr std::size_t kCommandMax = 200;
 
@@ -60,7 +60,7 @@ std::string Runs::add(wire::Submission order, std::vector<base::Fd> descriptors,
   return run_id;
 }
 
-// Later, since this may be called by whoever is told of it.
+// Deferred, since callbacks of runs may call this.
 void Runs::go_on_soon() {
   loop_.post([this, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) go_on();
@@ -112,7 +112,7 @@ void Runs::start(const std::string& run_id, Run& run) {
   } catch (const Error& error) {
     return finish(run_id, {kInfraError, 0, error.what()});
   }
-  run.descriptors.clear();  // a reader of its output must see the end of it
+  run.descriptors.clear();  // a reader of its output must see the end of file
   run.order.environment = {};
   run.since = loop_.clock().now();
   log_.info("run " + run_id + ": started as process " + std::to_string(run.process->pid()));
@@ -137,7 +137,7 @@ void Runs::tell_end(const std::string& run_id, const Run& run, const wire::RunEn
   const std::string why = ended.why.empty() ? "" : ": " + ended.why;
   const std::string state = run.process ? ": ended after " : ": ended, having waited for ";
   const std::string text = "run " + run_id + state + base::human(loop_.clock().now() - run.since) + ", " + how + why;
-  // What a user or a test does is news; what distrun could not do is a warning.
+  // Results of users' actions or tests are information; failures of distrun itself are warnings.
   ended.exit_code == kInfraError || ended.signal != 0 ? log_.warn(text) : log_.info(text);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The runs that the daemon has: those that wait, with what the client has sent, and the processes of those that go on.
-// Knows nothing of connections; who has brought a run is told what becomes of it. Lives on: the daemon's loop.
+// The daemon's runs: the submissions of those that wait, and the processes of those that run. Independent of
+// connections: reports progress by RunEvents. Lives on: the daemon's loop.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,42 +19,42 @@ namespace distrun::daemon {
 struct RunEvents {
   std::function<void(int ahead)> on_position;
   std::function<void(pid_t)> on_started;
-  std::function<void(const wire::RunEnded&)> on_ended;  // once, the last
+  std::function<void(const wire::RunEnded&)> on_ended;  // once, as the last
 };
 
 class Runs {
  public:
-  // `program`: distrun's path. `on_empty`: there is no run any more.
+  // `program` is the path of distrun. `on_empty` is called when no run is left.
   Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty,
        Log log = {});
 
-  // Returns its id. Throws Error{Overloaded} if too many wait.
+  // Returns the run's id. Throws Error{Overloaded} if too many runs wait.
   std::string add(wire::Submission order, std::vector<base::Fd> descriptors, RunEvents events);
   int ahead(const std::string& run_id) const { return queue_.ahead(run_id); }
-  // As its terminal would send it. One that waits is cancelled by what would end it. Unknown ids are ignored.
+  // Sends a signal as its terminal would; cancels a waiting run if the signal would end it. Ignores unknown ids.
   void signal(const std::string& run_id, int number);
-  // Nobody wants it any more: it ends, politely first, and nobody is told.
+  // The client is gone: ends the run, politely first, without further events.
   void abandon(const std::string& run_id);
-  // `which` is an id or "all". One Ctrl-C for those that run.
+  // `which` is an id or "all". Running ones get one Ctrl-C.
   wire::RunsCancelled cancel(const std::string& which);
-  // Ends all, politely first; called again, with less patience.
+  // Ends all runs, politely first; another call takes the next step at once.
   void end_all(const std::string& why);
 
   bool empty() const noexcept { return runs_.empty(); }
   std::uint64_t done() const noexcept { return done_; }
-  // Those that run, then those that wait, in their order.
+  // Returns the running ones, then the waiting ones in their order.
   std::vector<wire::DaemonRun> status() const;
 
  private:
   struct Run {
     wire::Submission order;
-    std::vector<base::Fd> descriptors;  // until it starts: then they are its own
-    std::string directory;              // in which it was submitted
+    std::vector<base::Fd> descriptors;  // until it starts and has its own
+    std::string directory;              // where it was submitted
     RunEvents events;
-    base::TimePoint since;  // in its state
+    base::TimePoint since;  // since it entered its state
     int told_ahead = 0;
-    std::string why;                      // who ends it; empty: nobody
-    std::unique_ptr<RunProcess> process;  // null: it waits
+    std::string why;                      // why it is being ended; empty: it is not
+    std::unique_ptr<RunProcess> process;  // null: waiting
   };
   void go_on();
   void go_on_soon();
@@ -72,7 +72,7 @@ class Runs {
   Log log_;
   std::map<std::string, Run> runs_;
   std::uint64_t done_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what comes later
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards posted callbacks
 };
 
 }  // namespace distrun::daemon

@@ -17,10 +17,10 @@ namespace {
 
 using wire::DaemonFrame;
 
-constexpr int kFilesPerClient = 2 + static_cast<int>(wire::kSubmitDescriptors);  // and a socket, and a pidfd
+constexpr int kFilesPerClient = 2 + static_cast<int>(wire::kSubmitDescriptors);  // also a socket and a pidfd
 constexpr int kOtherFiles = 40;
 
-// The limit of open files is left as it is, since the runs inherit it.
+// Does not raise the limit of open files, since the runs inherit it.
 int affordable_connections(int wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
@@ -80,7 +80,7 @@ void Server::refuse_connection(base::Fd socket) {
   (void)::send(socket.get(), packed.data(), packed.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// No descriptor is left. The spare one makes room for the client that waits, which would be offered without end.
+// Called if no descriptor is left. Uses the spare one to drop the waiting client, which would be offered forever.
 void Server::shed_connection() {
   options_.log.warn("no descriptor is left: a client was turned away");
   spare_.reset();
@@ -106,7 +106,7 @@ void Server::on_run_ended(int client, const wire::RunEnded& ended) {
   found->second.session->close();
 }
 
-// The session goes later, since this may be called from inside it.
+// Destroys the session later, since this may be called from inside it.
 void Server::on_closed(int client) {
   const std::string run_id = std::exchange(clients_.at(client).run_id, "");
   if (!run_id.empty()) runs_.abandon(run_id);

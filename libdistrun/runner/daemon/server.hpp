@@ -1,8 +1,7 @@
 #pragma once
-// The daemon: takes runs from clients, starts a distrun for each when its turn has come, and tells its client how it
-// gets on. It coordinates nothing itself, waits for nobody, and a client that is slow, dead or hostile costs the others
-// nothing: output goes from the run to the client's own descriptors, and each connection is bounded (session.hpp).
-// Lives on: its loop.
+// The daemon: takes runs from clients, starts a distrun for each in its turn, and reports progress to its client. It
+// coordinates nothing itself and never waits. A slow, dead or hostile client does not affect others: output goes from
+// the run directly to the client's descriptors, and each connection is bounded (session.hpp). Lives on: its loop.
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,21 +13,21 @@
 namespace distrun::daemon {
 
 struct ServerOptions {
-  std::string program;  // distrun's path
+  std::string program;  // path of distrun
   std::string version;
   RunQueue::Limits limits;
-  int connections_max = 200;      // fewer where the limit of open files is low
-  base::Nanoseconds idle_exit{};  // ends when there was nothing to do for so long; 0: never
-  Log log{};                      // silent, unless somebody wants it
+  int connections_max = 200;      // fewer if the limit of open files is low
+  base::Nanoseconds idle_exit{};  // exits after this time without work; 0: never
+  Log log{};                      // silent by default
 };
 
 class Server {
  public:
-  // `listener` is nonblocking. `on_over` is called once, when stop() has ended every run.
+  // `listener` must be nonblocking. Calls `on_over` once, when stop() has ended every run.
   Server(io::Loop& loop, base::Fd listener, ServerOptions options, std::function<void()> on_over);
   ~Server();
 
-  // Takes no client any more, and ends every run politely; called again, with less patience.
+  // Accepts no more clients and ends every run politely; another call takes the next step at once.
   void stop();
 
  private:
@@ -46,7 +45,7 @@ class Server {
 
   struct Client {
     std::unique_ptr<Session> session;
-    std::string run_id;  // that it has brought, and that has not ended; empty: none
+    std::string run_id;  // the run that it submitted, until it has ended; empty: none
   };
   io::Loop& loop_;
   ServerOptions options_;
@@ -54,9 +53,9 @@ class Server {
   base::TimePoint started_;
   base::TimePoint busy_until_;
   bool stopping_ = false;
-  std::map<int, Client> clients_;  // by a number of their own
+  std::map<int, Client> clients_;  // by a private number
   int next_client_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what comes later
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards posted callbacks
   Runs runs_;
   io::Alarm idle_;
   base::Fd spare_;  // see shed_connection()

@@ -11,7 +11,7 @@ using wire::DaemonFrame;
 
 constexpr auto kSessionPatience = std::chrono::seconds(5);
 constexpr std::size_t kQueueMax = 256 << 10;
-// A client that asks without end would keep the loop from the others.
+// A client that asks without end would keep the loop from serving others.
 constexpr int kQuestionsMax = 16;
 constexpr int kSignalsMax = 10'000;
 
@@ -41,7 +41,7 @@ void Session::send_packed(wire::Bytes packed) {
   try {
     socket_.send(std::move(packed));
   } catch (const Error&) {
-    close();  // it does not read
+    close();  // the client does not read
   }
 }
 

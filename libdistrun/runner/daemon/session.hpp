@@ -1,7 +1,6 @@
 #pragma once
-// One connection of a client, the daemon's end. It may cost only so much: it has 5 s to say hello and then 5 s to say
-// what it wants, what it sends is bounded, and if it does not read what it is told it loses the connection. Lives on:
-// the daemon's loop.
+// The daemon's end of a client's connection. Its cost is bounded: a client has 5 s to say hello and 5 s more for a
+// request, its input is limited, and it is disconnected if it does not read. Lives on: the daemon's loop.
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,14 +13,14 @@ namespace distrun::daemon {
 
 class Session {
  public:
-  // What they throw is told to the client, as a refusal that ends the connection.
+  // An Error thrown by a handler is sent to the client as a refusal, which ends the connection.
   struct Handlers {
-    std::function<void(wire::Submission, std::vector<base::Fd>)> on_submit;  // once at most
+    std::function<void(wire::Submission, std::vector<base::Fd>)> on_submit;  // at most once
     std::function<void(int)> on_signal;
     std::function<void(const std::string&)> on_cancel;
     std::function<void()> on_question;
-    std::function<void(const std::string& why)> on_refusal;  // it has been told why
-    // Once, and nothing comes after it. Must not destroy the session: it is on the stack.
+    std::function<void(const std::string& why)> on_refusal;  // the client has been sent the reason
+    // Called once, as the last. Must not destroy the session, which is on the stack.
     std::function<void()> on_closed;
   };
 
@@ -31,7 +30,7 @@ class Session {
   void send(wire::DaemonFrame kind, const T& message) {
     send_packed(wire::pack(kind, 0, message));
   }
-  // Says why, if there is something to say, and ends the connection.
+  // Sends the reason and ends the connection.
   void refuse(const std::string& why);
   void close();
 

@@ -15,7 +15,7 @@ namespace {
 
 using wire::DaemonFrame;
 
-// The hello, with what rides along. Small, so it goes at once.
+// Sends the hello with the descriptors. It is small, so it is sent at once.
 base::Fd greeted(base::Fd socket) {
   const base::Fd directory(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) base::throw_errno("cannot open the directory that this is started in", errno);
@@ -24,7 +24,7 @@ base::Fd greeted(base::Fd socket) {
   try {
     wire::send_packet(socket.get(), wire::view_of(hello), along);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Disconnected) throw;  // else reading will tell why it has closed
+    if (error.kind() != ErrorKind::Disconnected) throw;  // otherwise reading will show why it was closed
   }
   return socket;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A run that this client has submitted, from its place in the queue to its end. Destroying it closes the connection,
-// which cancels the run. Lives on: the client's loop.
+// A run submitted by this client, from the queue to its end. Destroying it closes the connection, which cancels the
+// run. Lives on: the client's loop.
 #include <functional>
 #include <string>
 
@@ -12,21 +12,20 @@ namespace distrun::daemon {
 class SubmittedRun {
  public:
   struct Handlers {
-    std::function<void(int ahead)> on_waiting;  // its place has changed
+    std::function<void(int ahead)> on_waiting;  // its position has changed
     std::function<void()> on_started;
-    // One of these, once, the last. They must not destroy this.
+    // One of these is called once, as the last. They must not destroy this.
     std::function<void(const wire::RunEnded&)> on_ended;
     std::function<void(const std::string& why)> on_refused;
     std::function<void()> on_lost;  // the daemon is gone
   };
 
-  // Hands over standard output, standard error and the directory that this process is in. Throws Error{Failed} if that
-  // cannot be done.
+  // Passes standard output, standard error and the current directory to the daemon. Throws Error{Failed} if that fails.
   SubmittedRun(io::Loop& loop, base::Fd socket, const wire::Submission& order, Handlers handlers);
 
   void signal(int number);
   bool accepted() const noexcept { return !run_id_.empty(); }
-  // 0 until it has started.
+  // Returns 0 until it has started.
   pid_t pid() const noexcept { return pid_; }
 
  private:
