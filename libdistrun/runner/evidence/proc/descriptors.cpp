@@ -68,7 +68,7 @@ DescriptorKind socket_kind(const std::string& link) {
   return protocol.starts_with("UDP") ? DescriptorKind::Udp : DescriptorKind::OtherSocket;
 }
 
-// False if it was closed meanwhile.
+// Returns false if the descriptor was closed meanwhile.
 bool read_descriptor(int links, int infos, pid_t pid, int fd, Descriptor& descriptor) {
   const std::string name = std::to_string(fd);
   char link[4096];

@@ -11,13 +11,13 @@ constexpr std::size_t kLocksMax = std::size_t{4} << 20;
 
 struct Line {
   bool waits = false;
-  std::string_view number;  // the same for a lock and for those that wait for it
+  std::string_view number;  // shared by a lock and the requests that wait for it
   std::string_view kind;
   std::string_view file;
   pid_t pid = 0;
 };
 
-// "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF"; one that waits has "->" after the number.
+// "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF"; a waiting request has "->" after the number.
 std::optional<Line> parse_line(std::string_view text) {
   Words words(text);
   Line line;

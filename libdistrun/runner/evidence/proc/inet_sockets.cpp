@@ -27,7 +27,7 @@ SocketState inet_state(std::uint8_t state, SocketKind kind) {
   }
 }
 
-// The kernel writes each group of four bytes as a number of this machine's byte order.
+// The kernel prints each group of four bytes as a number in this machine's byte order.
 std::optional<std::string> shown_address(std::string_view hex) {
   unsigned char bytes[16]{};
   if (hex.size() != 8 && hex.size() != 32) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<std::string> shown_address(std::string_view hex) {
     if (!group) return std::nullopt;
     std::memcpy(bytes + at / 2, &*group, sizeof *group);
   }
-  // One connection may be v4 at one end and v4 inside v6 at the other: both are called by the v4 address.
+  // One connection may be IPv4 at one end and IPv4-mapped IPv6 at the other: both are shown as the IPv4 address.
   static constexpr unsigned char kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   const bool mapped = hex.size() == 32 && std::memcmp(bytes, kMapped, sizeof kMapped) == 0;
   const bool v4 = hex.size() == 8 || mapped;
@@ -45,7 +45,7 @@ std::optional<std::string> shown_address(std::string_view hex) {
   return v4 ? std::string(text) : "[" + std::string(text) + "]";
 }
 
-// "0100007F:1F90" -> "127.0.0.1:8080"; empty: not understood.
+// "0100007F:1F90" -> "127.0.0.1:8080"; empty if it cannot be parsed.
 std::string shown_end(std::string_view word) {
   const std::size_t colon = word.find(':');
   if (colon == std::string_view::npos) return "";
@@ -88,7 +88,7 @@ bool is_for_any_address(const std::string& name) { return name.starts_with("0.0.
 
 using Ends = std::pair<std::string, std::string>;
 
-// An end without an inode that is connected waits to be accepted by whoever listens at its address.
+// A connected end without an inode waits to be accepted by the socket that listens at its address.
 std::uint64_t listener_at(const std::map<std::string, std::uint64_t>& listeners, const std::string& name) {
   for (const std::string& place : {name, "0.0.0.0" + port_of(name), "[::]" + port_of(name)}) {
     if (const auto found = listeners.find(place); found != listeners.end()) return found->second;
@@ -133,7 +133,7 @@ void read_inet_sockets(const std::string& net, SocketTable& table) {
     for (const char* family : {"", "6"}) {
       const std::string path = net + (kind == SocketKind::Tcp ? "/tcp" : "/udp") + family;
       const ProcFile file = read_proc_file(path, kTableMax);
-      // Without IPv6 its tables are not there.
+      // Without IPv6, its tables do not exist.
       if (file.error != 0 && file.error != ENOENT) table.notes.push_back(path + ": " + base::errno_text(file.error));
       if (file.cut) table.notes.push_back(path + " has more sockets than were read");
       std::vector<Socket> some = parse_inet_table(file.text, kind);

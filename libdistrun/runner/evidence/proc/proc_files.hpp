@@ -1,6 +1,6 @@
 #pragma once
-// Reading /proc of processes that are not ours: everything is bounded, nothing throws, and what could not be read
-// says why. A process may end, or become another program, between any two of these calls.
+// Reads /proc of foreign processes. Every read is bounded, nothing throws, and a failed read says why. A process may
+// end, or exec another program, between any two of these calls.
 #include <sys/types.h>
 
 #include <charconv>
@@ -14,10 +14,10 @@ namespace distrun::evidence {
 
 struct ProcFile {
   std::string text;
-  int error = 0;     // an errno, if it could not be opened or read at all
-  bool cut = false;  // there was more than the limit
+  int error = 0;     // the errno, if the file could not be opened or read
+  bool cut = false;  // the file is longer than the limit
 };
-// `path` is relative to `directory`, a descriptor, unless that is AT_FDCWD.
+// `path` is relative to the descriptor `directory`, unless that is AT_FDCWD.
 ProcFile read_proc_file(int directory, const char* path, std::size_t limit = std::size_t{64} << 10);
 ProcFile read_proc_file(const std::string& path, std::size_t limit = std::size_t{64} << 10);
 
@@ -26,17 +26,17 @@ struct ProcNumbers {
   int error = 0;
   bool cut = false;
 };
-// The entries of a directory whose names are numbers: processes, threads, descriptors.
+// Returns a directory's entries with numeric names: processes, threads, descriptors.
 ProcNumbers numbers_in(const std::string& directory, std::size_t limit);
 
-// "/proc/4711/" + rest.
+// Returns "/proc/4711/" + rest.
 std::string proc_path(pid_t pid, std::string_view rest);
-// The name of a process or thread as its owner set it, safe to show; "?" if it has gone.
+// Returns the name that a process or thread has set for itself, safe to show; "?" if it has ended.
 std::string name_in(const std::string& directory);
-// "Permission denied (EACCES)", or that there is no such process: what keeps us from looking into it.
+// Says why a process cannot be inspected: "Permission denied (EACCES)", or that it does not exist.
 std::string why_hidden(int error);
 
-// The words of a line, one after the other; empty when there are no more. Words are parted by spaces and tabs.
+// Yields the words of a line, separated by spaces and tabs; empty when there are no more.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -47,7 +47,7 @@ class Words {
   std::string_view rest_;
 };
 
-// The whole of `text` as a number; "0x" before a hexadecimal one is allowed.
+// Parses the whole of `text` as a number; a hexadecimal one may begin with "0x".
 template <class Number>
 std::optional<Number> number_in(std::string_view text, int base = 10) {
   if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);

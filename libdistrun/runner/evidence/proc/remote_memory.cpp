@@ -44,7 +44,7 @@ bool RemoteMemory::read(std::uint64_t address, void* into, std::size_t size) con
 }
 
 std::string RemoteMemory::string(std::uint64_t address) const {
-  // Not across a page at once: the next one need not be there.
+  // Reads up to the end of a page at a time: the next page may not be mapped.
   constexpr std::uint64_t kPage = 4096;
   char text[kStringMax];
   std::size_t size = 0;

@@ -9,7 +9,7 @@
 namespace distrun::evidence {
 namespace {
 
-// "net:[4026531840]"; empty if it is hidden, as the descriptors of such a process are.
+// "net:[4026531840]"; empty if it is hidden, in which case the process's descriptors are hidden, too.
 std::string namespace_of(const std::string& process) {
   char link[64];
   const ssize_t size = ::readlink((process + "ns/net").c_str(), link, sizeof link);

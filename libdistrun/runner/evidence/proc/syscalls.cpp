@@ -13,7 +13,8 @@ namespace {
 
 using enum CallShape;
 
-// Where a thread may be found; of other calls the number says enough. Those under #ifdef are not on every machine.
+// The calls in which threads are commonly found; other calls are shown by number. Those under #ifdef do not exist on
+// every machine.
 constexpr CallInfo kCalls[] = {
     {SYS_read, "read", Reads, "dxu"},
     {SYS_readv, "readv", Reads, "dxd"},
@@ -134,7 +135,7 @@ std::optional<SyscallText> parse_syscall(std::string_view text) {
   if (!stack || !instruction) return std::nullopt;
   call.stack_pointer = *stack;
   call.instruction = *instruction;
-  // Threads of the kernel are in no call, but have zeros for one.
+  // Kernel threads are in no call, but show zeros.
   if (*stack == 0 && *instruction == 0) call.where = SyscallText::Where::NotInCall;
   return call;
 }
@@ -148,7 +149,7 @@ const CallInfo* find_call(long number) {
 const CallInfo* restarted_call(std::string_view kernel_function) {
   const auto contains = [&](std::string_view part) { return kernel_function.find(part) != std::string_view::npos; };
   if (contains("futex")) return find_call(SYS_futex);
-  // Of a sleep that goes on the kernel often has nothing left on its stack but the entry of system calls.
+  // While a sleep continues, often only the system call entry is left on the kernel stack.
   if (contains("sleep") || contains("do_syscall")) return find_call(SYS_clock_nanosleep);
 #ifdef SYS_poll
   if (contains("poll")) return find_call(SYS_poll);

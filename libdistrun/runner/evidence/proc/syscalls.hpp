@@ -1,6 +1,7 @@
 #pragma once
-// Which system call a thread is in, from /proc/PID/task/TID/syscall, and what its arguments mean for waiting. The
-// numbers are this machine's; a 32-bit program under a 64-bit kernel has others and is told apart by its addresses.
+// Decodes the system call that a thread is in, from /proc/PID/task/TID/syscall, and what its arguments mean for
+// waiting. Numbers are those of this machine; a 32-bit program under a 64-bit kernel has others and is recognised by
+// its addresses.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -23,19 +24,19 @@ struct SyscallText {
 // "running", "-1 0x7ffd... 0x7f4b...", or "0 0x5 0x7ffd... 0x1 0x0 0x0 0x0 0x7ffd... 0x7f4b...".
 std::optional<SyscallText> parse_syscall(std::string_view text);
 
-// For what a call waits. The first argument is the descriptor where nothing else is said.
+// The kind of event that a call waits for. The first argument is the descriptor unless stated otherwise.
 enum class CallShape : std::uint8_t {
-  Other,  // for something else, or not at all
+  Other,  // something else, or nothing
   Reads,
   Writes,
-  Moves,  // from the first to the third (splice, tee)
-  Sends,  // from the second to the first (sendfile)
+  Moves,  // from the first argument to the third (splice, tee)
+  Sends,  // from the second argument to the first (sendfile)
   Accepts,
   Connects,
   Opens,    // the path is the first argument
   OpensAt,  // the path is the second
   Polls,
-  PollsSpec,  // its time limit is a timespec
+  PollsSpec,  // its timeout is a timespec
   Selects,
   SelectsSpec,
   EpollWaits,
@@ -48,24 +49,24 @@ enum class CallShape : std::uint8_t {
   Sleeps,       // nanosleep
   SleepsClock,  // clock_nanosleep
   Signal,
-  Restarts,  // restart_syscall: some call that was interrupted
+  Restarts,  // restart_syscall: resumes an interrupted call
 };
 
 struct CallInfo {
   long number = -1;
   const char* name = "";
   CallShape shape = CallShape::Other;
-  // How each argument is written, six at most. d: a number with a sign, u: one without, x: an address or a mask.
+  // How to print each argument, six at most. d: signed number, u: unsigned number, x: address or mask.
   const char* arguments = "";
 };
-// Null for one that is not in the table.
+// Returns null if the call is not in the table.
 const CallInfo* find_call(long number);
-// The call that restart_syscall goes on with, by the kernel function (/proc/PID/task/TID/wchan) in which the thread
-// sleeps; its arguments are those of that call. Null if that does not tell.
+// Returns the call that restart_syscall resumes, which has the same arguments, judging by the kernel function
+// (/proc/PID/task/TID/wchan) in which the thread sleeps. Null if that is not conclusive.
 const CallInfo* restarted_call(std::string_view kernel_function);
 
-// What /proc/PID/syscall says, as one reads it: "read(3, 0x7ffc0, 1)". Empty for a thread that is in none. For
-// restart_syscall it is the call that goes on, as far as the kernel function in which the thread sleeps tells.
+// Formats a line of /proc/PID/syscall: "read(3, 0x7ffc0, 1)". Empty for a thread that is in no call. For
+// restart_syscall, shows the resumed call if `kernel_function`, in which the thread sleeps, reveals it.
 std::string describe_syscall(std::string_view line, std::string_view kernel_function = {});
 
 }  // namespace distrun::evidence

@@ -34,7 +34,7 @@ bool take_number(std::string_view& text, Number& value, int radix = 10) {
   return true;
 }
 
-// "[<0>] do_wait+0x5/0x9" -> "do_wait", line by line.
+// Turns "[<0>] do_wait+0x5/0x9" into "do_wait", line by line.
 std::string function_names(std::string_view stack) {
   std::string names;
   for (const std::string& line : base::split_lines(stack)) {
@@ -53,7 +53,7 @@ std::uint64_t cpu_ns_from(std::string_view schedstat) {
   return used;
 }
 
-// The second number of schedstat.
+// Returns the second number of schedstat.
 std::uint64_t wait_ns_from(std::string_view schedstat) {
   std::uint64_t used = 0, waited = 0;
   if (!take_number(schedstat, used) || schedstat.empty()) return 0;
@@ -61,7 +61,7 @@ std::uint64_t wait_ns_from(std::string_view schedstat) {
   return take_number(schedstat, waited) ? waited : 0;
 }
 
-// The number behind "Name:" in /proc/PID/status.
+// Returns the number after "Name:" in /proc/PID/status.
 std::int64_t status_number(pid_t pid, std::string_view name) {
   const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
   const std::size_t at = status.find("\n" + std::string(name));
@@ -72,7 +72,7 @@ std::int64_t status_number(pid_t pid, std::string_view name) {
   return value;
 }
 
-// Name and state: "4711 (a name) S ...". The name may hold anything, parentheses too.
+// Reads name and state: "4711 (a name) S ...". The name may contain any character, parentheses included.
 void read_stat(int directory, wire::TaskState& task) {
   const std::string stat = read_file(directory, "stat");
   const std::size_t begin = stat.find('(');

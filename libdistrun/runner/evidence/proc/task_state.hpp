@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's view of threads, from /proc/PID/task. Any thread; nothing stops or waits for the process that is read,
-// and what is hidden or gone is empty, or '?' for a state: it is never an error.
+// The kernel's view of threads, from /proc/PID/task. Callable on any thread; never stops the process or waits for it. A
+// hidden or missing value is empty, or '?' for a state, and never an error.
 #include <sys/types.h>
 
 #include <chrono>
@@ -15,28 +15,28 @@
 
 namespace distrun::evidence {
 
-// The main thread first, the others by number. Empty if there is no such process.
+// Returns the main thread first, then the others by number. Empty if there is no such process.
 std::vector<pid_t> tasks_of(pid_t pid);
 wire::TaskState read_task(pid_t pid, pid_t tid);
 
-// The two of those that tell whether a thread does anything.
+// The two fields of a TaskState that show whether a thread is active.
 struct Pulse {
   std::uint8_t state = '?';
   std::uint64_t cpu_ns = 0;
 };
 Pulse read_pulse(pid_t pid, pid_t tid);
-// How long the process's threads have been ready to run and had no CPU, since they began: that of the thread with the
-// longest time. Zero if it is gone.
+// Returns how long a thread has been ready to run without getting a CPU since it started: the maximum over the
+// process's threads. Zero if the process has ended.
 std::chrono::nanoseconds cpu_wait_of(pid_t pid);
-// The system call that it is in, if it may be known.
+// Returns the system call that the thread is in, if it can be read.
 std::optional<SyscallText> read_call(pid_t pid, pid_t tid);
 
-// "distrun-rank"; empty if there is no such process.
+// Returns the command name, such as "distrun-rank"; empty if there is no such process.
 std::string command_of(pid_t pid);
-// The process that traces this one (a debugger, say); 0: none.
+// Returns the process that traces this one (such as a debugger); 0: none.
 pid_t tracer_of(pid_t pid);
 inline bool is_traced(pid_t pid) { return tracer_of(pid) != 0; }
-// The user that the process runs for; -1 if it is gone.
+// Returns the user that the process runs as; -1 if it has ended.
 std::int64_t user_of(pid_t pid);
 
 }  // namespace distrun::evidence

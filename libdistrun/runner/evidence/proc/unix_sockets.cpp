@@ -25,11 +25,11 @@ struct Request {
   unix_diag_req body{};
 };
 
-// Empty if the kernel does not take it, with errno set.
+// Sends the request. Empty, with errno set, if the kernel does not accept it.
 base::Fd asked_kernel() {
   base::Fd line(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!line) return line;
-  const timeval limit{1, 0};  // it answers at once, or never
+  const timeval limit{1, 0};  // it answers at once or never
   ::setsockopt(line.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   Request request;
   request.header.nlmsg_len = sizeof request;
@@ -42,7 +42,7 @@ base::Fd asked_kernel() {
   return line;
 }
 
-// A value at the start of bytes that need not be aligned; zeros where there are too few.
+// Reads a value at the start of bytes that need not be aligned; missing bytes are zeros.
 template <class Value>
 Value value_at(std::string_view bytes) {
   Value value{};
@@ -50,7 +50,7 @@ Value value_at(std::string_view bytes) {
   return value;
 }
 
-// Takes off `bytes` a record of `size` and what aligns it to four.
+// Removes a record of `size` bytes, and its padding to a multiple of four.
 void drop(std::string_view& bytes, std::size_t size) {
   bytes.remove_prefix(std::min(bytes.size(), (size + 3) & ~std::size_t{3}));
 }
@@ -77,7 +77,7 @@ void parse_attribute(std::uint16_t type, std::string_view value, Socket& socket,
 }
 
 SocketState unix_state(std::uint8_t state) {
-  constexpr std::uint8_t kEstablished = 1, kSynSent = 2, kListen = 10;  // of TCP, which the kernel borrows
+  constexpr std::uint8_t kEstablished = 1, kSynSent = 2, kListen = 10;  // the kernel uses TCP's numbers
   if (state == kListen) return SocketState::Listening;
   if (state == kSynSent) return SocketState::Connecting;
   return state == kEstablished ? SocketState::Connected : SocketState::Unconnected;
@@ -100,7 +100,7 @@ void parse_socket(std::string_view body, SocketTable& table, std::vector<Waiting
   if (socket.inode != 0) table.sockets[socket.inode] = std::move(socket);
 }
 
-// A client that was not accepted yet has a peer without an inode; so has one whose peer was closed.
+// A client that has not been accepted has a peer without an inode; so has one whose peer was closed.
 void resolve(SocketTable& table, const std::vector<Waiting>& waiting) {
   for (const Waiting& pair : waiting) {
     const auto client = table.sockets.find(pair.client);

@@ -10,21 +10,21 @@ namespace {
 
 struct Rule {
   FrameClass is;
-  const char* module;    // pattern of the file's name without its folder
+  const char* module;    // pattern of the file name without its folder
   const char* function;  // pattern of the qualified name
   const char* file = "*";
-  const char* whole = "*";  // pattern of the name with its parameters
+  const char* whole = "*";  // pattern of the name including its parameters
 };
 
 using enum FrameClass;
 
-// The first of which all patterns fit decides. Names come before modules where a header puts library code into
-// everybody's module; of the SDK names and files are all that tells it from the test in the same plugin.
+// The first rule with all patterns matching decides. Names come before modules where headers compile library code into
+// every module; only names and files distinguish SDK code from a test in the same plugin.
 constexpr Rule kRules[] = {
     {Library, "*", "std::*"},
     {Library, "*", "__gnu_cxx::*"},
     {Library, "*", "__cxxabiv1::*"},
-    // What runs a test of another framework.
+    // The runners of other frameworks' tests.
     {Library, "*", "testing::Test::*"},
     {Library, "*", "testing::TestInfo::*"},
     {Library, "*", "testing::TestSuite::*"},
@@ -34,7 +34,7 @@ constexpr Rule kRules[] = {
     {Library, "*", "_start"},
     {Library, "*", "__libc_start_*"},
     {Library, "*", "__clang_call_terminate"},
-    {Library, "*", "*", "*", "*@plt"},  // on the way into another file
+    {Library, "*", "*", "*", "*@plt"},  // jumps into another file
     {Library, "*", "__vdso_*"},
     {Library, "*vdso*", "*"},
     {Library, "ld-*.so*", "*"},
@@ -51,7 +51,8 @@ constexpr Rule kRules[] = {
     {Library, "libasan.so*", "*"},
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
-    // How the Python interpreter calls itself says nothing of the script. What it calls for it (time_sleep) may.
+    // The interpreter's internal calls say nothing about the script. The functions that it calls for the script
+    // (time_sleep) may.
     {Library, "*python3*", "_PyEval_*"},
     {Library, "*python3*", "PyEval_*"},
     {Library, "*python3*", "_PyObject_*"},
@@ -73,13 +74,13 @@ constexpr Rule kRules[] = {
     {Library, "*python3*", ""},
     {Machinery, "distrun-rank*", "*"},
     {Machinery, "libdistrun.so*", "*"},
-    // Inlined functions come without their namespace; their headers tell.
+    // Inlined functions appear without their namespace; their headers identify them.
     {Library, "*", "*", "/usr/include/*"},
     {Library, "*", "*", "*/include/c++/*"},
     {Library, "*", "*", "*/include/*/c++/*"},
     {Machinery, "*", "*", "*/libdistrun/*"},
     {Machinery, "*", "*", "*/include/distrun/*"},
-    {Machinery, "*", "*", "include/distrun/*"},  // as clang has it of headers below the build's folder
+    {Machinery, "*", "*", "include/distrun/*"},  // clang's form for headers below the build folder
     {Machinery, "*", "distrun_plugin_entry"},
     {Machinery, "*", "distrun_base_*"},
     {Machinery, "*", "distrun_sdk_*"},

@@ -1,6 +1,6 @@
 #pragma once
-// Whose code a frame is. Who looks for the reason of a hang wants the test's own code; the standard library's frames
-// and those of distrun stand around it in every stack.
+// Classifies the code of a frame. To explain a hang one needs the test's own code, which in every stack is surrounded
+// by frames of the standard library and of distrun.
 #include <cstdint>
 #include <vector>
 
@@ -9,15 +9,15 @@
 namespace distrun::evidence {
 
 enum class FrameClass : std::uint8_t {
-  User,       // the test's code, and everything that no rule knows
-  Library,    // C and C++ library, dynamic linker, vdso, how the Python interpreter calls itself; with the
-              // trampolines of std::function, std::thread and such, and what runs tests of GoogleTest and Catch2
-  Machinery,  // of distrun itself: distrun-rank, and the SDK's part of a plugin
+  User,       // the test's code, and everything that no rule matches
+  Library,    // C and C++ library, dynamic linker, vdso, internals of the Python interpreter, trampolines of
+              // std::function, std::thread and such, and the runners of GoogleTest and Catch2
+  Machinery,  // distrun itself: distrun-rank, and the SDK's part of a plugin
 };
 
 FrameClass class_of(const wire::StackFrame& frame);
 
-// Null if the stack has none. Every index of the stack must be one of the table's.
+// Returns null if there is no such frame. Every index of the stack must be valid in the table.
 const wire::StackFrame* innermost_user_frame(const std::vector<wire::StackFrame>& table,
                                              const wire::ThreadStack& stack);
 

@@ -8,22 +8,22 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kCycleMax = 3;    // frames that call each other in a circle
-constexpr std::size_t kRepeatsMin = 3;  // fewer are shown as they are
-constexpr std::size_t kCalledMax = 60;  // bytes of the name of a function that the test has called
+constexpr std::size_t kCycleMax = 3;    // frames in a cycle of calls
+constexpr std::size_t kRepeatsMin = 3;  // fewer repetitions are shown in full
+constexpr std::size_t kCalledMax = 60;  // bytes of the name of a function called by the test
 
 using Ids = std::vector<std::uint32_t>;
 
 bool is_mark(std::uint32_t frame) { return frame >= kLostMark; }
 
-// How often the `length` frames at `at` stand there one after the other.
+// Counts how many times in a row the `length` frames at `at` occur.
 std::size_t repeats(const Ids& frames, std::size_t at, std::size_t length) {
   std::size_t end = at + length;
   while (end < frames.size() && frames[end] == frames[end - length]) ++end;
   return (end - at) / length;
 }
 
-// Frames that were folded: a line, and for how many frames it stands.
+// A line, and the number of frames folded into it.
 struct Shown {
   Line line;
   std::size_t frames = 1;
@@ -34,16 +34,16 @@ class Writer {
   Writer(const StackTree& tree, const SourceNames& names, const FrameLimits& limits, bool is_innermost)
       : tree_(tree), names_(names), limits_(limits), wants_strong_(is_innermost) {}
 
-  // `frames` innermost first.
+  // `frames` are innermost first.
   std::vector<Line> write(const Ids& frames);
 
  private:
-  // Neighbouring frames that are not the test's.
+  // Consecutive frames that are not the test's.
   struct Run {
     std::size_t frames = 0;
     bool has_library = false;
     bool has_machinery = false;
-    std::uint32_t outermost = 0;  // what the test, if anything, has called
+    std::uint32_t outermost = 0;  // the function that the test called, if the test is on the stack
   };
 
   bool is_folded(std::uint32_t frame) const;
@@ -76,7 +76,8 @@ bool Writer::is_folded(std::uint32_t frame) const {
 }
 
 std::vector<Line> Writer::write(const Ids& frames) {
-  // A stack of nothing but library frames is told by them; one of distrun's by what the test asked distrun to do.
+  // A stack of library frames only is shown in full; one of distrun's frames is reduced to what the test requested of
+  // distrun.
   const auto has = [&](FrameClass is) {
     return std::any_of(frames.begin(), frames.end(),
                        [&](std::uint32_t frame) { return !is_mark(frame) && tree_.classes[frame] == is; });
@@ -136,7 +137,7 @@ void Writer::take_frame(std::uint32_t frame, std::size_t count) {
     run_.outermost = frame;
     return;
   }
-  // What the first of the test's own frames has called comes beneath that frame, not before it.
+  // The function called by the test's innermost frame is shown below that frame, not above it.
   const bool is_first = wants_strong_ && !is_mark(frame) && tree_.is_user(frame) && shown_.empty();
   const Run before = run_;
   if (is_first) run_ = {};
@@ -185,7 +186,7 @@ void Writer::add_run() {
   run_ = {};
 }
 
-// The innermost lines matter most; the outermost say which part of the test it was.
+// Innermost lines matter most; the outermost ones show which part of the test is running.
 std::vector<Line> Writer::cut() const {
   std::vector<Line> lines;
   const std::size_t room = std::max<std::size_t>(limits_.lines, 4);

@@ -1,6 +1,6 @@
 #pragma once
-// Frames as lines, innermost first. What stays are the test's own frames; runs of library and distrun frames are a
-// line each, recursion is told once with its count, and of a long stack the middle is left out.
+// Formats frames as lines, innermost first. The test's own frames are kept; a run of library and distrun frames becomes
+// one line, recursion is shown once with its count, and the middle of a long stack is omitted.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,11 +13,11 @@ namespace distrun::evidence {
 
 struct FrameLimits {
   std::size_t lines = 16;
-  std::size_t name = 80;  // bytes of a function's name
+  std::size_t name = 80;  // bytes of a function name
 };
 
-// The frames [from, to) of a group. `is_innermost`: none comes before them, so the first of the test's own is the one
-// to look at, and what that has called is told beneath it.
+// The frames [from, to) of a group. `is_innermost`: the range includes the innermost frame, so its first frame of the
+// test is the one to look at, and what that frame called is shown below it.
 struct FrameRange {
   const std::vector<std::uint32_t>& frames;  // outermost first, as in Group
   std::size_t from;

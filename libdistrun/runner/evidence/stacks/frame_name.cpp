@@ -9,10 +9,10 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kReadMax = 4096;  // of a name; what is beyond nobody would read
+constexpr std::size_t kReadMax = 4096;  // bytes of a name; the rest is ignored
 constexpr std::string_view kUnnamed = "(anonymous namespace)";
 constexpr std::string_view kOperator = "operator";
-// Those whose symbols look like brackets, longest first.
+// Operators with symbols that look like brackets, longest first.
 constexpr std::array<std::string_view, 12> kBracketOperators = {"<=>", "<<=", ">>=", "->*", "()", "[]",
                                                                 "<<",  ">>",  "<=",  ">=",  "->", "<"};
 
@@ -23,7 +23,7 @@ bool stands_at(std::string_view text, std::size_t at, std::string_view part) {
   return text.substr(at, part.size()) == part;
 }
 
-// Behind the bracket that closes the one at `at`; the text's size if none does.
+// Returns the position after the bracket that closes the one at `at`; the text's size if it is not closed.
 std::size_t behind_bracket(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   for (; at < text.size(); ++at) {
@@ -34,7 +34,7 @@ std::size_t behind_bracket(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Behind "operator()" and its like, of which the brackets are none; `at` itself where none stands.
+// Returns the position after "operator()" and the like, without counting their brackets; `at` if there is no operator.
 std::size_t behind_operator(std::string_view text, std::size_t at) {
   if (!stands_at(text, at, kOperator) || (at > 0 && is_word(text[at - 1]))) return at;
   at += kOperator.size();
@@ -44,7 +44,7 @@ std::size_t behind_operator(std::string_view text, std::size_t at) {
   return at < text.size() && text[at] == '>' ? at + 1 : at;
 }
 
-// Parameters that a scope goes on behind: "f(int) const::{lambda()#1}"; else `at`.
+// Returns the position after parameters that a scope follows: "f(int) const::{lambda()#1}"; else `at`.
 std::size_t behind_parameters_of_scope(std::string_view text, std::size_t at) {
   std::size_t end = behind_bracket(text, at);
   if (stands_at(text, end, " const")) end += 6;
@@ -56,7 +56,7 @@ bool is_decltype(std::string_view text, std::size_t at) {
   return before.ends_with("decltype") || before.ends_with("decltype ");
 }
 
-// The name's own scopes only: without unnamed namespaces and parameters, and without template arguments if asked to.
+// Reduces a name to its scopes: drops unnamed namespaces and parameters, and template arguments unless they are kept.
 std::string without_noise(std::string_view name, bool keep_arguments) {
   std::string out;
   for (std::size_t at = 0; at < name.size();) {
@@ -94,7 +94,7 @@ std::string hexadecimal(std::uint64_t value) {
 std::string_view qualified_name(std::string_view function) {
   const std::string_view text = function.substr(0, function.find(" [clone "));
   std::size_t start = 0;
-  bool is_operator = false;  // its type may have spaces: "operator unsigned long"
+  bool is_operator = false;  // its type may contain spaces: "operator unsigned long"
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t behind = behind_operator(text, at);
@@ -123,7 +123,7 @@ std::string shorten_middle(std::string_view text, std::size_t limit) {
   constexpr std::string_view kDots = "...";
   if (text.size() <= limit || limit <= kDots.size()) return std::string(text);
   const auto is_inside = [text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U; };
-  std::size_t head = (limit - kDots.size()) / 3;  // ends tell more than beginnings
+  std::size_t head = (limit - kDots.size()) / 3;  // the end of a name says more than its beginning
   std::size_t tail = text.size() - (limit - kDots.size() - head);
   while (head > 0 && is_inside(head)) --head;
   while (tail < text.size() && is_inside(tail)) ++tail;

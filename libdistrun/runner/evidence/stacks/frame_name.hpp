@@ -1,6 +1,6 @@
 #pragma once
-// Demangled names made short enough to read: "void std::__invoke_impl<void, f>(std::__invoke_other, f&&)" is
-// std::__invoke_impl<...>. Names come from outside and may hold anything; what cannot be read as a name stays as it is.
+// Shortens demangled names: "void std::__invoke_impl<void, f>(std::__invoke_other, f&&)" becomes
+// std::__invoke_impl<...>. Names are untrusted; one that cannot be parsed stays as it is.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -9,20 +9,20 @@
 
 namespace distrun::evidence {
 
-// Without return type, parameters and what follows them; a part of `function`.
+// Removes the return type, the parameters and what follows them; the result is a part of `function`.
 std::string_view qualified_name(std::string_view function);
 
-// For people: printable, without return type, parameters and unnamed namespaces, "{lambda#1}" for a lambda. If it is
-// longer than `limit` bytes its template arguments become "...", and if that is not enough, its middle does.
+// Returns a printable name without return type, parameters and unnamed namespaces, with "{lambda#1}" for a lambda. If
+// it exceeds `limit` bytes, "..." replaces its template arguments, then its middle.
 std::string short_name(std::string_view function, std::size_t limit);
 
-// What a frame is called: its short name, else "libx.so+0x1234", else its address.
+// Returns the short name of the frame's function, else "libx.so+0x1234", else the address.
 std::string frame_name(const wire::StackFrame& frame, std::size_t limit);
 
-// The last part of a path.
+// Returns the last part of a path.
 std::string_view file_of_path(std::string_view path);
 
-// Cut to `limit` bytes, between characters, with "..." in the middle; `text` is valid UTF-8.
+// Cuts to `limit` bytes, between characters, with "..." in the middle; `text` is valid UTF-8.
 std::string shorten_middle(std::string_view text, std::size_t limit);
 
 }  // namespace distrun::evidence

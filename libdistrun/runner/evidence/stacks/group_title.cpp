@@ -8,10 +8,10 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kNameMax = 60;      // bytes of what a process, thread or system call is called
-constexpr std::size_t kReasonMax = 300;   // of why there is no stack
-constexpr std::size_t kWaitMax = 160;     // of what it waits for
-constexpr std::size_t kThreadIdsMax = 4;  // told one by one
+constexpr std::size_t kNameMax = 60;      // bytes of the name of a process, thread or system call
+constexpr std::size_t kReasonMax = 300;   // of the reason for a missing stack
+constexpr std::size_t kWaitMax = 160;     // of the description of a wait
+constexpr std::size_t kThreadIdsMax = 4;  // listed individually
 constexpr std::size_t kKernelLinesMax = 12;
 
 const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
@@ -26,7 +26,7 @@ std::string name_of_process(const Process& process) {
 
 // ---- threads
 
-// Threads of a pool have names with numbers: "worker-*" stands for all of them.
+// Threads of a pool have numbered names: "worker-*" stands for all of them.
 std::string pattern_of(const std::string& name) {
   std::string pattern;
   for (const char c : base::one_line(name, kNameMax)) {
@@ -37,7 +37,7 @@ std::string pattern_of(const std::string& name) {
   return pattern;
 }
 
-// The name that the threads share, the pattern of their names if they share only that, else nothing.
+// Returns the threads' common name, else the common pattern of their names, else an empty string.
 std::string shared_name(const std::vector<const wire::ThreadStack*>& threads) {
   const std::string& first = threads.front()->task.name;
   const auto all = [&](auto&& is_alike) { return std::all_of(threads.begin(), threads.end(), is_alike); };
@@ -66,7 +66,7 @@ std::string threads_text(const Stacks& stacks, const Group& group) {
   const std::string threads = std::to_string(count) + " threads";
   if (others.size() < count) return threads + ", " + std::to_string(count - others.size()) + " main";
   std::string name = shared_name(others);
-  // A thread that nobody has named has its process's name.
+  // An unnamed thread has its process's name.
   if (name == base::one_line(stacks.processes[group.holders.front().process].command, kNameMax)) name.clear();
   if (!name.empty()) name = " \"" + name + "\"";
   if (count > kThreadIdsMax) return threads + name;
@@ -80,7 +80,7 @@ std::string name_of_state(char state) {
     case 'R': return "running";
     case 'S': return "sleeping";
     case 'D': return "not to be interrupted";
-    case 'T': return "stopped (SIGSTOP)";  // or its like from a terminal, which ranks have not
+    case 'T': return "stopped (SIGSTOP)";  // or stopped by a terminal, which ranks do not have
     case 't': return "stopped by a debugger";
     case 'Z':
     case 'X': return "ended";
@@ -89,7 +89,7 @@ std::string name_of_state(char state) {
   }
 }
 
-// Whether a number that was left out of the condition is the same for all after all.
+// Returns whether a field that the condition ignores is equal for all holders.
 template <class Field>
 bool all_alike(const Stacks& stacks, const Group& group, Field&& field) {
   const wire::ThreadStack* first = thread_of(stacks, group.holders.front());
@@ -97,7 +97,7 @@ bool all_alike(const Stacks& stacks, const Group& group, Field&& field) {
                      [&](const Holder& holder) { return field(*thread_of(stacks, holder)) == field(*first); });
 }
 
-// The first argument if it is a small number, which mostly is a descriptor: "3" of "read(3, 0x7ffc..., 1)".
+// Returns the first argument if it is a small number, usually a descriptor: "3" of "read(3, 0x7ffc..., 1)".
 std::string_view descriptor_of(std::string_view call) {
   const std::size_t from = call.find('(') + 1;
   const std::size_t to = call.find_first_not_of("0123456789", from);

@@ -1,5 +1,5 @@
 #pragma once
-// Who stands somewhere, and what they do there: "ranks 0, 2-3 (main threads, waiting in futex)".
+// Describes the threads of a group and what they are doing: "ranks 0, 2-3 (main threads, waiting in futex)".
 #include <string>
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace distrun::evidence {
 
-// "ranks 0, 2-3", "rank 1 and process 4711 \"sleep\"". By rank, as Group::holders are.
+// Returns "ranks 0, 2-3", "rank 1 and process 4711 \"sleep\"". Sorted by rank, as Group::holders are.
 std::string who(const Stacks& stacks, const std::vector<Holder>& holders);
 
 Line group_title(const Stacks& stacks, const Group& group);
 
-// Below the title, before the frames: why there are none, and what the kernel says of where it is.
+// Returns the lines between title and frames: why there are no frames, and the kernel's view.
 std::vector<Line> condition_lines(const Stacks& stacks, const Group& group);
 
 }  // namespace distrun::evidence

@@ -21,8 +21,8 @@ auto identity_of(const wire::StackFrame& frame) {
                     std::string_view(frame.module), offset, pc, frame.inlined, frame.signal_frame);
 }
 
-// Fills the tree's frames, and tells which of them each of the table's is. Most of a table repeats what another process
-// has said, so the map stays small.
+// Fills the tree's frames and maps each frame of the table to one of them. Most frames of a table repeat those of
+// another process, so the map stays small.
 Ids fold_frames(const std::vector<wire::StackFrame>& table, StackTree& tree) {
   std::map<decltype(identity_of(table.front())), Ids> equals;
   for (std::uint32_t i = 0; i < table.size(); ++i) equals[identity_of(table[i])].push_back(i);
@@ -35,7 +35,7 @@ Ids fold_frames(const std::vector<wire::StackFrame>& table, StackTree& tree) {
   return folded;
 }
 
-// Outermost first.
+// Returns outermost frames first.
 Ids frames_of(const wire::ThreadStack& thread, const Ids& folded) {
   Ids frames;
   frames.reserve(thread.frames.size() + 2);
@@ -58,12 +58,12 @@ auto place_of(const Stacks& stacks, const Holder& holder) {
                     thread != nullptr ? thread->task.tid : 0, holder.process, holder.thread);
 }
 
-// Whether it runs a test's body; where ranks are threads, the main thread only waits for them.
+// Returns whether the thread runs a test body. Where ranks are threads, the main thread only waits for them.
 bool runs_body(const Process& process, const wire::ThreadStack& thread) {
   return process.has_thread_ranks ? process.rank >= 0 : is_main(process, thread);
 }
 
-// A thread that distrun has in every rank, and that does its duty: nobody wants to read of it.
+// Returns whether it is one of distrun's own threads in a rank, behaving normally, and so is of no interest.
 bool is_own(const StackTree& tree, const Group& group, const Process& process, const wire::ThreadStack& thread) {
   if (runs_body(process, thread) || group.has_user_code || thread.crashed || thread.incomplete) return false;
   if (thread.motion == wire::Motion::Spinning || thread.task.state == 'D' || thread.gap_after >= 0) return false;
@@ -80,7 +80,7 @@ Group group_of(const StackTree& tree, const Ids& folded, const Process& process,
   return group;
 }
 
-// A group for each thread.
+// Makes a group for each thread.
 std::vector<Group> groups_of_one(const Stacks& stacks, const Ids& folded, StackTree& tree) {
   std::vector<Group> groups;
   for (std::size_t p = 0; p < stacks.processes.size(); ++p) {
@@ -129,7 +129,7 @@ std::size_t processes_of(const Group& group) {
   return count;
 }
 
-// The reading order: merge.hpp says why.
+// merge.hpp explains the reading order.
 void place_groups(const Stacks& stacks, StackTree& tree) {
   const auto key_of = [&](const Group& group) {
     const Condition& condition = group.condition;
@@ -152,10 +152,11 @@ std::uint32_t common_end(const Ids& a, const Ids& b, std::uint32_t from) {
   return from;
 }
 
-// The groups stand by frames: those that go on with the same frame are neighbours, and those that end come first.
+// The groups are sorted by frames: those that continue with the same frame are neighbours, and those that end come
+// first.
 void fork_node(StackTree& tree, std::size_t at) {
   const Node node = tree.nodes[at];
-  std::vector<std::pair<std::uint32_t, Node::Part>> parts;  // with their place
+  std::vector<std::pair<std::uint32_t, Node::Part>> parts;  // in the reading order
   for (std::uint32_t group = node.first_group; group < node.last_group;) {
     const Ids& frames = tree.groups[group].frames;
     std::uint32_t place = tree.groups[group].place;

@@ -9,7 +9,7 @@ namespace distrun::evidence {
 namespace {
 
 constexpr std::size_t kPlaceMax = 80;
-constexpr std::size_t kPathReadMax = 1024;  // of a path's last parts
+constexpr std::size_t kPathReadMax = 1024;  // bytes of a path's end
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Names of source files as one reads them beside a stack: without the folder that all of the test's files have in
-// common, and of what is left the last two parts.
+// Shortens names of source files for stacks: removes the folder that all of the test's files share, and keeps the last
+// two parts of the rest.
 #include <string>
 #include <string_view>
 
@@ -12,11 +12,11 @@ class SourceNames {
  public:
   explicit SourceNames(const StackTree& tree);
 
-  // "ring/ring_test.cpp:41"; where the file is not known, the module that the code is of; else empty.
+  // Returns "ring/ring_test.cpp:41"; the module if the file is unknown; else an empty string.
   std::string place_of(const wire::StackFrame& frame) const;
 
  private:
-  std::string common_;  // folder, with the last slash; empty: none
+  std::string common_;  // common folder, with its trailing slash; empty: none
 };
 
 }  // namespace distrun::evidence

@@ -14,7 +14,7 @@ std::size_t frames_of(const wire::ProcessStacks& process) {
   return count;
 }
 
-// A stack has one gap: where it has one already, that stands for what is cut here too.
+// A stack has one gap: an existing one is extended to cover the frames cut here.
 void cut_in_the_middle(wire::ThreadStack& thread) {
   if (thread.frames.size() <= kThreadFramesMax) return;
   const auto from = thread.frames.begin() + kThreadInnerMax;
@@ -91,7 +91,7 @@ void StacksBuilder::add(wire::ProcessStacks process) {
   processes_.emplace(process.index, std::move(process));
 }
 
-// A frame's index is looked at here, not before: a table may come after the process that points into it.
+// Frame indices are checked here and not earlier, because a table may arrive after the process that refers to it.
 Stacks StacksBuilder::take() {
   Stacks stacks;
   stacks.table = std::move(table_);

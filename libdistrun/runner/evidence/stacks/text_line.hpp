@@ -1,6 +1,5 @@
 #pragma once
-// Lines for people, in pieces that each have a tone: evidence knows what matters, a report knows which colours there
-// are.
+// Lines of text in pieces with a tone each: evidence decides what matters, a report decides on the colours.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,9 +9,9 @@ namespace distrun::evidence {
 
 enum class Tone : std::uint8_t {
   Plain,
-  Strong,  // what to look at first
-  Dim,     // there to be complete
-  Warn,    // not as it should be
+  Strong,  // look here first
+  Dim,     // shown for completeness
+  Warn,    // abnormal
 };
 
 struct Segment {
@@ -24,15 +23,15 @@ struct Segment {
 struct Line {
   std::vector<Segment> segments;
 
-  // Return the line, so that one can go on. Neighbours of one tone are one segment.
+  // Both return the line, for chaining. Adjacent segments of the same tone are merged.
   Line& add(Tone tone, std::string_view text);
   Line& add_front(Tone tone, std::string_view text);
   friend bool operator==(const Line&, const Line&) = default;
 };
 
-// Without tones.
+// Drops the tones.
 std::string plain(const Line& line);
-// Each with a newline at its end.
+// Ends each line with a newline.
 std::string plain(const std::vector<Line>& lines);
 
 }  // namespace distrun::evidence

@@ -12,8 +12,8 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kBracketsMax = 4;  // one in the other; beyond them each group stands alone
-constexpr std::size_t kDepthMax = 64;    // of nodes that are looked into one by one
+constexpr std::size_t kBracketsMax = 4;  // nested; beyond this each group is shown on its own
+constexpr std::size_t kDepthMax = 64;    // of nodes that are visited individually
 constexpr std::size_t kSourcesMax = 8;
 constexpr std::size_t kWhyNotMax = 160;
 
@@ -31,13 +31,13 @@ class TreeWriter {
   Block write();
 
  private:
-  // Where a node is looked at: its frames before `from` are told elsewhere.
+  // How a node is shown: its frames before `from` are shown elsewhere.
   struct View {
     std::size_t from = 0;
     std::size_t depth = 0;
     std::size_t brackets = 0;
   };
-  // What becomes one block: a group, or a node whose groups share the frames up to `shared_end`.
+  // The source of one block: a group, or a node with groups that share the frames up to `shared_end`.
   struct Item {
     std::uint32_t place = 0;
     const Group* group = nullptr;
@@ -81,7 +81,7 @@ Block TreeWriter::write() {
 
 // ---- blocks
 
-// Of a node that has nothing to share, the parts stand among those of the node above.
+// If the groups of a node share no frames, its parts are placed among those of the parent node.
 void TreeWriter::collect(const Node& node, View view, std::vector<Item>& items) const {
   ++view.depth;
   for (const Node::Part& part : node.parts) {
@@ -133,8 +133,8 @@ Block TreeWriter::joined(const Node& node, View view, std::size_t to) {
   return block;
 }
 
-// Empty if there is no room. Then there is none for what comes later either, or the odd one out could be left out for
-// a longer stack than the common ones have.
+// Returns an empty block if there is no room. Later blocks are then left out, too: otherwise a long unusual stack could
+// be dropped in favour of short common ones.
 Block TreeWriter::block_of(const Group& group, std::size_t from) {
   Block block;
   if (groups_left_out_ == 0) {
@@ -161,8 +161,8 @@ std::size_t TreeWriter::behind_last_user(const Group& group, std::size_t from, s
   return to;
 }
 
-// The shared frames end with one of the test's own, and leave one of those to each group: a group is understood by
-// itself. Where nothing of the test is left to share, each group tells all its frames.
+// The shared frames end with a frame of the test, and leave at least one more to each group, so that each group can be
+// understood alone. If no frame of the test is left to share, each group shows all its frames.
 std::size_t TreeWriter::end_of_shared(const Node& node, std::size_t from) const {
   const Group& any = tree_.groups[node.first_group];
   bool each_has_more = true;
@@ -188,7 +188,7 @@ Block TreeWriter::tail() const {
   return lines;
 }
 
-// A process without stacks says so in its own block.
+// A process without stacks is explained in its own block.
 void TreeWriter::add_unanswered(Block& lines) const {
   std::map<std::pair<std::string, std::string>, std::vector<Holder>> unanswered;
   for (const Group& group : tree_.groups) {

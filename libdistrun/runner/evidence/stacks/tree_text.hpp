@@ -1,7 +1,7 @@
 #pragma once
-// The tree for people. Each group of threads is a block: who, and what they do; then its frames, innermost first, with
-// the test's own innermost function strong at its top. Groups stand in the tree's reading order, so what differs is
-// what one reads first. Where groups were called by the same functions of the test, a bracket joins them:
+// Formats the tree as text. Each group of threads is a block: a title with the threads and what they are doing, then
+// the frames, innermost first, with the test's innermost function emphasised at the top. Groups are in the tree's
+// reading order, so the one that differs comes first. A bracket joins groups called by the same functions of the test:
 //
 //   ┌ rank 1 (main thread, spinning)
 //   │   spin_until_ready  ring.cpp:17
@@ -12,8 +12,8 @@
 //       Ring::run  ring_test.cpp:41
 //         ... 9 frames of distrun and libraries
 //
-// Last come the threads of distrun itself in one line, and which sources did not answer. The same stacks give the same
-// lines, in whatever order they were gathered; nothing in them can move a terminal's cursor.
+// The last lines name distrun's own threads and the sources that did not answer. Equal stacks give equal lines, in any
+// order of collection; no line can move a terminal's cursor.
 #include <cstddef>
 #include <vector>
 
@@ -24,11 +24,11 @@
 namespace distrun::evidence {
 
 struct TreeLimits {
-  std::size_t lines = 200;  // of all; a line says what was left out
-  FrameLimits frames;       // of each group
+  std::size_t lines = 200;  // in total; a line says what was omitted
+  FrameLimits frames;       // per group
 };
 
-// `tree` is that of `stacks`.
+// `tree` must be that of `stacks`.
 std::vector<Line> tree_text(const Stacks& stacks, const StackTree& tree, const TreeLimits& limits = {});
 
 }  // namespace distrun::evidence

@@ -1,5 +1,5 @@
 #pragma once
-// For what a thread waits, as far as it can be seen from outside.
+// The wait of a thread, as far as it can be seen from outside.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -11,40 +11,40 @@
 
 namespace distrun::evidence {
 
-inline constexpr std::size_t kThreadsOfProcessMax = 1024;  // more are not looked at
+inline constexpr std::size_t kThreadsOfProcessMax = 1024;  // further threads are ignored
 
 enum class BlockKind : std::uint8_t {
-  None,         // it runs, or sleeps in no system call
-  Descriptors,  // for one of `fds`
-  Child,        // for one of `pids` to end
+  None,         // it runs, or sleeps outside a system call
+  Descriptors,  // waits for one of `fds`
+  Child,        // waits for one of `pids` to end
   FileLock,     // held by `pids`
   Futex,        // a word in memory: a mutex, a condition, a semaphore
-  Thread,       // for the end of a thread of its own
+  Thread,       // waits for another thread of its process to end
   Sleep,
   Signal,
-  Other,    // a system call that says nothing of others
+  Other,    // a system call that does not depend on other processes
   Unknown,  // why_unknown says why
 };
 
 struct Blocked {
   pid_t pid = 0;
   pid_t tid = 0;
-  std::string name;  // of the thread
+  std::string name;  // the thread's name
   char state = '?';  // R, S, D, T, t, Z as in /proc
   BlockKind kind = BlockKind::Unknown;
-  std::string call;          // "read(5)", "poll of 3 descriptors"; empty: in none
-  std::vector<Watch> fds;    // any of which would end the wait
-  bool polls = false;        // by a call for many descriptors, as event loops make them
-  std::vector<pid_t> pids;   // children, or those that hold the lock
+  std::string call;          // "read(5)", "poll of 3 descriptors"; empty: in no call
+  std::vector<Watch> fds;    // any of them ends the wait
+  bool polls = false;        // the call takes many descriptors, as those of event loops do
+  std::vector<pid_t> pids;   // children, or holders of the lock
   std::string lock;          // a file "08:01:1234", shared memory "/dev/shm/x + 0x40", or a private address
-  std::string lock_key;      // equal for all threads, also of other processes, that wait for the same; may be empty
-  bool bounded = false;      // it ends by itself
-  std::string limit;         // "1.5 s", if that was found
-  std::vector<pid_t> peers;  // processes that could end the wait, ascending; the own one only if it is one of them
-  std::map<pid_t, std::string> strangers;  // peers that Connections does not name: "4713 (sleep 100)"
-  std::string kernel_function;             // in which it sleeps uninterruptibly; empty: it doesn't, or that is hidden
+  std::string lock_key;      // equal for all threads, of any process, that wait for the same lock; may be empty
+  bool bounded = false;      // the wait has a timeout
+  std::string limit;         // "1.5 s", if it is known
+  std::vector<pid_t> peers;  // processes that could end the wait, ascending; its own process only if that could
+  std::map<pid_t, std::string> strangers;  // peers missing from Connections: "4713 (sleep 100)"
+  std::string kernel_function;             // in which it sleeps uninterruptibly; empty: it does not, or that is hidden
   std::string why_unknown;
-  bool hidden = false;  // it takes more rights to see it
+  bool hidden = false;  // more privileges are needed to see it
 };
 
 }  // namespace distrun::evidence

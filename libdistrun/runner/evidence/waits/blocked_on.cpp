@@ -10,7 +10,7 @@
 namespace distrun::evidence {
 namespace {
 
-// "4711 (name) S 1 ...", where the name may hold anything.
+// "4711 (name) S 1 ...", where the name may contain any character.
 char state_of(const std::string& place) {
   const std::string stat = read_proc_file(place + "/stat", 1024).text;
   const std::size_t name_end = stat.rfind(')');
@@ -28,7 +28,7 @@ std::string kernel_function(const std::string& place) {
   return file.text.starts_with('0') ? "" : file.text;
 }
 
-// The file of a thread that has ended is there for a moment, and empty.
+// After a thread has ended, its file still exists for a moment, empty.
 std::string why_no_call(const ProcFile& file, const std::string& place) {
   if (file.error == 0) return "its system call can't be understood";
   const std::string function = kernel_function(place);

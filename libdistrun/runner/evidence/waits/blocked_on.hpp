@@ -1,6 +1,6 @@
 #pragma once
-// For what each thread waits: from its system call as /proc tells it, with what lies at the arguments' addresses.
-// Reading that takes the right to trace the process; it does not stop it, so a thread may go on meanwhile.
+// Finds what each thread waits for, from its system call in /proc and the memory that the arguments point to. This
+// needs the right to trace the process but does not stop it, so a thread may continue meanwhile.
 #include <sys/types.h>
 
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace distrun::evidence {
 
-// Every thread of the processes asked for, at most 1024 of each process; those of one process by thread id.
+// Returns the threads of the requested processes, at most 1024 of each process, sorted by thread id within a process.
 std::vector<Blocked> blocked_threads(const Connections& all);
 
-// One thread of the process that `memory` is of. `lock_waits` is read_lock_waits().
+// Inspects one thread of the process that `memory` belongs to. `lock_waits` comes from read_lock_waits().
 Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock_waits, const RemoteMemory& memory,
                        pid_t tid);
 

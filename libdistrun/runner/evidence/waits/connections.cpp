@@ -16,8 +16,8 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kProcessesMax = 1024;  // asked for
-constexpr std::size_t kOthersMax = 32'768;   // looked at for the other ends
+constexpr std::size_t kProcessesMax = 1024;  // requested
+constexpr std::size_t kOthersMax = 32'768;   // searched for other ends
 constexpr std::chrono::milliseconds kOthersTime{500};
 
 bool is_socket(DescriptorKind kind) { return kind == DescriptorKind::UnixSocket || kind == DescriptorKind::Tcp; }
@@ -35,14 +35,14 @@ Side side_of(const Socket& socket) {
   Side side;
   side.inode = socket.inode;
   side.name = socket.name;
-  if (socket.state == SocketState::Listening) return side;  // its queue holds connections
+  if (socket.state == SocketState::Listening) return side;  // its queue holds connections, not bytes
   side.to_read = socket.to_read;
-  if (socket.kind == SocketKind::Tcp) side.to_send = socket.to_send;  // for unix sockets memory, not bytes
+  if (socket.kind == SocketKind::Tcp) side.to_send = socket.to_send;  // for Unix sockets it counts memory, not bytes
   return side;
 }
 
-// Makes the connections that the descriptors of the processes asked for belong to, and then takes every end to its
-// place, also those that others hold.
+// Builds the connections of the requested processes' descriptors, then adds each end to them, including ends held by
+// other processes.
 class Builder {
  public:
   explicit Builder(const SocketTable& sockets) : sockets_(sockets) {}
@@ -122,10 +122,10 @@ class Builder {
   const SocketTable& sockets_;
   std::map<Key, Connection> made_;
   std::map<FileId, std::vector<std::pair<Connection*, int>>> places_;
-  std::set<std::string> paths_;  // of pipes with a name
+  std::set<std::string> paths_;  // of named pipes
 };
 
-// Whether a descriptor of somebody else concerns us; then `descriptor` is what it is.
+// Returns whether a descriptor of another process is an end of a known connection; if so, fills `descriptor`.
 bool concerns(const Builder& builder, int links, pid_t pid, int fd, Descriptor& descriptor) {
   const std::string name = std::to_string(fd);
   char link[4096];
@@ -177,7 +177,7 @@ std::vector<Party> look_at_asked(std::vector<pid_t> pids, std::vector<std::strin
     pids.resize(kProcessesMax);
   }
   std::vector<Party> processes;
-  std::map<std::string, std::vector<std::string>> hidden;  // by the reason
+  std::map<std::string, std::vector<std::string>> hidden;  // by reason
   for (const pid_t pid : pids) {
     processes.push_back({pid, name_in(proc_path(pid, "")), descriptors_of(pid)});
     const Party& process = processes.back();
@@ -243,9 +243,9 @@ const Connection* Connections::find(pid_t pid, int fd) const {
 }
 
 std::string describe_other(pid_t pid) {
-  constexpr std::size_t kLengthMax = 48;  // it is said again and again
+  constexpr std::size_t kLengthMax = 48;  // it is repeated often
   const std::string stat = read_proc_file(proc_path(pid, "stat"), 1024).text;
-  // The command line of one in state D is not read: that could hang as well.
+  // The command line of a process in state D is not read: the read could hang as well.
   const std::string full = stat.rfind(") D ") == std::string::npos ? proc::describe_process(pid) : "";
   if (!full.empty() && full.size() <= kLengthMax) return full;
   return std::to_string(pid) + " (" + name_in(proc_path(pid, "")) + ")";

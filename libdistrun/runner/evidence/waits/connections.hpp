@@ -1,6 +1,7 @@
 #pragma once
-// What connects processes: pipes, Unix sockets and TCP connections, and who holds which end. One picture is taken of
-// all processes asked for; of the others on this machine only who holds the ends that concern them.
+// Finds the connections between processes: pipes, Unix sockets and TCP connections, and the holders of each end. Takes
+// one snapshot of all requested processes; of other processes on this machine it records only which of these ends they
+// hold.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -22,29 +23,29 @@ struct End {
 
 enum class ConnectionKind : std::uint8_t { Pipe, Unix, Tcp };
 
-// One of the two ends of a connection, with everybody who holds it.
+// One end of a connection, with all descriptors that refer to it.
 struct Side {
-  std::uint64_t inode = 0;               // of a socket; 0: it was closed, or is on another machine
+  std::uint64_t inode = 0;               // of a socket; 0: closed, or on another machine
   std::string name;                      // its address; may be empty
   std::vector<End> ends;                 // ascending
-  std::optional<std::uint64_t> to_read;  // bytes that wait to be read here, where the kernel tells
-  std::uint64_t to_send = 0;             // bytes that were written here and not taken by the other side
+  std::optional<std::uint64_t> to_read;  // bytes waiting to be read here, if the kernel says
+  std::uint64_t to_send = 0;             // bytes written here that the other side has not accepted
 };
 
-// What is written at one side is read at the other. A pipe is read at the first and written at the second only; both
-// of its sides have its own inode.
+// Data written at one side is read at the other. A pipe is read only at the first side and written only at the second;
+// both sides have its inode.
 struct Connection {
   ConnectionKind kind = ConnectionKind::Pipe;
   FileId id;         // of a pipe, or of the first side's socket
-  std::string path;  // of a pipe with a name
+  std::string path;  // of a named pipe
   Side sides[2];
-  bool unaccepted = false;  // the second side is a listening socket: the connection waits to be accepted there
+  bool unaccepted = false;  // the second side is a listening socket that has not accepted the connection yet
   bool remote = false;      // the other end is not on this machine
 };
-// "pipe 8812", "unix 9911 <-> 9912", "tcp 127.0.0.1:5000 <-> 127.0.0.1:41000".
+// Returns "pipe 8812", "unix 9911 <-> 9912", "tcp 127.0.0.1:5000 <-> 127.0.0.1:41000".
 std::string describe(const Connection& connection);
 
-// A process with what it holds open.
+// A process and its open descriptors.
 struct Party {
   pid_t pid = 0;
   std::string name;
@@ -52,29 +53,29 @@ struct Party {
 };
 
 struct Connections {
-  std::vector<Party> processes;         // asked for, ascending
-  std::vector<Connection> list;         // all that have an end in one of these; in a fixed order
-  std::map<pid_t, std::string> others;  // that hold other ends, by "4711 (command line)"
+  std::vector<Party> processes;         // requested, ascending
+  std::vector<Connection> list;         // all with an end in a requested process, in a fixed order
+  std::map<pid_t, std::string> others;  // holders of other ends: "4711 (command line)"
   SocketTable sockets;
-  int hidden = 0;                  // processes of others whose descriptors could not be read
-  std::vector<std::string> notes;  // what else could not be seen
+  int hidden = 0;                  // other processes with unreadable descriptors
+  std::vector<std::string> notes;  // what else could not be read
 
   const Party* process(pid_t pid) const;
-  // Null if it is not asked for, or has no such descriptor.
+  // Returns null if the process was not requested, or has no such descriptor.
   const Descriptor* descriptor(pid_t pid, int fd) const;
-  // Null if that is no end of a connection.
+  // Returns null if the descriptor is not an end of a connection.
   const Connection* find(pid_t pid, int fd) const;
 };
 
-// "4711 (sleep 100)". Of a process that sleeps uninterruptibly only the name, since reading its command line might
-// take as long as that.
+// Returns "4711 (sleep 100)"; only the name if the process sleeps uninterruptibly, since reading its command line might
+// block as long as that sleep.
 std::string describe_other(pid_t pid);
 
-// At most 1024 of `pids` are looked at, each once. Takes some milliseconds; /proc is read, nothing is stopped.
+// Looks at the first 1024 of `pids`, each once. Takes some milliseconds; reads /proc and stops nothing.
 Connections find_connections(std::vector<pid_t> pids);
 
-// Who else could end a wait of `pid` for `fd`: to read there, for data or its end, or else to write. Includes `pid`
-// if it holds the other end itself. Ascending; empty if nobody was seen.
+// Returns the processes that could end a wait of `pid` on `fd`: a wait to read (for data or end of file), or else to
+// write. Includes `pid` if it holds the other end itself. Ascending; empty if none was found.
 std::vector<pid_t> other_side(const Connections& all, pid_t pid, int fd, bool reads);
 
 }  // namespace distrun::evidence

@@ -13,14 +13,14 @@ namespace distrun::evidence {
 namespace {
 
 constexpr std::size_t kLineMax = 600;     // bytes of one line
-constexpr std::size_t kMembersShown = 8;  // of a circle
+constexpr std::size_t kMembersShown = 8;  // of a cycle
 
-// Threads of one process that wait in the same way stand on one line.
+// The threads of one process that wait in the same way, shown as one line.
 struct ThreadLine {
   pid_t pid = 0;
   std::vector<const Blocked*> threads;
   std::string text;
-  bool matters = false;  // one of them is the main thread, or waits for a process
+  bool matters = false;  // includes the main thread, or a thread that waits for a process
 };
 
 std::string which_threads(const ThreadLine& line) {
@@ -69,7 +69,7 @@ class Report {
     lines_.push_back(std::string(indent, ' ') + base::one_line(std::string_view(line).substr(indent), kLineMax));
   }
 
-  // Adds at most `most` of `lines`, and says how many were left out.
+  // Adds up to `most` of `lines`, and says how many were omitted.
   void add_some(const std::vector<std::string>& lines, std::size_t most, const std::string& what) {
     for (std::size_t i = 0; i < lines.size() && i < most; ++i) add(lines[i]);
     if (lines.size() > most) add("  ... and " + std::to_string(lines.size() - most) + " more " + what);
@@ -118,7 +118,7 @@ class Report {
     add_some(texts, limit_ / 10, "that wait for themselves");
   }
 
-  // Says nothing when the circles have said it all.
+  // Adds nothing if the cycles already cover all of these processes.
   void add_knot() {
     const std::vector<pid_t> knot = wait_knot(edges_);
     const bool is_news = std::any_of(knot.begin(), knot.end(), [&](pid_t pid) { return !in_circles_.contains(pid); });
@@ -131,7 +131,7 @@ class Report {
                                    [&](const Blocked& thread) { return thread.pid == pid && thread.tid == pid; });
     if (main == blocked_.end()) return "which has gone";
     const std::string text = text_of(*main);
-    return "whose main thread " + text.substr(0, text.find(": "));  // the whole stands among the threads
+    return "whose main thread " + text.substr(0, text.find(": "));  // the full text is shown among the threads
   }
 
   void add_roots() {
@@ -157,7 +157,7 @@ class Report {
     return lines;
   }
 
-  // What matters less comes later only if there is too much for the reader to see all of it.
+  // Less important lines are moved to the end only if there are too many to show.
   void add_threads() {
     std::vector<ThreadLine> lines = thread_lines();
     const std::size_t most = limit_ / 2;
@@ -170,7 +170,7 @@ class Report {
     add_some(texts, most, "lines of threads");
   }
 
-  // A lock that several processes wait for.
+  // Lists locks that several processes wait for.
   void add_shared_locks() {
     std::map<std::string, std::set<pid_t>> waiting;
     std::map<std::string, std::string> locks;
@@ -190,8 +190,8 @@ class Report {
     add_some(texts, limit_ / 10, "such locks");
   }
 
-  // 0: somebody waits there, or has not read what came; 1: between processes asked for; 2: with others too; 3: of one
-  // process with others, or with nobody; 4: inside one process.
+  // 0: a thread waits there, or data is unread; 1: between requested processes; 2: with other processes as well; 3:
+  // between one requested process and others, or with an end that no process holds; 4: within one process.
   int rank(const Connection& connection, const std::set<const Connection*>& waited_for) const {
     std::set<pid_t> asked;
     bool lonely = false;

@@ -29,7 +29,7 @@ void wait_for_fd(const CallPlace& place, std::size_t argument, bool reads, bool 
   blocked.fds.push_back({fd, reads, writes});
 }
 
-// splice and sendfile wait for whichever of the two is not ready: only one of them ever is what holds them up.
+// splice and sendfile wait for whichever descriptor is not ready: only one of them blocks the call at any time.
 void move(const CallPlace& place, std::size_t from, std::size_t to, Blocked& blocked) {
   const int source = int_of(place.call.args[from]);
   const int sink = int_of(place.call.args[to]);
@@ -43,7 +43,7 @@ void set_limit(std::int64_t seconds, std::int64_t nanoseconds, Blocked& blocked)
   blocked.limit = shown_length(seconds, nanoseconds);
 }
 
-// The kernel writes the time that is left into it only when the call returns.
+// The kernel stores the remaining time there only when the call returns.
 void limit_at(const RemoteMemory& memory, std::uint64_t address, Blocked& blocked) {
   if (address == 0) return;
   blocked.bounded = true;
@@ -55,7 +55,7 @@ void limit_ms(std::uint64_t argument, Blocked& blocked) {
   if (length >= 0) set_limit(length / 1000, length % 1000 * 1'000'000LL, blocked);
 }
 
-// What a call for several descriptors is called, once they are known.
+// Names a call that takes several descriptors, once these are known.
 void name_watches(const CallInfo& info, Blocked& blocked) {
   const std::size_t count = blocked.fds.size();
   blocked.kind = BlockKind::Descriptors;
@@ -72,7 +72,7 @@ void decode_poll(const CallPlace& place, Blocked& blocked) {
   for (const pollfd& entry : place.memory.values<pollfd>(place.call.args[0], count)) {
     const bool reads = (entry.events & (POLLIN | POLLRDNORM | POLLRDHUP)) != 0;
     const bool writes = (entry.events & (POLLOUT | POLLWRNORM)) != 0;
-    // Without any event it still waits for the end of the connection, which is the other side's to bring.
+    // Without any event it still waits for the connection to end, which the other side causes.
     if (entry.fd >= 0) blocked.fds.push_back({entry.fd, reads || !writes, writes});
   }
   const bool unread = blocked.fds.empty() && count != 0;
@@ -119,7 +119,7 @@ void decode_wait4(const CallPlace& place, Blocked& blocked) {
 }
 
 void decode_waitid(const CallPlace& place, Blocked& blocked) {
-  constexpr int kPidfd = 3;  // P_PIDFD, newer than some headers
+  constexpr int kPidfd = 3;  // P_PIDFD, which some headers lack
   const int type = int_of(place.call.args[0]);
   const int id = int_of(place.call.args[1]);
   blocked.kind = BlockKind::Child;
@@ -136,7 +136,7 @@ void decode_waitid(const CallPlace& place, Blocked& blocked) {
     blocked.pids = children_of(blocked.pid);
 }
 
-// As /proc/locks names the file of a descriptor.
+// Returns the name that /proc/locks uses for a descriptor's file.
 std::string lock_name(const Descriptor& descriptor) {
   char text[64];
   std::snprintf(text, sizeof text, "%02x:%02x:%llu", major(descriptor.id.device), minor(descriptor.id.device),
@@ -144,7 +144,7 @@ std::string lock_name(const Descriptor& descriptor) {
   return text;
 }
 
-// A lock of an open file belongs to all that have inherited it, and to nobody by number.
+// An open-file lock belongs to all processes that have inherited the descriptor; /proc/locks does not name them.
 std::vector<pid_t> lock_holders(const Connections& all, const std::string& file) {
   std::vector<pid_t> holders;
   for (const Party& process : all.processes) {
@@ -176,7 +176,7 @@ void decode_lock(const CallPlace& place, Blocked& blocked) {
 
 void decode_fcntl(const CallPlace& place, Blocked& blocked) {
   const int command = int_of(place.call.args[1]);
-  constexpr int kOpenFileLock = 38;  // F_OFD_SETLKW, which only _GNU_SOURCE names
+  constexpr int kOpenFileLock = 38;  // F_OFD_SETLKW, which needs _GNU_SOURCE
   if (command == F_SETLKW || command == kOpenFileLock) return decode_lock(place, blocked);
   blocked.kind = BlockKind::Other;
   blocked.call = call_of(place.info, std::to_string(int_of(place.call.args[0])));

@@ -1,5 +1,5 @@
 #pragma once
-// What a system call waits for, from its number and arguments. One function for each shape of call.
+// Decodes what a system call waits for, from its number and arguments, with a function for each shape of call.
 #include <distrun/runner/evidence/proc/file_locks.hpp>
 #include <distrun/runner/evidence/proc/remote_memory.hpp>
 #include <distrun/runner/evidence/proc/syscalls.hpp>
@@ -14,16 +14,16 @@ struct CallPlace {
   const CallInfo& info;
   const SyscallText& call;
 };
-// Fills kind, call, fds, pids, lock, lock_key, bounded and limit; `blocked` says which thread.
+// Fills kind, call, fds, pids, lock, lock_key, bounded and limit; `blocked` identifies the thread.
 void decode_call(const CallPlace& place, Blocked& blocked);
 
-// Its children, zombies included, whichever thread forked them.
+// Returns the children, including zombies, whichever thread forked them.
 std::vector<pid_t> children_of(pid_t pid);
 
-// A futex, which is a file of its own since its word tells more than the call does.
+// Decodes a futex call. It has a separate source file, since the futex word says more than the call.
 void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& blocked);
 
-// "1.5 s", "20 ms", "2 days".
+// Returns "1.5 s", "20 ms", "2 days".
 std::string shown_length(std::int64_t seconds, std::int64_t nanoseconds);
 
 }  // namespace distrun::evidence

@@ -16,14 +16,14 @@ std::string hex(std::uint64_t number) {
 }
 
 bool waits(int operation) {
-  constexpr int kLockPi2 = 13;  // newer than some headers
+  constexpr int kLockPi2 = 13;  // which some headers lack
   return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI ||
          operation == FUTEX_WAIT_REQUEUE_PI || operation == kLockPi2;
 }
 
 bool is_priority_lock(int operation) { return operation == FUTEX_LOCK_PI || operation == 13; }
 
-// The process that a thread belongs to; 0 if there is no such thread.
+// Returns the process that a thread belongs to; 0 if there is no such thread.
 pid_t process_of(std::uint32_t tid) {
   pid_t pid = 0;
   for_each_line(read_proc_file("/proc/" + std::to_string(tid) + "/status").text, [&](std::string_view line) {
@@ -33,16 +33,16 @@ pid_t process_of(std::uint32_t tid) {
   return pid;
 }
 
-// glibc's mutex, as far as it concerns who has it; the same on all 64-bit machines.
+// The part of glibc's mutex that identifies its owner; the same on all 64-bit machines.
 struct GlibcMutex {
-  std::int32_t lock;  // 2: taken, and somebody waits
+  std::int32_t lock;  // 2: taken, with waiters
   std::uint32_t count;
   std::int32_t owner;
   std::uint32_t users;
   std::int32_t kind;
 };
 
-// Who has the mutex between processes whose word is at `address`; 0 if it does not look like one all over.
+// Returns the owner of the process-shared mutex with its word at `address`; 0 unless all its fields look like a mutex.
 std::uint32_t owner_of_shared_mutex(const RemoteMemory& memory, std::uint64_t address) {
   constexpr std::int32_t kShared = 128, kRobust = 16, kKinds = 0xff;
   const auto mutex = memory.value<GlibcMutex>(address);
@@ -58,7 +58,7 @@ void add_holder(std::uint32_t tid, Blocked& blocked) {
   if (holder != 0) blocked.pids.push_back(holder);
 }
 
-// A thread that ends clears the word with its id and wakes who waits there: that is what pthread_join() waits for.
+// A thread that ends clears the word that holds its id and wakes its waiters; pthread_join() waits for that.
 bool is_join(const SyscallText& call, const std::optional<std::uint32_t>& word, pid_t pid) {
   return word && *word != 0 && *word == call.args[2] && process_of(*word) == pid;
 }

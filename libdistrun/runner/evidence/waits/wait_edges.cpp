@@ -8,8 +8,8 @@
 namespace distrun::evidence {
 namespace {
 
-// Whether the wait for one descriptor may end by something that no other process here does. An event loop that holds
-// the other end itself has it for its own signal handlers and threads to write to.
+// Returns whether the wait for one descriptor may end by an event that no other process here causes. An event loop that
+// holds the other end itself keeps it for its own signal handlers and threads.
 bool is_open(const Connections& all, const Blocked& blocked, const Watch& watch) {
   const pid_t pid = blocked.pid;
   const Descriptor* descriptor = all.descriptor(pid, watch.fd);
@@ -46,7 +46,8 @@ bool waits_for_processes(BlockKind kind) {
          kind == BlockKind::Futex;
 }
 
-// Depth first over the edges that leave no choice. What is on the way is marked, so that coming back to it is a circle.
+// Depth-first search over the edges with a single target. Processes on the current path are marked; reaching one again
+// is a cycle.
 class CycleSearch {
  public:
   explicit CycleSearch(const std::vector<WaitEdge>& edges) : edges_(edges) {
@@ -61,12 +62,12 @@ class CycleSearch {
   }
 
  private:
-  // As deep as there are processes asked for, a thousand at most.
+  // Recurses at most as deep as there are requested processes, a thousand.
   void visit(pid_t pid) {
     if (!seen_.insert(pid).second) return;
     on_way_.insert(pid);
     const auto edges = from_.find(pid);
-    std::set<pid_t> targets;  // many threads may wait for the same
+    std::set<pid_t> targets;  // many threads may wait for the same process
     for (const std::size_t edge : edges == from_.end() ? std::vector<std::size_t>{} : edges->second) {
       const pid_t next = edges_[edge].any_of[0];
       if (!targets.insert(next).second) continue;

@@ -24,7 +24,7 @@ std::string fds_text(const std::vector<int>& fds) {
   return fds.size() > kShown ? text + " ..." : text;
 }
 
-// What a descriptor is that connects no processes, or none that could be found.
+// Describes a descriptor that connects no processes, as far as known.
 std::string lone_descriptor(const Connections& all, const Descriptor& descriptor) {
   if (const Socket* socket = all.sockets.find(descriptor.id.inode); socket != nullptr && descriptor.id.device == 0) {
     const std::string name = socket->name.empty() ? "without a name" : socket->name;
@@ -43,7 +43,7 @@ std::string bytes_there(const Side& other) {
   return "; " + std::to_string(*other.to_read) + " bytes wait to be read there";
 }
 
-// ", whose writing end is held by ...", with what follows if the waiting process is among those.
+// Returns ", whose writing end is held by ...", with the consequences if the waiting process is among the holders.
 std::string holders(const Names& names, const Side& other, pid_t pid, const std::string& end, bool reads, bool polls) {
   std::vector<End> others;
   for (const End& held : other.ends) {
