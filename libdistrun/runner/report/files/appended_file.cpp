@@ -12,12 +12,12 @@
 namespace distrun::report {
 namespace {
 
-// A reader that takes nothing for this long has gone.
+// A reader that takes nothing for this long is considered gone.
 constexpr base::Milliseconds kAppendPatience = std::chrono::minutes(1);
 
 }  // namespace
 
-// Without waiting for the reader of a FIFO.
+// Opens without waiting for the reader of a FIFO.
 AppendedFile::AppendedFile(const std::string& path)
     : path_(path), fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666)) {
   if (!fd_) fail(errno);

@@ -1,5 +1,5 @@
 #pragma once
-// A file to which several programs add, one after the other, such as the summary of a step of GitHub Actions.
+// A file that several programs append to in turn, such as the step summary of GitHub Actions.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,12 +10,12 @@ namespace distrun::report {
 
 class AppendedFile {
  public:
-  // Creates it if it is not there. Throws Error{Failed} "cannot add to PATH: REASON".
+  // Creates the file if it does not exist. Throws Error{Failed} "cannot add to PATH: REASON".
   explicit AppendedFile(const std::string& path);
 
-  // Bytes that are there already; 0 of what is no regular file.
+  // Returns the file's size when it was opened; 0 unless it is a regular file.
   std::size_t size() const noexcept { return size_; }
-  // All of `content` or nothing. Throws Error{Failed}.
+  // Appends all of `content` or nothing. Throws Error{Failed}.
   void append(std::string_view content);
 
  private:

@@ -32,7 +32,7 @@ base::Fd duplicate(int fd, const std::string& path) {
   return copy;
 }
 
-// "run 0123456789ab", as far as the file says who writes it: each line of events has the run's id.
+// Returns "run 0123456789ab" if the file names its writer: each line of events has the run's id.
 std::string writer_of(const std::string& path) {
   constexpr std::string_view kKey = "\"run_id\":\"";
   char head[512];
@@ -45,8 +45,8 @@ std::string writer_of(const std::string& path) {
   return "run " + base::one_line(rest.substr(0, rest.find('"')), 40);
 }
 
-// A file that grows while a run goes on has one writer: the kernel forgets who it was however that ends. File systems
-// without such locks are written as they are.
+// Locks the file, since a file that grows during a run must have one writer. The kernel drops the lock however the
+// writer ends. File systems without such locks are written unlocked.
 void claim(const base::Fd& fd, const std::string& path) {
   if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   throw Error(ErrorKind::Failed, "OSError",

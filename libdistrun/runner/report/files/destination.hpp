@@ -1,5 +1,5 @@
 #pragma once
-// What a path given for a report means.
+// Resolves the path given for a report.
 #include <optional>
 #include <string>
 
@@ -7,18 +7,18 @@
 
 namespace distrun::report {
 
-// The descriptor that `path` names: "-" and /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N.
-// It must be written as it is: opened anew it would start at the beginning, renamed over it would
-// be cut off from whoever reads it.
+// Returns the descriptor named by `path`: "-" and /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N. It must be
+// written directly: opening the path again would start at the beginning of the file, and replacing the file by rename
+// would hide the report from the descriptor's reader.
 std::optional<int> descriptor_named(const std::string& path);
 
 struct Destination {
   base::Fd fd;
-  bool regular = false;  // a file of our own, that can be cut back
+  bool regular = false;  // a file that can be truncated
 };
 
-// Opens for writing, from the start; a regular file has one such writer at a time. Does not wait for the reader of a
-// FIFO, without one it throws Error{Failed} as it does for every other reason: that another run writes the file, too.
+// Opens for writing from the start; a regular file has one such writer at a time. Does not wait for the reader of a
+// FIFO. Throws Error{Failed} if there is no such reader, if another run is writing the file, or for any other reason.
 Destination open_destination(const std::string& path);
 
 }  // namespace distrun::report

@@ -9,7 +9,7 @@
 namespace distrun::report {
 namespace {
 
-// Writes all or returns the errno. A short write tells no reason; the next one does.
+// Writes everything or returns the errno. A short write has no errno; the next write does.
 int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -45,7 +45,7 @@ void LineFile::append_to_own(std::string_view line) {
     return;
   }
   fail(number);
-  // Should this fail too, the reader finds a last line that is cut; nothing better can be done.
+  // If this fails as well, the file keeps a truncated last line.
   if (ftruncate(destination_.fd.get(), size_) != 0) error_ += "; its last line is cut";
 }
 

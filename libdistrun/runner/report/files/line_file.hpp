@@ -1,7 +1,6 @@
 #pragma once
-// A file to which lines are appended so that it is valid at any moment: each line is one write, and
-// a line that does not fit is taken back whole. A run killed by SIGKILL or a disk that fills up
-// leaves a file of whole lines.
+// A file of appended lines that is valid at any moment: each line is one write, and a line that does not fit is removed
+// entirely. After SIGKILL or on a full disk the file still consists of whole lines.
 #include <string>
 #include <string_view>
 
@@ -12,19 +11,18 @@ namespace distrun::report {
 
 class LineFile {
  public:
-  // Creates or empties `path`; "-" and devices are written as they are, at their reader's pace.
-  // Throws Error{Failed}.
+  // Creates or truncates `path`; "-" and devices are written directly, at the reader's pace. Throws Error{Failed}.
   explicit LineFile(const std::string& path);
   // Gives a slow reader a second to take the rest.
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  // `line` ends in its newline. After the first failure lines are dropped.
-  // SIGXFSZ and SIGPIPE are the program's to ignore; then they are failures like others.
+  // `line` ends in a newline. After the first failure lines are dropped. The program must ignore SIGXFSZ and SIGPIPE;
+  // both are then ordinary failures.
   void append(std::string_view line);
 
-  // "cannot write events.ndjson: No space left on device (ENOSPC)"; empty: nothing went wrong.
+  // Returns "cannot write events.ndjson: No space left on device (ENOSPC)"; empty: no error.
   const std::string& error() const noexcept { return error_; }
 
  private:
@@ -33,8 +31,8 @@ class LineFile {
 
   std::string path_;
   Destination destination_;
-  Outlet outlet_;       // used for all but files of our own
-  long long size_ = 0;  // of all whole lines
+  Outlet outlet_;       // used for all but regular files
+  long long size_ = 0;  // of all complete lines
   std::string error_;
 };
 

@@ -32,7 +32,7 @@ void Outlet::write(std::string_view text) {
 
 void Outlet::flush() {
   std::size_t done = 0;
-  // A pipe that poll() calls writable takes PIPE_BUF bytes without waiting, even if it blocks.
+  // A pipe that poll() reports as writable takes PIPE_BUF bytes without blocking, even in blocking mode.
   const std::size_t most = regular_ ? pending_.size() : PIPE_BUF;
   while (done < pending_.size() && (regular_ || wait_writable(0))) {
     const std::size_t size = std::min(most, pending_.size() - done);
@@ -64,7 +64,7 @@ void Outlet::fail(int number) {
   pending_ = {};
 }
 
-// An error on the descriptor counts as writable: the write tells which.
+// An error on the descriptor counts as writable: the write then returns it.
 bool Outlet::wait_writable(int timeout_ms) const {
   pollfd slot{fd_, POLLOUT, 0};
   int ready = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// A descriptor that somebody else reads: a pipe, a terminal, a FIFO. The reader may be slow or have
-// stopped (a pager, Ctrl-S), and the coordinator must go on watching its ranks meanwhile. So
-// write() never waits: what the reader does not take now is kept and offered again later.
+// A descriptor with a foreign reader: a pipe, a terminal, a FIFO. The reader may be slow or stopped (a pager, Ctrl-S),
+// and the coordinator must keep watching its ranks meanwhile. So write() never blocks: data that the reader does not
+// take now is kept and offered again later.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -14,25 +14,25 @@ namespace distrun::report {
 
 class Outlet {
  public:
-  static constexpr std::size_t kPendingMax = 64U << 20U;  // bytes kept; more is the error ENOBUFS
+  static constexpr std::size_t kPendingMax = 64U << 20U;  // bytes kept; exceeding it is the error ENOBUFS
 
-  // `fd` is not owned and keeps its flags. SIGPIPE is the program's to ignore.
+  // `fd` is not owned and keeps its flags. The program must ignore SIGPIPE.
   explicit Outlet(int fd);
 
   void write(std::string_view text);
-  // Offers again what was kept.
+  // Offers the pending data again.
   void flush();
-  // Waits until all is out. Gives up, with the error ETIMEDOUT, once nothing moved for `patience`.
+  // Blocks until everything is written. Gives up with the error ETIMEDOUT after `patience` without progress.
   void drain(base::Milliseconds patience);
 
-  // Bytes that the reader has not taken yet.
+  // Returns the number of bytes that the reader has not taken yet.
   std::size_t pending() const noexcept { return pending_.size(); }
 
-  // The errno of the first failure, after which nothing is written; 0: none.
+  // Returns the errno of the first failure, after which nothing is written; 0: none.
   int error() const noexcept { return error_; }
-  // Nobody reads any more: a pipe is closed at its other end, or a terminal has hung up.
+  // Returns true if the other end of the pipe is closed, or the terminal has hung up.
   bool reader_has_gone() const noexcept { return error_ == EPIPE || (error_ == EIO && is_device_); }
-  // Bytes that will never be out, since there was a failure before them.
+  // Returns the number of bytes dropped because of a failure.
   std::uint64_t lost() const noexcept { return lost_; }
 
  private:
@@ -40,8 +40,8 @@ class Outlet {
   bool wait_writable(int timeout_ms) const;
 
   int fd_;
-  bool regular_;    // never makes a writer wait
-  bool is_device_;  // a terminal, for one
+  bool regular_;    // never blocks a writer
+  bool is_device_;  // such as a terminal
   std::string pending_;
   int error_ = 0;
   std::uint64_t lost_ = 0;

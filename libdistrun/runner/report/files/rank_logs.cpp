@@ -11,7 +11,7 @@
 namespace distrun::report {
 namespace {
 
-constexpr mode_t kMode = 0666;  // the user's umask takes its part away
+constexpr mode_t kMode = 0666;  // reduced by the user's umask
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// What programs write, complete, in a file for each rank and stream: DIR/rank2.out, DIR/rank2.err.
-// Lives on: the coordinator's loop.
+// Stores the complete output of programs in a file for each rank and stream: DIR/rank2.out, DIR/rank2.err. Lives on:
+// the coordinator's loop.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +12,11 @@ namespace distrun::report {
 
 class RankLogs {
  public:
-  // Makes the directory and the files; what they held before is gone. Throws Error{Failed} with the path.
+  // Creates the directory and truncates the files. Throws Error{Failed} with the path.
   RankLogs(const std::string& directory, int world_size);
 
   void write(int rank, launch::Stream stream, std::string_view bytes);
-  // The first that went wrong, after which that file gets nothing more; empty: nothing.
+  // Returns the first error, after which its file is no longer written; empty: none.
   const std::string& failure() const noexcept { return failure_; }
 
  private:

@@ -6,7 +6,7 @@
 namespace distrun::report {
 namespace {
 
-// Only of a date can the seconds be told without an overflow.
+// Checks the range of each part; other values could overflow the conversion to seconds.
 bool is_date(const std::tm& parts) {
   const auto within = [](int value, int low, int high) { return value >= low && value <= high; };
   return within(parts.tm_year, 1970, 2261) && within(parts.tm_mon, 1, 12) && within(parts.tm_mday, 1, 31) &&

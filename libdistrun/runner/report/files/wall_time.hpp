@@ -1,12 +1,13 @@
 #pragma once
-// Moments as reports write them: 2026-01-31T12:00:00.000Z.
+// Reads times in the format of reports: 2026-01-31T12:00:00.000Z.
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace distrun::report {
 
-// Nanoseconds since 1970; nothing if the text is no such moment, or beyond what 64 bits can say (the year 2261).
+// Returns nanoseconds since 1970; empty if the text is not such a time, or is beyond the range of 64 bits (the year
+// 2261).
 std::optional<std::int64_t> try_read_wall_time(const std::string& text);
 
 }  // namespace distrun::report

@@ -13,7 +13,7 @@
 namespace distrun::report {
 namespace {
 
-// A reader that takes nothing for this long has gone, even if its pipe is open.
+// A reader that takes nothing for this long is considered gone, even if its pipe is open.
 constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
 constexpr std::size_t kPiece = 1U << 20U;
 
@@ -21,7 +21,7 @@ constexpr std::size_t kPiece = 1U << 20U;
 
 void write_to(int fd, const std::string& path, std::string_view content) {
   Outlet outlet(fd);
-  while (!content.empty() && outlet.error() == 0) {  // in pieces: an outlet keeps a copy of each
+  while (!content.empty() && outlet.error() == 0) {  // in pieces, since an outlet copies each
     outlet.write(content.substr(0, kPiece));
     outlet.drain(kPatience);
     content.remove_prefix(std::min(kPiece, content.size()));
@@ -44,7 +44,7 @@ void write_whole_file(const std::string& path, std::string_view content) {
   if (exists && !S_ISREG(old.st_mode)) return write_directly(path, content);
   base::ReplacedFile file(path);
   write_to(file.fd(), path, content);
-  file.take_place(base::ReplacedFile::Sync::No);  // reports are many, and can be made again
+  file.take_place(base::ReplacedFile::Sync::No);  // not synced: there are many reports, and they can be created again
 }
 
 }  // namespace distrun::report

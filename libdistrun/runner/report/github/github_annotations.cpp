@@ -19,19 +19,19 @@ namespace {
 using runner::TestRecord;
 using runner::Verdict;
 
-// GitHub cuts a message at 4096 characters. These together stay below.
+// GitHub cuts a message at 4096 characters. Together these stay below.
 constexpr std::size_t kAnnotationMax = 1500;
 constexpr std::size_t kAlsoMax = 1000;
 constexpr std::size_t kCommandMax = 1000;
 constexpr std::size_t kTitleMax = 200;
 
-// One annotation, for one test or several to which the same happened.
+// One annotation, for one test or for several with the same failure.
 struct Annotation {
   std::string headline;  // "fail: Ring.gather"
   SourcePlace place;
   std::string cause;
-  std::string again;              // the command that runs the first of them again
-  std::vector<std::string> also;  // ids of the others
+  std::string again;              // the command that repeats the first of them
+  std::vector<std::string> also;  // ids of the other tests
 };
 
 class Annotations {
@@ -82,7 +82,7 @@ class Annotations {
 
   const char* kind_;
   std::string workspace_;
-  std::vector<Annotation> annotations_;  // in the order in which they are told
+  std::vector<Annotation> annotations_;  // in the order of output
   std::map<std::tuple<std::string, std::uint32_t, std::string>, std::size_t> index_;
 };
 
@@ -97,7 +97,7 @@ Annotation annotation_of(const runner::Settings& settings, const TestRecord& tes
           {}};
 }
 
-// The place is that of the first such test: many are skipped for one reason.
+// The location is that of the first test: many tests are skipped for the same reason.
 void add_skips(Annotations& notices, const runner::RunRecord& run) {
   std::map<std::string, SourcePlace> places;
   for (const TestRecord& test : run.tests) {
@@ -117,7 +117,7 @@ std::size_t beyond(const Annotations& annotations, std::size_t count_max) {
   return annotations.size() > count_max ? annotations.size() - count_max : 0;
 }
 
-// "3 errors and 1 warning"; empty: nothing was.
+// Returns "3 errors and 1 warning"; empty if everything is shown.
 std::string left_out(std::size_t errors, std::size_t warnings, std::size_t notices) {
   std::string text;
   const auto add = [&](std::size_t count, const char* what) {
@@ -142,7 +142,7 @@ std::string github_annotations(const runner::RunRecord& run, const GithubAnnotat
     (is_warning ? warnings : errors).add(annotation_of(run.settings, *test), test->info.id());
   }
   if (options.skips) add_skips(notices, run);
-  constexpr std::size_t kNoticesMax = kGithubAnnotationsMax - 1;  // the last says what was left out
+  constexpr std::size_t kNoticesMax = kGithubAnnotationsMax - 1;  // the last notice counts the rest
   const std::string missing = left_out(beyond(errors, kGithubAnnotationsMax), beyond(warnings, kGithubAnnotationsMax),
                                        beyond(notices, kNoticesMax));
   std::string text =

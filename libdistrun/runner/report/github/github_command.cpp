@@ -5,7 +5,7 @@
 namespace distrun::report {
 namespace {
 
-// GitHub's own escapes; of a property the characters that end it, too.
+// Applies GitHub's own escapes; in a property, also to the characters that end it.
 std::string escaped(std::string_view text, bool is_property) {
   std::string out;
   for (const char c : base::printable(text)) {

@@ -11,11 +11,11 @@
 namespace distrun::report {
 namespace {
 
-constexpr std::size_t kDetailsMax = 64U << 10U;  // of one test
+constexpr std::size_t kDetailsMax = 64U << 10U;  // per test
 constexpr std::size_t kIdMax = 300;
 constexpr std::size_t kCauseMax = 500;
 constexpr std::size_t kRunLineMax = 1000;
-constexpr std::size_t kTailMax = 512;  // kept free for the last sentence
+constexpr std::size_t kTailMax = 512;  // reserved for the last sentence
 
 std::string head(const runner::RunRecord& run) {
   const std::string line = run_line(run, static_cast<int>(run.tests.size()), Paint(false));
@@ -33,7 +33,7 @@ std::string totals_table(const runner::RunRecord& run) {
   return rows.empty() ? "" : "| verdict | tests |\n|---|---:|\n" + rows + "\n";
 }
 
-// Something to tell: in a line, and in full.
+// An entry: a line, and its details.
 struct Item {
   std::string line;     // HTML
   std::string details;  // text

@@ -1,6 +1,7 @@
 #pragma once
-// The run as the summary of a step of GitHub Actions, in Markdown: totals, then what did not pass, each told in a line
-// that opens to all that the console says of it, with stacks and output. All that tests have said is shown as text.
+// Formats the run as the step summary of GitHub Actions, in Markdown: totals, then each test that did not pass as a
+// line that unfolds to everything the console shows of it, with stacks and output. Output of tests is shown as plain
+// text.
 #include <cstddef>
 #include <string>
 
@@ -8,13 +9,13 @@
 
 namespace distrun::report {
 
-// GitHub drops the summary of a step, all of it, if it is larger. Others may have written to it before.
+// If the summary of a step is larger, GitHub drops all of it. Other programs may have written to it before.
 inline constexpr std::size_t kGithubSummaryMax = 1U << 20U;  // bytes
-// Less room than this is none.
+// If less room than this is left, no summary is written.
 inline constexpr std::size_t kGithubSummaryMin = 8U << 10U;
 
-// At most `bytes_max` bytes, which are kGithubSummaryMin or more. The most urgent tests come first; those for which
-// there is no room are told in a line, then only counted, and a sentence says so.
+// Returns at most `bytes_max` bytes; `bytes_max` is kGithubSummaryMin or more. The most urgent tests come first; tests
+// that do not fit are reduced to a line, then only counted, and a sentence says so.
 std::string github_summary(const runner::RunRecord& run, std::size_t bytes_max);
 
 }  // namespace distrun::report

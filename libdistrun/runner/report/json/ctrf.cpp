@@ -49,26 +49,26 @@ CtrfStatus ctrf_status(Verdict verdict) noexcept {
   }
 }
 
-// Readers keep all of a report in memory, so everything has a bound.
+// Readers keep the whole report in memory, so every part is bounded.
 struct Bounds {
   std::size_t trace;
-  std::size_t output;  // of stdout, and of stderr
+  std::size_t output;  // of stdout and of stderr each
 };
 constexpr Bounds kOfTest{64U << 10U, 50U << 10U};
 constexpr Bounds kOfRetry{8U << 10U, 4U << 10U};
 constexpr std::size_t kMessageMax = 4000;
-constexpr std::size_t kRetriesTold = 10;  // with trace and output; the others in short
+constexpr std::size_t kRetriesTold = 10;  // with trace and output; the others are shortened
 
 std::int64_t whole_ms(base::Nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-// The format wants names that are not empty.
+// The format requires non-empty names.
 std::string named(std::string name) { return name.empty() ? "(no name)" : name; }
 
 bool went_well(Verdict verdict) { return verdict == Verdict::Pass || verdict == Verdict::Skip; }
 
-// The attempts that were tried again: each is followed by a retry.
+// Returns the attempts that were followed by a retry.
 std::vector<const AttemptRecord*> tried_again(const TestRecord& test) {
   std::vector<const AttemptRecord*> attempts;
   for (std::size_t i = 1; i < test.attempts.size(); ++i) {
@@ -197,11 +197,12 @@ void write_ctrf_problem(JsonWriter& out, const runner::Problem& problem) {
 constexpr char kSpecVersion[] = "0.0.0";
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-// Sums of whole milliseconds: a summary keeps no more of the start, and a report made of it must say the same.
+// Sums of whole milliseconds: a summary stores the start in milliseconds, and a report made from it must show the same
+// times.
 std::int64_t start_ms(const runner::RunRecord& run) { return run.started_wall_ns / kNsPerMs; }
 std::int64_t stop_ms(const runner::RunRecord& run) { return start_ms(run) + run.duration.count() / kNsPerMs; }
 
-// A summary may name any times, even such whose sum no clock can show.
+// A summary may contain any times, even ones with a sum beyond the range of the clock.
 std::string timestamp(const runner::RunRecord& run) {
   constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max() / kNsPerMs;
   return base::iso8601(std::clamp<std::int64_t>(stop_ms(run), 0, kLatest) * kNsPerMs);

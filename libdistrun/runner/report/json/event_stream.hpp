@@ -1,8 +1,7 @@
 #pragma once
-// The run as it goes on, for machines: one JSON object a line, written when it happens. Every line
-// has schema, seq, t_mono_ns, t_wall, run_id and kind, and where they apply test, attempt and rank.
-// What each kind holds besides: schema/event.schema.json.
-// Lives on: control loop.
+// Streams the run for machines: one JSON object per line, written when the event happens. Every line has schema, seq,
+// t_mono_ns, t_wall, run_id and kind, and where they apply test, attempt and rank. The other fields of each kind:
+// schema/event.schema.json. Lives on: control loop.
 #include <cstdint>
 #include <string>
 
@@ -18,7 +17,7 @@ class EventStream final : public runner::EventSink {
   // Opens `path` as LineFile does. `clock` must outlive the stream.
   EventStream(const std::string& path, const base::Clock& clock);
 
-  // Why lines are missing; empty: none are.
+  // Says why lines are missing; empty: no line is.
   const std::string& error() const noexcept { return file_.error(); }
 
   void on_run_start(const runner::RunRecord& run, int tests) override;
@@ -43,9 +42,9 @@ class EventStream final : public runner::EventSink {
 
   LineFile file_;
   const base::Clock& clock_;
-  std::string run_id_;  // known from on_run_start on
+  std::string run_id_;  // set in on_run_start
   std::uint64_t seq_ = 0;
-  JsonWriter line_{JsonWriter::Layout::Line};  // its memory is used again for every line
+  JsonWriter line_{JsonWriter::Layout::Line};  // reused for every line, for its memory
 };
 
 }  // namespace distrun::report

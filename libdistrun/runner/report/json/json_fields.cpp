@@ -44,7 +44,7 @@ void read(const Json& object, const char* name, base::Nanoseconds& into) {
   double ms = static_cast<double>(into.count()) / 1e6;
   read(object, name, ms);
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
-  constexpr double kMost = 9e12;  // ms; more does not fit in the nanoseconds of an int64
+  constexpr double kMost = 9e12;  // ms; larger values overflow an int64 of nanoseconds
   if (!(std::abs(ms) < kMost)) refuse_field(name, object.at(name), "a duration in its range");
 #endif
   into = base::Nanoseconds(std::llround(ms * 1e3) * 1000);

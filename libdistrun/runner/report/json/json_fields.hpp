@@ -1,6 +1,6 @@
 #pragma once
-// Fields of JSON that somebody else has written, each of its kind or refused by name. One that is missing or null
-// leaves what is there. All throw Error{InvalidArgument}.
+// Reads fields of untrusted JSON and checks their types; an error names the field. A missing or null field leaves the
+// variable unchanged. All functions throw Error{InvalidArgument}.
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -13,14 +13,14 @@
 
 namespace distrun::report {
 
-using Json = nlohmann::ordered_json;  // parameters keep their order
+using Json = nlohmann::ordered_json;  // preserves the order of parameters
 
 [[noreturn]] void refuse(const std::string& what);
 [[noreturn]] void refuse_field(const char* name, const Json& found, const char* wanted);
 
-// The field, or null where it is missing or null.
+// Returns the field; null if it is missing or null.
 const Json* find(const Json& object, const char* name);
-// The same of one that is an object; an empty one where it is missing.
+// Returns a field that is an object; an empty object if it is missing.
 const Json& object_at(const Json& object, const char* name);
 
 void read(const Json& object, const char* name, std::string& into);
@@ -45,7 +45,7 @@ void read(const Json& object, const char* name, Integer& into) {
   if (found != nullptr) into = integer_of<Integer>(name, *found);
 }
 
-// By name; `count` enumerators from 0 on.
+// Reads an enumerator by name; there are `count`, starting at 0.
 template <class Enum>
 void read_enum(const Json& object, const char* name, int count, Enum& into) {
   std::string text;
@@ -60,7 +60,7 @@ void read_enum(const Json& object, const char* name, int count, Enum& into) {
   refuse_field(name, object.at(name), "a name that is known");
 }
 
-// Calls `visit` for each element; a missing array is an empty one.
+// Calls `visit` for each element; treats a missing array as empty.
 template <class Visit>
 void read_each(const Json& object, const char* name, const Visit& visit) {
   const Json* found = find(object, name);

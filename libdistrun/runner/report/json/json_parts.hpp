@@ -1,6 +1,6 @@
 #pragma once
-// The pieces of a record that the event stream and the summary write alike. Each function writes
-// one value; those named *_fields write fields into an object that is open already.
+// Writes the parts of a record that the event stream and the summary share. Each function writes one value; those named
+// *_fields write fields into an open object.
 #include <distrun/runner/record/record.hpp>
 #include <distrun/runner/report/json/json_writer.hpp>
 
@@ -10,15 +10,15 @@ void write_machine(JsonWriter& out, const runner::Machine& machine);
 void write_settings(JsonWriter& out, const runner::Settings& settings);
 void write_totals(JsonWriter& out, const runner::Totals& totals);
 void write_variant(JsonWriter& out, const runner::Variant& variant);
-// As an object, in order of declaration.
+// Writes an object, in order of declaration.
 void write_parameters(JsonWriter& out, const std::vector<wire::KeyValue>& parameters);
-// As an array of {key, value}: keys may repeat.
+// Writes an array of {key, value}, since keys may repeat.
 void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs);
 void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks);
 
 void write_problem_fields(JsonWriter& out, const runner::Problem& problem);
 void write_error_fields(JsonWriter& out, const runner::RankError& error);
-// What came of a rank: outcome, exit_code, signal, skip_code, reason, phase, checks, times, cause.
+// Writes the result of a rank: outcome, exit_code, signal, skip_code, reason, phase, checks, times, cause.
 void write_outcome_fields(JsonWriter& out, const runner::RankRecord& rank);
 
 template <class Items>

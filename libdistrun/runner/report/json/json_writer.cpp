@@ -39,7 +39,7 @@ void append_escape(std::string& text, char c) {
   text += kHex[byte & 0xfU];
 }
 
-// Runs of plain bytes are copied whole: output of tests is long and mostly plain.
+// Copies runs of plain bytes at once: output of tests is long and mostly plain.
 void append_escaped(std::string& text, std::string_view content) {
   std::size_t from = 0;
   for (std::size_t at = 0; at < content.size(); ++at) {

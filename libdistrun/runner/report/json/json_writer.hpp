@@ -1,7 +1,7 @@
 #pragma once
-// Writes JSON straight into a string, in order, without a tree in between: an event must cost next
-// to nothing, and a summary of many tests must not need memory for all of them twice.
-// Text may be any bytes: what is not UTF-8 becomes U+FFFD, control characters are escaped.
+// Writes JSON directly into a string, in order, without building a tree: an event must cost next to nothing, and a
+// summary of many tests must not hold all of them in memory twice. Text may be any bytes: invalid UTF-8 becomes U+FFFD,
+// and control characters are escaped.
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -14,8 +14,8 @@ namespace distrun::report {
 class JsonWriter {
  public:
   enum class Layout : std::uint8_t {
-    Line,    // no white space at all
-    Pretty,  // a line per field, indented by two
+    Line,    // no white space
+    Pretty,  // a line per field, indented by two spaces
   };
   explicit JsonWriter(Layout layout) noexcept : layout_(layout) {}
 
@@ -23,17 +23,17 @@ class JsonWriter {
   void end_object() { close('}'); }
   void begin_array() { open('['); }
   void end_array() { close(']'); }
-  // The next value belongs to this name.
+  // Names the next value.
   void key(std::string_view name);
 
   void value(std::string_view text);
   void value(const std::string& text) { value(std::string_view(text)); }
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool truth);
-  void value(double number);  // null if it is no number
+  void value(double number);  // null if it is not a finite number
   void value(std::integral auto number) { integer(static_cast<std::int64_t>(number)); }
   void value(std::uint64_t number);
-  // Milliseconds with up to three decimals; less than a microsecond is dropped.
+  // Writes milliseconds with up to three decimals; truncates to microseconds.
   void value(base::Nanoseconds duration);
   void null();
 
@@ -52,11 +52,11 @@ class JsonWriter {
     }
   }
 
-  // Ends the text with a newline; between top-level values only.
+  // Appends a newline; only between top-level values.
   void end_line() { text_ += '\n'; }
   const std::string& text() const noexcept { return text_; }
   std::string take() { return std::move(text_); }
-  // Empty again; the memory is kept.
+  // Clears the text but keeps the memory.
   void clear() noexcept;
 
  private:
@@ -70,7 +70,7 @@ class JsonWriter {
   Layout layout_;
   std::string text_;
   int depth_ = 0;
-  bool first_ = true;  // nothing stands in the innermost brackets yet
+  bool first_ = true;  // the innermost brackets are still empty
   bool after_key_ = false;
 };
 

@@ -19,7 +19,7 @@ void read_pairs(const Json& object, const char* name, std::vector<wire::KeyValue
   });
 }
 
-// Of --env, where a report may have the names alone.
+// Reads --env, of which a report may contain only the names.
 void read_environment(const Json& from, runner::Settings& settings) {
   read_pairs(from, "env", settings.env);
   read_each_object(from, "env", [&](const Json& item) {
@@ -158,7 +158,7 @@ void read_leak(const Json& from, runner::Leak& leak) {
   read(from, "removed", leak.removed);
 }
 
-// The text that people read, and when; the table of frames is for machines.
+// Reads the text for people and its times; the table of frames is for machines.
 void read_look(const Json& from, runner::Look& look) {
   read_enum(from, "why", runner::kLookKindCount, look.kind);
   read(from, "at_ms", look.at);
@@ -227,12 +227,12 @@ void check_schema(const Json& found) {
   const std::string read_here = kSummarySchema;
   if (!found.is_string()) refuse_field("schema", found, "a text");
   const auto& name = found.get_ref<const std::string&>();
-  if (name == read_here || name.starts_with(read_here + ".")) return;  // "/1.2" adds to "/1"
+  if (name == read_here || name.starts_with(read_here + ".")) return;  // "/1.2" extends "/1"
   refuse("the schema is \"" + base::one_line(name, 60) + "\", this program reads " + read_here);
 }
 
-// Takes each test out of the document as soon as it is complete, so that a summary of a hundred
-// thousand tests is never a tree in memory.
+// Removes each test from the document as soon as it is complete, so that a summary of a hundred thousand tests is never
+// a tree in memory.
 class Reader {
  public:
   runner::RunRecord read_run(std::string_view text) {
@@ -272,7 +272,7 @@ class Reader {
     return false;
   }
 
-  // Objects were taken out of the list; whatever is left is none.
+  // Objects have been removed from the list; any remaining element is not an object.
   static void refuse_odd_tests(const Json& rest) {
     const Json* left = find(rest, "tests");
     if (left != nullptr && !(left->is_array() && left->empty())) refuse_field("tests", *left, "a list of objects");
@@ -288,7 +288,7 @@ class Reader {
   }
 
   runner::RunRecord run_;
-  std::string key_;  // the last one of the document itself
+  std::string key_;  // the last key of the document itself
   bool schema_seen_ = false;
 };
 

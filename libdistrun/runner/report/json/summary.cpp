@@ -12,7 +12,7 @@ void write_error(JsonWriter& out, const runner::RankError& error) {
   out.end_object();
 }
 
-// The first error stands by itself too: it is what most readers want.
+// The first error is also a separate field: most readers want only that.
 void write_errors(JsonWriter& out, const std::vector<runner::RankError>& errors) {
   out.key("error");
   if (errors.empty()) {
@@ -100,7 +100,7 @@ void write_problems(JsonWriter& out, const std::vector<runner::Problem>& problem
   out.end_array();
 }
 
-// Only where there are any.
+// Omitted if empty.
 void write_appeared(JsonWriter& out, const std::vector<std::string>& names) {
   if (names.empty()) return;
   out.key("appeared");
@@ -109,7 +109,7 @@ void write_appeared(JsonWriter& out, const std::vector<std::string>& names) {
   out.end_array();
 }
 
-// The same.
+// Omitted if empty.
 void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) {
   if (hosts.empty()) return;
   out.key("hosts");

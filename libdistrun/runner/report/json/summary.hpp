@@ -1,6 +1,6 @@
 #pragma once
-// The run as one JSON document, "distrun.summary/1": everything that is known about it.
-// Its shape: schema/summary.schema.json.   Its inverse: read_summary.hpp.
+// Formats the run as one JSON document, "distrun.summary/1", with everything that is known about it. Its shape:
+// schema/summary.schema.json. Its inverse: read_summary.hpp.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>

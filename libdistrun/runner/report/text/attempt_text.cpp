@@ -17,7 +17,7 @@ using runner::RankError;
 
 constexpr std::size_t kLinesMax = 40;    // of one error, stack or note
 constexpr std::size_t kErrorsMax = 5;    // of one finding
-constexpr std::size_t kFindingsMax = 8;  // culprits told in full
+constexpr std::size_t kFindingsMax = 8;  // culprits shown in full
 constexpr std::size_t kOthersMax = 20;
 constexpr std::size_t kLeaksMax = 20;
 constexpr char kMore[] = "and more; the reports have all of them\n";
@@ -35,13 +35,13 @@ void add_lines(std::string& out, const char* indent, std::string_view text) {
   }
 }
 
-// Of exceptions the look at all of them tells the stacks, and equal ones once.
+// If there is a snapshot of all exceptions, it shows their stacks, and equal ones once.
 bool has_look_at_exceptions(const runner::AttemptRecord& attempt) {
   return std::any_of(attempt.looks.begin(), attempt.looks.end(),
                      [](const runner::Look& look) { return look.kind == runner::LookKind::Exception; });
 }
 
-// The first line of the text goes on the line that `out` ends with.
+// The first line of the text is appended to the last line of `out`.
 void add_error(std::string& out, const RankError& error, bool with_stack, const Paint& paint) {
   const std::vector<std::string> lines = excerpt_lines(error.text, kLinesMax);
   out += paint(Style::Bold, base::one_line(error.type));
@@ -56,7 +56,7 @@ void add_error(std::string& out, const RankError& error, bool with_stack, const 
   if (with_stack) add_lines(out, "    ", error.stack);
 }
 
-// A crash is told with the outcome, and its stack by the look at it.
+// A crash is shown by the outcome, and its stack by the snapshot.
 void add_errors(std::string& out, const std::vector<RankError>& errors, std::size_t from, bool with_stacks,
                 const Paint& paint) {
   for (std::size_t i = from; i < errors.size() && i < kErrorsMax; ++i) {
@@ -79,7 +79,7 @@ void add_notes(std::string& out, const std::vector<wire::KeyValue>& notes) {
   }
 }
 
-// "failed" says less than the error that it failed with, so that takes its place.
+// "failed" says less than the error that caused it, so the error replaces it.
 bool error_is_the_story(const Finding& finding) {
   return finding.sample->outcome.kind == OutcomeKind::Failed && !finding.sample->errors.empty();
 }
@@ -143,8 +143,8 @@ void add_others(std::string& out, const std::vector<Finding>& others) {
   if (others.size() > kOthersMax) out += kMore;
 }
 
-// What the ranks did when the time ran out, or where one crashed or threw. Looks that somebody asked for were told at
-// once.
+// Shows what the ranks were doing when the time ran out, or when one crashed or threw. Snapshots on request were shown
+// at once.
 void add_looks(std::string& out, const std::vector<runner::Look>& looks, const Paint& paint) {
   for (const runner::Look& look : looks) {
     const bool told = look.kind != runner::LookKind::Slow && look.kind != runner::LookKind::Asked;
@@ -170,7 +170,7 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
 std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise, const Paint& paint) {
   const std::string& message = attempt.message.empty() ? otherwise : attempt.message;
   std::string out;
-  if (!runner::is_one_deed(attempt)) {  // else it is told in full right below
+  if (!runner::is_one_deed(attempt)) {  // else the text below contains it
     for (const std::string& line : excerpt_lines(message, kLinesMax)) {
       out += paint(Style::Bold, line) + "\n";
     }

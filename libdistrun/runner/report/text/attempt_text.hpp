@@ -1,6 +1,6 @@
 #pragma once
-// Why an attempt came to its verdict, in lines that the console and JUnit share: the culprits with
-// their errors, what the other ranks came to, what was left behind.
+// Explains an attempt's verdict in lines that the console and JUnit share: the culprits with their errors, the results
+// of the other ranks, and leaks.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>
@@ -8,14 +8,14 @@
 
 namespace distrun::report {
 
-// Lines that end in newlines, printable, not indented; bounded whatever the record holds.
+// Returns printable lines that end in newlines, not indented, and bounded for any record.
 std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& paint);
 
-// The same after the attempt's message, or after `otherwise` if it has none; left out where it says
-// no more than the text does.
+// Returns the same text after the attempt's message, or after `otherwise` if that is empty; omits the message if the
+// text already contains it.
 std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise, const Paint& paint);
 
-// Each line of `text` after `indent`; empty lines stay empty.
+// Puts `indent` before each line of `text`; empty lines stay empty.
 std::string indented(std::string_view text, std::string_view indent);
 
 }  // namespace distrun::report

@@ -5,10 +5,10 @@
 
 namespace distrun::report {
 
-// The tests that somebody should look at, for reports that have room for some of them only: first those that break
-// others (crash, deadlock), then failures and timeouts, the machine's faults, and what passed with a blemish (leak,
-// flaky); of the same verdict in the order of the run. Passed, skipped and cancelled tests are left out.
-// They live as long as `run`.
+// Returns the tests that need attention, for reports with limited room: first those that break others (crash,
+// deadlock), then failures and timeouts, infrastructure errors, and passes with a defect (leak, flaky); tests of the
+// same verdict in the order of the run. Passed, skipped and cancelled tests are left out. The pointers are valid as
+// long as `run`.
 std::vector<const runner::TestRecord*> tests_by_urgency(const runner::RunRecord& run);
 
 }  // namespace distrun::report

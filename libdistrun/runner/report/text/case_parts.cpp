@@ -14,7 +14,7 @@ bool is_culprit(const runner::AttemptRecord& attempt, const runner::RankRecord& 
   return std::find(attempt.culprits.begin(), attempt.culprits.end(), rank.rank) != attempt.culprits.end();
 }
 
-// What follows from another rank's failure tells where that was felt, not where it was.
+// An error caused by another rank's failure shows where the failure was noticed, not where it happened.
 const runner::RankError* first_with_place(const runner::RankRecord& rank) {
   const auto at = std::find_if(rank.errors.begin(), rank.errors.end(), [](const runner::RankError& error) {
     return !error.file.empty() && error.because_of < 0;
@@ -22,7 +22,7 @@ const runner::RankError* first_with_place(const runner::RankRecord& rank) {
   return at == rank.errors.end() ? nullptr : &*at;
 }
 
-constexpr std::size_t kStreamMax = 16U << 10U;  // of one rank: a flood leaves room for others
+constexpr std::size_t kStreamMax = 16U << 10U;  // of one rank, to leave room for others
 
 std::string prefixed(int rank, std::string_view output) {
   const std::string prefix = rank < 0 ? "[host] " : "[rank " + std::to_string(rank) + "] ";

@@ -1,6 +1,6 @@
 #pragma once
-// What reports with a case for each test (JUnit, CTRF, GitHub) say alike: its names, where it went wrong, and what its
-// ranks wrote.
+// The parts shared by reports with a case for each test (JUnit, CTRF, GitHub): names, location of the failure, and
+// output.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace distrun::report {
 
-// "ring" of a test from build/plugins/ring.so.
+// Returns "ring" for a test of build/plugins/ring.so.
 std::string plugin_name(const runner::TestRecord& test);
-// The test's id without its suite, with its parameters: "gather/root=3".
+// Returns the test's id without its suite, with its parameters: "gather/root=3".
 std::string case_name(const runner::TestRecord& test);
 
 struct SourcePlace {
-  std::string file;        // as the compiler was told it; empty: nobody knows
-  std::uint32_t line = 0;  // 0: nobody knows
+  std::string file;        // as passed to the compiler; empty: unknown
+  std::uint32_t line = 0;  // 0: unknown
 };
 
-// Where to look first: the check or the crash of the first culprit that tells where it was; else where the test is
-// written. `attempt` may be null.
+// Returns the location to look at first: the check or crash of the first culprit that has one, else the test's
+// declaration. `attempt` may be null.
 SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptRecord* attempt);
 
-// What the ranks of an attempt wrote to `stream` (&RankRecord::out or err), every line after its rank: "[rank 2] ...".
-// Culprits come first: what is left out beyond `bytes_max` is their neighbours' output.
+// Returns the output of an attempt's ranks to `stream` (&RankRecord::out or err), each line with a prefix: "[rank 2]
+// ...". Culprits come first: output beyond `bytes_max` is cut from their neighbours.
 std::string rank_output(const runner::AttemptRecord& attempt, const runner::Captured runner::RankRecord::*stream,
                         std::size_t bytes_max);
 

@@ -9,9 +9,9 @@ namespace distrun::report {
 namespace {
 
 constexpr base::Milliseconds kRedrawInterval{50};
-// Several CI services end a job that says nothing for ten minutes.
+// Several CI services kill a job that prints nothing for ten minutes.
 constexpr base::Nanoseconds kSilenceMax = std::chrono::seconds(60);
-// A pager that takes nothing for this long has been forgotten.
+// A pager that takes nothing for this long is considered abandoned.
 constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
 
 constexpr char kEraseLine[] = "\r\x1b[K";
@@ -62,7 +62,7 @@ void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase ph
 
 void Console::on_rank_error(const std::string&, int, int, const runner::RankError&) {}
 
-// What led to a failure is told with it.
+// A failure's snapshot is shown with the failure.
 void Console::on_look(const std::string& id, int, const runner::Look& look) {
   if (look.kind == runner::LookKind::Slow || look.kind == runner::LookKind::Asked) print(look_text(id, look, paint_));
 }
@@ -76,13 +76,13 @@ void Console::on_attempt_end(const std::string&, const runner::AttemptRecord&) {
 
 void Console::on_test_end(const runner::TestRecord& test) {
   progress_.test_ended(test);
-  if (options_.silent) return;  // there is one test, and its failure is told in full
+  if (options_.silent) return;  // there is one test, and its failure is shown in full
   const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky || !is_good(test.verdict);
   if (!worth_a_line) return;
   print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n" + shown_output(test));
 }
 
-// That of a failure comes with its story.
+// Output of a failed test is shown with the failure.
 std::string Console::shown_output(const runner::TestRecord& test) const {
   if (!options_.output || !is_good(test.verdict) || test.attempts.empty()) return "";
   const std::string text = output_of_all(test.attempts.back(), paint_);
@@ -97,7 +97,7 @@ void Console::on_run_end(const runner::RunRecord& run) {
   out_.drain(kPatience);
 }
 
-// Erasing, text and new status line go out together, so that nothing flickers.
+// Erases the status line and prints text and new status line in one write, to avoid flicker.
 void Console::print(const std::string& text) {
   out_.write(erased_status() + text);
   printed_at_ = clock_.now();
@@ -113,7 +113,7 @@ void Console::draw_if_due() {
   const base::TimePoint now = clock_.now();
   if (now - drawn_at_ < kRedrawInterval || !live()) return;
   drawn_at_ = now;
-  // One column stays free: some terminals wrap as soon as the last one is taken.
+  // One column stays free: some terminals wrap as soon as the last one is used.
   std::string status = progress_.status(now, static_cast<std::size_t>(options_.width) - 1);
   if (status == status_) return;
   status_ = std::move(status);
@@ -127,7 +127,7 @@ void Console::say_if_slow() {
   print("still running             " + progress_.oldest(now) + "\n");
 }
 
-// What somebody else has written since it lost the terminal stays.
+// Another program may have written since the terminal was lost; its text is not erased.
 std::string Console::erased_status() {
   if (status_.empty()) return "";
   status_.clear();

@@ -1,7 +1,6 @@
 #pragma once
-// The run as people see it: a line per finished test, on a terminal a status line below them that
-// shows what runs now, and in the end what went wrong and why.
-// Lives on: control loop. Never waits for the terminal, except in on_run_end.
+// Shows the run to people: a line per finished test, on a terminal a status line below them with the running tests, and
+// finally the failures and their causes. Lives on: control loop. Never blocks on the terminal, except in on_run_end.
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -18,14 +17,15 @@ namespace distrun::report {
 struct ConsoleOptions {
   bool color = false;
   bool tty = false;         // shows the status line
-  int width = 0;            // columns; used on a terminal only, 0 there means 80
-  std::size_t slow = 0;     // so many of the slowest tests are told in the end
-  bool quiet = false;       // only what went wrong, and the totals
-  bool output = false;      // what ranks wrote is shown although nothing went wrong
-  bool silent = false;      // and nothing at all if nothing went wrong
-  bool shown_live = false;  // what ranks write is shown when they write it
-  bool verbose = false;     // notes that change no verdict, too
-  // Whether the terminal is ours now, for a status line: a debugger may have it, or a shell. Empty: it always is.
+  int width = 0;            // columns; used only on a terminal, where 0 means 80
+  std::size_t slow = 0;     // number of slowest tests to list at the end
+  bool quiet = false;       // shows only failures and the totals
+  bool output = false;      // shows the output of ranks even without a failure
+  bool silent = false;      // shows nothing unless there is a failure
+  bool shown_live = false;  // output of ranks is shown as it is written
+  bool verbose = false;     // includes notes that change no verdict
+  // Returns whether distrun may draw a status line on the terminal now: a debugger or a shell may have it. Empty:
+  // always.
   std::function<bool()> has_terminal = {};
 };
 
@@ -35,20 +35,20 @@ class Console final : public runner::EventSink {
   Console(int fd, const ConsoleOptions& options, const base::Clock& clock);
   ~Console() override;
 
-  // Brings the status line up to date. To be called about ten times a second; without a terminal
-  // too, where a run that has been silent for a minute gets a line that says what it is at.
+  // Updates the status line. Call about ten times a second, also without a terminal: after a silent minute it prints a
+  // line that says what is running.
   void tick();
-  // What ranks have waited for, for long; for the status line.
+  // Sets the long waits of ranks, for the status line.
   void waiting(std::string waits) { progress_.waiting(std::move(waits)); }
-  // The run is suspended (Ctrl-Z), and goes on: that time is no test's.
+  // The run is suspended (Ctrl-Z) and resumed: that time counts for no test.
   void pause() { progress_.pause(clock_.now()); }
   void resume() { progress_.resume(clock_.now()); }
-  // The terminal has another width now.
+  // Sets a new width of the terminal.
   void resize(int width);
-  // Where the reports are, or will be; before on_run_end.
+  // Sets the paths of the reports, which may not exist yet; call before on_run_end.
   void reports(std::vector<std::string> paths) { reports_ = std::move(paths); }
 
-  // The errno of what kept it from being read by somebody who wants to; 0: nothing. Whoever closes the pipe (head) or
+  // Returns the errno that kept the output from an interested reader; 0: none. A reader that closes the pipe (head) or
   // the terminal has seen enough.
   int error() const noexcept { return out_.reader_has_gone() ? 0 : out_.error(); }
 
@@ -80,7 +80,7 @@ class Console final : public runner::EventSink {
   Progress progress_;
   std::vector<std::string> reports_;
   std::size_t problems_told_ = 0;
-  std::string status_;  // as it stands on the terminal; empty: none does
+  std::string status_;  // as shown on the terminal; empty: not shown
   base::TimePoint drawn_at_{};
   base::TimePoint printed_at_{};
 };

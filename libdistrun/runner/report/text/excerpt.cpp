@@ -9,7 +9,7 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
-// The length of the longest prefix that ends with a character and is at most `width` columns wide.
+// Returns the length of the longest prefix of whole characters that is at most `width` columns wide.
 std::size_t prefix_of_width(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   std::size_t used = 0;
@@ -61,7 +61,7 @@ std::string excerpt_bytes(std::string_view text, std::size_t bytes_max) {
   return result.append(text.substr(tail));
 }
 
-// Without tables: what starts at U+1100 may be wide and is counted as such.
+// Uses no tables: counts all characters from U+1100 as wide.
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) {
@@ -83,7 +83,7 @@ std::string fit(std::string_view text, std::size_t width) {
 
 std::string fit_middle(std::string_view text, std::size_t width) {
   if (display_width(text) <= width || width <= 3) return fit(text, width);
-  const std::size_t tail_width = (width - 3) * 2 / 3;  // ends tell more than beginnings
+  const std::size_t tail_width = (width - 3) * 2 / 3;  // the end of an id says more than its beginning
   const std::size_t head = prefix_of_width(text, width - 3 - tail_width);
   std::size_t tail = text.size();
   while (tail > head) {

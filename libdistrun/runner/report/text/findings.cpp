@@ -14,7 +14,7 @@ using runner::OutcomeKind;
 using runner::RankRecord;
 
 const RankRecord* find_rank(const AttemptRecord& attempt, int rank) {
-  // Almost always at its own index.
+  // Usually at its own index.
   const auto index = static_cast<std::size_t>(rank);
   if (rank >= 0 && index < attempt.ranks.size() && attempt.ranks[index].rank == rank) {
     return &attempt.ranks[index];
@@ -24,7 +24,7 @@ const RankRecord* find_rank(const AttemptRecord& attempt, int rank) {
   return at == attempt.ranks.end() ? nullptr : &*at;
 }
 
-// What a rank did that others suffered from.
+// Names the action of a rank that affected others.
 const char* deed_of(OutcomeKind kind) {
   switch (kind) {
     case OutcomeKind::Exited: return "left";
@@ -36,7 +36,7 @@ const char* deed_of(OutcomeKind kind) {
   }
 }
 
-// Not where the outcome has nothing to do with it, nor where it is the same for all.
+// Returns false if the outcome does not depend on the phase, or the phase is the same for all ranks.
 bool phase_matters(const AttemptRecord& attempt, const RankRecord& rank) {
   switch (rank.outcome.kind) {
     case OutcomeKind::Passed:
@@ -47,7 +47,7 @@ bool phase_matters(const AttemptRecord& attempt, const RankRecord& rank) {
   }
 }
 
-// Equal for ranks to which the same happened.
+// Returns equal keys for ranks with the same result.
 std::string key_of(const RankRecord& rank, const std::string& story, bool with_notes) {
   std::string key = story;
   for (const runner::RankError& error : rank.errors) {

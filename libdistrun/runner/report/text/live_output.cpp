@@ -10,10 +10,10 @@ namespace distrun::report {
 namespace {
 
 constexpr base::Milliseconds kStill{500};
-// A pager that takes nothing for this long has been forgotten.
+// A pager that takes nothing for this long is considered abandoned.
 constexpr base::Milliseconds kLivePatience = std::chrono::minutes(10);
 
-// Cyan, yellow, green, magenta, blue, and their bright ones; red is for what went wrong.
+// Cyan, yellow, green, magenta, blue, and their bright variants; red is reserved for failures.
 constexpr std::array<const char*, 10> kColors{"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"};
 
 std::string failure_of(const Outlet& outlet, bool is_out) {
@@ -38,7 +38,7 @@ LiveOutput::LiveOutput(int out, int err, const LiveOptions& options, const base:
   if (!is_same_file(out, err)) err_.emplace(Target{Outlet(err)});
 }
 
-// Whatever colour a rank's text has left on is switched off first.
+// First resets any colour that a rank's text has left on.
 std::string LiveOutput::prefix(int index) const {
   if (!options_.prefix) return "";
   const std::string name = "[rank " + std::to_string(index / 2) + "]";
@@ -47,7 +47,7 @@ std::string LiveOutput::prefix(int index) const {
          "\x1b[0m ";
 }
 
-// Ends the line that is open, if one is.
+// Ends an open line.
 std::string LiveOutput::closing(Target& target) const {
   const bool open = target.open >= 0;
   target.open = -1;

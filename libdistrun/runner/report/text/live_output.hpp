@@ -1,10 +1,10 @@
 #pragma once
-// What programs write, shown while they run: whole lines, each behind the name of its rank, standard error on standard
-// error. The bytes of a line go out as they came, since users want their colours.
+// Shows the output of programs while they run: whole lines, each after the name of its rank, standard error on standard
+// error. Bytes are not changed, to keep the program's colours.
 //
-// A line waits for its end. One that has been still for half a second (a prompt), or is longer than 64 KiB, goes out
-// as far as it has come, and stays open: what follows continues it, unless another rank has written meanwhile.
-// Lives on: the coordinator's loop. Waits for nobody but in finish().
+// A line is held back until it is complete. If it has been idle for half a second (a prompt), or is longer than 64 KiB,
+// it is shown unfinished and stays open: further text continues it, unless another rank has written meanwhile. Lives
+// on: the coordinator's loop. Blocks only in finish().
 #include <array>
 #include <optional>
 #include <string>
@@ -26,34 +26,34 @@ struct LiveOptions {
 class LiveOutput final : public launch::OutputSink {
  public:
   static constexpr std::size_t kLineMax = 64U << 10U;
-  static constexpr std::size_t kPendingMax = 1U << 20U;  // what may wait for a reader before ranks do
+  static constexpr std::size_t kPendingMax = 1U << 20U;  // bytes that may be pending before ranks are slowed down
 
-  // The descriptors are not owned; `clock` must outlive it. If both are the same file, the order of what is written
-  // is kept across them.
+  // The descriptors are not owned; `clock` must outlive this object. If both are the same file, the order of output is
+  // kept across them.
   LiveOutput(int out, int err, const LiveOptions& options, const base::Clock& clock);
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
   bool is_full() override;
-  // Somebody has written since a reader went away (head, say): as without distrun, that is a reason to end.
+  // Returns true after a write to a reader that has gone away (such as head): as without distrun, a reason to end.
   bool has_lost_reader() const noexcept;
-  // To be called about ten times a second.
+  // Call about ten times a second.
   void tick();
-  // Writes what is left, and waits until it is out. What could not be shown; empty: nothing.
+  // Writes the rest and blocks until it is out. Returns a description of lost output; empty: nothing was lost.
   std::string finish();
 
  private:
   struct Source {
-    std::string partial;  // of a line that has no end yet, and has not been shown
+    std::string partial;  // of an unfinished line that has not been shown
     base::TimePoint touched{};
   };
   struct Target {
     Outlet outlet;
-    int open = -1;  // the source whose line has been shown without its end
+    int open = -1;  // the source of the line that is shown unfinished
   };
   Source& source(int index) { return sources_[static_cast<std::size_t>(index)]; }
   Target& target_of(int index) { return err_ && index % 2 == 1 ? *err_ : out_; }
   std::string prefix(int index) const;
-  // Whole lines, and the rest to the partial one.
+  // Appends whole lines to `shown`, and the rest to the partial line.
   void take(int index, std::string_view bytes, std::string& shown);
   void show_partial(int index);
   std::string closing(Target& target) const;
@@ -62,7 +62,7 @@ class LiveOutput final : public launch::OutputSink {
   const base::Clock& clock_;
   std::vector<Source> sources_;  // rank * 2 + stream
   Target out_;
-  std::optional<Target> err_;  // none: the same as out_
+  std::optional<Target> err_;  // empty: same file as out_
 };
 
 }  // namespace distrun::report

@@ -1,5 +1,5 @@
 #pragma once
-// A look at the ranks, painted: what they wait for, and their stacks.
+// Formats a snapshot (Look) of the ranks with colours: their waits, and their stacks.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>
@@ -7,9 +7,9 @@
 
 namespace distrun::report {
 
-// With a headline: "Ring.pass after 31.2 s, stacks taken in 46 ms". Ends with a newline.
+// Begins with a headline: "Ring.pass after 31.2 s, stacks taken in 46 ms". Ends with a newline.
 std::string look_text(const std::string& id, const runner::Look& look, const Paint& paint);
-// The lines alone.
+// Formats only the lines.
 std::string painted(const std::vector<evidence::Line>& lines, const Paint& paint);
 
 }  // namespace distrun::report

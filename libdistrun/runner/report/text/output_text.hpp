@@ -1,6 +1,5 @@
 #pragma once
-// What the ranks of an attempt have written, as the console shows it: a title for each stream, every line behind its
-// rank.
+// Formats the output of an attempt's ranks for the console: a title for each stream, every line after its rank.
 //
 //   stdout of ranks 0-1:
 //   0-1| loaded 4 rows
@@ -11,11 +10,11 @@
 
 namespace distrun::report {
 
-// Beside a failure: the culprits' output; where they are silent or there is none, that of the first who wrote. At most
-// 40 lines of a stream.
+// Returns the culprits' output, for a failure; if there is no such output, that of the first rank that wrote. At most
+// 40 lines per stream.
 std::string output_of_culprits(const runner::AttemptRecord& attempt, const Paint& paint);
 
-// All that was written, ranks that wrote the same together. At most 10 000 lines of a stream.
+// Returns all output, merging ranks with equal output. At most 10 000 lines per stream.
 std::string output_of_all(const runner::AttemptRecord& attempt, const Paint& paint);
 
 }  // namespace distrun::report

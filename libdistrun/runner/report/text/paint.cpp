@@ -3,7 +3,7 @@
 namespace distrun::report {
 namespace {
 
-// Only the sixteen colours that every terminal's theme defines.
+// Uses only the sixteen colours that every terminal's theme defines.
 const char* code_of(Style style) {
   switch (style) {
     case Style::Plain: return "";

@@ -1,5 +1,5 @@
 #pragma once
-// Colour, or none: whoever makes a Paint has decided.
+// Adds colour to text, or not, as the creator of the Paint decides.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,14 +13,14 @@ enum class Style : std::uint8_t { Plain, Bold, Dim, Good, Bad, Odd };
 class Paint {
  public:
   explicit Paint(bool on) noexcept : on_(on) {}
-  // `text` must be printable already.
+  // `text` must already be printable.
   std::string operator()(Style style, std::string_view text) const;
 
  private:
   bool on_;
 };
 
-// Green for what passed, red for what failed, yellow for what somebody should know about.
+// Returns green for passed, red for failed, yellow for other verdicts that need attention.
 Style style_of(runner::Verdict verdict) noexcept;
 
 }  // namespace distrun::report

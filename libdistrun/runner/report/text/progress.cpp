@@ -11,7 +11,7 @@
 namespace distrun::report {
 namespace {
 
-constexpr std::size_t kIdWidthMin = 24;  // ids are shortened to this before anything else is
+constexpr std::size_t kIdWidthMin = 24;  // ids are shortened to this before anything else is shortened
 constexpr std::size_t kRankListMax = 16;
 
 }  // namespace
@@ -20,7 +20,7 @@ void Progress::run_started(int tests) { tests_ = tests; }
 
 void Progress::test_started(const std::string& id, base::TimePoint now) {
   running_[id] = {now, ++started_, {}};
-  waits_.clear();  // of another test
+  waits_.clear();  // they belong to another test
 }
 
 void Progress::attempt_started(const std::string& id, int world_size) {
@@ -89,7 +89,7 @@ const Progress::Entry* Progress::find_oldest() const {
 }
 
 std::string activity_text(const std::vector<const char*>& doing) {
-  std::vector<std::pair<std::string_view, std::vector<int>>> groups;  // few: a phase each
+  std::vector<std::pair<std::string_view, std::vector<int>>> groups;  // few: one per phase
   for (std::size_t rank = 0; rank < doing.size(); ++rank) {
     const std::string_view name = doing[rank];
     auto at = std::find_if(groups.begin(), groups.end(), [name](const auto& group) { return group.first == name; });

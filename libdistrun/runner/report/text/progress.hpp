@@ -1,5 +1,5 @@
 #pragma once
-// What is running at the moment, for the status line.
+// Tracks the running tests, for the status line.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace distrun::report {
 
-// Knows the running tests and what each of their ranks does, from the events it is told of.
+// Derives the running tests and the activity of their ranks from events.
 class Progress {
  public:
   void run_started(int tests);
@@ -19,34 +19,34 @@ class Progress {
   void attempt_started(const std::string& id, int world_size);
   void rank_in_phase(const std::string& id, int rank, wire::Phase phase);
   void rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome);
-  // What the ranks of the test that runs have waited for, for long; empty: nothing. Shown in place of their phases.
+  // Sets the long waits of the running test's ranks, shown in place of their phases; empty: none.
   void waiting(std::string waits) { waits_ = std::move(waits); }
   void test_ended(const runner::TestRecord& test);
 
-  // The time between the two counts for no test. Each may be called again.
+  // The time between pause() and resume() counts for no test. Both may be repeated.
   void pause(base::TimePoint now) { paused_at_ = std::min(paused_at_, now); }
   void resume(base::TimePoint now);
 
   bool idle() const noexcept { return running_.empty(); }
-  // Of the test that has been running longest; zero if none is.
+  // Returns the age of the test that has been running longest; zero if no test is running.
   base::Nanoseconds longest(base::TimePoint now) const;
 
-  // "3 of 12, 1 bad | Ring.gather, 3.4 s | 0-2 body, 3 set-up", at most `width` columns.
+  // Returns "3 of 12, 1 bad | Ring.gather, 3.4 s | 0-2 body, 3 set-up", at most `width` columns.
   std::string status(base::TimePoint now, std::size_t width) const;
-  // The part after the first bar, not cut.
+  // Returns the part after the first bar, not cut.
   std::string oldest(base::TimePoint now) const;
 
  private:
   struct Running {
     base::TimePoint since;
     std::uint64_t order = 0;
-    std::vector<const char*> doing;  // of each rank: a phase or an outcome, by its static name
+    std::vector<const char*> doing;  // by rank: the static name of a phase or an outcome
   };
   using Entry = std::map<std::string, Running>::value_type;
 
   void set(const std::string& id, int rank, const char* doing);
   const Entry* find_oldest() const;
-  // Without the pause that goes on.
+  // Excludes the current pause.
   base::Nanoseconds age_of(const Running& test, base::TimePoint now) const {
     return std::max(base::Nanoseconds{}, std::min(now, paused_at_) - test.since);
   }
@@ -58,10 +58,10 @@ class Progress {
   std::uint64_t started_ = 0;
   std::map<std::string, Running> running_;
   std::string waits_;
-  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  base::TimePoint paused_at_ = base::TimePoint::max();  // max(): not paused
 };
 
-// "0-2 body, 3 set-up"; groups that would be too long to list are counted: "128 ranks body".
+// Returns "0-2 body, 3 set-up"; groups too long to list are counted: "128 ranks body".
 std::string activity_text(const std::vector<const char*>& doing);
 
 }  // namespace distrun::report

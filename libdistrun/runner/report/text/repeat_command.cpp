@@ -8,11 +8,11 @@
 namespace distrun::report {
 namespace {
 
-// Spaces would begin another pattern; a terminal would obey a control, or show nothing.
+// Spaces would begin another pattern; a terminal would execute control characters or hide them.
 bool must_not_stand(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; }
 
 constexpr char kPrivateTmp[] = "--private-tmp";
-constexpr char kFlagIsSet[] = "true";  // no option with a value takes this one
+constexpr char kFlagIsSet[] = "true";  // no option with a value uses this one
 
 std::string short_number(double number) {
   char text[32];
@@ -22,7 +22,7 @@ std::string short_number(double number) {
 
 std::string seconds(base::Nanoseconds duration) { return short_number(static_cast<double>(duration.count()) / 1e9); }
 
-// Those that are not as they are by default, in the order in which people write them.
+// Options with a value other than the default, in the usual order.
 class Options {
  public:
   void add(const char* name, std::string value) { options_.push_back({name, std::move(value)}); }
@@ -38,7 +38,7 @@ class Options {
   std::vector<wire::KeyValue> options_;
 };
 
-// Without its value a variable is refused, and not set to something else.
+// A variable without its value makes the command fail, which is better than a wrong value.
 void add_environment(Options& options, const runner::Settings& settings) {
   for (const wire::KeyValue& pair : settings.env) {
     options.add("--env", settings.env_hidden ? pair.key : pair.key + "=" + pair.value);
@@ -135,7 +135,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
 std::string repeat_command(const runner::Settings& settings, const runner::TestRecord& test) {
   if (!settings.program.empty()) return repeat_program(settings);
   CommandLine line(settings);
-  // What a file says besides must not come in; what is named here has its values already.
+  // Excludes the rest of the settings file; the values of the options below are already resolved.
   if (!settings.config.empty()) line.add("--config=none");
   line.add(setting_options(settings));
   if (settings.until_fail > 0) line.add(until_fail(settings.until_fail));

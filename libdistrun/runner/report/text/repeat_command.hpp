@@ -6,16 +6,16 @@
 
 namespace distrun::report {
 
-// An id is no pattern: what a filter would read as one is escaped, and what must not stand there becomes a `?`, which
-// matches it too.
+// Turns an id into a filter pattern: escapes characters with a meaning in filters, and replaces those that must not
+// appear by `?`, which matches them.
 std::string filter_for(const std::string& id);
 
-// What of the settings may matter to how a test comes out, but for the seed: "--world-size", "2". The world size
-// always, the others where they are not as by default. A flag has the value "true".
+// Returns the settings that may affect a test's result, except the seed: "--world-size", "2". The world size is always
+// included, other settings only if they differ from the default. A flag has the value "true".
 std::vector<wire::KeyValue> setting_options(const runner::Settings& settings);
 
-// The command line that runs just this test again, with everything that may have mattered: ready
-// to be pasted into a POSIX shell.
+// Returns the command line that repeats only this test, with all relevant settings, ready to be pasted into a POSIX
+// shell.
 std::string repeat_command(const runner::Settings& settings, const runner::TestRecord& test);
 
 }  // namespace distrun::report

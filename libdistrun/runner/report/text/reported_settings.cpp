@@ -7,7 +7,7 @@
 namespace distrun::report {
 namespace {
 
-// KEY=VALUE of one of the variables becomes KEY.
+// Reduces KEY=VALUE of one of the variables to KEY.
 void hide_value(std::string& word, std::size_t from, const std::vector<wire::KeyValue>& env) {
   const bool is_one = std::any_of(env.begin(), env.end(), [&](const wire::KeyValue& pair) {
     return word.compare(from, std::string::npos, pair.key + "=" + pair.value) == 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The settings of a run as its reports tell them. Others may read these files, so of --env they have the names alone,
+// The settings of a run as shown in reports. Others may read these files, so they contain only the names of --env,
 // unless --env-values was given.
 #include <distrun/runner/record/record.hpp>
 

@@ -10,7 +10,7 @@ namespace {
 
 using runner::Verdict;
 
-constexpr std::size_t kFailuresMax = 50;  // told in full; each has had its line before
+constexpr std::size_t kFailuresMax = 50;  // shown in full; each has had its line before
 
 bool is_told(Verdict verdict) { return !is_good(verdict) && verdict != Verdict::Cancelled; }
 
@@ -39,7 +39,7 @@ std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
   return text;
 }
 
-// What kept tests from running comes before their number, which is then no news.
+// The problems that kept tests from running are printed above this line.
 std::string nothing_text(const runner::RunRecord& run) {
   if (is_empty_shard(run)) return shard_text(run) + " is empty";
   const std::size_t problems = run.problems.size();
@@ -47,7 +47,7 @@ std::string nothing_text(const runner::RunRecord& run) {
   return (problems == 1 ? "1 problem" : std::to_string(problems) + " problems") + ", and no test ran";
 }
 
-// Names that may be anybody's: one line, however many there are.
+// Lists names of unknown origin on one line, however many there are.
 std::string appeared_text(const std::vector<std::string>& names, const Paint& paint) {
   constexpr std::size_t kNamed = 3;
   if (names.empty()) return "";

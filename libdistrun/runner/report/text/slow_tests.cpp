@@ -12,7 +12,7 @@ using base::Nanoseconds;
 
 constexpr std::size_t kTimeWidth = 12;  // as in the lines above it
 
-// Of one attempt: from when the last body began to when the last one was over.
+// The interval from the start of the last body to the end of the last body in one attempt.
 struct Bodies {
   Nanoseconds began{};
   Nanoseconds ended{};
@@ -29,7 +29,7 @@ Bodies bodies_of(const runner::AttemptRecord& attempt) {
   return bodies;
 }
 
-// "  (3.1 ms before the bodies, 1.2 s in them, 8.4 ms after)"; empty where no body began.
+// Returns "  (3.1 ms before the bodies, 1.2 s in them, 8.4 ms after)"; empty if no body began.
 std::string division_of(const runner::TestRecord& test) {
   Nanoseconds in{};
   Nanoseconds after{};

@@ -19,7 +19,7 @@ std::string verdict_column(runner::Verdict verdict, const Paint& paint) {
   return paint(style_of(verdict), word) + spaces(width);
 }
 
-// Right-aligned; blank for a test of which nothing ran.
+// Right-aligned; blank for a test without an attempt.
 std::string duration_column(const runner::TestRecord& test) {
   const std::string text = test.attempts.empty() ? "" : base::human(test.duration);
   return (text.size() < kDurationWidth ? spaces(kDurationWidth - text.size()) : "") + text;

@@ -9,7 +9,7 @@
 namespace distrun::report {
 namespace {
 
-constexpr Nanoseconds kShortest{1};  // of a slice: one of no length is closed before anything can lie in it
+constexpr Nanoseconds kShortest{1};  // of a slice: viewers close an empty slice before they can nest others in it
 
 class Writer {
  public:
@@ -30,7 +30,7 @@ class Writer {
   }
 
  private:
-  // For whoever finds the file later.
+  // Describes the trace to a later reader of the file.
   void write_about(const runner::TracedAttempt& traced, const std::vector<RankTracks>& ranks) {
     out_.key("otherData");
     out_.begin_object();
@@ -45,7 +45,7 @@ class Writer {
     out_.end_object();
   }
 
-  // Microseconds, with three decimals: what a thousand times as long is in milliseconds.
+  // Writes microseconds with three decimals, using the milliseconds of a duration a thousand times as long.
   void time(const char* name, Nanoseconds at) { out_.field(name, at * 1000); }
 
   void begin_event(const char* phase, const RankTracks& rank, std::int64_t track) {
@@ -96,7 +96,7 @@ class Writer {
     out_.end_object();
   }
 
-  // For the whole process, where it ended.
+  // Marks the end of the process.
   void write_outcome(const RankTracks& rank) {
     begin_event("i", rank, rank.tracks.empty() ? 0 : rank.tracks.back().number);
     out_.field("name", rank.outcome);
@@ -106,7 +106,7 @@ class Writer {
     out_.end_object();
   }
 
-  // A little behind the begin of each slice, so that nobody takes it for one of the slice before.
+  // Places the arrow a little after the start of each slice, so that a viewer does not attach it to the previous slice.
   void write(const Flow& flow, std::int64_t number) {
     for (std::size_t i = 0; i < flow.size(); ++i) {
       const FlowStop& stop = flow[i];

@@ -1,5 +1,5 @@
 #pragma once
-// A trace in the Trace Event Format, as ui.perfetto.dev and chrome://tracing open it: a process for each rank, a track
+// Formats a trace in the Trace Event Format of ui.perfetto.dev and chrome://tracing: a process for each rank, a track
 // for each of its threads and streams, slices, and arrows from calls to their handlers and back.
 #include <string>
 

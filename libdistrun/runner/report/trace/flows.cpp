@@ -7,7 +7,7 @@
 namespace distrun::report {
 namespace {
 
-// Caller, callee, number. A rank that begins another session counts from 1 again: several calls may have the same.
+// Caller, callee, number. A rank that begins another session counts from 1 again, so several calls may share a key.
 using Key = std::tuple<int, int, std::uint64_t>;
 
 struct Parts {
@@ -34,7 +34,7 @@ void sort(std::vector<FlowStop>& stops) {
                    [](const FlowStop& a, const FlowStop& b) { return a.slice->begin < b.slice->begin; });
 }
 
-// The first that begins within a time; null: none does.
+// Returns the first stop that begins within the interval; null: none.
 const FlowStop* first_in(const std::vector<FlowStop>& stops, Nanoseconds from, Nanoseconds to) {
   const auto found =
       std::find_if(stops.begin(), stops.end(), [&](const FlowStop& each) { return each.slice->begin >= from; });

@@ -1,6 +1,6 @@
 #pragma once
-// What belongs together across ranks: a call, the handler that runs it, and the answer that comes back. Both sides know
-// the number that the caller has given the call, and of each other.
+// Matches events across ranks: a call, the handler that runs it, and the reply. Both sides know the number that the
+// caller has given the call, and each other's rank.
 #include <vector>
 
 #include <distrun/runner/report/trace/rank_tracks.hpp>
@@ -14,10 +14,10 @@ struct FlowStop {
   const TraceSlice* slice = nullptr;
 };
 
-// From stop to stop; two at least.
+// The stops in order, two at least.
 using Flow = std::vector<FlowStop>;
 
-// Good as long as `ranks` stay where they are.
+// Valid as long as `ranks` are not moved.
 std::vector<Flow> flows_of(const std::vector<RankTracks>& ranks);
 
 }  // namespace distrun::report

@@ -12,17 +12,17 @@
 namespace distrun::report {
 namespace {
 
-// The kernel's numbers of threads end before.
+// Above all thread numbers of the kernel.
 constexpr std::int64_t kPhasesTrack = 4'194'305;
 constexpr std::int64_t kFirstStreamTrack = kPhasesTrack + 1;
 constexpr std::int64_t kFirstTrackBeside = 5'000'000;
 
-constexpr int kTracksBesideMax = 8;  // of one track; what does not fit there is on the last
+constexpr int kTracksBesideMax = 8;  // per track; the last one takes the rest
 
-// A wait that began within this of one that was written down is the same: the board's clock is a coarse one.
+// An open wait that began within this interval of a recorded one is the same wait: the board's clock is coarse.
 constexpr Nanoseconds kSameWait = std::chrono::milliseconds(20);
 
-// Of a time that a rank tells, whatever it is.
+// Converts a time reported by a rank, which may be any value.
 Nanoseconds since(const runner::TracedAttempt& traced, std::int64_t at_ns) {
   return Nanoseconds(std::max<std::int64_t>(at_ns, 0)) - traced.began.time_since_epoch();
 }
@@ -63,7 +63,7 @@ const char* category_of(trace::Kind kind) {
   return kCategories[static_cast<std::size_t>(kind)];
 }
 
-// Without the id: slices that do the same have one name.
+// Drops the id, so that slices of the same operation share a name.
 std::string name_of(board::ShownWait wait) {
   wait.id = 0;
   const std::string text = board::describe(wait);
@@ -111,19 +111,19 @@ TraceSlice shown(const board::ShownWait& wait, const runner::TracedAttempt& trac
   return shown;
 }
 
-// For another test: what it waits for is that.
+// Returns whether the rank waits for another test: then its open wait is for that test.
 bool stays(const runner::RankRecord& rank) {
   const bool is_fine =
       rank.outcome.kind == runner::OutcomeKind::Passed || rank.outcome.kind == runner::OutcomeKind::Skipped;
   return is_fine && rank.exit_code < 0 && rank.signal == 0;
 }
 
-// Takes from a track, which is in order, what begins in a slice and goes on behind its end: tracks show nothing but
-// slices within each other. So it is of spans that end on another thread than they have begun on.
+// Removes from a sorted track each slice that begins within another and ends after it, since tracks can show only
+// nested slices. Spans that end on another thread than they began on cause such overlaps.
 std::vector<TraceSlice> take_overlapping(std::vector<TraceSlice>& slices) {
   std::vector<TraceSlice> fitting;
   std::vector<TraceSlice> others;
-  std::vector<Nanoseconds> around;  // ends of those that are not over
+  std::vector<Nanoseconds> around;  // ends of the open slices
   for (TraceSlice& slice : slices) {
     while (!around.empty() && around.back() <= slice.begin) around.pop_back();
     if (!around.empty() && slice.end > around.back()) {
@@ -137,7 +137,7 @@ std::vector<TraceSlice> take_overlapping(std::vector<TraceSlice>& slices) {
   return others;
 }
 
-// One rank's tracks while they are made.
+// Builds the tracks of one rank.
 class Maker {
  public:
   Maker(const runner::TracedAttempt& traced, const runner::RankRecord& rank) : traced_(traced), rank_(rank) {
@@ -190,7 +190,7 @@ class Maker {
     thread_track(slice.tid, area).slices.push_back(shown(slice, traced_));
   }
 
-  // Of a thread in which it waits: what was written down and gone on is there, but for what newer slices have replaced.
+  // Adds the open waits that no recorded slice shows because newer slices have replaced it.
   void add_open_waits(const board::Shown& seen, const trace::ShownArea& area) {
     for (const board::ShownWait& wait : seen.waits) {
       const auto is_same = [&](const trace::Slice& slice) {
@@ -216,7 +216,7 @@ class Maker {
     return track;
   }
 
-  // Within the attempt; what goes on, to the end of its rank.
+  // Clamps slices to the attempt; an open slice ends with its rank.
   void finish(Track& track) {
     const Nanoseconds limit = traced_.ended - traced_.began;
     for (TraceSlice& slice : track.slices) {
@@ -249,7 +249,7 @@ class Maker {
   RankTracks made_;
 };
 
-// Ranks that are threads have one process; whoever reads the trace would take them for one.
+// Ranks that are threads share a process id; a viewer would merge them.
 void tell_apart(std::vector<RankTracks>& all) {
   std::set<std::int64_t> pids;
   for (const RankTracks& each : all) pids.insert(each.process);

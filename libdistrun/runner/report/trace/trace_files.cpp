@@ -12,7 +12,7 @@
 namespace distrun::report {
 namespace {
 
-constexpr std::size_t kNameMax = 200;  // with what is added below what file systems take
+constexpr std::size_t kNameMax = 200;  // leaves room for suffixes within the limit of file systems
 
 bool is_plain(char letter) {
   constexpr std::string_view kOthers = "._=,+-@";
@@ -31,7 +31,7 @@ std::string file_name_of(const std::string& test) {
   return name;
 }
 
-// Tests whose names differ in nothing that a file's name can show, and tests of two plugins, get numbers.
+// Numbers distinguish tests that differ only in characters that file names cannot show, and tests of two plugins.
 const std::string& TraceFiles::stem_of(const runner::TracedAttempt& traced) {
   const auto [found, is_new] = stems_.emplace(traced.plugin + '\n' + traced.test, "");
   if (!is_new) return found->second;

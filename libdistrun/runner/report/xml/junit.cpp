@@ -21,16 +21,16 @@ using runner::AttemptRecord;
 using runner::TestRecord;
 using runner::Verdict;
 
-// Readers refuse files of tens of megabytes, so everything has a bound.
-constexpr std::size_t kOutputMax = 50U << 10U;      // bytes of stdout, and of stderr, of a test
-constexpr std::size_t kRerunOutputMax = 4U << 10U;  // the same of a further attempt
+// Readers refuse files of tens of megabytes, so every part is bounded.
+constexpr std::size_t kOutputMax = 50U << 10U;      // bytes of a test's stdout and of its stderr each
+constexpr std::size_t kRerunOutputMax = 4U << 10U;  // the same for a further attempt
 constexpr int kRerunsMax = 10;
 
-// The elements for what went wrong: ours are errors, the test's are failures.
+// The element names for a bad verdict: distrun's errors are errors, the test's are failures.
 struct ElementNames {
   const char* final;  // the test's verdict
-  const char* rerun;  // a further attempt that went wrong
-  const char* flaky;  // an attempt that went wrong before one that passed
+  const char* rerun;  // a further attempt that did not succeed
+  const char* flaky;  // an unsuccessful attempt before one that passed
 };
 
 ElementNames names_for(Verdict verdict) {
@@ -42,7 +42,7 @@ std::string cause_of(const TestRecord& test, const AttemptRecord* attempt) {
   return attempt == nullptr || attempt->message.empty() ? test.message : attempt->message;
 }
 
-// A case has no attributes for it that every reader takes.
+// A case has no attributes for the location that every reader accepts.
 std::string declaration(const TestRecord& test) {
   if (test.info.file.empty()) return "";
   return "declared at " + base::one_line(test.info.file, 400) + ":" + std::to_string(test.info.line) + "\n";
@@ -75,7 +75,7 @@ void write_failure(XmlWriter& out, const runner::Settings& settings, const TestR
   out.close();
 }
 
-// Surefire's form: the text stands in an element of its own, and the output beside it.
+// Surefire's format: the text has a separate element, followed by the output.
 void write_rerun(XmlWriter& out, const char* element, const runner::Settings& settings, const TestRecord& test,
                  const AttemptRecord& attempt) {
   out.open(element);
@@ -113,10 +113,10 @@ void write_skipped(XmlWriter& out, const std::string& message) {
   out.close();
 }
 
-// "ring.Collectives": the plugin's file name without its ending, and the suite.
+// Returns "ring.Collectives": the plugin's file name without its extension, and the suite.
 std::string junit_class_name(const TestRecord& test) { return plugin_name(test) + "." + test.info.suite; }
 
-// "0.012".
+// Returns "0.012".
 std::string junit_seconds(base::Nanoseconds duration) {
   char text[48];
   std::snprintf(text, sizeof text, "%.3f", static_cast<double>(duration.count()) / 1e9);
@@ -153,7 +153,7 @@ void write_junit_problem(XmlWriter& out, const runner::Problem& problem) {
 
 using runner::Verdict;
 
-// The tests of one suite of one plugin, and what a reader counts of them.
+// The tests of one suite of one plugin.
 struct Suite {
   std::string name;
   std::vector<const runner::TestRecord*> tests;
@@ -179,7 +179,7 @@ struct Counts {
   }
 };
 
-// In order of appearance.
+// Returns the suites in order of appearance.
 std::vector<Suite> suites_of(const runner::RunRecord& run) {
   std::vector<Suite> suites;
   std::map<std::pair<std::string, std::string>, std::size_t> index;
@@ -198,7 +198,7 @@ void write_counts(XmlWriter& out, const Counts& counts) {
   out.attribute("time", junit_seconds(counts.time));
 }
 
-// Jenkins' xUnit plugin refuses a count of skips on the whole, and a file and line of a test.
+// Jenkins' xUnit plugin refuses a total of skips at the top level, and the file and line of a test.
 void write_suite_head(XmlWriter& out, const Suite& suite, const Counts& counts) {
   out.attribute("name", suite.name);
   write_counts(out, counts);
@@ -241,7 +241,7 @@ void write_suite(XmlWriter& out, const runner::RunRecord& run, const Suite& suit
   out.close();
 }
 
-// Problems would be overlooked if they were not cases too.
+// Problems would be overlooked if they were not cases as well.
 void write_problems(XmlWriter& out, const std::vector<runner::Problem>& problems) {
   Counts counts;
   counts.tests = counts.errors = static_cast<int>(problems.size());

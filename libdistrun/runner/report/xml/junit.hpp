@@ -1,7 +1,6 @@
 #pragma once
-// The run as JUnit XML, for the many programs that read it: Jenkins' dialect with Surefire's
-// elements for attempts that were repeated. One test case per test: several cases of one name, such
-// as one per rank, would be merged or dropped by most readers.   Its shape: schema/junit.xsd.
+// Formats the run as JUnit XML in Jenkins' dialect, with Surefire's elements for repeated attempts. One test case per
+// test: most readers would merge or drop several cases of one name, such as one per rank. Its shape: schema/junit.xsd.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>

@@ -5,7 +5,7 @@
 namespace distrun::report {
 namespace {
 
-// U+FFFE and U+FFFF are well-formed UTF-8 but no XML characters.
+// U+FFFE and U+FFFF are valid UTF-8 but not XML characters.
 void replace_noncharacters(std::string& text) {
   for (std::size_t at = text.find("\xef\xbf"); at != std::string::npos; at = text.find("\xef\xbf", at + 3)) {
     const char last = text[at + 2];

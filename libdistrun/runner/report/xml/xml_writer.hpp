@@ -1,5 +1,5 @@
 #pragma once
-// Writes XML into a string. Text may be any bytes: what XML cannot hold is made printable first.
+// Writes XML into a string. Text may be any bytes: those that XML cannot hold are made printable first.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +10,7 @@ class XmlWriter {
  public:
   XmlWriter();
 
-  // Attributes come right after open(); then text or elements, then close().
+  // Call attribute() right after open(), then add text or elements, then close().
   void open(const char* name);
   void attribute(const char* name, std::string_view value);
   void text(std::string_view content);
@@ -24,7 +24,7 @@ class XmlWriter {
   std::string out_;
   std::vector<const char*> open_;
   bool in_tag_ = false;    // attributes may follow
-  bool has_text_ = false;  // the innermost element holds text: white space counts
+  bool has_text_ = false;  // the innermost element contains text, so white space counts
 };
 
 }  // namespace distrun::report
