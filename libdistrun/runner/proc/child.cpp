@@ -23,9 +23,9 @@ namespace {
 
 namespace process = boost::process::v2;
 
-constexpr int kHighest = 4;  // the highest descriptor that a child is given
+constexpr int kHighest = 4;  // the highest descriptor that a child receives
 
-// Sources moved above every target, so that placing one never overwrites another.
+// Duplicates all sources to numbers above every target, so that placing one never overwrites another.
 class Placement {
  public:
   explicit Placement(const ChildSpec& spec) {
@@ -42,13 +42,13 @@ class Placement {
     while (first_closed_ <= kHighest && named[static_cast<std::size_t>(first_closed_)]) ++first_closed_;
   }
   const std::vector<std::pair<base::Fd, int>>& entries() const noexcept { return entries_; }
-  // From here on the child has no descriptors.
+  // Returns the first descriptor number that the child does not have, nor any after it.
   int first_closed() const noexcept { return first_closed_; }
 
  private:
   void add(int source, int target) {
     const int high = ::fcntl(source, F_DUPFD_CLOEXEC, 16);
-    // EINVAL: the limit is below that number.
+    // EINVAL: RLIMIT_NOFILE is below that number.
     if (high < 0) base::throw_errno("cannot duplicate a descriptor", errno == EINVAL ? EMFILE : errno);
     entries_.emplace_back(base::Fd(high), target);
   }
@@ -65,7 +65,7 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// False if the parent has ended meanwhile: the kernel tells only those that have asked before.
+// Returns false if the parent has already ended: the kernel sends the signal only for later deaths.
 bool lead_session(pid_t parent) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
@@ -76,7 +76,7 @@ bool lead_session(pid_t parent) {
 struct ChildSetUp {
   const Placement& placement;
   const ChildSpec& spec;
-  const char* const* arguments;  // with the name in front, ended by a null pointer
+  const char* const* arguments;  // beginning with the name, ended by a null pointer
   pid_t parent;
 
   template <class Launcher>
@@ -99,7 +99,7 @@ struct ChildSetUp {
     reset_signals();
     return {};
   }
-  // The launcher's own exit() would run our atexit handlers and print our buffered output a second time.
+  // The launcher's exit() would run the parent's atexit handlers and flush its buffers a second time.
   template <class... Ignored>
   void on_exec_error(Ignored&&...) const {
     ::_exit(1);
@@ -110,7 +110,7 @@ struct ChildSetUp {
   throw Error(ErrorKind::Failed, "OSError", "cannot start " + spec.program + ": " + base::fork_errno_text(number));
 }
 
-// Without a pidfd nobody would see its end: then it has none to see.
+// Opens a pidfd. If that fails, kills the child, since its end could not be observed.
 Child watched(pid_t pid) {
   try {
     return {pid, open_pidfd(pid)};
@@ -129,7 +129,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts, const std:
   return pointers;
 }
 
-// posix_spawn's two parameter objects.
+// The two parameter objects of posix_spawn.
 class SpawnPlan {
  public:
   explicit SpawnPlan(const Placement& placement) {
@@ -172,18 +172,18 @@ Child start_helper(boost::asio::io_context& context, const ChildSpec& spec) {
   const std::vector<char*> environment = pointers_to(spec.environment);
   launcher.env = environment.data();
   const std::vector<char*> arguments = pointers_to(spec.arguments, spec.name.empty() ? &spec.program : &spec.name);
-  // By its executor: the overload for contexts throws what is meant for `error`.
+  // Uses the executor: the overload for contexts throws instead of setting `error`.
   auto started = launcher(context.get_executor(), error, process::filesystem::path(spec.program), spec.arguments,
                           ChildSetUp{placement, spec, arguments.data(), ::getpid()});
   if (error) {
-    if (launcher.pid > 0) {  // it could not exec and is about to end, unless somebody stops it
+    if (launcher.pid > 0) {  // it could not exec and is about to exit, unless it is stopped
       ::kill(launcher.pid, SIGKILL);
       ::waitpid(launcher.pid, nullptr, 0);
     }
     throw_cannot_start(spec, error.value());
   }
   const pid_t pid = started.id();
-  started.detach();  // we watch and reap it ourselves, by pidfd
+  started.detach();  // reaped by pidfd instead
   return watched(pid);
 }
 
@@ -200,7 +200,7 @@ Child start_rank(const ChildSpec& spec) {
 }
 
 std::vector<std::string> inherited_environment() {
-  // Ranks get these from their test's settings only: some tests need their absence.
+  // Ranks get these only from their test's settings: some tests require their absence.
   static constexpr std::array<std::string_view, 8> kOurs{
       "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR="};
   std::vector<std::string> result;

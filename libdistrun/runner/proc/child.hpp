@@ -1,6 +1,6 @@
 #pragma once
-// The one place where programs are started. Nothing of ours runs between fork and exec but one
-// initializer that makes system calls only. Loop thread only.
+// The only place where programs are started. Between fork and exec no code of distrun runs except one initializer that
+// makes system calls only. Loop thread only.
 #include <boost/asio/io_context.hpp>
 
 #include <string>
@@ -12,18 +12,18 @@
 namespace distrun::proc {
 
 struct ChildSpec {
-  std::string program;                   // an absolute path
-  std::vector<std::string> arguments;    // without the program's name
-  std::vector<std::string> environment;  // "KEY=value"; the whole of it
-  // Descriptor of ours -> its number in the child, 0 to 4, without a gap after 2. Standard streams are /dev/null
-  // unless named; the child has these descriptors and no others.
+  std::string program;                   // absolute path
+  std::vector<std::string> arguments;    // without argv[0]
+  std::vector<std::string> environment;  // "KEY=value"; complete
+  // Descriptor of this process -> its number in the child, 0 to 4, without a gap after 2. Standard streams are
+  // /dev/null unless listed; the child gets no other descriptors.
   std::vector<std::pair<int, int>> descriptors;
 
-  // The rest is done by start_helper only.
-  std::string name;    // its argv[0]; empty: `program`
-  int file_mask = -1;  // umask; -1: ours
-  // It leads a session of its own, so no terminal of ours reaches it, and gets SIGTERM from the kernel when the thread
-  // that started it has ended.
+  // The following fields apply to start_helper only.
+  std::string name;    // argv[0]; empty: `program`
+  int file_mask = -1;  // umask; -1: inherited
+  // Starts the child in a new session, out of reach of this process's terminal. It gets SIGTERM from the kernel when
+  // the thread that started it ends.
   bool own_session = false;
 };
 
@@ -32,16 +32,17 @@ struct Child {
   base::Fd pidfd;
 };
 
-// The program leads a process group of its own, with no signal blocked or ignored. Throws Error{Failed}
-// with the program's name if it cannot be started; nothing is left then. The caller reaps.
-// start_helper uses Boost.Process, for listers and zygotes: `context` must be run by this thread alone.
+// Both start a program as leader of a new process group, with no signal blocked or ignored. Throw Error{Failed} with
+// the program's name if it cannot be started, and leave nothing behind. The caller reaps. start_helper uses
+// Boost.Process, for listers and zygotes: `context` must be run only by this thread.
 Child start_helper(boost::asio::io_context& context, const ChildSpec& spec);
-// start_rank uses posix_spawn: several times cheaper where a coordinator's heap is large.
+// Uses posix_spawn, which is several times cheaper if the coordinator's heap is large.
 Child start_rank(const ChildSpec& spec);
 
-// This process's environment without the variables that distrun gives meaning to in ranks.
+// Returns this process's environment without the variables that distrun sets in ranks.
 std::vector<std::string> inherited_environment();
-// The whole of it, with `variables` ("KEY=value") in place of those of the same names. Of equal names the last counts.
+// Returns the whole environment, with `variables` ("KEY=value") replacing those of the same names. Of equal names the
+// last counts.
 std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 }  // namespace distrun::proc

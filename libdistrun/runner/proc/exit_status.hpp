@@ -1,5 +1,5 @@
 #pragma once
-// How a process ended: a small value with named questions.
+// How a process ended.
 #include <sys/wait.h>
 
 #include <string>
@@ -18,7 +18,7 @@ class ExitStatus {
   int code() const noexcept { return code_; }      // -1 if signaled
   int signal() const noexcept { return signal_; }  // 0 if exited
   bool clean() const noexcept { return exited() && code_ == 0; }
-  // "exited with code 3", "was killed by signal 11 (SIGSEGV)".
+  // Returns "exited with code 3", "was killed by signal 11 (SIGSEGV)".
   std::string describe() const;
 
  private:

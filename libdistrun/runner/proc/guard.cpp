@@ -25,14 +25,15 @@ namespace {
 
 constexpr int kInfraErrorExitCode = 3;
 constexpr int kInterruptedExitCode = 130;
-constexpr int kRounds = 900;  // a millisecond each: the machine is clean within a second
+constexpr int kRounds = 900;  // of a millisecond each: the machine is clean within a second
 
-constexpr auto kSameWish = std::chrono::milliseconds(200);  // the same signal by way of the terminal and of the shell
-constexpr auto kDeath = std::chrono::seconds(1);            // from SIGKILL to an end that can be seen
-constexpr auto kLook = std::chrono::milliseconds(100);      // at a coordinator that is stopped, from one to the next
-constexpr auto kAway = std::chrono::seconds(1);             // between two looks: this process did not run meanwhile
+constexpr auto kSameWish = std::chrono::milliseconds(200);  // a repeat within this is the same signal, sent by terminal
+                                                            // and shell
+constexpr auto kDeath = std::chrono::seconds(1);            // from SIGKILL to an observable exit
+constexpr auto kLook = std::chrono::milliseconds(100);      // between two checks of a stopped coordinator
+constexpr auto kAway = std::chrono::seconds(1);             // a longer gap: this process was stopped, too
 
-// One that this process ignores is not for its coordinator either.
+// A signal that this process ignores is not forwarded to its coordinator either.
 sigset_t guarded_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -42,19 +43,19 @@ sigset_t guarded_signals() {
   return set;
 }
 
-// Waits for the coordinator's end and passes signals on meanwhile.
+// Waits for the coordinator's end and forwards signals meanwhile.
 class Watch {
  public:
   Watch(pid_t coordinator, const sigset_t& signals, const GuardBounds& bounds)
       : coordinator_(coordinator), signals_(signals), bounds_(bounds) {}
 
-  // One that has not ended a while after it was killed counts as killed: somebody traces it, or it is in state D.
+  // A coordinator that has not ended kDeath after it was killed counts as killed: it is traced or in state D.
   ExitStatus wait();
-  // Why it was killed here; empty: it was not.
+  // Says why the guard killed the coordinator; empty: it did not.
   const std::string& why_killed() const noexcept { return why_killed_; }
 
  private:
-  // 0: a bound is over, or it is time to look again at a coordinator that is stopped.
+  // Returns 0 if a bound has passed, or it is time to check a stopped coordinator again.
   int next_signal(siginfo_t& info) const;
   void look_at_stop();
   void pass_on(const siginfo_t& info);
@@ -65,15 +66,15 @@ class Watch {
   const sigset_t& signals_;
   const GuardBounds& bounds_;
   const base::Clock& clock_ = base::system_clock();
-  int asked_by_ = 0;  // the first signal that asked for the end
+  int asked_by_ = 0;  // the first signal that asked the run to end
   base::TimePoint asked_at_{};
-  base::TimePoint deadline_ = base::TimePoint::max();  // never, before somebody asks
+  base::TimePoint deadline_ = base::TimePoint::max();  // max(): no signal has asked yet
   std::string why_killed_;
-  base::TimePoint stopped_at_ = base::TimePoint::max();  // when it was first seen stopped; never: it is not
-  base::TimePoint looked_at_{};                          // the last time that it was
+  base::TimePoint stopped_at_ = base::TimePoint::max();  // when it was first seen stopped; max(): it is running
+  base::TimePoint looked_at_{};                          // the last check that found it stopped
 };
 
-// The signal that keeps a child stopped; 0: it is not.
+// Returns the signal that keeps a child stopped; 0: it is not stopped.
 int stop_signal_of(pid_t child) {
   siginfo_t info{};
   const int done = ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT);
@@ -110,7 +111,7 @@ int Watch::next_signal(siginfo_t& info) const {
   return ::sigtimedwait(&signals_, &info, &limit);
 }
 
-// The time in which this process was stopped, too, does not count: a shell continues both at once, in any order.
+// Does not count the time in which this process was stopped as well: a shell continues both at once, in any order.
 void Watch::look_at_stop() {
   const int signal = stop_signal_of(coordinator_);
   const base::TimePoint now = clock_.now();
@@ -126,13 +127,13 @@ void Watch::look_at_stop() {
   ::kill(coordinator_, SIGCONT);
 }
 
-// What the terminal sends goes to the whole foreground group, so the coordinator has it already; but of a terminal that
-// is gone the kernel tells the leader of its session alone.
+// A signal from the terminal goes to the whole foreground group, so the coordinator has received it already. Only
+// SIGHUP of a closed terminal goes to the session leader alone.
 void Watch::pass_on(const siginfo_t& info) {
   const int signal = info.si_signo;
   if (info.si_code != SI_KERNEL || signal == SIGHUP) ::kill(coordinator_, signal);
   if (!is_interruption(signal)) return;
-  ::kill(coordinator_, SIGCONT);  // one that is stopped takes no signal
+  ::kill(coordinator_, SIGCONT);  // a stopped process does not handle signals
   bound_end(signal);
 }
 
@@ -157,7 +158,8 @@ void Watch::kill_it() {
   deadline_ = clock_.now() + kDeath;
 }
 
-// How the terminal was before the coordinator took its keys one by one; one that is killed cannot give it back.
+// Saves the terminal's mode from before the coordinator switched to reading single keys; a killed coordinator cannot
+// restore it.
 class KeptTerminal {
  public:
   KeptTerminal() : is_terminal_(::tcgetattr(STDIN_FILENO, &mode_) == 0) {}
@@ -170,12 +172,12 @@ class KeptTerminal {
   bool is_terminal_;
 };
 
-// `is_ours`: whether a child is the run's.
+// `is_ours` returns whether a child belongs to the run.
 void clean_up(const RunPlaces& places, const ExitStatus& status, const std::string& why_killed,
               const std::string& at_work, const std::function<bool(pid_t)>& is_ours) {
   Endings endings = end_children(is_ours, kRounds);
   const RemovedFiles files = remove_run_files(places);
-  std::erase_if(endings.left, is_zombie);  // whoever traces it has yet to let it go
+  std::erase_if(endings.left, is_zombie);  // a tracer has not released it yet
   const bool quiet = why_killed.empty() && is_interruption(status.signal());
   const bool clean = endings.count == 0 && files.removed.empty() && endings.left.empty() && files.stuck.empty();
   if (quiet && clean) return;
@@ -192,7 +194,7 @@ void clean_up(const RunPlaces& places, const ExitStatus& status, const std::stri
 int be_coordinator(pid_t guard, const sigset_t& mask, WorkNote& note,
                    const std::function<int(Coordinator)>& coordinator) {
   base::Fd watched = open_pidfd(guard);
-  if (::getppid() != guard) return kInfraErrorExitCode;  // it died before we could watch it
+  if (::getppid() != guard) return kInfraErrorExitCode;  // the guard died before it could be watched
   become_subreaper();
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   return coordinator(Coordinator{std::move(watched), &note});
@@ -212,7 +214,7 @@ void continue_guard() {
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
                 const GuardBounds& bounds) {
   become_subreaper();
-  const std::vector<pid_t> before = own_children();  // of the shell that has become this program by exec
+  const std::vector<pid_t> before = own_children();  // inherited from the shell that became this program by exec
   const sigset_t signals = guarded_signals();        // before the user signals are ignored: the guard forwards them
   ignore_harmless_signals();                         // a blocked signal stays pending although it is ignored
   sigset_t mask;
@@ -239,7 +241,7 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   if (!status.exited()) terminal.restore();
   clean_up(places, status, watch.why_killed(), note.read(), is_ours);
   if (status.exited()) return status.code();
-  // It dies of these only before it has begun to listen to them: the user was quick.
+  // These signals kill the coordinator only before it handles them: the user was quick.
   const bool interrupted = is_interruption(status.signal()) || !watch.why_killed().empty();
   return interrupted ? kInterruptedExitCode : kInfraErrorExitCode;
 }

@@ -1,15 +1,16 @@
 #pragma once
-// Signals that ask distrun for nothing, and whose default action would end it. Batch systems send some of them as a
-// warning, users send them to the programs that they believe to run under this name.
+// Signals that ask distrun for nothing, but would end it by their default action. Batch systems send some of them as a
+// warning; users send them to the programs that they expect to run under this name.
 #include <csignal>
 
 namespace distrun::proc {
 
-// Those that are for the programs of `distrun exec`. Whoever can pass them on takes them; all others ignore them.
+// Signals for the programs of `distrun exec`. A process that can forward them handles them; all others ignore them.
 inline constexpr int kUserSignals[] = {SIGUSR1, SIGUSR2};
 
-// Ignores them and their like: alarms and timers, SIGIO, SIGPWR, SIGPIPE, SIGXFSZ, those of real time. What has a
-// handler keeps it. Programs that this process starts must not inherit it (proc/child.hpp takes care of that).
+// Ignores these and similar signals: alarms and timers, SIGIO, SIGPWR, SIGPIPE, SIGXFSZ, real-time signals. Keeps
+// handlers that are already installed. Programs started by this process must not inherit this (proc/child.hpp ensures
+// it).
 void ignore_harmless_signals();
 
 }  // namespace distrun::proc

@@ -11,7 +11,7 @@
 namespace distrun::proc {
 namespace {
 
-constexpr std::int64_t kTickNs = 20'000'000;  // longer than a tick of any kernel
+constexpr std::int64_t kTickNs = 20'000'000;  // longer than a timer tick of any kernel
 
 std::int64_t ns_of(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
@@ -21,7 +21,7 @@ std::int64_t now_ns() {
   return ns_of(now);
 }
 
-// The run's own directory, and what other runs on this machine have made and will remove themselves.
+// Matches the run's own directory, and names that other runs on this machine have created and will remove.
 bool is_of_a_run(const std::string& name, const std::string& own_name) {
   return name == own_name || (name.starts_with("distrun-") && !name.starts_with(own_name));
 }
@@ -35,7 +35,7 @@ NameKind kind_of(SystemVKind kind) {
   return NameKind::SharedMemory;
 }
 
-// Of a path, unless it is gone.
+// Describes the file at a path; empty if it no longer exists.
 std::optional<NewName> name_at(const std::string& path, bool shared_memory) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
@@ -88,7 +88,7 @@ bool LeakScan::unchanged(WatchedPlace& place) {
   return false;
 }
 
-// What has another inode than before is another file of that name.
+// A different inode means a new file of the same name.
 void LeakScan::read(WatchedPlace& place) {
   DIR* directory = ::opendir(place.directory.c_str());
   if (directory == nullptr) return;

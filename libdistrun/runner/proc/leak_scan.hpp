@@ -1,9 +1,9 @@
 #pragma once
-// What appears while ranks run where everybody may leave something: names in shared memory, the temp and the start
-// directory, and System V's segments, semaphores and queues. Whose they are this does not know.
+// Finds names that appear while ranks run in places open to all programs: shared memory, the temp and the start
+// directory, and System V's segments, semaphores and queues. It does not know who created them.
 //
-// A directory whose modification time has not changed is not read again, nor are System V's lists where they are
-// empty, so that a test that leaves nothing costs six calls.
+// A directory is read again only if its modification time has changed, and System V's lists only if they are not empty,
+// so a test that leaves nothing behind costs six calls.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -23,38 +23,38 @@ enum class NameKind : std::uint8_t { SharedMemory, Socket, File, Semaphores, Que
 
 struct NewName {
   NameKind kind = NameKind::File;
-  std::string path;  // or what people call it: "System V segment 5 (key 0x4711)"
+  std::string path;  // or a description: "System V segment 5 (key 0x4711)"
   uid_t owner = 0;
   std::uint64_t device = 0;  // of a path
   std::uint64_t inode = 0;
-  SystemVObject object{};  // else
+  SystemVObject object{};  // if it is not a path
   bool is_path() const noexcept { return object.id < 0; }
 };
 
-// All that is in a directory, whoever's it is.
+// Returns all names in a directory, of any owner.
 std::vector<NewName> names_in(const std::string& directory);
 
-// Names in these directories with which some process works, a compiler next door, say. Asks all that may be asked.
+// Returns the names in these directories that a process is using (such as a neighbouring compiler). Checks all
+// processes that can be inspected.
 std::set<std::string> names_in_use(const std::vector<std::string>& directories);
 
 class LeakScan {
  public:
-  // A moment; what appears later has a greater one.
+  // A moment; names that appear later have a greater one.
   using Mark = std::uint64_t;
 
-  // What is there now is old. Without `files`, ordinary files are nobody's concern.
+  // Treats all existing names as old. Without `files`, ordinary files are ignored.
   explicit LeakScan(const RunPlaces& places, bool files = true);
 
-  // What is there by now is older than what appears from now on.
+  // Starts a new moment: all names that exist now are older than those that appear later.
   Mark mark();
-  // What has appeared since then, is still there and this user's. The run's own directory and other runs' names
-  // ("distrun-...") are left out.
+  // Returns the names that have appeared since `mark`, still exist and belong to this user. Leaves out the run's own
+  // directory and names of other runs ("distrun-...").
   std::vector<NewName> since(Mark mark);
-  // It is gone. What takes its place is new.
+  // Call after removing a name: a later one in its place is new.
   void removed(const NewName& name);
 
-  // A directory, and the time that tells whether it has changed since mark() or since() was asked last; -1: it may
-  // have changed without a sign.
+  // A directory, and its modification time at the last mark() or since(); -1: it may have changed undetected.
   struct Watched {
     std::string directory;
     std::int64_t modified_ns = -1;
@@ -71,8 +71,8 @@ class LeakScan {
     bool shared_memory = false;
     std::map<std::string, Entry> entries;
     std::int64_t modified_ns = -1;
-    // The kernel's file times have the grain of a tick: a directory that changed just before it was
-    // read may change again without a sign, so it is read once more.
+    // Kernel file times advance by ticks: a directory that changed just before it was read may change again with the
+    // same time, so it is read once more.
     bool settled = false;
   };
   static bool unchanged(WatchedPlace& place);
@@ -85,7 +85,7 @@ class LeakScan {
   std::string own_name_;  // of the run's directory
   Mark now_ = 0;
   std::vector<WatchedPlace> places_;
-  std::map<std::pair<SystemVKind, int>, Mark> objects_;  // when each was seen first
+  std::map<std::pair<SystemVKind, int>, Mark> objects_;  // when each was first seen
 };
 
 }  // namespace distrun::proc

@@ -12,7 +12,7 @@ namespace {
 
 int code_without_memory = 1;
 
-// Nothing here may allocate.
+// Must not allocate.
 [[noreturn]] void end() {
   char text[240];
   rlimit limit{};

@@ -11,7 +11,7 @@
 namespace distrun::proc {
 
 base::Fd open_pidfd(pid_t pid) {
-  const long fd = ::syscall(SYS_pidfd_open, pid, 0);  // close-on-exec by definition
+  const long fd = ::syscall(SYS_pidfd_open, pid, 0);  // always close-on-exec
   if (fd < 0) base::throw_errno("cannot watch process " + std::to_string(pid), errno);
   return base::Fd(static_cast<int>(fd));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A process by descriptor: it cannot be confused with a later one of the same pid.
+// Refers to a process by descriptor, which cannot be confused with a later process of the same pid.
 #include <sys/types.h>
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace distrun::proc {
 
-// Readable once the process has ended. Throws Error{Failed} if there is no such process.
+// The descriptor is readable once the process has ended. Throws Error{Failed} if there is no such process.
 base::Fd open_pidfd(pid_t pid);
 
-// Reaps a child that has ended; empty while it runs. A child that somebody else has reaped counts as
-// ended, with an unknown status: killed by signal 0 is never reported, code -1 is.
+// Reaps a child that has ended; empty while it runs. A child that was reaped elsewhere counts as ended with an unknown
+// status: code -1, never signal 0.
 std::optional<ExitStatus> try_reap(pid_t pid);
 
 }  // namespace distrun::proc

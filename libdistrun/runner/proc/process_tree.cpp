@@ -58,7 +58,7 @@ void become_subreaper() {
 
 namespace {
 
-// The directories of its threads; none if it has ended or cannot be asked.
+// Returns the directories of a process's threads; empty if it has ended or cannot be inspected.
 std::vector<std::string> tasks_of(const std::string& process) {
   const std::string place = "/proc/" + process + "/task";
   std::vector<std::string> found;
@@ -71,23 +71,24 @@ std::vector<std::string> tasks_of(const std::string& process) {
   return found;
 }
 
-// Children belong to the thread that forked them or was there when they were adopted.
+// The kernel lists children by the thread that forked or adopted them.
 std::vector<pid_t> children_of(const std::string& process) {
   std::vector<pid_t> pids;
   for (const std::string& task : tasks_of(process)) append_numbers(read_file(task + "/children"), pids);
   return pids;
 }
 
-// What stands in /proc/PID/stat behind the name, which may hold anything: " Z 1 4711 ...". Empty if it is gone.
+// Returns the part of /proc/PID/stat after the name (which may contain any character): " Z 1 4711 ...". Empty if the
+// process is gone.
 std::string state_line(const std::string& task) {
   const std::string stat = read_file(task + "/stat", 1024);
   const std::size_t name_end = stat.rfind(')');
   return name_end == std::string::npos ? "" : stat.substr(name_end + 1);
 }
 
-// When a process ends each of its threads gets a SIGKILL, and on a busy machine some find it much later than others.
+// When a process ends, each of its threads gets a SIGKILL, which some handle much later than others on a busy machine.
 bool thread_is_ending(const std::string& task) {
-  constexpr unsigned long kExiting = 0x4;  // PF_EXITING, since the first kernels
+  constexpr unsigned long kExiting = 0x4;  // PF_EXITING, unchanged since the first kernels
   constexpr unsigned long kKilled = 1UL << (SIGKILL - 1);
   std::istringstream fields(state_line(task));
   std::string skipped;
@@ -120,7 +121,7 @@ std::string describe_process(pid_t pid) {
   const std::string place = "/proc/" + std::to_string(pid);
   std::string command = read_file(place + "/cmdline", 400);
   std::replace(command.begin(), command.end(), '\0', ' ');
-  // A process that a rank forked still has the command line of the zygote that the rank came from.
+  // A process forked by a rank still has the command line of the rank's zygote.
   if (command.find("distrun-rank --zygote ") != std::string::npos) command = "forked by a rank";
   command = base::one_line(command, 120);
   if (command.empty()) command = "[" + base::one_line(read_file(place + "/comm", 64), 64) + "]";
@@ -164,18 +165,18 @@ class Roundup {
  public:
   explicit Roundup(const std::function<bool(pid_t)>& mine) : mine_(mine) {}
 
-  // Until no new one appears: then nobody is left who could fork. One that replaces itself may get away from a pass,
-  // but hardly from all of them.
+  // Repeats until no new process appears: then none is left that could fork. A process that keeps replacing itself may
+  // escape one pass, but hardly all of them.
   void stop_all() {
     constexpr int kPasses = 50;
     for (int pass = 0; pass < kPasses && stop_new(); ++pass) {
     }
   }
 
-  // Whether there was anything: the children of what has just been reaped are ours only from now on.
+  // Returns whether there was any process: the children of a reaped process become ours only now.
   bool kill_all() {
     for (const pid_t pid : stopped_) kill(pid);
-    stopped_.clear();  // what is gone may give its number to somebody else
+    stopped_.clear();  // the pids of reaped processes may be reused
     endings_.left.clear();
     bool any = false;
     for (const pid_t pid : own_children()) {
@@ -192,9 +193,9 @@ class Roundup {
   }
 
  private:
-  // Whether anything was new, or has ended and so may have left a child. The dead are reaped at once: what replaces
-  // itself fast leaves thousands of them, and a pass over all would take longer than it lives. The youngest come first,
-  // being those that run.
+  // Returns whether a process was new, or has ended and so may have left a child. Reaps dead processes at once: a
+  // process that replaces itself fast leaves thousands of them, and a pass over all would take longer than it lives.
+  // The youngest come first, since those are the ones that run.
   bool stop_new() {
     bool any = false;
     const std::vector<pid_t> children = own_children();
@@ -210,11 +211,11 @@ class Roundup {
     return true;
   }
 
-  // The signal comes before all questions: the process may replace itself any moment.
+  // Sends the signal before any inspection: the process may replace itself at any moment.
   bool stop(pid_t pid, bool below_named) {
     bool any = stopped_.insert(pid).second;
     if (any) ::kill(pid, SIGSTOP);
-    // One that was killed in an earlier round may not have noticed yet.
+    // A process that was killed in an earlier round may not have reacted yet.
     if (any && !below_named && !killed_.contains(pid) && !is_ending(pid)) name(pid);
     below_named = below_named || named_.contains(pid);
     for (const pid_t child : proc::children_of(pid)) any = stop(child, below_named) || any;
@@ -245,7 +246,7 @@ Endings end_children(const std::function<bool(pid_t)>& mine, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     roundup.stop_all();
     if (!roundup.kill_all()) break;
-    ::poll(nullptr, 0, 1);  // the dying need the processor
+    ::poll(nullptr, 0, 1);  // gives the dying processes the CPU
   }
   return roundup.take();
 }

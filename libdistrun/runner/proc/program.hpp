@@ -1,10 +1,10 @@
 #pragma once
-// Where the programs of distrun are: side by side, in one folder.
+// Finds the programs of distrun, which are in one folder.
 #include <string>
 
 namespace distrun::proc {
 
-// The path of one of them, beside the one that runs. Throws Error{Failed} if it is not there.
+// Returns the path of a program beside the running one. Throws Error{Failed} if it does not exist.
 std::string program_beside(const std::string& name);
 
 }  // namespace distrun::proc

@@ -1,5 +1,6 @@
-// Directories may be nested deeper than descriptors, the stack or a path allow: the walk has a list of the directories
-// that it is in, of which only the innermost are open. Each is read once. On the way back, ".." opens a closed one.
+// Directories may be nested more deeply than the limits on descriptors, stack or path length allow. So the walk keeps a
+// list of the directories on its path, of which only the innermost are open. Each directory is read once. On the way
+// back, ".." reopens a closed one.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ bool is_mounted(int directory, const char* name) {
   return (status.stx_attributes & status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-// Of one that a test has closed, too: it is this user's.
+// Also opens a directory that a test has made inaccessible, since this user owns it.
 base::Fd open_directory(int above, const char* name) {
   base::Fd directory(::openat(above, name, kFlags));
   if (!directory && errno == EACCES && ::fchmodat(above, name, 0700, 0) == 0) {
@@ -58,19 +59,19 @@ class Removal {
  private:
   // A directory that is being emptied.
   struct Level {
-    std::string name;  // in the one above; of the first the path
+    std::string name;  // in its parent; of the first level the path
     base::Fd open;     // empty: closed meanwhile
     struct stat status {};
     std::vector<std::string> names;  // still to be removed
-    std::size_t path_size = 0;       // of the path above
+    std::size_t path_size = 0;       // of the parent's path
   };
 
-  // `name` is gone, told, or the innermost level.
+  // Removes `name`, reports why not, or makes it the innermost level.
   void remove(int above, std::string name) {
     if (::unlinkat(above, name.c_str(), 0) == 0 || errno == ENOENT) return;
     const int error = errno;
     if (is_mounted(above, name.c_str())) return tell(name, "something is mounted there");
-    // A directory, on Linux and elsewhere; or what nobody may remove.
+    // It is a directory (the error differs between systems), or a file that cannot be removed.
     if (error != EISDIR && error != EPERM) return tell(name, base::errno_text(error));
     base::Fd directory = open_directory(above, name.c_str());
     if (directory) return enter(std::move(directory), std::move(name));
@@ -79,7 +80,7 @@ class Removal {
   }
 
   void enter(base::Fd directory, std::string name) {
-    ::fchmod(directory.get(), 0700);  // to remove from it takes more than to read it
+    ::fchmod(directory.get(), 0700);  // removing entries needs more rights than reading
     Level& level = levels_.emplace_back();
     ::fstat(directory.get(), &level.status);
     level.names = names_in_open(directory.get());
@@ -98,7 +99,7 @@ class Removal {
     remove(level.open.get(), std::move(name));
   }
 
-  // The innermost directory is empty, as far as it goes.
+  // Finishes the innermost directory, which is as empty as it can be.
   void leave() {
     const Level left = std::move(levels_.back());
     levels_.pop_back();
@@ -123,13 +124,13 @@ class Removal {
     return true;
   }
 
-  // Of what is in the innermost directory; the first counts.
+  // Records an error about an entry of the innermost directory; only the first is kept.
   void tell(const std::string& name, const std::string& why) {
     if (first_.empty()) first_ = (levels_.empty() ? path_ : path_ + "/" + name) + ": " + why;
   }
 
   std::vector<Level> levels_;
-  std::string path_;  // of the innermost
+  std::string path_;  // of the innermost directory
   std::string first_;
 };
 

@@ -34,7 +34,7 @@ std::vector<std::string> names_with(const std::string& part, const std::string& 
   return names;
 }
 
-// What a test leaves there must be seen.
+// Must be readable, to find files that a test leaves there.
 std::string readable_current_directory() {
   std::error_code error;
   const std::string path = std::filesystem::current_path(error).string();
@@ -54,7 +54,7 @@ std::string readable_current_directory() {
 RunPlaces RunPlaces::here(std::string run_id) {
   const char* named = std::getenv("TMPDIR");
   const std::string temp = named != nullptr && *named == '/' ? named : "/tmp";
-  // One name for one place, for it may be both the temp and the start directory.
+  // Uses canonical names, since the temp and the start directory may be the same.
   std::error_code error;
   const std::string canonical = std::filesystem::canonical(temp, error).string();
   return {std::move(run_id), error ? temp : canonical, readable_current_directory()};

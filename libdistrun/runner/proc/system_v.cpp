@@ -13,9 +13,9 @@
 namespace distrun::proc {
 namespace {
 
-constexpr std::uint64_t kSemaphoresMax = 64;  // of a set, that are asked who used them
+constexpr std::uint64_t kSemaphoresMax = 64;  // semaphores of a set that are queried for their last user
 
-// As the manual wants it.
+// Declared as semctl(2) requires.
 union semun {
   int val;
   semid_ds* buf;
@@ -32,15 +32,16 @@ bool any_semaphores() {
   seminfo info{};
   semun argument{};
   argument.info = &info;
-  return ::semctl(0, 0, SEM_INFO, argument) < 0 || info.semusz > 0;  // how many there are, oddly
+  return ::semctl(0, 0, SEM_INFO, argument) < 0 || info.semusz > 0;  // SEM_INFO returns the number of sets here
 }
 
 bool any_queues() {
   msginfo info{};
-  return ::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&info)) < 0 || info.msgpool > 0;  // the same
+  return ::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&info)) < 0 || info.msgpool > 0;  // MSG_INFO returns the
+                                                                                             // number of queues here
 }
 
-// The numbers of a line: its key, id, permissions (octal, in decimal digits) and so on.
+// Parses the numbers of a line: its key, id, permissions (octal, in decimal digits) and so on.
 std::vector<std::int64_t> numbers_of(const std::string& line) {
   std::vector<std::int64_t> numbers;
   const char* at = line.c_str();
@@ -91,7 +92,7 @@ void add(const char* path, SystemVObject (*object_of)(const std::vector<std::int
   std::ifstream list(path);
   for (std::string line; std::getline(list, line);) {
     const std::vector<std::int64_t> numbers = numbers_of(line);
-    if (numbers.size() >= kNumbersMin) objects.push_back(object_of(numbers));  // not the first, which has the titles
+    if (numbers.size() >= kNumbersMin) objects.push_back(object_of(numbers));  // skips the header line
   }
 }
 

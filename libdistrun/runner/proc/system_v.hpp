@@ -1,6 +1,6 @@
 #pragma once
-// System V's shared memory, semaphores and message queues, which nobody's end removes. The kernel tells the maker of a
-// segment; of the others only who used it last.
+// System V's shared memory, semaphores and message queues, which outlive their processes. The kernel records the
+// creator of a segment, but only the last user of the others.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct SystemVObject {
   int id = -1;
   std::uint32_t key = 0;
   std::uint32_t owner = 0;     // user id
-  std::vector<pid_t> pids;     // who made it, or has used it last; zeros are nobody
-  std::uint64_t attached = 0;  // of a segment: by how many processes
+  std::vector<pid_t> pids;     // creator or last users; 0: none
+  std::uint64_t attached = 0;  // of a segment: number of attached processes
 
   std::string describe() const;  // "System V segment 5 (key 0x4711)"
 };
 
-// All that there are on this machine. Three calls where there are none.
+// Returns all objects on this machine. Takes three calls if no object exists.
 std::vector<SystemVObject> system_v_objects();
 
-// Whether it is gone.
+// Returns true if the object was removed.
 bool remove_system_v(const SystemVObject& object);
 
 }  // namespace distrun::proc

@@ -16,17 +16,17 @@
 namespace distrun::proc {
 namespace {
 
-constexpr int kStopRounds = 50;   // of 100 us: for a thread to stop
+constexpr int kStopRounds = 50;   // of 100 us, for a thread to stop
 constexpr int kReapRounds = 100;  // of 10 ms
 constexpr int kClone = static_cast<int>(__WCLONE);
 
-// Of the children that exec or fork has made only the traced ones are "clone" children.
+// Among children created by exec or fork, only traced ones are "clone" children.
 bool is_tracee(pid_t tid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | WNOWAIT | kClone | WNOHANG) == 0;
 }
 
-// The kernel sends it to a tracee that becomes another program, and to nobody else.
+// The kernel sends this signal only to a tracee that calls exec.
 bool is_from_exec(pid_t tid, int signal) {
   siginfo_t info{};
   return signal == SIGTRAP && ::ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info) == 0 && info.si_code == SI_USER &&
@@ -35,14 +35,14 @@ bool is_from_exec(pid_t tid, int signal) {
 
 void detach(pid_t tid, int signal) { ::ptrace(PTRACE_DETACH, tid, nullptr, static_cast<std::intptr_t>(signal)); }
 
-// The signal at which it stands; 0: it does not.
+// Returns the signal at which the thread has stopped; 0: it has not stopped.
 int stopped_at(pid_t tid) {
   siginfo_t info{};
   const int result = ::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | __WALL | WNOHANG);
   return result == 0 && info.si_pid != 0 ? info.si_status : 0;
 }
 
-// It may stand at another signal, or not at all: what stops it must not come later then.
+// The thread may be stopped at another signal, or not at all: then the SIGSTOP sent here must not take effect later.
 void stop_and_let_go(pid_t pid, pid_t tid) {
   ::syscall(SYS_tgkill, pid, tid, SIGSTOP);
   int signal = 0;
@@ -75,7 +75,7 @@ void let_stopped_tracees_go() {
   for (;;) {
     siginfo_t info{};
     if (::waitid(P_ALL, 0, &info, WSTOPPED | __WALL | WNOHANG) != 0 || info.si_pid == 0) break;
-    if (info.si_code != CLD_TRAPPED) continue;  // a child that is stopped and nobody's tracee
+    if (info.si_code != CLD_TRAPPED) continue;  // a stopped child without a tracer
     detach(info.si_pid, is_from_exec(info.si_pid, info.si_status) ? 0 : info.si_status);
   }
   if (has_dead_tracee()) reap_dead_threads();

@@ -9,8 +9,8 @@
 namespace distrun::proc {
 namespace {
 
-constexpr int kFieldsBeforeCpu = 11;  // of stat, from the state on to cmajflt
-constexpr int kFieldsToMemory = 8;    // from after stime on to vsize
+constexpr int kFieldsBeforeCpu = 11;  // of stat, from the state to cmajflt
+constexpr int kFieldsToMemory = 8;    // from after stime to vsize
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Usage usage_of(pid_t pid) {
   std::string line;
   std::getline(file, line);
   Usage usage;
-  const std::size_t name_end = line.rfind(')');  // a name may hold anything, this too
+  const std::size_t name_end = line.rfind(')');  // a name may contain any character, ')' too
   if (name_end == std::string::npos) return usage;
   std::istringstream fields(line.substr(name_end + 1));
   std::string skipped;

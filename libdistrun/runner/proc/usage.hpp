@@ -1,5 +1,5 @@
 #pragma once
-// What a process has used, from /proc. Zeros for one that is gone.
+// Reads the resource usage of a process from /proc. Zeros if it has ended.
 #include <sys/types.h>
 
 #include <cstdint>

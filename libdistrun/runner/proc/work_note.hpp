@@ -1,5 +1,5 @@
 #pragma once
-// What a coordinator is at, in memory that it shares with its guard, which reads it once the coordinator is dead.
+// The coordinator's current work, in memory shared with its guard, which reads it once the coordinator is dead.
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace distrun::proc {
 
-// Made before the fork. One writer, one process's one thread.
+// Created before the fork. Written by one thread of one process.
 class WorkNote {
  public:
-  WorkNote();  // where the machine denies a page, notes go nowhere
+  WorkNote();  // if no page can be mapped, notes are dropped
   ~WorkNote();
   WorkNote(const WorkNote&) = delete;
   WorkNote& operator=(const WorkNote&) = delete;
 
-  // Cut after kTextMax bytes. Whoever dies within this has the note before.
+  // Cuts after kTextMax bytes. If the process dies during the call, the previous note remains.
   void write(std::string_view text) noexcept;
   std::string read() const;
 
