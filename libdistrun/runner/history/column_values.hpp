@@ -1,6 +1,6 @@
 #pragma once
-// What a column says, as a value. The file is the user's, so anybody may have written into it: whatever stands there
-// becomes a value that can be calculated with.
+// Converts columns to values. The file is the user's and may contain anything: every content becomes a value that is
+// safe to calculate with.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -10,8 +10,7 @@
 
 namespace distrun::history {
 
-// What runner::name_of() was given. A name that a later version wrote is none of ours: infra-error, which says nothing
-// about a test.
+// Inverse of runner::name_of(). A name written by a later version becomes infra-error, which says nothing about a test.
 inline runner::Verdict verdict_named(std::string_view name) noexcept {
   for (int i = 0; i < runner::kVerdictCount; ++i) {
     const auto verdict = static_cast<runner::Verdict>(i);
@@ -20,12 +19,12 @@ inline runner::Verdict verdict_named(std::string_view name) noexcept {
   return runner::Verdict::InfraError;
 }
 
-// Up to 292 years, which is what nanoseconds can say.
+// Clamped to 292 years, the range of nanoseconds.
 inline base::Nanoseconds duration_of(std::int64_t microseconds) noexcept {
   return std::chrono::microseconds(std::clamp<std::int64_t>(microseconds, 0, INT64_MAX / 1000));
 }
 
-// From 1970 to 2262, since 1970.
+// Clamped to 1970 to 2262, counted from 1970.
 inline std::int64_t time_of(std::int64_t milliseconds) noexcept {
   return std::clamp<std::int64_t>(milliseconds, 0, INT64_MAX / 1'000'000);
 }

@@ -11,8 +11,8 @@ namespace distrun::history {
 namespace {
 
 constexpr int kLockPauseMs = 1;
-// Pages that the log may hold before it is moved into the file. Whoever opens the file reads the log once, so it is
-// short; moving it waits for the disk, so it is not done every time.
+// Pages that the log may hold before it is moved into the file. The log is kept short, since every process that opens
+// the file reads it; but moving it waits for the disk, so it is not done every time.
 constexpr int kLogPagesMax = 200;
 
 const char* remedy_of(int code) {
@@ -29,7 +29,7 @@ const char* remedy_of(int code) {
 
 Database::Database(const std::string& path, Access access, base::Milliseconds patience) : path_(path) {
   be_patient(patience);
-  // A name that begins with a letter or a colon might be more than a name.
+  // SQLite may give a name that begins with a letter or a colon a special meaning.
   const std::string name = path.starts_with('/') ? path : "./" + path;
   open(name, (access == Access::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX);
 }
@@ -53,7 +53,7 @@ void Database::open(const std::string& name, int flags) {
   sqlite3_extended_result_codes(connection_, 1);
   sqlite3_busy_handler(connection_, &Database::wait_for_lock, this);
   sqlite3_wal_hook(connection_, &Database::note_log, this);
-  // The last one to close would wait for the disk; shorten_log() does that now and then.
+  // Closing the last connection would wait for the disk; shorten_log() does that occasionally.
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -167,7 +167,7 @@ Transaction::~Transaction() {
   try {
     database_.run("ROLLBACK");
   } catch (const Error&) {
-    // SQLite has rolled back already, after a disk error for instance.
+    // SQLite has already rolled back, for example after a disk error.
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// SQLite with owners: a connection, a statement and a transaction, and every failure as an Error that names the file
-// and the way out. Nothing here knows what is stored. A connection and its statements live on one thread.
+// RAII for SQLite: a connection, a statement and a transaction. Every failure is an Error that names the file and the
+// remedy. Independent of the stored data. A connection and its statements are used on one thread.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,11 +17,11 @@ class Database {
  public:
   enum class Access { Read, Write };
 
-  // An existing file; `path` is taken as it is, whatever SQLite would read into it. Locks of other processes are waited
-  // for until `patience` is over, from now on and over all calls together; renew it with be_patient().
-  // Throws Error{Failed} if it cannot be opened. What is in it is not looked at yet.
+  // Opens an existing file; `path` is always a plain file name to SQLite. All calls together wait at most `patience`,
+  // from now on, for locks of other processes; be_patient() renews it. Throws Error{Failed} if the file cannot be
+  // opened. Does not read the contents yet.
   Database(const std::string& path, Access access, base::Milliseconds patience);
-  // Of this object alone, gone with it.
+  // Creates a database that exists as long as this object.
   static Database in_memory() { return Database(); }
   ~Database();
   Database(const Database&) = delete;
@@ -29,14 +29,14 @@ class Database {
 
   const std::string& path() const noexcept { return path_; }
   void be_patient(base::Milliseconds patience);
-  // Statements without results.
+  // Runs statements without results.
   void run(const char* sql);
-  // The first column of the first row, as `PRAGMA page_count` has one.
+  // Returns the first column of the first row, for statements such as `PRAGMA page_count`.
   std::int64_t number(const char* sql);
-  // Moves what the write-ahead log holds into the file, if it has become long; never waits for a reader.
+  // Moves the write-ahead log into the file if it has become long; never waits for a reader.
   void shorten_log();
 
-  // Throws what `code`, which SQLite returned, means to the user: Timeout for a lock, else Failed.
+  // Throws the error for `code`, which SQLite returned: Timeout for a lock, else Failed.
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -53,16 +53,16 @@ class Database {
   int log_pages_ = 0;
 };
 
-// A statement, prepared once and used often.
+// A statement, prepared once and used many times.
 class Statement {
  public:
-  // `database` must outlive it.
+  // `database` must outlive the statement.
   Statement(Database& database, std::string_view sql);
   ~Statement();
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // Begins anew with these parameters: integers and texts, which are copied.
+  // Restarts with these parameters: integers and texts, which are copied.
   template <class... Values>
   Statement& with(const Values&... values) {
     restart();
@@ -70,22 +70,22 @@ class Statement {
     (bind(++at, values), ...);
     return *this;
   }
-  // For a statement without results. How many rows it changed.
+  // Runs a statement without results. Returns the number of changed rows.
   template <class... Values>
   int run(const Values&... values) {
     with(values...);
     return finish();
   }
-  // The first column of the first row, if there is one.
+  // Returns the first column of the first row, if there is a row.
   template <class... Values>
   std::optional<std::int64_t> first(const Values&... values) {
     with(values...);
     return take_first();
   }
-  // True: there is a (further) row. After false it has to begin anew.
+  // Returns true if there is a (further) row. After false, the statement must be restarted.
   bool step();
 
-  // Of the row, from 0 on. A text is good until the next step.
+  // Return a column of the row, counted from 0. A text is valid until the next step.
   std::int64_t integer(int column) const;
   std::string_view text(int column) const;
   bool is_null(int column) const;
@@ -101,8 +101,8 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// All of what happens until commit(), or nothing; whoever writes has the right to from the beginning. For a reader: the
-// database as it is at the first question, whatever others write meanwhile.
+// Applies all changes up to commit(), or none; a writer holds the write lock from the start. A reader sees the database
+// as it is at its first query, even if others write meanwhile.
 class Transaction {
  public:
   Transaction(Database& database, Database::Access access);

@@ -1,11 +1,10 @@
 #pragma once
-// The history of runs: what came of every test, run after run, in one SQLite file per user (place.hpp, schema.hpp).
+// The history of runs: the results of every test in every run, in one SQLite file per user (place.hpp, schema.hpp).
 //
-// Any number of processes may record and read at once. A run is in the file as a whole or not at all, whenever its
-// recorder is killed. What grows is bounded after each record: the oldest results and runs go.
-// Lives on one thread. Whatever has to wait for another process waits for its patience at most, then throws
-// Error{Timeout}; what is wrong with the file is an Error{Failed} with the way out. Nothing it does not understand is
-// ever changed.
+// Any number of processes may record and read concurrently. A run is recorded completely or not at all, even if its
+// recorder is killed. The size is bounded after each record by removing the oldest results and runs. Lives on one
+// thread. A call that waits for another process waits for at most its patience, then throws Error{Timeout}; a defect of
+// the file is an Error{Failed} with the remedy. Files that it does not understand are never changed.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,17 +22,17 @@ namespace distrun::history {
 
 using ProjectOf = std::function<std::string(const std::string& plugin)>;
 
-// What came of one test in one run.
+// The result of one test in one run.
 struct Result {
-  std::int64_t at_ms = 0;  // when the run began, since 1970
+  std::int64_t at_ms = 0;  // start of the run, since 1970
   std::string run_id;
   int position = 0;         // in its run
-  std::string project;      // as it was recorded; empty: before there were any
-  std::string plugin;       // as runner::plugin_name() says
+  std::string project;      // as recorded; empty: recorded before projects existed
+  std::string plugin;       // as returned by runner::plugin_name()
   std::string test;         // Suite.name/key=value,...
-  runner::Variant variant;  // without the GPU driver and reasons
+  runner::Variant variant;  // without GPU driver and reasons
   runner::Verdict verdict = runner::Verdict::Pass;
-  base::Nanoseconds duration{};  // of one attempt: the longest good one, else the longest
+  base::Nanoseconds duration{};  // of one attempt: the longest successful one, else the longest
   int attempts = 0;
   std::string message;
 };
@@ -43,15 +42,15 @@ struct TestLine {
   std::string plugin;
   std::string id;
   runner::Verdict verdict = runner::Verdict::Pass;  // of its newest result, whether that counts or not
-  std::int64_t at_ms = 0;                           // of that
+  std::int64_t at_ms = 0;                           // of the same result
   Statistics statistics;
 };
 
-// Which results a question is about.
+// Selects the results for a query.
 struct Selection {
   runner::Filter filter;
   std::int64_t since_ms = INT64_MIN;
-  std::optional<std::string> project{};  // none: of all
+  std::optional<std::string> project{};  // empty: all projects
 };
 
 class History {
@@ -59,22 +58,23 @@ class History {
   using Access = Database::Access;
   static constexpr base::Milliseconds kPatience{200};
 
-  // To write, the file is made if there is none; to read, it has to be there. Each call waits for `patience` at most.
+  // When writing, the file is created if it does not exist; when reading, it must exist. Each call waits for at most
+  // `patience`.
   History(const std::string& path, Access access, const Limits& limits = {}, base::Milliseconds patience = kPatience);
-  // Gone with the object.
+  // Creates a history that exists as long as this object.
   static History in_memory(const Limits& limits = {}) { return History(limits); }
 
-  // False: that run is in it already, and nothing has changed. `project` is any text that is the same for all runs of
-  // the project and for no other (project.hpp).
+  // Returns false, without a change, if the run is already recorded. `project` is any text shared by all runs of the
+  // project and by no other (project.hpp).
   bool record(const runner::RunRecord& run, const std::string& project = "");
-  // The same of plugins of several projects: `project_of` is asked for that of each, by its path.
+  // Records plugins of several projects: calls `project_of` with the path of each plugin.
   bool record(const runner::RunRecord& run, const ProjectOf& project_of);
 
-  // Of all tests of a project, and of those that are of none, read at one go.
+  // Returns hints for all tests of a project, and for tests without a project, in one query.
   runner::Hints hints(const std::string& project = "");
-  // The most interesting first: those that fail now, then the flaky ones, then by name.
+  // Returns tests that fail now first, then flaky ones, then by name.
   std::vector<TestLine> tests(const Selection& selection);
-  // The newest first, at most `limit`; 0: all.
+  // Returns the newest results first, at most `limit`; 0: all.
   std::vector<Result> results(const Selection& selection, std::size_t limit);
   int runs();
 
@@ -84,7 +84,7 @@ class History {
   Database database_;
   Limits limits_;
   base::Milliseconds patience_;
-  bool empty_ = false;  // opened to read, and nothing is in it
+  bool empty_ = false;  // opened for reading, and the file is empty
 };
 
 }  // namespace distrun::history

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kRunIdMax = 64;
 constexpr std::size_t kTestIdMax = std::size_t{16} * 1024;
-// Clocks of machines differ, but not by more.
+// Clocks of machines may differ by up to this.
 constexpr std::int64_t kAheadMaxNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::InvalidArgument, what); }
@@ -27,7 +27,7 @@ void check_run(const runner::RunRecord& run, const base::Clock& clock) {
   if (run.tests.empty()) refuse("no test ran");
 }
 
-// As a plugin may name its tests: the id has to fall into its parts again.
+// The id must be one that a plugin may use, and must split into its parts again.
 void check_test(const runner::TestRecord& test, std::size_t number) {
   const std::string which = "test " + std::to_string(number);
 #ifndef DISTRUN_FUZZ_PLANTED_BUG

@@ -8,7 +8,7 @@
 namespace distrun::history {
 namespace {
 
-constexpr std::int64_t kPagesAtOnce = 4096;  // given back; moving a page costs microseconds
+constexpr std::int64_t kPagesAtOnce = 4096;  // freed per call; moving a page takes microseconds
 
 struct Pages {
   std::int64_t all = 0;
@@ -30,7 +30,7 @@ class Remover {
         oldest_(database, "SELECT id FROM run ORDER BY at_ms, id LIMIT 1"),
         drop_run_(database, "DELETE FROM run WHERE id = ?") {}
 
-  // False if there is none.
+  // Returns false if there is no run.
   bool remove_oldest() {
     const auto run = oldest_.first();
     if (!run) return false;
@@ -76,7 +76,7 @@ void give_back_space(Database& database, const Limits& limits) {
   try {
     database.run(("PRAGMA incremental_vacuum(" + std::to_string(count) + ")").c_str());
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Timeout) throw;  // somebody writes: the next one will do it
+    if (error.kind() != ErrorKind::Timeout) throw;  // another process is writing: the next call will do it
   }
 }
 

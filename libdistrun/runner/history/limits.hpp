@@ -1,5 +1,5 @@
 #pragma once
-// How the history stays small. Runs go oldest first, and with them the results and tests that only they had.
+// Bounds the size of the history. Runs are removed oldest first, with the results and tests that only they had.
 #include <cstddef>
 #include <cstdint>
 
@@ -10,15 +10,15 @@ namespace distrun::history {
 struct Limits {
   int results_per_test = 200;
   int runs = 2000;
-  std::int64_t bytes = std::int64_t{256} << 20;  // of the file, without what is free in it
+  std::int64_t bytes = std::int64_t{256} << 20;  // of the file, without free pages
 };
 
-// The messages of results are cut to this.
+// Messages of results are cut to this length.
 inline constexpr std::size_t kMessageMax = 300;
 
-// Within the transaction that made it grow.
+// Call within the transaction that added data.
 void keep_limits(Database& database, const Limits& limits);
-// Free pages serve again; many of them are given back to the file system instead. Not within a transaction.
+// Keeps free pages for reuse, unless there are many: then returns some to the file system. Not within a transaction.
 void give_back_space(Database& database, const Limits& limits);
 
 }  // namespace distrun::history

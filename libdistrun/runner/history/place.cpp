@@ -20,7 +20,7 @@ namespace {
 constexpr mode_t kOwnDirectory = 0700;
 constexpr mode_t kOwnFile = 0600;
 
-// What statfs(2) says of NFS, SMB (three times), AFS, 9P, Ceph, Lustre, GPFS, BeeGFS and, as with sshfs, FUSE.
+// The types that statfs(2) returns for NFS, SMB (three), AFS, 9P, Ceph, Lustre, GPFS, BeeGFS and FUSE (such as sshfs).
 constexpr std::uint32_t kNetworks[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, 0x01021997,
                                        0x00c36400, 0x0bd00bd0, 0x47504653, 0x19830326, 0x65735546};
 
@@ -52,7 +52,7 @@ void make_directories(const std::filesystem::path& directory) {
 std::optional<std::string> find_place(const std::string& wish) {
   if (!wish.empty()) return unless_off(wish);
   if (const std::string place = variable("DISTRUN_HISTORY"); !place.empty()) return unless_off(place);
-  // A relative one means nothing, says the XDG specification.
+  // The XDG specification requires relative paths to be ignored.
   const std::string state = variable("XDG_STATE_HOME");
   if (state.starts_with('/')) return state + "/distrun/history.db";
   const std::string home = variable("HOME");

@@ -1,23 +1,23 @@
 #pragma once
-// Where the history is: one file per user, unless somebody says otherwise.
+// Finds the history: one file per user, unless configured otherwise.
 #include <optional>
 #include <string>
 
 namespace distrun::history {
 
-// `wish` (of an option; empty: none), else $DISTRUN_HISTORY, each a path or "off"; else
-// $XDG_STATE_HOME/distrun/history.db, else ~/.local/state/distrun/history.db. Nothing if the history is off, or if
-// neither of these directories is known.
+// Returns `wish` (from an option; empty: not given), else $DISTRUN_HISTORY, each a path or "off"; else
+// $XDG_STATE_HOME/distrun/history.db, else ~/.local/state/distrun/history.db. Empty if the history is off, or neither
+// directory is known.
 std::optional<std::string> find_place(const std::string& wish = "");
 
-// Makes sure that there is a file at `path`, empty at first, that its owner alone can read; directories on the way to
-// it likewise. What is there already is left as it is.
-// Throws Error{Failed} if that cannot be, or if something else than a regular file is there.
+// Ensures that a file exists at `path`, and its directories. Creates missing ones readable by the owner only, the file
+// empty; does not change existing ones. Throws Error{Failed} if that fails, or if `path` is not a regular file.
 void make_place(const std::string& path);
-// Throws the latter alone: SQLite would wait for the writer of a FIFO.
+// Throws only if `path` is not a regular file: SQLite would wait for the writer of a FIFO.
 void check_place(const std::string& path);
 
-// Whether several hosts may see the file at once: it is on a network file system, as home directories of clusters are.
+// Returns true if several hosts may access the file at once: it is on a network file system, as home directories of
+// clusters are.
 bool is_shared_by_hosts(const std::string& path);
 
 }  // namespace distrun::history

@@ -9,8 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A worktree's .git is a file, "gitdir: REPOSITORY/.git/worktrees/NAME". That of a submodule names another place, and
-// is a project of its own, in a worktree, too.
+// In a worktree, .git is a file, "gitdir: REPOSITORY/.git/worktrees/NAME". The .git file of a submodule names another
+// path; a submodule is a separate project, also within a worktree.
 fs::path main_tree_of(const fs::path& top) {
   constexpr std::string_view kHead = "gitdir: ";
   std::error_code error;
@@ -19,12 +19,13 @@ fs::path main_tree_of(const fs::path& top) {
   std::ifstream file(top / ".git");
   std::getline(file, line);
   if (!line.starts_with(kHead)) return top;
-  const fs::path worktrees = (top / line.substr(kHead.size())).lexically_normal().parent_path();  // it may be relative
+  const fs::path worktrees = (top / line.substr(kHead.size())).lexically_normal().parent_path();  // the path may be
+                                                                                                  // relative
   const fs::path store = worktrees.parent_path();
   return worktrees.filename() == "worktrees" && store.filename() == ".git" ? store.parent_path() : top;
 }
 
-// Empty: none.
+// Returns an empty path if no repository is found.
 fs::path repository_above(fs::path folder) {
   std::error_code error;
   for (; folder.has_relative_path(); folder = folder.parent_path()) {

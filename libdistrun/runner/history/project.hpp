@@ -1,12 +1,12 @@
 #pragma once
-// Which project a plugin is of, where nobody says so: tests of two projects may have the same ids.
+// Determines the project of a plugin if none is given: tests of two projects may have the same ids.
 #include <string>
 
 namespace distrun::history {
 
-// The top of the git repository that `plugin` lies in, else of the one that `directory` lies in (a build may be
-// elsewhere), else the plugin's folder; an absolute path. All worktrees of a repository are one project: that of its
-// main one. Where neither is there the answer goes by the paths alone.
+// Returns the top of the git repository that contains `plugin`, else of the one that contains `directory` (builds may
+// be outside the source tree), else the plugin's folder; an absolute path. All worktrees of a repository form one
+// project, that of the main worktree. If neither path exists, the result depends on the paths alone.
 std::string project_of(const std::string& plugin, const std::string& directory);
 
 }  // namespace distrun::history

@@ -1,4 +1,4 @@
-// What the history is asked.
+// The queries of the history.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -84,7 +84,7 @@ runner::Hints History::hints(const std::string& project) {
   runner::Hints hints;
   if (empty_) return hints;
   database_.be_patient(patience_);
-  // What is of no project first, so that what is of this one takes its place.
+  // Tests without a project come first, so that tests of this project replace them.
   Statement tests(database_,
                   "SELECT plugin, name, last_verdict, median_us FROM test "
                   "WHERE last_verdict IS NOT NULL AND project IN ('', ?) ORDER BY project");

@@ -17,7 +17,7 @@ std::int64_t microseconds(base::Nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
 }
 
-// A test that was repeated a hundred times took no longer than before, each time.
+// Takes one attempt: a test that was repeated a hundred times has not become slower.
 base::Nanoseconds attempt_duration(const runner::TestRecord& test) {
   base::Nanoseconds good{};
   base::Nanoseconds any{};
@@ -61,7 +61,7 @@ bool Recorder::record(const runner::RunRecord& run,
                                                        base::one_line(run.machine.hostname), runner::exit_code_of(run));
   if (!id) return false;
   std::int64_t position = 0;
-  std::map<std::string, std::string> projects;  // by plugin: to find one looks at directories
+  std::map<std::string, std::string> projects;  // by plugin: finding a project reads directories
   for (const runner::TestRecord& test : run.tests) {
     const auto [project, is_new] = projects.try_emplace(test.plugin);
     if (is_new) project->second = base::valid_utf8(project_of(test.plugin));

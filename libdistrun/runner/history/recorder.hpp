@@ -1,5 +1,5 @@
 #pragma once
-// One run, written into the tables of the history (schema.hpp). Within a transaction of the caller.
+// Writes one run to the tables of the history (schema.hpp), within a transaction of the caller.
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,10 +11,10 @@ namespace distrun::history {
 
 class Recorder {
  public:
-  // `database` must outlive it. Of each test that the run has, the newest `results_max` results are kept.
+  // `database` must outlive the recorder. Keeps the newest `results_max` results of each test in the run.
   Recorder(Database& database, int results_max);
 
-  // False: a run of that id is there, and nothing was done.
+  // Returns false, without a change, if a run of that id exists.
   bool record(const runner::RunRecord& run, const std::function<std::string(const std::string& plugin)>& project_of);
 
  private:
@@ -22,7 +22,7 @@ class Recorder {
                    std::int64_t position);
   std::int64_t test_of(const runner::TestRecord& test, const std::string& project);
   std::int64_t variant_of(const runner::Variant& variant);
-  // What the next run wants to know at once.
+  // Updates the verdict and the median that the next run reads.
   void update(std::int64_t test);
   void drop_oldest(std::int64_t test);
 

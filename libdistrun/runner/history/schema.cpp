@@ -80,7 +80,7 @@ void bring_up_to_date(Database& database) {
   throw Error(ErrorKind::Failed, database.path() + " " + what);
 }
 
-// As check(), within a transaction: somebody may make the tables between two looks.
+// Used by check() and within a write transaction: another process may create the tables between the two.
 State state_of(Database& database) {
   const std::int64_t application = database.number("PRAGMA application_id");
   const bool is_empty = database.number("SELECT count(*) FROM sqlite_master") == 0;
@@ -105,16 +105,16 @@ State check(Database& database) {
 
 void prepare(Database& database, Journal journal) {
   const State found = check(database);
-  if (found == State::Empty) database.run("PRAGMA auto_vacuum = INCREMENTAL");  // has to come before the first table
+  if (found == State::Empty) database.run("PRAGMA auto_vacuum = INCREMENTAL");  // must precede the first table
   if (found != State::Current) {
     Transaction transaction(database, Database::Access::Write);
-    const State now = state_of(database);  // somebody else may have been faster
+    const State now = state_of(database);  // another process may have been faster
     if (now == State::Empty) make_tables(database);
     if (now == State::Old) bring_up_to_date(database);
     transaction.commit();
   }
-  // A power failure costs the newest runs, not the file. While somebody else uses the file its journal cannot be
-  // changed; then this run goes by the one that it has.
+  // A power failure may lose the newest runs, but not the file. While another process uses the file, its journal mode
+  // cannot be changed; then this run uses the existing mode.
   try {
     database.run(journal == Journal::Log ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
   } catch (const Error& error) {

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr base::Nanoseconds kLeastTimeout = 10s;
-constexpr base::Nanoseconds kMostTimeout = std::chrono::days(7);  // --timeout takes no more
+constexpr base::Nanoseconds kMostTimeout = std::chrono::days(7);  // the maximum of --timeout
 constexpr int kMargin = 5;
 
 base::Nanoseconds percentile(std::vector<base::Nanoseconds>& durations, double share) {
