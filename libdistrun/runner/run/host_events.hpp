@@ -1,6 +1,6 @@
 #pragma once
-// What the host of a suite does, told as of the rank -1 of the test for which it is set up or torn down. An attempt
-// numbers its ranks from 0, and so a host's only process; here, and nowhere else, it becomes the host.
+// Reports the events of a suite's host as those of rank -1 of the test for which it is set up or torn down. An attempt
+// numbers its ranks from 0, including a host's only process; this is the only place that renumbers it.
 #include <functional>
 #include <string>
 #include <utility>
@@ -11,14 +11,14 @@ namespace distrun::runner {
 
 inline constexpr int kHostRank = -1;
 
-// With the host's number in place of its attempt's.
+// Replaces the attempt's rank number by the host's.
 void name_host(AttemptRecord& attempt);
-// Tells looks so; empty if `on_look` is.
+// Wraps `on_look` to renumber its snapshots; empty if `on_look` is.
 std::function<void(const Look&)> naming_host(std::function<void(const Look&)> on_look);
 
 class HostEvents final : public SilentSink {
  public:
-  // `id` is the test's. `sink` must outlive it.
+  // `id` is the test's. `sink` must outlive this object.
   HostEvents(EventSink& sink, std::string id) : sink_(sink), id_(std::move(id)) {}
 
   void on_rank_start(const std::string&, int attempt, int rank, int pid) override;

@@ -8,7 +8,7 @@
 namespace distrun::runner {
 namespace {
 
-// Told in full by one test; the others say what it was.
+// Shortens a failure: one test reports it in full, the others only its reason.
 AttemptRecord in_short(AttemptRecord failure) {
   failure.looks.clear();
   failure.duration = {};
@@ -19,7 +19,7 @@ AttemptRecord in_short(AttemptRecord failure) {
   return failure;
 }
 
-// Whether an attempt tells already what is wrong with the host.
+// Returns true if an attempt already reports the host's failure.
 bool knows_of_host(const TestRecord& record) {
   return std::any_of(record.attempts.begin(), record.attempts.end(), [](const AttemptRecord& attempt) {
     const bool of_host = !attempt.ranks.empty() && attempt.ranks.front().rank == kHostRank;

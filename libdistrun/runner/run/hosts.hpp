@@ -1,6 +1,6 @@
 #pragma once
-// The hosts of a run: which suite has one, when it is set up, and when nobody needs it any more. What goes wrong with
-// a host is told by the tests that it serves. Lives on: the coordinator's loop.
+// The hosts of a run: which suites have one, when it is set up, and when it is no longer needed. Failures of a host are
+// recorded with the tests of its suite. Lives on: the coordinator's loop.
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,28 +14,28 @@ namespace distrun::runner {
 
 class Hosts {
  public:
-  // `run` must outlive it. `on_lost` is called when a host dies while tests of its suite may run.
+  // `run` must outlive this object. `on_lost` is called when a host dies while tests of its suite may run.
   Hosts(const RunContext& run, std::function<void(const SuiteHost&)> on_lost);
 
-  // The tests of the run, before the first of them.
+  // Sets the tests of the run; call before the first of them.
   void expect(const std::vector<PlannedTest>& tests);
-  // Before the test has any rank: sets its suite up if nobody has. False if the test is not to run: `test` has the
-  // reason of a skip then, or `record` an attempt that says what is wrong.
+  // Call before the test has any rank: sets up its suite if that has not been done. Returns false if the test must not
+  // run: then `test` has the reason of a skip, or `record` an attempt with the failure.
   io::Task<bool> enter(PlannedTest& test, TestRecord& record);
-  // The test is over. If its host has died meanwhile, `record` says so. After its suite's last test the suite is torn
-  // down; what goes wrong then is in `record`.
+  // Call after the test. If its host has died meanwhile, adds that to `record`. After the suite's last test, tears the
+  // suite down; a failure of that goes to `record`.
   io::Task<void> leave(const PlannedTest& test, TestRecord& record);
-  // Ends the hosts that are left, politely or at once; what goes wrong is told as problems.
+  // Ends the remaining hosts, politely or at once; returns failures as problems.
   enum class Ending { TearDown, Kill };
   io::Task<std::vector<Problem>> close(Ending ending);
 
-  // Those that wait stand still from pause() to resume().
+  // Suspend waiting hosts from pause() to resume().
   void pause();
   void resume();
 
-  // The works that hosts do now.
+  // Returns the attempts that hosts are running now.
   std::vector<Attempt*> at_work() const;
-  // Of those that have ended.
+  // Returns the records of hosts that have ended.
   const std::vector<HostRecord>& records() const noexcept { return records_; }
 
  private:

@@ -36,14 +36,14 @@ io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
   }
 }
 
-// With --until-fail: what does not pass now, be it that it is skipped, has told what it can.
+// Any result other than a pass, including a skip, ends the repetition of --until-fail.
 bool Lane::is_settled(const TestRecord& test) const {
   return run_.settings.until_fail > 0 && test.attempts.back().verdict != Verdict::Pass;
 }
 
 io::Task<void> Lane::rest() { co_await end_standing(nullptr); }
 
-// Those that serve the test stay; without a test none does.
+// Ends persistent ranks that do not serve `test`; null ends all.
 io::Task<void> Lane::end_standing(const PlannedTest* test) {
   if (!standing_.broken().empty()) {
     on_problem_(standing_.plugin(),
@@ -62,7 +62,7 @@ void Lane::note_test(const PlannedTest& test, bool standing) {
   if (std::find(ran_.begin(), ran_.end(), test.id) == ran_.end()) ran_.push_back(test.id);
 }
 
-// An exit handler or a destructor may be there since any of the tests, so that none is blamed for it.
+// The exit handler or destructor may come from any of the tests, so no single test is blamed.
 void Lane::tell_bad_end(const PlannedTest& test, const AttemptRecord& result) const {
   const std::string ends = describe_bad_ends(result);
   if (ends.empty()) return;
@@ -74,7 +74,7 @@ void Lane::tell_bad_end(const PlannedTest& test, const AttemptRecord& result) co
                                test.info.suite + ".*'");
 }
 
-// False if the test cannot be run any further.
+// Returns false if the test cannot be run any further.
 io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
   const int n = static_cast<int>(record.attempts.size()) + 1;
   std::string failure;
@@ -89,7 +89,7 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptK
       attempt_ = std::make_unique<Attempt>(run_, test, n, kind, ground);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
-      if (private_tmp_ && !private_tmp_->left().empty()) private_tmp_.reset();  // what stays there is no other's
+      if (private_tmp_ && !private_tmp_->left().empty()) private_tmp_.reset();  // leftovers must not affect other tests
       tell_bad_end(test, result);
       record.attempts.push_back(std::move(result));
       co_return !test.share || !test.share->lost;

@@ -1,6 +1,6 @@
 #pragma once
-// One test after the other: attempts, repeats and retries of each, and the ranks that stay between them. A run has as
-// many lanes as --jobs says. Lives on: the coordinator's loop.
+// Runs one test after the other: attempts, repeats and retries of each, and the ranks that persist between them. A run
+// has as many lanes as --jobs. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,20 +16,20 @@ class Lane {
  public:
   using OnProblem = std::function<void(const std::string& plugin, const std::string& text)>;
 
-  // All must outlive it. `on_problem` is told of ranks that died between two tests.
+  // All arguments must outlive the lane. `on_problem` reports ranks that died between two tests.
   Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem);
 
-  // All attempts of a test. `stay`: a test like it follows on this lane. Never throws for what a plugin does.
+  // Runs all attempts of a test. `stay`: a similar test follows on this lane. Never throws because of a plugin.
   io::Task<void> run(PlannedTest& test, TestRecord& record, bool stay);
-  // Ends ranks that have stayed.
+  // Ends persistent ranks.
   io::Task<void> rest();
-  // Ranks that wait for their next test stand still from pause() to resume().
+  // Suspend ranks that wait for their next test, from pause() to resume().
   void pause() { standing_.pause(); }
   void resume() { standing_.resume(); }
-  // The rest of the test's attempts is not run.
+  // Skips the rest of the test's attempts.
   void cancel(Urgency urgency);
 
-  // The one that goes on; null: none.
+  // Returns the running attempt; null: none.
   Attempt* attempt() const noexcept { return attempt_.get(); }
 
  private:
@@ -43,9 +43,9 @@ class Lane {
   const RunContext& run_;
   Preparation& plugins_;
   OnProblem on_problem_;
-  std::unique_ptr<PrivateTmp> private_tmp_;  // of all its ranks; null: none yet, or not wanted
+  std::unique_ptr<PrivateTmp> private_tmp_;  // for all its ranks; null: not created yet, or not requested
   StandingWorld standing_;
-  std::vector<std::string> ran_;  // ids of the tests of the ranks that are in use, each once
+  std::vector<std::string> ran_;  // ids of the tests that the current ranks have run, each once
   std::unique_ptr<Attempt> attempt_;
   bool cancelled_ = false;
 };

@@ -30,7 +30,7 @@ io::Task<bool> Preparation::prepare(PlannedTest& test) {
   co_return false;
 }
 
-// What went wrong; empty: nothing.
+// Returns the error; empty: none.
 io::Task<std::string> Preparation::load(PlannedTest& test) {
   try {
     const launch::Prepared prepared =

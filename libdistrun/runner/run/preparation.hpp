@@ -1,6 +1,6 @@
 #pragma once
-// Plugins made ready for their tests, by one at a time, and let go after the last of them. Lives on: the coordinator's
-// loop.
+// Loads plugins for their tests, one at a time, and releases each after the last of its tests. Lives on: the
+// coordinator's loop.
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,15 +18,15 @@ class Preparation {
  public:
   using OnProblem = std::function<void(const std::string& plugin, const std::string& text)>;
 
-  // `on_problem` is told once of each plugin that cannot be loaded. All must outlive it.
+  // `on_problem` is called once for each plugin that cannot be loaded. All arguments must outlive this object.
   Preparation(io::Loop& loop, launch::Node& node, const Settings& settings, OnProblem on_problem)
       : loop_(loop), node_(node), settings_(settings), on_problem_(std::move(on_problem)) {}
 
-  // How many tests of which plugin there are to come.
+  // Counts the tests to come for each plugin.
   void expect(const std::vector<PlannedTest>& tests);
-  // Before each attempt. The test's isolation becomes the one that it gets. False if the plugin cannot be loaded.
+  // Call before each attempt. Sets the test's actual isolation. Returns false if the plugin cannot be loaded.
   io::Task<bool> prepare(PlannedTest& test);
-  // The test is over. After the last of its plugin, that is let go.
+  // Call after the test. Releases the plugin after its last test.
   void test_over(const PlannedTest& test);
 
  private:
@@ -37,7 +37,7 @@ class Preparation {
   const Settings& settings_;
   OnProblem on_problem_;
   std::map<std::string, int> to_come_;
-  std::map<std::string, std::shared_ptr<io::OneShot<bool>>> loading_;  // set when it has been tried
+  std::map<std::string, std::shared_ptr<io::OneShot<bool>>> loading_;  // set after the attempt to load
   std::set<std::string> unusable_;
 };
 

@@ -19,7 +19,7 @@
 namespace distrun::runner {
 namespace {
 
-// Texts of errors name the plugin, and so does the problem: once is enough.
+// Error texts name the plugin, as the problem does; removes the duplicate.
 Problem problem_of(const std::string& plugin, const char* phase, std::string text) {
   if (text.starts_with(plugin)) {
     text.erase(0, plugin.size());
@@ -32,10 +32,10 @@ std::vector<std::string> plugins_of(const Settings& settings) {
   return settings.program.empty() ? settings.plugins : std::vector<std::string>{settings.program_path};
 }
 
-// Shorter waits are how ranks work.
+// Shorter waits are normal.
 constexpr Nanoseconds kLongWait = std::chrono::seconds(1);
 
-// What the test as a whole says: that of the attempt that gave it its verdict.
+// Returns the message of the attempt that decided the test's verdict.
 std::string message_of(const TestRecord& test) {
   for (const AttemptRecord& attempt : test.attempts) {
     const bool decisive = test.verdict == Verdict::Flaky ? !is_good(attempt.verdict) : attempt.verdict == test.verdict;
@@ -90,7 +90,7 @@ io::Task<void> Run::run() {
   finish(started);
 }
 
-// The first lane's work is this coroutine's own.
+// This coroutine itself runs the first lane.
 io::Task<void> Run::run_lanes() {
   const int jobs = std::max(record_.settings.jobs, 1);
   int others = jobs - 1;
@@ -115,7 +115,7 @@ io::Task<void> Run::run_lanes() {
 io::Task<void> Run::work(Lane& lane) {
   while (!stopped_ && !schedule_->empty()) {
     const std::optional<Batch> batch = schedule_->next();
-    if (!batch) {  // those that are left have no room yet
+    if (!batch) {  // the remaining batches do not fit yet
       const std::shared_ptr<io::OneShot<bool>> one_over = batch_over_;
       co_await one_over->wait();
       continue;
@@ -238,7 +238,7 @@ void Run::resume() {
   for (Attempt* attempt : attempts()) attempt->resume();
 }
 
-// There is one terminal, and one debugger for it.
+// There is only one terminal for the debugger.
 void Run::refuse_to_debug_many() {
   if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
   refuse_to_start("--debug wants one test, and " + std::to_string(tests_.size()) +
@@ -322,7 +322,7 @@ io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, b
   plugins_.test_over(test);
 }
 
-// The first test of a suite waits for its host, the last one for the host's end.
+// The first test of a suite waits for its host to be set up, the last one for the host to end.
 io::Task<void> Run::run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay) {
   const bool ready = co_await hosts_.enter(test, record);
   if (ready) co_await lane.run(test, record, stay);

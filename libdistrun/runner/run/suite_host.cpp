@@ -23,7 +23,7 @@ PlannedTest task_of(const PlannedTest& test) {
   task.variant = test.variant;
   task.variant.world_size = 1;
   if (task.variant.isolation == Isolation::Threads)
-    task.variant.isolation = Isolation::Pool;  // one process, forked if that may be
+    task.variant.isolation = Isolation::Pool;  // one process, forked if possible
   return task;
 }
 
@@ -70,14 +70,14 @@ io::Task<void> SuiteHost::set_up(std::string id) {
   record_.set_up = attempt.duration;
   state_ = attempt.verdict == Verdict::Pass ? State::Ready : State::Over;
   if (state_ == State::Ready) {
-    for (const proc::NewName& name : made_) run_.names.give(name);  // they are no test's leak
+    for (const proc::NewName& name : made_) run_.names.give(name);  // not leaks of the tests
     share_->settings = std::move(settings_);
   } else if (attempt.verdict == Verdict::Skip) {
     const Outcome& outcome = attempt.ranks.front().outcome;
     skip_ = wire::SkipReport{outcome.value, outcome.text};
   }
   close_work(std::move(attempt));
-  if (!standing_.broken().empty()) lose();  // it died in the moment in which it was ready
+  if (!standing_.broken().empty()) lose();  // it died just when it became ready
   set_up_.set(true);
 }
 
@@ -135,7 +135,7 @@ void SuiteHost::find_names(AttemptRecord& attempt) {
   for (const proc::NewName& name : dir_->left_in_tmp()) attempt.leaks.push_back(leak_of(name, !dir_->kept()));
 }
 
-// What it wrote and reported before belongs to the same host.
+// Keeps the errors that the host reported earlier.
 void SuiteHost::close_work(AttemptRecord attempt) {
   if (!attempt.ranks.empty()) {
     std::vector<RankError> errors = std::move(record_.rank.errors);
