@@ -29,7 +29,7 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& su
   });
 }
 
-// What may have been typed, and the pattern that selects it.
+// A text that the user may have meant, and the pattern that selects it.
 struct Meant {
   std::string typed;
   std::string pattern;
@@ -48,7 +48,7 @@ std::vector<Meant> all_meant(const std::vector<std::string>& ids) {
   return all;
 }
 
-// Of a glob.
+// Removes the special characters of a glob.
 std::string letters_of(std::string pattern) {
   std::erase_if(pattern, [](char each) { return each == '*' || each == '?' || each == '\\'; });
   if (pattern.starts_with('.')) pattern.erase(0, 1);

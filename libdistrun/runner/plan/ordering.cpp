@@ -13,7 +13,7 @@ constexpr Nanoseconds kUnknownTakes = std::chrono::seconds(1);
 
 std::string key_of(const std::string& plugin, const std::string& id) { return plugin_name(plugin) + '\n' + id; }
 
-// The less, the earlier.
+// Smaller keys run earlier.
 using SortKey = std::pair<int, Nanoseconds>;
 
 SortKey place_of(const PlannedTest& test, const HintOf& hint_of) {

@@ -1,5 +1,5 @@
 #pragma once
-// In which order the planned tests run, if what is known from earlier runs may decide.
+// Orders the planned tests by the results of earlier runs.
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace distrun::runner {
 
-// How a plugin is called from run to run: the name of its file, wherever that lies.
+// Returns the name that identifies a plugin across runs: its file name, in any directory.
 std::string plugin_name(const std::string& path);
 
-// What earlier runs tell of a test.
+// The data of earlier runs about a test.
 struct Hint {
-  std::optional<Verdict> last;        // of its newest result that says something about it
-  std::optional<Nanoseconds> median;  // of its duration
+  std::optional<Verdict> last;        // of its newest result that counts
+  std::optional<Nanoseconds> median;  // of its durations
 };
 
 class Hints {
  public:
   void add(const std::string& plugin, const std::string& id, const Hint& hint);
-  // An empty one for a test that is not known. `plugin` may be a path.
+  // Returns an empty hint for an unknown test. `plugin` may be a path.
   Hint of(const std::string& plugin, const std::string& id) const;
   std::size_t size() const noexcept { return hints_.size(); }
 
@@ -30,12 +30,12 @@ class Hints {
   std::unordered_map<std::string, Hint> hints_;  // by plugin and id
 };
 
-// Tests that did not simply pass the last time come first; then the longest first, a test without a duration being
-// taken for one of a second. So news comes early, and the end does not wait for a long one. Tests that will be skipped
-// come last. Otherwise the order stays. The tests of a suite whose ranks stay are taken as one, which takes as long as
-// all of them and has failed if one has.
+// Puts tests first that did not simply pass the last time, then the longest, counting a test of unknown duration as one
+// second. So failures appear early, and the end does not wait for a long test. Tests to be skipped come last. Otherwise
+// keeps the order. Tests of a suite with persistent ranks count as one, with the sum of their durations, that has
+// failed if any of them has.
 void order_failed_first(std::vector<PlannedTest>& tests, const Hints& hints);
-// The same where plugins of one name may be of different projects: `hint_of` knows which are meant.
+// Orders likewise if plugins of one name may belong to different projects: `hint_of` knows the right one.
 using HintOf = std::function<Hint(const PlannedTest& test)>;
 void order_failed_first(std::vector<PlannedTest>& tests, const HintOf& hint_of);
 

@@ -5,7 +5,7 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::int32_t kSkipCode = 86;  // the generic one of the skip table
+constexpr std::int32_t kSkipCode = 86;  // the generic code of the skip table
 
 Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   Variant variant;
@@ -21,7 +21,7 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   return variant;
 }
 
-// Why a test cannot run with this isolation; empty if it can.
+// Says why a test cannot run with this isolation; empty if it can.
 std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse reuse) {
   if (!base::ranks_stay(isolation)) return "";
   if (reuse == wire::Reuse::Once) {

@@ -1,6 +1,6 @@
 #pragma once
-// Which tests may run at the same time. A batch is what one lane runs in a row: a test, or the tests of a suite whose
-// ranks stay. Pure bookkeeping.
+// Decides which tests may run at the same time. A batch is run by one lane in a row: one test, or the tests of a suite
+// with persistent ranks. Pure bookkeeping.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,19 +11,20 @@
 namespace distrun::runner {
 
 struct Batch {
-  std::size_t begin = 0;  // of the run's tests
+  std::size_t begin = 0;  // index into the run's tests
   std::size_t end = 0;
   int ranks = 0;         // that live at once
-  bool devices = false;  // its tests work with devices
+  bool devices = false;  // its tests use devices
 };
 std::vector<Batch> batches(const std::vector<PlannedTest>& tests);
 
-// Whether the ranks of one test may stay for the other.
+// Returns true if the ranks of one test may persist for the other.
 bool is_alike(const PlannedTest& test, const PlannedTest& other);
 
-// What the machine holds. Batches beyond it wait for others to end; a batch runs alone if it is beyond it by itself.
+// The capacity of the machine. A batch that does not fit waits for others to end; one that exceeds the capacity runs
+// alone.
 struct Room {
-  int ranks = 0;  // at the same time: sixteen for each core, and 64 MiB of free memory for each
+  int ranks = 0;  // at the same time: sixteen per core, limited to one per 64 MiB of free memory
   static Room of_machine(int cores, std::uint64_t memory_available);
 };
 
@@ -31,7 +32,7 @@ class Schedule {
  public:
   Schedule(std::vector<Batch> batches, Room room) : waiting_(std::move(batches)), room_(room) {}
 
-  // The first batch that has room beside those that run. Nothing: none has, or none is left.
+  // Returns the first batch that fits beside the running ones. Empty: none fits, or none is left.
   std::optional<Batch> next();
   void over(const Batch& batch);
   bool empty() const noexcept { return waiting_.empty(); }
@@ -43,10 +44,10 @@ class Schedule {
   Room room_;
   int running_ = 0;  // batches
   int ranks_ = 0;
-  bool devices_ = false;  // somebody works with them: one at a time
+  bool devices_ = false;  // a running batch uses devices: one such at a time
 };
 
-// Bytes that programs may still take; 0: unknown.
+// Returns the bytes of memory still available to programs; 0: unknown.
 std::uint64_t memory_available();
 
 }  // namespace distrun::runner

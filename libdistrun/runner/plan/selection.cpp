@@ -13,7 +13,7 @@ namespace {
 
 std::string file_name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-// The plugins, of those given now, that a test of `plugin` is looked for in.
+// Returns those of the given plugins that may contain a test of `plugin`.
 std::vector<std::string> places_of(const std::string& plugin, const std::vector<std::string>& given) {
   if (std::find(given.begin(), given.end(), plugin) != given.end()) return {plugin};
   std::vector<std::string> places;
