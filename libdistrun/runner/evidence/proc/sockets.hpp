@@ -28,7 +28,7 @@ struct Socket {
   SocketState state = SocketState::Unconnected;
   std::uint64_t inode = 0;    // 0: no process has it yet, or any longer
   std::uint64_t peer = 0;     // inode of the other end; 0: not on this machine, or missing
-  bool unaccepted = false;    // `peer` is a listening socket whose owner has not accepted the connection
+  bool unaccepted = false;    // `peer` is a listening socket and has not accepted the connection
   std::uint64_t to_read = 0;  // bytes received and not read; listening: connections waiting to be accepted
   std::uint64_t to_send = 0;  // bytes written that the other side has not accepted
   std::string name;           // "127.0.0.1:5000", "/tmp/x.sock", "@abstract"; empty: none

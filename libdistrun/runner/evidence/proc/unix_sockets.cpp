@@ -100,7 +100,7 @@ void parse_socket(std::string_view body, SocketTable& table, std::vector<Waiting
   if (socket.inode != 0) table.sockets[socket.inode] = std::move(socket);
 }
 
-// A client that has not been accepted has a peer without an inode; so has one whose peer was closed.
+// A client's peer has no inode while the connection is not accepted, or after the peer was closed.
 void resolve(SocketTable& table, const std::vector<Waiting>& waiting) {
   for (const Waiting& pair : waiting) {
     const auto client = table.sockets.find(pair.client);

@@ -37,8 +37,7 @@ std::vector<std::vector<std::size_t>> wait_cycles(const std::vector<WaitEdge>& e
 // several targets. Includes cycles of such processes and all that wait for them; ascending.
 std::vector<pid_t> wait_knot(const std::vector<WaitEdge>& edges);
 
-// A process that others wait for and that does not itself wait for a process, or has an open wait: the place to look
-// first.
+// A process that others wait for, with no wait that only other processes can end: the place to look first.
 struct WaitRoot {
   pid_t pid = 0;
   std::vector<pid_t> waiting;  // directly or indirectly, with no other way to continue; ascending
