@@ -1,6 +1,5 @@
 #pragma once
-// Converts columns to values. The file is the user's and may contain anything: every content becomes a value that is
-// safe to calculate with.
+// Converts columns to values. The file may contain anything; all values are safe to use.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

@@ -58,14 +58,12 @@ class History {
   using Access = Database::Access;
   static constexpr base::Milliseconds kPatience{200};
 
-  // When writing, the file is created if it does not exist; when reading, it must exist. Each call waits for at most
-  // `patience`.
+  // Creates a missing file when writing; when reading, it must exist. Each call waits for at most `patience`.
   History(const std::string& path, Access access, const Limits& limits = {}, base::Milliseconds patience = kPatience);
   // Creates a history that exists as long as this object.
   static History in_memory(const Limits& limits = {}) { return History(limits); }
 
-  // Returns false, without a change, if the run is already recorded. `project` is any text shared by all runs of the
-  // project and by no other (project.hpp).
+  // Returns false, without a change, if the run is already recorded. `project` is any unique text (project.hpp).
   bool record(const runner::RunRecord& run, const std::string& project = "");
   // Records plugins of several projects: calls `project_of` with the path of each plugin.
   bool record(const runner::RunRecord& run, const ProjectOf& project_of);

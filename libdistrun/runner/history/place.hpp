@@ -16,8 +16,7 @@ void make_place(const std::string& path);
 // Throws only if `path` is not a regular file: SQLite would wait for the writer of a FIFO.
 void check_place(const std::string& path);
 
-// Returns true if several hosts may access the file at once: it is on a network file system, as home directories of
-// clusters are.
+// Returns true if several hosts may use the file: it is on a network file system, as home directories of clusters.
 bool is_shared_by_hosts(const std::string& path);
 
 }  // namespace distrun::history

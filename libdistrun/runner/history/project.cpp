@@ -19,8 +19,7 @@ fs::path main_tree_of(const fs::path& top) {
   std::ifstream file(top / ".git");
   std::getline(file, line);
   if (!line.starts_with(kHead)) return top;
-  const fs::path worktrees = (top / line.substr(kHead.size())).lexically_normal().parent_path();  // the path may be
-                                                                                                  // relative
+  const fs::path worktrees = (top / line.substr(kHead.size())).lexically_normal().parent_path();  // may be relative
   const fs::path store = worktrees.parent_path();
   return worktrees.filename() == "worktrees" && store.filename() == ".git" ? store.parent_path() : top;
 }

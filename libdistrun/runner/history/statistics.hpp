@@ -54,8 +54,7 @@ class Tally {
   std::vector<base::Nanoseconds> bad_;
 };
 
-// Returns a suitable timeout of a test body: five times its 99th percentile, at least 10 s, rounded up to a duration
-// that people would write.
+// Returns a suitable timeout of a body: five times the 99th percentile, at least 10 s, rounded up to a usual value.
 base::Nanoseconds suggested_timeout(base::Nanoseconds p99);
 
 }  // namespace distrun::history

@@ -21,8 +21,7 @@ std::vector<Batch> batches(const std::vector<PlannedTest>& tests);
 // Returns true if the ranks of one test may persist for the other.
 bool is_alike(const PlannedTest& test, const PlannedTest& other);
 
-// The capacity of the machine. A batch that does not fit waits for others to end; one that exceeds the capacity runs
-// alone.
+// The capacity of the machine. A batch that does not fit waits; one that exceeds the capacity runs alone.
 struct Room {
   int ranks = 0;  // at the same time: sixteen per core, limited to one per 64 MiB of free memory
   static Room of_machine(int cores, std::uint64_t memory_available);

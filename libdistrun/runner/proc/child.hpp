@@ -22,8 +22,7 @@ struct ChildSpec {
   // The following fields apply to start_helper only.
   std::string name;    // argv[0]; empty: `program`
   int file_mask = -1;  // umask; -1: inherited
-  // Starts the child in a new session, out of reach of this process's terminal. It gets SIGTERM from the kernel when
-  // the thread that started it ends.
+  // Starts the child in a new session without this terminal; it gets SIGTERM when the thread that started it ends.
   bool own_session = false;
 };
 
@@ -41,8 +40,7 @@ Child start_rank(const ChildSpec& spec);
 
 // Returns this process's environment without the variables that distrun sets in ranks.
 std::vector<std::string> inherited_environment();
-// Returns the whole environment, with `variables` ("KEY=value") replacing those of the same names. Of equal names the
-// last counts.
+// Returns the environment with `variables` ("KEY=value") replacing equal names, of which the last counts.
 std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 }  // namespace distrun::proc

@@ -27,8 +27,7 @@ constexpr int kInfraErrorExitCode = 3;
 constexpr int kInterruptedExitCode = 130;
 constexpr int kRounds = 900;  // of a millisecond each: the machine is clean within a second
 
-constexpr auto kSameWish = std::chrono::milliseconds(200);  // a repeat within this is the same signal, sent by terminal
-                                                            // and shell
+constexpr auto kSameWish = std::chrono::milliseconds(200);  // repeats within this come from terminal and shell
 constexpr auto kDeath = std::chrono::seconds(1);            // from SIGKILL to an observable exit
 constexpr auto kLook = std::chrono::milliseconds(100);      // between two checks of a stopped coordinator
 constexpr auto kAway = std::chrono::seconds(1);             // a longer gap: this process was stopped, too
@@ -158,8 +157,7 @@ void Watch::kill_it() {
   deadline_ = clock_.now() + kDeath;
 }
 
-// Saves the terminal's mode from before the coordinator switched to reading single keys; a killed coordinator cannot
-// restore it.
+// Saves the terminal's mode before the coordinator reads single keys; a killed coordinator cannot restore it.
 class KeptTerminal {
  public:
   KeptTerminal() : is_terminal_(::tcgetattr(STDIN_FILENO, &mode_) == 0) {}

@@ -20,18 +20,15 @@ namespace distrun::proc {
 // Returns true for signals that ask a run to end politely: SIGINT, SIGTERM, SIGHUP.
 bool is_interruption(int signal) noexcept;
 
-// How long one of the two processes may be stopped while the other one runs. Ctrl-Z needs some milliseconds to stop
-// both.
+// How long one process may be stopped while the other one runs. Ctrl-Z needs some milliseconds to stop both.
 inline constexpr base::Nanoseconds kAloneMax = std::chrono::seconds(2);
 
 struct Coordinator {
   base::Fd guard;            // readable once the guard is dead
-  WorkNote* note = nullptr;  // the running tests, reported by the guard if this process dies; valid as long as this
-                             // process
+  WorkNote* note = nullptr;  // the running tests, reported by the guard if this process dies; owned by run_guarded()
 };
 
-// Limits for a coordinator that was asked to end. In the worst case it needs about six seconds to end ranks, report
-// them and write reports.
+// Limits for a coordinator that was asked to end. To end ranks and write reports takes six seconds at worst.
 struct GuardBounds {
   base::Nanoseconds end = std::chrono::seconds(15);   // plus the grace periods of its ranks, if the user has set them
   base::Nanoseconds hurry = std::chrono::seconds(5);  // after it was asked again

@@ -9,8 +9,7 @@ namespace distrun::proc {
 inline constexpr int kUserSignals[] = {SIGUSR1, SIGUSR2};
 
 // Ignores these and similar signals: alarms and timers, SIGIO, SIGPWR, SIGPIPE, SIGXFSZ, real-time signals. Keeps
-// handlers that are already installed. Programs started by this process must not inherit this (proc/child.hpp ensures
-// it).
+// installed handlers. Started programs must not inherit this (proc/child.hpp ensures it).
 void ignore_harmless_signals();
 
 }  // namespace distrun::proc

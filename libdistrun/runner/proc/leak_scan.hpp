@@ -34,8 +34,7 @@ struct NewName {
 // Returns all names in a directory, of any owner.
 std::vector<NewName> names_in(const std::string& directory);
 
-// Returns the names in these directories that a process is using (such as a neighbouring compiler). Checks all
-// processes that can be inspected.
+// Returns names in these directories that any inspectable process is using (such as a neighbouring compiler).
 std::set<std::string> names_in_use(const std::vector<std::string>& directories);
 
 class LeakScan {
@@ -71,8 +70,7 @@ class LeakScan {
     bool shared_memory = false;
     std::map<std::string, Entry> entries;
     std::int64_t modified_ns = -1;
-    // Kernel file times advance by ticks: a directory that changed just before it was read may change again with the
-    // same time, so it is read once more.
+    // File times advance by ticks: a directory read just after a change may change again unseen, so is read again.
     bool settled = false;
   };
   static bool unchanged(WatchedPlace& place);

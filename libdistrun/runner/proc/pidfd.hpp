@@ -12,8 +12,7 @@ namespace distrun::proc {
 // The descriptor is readable once the process has ended. Throws Error{Failed} if there is no such process.
 base::Fd open_pidfd(pid_t pid);
 
-// Reaps a child that has ended; empty while it runs. A child that was reaped elsewhere counts as ended with an unknown
-// status: code -1, never signal 0.
+// Reaps a child that has ended; empty while it runs. If it was reaped elsewhere, the status is code -1.
 std::optional<ExitStatus> try_reap(pid_t pid);
 
 }  // namespace distrun::proc

@@ -78,8 +78,7 @@ std::vector<pid_t> children_of(const std::string& process) {
   return pids;
 }
 
-// Returns the part of /proc/PID/stat after the name (which may contain any character): " Z 1 4711 ...". Empty if the
-// process is gone.
+// Returns /proc/PID/stat after the name, which may contain any character: " Z 1 4711 ...". Empty if it is gone.
 std::string state_line(const std::string& task) {
   const std::string stat = read_file(task + "/stat", 1024);
   const std::size_t name_end = stat.rfind(')');

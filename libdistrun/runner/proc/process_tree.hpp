@@ -31,8 +31,7 @@ bool is_zombie(pid_t pid);
 std::string describe_state(pid_t pid);
 // Returns true if a signal has stopped it.
 bool is_stopped(pid_t pid);
-// Returns true if the process has ended or all of its threads are exiting. The kernel needs longer for that the more
-// memory it had.
+// Returns true if the process has ended or all its threads are exiting, which takes longer with more memory.
 bool is_ending(pid_t pid);
 
 // Returns the soft RLIMIT_LOCKS, which the kernel has not used since 2.4: every descendant inherits it through fork,

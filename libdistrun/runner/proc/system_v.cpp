@@ -37,8 +37,7 @@ bool any_semaphores() {
 
 bool any_queues() {
   msginfo info{};
-  return ::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&info)) < 0 || info.msgpool > 0;  // MSG_INFO returns the
-                                                                                             // number of queues here
+  return ::msgctl(0, MSG_INFO, reinterpret_cast<msqid_ds*>(&info)) < 0 || info.msgpool > 0;  // the number of queues
 }
 
 // Parses the numbers of a line: its key, id, permissions (octal, in decimal digits) and so on.

@@ -12,12 +12,10 @@ namespace distrun::proc {
 // Call after each SIGCHLD: two system calls if no tracee has stopped. Does not block.
 void let_stopped_tracees_go();
 
-// Releases running threads of a child as well, by stopping them first. Blocks for at most some milliseconds, and only
-// if there are any.
+// Releases running threads of a child, by stopping them first. Blocks for some milliseconds if any is traced.
 void let_tracees_go(pid_t pid);
 
-// Reaps the killed child to which `pidfd` refers. Gives up after a second if it is in state D or traced by another
-// process.
+// Reaps the killed child to which `pidfd` refers. Gives up after a second: it is in state D or traced.
 void reap_killed(pid_t pid, int pidfd);
 
 }  // namespace distrun::proc

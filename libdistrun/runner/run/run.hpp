@@ -45,8 +45,7 @@ class Run {
   wire::RunStatus status() const;
   // Returns waits and activities of ranks longer than a second: "ranks 0, 2-3: 3.1 s in barrier ..."; or empty.
   std::string long_waits() const;
-  // Takes a snapshot of the ranks of every running test, for `on_look` if that is given, else for the events. Returns
-  // the number of snapshots to come.
+  // Takes snapshots of all running tests, for `on_look` if given, else for the events. Returns the number to come.
   using OnLook = std::function<void(const std::string& test, const Look& look)>;
   int look_now(const OnLook& on_look = {});
   // Call when the debugger of --debug has ended.

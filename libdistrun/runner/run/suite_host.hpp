@@ -26,11 +26,9 @@ class SuiteHost {
   io::Task<void> set_up(std::string id);
   io::Task<void> until_set_up();
   bool is_fresh() const noexcept { return state_ == State::Fresh; }
-  // Runs no tear-down if the set-up did not succeed or the host has died. When it completes, the host's process and
-  // directory are gone.
+  // Runs no tear-down without a successful set-up or after the host's death. Ends with process and directory removed.
   io::Task<void> tear_down(std::string id);
-  // Suspend a waiting host, and processes that it has started, until resume(); a working host is suspended with its
-  // attempt.
+  // Suspend a waiting host and its processes until resume(); a working host is suspended with its attempt.
   void pause() { standing_.pause(); }
   void resume() { standing_.resume(); }
   // Ends the host without a tear-down.

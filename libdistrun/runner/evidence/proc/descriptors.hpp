@@ -74,8 +74,7 @@ Descriptors descriptors_of(pid_t pid);
 Descriptor parse_fd_link(int fd, std::string_view link);
 // Adds the contents of a /proc/PID/fdinfo file. Lines that cannot be parsed are skipped.
 void parse_fdinfo(std::string_view text, Descriptor& descriptor);
-// Fills in kind and id of the open file behind `link` (/proc/PID/fd/5). Does not make a network file system ask its
-// server.
+// Fills in kind and id of the open file behind `link` (/proc/PID/fd/5). Queries no file server.
 void identify_file(const std::string& link, Descriptor& descriptor);
 
 }  // namespace distrun::evidence

@@ -1,6 +1,5 @@
 #pragma once
-// Reads from /proc/locks which processes wait for which file locks, and which hold them: flock(), fcntl() and open-file
-// locks.
+// Reads waiters and holders of file locks from /proc/locks: flock(), fcntl() and open-file locks.
 #include <sys/types.h>
 
 #include <cstdint>

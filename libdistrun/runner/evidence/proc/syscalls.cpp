@@ -13,8 +13,7 @@ namespace {
 
 using enum CallShape;
 
-// The calls in which threads are commonly found; other calls are shown by number. Those under #ifdef do not exist on
-// every machine.
+// The calls in which threads are commonly found; other calls are shown by number. Some exist only on some machines.
 constexpr CallInfo kCalls[] = {
     {SYS_read, "read", Reads, "dxu"},
     {SYS_readv, "readv", Reads, "dxd"},

@@ -1,7 +1,6 @@
 #pragma once
 // Decodes the system call that a thread is in, from /proc/PID/task/TID/syscall, and what its arguments mean for
-// waiting. Numbers are those of this machine; a 32-bit program under a 64-bit kernel has others and is recognised by
-// its addresses.
+// waiting. A 32-bit program under a 64-bit kernel has other numbers and is recognised by its addresses.
 #include <array>
 #include <cstdint>
 #include <optional>

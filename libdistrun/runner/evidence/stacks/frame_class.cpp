@@ -51,8 +51,7 @@ constexpr Rule kRules[] = {
     {Library, "libasan.so*", "*"},
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
-    // The interpreter's internal calls say nothing about the script. The functions that it calls for the script
-    // (time_sleep) may.
+    // The interpreter's internal calls say nothing about the script; what it calls for the script (time_sleep) may.
     {Library, "*python3*", "_PyEval_*"},
     {Library, "*python3*", "PyEval_*"},
     {Library, "*python3*", "_PyObject_*"},

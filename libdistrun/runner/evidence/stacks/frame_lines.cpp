@@ -76,8 +76,7 @@ bool Writer::is_folded(std::uint32_t frame) const {
 }
 
 std::vector<Line> Writer::write(const Ids& frames) {
-  // A stack of library frames only is shown in full; one of distrun's frames is reduced to what the test requested of
-  // distrun.
+  // A stack of library frames only is shown in full; one of distrun's frames, as the function that the test called.
   const auto has = [&](FrameClass is) {
     return std::any_of(frames.begin(), frames.end(),
                        [&](std::uint32_t frame) { return !is_mark(frame) && tree_.classes[frame] == is; });

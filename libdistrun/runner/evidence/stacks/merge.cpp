@@ -152,8 +152,7 @@ std::uint32_t common_end(const Ids& a, const Ids& b, std::uint32_t from) {
   return from;
 }
 
-// The groups are sorted by frames: those that continue with the same frame are neighbours, and those that end come
-// first.
+// The groups are sorted by frames: those with the same next frame are neighbours, after those that end.
 void fork_node(StackTree& tree, std::size_t at) {
   const Node node = tree.nodes[at];
   std::vector<std::pair<std::uint32_t, Node::Part>> parts;  // in the reading order

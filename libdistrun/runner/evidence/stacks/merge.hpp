@@ -58,8 +58,7 @@ struct StackTree {
   std::vector<wire::StackFrame> frames;  // each once, with its full name
   std::vector<FrameClass> classes;       // of each frame
   std::vector<Group> groups;             // sorted by frames
-  std::vector<Node> nodes;               // the root, which has no frames, comes first, and each node before its
-                                         // branches
+  std::vector<Node> nodes;               // the root, without frames, comes first; each node precedes its branches
   std::vector<Holder> own;               // distrun's own threads in their normal state, which are in no group
 
   bool is_user(std::uint32_t frame) const { return frame < classes.size() && classes[frame] == FrameClass::User; }

@@ -1,6 +1,5 @@
 #pragma once
-// Shortens names of source files for stacks: removes the folder that all of the test's files share, and keeps the last
-// two parts of the rest.
+// Shortens names of source files: removes the folder that all of the test's files share; keeps the last two parts.
 #include <string>
 #include <string_view>
 

@@ -34,8 +34,7 @@ struct Process {
   // Its ranks are threads: each is reported as a process with only that thread, and the other threads as a process that
   // is not a rank. Set by the component that separates them.
   bool has_thread_ranks = false;
-  // The type of the exception, if these stacks belong to a throw: "std::out_of_range". Set by the component that
-  // requested the names.
+  // The type of the exception, if these stacks belong to a throw: "std::out_of_range". Set by the requester.
   std::string threw;
 };
 

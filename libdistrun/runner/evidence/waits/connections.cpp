@@ -41,8 +41,7 @@ Side side_of(const Socket& socket) {
   return side;
 }
 
-// Builds the connections of the requested processes' descriptors, then adds each end to them, including ends held by
-// other processes.
+// Builds the connections of the requested processes, then adds each end, including those of other processes.
 class Builder {
  public:
   explicit Builder(const SocketTable& sockets) : sockets_(sockets) {}

@@ -1,7 +1,6 @@
 #pragma once
 // Finds the connections between processes: pipes, Unix sockets and TCP connections, and the holders of each end. Takes
-// one snapshot of all requested processes; of other processes on this machine it records only which of these ends they
-// hold.
+// one snapshot of all requested processes; of other processes it records only their ends of these connections.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -32,8 +31,8 @@ struct Side {
   std::uint64_t to_send = 0;             // bytes written here that the other side has not accepted
 };
 
-// Data written at one side is read at the other. A pipe is read only at the first side and written only at the second;
-// both sides have its inode.
+// Data written at one side is read at the other. A pipe is read only at the first side, written only at the second;
+// both have its inode.
 struct Connection {
   ConnectionKind kind = ConnectionKind::Pipe;
   FileId id;         // of a pipe, or of the first side's socket
@@ -67,8 +66,7 @@ struct Connections {
   const Connection* find(pid_t pid, int fd) const;
 };
 
-// Returns "4711 (sleep 100)"; only the name if the process sleeps uninterruptibly, since reading its command line might
-// block as long as that sleep.
+// Returns "4711 (sleep 100)"; without arguments if it sleeps uninterruptibly, since reading them might block, too.
 std::string describe_other(pid_t pid);
 
 // Looks at the first 1024 of `pids`, each once. Takes some milliseconds; reads /proc and stops nothing.

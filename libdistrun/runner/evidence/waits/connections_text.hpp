@@ -12,8 +12,8 @@ namespace distrun::evidence {
 
 inline constexpr std::size_t kConnectionLinesMax = 100;
 
-// Lines have no newlines and no terminal control characters. Returns about `limit` lines at most; if that is too few, a
-// line says what was omitted.
+// Lines have no newlines and no terminal control characters. Returns at most about `limit`; a line says what was
+// omitted.
 std::vector<std::string> connection_lines(const Connections& all, const std::vector<Blocked>& blocked,
                                           std::size_t limit = kConnectionLinesMax);
 

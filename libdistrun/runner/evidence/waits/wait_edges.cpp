@@ -46,8 +46,7 @@ bool waits_for_processes(BlockKind kind) {
          kind == BlockKind::Futex;
 }
 
-// Depth-first search over the edges with a single target. Processes on the current path are marked; reaching one again
-// is a cycle.
+// Depth-first search over edges with a single target. Reaching a process of the current path again is a cycle.
 class CycleSearch {
  public:
   explicit CycleSearch(const std::vector<WaitEdge>& edges) : edges_(edges) {

@@ -1,7 +1,6 @@
 #pragma once
-// Represents the waits of threads as edges between processes, and finds cycles. An edge claims only what was seen: a
-// thread of `pid` can continue when any of `any_of` acts or, if the edge is open, when something happens that no
-// process here causes.
+// Represents the waits of threads as edges between processes, and finds cycles. An edge claims only that a thread of
+// `pid` can continue when any of `any_of` acts or, if it is open, on an event that no process here causes.
 #include <sys/types.h>
 
 #include <cstddef>
@@ -29,8 +28,7 @@ std::vector<WaitEdge> wait_edges(const Connections& all, const std::vector<Block
 bool waits_for_itself(const WaitEdge& edge);
 
 // Returns cycles as indices into `edges`: each edge waits for the process of the next, the last for that of the first,
-// and no edge can end otherwise. Each cycle begins with its lowest process. Further cycles may exist that share
-// processes with these.
+// and none can end otherwise. A cycle begins with its lowest process. Further cycles may share processes with these.
 std::vector<std::vector<std::size_t>> wait_cycles(const std::vector<WaitEdge>& edges);
 
 // Returns the single-threaded processes that wait only for each other, so that none can continue, even if a wait has

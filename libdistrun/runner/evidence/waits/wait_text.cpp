@@ -43,8 +43,7 @@ std::string bytes_there(const Side& other) {
   return "; " + std::to_string(*other.to_read) + " bytes wait to be read there";
 }
 
-// Returns the clause that names the holders of an end, with the consequences if the waiting process is among the
-// holders.
+// Returns the clause that names the holders of an end, and the consequences if the waiting process is one.
 std::string holders(const Names& names, const Side& other, pid_t pid, const std::string& end, bool reads, bool polls) {
   std::vector<End> others;
   for (const End& held : other.ends) {

@@ -18,8 +18,7 @@ class LineFile {
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  // `line` ends in a newline. After the first failure lines are dropped. The program must ignore SIGXFSZ and SIGPIPE;
-  // both are then ordinary failures.
+  // `line` ends in a newline. After the first failure lines are dropped. SIGXFSZ and SIGPIPE must be ignored.
   void append(std::string_view line);
 
   // Returns "cannot write events.ndjson: No space left on device (ENOSPC)"; empty: no error.

@@ -6,8 +6,7 @@
 
 namespace distrun::report {
 
-// Returns nanoseconds since 1970; empty if the text is not such a time, or is beyond the range of 64 bits (the year
-// 2261).
+// Returns nanoseconds since 1970; empty if the text is not such a time or exceeds 64 bits (the year 2261).
 std::optional<std::int64_t> try_read_wall_time(const std::string& text);
 
 }  // namespace distrun::report

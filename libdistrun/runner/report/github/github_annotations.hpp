@@ -1,8 +1,7 @@
 #pragma once
 // Annotations that GitHub shows beside the code: an error for each test that did not pass, at the failed check or the
 // crash, and a warning for leaks and flaky tests. GitHub takes ten of each kind from a step and silently drops the
-// rest. So the most urgent come first, failures at the same location for the same reason share an annotation, and a
-// notice counts the rest.
+// rest. So the most urgent come first, equal failures share an annotation, and a notice counts the rest.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>

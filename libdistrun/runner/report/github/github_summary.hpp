@@ -1,7 +1,6 @@
 #pragma once
 // Formats the run as the step summary of GitHub Actions, in Markdown: totals, then each test that did not pass as a
-// line that unfolds to everything the console shows of it, with stacks and output. Output of tests is shown as plain
-// text.
+// line that unfolds to everything the console shows of it, with stacks and output. Output is plain text.
 #include <cstddef>
 #include <string>
 

@@ -197,8 +197,7 @@ void write_ctrf_problem(JsonWriter& out, const runner::Problem& problem) {
 constexpr char kSpecVersion[] = "0.0.0";
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-// Sums of whole milliseconds: a summary stores the start in milliseconds, and a report made from it must show the same
-// times.
+// Sums of whole milliseconds: a summary stores only those, and its reports must show the same.
 std::int64_t start_ms(const runner::RunRecord& run) { return run.started_wall_ns / kNsPerMs; }
 std::int64_t stop_ms(const runner::RunRecord& run) { return start_ms(run) + run.duration.count() / kNsPerMs; }
 

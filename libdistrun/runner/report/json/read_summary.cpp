@@ -231,8 +231,7 @@ void check_schema(const Json& found) {
   refuse("the schema is \"" + base::one_line(name, 60) + "\", this program reads " + read_here);
 }
 
-// Removes each test from the document as soon as it is complete, so that a summary of a hundred thousand tests is never
-// a tree in memory.
+// Removes each test from the document as soon as it is complete, so that a large summary is never a tree in memory.
 class Reader {
  public:
   runner::RunRecord read_run(std::string_view text) {

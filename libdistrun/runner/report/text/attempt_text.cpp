@@ -143,8 +143,7 @@ void add_others(std::string& out, const std::vector<Finding>& others) {
   if (others.size() > kOthersMax) out += kMore;
 }
 
-// Shows what the ranks were doing when the time ran out, or when one crashed or threw. Snapshots on request were shown
-// at once.
+// Shows the ranks at the timeout, crash or exception. Snapshots on request were shown at once.
 void add_looks(std::string& out, const std::vector<runner::Look>& looks, const Paint& paint) {
   for (const runner::Look& look : looks) {
     const bool told = look.kind != runner::LookKind::Slow && look.kind != runner::LookKind::Asked;

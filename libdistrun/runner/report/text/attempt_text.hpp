@@ -1,6 +1,5 @@
 #pragma once
-// Explains an attempt's verdict in lines that the console and JUnit share: the culprits with their errors, the results
-// of the other ranks, and leaks.
+// Explains an attempt's verdict in lines that the console and JUnit share: culprits with errors, other ranks, leaks.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>
@@ -11,8 +10,7 @@ namespace distrun::report {
 // Returns printable lines that end in newlines, not indented, and bounded for any record.
 std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& paint);
 
-// Returns the same text after the attempt's message, or after `otherwise` if that is empty; omits the message if the
-// text already contains it.
+// Returns the text after the attempt's message (if empty, `otherwise`), which is omitted if the text contains it.
 std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise, const Paint& paint);
 
 // Puts `indent` before each line of `text`; empty lines stay empty.

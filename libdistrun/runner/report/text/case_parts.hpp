@@ -1,6 +1,5 @@
 #pragma once
-// The parts shared by reports with a case for each test (JUnit, CTRF, GitHub): names, location of the failure, and
-// output.
+// Parts shared by reports with a case for each test (JUnit, CTRF, GitHub): names, failure location, output.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,8 +18,7 @@ struct SourcePlace {
   std::uint32_t line = 0;  // 0: unknown
 };
 
-// Returns the location to look at first: the check or crash of the first culprit that has one, else the test's
-// declaration. `attempt` may be null.
+// Returns the check or crash of the first culprit with a location, else the test's. `attempt` may be null.
 SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptRecord* attempt);
 
 // Returns the output of an attempt's ranks to `stream` (&RankRecord::out or err), each line with a prefix: "[rank 2]

@@ -24,8 +24,7 @@ struct ConsoleOptions {
   bool silent = false;      // shows nothing unless there is a failure
   bool shown_live = false;  // output of ranks is shown as it is written
   bool verbose = false;     // includes notes that change no verdict
-  // Returns whether distrun may draw a status line on the terminal now: a debugger or a shell may have it. Empty:
-  // always.
+  // Returns whether distrun may draw a status line now: a debugger or shell may have the terminal. Empty: always.
   std::function<bool()> has_terminal = {};
 };
 
@@ -35,8 +34,7 @@ class Console final : public runner::EventSink {
   Console(int fd, const ConsoleOptions& options, const base::Clock& clock);
   ~Console() override;
 
-  // Updates the status line. Call about ten times a second, also without a terminal: after a silent minute it prints a
-  // line that says what is running.
+  // Updates the status line. Call ten times a second; without a terminal, prints a line after a silent minute.
   void tick();
   // Sets the long waits of ranks, for the status line.
   void waiting(std::string waits) { progress_.waiting(std::move(waits)); }
@@ -48,8 +46,7 @@ class Console final : public runner::EventSink {
   // Sets the paths of the reports, which may not exist yet; call before on_run_end.
   void reports(std::vector<std::string> paths) { reports_ = std::move(paths); }
 
-  // Returns the errno that kept the output from an interested reader; 0: none. A reader that closes the pipe (head) or
-  // the terminal has seen enough.
+  // Returns the errno of lost output; 0: none. A reader that closes the pipe (head) or the terminal is no error.
   int error() const noexcept { return out_.reader_has_gone() ? 0 : out_.error(); }
 
   void on_run_start(const runner::RunRecord& run, int tests) override;

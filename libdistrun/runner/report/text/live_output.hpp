@@ -28,8 +28,7 @@ class LiveOutput final : public launch::OutputSink {
   static constexpr std::size_t kLineMax = 64U << 10U;
   static constexpr std::size_t kPendingMax = 1U << 20U;  // bytes that may be pending before ranks are slowed down
 
-  // The descriptors are not owned; `clock` must outlive this object. If both are the same file, the order of output is
-  // kept across them.
+  // The descriptors are not owned; `clock` must outlive this object. If both are the same file, the order is kept.
   LiveOutput(int out, int err, const LiveOptions& options, const base::Clock& clock);
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;

@@ -10,8 +10,7 @@
 
 namespace distrun::report {
 
-// Returns the culprits' output, for a failure; if there is no such output, that of the first rank that wrote. At most
-// 40 lines per stream.
+// Returns the culprits' output; if they wrote none, that of the first rank that did. At most 40 lines per stream.
 std::string output_of_culprits(const runner::AttemptRecord& attempt, const Paint& paint);
 
 // Returns all output, merging ranks with equal output. At most 10 000 lines per stream.

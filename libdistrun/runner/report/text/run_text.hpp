@@ -10,9 +10,8 @@
 namespace distrun::report {
 
 // Returns the end of a run on the console: flaky tests, failed ones, problems, paths of reports, the `slow` slowest
-// tests, and the totals as the last line. Problems that were already shown are omitted if no test ran, since they are
-// then right above; output that was already shown is omitted, too. `verbose` adds names that appeared and may belong to
-// other programs.
+// tests, and the totals as the last line. Problems already shown are omitted if no test ran, since they are right
+// above; output already shown is omitted, too. `verbose` adds names that may be other programs'.
 struct ToldBefore {
   bool problems = false;
   bool output = false;

@@ -6,8 +6,8 @@
 
 namespace distrun::report {
 
-// Returns "fail           12.4 ms  Ring.gather - rank 2: CheckFailed: ...", one line without a newline. Cut to `width`
-// columns; 0: not cut.
+// Returns "fail           12.4 ms  Ring.gather - rank 2: CheckFailed: ...", without newline, cut to `width` columns (0:
+// not cut).
 std::string test_line(const runner::TestRecord& test, const Paint& paint, int width);
 
 // Returns the first line of a run: its tests and settings.
