@@ -15,7 +15,7 @@ rpc::PipeOptions options_before(const rpc::RpcBackendOptions& options) {
   return dynamic_cast<const rpc::PipeOptions&>(options);
 }
 
-// Ranks that are threads have states of their own.
+// A rank that is a thread has its own RankState, apart from the process's.
 std::string agent_before(const rpc::PipeOptions& options) {
   const bool is_thread = &core::rank_state() != &core::process_rank_state();
   return is_thread && options.transports.empty() && rpc::run_transport() == "best" ? "inproc" : "pipe";

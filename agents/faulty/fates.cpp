@@ -12,13 +12,13 @@ namespace {
 using base::Fault;
 using base::FaultKind;
 
-constexpr std::size_t kMessagesMax = 100'000;  // that are remembered; those beyond it do not fail
+constexpr std::size_t kMessagesMax = 100'000;  // remembered for Fail faults; later ones do not fail
 
-// Uniform in [0, 1).
+// Returns a number uniform in [0, 1).
 double unit_of(std::uint64_t drawn) noexcept { return static_cast<double>(drawn >> 11) * 0x1p-53; }
 
-// Answers that say the same are told apart by the call that they answer; calls that say the same are the same call,
-// made again.
+// Identifies a message by its content. Equal answers are distinguished by the call that they answer; equal calls count
+// as retries of one call.
 std::uint64_t number_of(rpc::WorkerId to, FaultKind kind, const rpc::Message& message) {
   std::uint64_t number = base::derive_seed(static_cast<std::uint64_t>(to), base::name_of(kind));
   if (kind == FaultKind::Reply || kind == FaultKind::Failure || kind == FaultKind::Cancel) {
@@ -70,12 +70,12 @@ Fate Fates::next(rpc::WorkerId to, FaultKind kind, const rpc::Message& message) 
     const Fault& fault = plan_.faults[i];
     if (!fault.kinds.test(static_cast<std::size_t>(kind))) continue;
     if (fault.action == Fault::Action::Fail && !number) number = number_of(to, kind, message);
-    apply(fault, stream_of(to, kind, i).next(), number.value_or(0) + i, fate);  // each fault counts for itself
+    apply(fault, stream_of(to, kind, i).next(), number.value_or(0) + i, fate);  // each fault counts separately
   }
   return fate;
 }
 
-// What was drawn decides by its upper bits; a lie takes all of it, mixed anew.
+// The upper bits of `drawn` decide whether a fault hits; a lie derives a new seed from all of its bits.
 void Fates::apply(const Fault& fault, std::uint64_t drawn, std::uint64_t message, Fate& fate) {
   const bool is_hit = unit_of(drawn) < fault.chance;
   switch (fault.action) {

@@ -1,6 +1,6 @@
 #pragma once
-// Decides what becomes of each message: by the plan, its seed, and how many of its kind have gone to that worker
-// before; not by time. Every fault draws for itself, so one of a plan says nothing about another.
+// Decides what happens to each message. The decision depends on the plan, its seed, and the number of messages of that
+// kind sent to that worker before; never on time. Every fault draws separately, so faults of a plan are independent.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -18,25 +18,25 @@ struct Fate {
   bool fails = false;
   bool is_dropped = false;
   bool is_doubled = false;
-  std::optional<std::uint64_t> lie;  // any number: says which bit
+  std::optional<std::uint64_t> lie;  // random bits that choose the bit to flip
   base::Nanoseconds delay{};
   bool keeps_order = false;
-  int behind = 0;  // so many messages; 0: it is not held back for any
+  int behind = 0;  // number of later messages that overtake it; 0: not reordered
 };
 
-// Any thread.
+// Thread-safe.
 class Fates {
  public:
   Fates(base::FaultPlan plan, rpc::WorkerId self) : plan_(std::move(plan)), self_(self) {}
 
-  // Of the next message to that worker.
+  // Returns the fate of the next message to that worker.
   Fate next(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message);
-  // Of one of which no plan speaks: it counts for cuts.
+  // Returns the fate of a message that no fault can name. It counts for cuts only.
   Fate next(rpc::WorkerId to);
   const base::FaultPlan& plan() const noexcept { return plan_; }
 
  private:
-  // What a fault draws for the messages of one kind to one worker.
+  // The random numbers that one fault draws for messages of one kind to one worker.
   struct Stream {
     std::uint64_t seed = 0;
     std::uint64_t drawn = 0;
@@ -53,7 +53,7 @@ class Fates {
   // Guarded by mutex_.
   std::unordered_map<std::uint64_t, Stream> streams_;
   std::unordered_map<rpc::WorkerId, std::uint64_t> sent_;
-  std::unordered_map<std::uint64_t, std::uint64_t> attempts_;  // by message
+  std::unordered_map<std::uint64_t, std::uint64_t> attempts_;  // by the hash that identifies a message
 };
 
 }  // namespace distrun::agents::faulty

@@ -10,7 +10,8 @@
 namespace distrun::agents::faulty {
 namespace {
 
-// The end of a connection: to whoever does not know the section, the end of a call that there is not.
+// The notice that a connection was cut. An agent that does not know the section reads it as the cancellation of a call
+// that does not exist.
 constexpr auto kCutSection = static_cast<rpc::SectionTag>(0xf0);
 constexpr std::uint64_t kNoCall = ~std::uint64_t{0};
 
@@ -59,7 +60,7 @@ void FaultyAgent::start(rpc::Receiver& receiver) {
   inner_->start(static_cast<rpc::Receiver&>(*this));
 }
 
-// ---- what is sent
+// ---- sending
 
 void FaultyAgent::refuse_cut(rpc::WorkerKey to) const {
   if (!peers_.has_cut()) return;
@@ -67,7 +68,7 @@ void FaultyAgent::refuse_cut(rpc::WorkerKey to) const {
   if (peer != nullptr && peer->is_cut) throw cut_error(peer->record.worker);
 }
 
-// Of those the agent knows what to say.
+// The inner agent reports errors for unknown and lost workers.
 bool FaultyAgent::is_past_faults(rpc::WorkerKey to) const {
   if (fates_.plan().faults.empty() || is_closed_) return true;
   const PeerPtr peer = peers_.find(to);
@@ -120,7 +121,8 @@ void FaultyAgent::make_lie(rpc::WorkerKey to, base::FaultKind kind, rpc::Message
               std::to_string(message.id) + ": " + describe(*told, message);
 }
 
-// At once, or later. Answers that can't be held back are not refused: whoever waits for one would wait in vain.
+// Sends at once, or holds the message back. Answers that cannot be held back are sent at once instead of refused, since
+// the caller would wait for them in vain.
 void FaultyAgent::pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message,
                        rpc::Urgency urgency, const Fate& fate) {
   const bool is_call = message.kind == rpc::MessageKind::Call && message.is_limited;
@@ -147,7 +149,7 @@ void FaultyAgent::forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency 
   for (rpc::Message& each : held_.passed(to)) bring(to, std::move(each));
 }
 
-// Its sender is told nothing any more: a loss is told by lose(), and for the rest there is a limit to a call's time.
+// Errors are not reported to the sender any more: lose() reports a loss, and the timeout of the call covers the rest.
 void FaultyAgent::bring(rpc::WorkerKey to, rpc::Message message) noexcept {
   const std::optional<base::FaultKind> kind = kind_of(message);
   try {
@@ -171,7 +173,7 @@ std::string FaultyAgent::name_of_worker(rpc::WorkerKey worker) const {
   return peer != nullptr ? peer->record.worker.name() : "worker " + std::to_string(worker.id);
 }
 
-// ---- what is received
+// ---- receiving
 
 std::unique_ptr<future::HandlerTask> FaultyAgent::receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
   rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire);
@@ -198,20 +200,20 @@ void FaultyAgent::tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const bas
   receiver->lose(worker, why);
 }
 
-// The other end is told first: of an agent that has only been made to forget this one it would not hear.
+// Sends the notice before it removes the worker: the peer would not notice that the inner agent only forgets it.
 void FaultyAgent::carry_out_cut(rpc::WorkerKey to) noexcept {
   const PeerPtr peer = peers_.find(to);
   if (peer == nullptr || !peer->is_cut) return;
   try {
     inner_->send(to, cut_notice(), rpc::Urgency::Later);
-  } catch (const std::exception&) {  // it is gone without
+  } catch (const std::exception&) {  // the peer is gone without the notice
   }
   inner_->remove_worker(to);
   const std::lock_guard lock(peer->receiving);
   tell_loss(*peer, peer->record.worker, cut_error(peer->record.worker));
 }
 
-// ---- its end
+// ---- closing
 
 void FaultyAgent::close(base::Nanoseconds limit) noexcept {
   if (mark_.is_inherited() || is_closed_.exchange(true)) return;

@@ -1,9 +1,9 @@
 #pragma once
-// The agent "faulty": does all by another agent, and to what is sent what the plan says (fates.hpp). What it does, it
-// does where a message is sent; where it is received it only knows of connections that were cut, of which whoever cuts
-// tells the other end by a message that other agents take for nothing. Without faults it is as if it were not there.
+// The agent "faulty": wraps another agent and applies the faults of a plan (fates.hpp) to the messages that it sends.
+// The receiving side only handles cut connections: the end that cuts reports it to its peer by a message that other
+// agents ignore. Without faults it behaves like the inner agent.
 //
-// Nothing of it blocks. What was held back goes when the agent is closed, if there is time to, else nowhere.
+// Never blocks. close() sends the messages that are held back if its limit is above 0, and drops them otherwise.
 #include <agents/faulty/fates.hpp>
 #include <agents/faulty/held.hpp>
 #include <agents/faulty/lie.hpp>
@@ -16,7 +16,7 @@ namespace distrun::agents::faulty {
 
 class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueEvents {
  public:
-  // Of the rank whose work the calling thread does. `inner` was not started.
+  // The agent belongs to the rank of the calling thread. `inner` must not have been started.
   FaultyAgent(std::shared_ptr<rpc::Agent> inner, base::FaultPlan plan);
   ~FaultyAgent() override { close(base::Nanoseconds(0)); }
 
@@ -27,7 +27,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void remove_worker(rpc::WorkerKey worker) noexcept override;
   bool is_gone(const rpc::WorkerRecord& record) const noexcept override { return inner_->is_gone(record); }
   void start(rpc::Receiver& receiver) override;
-  // Also throws Error{Overloaded} "RPCErr:2:Send attempt failed intentionally for ...", and when too much is held back.
+  // Also throws Error{Overloaded} "RPCErr:2:Send attempt failed intentionally for ...", and if too much is held back.
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
   bool has_room(rpc::WorkerKey to) const noexcept override { return held_.has_room() && inner_->has_room(to); }
   void look_after(rpc::WorkerKey peer) noexcept override { inner_->look_after(peer); }
@@ -35,7 +35,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void set_end(const std::string& why) noexcept override { inner_->set_end(why); }
   void close(base::Nanoseconds limit) noexcept override;
   bool is_by_hand() const noexcept override { return inner_->is_by_hand(); }
-  // Besides: "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_lie".
+  // Adds "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_lie".
   std::map<std::string, std::string> debug_info() const override;
 
  private:
@@ -54,7 +54,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
   void done(Done done, base::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept;
   std::string name_of_worker(rpc::WorkerKey worker) const;
-  // With the peer's `receiving` held.
+  // Requires the peer's `receiving` lock.
   void tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept;
 
   const base::ProcessMark mark_;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For what is held back behind others, should none come: it is to come late, not never.
+// Limit of a message that is held back behind others: without later messages it is sent late instead of never.
 constexpr base::Nanoseconds kBehindMax = 200ms;
 
 base::TimePoint now() { return base::system_clock().now(); }
@@ -65,7 +65,7 @@ Held::Entries::node_type Held::extract(Entries::iterator at) {
   return entries_.extract(at);
 }
 
-// Once it was sent: until then nothing may overtake it.
+// Called after the message was sent: until then nothing may overtake it.
 void Held::leave_line(const Entry& entry) noexcept {
   --count_;
   if (!entry.is_ordered) return;
@@ -103,7 +103,7 @@ void Held::run() {
   std::unique_lock lock(mutex_);
   while (!is_closed_) {
     if (entries_.empty()) {
-      changed_.wait(lock);  // it waits for nothing that a rank could do: nothing is shown
+      changed_.wait(lock);  // not shown on the board: no rank can end this wait
       continue;
     }
     const auto first = entries_.begin();

@@ -1,6 +1,6 @@
 #pragma once
-// Messages that go later: when it is time, or behind others. A thread of its own, which there is only once something is
-// held, sends what is due, and carries out cuts.
+// Holds messages back until a time, or until other messages were sent first. A thread, started with the first held
+// message, sends what is due and carries out cuts.
 //
 //   open -> closed
 #include <atomic>
@@ -22,7 +22,7 @@ class RankState;
 
 namespace distrun::agents::faulty {
 
-// Does what is due; on the thread, or on that of whoever closes.
+// Carries out what is due. Called on Held's thread, or on the thread that calls close().
 class DueEvents {
  public:
   virtual void bring(rpc::WorkerKey to, rpc::Message message) noexcept = 0;
@@ -34,47 +34,49 @@ class DueEvents {
 
 enum class Holding : std::uint8_t { Taken, NotWanted, Full };
 
-// Any thread.
+// Thread-safe.
 class Held {
  public:
   static constexpr std::size_t kMessagesMax = 10'000;
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
 
-  // `rank` is whose work the thread does.
+  // Held's thread runs as `rank`.
   Held(DueEvents& events, core::RankState& rank) : events_(events), rank_(rank) {}
   ~Held() { close(false); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
-  // Takes the message if its fate, or one that went before it, wants that; its tensors are copied. Full: too much is
-  // held, and `message` as it was. Throws what copying throws, and Error{Overloaded} if there can be no thread.
+  // Takes the message, with copies of its tensors, if its fate or an ordered message before it requires that. Full: the
+  // limit is reached, and `message` is unchanged. Throws what copying throws, and Error{Overloaded} if the thread
+  // cannot start.
   Holding take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate);
   void cut(rpc::WorkerKey to);
-  // Returns whether another message would be taken.
+  // Returns whether take() has room for another message.
   bool has_room() const noexcept;
-  // Another message has gone there: what was to go behind it, and is to go now.
+  // Called after another message was sent to that worker. Returns the messages that were held behind it and are due
+  // now.
   std::vector<rpc::Message> passed(rpc::WorkerKey to);
   void forget(rpc::WorkerKey to) noexcept;
-  // What is held goes at once, or nowhere. Idempotent.
+  // Sends what is held if `goes`, or else drops it. Idempotent.
   void close(bool goes) noexcept;
 
  private:
   struct Entry {
     rpc::WorkerKey to;
-    std::optional<rpc::Message> message;  // nothing: a cut
+    std::optional<rpc::Message> message;  // empty: a cut
     std::uint64_t bytes = 0;
     int behind = 0;
     bool is_ordered = false;
   };
-  using Time = std::pair<base::TimePoint, std::uint64_t>;  // when, and the order of what is due at the same time
+  using Time = std::pair<base::TimePoint, std::uint64_t>;  // due time, then order of arrival
   using Entries = std::map<Time, Entry>;
-  // Messages to one worker that keep their order.
+  // Counts the messages to one worker that keep their order.
   struct Line {
-    std::size_t count = 0;  // also that which is being sent
+    std::size_t count = 0;  // includes the one that is being sent
     base::TimePoint last{};
   };
 
-  // With the lock held.
+  // These require mutex_.
   void put(base::TimePoint due, Entry entry);
   Entries::node_type extract(Entries::iterator at);
   void leave_line(const Entry& entry) noexcept;
@@ -83,7 +85,7 @@ class Held {
 
   DueEvents& events_;
   core::RankState& rank_;
-  std::atomic<std::size_t> count_{0};  // of what is held or is being sent: 0 is seen without the lock
+  std::atomic<std::size_t> count_{0};  // of messages held or being sent; 0 is read without the lock
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.

@@ -24,7 +24,7 @@ FaultKind kind_of_call(const rpc::Message& call) noexcept {
   return rpc::context_of(call) == rpc::kNoContext ? FaultKind::Call : FaultKind::Forward;
 }
 
-// By their first byte.
+// Decides by the first byte.
 std::optional<FaultKind> kind_of_reference(const rpc::Message& message) noexcept {
   constexpr FaultKind kinds[] = {FaultKind::ForkRequest, FaultKind::ChildAccept, FaultKind::UserDelete, FaultKind::Ack};
   const auto number = message.payload.empty() ? std::size_t{0} : static_cast<std::size_t>(message.payload.front());

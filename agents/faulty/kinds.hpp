@@ -1,5 +1,5 @@
 #pragma once
-// Which kind of message one is, for a plan of faults.
+// Classifies messages into the kinds that a plan of faults names.
 #include <optional>
 
 #include <distrun/common/base/fault_plan.hpp>
@@ -7,7 +7,7 @@
 
 namespace distrun::agents::faulty {
 
-// Nothing: of a kind that no plan names.
+// Returns nullopt for a kind that no plan can name.
 std::optional<base::FaultKind> kind_of(const rpc::Message& message) noexcept;
 
 }  // namespace distrun::agents::faulty

@@ -7,9 +7,9 @@
 namespace distrun::agents::faulty {
 namespace {
 
-constexpr std::size_t kReplyHead = 1;  // says what can be in the value
+constexpr std::size_t kReplyHead = 1;  // the first byte tells what the value may contain
 
-// Nothing: to read it would run code of a plugin's classes.
+// Returns nullopt if reading the message would run code of a plugin's classes.
 std::optional<bool> is_readable(const rpc::Message& message) {
   if (message.kind != rpc::MessageKind::Reply || !rpc::is_plain(message)) return std::nullopt;
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// Makes a message say something else than it did.
+// Corrupts messages for the fault "lie": flips one bit.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,12 +12,13 @@ struct Lie {
   std::size_t byte = 0;
   std::uint8_t before = 0;
   std::uint8_t after = 0;
-  std::optional<bool> is_readable;  // as another value; nothing: unknown
+  std::optional<bool> is_readable;  // whether the message still decodes, to another value; nullopt: unknown
 };
 
-// Another bit, which `drawn` chooses, in its payload; of a reply in its value. Nothing: there is no bit in it.
+// Flips the bit of the payload that `drawn` chooses; of a reply, a bit of its value. Returns nullopt if there is no
+// such bit.
 std::optional<Lie> lie(rpc::Message& message, std::uint64_t drawn);
-// "byte 5 of 17 is 0xfc and was 0x7c: another value".
+// Returns for example "byte 5 of 17 is 0xfc and was 0x7c: another value".
 std::string describe(const Lie& lie, const rpc::Message& message);
 
 }  // namespace distrun::agents::faulty

@@ -16,7 +16,7 @@ PeerPtr Peers::get(const rpc::WorkerInfo& worker) {
   if (peer == nullptr) return peer = std::move(made);
   const rpc::WorkerInfo& known = peer->record.worker;
   if (known.key().matches(worker.key())) return peer;
-  // What comes late of one that has left is heard, and nobody else is taken for it.
+  // Late messages of an earlier incarnation are still received, but never attributed to the newer one.
   return known.incarnation() > worker.incarnation() ? made : peer = std::move(made);
 }
 
@@ -35,7 +35,7 @@ void Peers::remove(rpc::WorkerKey key) noexcept {
   const std::unique_lock lock(mutex_);
   const auto found = all_.find(key.id);
   if (found == all_.end() || !found->second->record.worker.key().matches(key)) return;
-  found->second->is_lost = true;  // who has it still tells nobody
+  found->second->is_lost = true;  // other holders of the pointer report no loss
   all_.erase(found);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What is known of the other workers beside what the agent knows: whose loss was told, and to whom the connection was
-// cut. The agent has forgotten those, and for the session they are lost.
+// State of other workers that the inner agent does not keep: which losses were reported, and which connections were
+// cut. After a cut the inner agent has forgotten the worker, and for the session it is lost.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -18,25 +18,25 @@ namespace distrun::agents::faulty {
 struct Peer {
   explicit Peer(rpc::WorkerRecord record_) : record(std::move(record_)) {}
 
-  const rpc::WorkerRecord record;    // its address is empty if nobody has told it
+  const rpc::WorkerRecord record;    // the address is empty if it is not known
   std::atomic<bool> is_cut{false};   // nothing is sent any more
-  std::atomic<bool> is_lost{false};  // nor received, and the receiver has been told
-  std::mutex receiving;              // held while the receiver has something of it
+  std::atomic<bool> is_lost{false};  // nothing is received either; the receiver was notified
+  std::mutex receiving;              // held while the receiver handles something from the peer
 };
 using PeerPtr = std::shared_ptr<Peer>;
 
-// Any thread.
+// Thread-safe.
 class Peers {
  public:
-  // Makes it known if it is not, in the place of one that has joined before it.
+  // Returns the peer; adds it if it is unknown, in place of an earlier incarnation.
   PeerPtr get(const rpc::WorkerInfo& worker);
   PeerPtr find(rpc::WorkerKey worker) const;
-  // False: it is one to whom the connection is cut, and stays so. Another worker takes the place of one that is gone.
+  // Returns false if the connection to this worker is cut; it stays so. Another worker replaces one that is gone.
   bool add(const rpc::WorkerRecord& record);
   void remove(rpc::WorkerKey worker) noexcept;
   std::vector<rpc::WorkerInfo> cut() const;
   bool has_cut() const noexcept { return has_cut_.load(std::memory_order_acquire); }
-  // Marks it. Null: it is not known, or was marked before.
+  // Marks the peer as cut. Returns null if it is unknown or was marked before.
   PeerPtr begin_cut(rpc::WorkerKey worker);
   void mark_cut(Peer& peer) noexcept;
 
@@ -46,7 +46,7 @@ class Peers {
   std::atomic<bool> has_cut_{false};
 };
 
-// Of who is cut off.
+// Returns the error for a worker that was cut off.
 base::Error cut_error(const rpc::WorkerInfo& worker);
 
 }  // namespace distrun::agents::faulty

@@ -1,10 +1,10 @@
-// The faulty agent among the backends of RPC, from when the library is loaded.
+// Registers the faulty agent as an RPC backend when the library is loaded.
 #include <agents/faulty/backend.hpp>
 
 namespace distrun::agents::faulty {
 namespace {
 
-// Options of the pipe too, so that a run may have it in place of that one.
+// Also accepts the pipe's options, so that `--faults` can replace the pipe in any run.
 bool takes(const rpc::RpcBackendOptions& options) {
   return dynamic_cast<const rpc::FaultyOptions*>(&options) != nullptr ||
          dynamic_cast<const rpc::PipeOptions*>(&options) != nullptr;

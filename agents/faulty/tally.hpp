@@ -1,5 +1,5 @@
 #pragma once
-// What was done to how many messages, by kind.
+// Counts faults by what was done and by kind of message.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -17,22 +17,22 @@ enum class Done : std::uint8_t {
   Duplicated,
   Reordered,
   Lied,
-  LiedWrong,       // of those: replies with another value
-  LiedUnreadable,  // and with what is none
-  SentAtOnce,      // though to be held back: too much was
-  LostLater,       // held back, and then the agent did not take it
+  LiedWrong,       // lies: replies that decode to another value
+  LiedUnreadable,  // lies: replies that no longer decode
+  SentAtOnce,      // should have been held back, but the limit was reached
+  LostLater,       // held back, then refused by the inner agent
 };
 inline constexpr std::size_t kDone = 10;
 const char* name_of(Done done) noexcept;
 
-// Any thread.
+// Thread-safe.
 class Tally {
  public:
   void count(Done done, base::FaultKind kind) noexcept { ++at(done, kind); }
   std::uint64_t of(Done done, base::FaultKind kind) const noexcept {
     return counts_[static_cast<std::size_t>(done)][static_cast<std::size_t>(kind)];
   }
-  // "faulty.dropped.fork_request": what is not 0.
+  // Adds the counts that are not 0, as "faulty.dropped.fork_request".
   void add_debug_info(std::map<std::string, std::string>& info) const;
 
  private:

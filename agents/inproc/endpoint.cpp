@@ -24,7 +24,7 @@ Error left(const rpc::WorkerInfo& worker, const std::string& why = "") {
   return error.with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
-// The endpoints of this process that are not closed.
+// The open endpoints of this process.
 class Table {
  public:
   std::uint64_t next_number() noexcept { return ++last_; }
@@ -56,13 +56,13 @@ class Table {
   std::map<std::uint64_t, std::weak_ptr<Endpoint>> endpoints_;  // guarded by mutex_
 };
 
-// Until the process ends: threads of ranks may be left over.
+// Never destroyed: threads of ranks may outlive main().
 Table& table() {
   static auto* const table = new Table;
   return *table;
 }
 
-// A number that all of `text` is, or the error of an address.
+// Returns the number that `text` consists of. Throws the error for an invalid address.
 std::uint64_t number_in(std::string_view text, const std::string& address) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -122,7 +122,7 @@ void Endpoint::add_worker(const rpc::WorkerRecord& record) {
     add(record.worker, number, before);
   }
   if (before != nullptr) before->end(rpc::replaced_error(before->from()));
-  // One that closes leaves the table first and tells all that know it afterwards, so it is not missed.
+  // A peer that closes leaves the table first and then notifies all endpoints, so its end is not missed.
   if (table().find(number) == nullptr) lose(record.worker.id(), number, left(record.worker));
 }
 
@@ -155,7 +155,7 @@ bool Endpoint::is_gone(const std::string& address) noexcept {
   try {
     return table().find(endpoint_of(address)) == nullptr;
   } catch (const Error&) {
-    return false;  // it is in another process
+    return false;  // the worker is in another process
   }
 }
 
@@ -169,7 +169,7 @@ void Endpoint::remove_worker(rpc::WorkerKey worker) noexcept {
   peer.in->forgive();
 }
 
-// Opened without the lock: what waits in a lane is received at once.
+// Opens the lanes without the lock, since messages that wait in them are received at once.
 void Endpoint::start(rpc::Receiver& receiver) {
   std::vector<std::shared_ptr<Lane>> lanes;
   {
@@ -272,8 +272,8 @@ void Endpoint::set_end(const std::string& why) noexcept {
   end_ = why;
 }
 
-// What was sent is in the lanes of those who receive it already, in front of the news that this one leaves. A forked
-// process has a copy of all of that, and no reader.
+// Messages sent before are already in the receivers' lanes, ahead of the notice that this endpoint closes. In a forked
+// process these are copies without a reader: nothing to do.
 void Endpoint::close() noexcept {
   if (mark_.is_inherited()) return;
   std::vector<std::shared_ptr<Lane>> lanes;

@@ -1,7 +1,7 @@
 #pragma once
-// The agent for ranks that are threads of one process: a message is handed over as it is, but for its tensors, of which
-// the receiver gets copies. The sender's thread does what there is to do, so there are no others, and nothing to wait
-// for: send() may receive, for any worker of the process, before it returns.
+// The agent for ranks that are threads of one process. Hands messages over without encoding them; only tensors are
+// copied. The sender's thread does all the work, so the agent has no threads and nothing to wait for: send() may
+// receive messages, for any worker of the process, before it returns.
 #include <memory>
 
 #include <agents/inproc/endpoint.hpp>

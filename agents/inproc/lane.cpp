@@ -13,7 +13,7 @@ constexpr std::uint64_t kMessagesMax = 100'000;
 constexpr std::uint64_t kInLaneMax = 64ull << 20;  // bytes
 constexpr std::uint64_t kInPoolMax = 1ull << 30;
 constexpr std::uint64_t kAnswersMax = 1ull << 30;  // bytes in the lane
-constexpr int kReceivedAtOnce = 64;                // then the sender continues, and so does a thread of the receiver
+constexpr int kReceivedAtOnce = 64;                // then a thread of the receiver takes over, and the sender continues
 
 core::ThreadState state_of(core::RankState& rank) {
   core::ThreadState state;
@@ -23,7 +23,7 @@ core::ThreadState state_of(core::RankState& rank) {
 
 }  // namespace
 
-// Runs on the receiver's pool; with no task of the receiver's it goes on emptying the lane there.
+// Runs on the receiver's pool. Without a task of the receiver it continues to empty the lane.
 class LaneTask final : public future::HandlerTask {
  public:
   LaneTask(std::shared_ptr<Lane> lane, std::unique_ptr<future::HandlerTask> task, std::uint64_t bytes)
@@ -105,7 +105,7 @@ void Lane::open(rpc::Receiver& receiver) {
   empty_soon(shared_from_this());
 }
 
-// The wait has no bound of its own, as the receiver must not go before: what it waits for must not block.
+// The wait is unbounded because the receiver must not be destroyed earlier; receivers must not block.
 void Lane::close() noexcept {
   std::deque<Held> dropped;
   std::unique_lock lock(mutex_);
@@ -139,7 +139,7 @@ bool Lane::claim() noexcept {
 void Lane::empty_soon(std::shared_ptr<Lane> lane) {
   thread_local std::deque<std::shared_ptr<Lane>> lanes;
   lanes.push_back(std::move(lane));
-  if (lanes.size() > 1) return;  // the thread is at one of them
+  if (lanes.size() > 1) return;  // this thread already empties a lane
   for (; !lanes.empty(); lanes.pop_front()) lanes.front()->empty();
 }
 
@@ -156,7 +156,8 @@ void Lane::empty() noexcept {
   is_claimed_ = false;
 }
 
-// So that a thread does not stay here for as long as others of its rank send.
+// Moves the work to the receiver's pool, so that a thread is not kept here for as long as other threads of its rank
+// send.
 bool Lane::hand_over() noexcept {
   try {
     future::handler_pool_of(rank_).post_control(std::make_unique<LaneTask>(shared_from_this(), nullptr, 0));
@@ -197,7 +198,7 @@ void Lane::receive_end(std::unique_lock<std::mutex>& lock) {
   as_receiver(lock, [this, why = *end_](rpc::Receiver& receiver) { receiver.lose(from_, why); });
 }
 
-// A message for which there is no thread can't be answered: it is as if its sender had gone.
+// A message without a thread to run it cannot be answered: it ends the lane as if its sender had left.
 void Lane::post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes) {
   try {
     if (task != nullptr) {

@@ -9,7 +9,7 @@ std::shared_ptr<rpc::Agent> make_agent(const rpc::AgentSetting& setting, const r
   return std::make_shared<InprocAgent>(setting);
 }
 
-// While the library is loaded.
+// Registered while the library is loaded.
 const rpc::Backend registered =
     rpc::register_backend({"inproc", takes, [] { return std::make_unique<rpc::PipeOptions>(); }, make_agent, {}});
 
