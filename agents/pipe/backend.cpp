@@ -24,7 +24,7 @@ void check(const std::vector<std::string>& names, const std::vector<std::string>
   }
 }
 
-// What a test says, else what the run says, else all of them, the quickest first. PyTorch's name of TCP is "uv".
+// Returns the test's choice, or the run's, or all, fastest first. PyTorch's name of TCP is "uv".
 std::vector<std::string> transports_of(const rpc::PipeOptions& options) {
   std::vector<std::string> named = options.transports;
   std::replace(named.begin(), named.end(), std::string("uv"), std::string("tcp"));

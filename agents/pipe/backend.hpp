@@ -1,13 +1,13 @@
 #pragma once
-// Makes pipe agents.
+// Creates pipe agents.
 #include <memory>
 
 #include <distrun/runtime/rpc/session/backends.hpp>
 
 namespace distrun::agents::pipe {
 
-// Of the rank whose work the calling thread does. Throws Error{InvalidArgument} for transports and channels that there
-// are not ("Unknown transport: X"), and what opening its sockets and its shared memory throws.
+// The agent belongs to the rank of the calling thread. Throws Error{InvalidArgument} for unknown transports and
+// channels ("Unknown transport: X"), and what opening its sockets and its shared memory throws.
 std::shared_ptr<rpc::Agent> make_pipe_agent(const rpc::AgentSetting& setting, const rpc::PipeOptions& options);
 
 }  // namespace distrun::agents::pipe

@@ -1,5 +1,5 @@
 #pragma once
-// What comes of a handshake, and who is told. See porter.hpp.
+// The result of a handshake, and the events that Porter reports. See porter.hpp.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace distrun::agents::pipe {
 
-// Of a handshake that both sides have agreed on.
+// A connection that both sides have agreed on.
 struct Connection {
   WorkerId peer = -1;
   rpc::Incarnation incarnation = 0;
@@ -25,44 +25,44 @@ struct Connection {
   std::string transport;
   std::vector<std::string> channels;  // as far as this end can tell
   std::vector<NotTaken> not_taken;
-  base::Fd socket;                // the stream of uds and tcp; of shm nothing more is to come from it but its end
-  std::vector<base::Fd> fds;      // what the peer has sent along
-  std::vector<base::Fd> own_fds;  // of who connects: what it has sent along
+  base::Fd socket;                // the stream of uds and tcp; with shm it only reports the peer's end
+  std::vector<base::Fd> fds;      // descriptors that the peer has sent
+  std::vector<base::Fd> own_fds;  // descriptors that the connector has sent; empty at the listener
   bool is_connector = false;
   std::unique_ptr<Seal> seal;  // of this end
   SealMark peer_seal;
-  std::optional<std::string> proved;  // of who connects: what prove() has returned
+  std::optional<std::string> proved;  // the connector's result of prove()
 };
 
-// On the porter's thread, and quick: nothing else moves meanwhile. They throw nothing, where nothing is said.
+// Called on the I/O thread. Must be quick, since all sockets wait meanwhile, and must not throw unless stated.
 class PorterEvents {
  public:
   // Called when a worker that knows the secret connects. If a predecessor under its id is connected, end that
   // connection and call forget_here() before returning.
   virtual void make_room(const Hello& hello) = 0;
-  // Why nobody wants to talk to that worker, who knows the secret; nothing: welcome.
+  // Returns why to refuse that worker, which knows the secret; nullopt: accept it.
   virtual std::optional<std::string> refuse(const Hello& hello) = 0;
-  // What is sent along with a Hello, if it offers shm; Connection::own_fds, if this connection is the one that stays.
-  // Called again for each try. An Error that it throws ends the handshake.
+  // Returns the descriptors to send with a Hello that offers shm. They become Connection::own_fds if this connection
+  // stays. Called again for each try. If it throws an Error, the handshake ends.
   virtual std::vector<base::Fd> fds_for_hello(WorkerId peer) = 0;
-  // What is sent along with a Welcome over a Unix socket. They must stay open as long as the porter; an Error that it
-  // throws is what the peer is refused with.
+  // Returns the descriptors to send with a Welcome over a Unix socket. They must stay open as long as the Porter. If it
+  // throws an Error, the peer is refused with its text.
   virtual std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) = 0;
 
-  // Of a peer once until forget(), or until ended() was told, whoever of both has begun. Where this side had begun,
-  // too, its own attempt is over.
+  // Called once per peer until forget() or ended(), whichever side has begun. An attempt of this side is then over,
+  // too.
   virtual void connected(Connection connection) = 0;
-  // An own attempt is over, and there is no connection.
+  // An attempt of this side is over, and there is no connection.
   virtual void failed(rpc::WorkerKey peer, const base::Error& why) = 0;
 
-  // There are bytes, or the end of them. Again and again until they are read.
+  // There are bytes, or the end of the stream. Called repeatedly until they are read.
   virtual void readable(WorkerId peer) = 0;
-  // There is room, once for each want_writable().
+  // There is room to write; called once for each want_writable().
   virtual void writable(WorkerId peer) = 0;
-  // Its socket is at its end, and nothing is left to be read from it; it is watched no more, and forgotten.
+  // The socket has ended, and nothing is left to be read from it; it is no longer watched, and the peer is forgotten.
   virtual void ended(WorkerId peer, const std::string& why) = 0;
 
-  // The timer is due. When next; base::TimePoint::max(): not before somebody sets it.
+  // The timer is due. Returns when to call it next; base::TimePoint::max(): not before set_timer().
   virtual base::TimePoint on_timer() = 0;
 
  protected:

@@ -1,12 +1,12 @@
 #pragma once
-// A rank's door: a word in shared memory by which peers wake it. It says whether the rank looks into its rings, or
-// sleeps and must be rung for; so a peer that writes to one that looks pays for no system call.
+// A rank's door: a word in shared memory by which peers wake the rank. It tells whether the rank polls its rings, or
+// sleeps and must be woken; so a peer that writes to a polling rank needs no system call.
 //
-//   bits 0-1   Polling: somebody looks, or has just been woken for it   Parked: a thread sleeps in the kernel
-//   bits 2..   a number that changes whenever the state does, so that nobody falls asleep on a state that is over
+//   bits 0-1   Polling: a thread polls, or was just woken to poll       Parked: a thread sleeps in the kernel
+//   bits 2..   a counter that changes with the state, so that no thread falls asleep on an outdated state
 //
-// Ordering (all of it seq_cst): a writer publishes what it has written, then looks at the door. A rank that goes to
-// sleep changes the door, then looks into every ring once more. One of the two sees the other.
+// Ordering (all seq_cst): a writer publishes its bytes, then reads the door. A rank about to sleep changes the door,
+// then checks every ring once more. One of the two sees the other.
 #include <atomic>
 #include <cstdint>
 
@@ -15,35 +15,35 @@
 
 namespace distrun::agents::pipe {
 
-// Of the clock that all processes of a machine have.
+// Reads the monotonic clock, which all processes of a machine share.
 inline std::int64_t monotonic_ns() noexcept {
   return std::chrono::duration_cast<base::Nanoseconds>(base::system_clock().now().time_since_epoch()).count();
 }
 
-// What is shared. Whoever maps it may write nonsense: then the rank is woken for nothing, or sleeps until somebody else
-// rings.
+// The shared page. A malicious peer can write anything: then the rank wakes up for nothing, or sleeps until another
+// peer rings.
 struct DoorPage {
   std::atomic<std::uint32_t> word{0};
-  alignas(64) std::atomic<std::int64_t> parked_at_ns{0};  // of the monotonic clock: when it fell asleep
+  alignas(64) std::atomic<std::int64_t> parked_at_ns{0};  // monotonic time at which the rank fell asleep
 };
 
-// A peer's, mapped; or one's own. Unmapped with its owner.
+// A peer's door, or this rank's. Unmapped by the destructor.
 class Door {
  public:
-  Door();                                // one's own. Throws Error{Failed}
+  Door();                                // this rank's. Throws Error{Failed}
   explicit Door(const base::Fd& memfd);  // a peer's. Throws Error{Failed, InvalidArgument}
   ~Door();
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
 
-  int fd() const noexcept { return memfd_.get(); }  // of one's own
+  int fd() const noexcept { return memfd_.get(); }  // of this rank's door
   base::Fd duplicate_fd() const;                    // throws Error{Failed}
-  // Wakes the rank if it sleeps. Any process, after the write was published.
+  // Wakes the rank if it sleeps. Called by any process, after it has published its write.
   void ring() const noexcept;
   bool is_parked() const noexcept { return (page_->word.load() & kState) == kParked; }
   std::int64_t parked_at_ns() const noexcept { return page_->parked_at_ns.load(std::memory_order_relaxed); }
 
-  // By the rank itself.
+  // For the rank itself.
   std::uint32_t state() const noexcept { return page_->word.load(); }
   static bool is_parked(std::uint32_t state) noexcept { return (state & kState) == kParked; }
   void set_polling() noexcept { change(kPolling); }
@@ -51,9 +51,9 @@ class Door {
     page_->parked_at_ns.store(now_ns, std::memory_order_relaxed);
     change(kParked);
   }
-  // Sleeps until somebody rings or calls wake(), unless the state is another one by now.
+  // Sleeps until a peer rings or wake() is called; returns at once if the state has changed since.
   void sleep(std::uint32_t state) const noexcept;
-  // One thread that sleeps goes on, whatever the state; or none falls asleep on the state that was.
+  // Wakes one sleeping thread, whatever the state; or keeps a thread from falling asleep on the previous state.
   void wake() noexcept;
 
  private:

@@ -46,7 +46,7 @@ bool GreetingLine::flush() {
   return true;
 }
 
-// 0: there is no room.
+// Returns 0 if there is no room.
 std::size_t GreetingLine::send_some() {
   iovec part{out_.data() + sent_, out_.size() - sent_};
   alignas(cmsghdr) std::array<char, kControlSize> control{};
@@ -85,7 +85,7 @@ std::optional<wire::Bytes> GreetingLine::receive() {
   return frame;
 }
 
-// Whether so many bytes are there.
+// Returns whether `size` bytes are there.
 bool GreetingLine::fill(std::size_t size) {
   while (in_.size() < size) {
     const std::size_t before = in_.size();

@@ -1,6 +1,6 @@
 #pragma once
-// The frames of a handshake (handshake.hpp) over a socket that does not block, with files over a Unix socket. Not a
-// byte is read that comes after a frame: it is the stream's.
+// Sends and receives the frames of a handshake (handshake.hpp) over a non-blocking socket, with descriptors over a Unix
+// socket. Never reads past a frame: those bytes belong to the stream.
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,13 +17,13 @@ class GreetingLine {
 
   int fd() const noexcept { return socket_.get(); }
 
-  // `fds` must stay open until flush() says that all is out.
+  // `fds` must stay open until flush() has returned true.
   void put(wire::Bytes frame, std::vector<int> fds = {});
-  // False: the socket is full. Throws Error{Disconnected} if the peer is gone.
+  // Returns false if the socket is full. Throws Error{Disconnected} if the peer is gone.
   bool flush();
 
-  // A frame without its length; nothing: it is not there yet. Throws Error{Disconnected} if it ends before, and
-  // Error{InvalidArgument} for a length, or a number of files, that can't be.
+  // Returns a frame without its length; nullopt if it has not arrived completely. Throws Error{Disconnected} if the
+  // socket ends before, and Error{InvalidArgument} for an invalid length or too many descriptors.
   std::optional<wire::Bytes> receive();
   std::size_t files() const noexcept { return files_.size(); }
   std::vector<base::Fd> take_files() noexcept { return std::move(files_); }
@@ -37,7 +37,7 @@ class GreetingLine {
   wire::Bytes out_;
   std::size_t sent_ = 0;
   std::vector<int> out_fds_;
-  wire::Bytes in_;  // with the length
+  wire::Bytes in_;  // includes the length
   std::vector<base::Fd> files_;
 };
 

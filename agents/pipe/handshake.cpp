@@ -34,7 +34,7 @@ wire::Bytes pack_as(Kind kind, const Message& message) {
   return writer.take();
 }
 
-// To what can be shown, and to so many bytes; what is cut ends with three dots.
+// Escapes the text and cuts it to `limit` bytes; a cut text ends with three dots.
 std::string cut(const std::string& text, std::size_t limit = kOfferTextMax) { return base::one_line(text, limit - 3); }
 
 void check_offers(const std::vector<Offer>& offers, const char* what) {
@@ -54,7 +54,7 @@ const Offer* find(const std::vector<Offer>& offers, const std::string& name) {
   return found != offers.end() ? &*found : nullptr;
 }
 
-// "uid" of "uid=0, ...", and takes the part away.
+// Removes the first part of `rest`, for example "uid=0" of "uid=0, ...", and returns it.
 std::string_view take_part(std::string_view& rest) {
   const std::size_t end = std::min(rest.find(", "), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -62,7 +62,7 @@ std::string_view take_part(std::string_view& rest) {
   return part;
 }
 
-// What of two descriptors is not the same; empty: nothing.
+// Describes how two descriptors differ; empty: they are equal.
 std::string difference(std::string_view one, std::string_view other) {
   while (!one.empty() || !other.empty()) {
     const std::string_view mine = take_part(one);
@@ -76,7 +76,7 @@ std::string difference(std::string_view one, std::string_view other) {
   return {};
 }
 
-// Why both can't use it; empty: they can.
+// Returns why they can't both use it; empty: they can.
 std::string why_not(const Offer& own, const Offer* peers) {
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
   if (!own.why_not.empty()) return own.why_not;
@@ -162,7 +162,7 @@ Hello read_hello(wire::BytesView frame, const Identity& own, const proof::Nonces
     refuse_greeting("the secret is not that of this session");
   }
   Hello hello = wire::decode<Hello>(frame.substr(1));
-  const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for what can be none
+  const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for an invalid name or id
   if (hello.expects != own.id) {
     refuse_greeting("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
   }

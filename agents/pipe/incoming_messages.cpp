@@ -70,7 +70,7 @@ void IncomingMessages::begin() {
   was_read_from_peer_ = false;
 }
 
-// Most are there as one piece: then it is read in one go. False: it is not, and nothing has been read.
+// Reads a message that is there as one piece, as most are. Returns false if it is not, with nothing read.
 bool IncomingMessages::read_whole(Stream& stream) {
   const std::span<const std::byte> there = stream.look();
   if (there.size() < sizeof head_) return false;
@@ -103,7 +103,7 @@ bool IncomingMessages::read_head(Stream& stream) {
   return true;
 }
 
-// In place, if it is there as one piece.
+// Parses the table in place if it is there as one piece.
 bool IncomingMessages::read_table(Stream& stream) {
   const std::size_t bytes = head_.table_bytes;
   if (bytes == 0 && head_.memory_bytes != 0) refuse("it has memory, and no table");
@@ -191,7 +191,8 @@ void IncomingMessages::parse_table(wire::BytesView bytes) {
   table.expect_end();
 }
 
-// Shapes first, so that a tensor that has a stretch for itself is made as any other one.
+// Parses the shapes before memory is allocated, so that a tensor that uses a whole stretch alone is allocated like any
+// other.
 void IncomingMessages::parse_tensors(wire::ByteReader& table) {
   const std::uint32_t spans = table.count(1 + sizeof(std::uint64_t));
   if (spans > kTensorsMax) refuse("it has " + std::to_string(spans) + " stretches of memory");
@@ -238,7 +239,7 @@ void IncomingMessages::parse_shape(wire::ByteReader& table) {
   ++places_[shape.span].users;
 }
 
-// Memory is taken here; what is in it comes later, or is read out of the peer.
+// Allocates the memory; its contents arrive later, or are read directly out of the peer.
 void IncomingMessages::make_tensors() {
   message_.tensors.resize(shapes_.size());
   spans_.resize(places_.size());

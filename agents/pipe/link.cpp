@@ -12,9 +12,9 @@
 namespace distrun::agents::pipe {
 namespace {
 
-// Whoever fell asleep so recently is likely to look again soon, and does not have to be rung for.
+// A peer that fell asleep this recently is likely to poll again soon, and needs no bell.
 constexpr std::uint64_t kJustParkedNs = 20'000;
-// Stretches of memory that the peer reads by itself: through a ring smaller ones are quicker, through a socket not.
+// Smallest stretches that the peer reads directly: a ring is faster for smaller ones, a socket is not.
 constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
 
 constexpr int kUnrungMax = 64;  // messages; a bell costs as much as a few of them
@@ -68,8 +68,8 @@ void Link::check_room(Limit limit) const {
                                          " bytes" + (limit == Limit::Call ? "; wait for some answers first" : ""));
 }
 
-// Calls time out in the order in which they were made, mostly: the one is found near the front. Without memory for a
-// copy the call goes as it is, with the cancellation behind it.
+// Calls mostly time out in the order in which they were made, so the search ends near the front. Without memory for a
+// copy the call is sent unchanged, followed by its cancellation.
 void Link::withdraw(std::uint64_t call) noexcept {
   const auto found =
       std::find_if(queue_.begin(), queue_.end(), [call](const OutgoingMessage& each) { return each.is_call(call); });
@@ -107,7 +107,7 @@ Link::Sent Link::send(OutgoingMessage message, Limit limit, std::uint8_t kind, s
     return Sent::MustConnect;
   }
   has_queue_.store(true);
-  // Room that has come since is seen by nobody who looks for a queue before it was there.
+  // Tries again: a peer that has made room since may have checked for a queue before this one was visible.
   return state() == State::Up && write_queue() ? Sent::Written : Sent::Queued;
 }
 
@@ -118,7 +118,8 @@ bool Link::begin_meeting() noexcept {
   return true;
 }
 
-// A peer that does not read any more may have said why: whoever reads that, or the end, ends the link.
+// Ignores errors: a peer that no longer reads may have sent the reason. The thread that reads that, or the end of the
+// stream, ends the link.
 bool Link::write(OutgoingMessage& message) {
   try {
     return message.write_to(*stream_);
@@ -127,7 +128,7 @@ bool Link::write(OutgoingMessage& message) {
   }
 }
 
-// What a peer reads by itself stays until it says that it has.
+// Keeps memory that the peer reads directly until the peer has confirmed it.
 void Link::keep(OutgoingMessage message) {
   if (!message.is_read_by_peer()) return;
   has_kept_.store(true);
@@ -191,7 +192,7 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   stream_->ring();
 }
 
-// In front of all that waits, of which nothing was written.
+// Inserts before all queued messages, none of which has been written.
 void Link::put_first(OutgoingMessage message) {
   queued_bytes_ += message.queued_bytes();
   queue_.push_front(std::move(message));
@@ -199,7 +200,7 @@ void Link::put_first(OutgoingMessage message) {
   for (OutgoingMessage& each : queue_) each.set_number(next_number_++);
 }
 
-// Both ends can read each other.
+// Called when both ends can read each other.
 void Link::take_channel() {
   if (std::find(channels_.begin(), channels_.end(), kCma) == channels_.end()) channels_.emplace_back(kCma);
   cma_from_ = shm_.load() != nullptr ? kCmaFromShm : kCmaFromSocket;
@@ -228,7 +229,7 @@ void Link::dismiss(const Error& why) noexcept {
 
 bool Link::end_locked(State state, const Error& why) noexcept {
   if (why_) {
-    if (state == State::Lost) forget_kept();  // of one that has left before
+    if (state == State::Lost) forget_kept();  // the peer had left before
     return false;
   }
   why_ = why;
@@ -255,7 +256,7 @@ void Link::drain(Delivery& delivery) noexcept {
       handle(delivery, std::move(*arrived));
     }
   } catch (const std::exception&) {
-    return;  // it is the end
+    return;  // the stream has ended
   }
 }
 
@@ -283,7 +284,7 @@ int Link::read(Delivery& delivery, int most) noexcept {
     Error told(ErrorKind::Disconnected, peer_.name() + " is gone: " + why.text());
     end(State::Lost, told);
     return count + 1;
-  } catch (const std::exception& why) {  // no memory for what it says that it sends
+  } catch (const std::exception& why) {  // no memory for what the peer sends
     end(State::Lost, Error(ErrorKind::Disconnected, "what " + peer_.name() + " sends can't be taken: " + why.what()));
     return count + 1;
   }
@@ -296,7 +297,7 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
     try {
       send_own(kRelease, arrived.number);
       ring();
-    } catch (const Error&) {  // it is gone, and so is its memory
+    } catch (const Error&) {  // the peer is gone, and so is its memory
     }
   }
   switch (arrived.kind) {
@@ -311,7 +312,7 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
     default:
       if (arrived.kind < static_cast<std::uint8_t>(rpc::MessageKind::Call) ||
           arrived.kind > static_cast<std::uint8_t>(rpc::kLastMessageKind)) {
-        return;  // of a younger protocol, which says by the version where that matters
+        return;  // of a newer protocol, which changes the version where that matters
       }
       arrived.message.kind = static_cast<rpc::MessageKind>(arrived.kind);
       delivery.deliver(peer_, std::move(arrived.message));
@@ -319,7 +320,7 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
 }
 
 void Link::release(std::uint64_t number) {
-  std::map<std::uint64_t, OutgoingMessage>::node_type gone;  // goes without the lock
+  std::map<std::uint64_t, OutgoingMessage>::node_type gone;  // destroyed without the lock
   const std::lock_guard lock(writing_);
   gone = kept_.extract(number);
   has_kept_.store(!kept_.empty());
@@ -349,7 +350,7 @@ void Link::owe_bell() noexcept {
 void Link::ring_later() noexcept {
   ShmStream* const shm = shm_.load(std::memory_order_acquire);
   if (shm == nullptr || !shm->peer_door().is_parked()) return;
-  // Whatever a peer says of its clock: what lies ahead is long ago.
+  // A peer may report any time: one in the future wraps around, and counts as long ago.
   const auto parked_for =
       static_cast<std::uint64_t>(monotonic_ns()) - static_cast<std::uint64_t>(shm->peer_door().parked_at_ns());
   if (parked_for > kJustParkedNs) return shm->ring();

@@ -1,17 +1,18 @@
 #pragma once
-// What an agent has for one peer: a stream, once they have met, the messages that wait to be written, and the reading
-// of what comes.
+// An agent's connection to one peer: the stream, once they are connected, the messages that wait to be written, and the
+// reading of what arrives.
 //
 //   idle -> connecting -> up -> left: the peer has closed its agent, or this one has
 //     \________\_______\____> lost: it can't be reached, is gone, or has broken the protocol
 //
-// Writing and reading are guarded apart, and nobody waits long for either: whoever writes leaves what has no room in
-// the queue, whoever finds somebody reading leaves it to him.
+// Writing and reading have separate locks, and no thread waits long for either: a writer leaves what has no room in the
+// queue, and a reader that finds another thread reading returns.
 //
-// Memory that the peer reads by itself (channel "cma") is kept until it says that it has, or the link is over: then the
-// seal is broken first (seal.hpp), the stream left, and the memory given up last. Of a peer that has said that it
-// leaves until its end: what it was sent before it may still want. The channel is taken once both ends have proved that
-// they can read each other; who has connected is the last to do so, and says it first of all (kProved).
+// Memory that the peer reads directly (channel "cma") is kept until the peer confirms that it has, or the link is over:
+// then the seal is broken first (seal.hpp), the stream left, and the memory freed last. If the peer has said that it
+// leaves, the memory is kept until its end, since it may still read what it was sent before. The channel is used once
+// both ends have proved that they can read each other; the connector proves it last, and reports it in its first
+// message (kProved).
 #include <array>
 #include <atomic>
 #include <deque>
@@ -29,37 +30,39 @@
 
 namespace distrun::agents::pipe {
 
-// Beside the pipe's own kinds of message_stream.hpp. Of who has connected: it can read this process's memory, so the
-// channel "cma" is there (id 1); or why it can't (id 0).
+// In addition to the pipe's kinds in message_stream.hpp. Sent by the connector: it can read this process's memory, so
+// the channel "cma" is in use (id 1); or why it can't (id 0).
 inline constexpr std::uint8_t kProved = 102;
 
-// What has gone one way over a link. Any thread.
+// Counts what has passed over a link in one direction. Thread-safe.
 class Traffic {
  public:
-  // `kind` of a message as it travels; `bytes` of its payload and its tensors.
+  // `kind` is the kind on the wire; `bytes` those of payload and tensors.
   void count(std::uint8_t kind, std::uint64_t bytes) noexcept {
     kinds_[kind < kinds_.size() ? kind : 0].fetch_add(1, std::memory_order_relaxed);
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
-  // "in" -> "messages_in", "messages_in.call", "bytes_in". Messages of the pipe's own count, and have no line.
+  // `way` "in" adds "messages_in", "messages_in.call", "bytes_in". Messages of the pipe itself are in the sum, without
+  // a line of their own.
   void add_to(std::map<std::string, std::string>& info, const std::string& prefix, const std::string& way) const;
 
  private:
-  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(rpc::kLastMessageKind) + 1> kinds_{};  // 0: its own
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(rpc::kLastMessageKind) + 1> kinds_{};  // 0: the
+                                                                                                         // pipe's own
   std::atomic<std::uint64_t> bytes_{0};
 };
 
-// What is done with messages that have come.
+// Receives the messages of links.
 class Delivery {
  public:
-  // With the reading of the link in hand.
+  // Called with the link's reading lock held.
   virtual void deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcept = 0;
 
  protected:
   ~Delivery() = default;
 };
 
-// Any thread.
+// Thread-safe.
 class Link {
  public:
   enum class State : std::uint8_t { Idle, Connecting, Up, Left, Lost };
@@ -71,65 +74,66 @@ class Link {
   bool is_over() const noexcept { return state() >= State::Left; }
 
   enum class Sent : std::uint8_t { Written, Queued, MustConnect };
-  // How much may wait in the queue before another message of the kind is refused.
+  // Selects how much may be queued before a message is refused.
   enum class Limit : std::uint8_t { Call, Reply, None };
-  // Takes the message: whoever gets MustConnect sees to it that the peers meet. Throws Error{Disconnected} if the link
-  // is over, Error{Overloaded} if too much waits.
+  // Takes the message. If it returns MustConnect, the caller must start connecting to the peer. Throws
+  // Error{Disconnected} if the link is over, Error{Overloaded} if too much is queued.
   Sent send(rpc::Message message, Limit limit);
   // Returns whether there is room for a call.
   bool has_room() const noexcept { return queued_bytes_ < kCallBytesMax && queued_ < kCallsMax; }
-  // They have not met, and nothing is to be sent yet: true to whoever has to see to it that they meet.
+  // Begins connecting without a message. Returns true if the caller must start connecting to the peer.
   bool begin_meeting() noexcept;
-  // With why, for the peer; empty: it needs no reason.
+  // `why` is the reason shown by the peer; empty: none.
   Sent send_leave(const std::string& why);
-  // Writes what waits; true: nothing is left.
+  // Writes the queue. Returns true if it is empty afterwards.
   bool flush() noexcept;
   bool has_queue() const noexcept { return has_queue_.load(std::memory_order_acquire); }
-  // What the peer has not read yet of what it reads by itself.
+  // Returns whether the peer has yet to read memory directly.
   bool has_kept() const noexcept { return has_kept_.load(std::memory_order_acquire); }
 
-  // They have met. What waited is written.
+  // Called once connected. Writes the queue.
   void begin(Connection connection, std::unique_ptr<Stream> stream);
-  // Why the link is over; false: it was already. Lost: the peer, if it is there, is told by the end of the stream. One
-  // that was met, or has died, is named as the cause.
+  // Ends the link because of `why`; returns false if it was over already. Lost: the end of the stream notifies the
+  // peer, if it exists. A peer that was connected, or has died, is named as the cause.
   bool end(State state, Error why) noexcept;
-  // ... as this side wants it, so that nobody has to be told.
+  // Ends the link at this side's request, so the end is not reported.
   void dismiss(const Error& why) noexcept;
-  // What is there is read first.
+  // Delivers what has arrived. Called before the link ends.
   void drain(Delivery& delivery) noexcept;
-  // Nothing is delivered any more when this returns; descriptors and memory go with the link. Not from within a
-  // delivery.
+  // Nothing is delivered after it returns; descriptors and memory are released with the link. Do not call it from
+  // within a delivery.
   void close() noexcept;
 
-  // Reads up to so many messages, unless somebody does already: how many. Ends the link if they make no sense.
+  // Reads up to `most` messages, unless another thread is reading. Returns how many. Ends the link on malformed input.
   int read(Delivery& delivery, int most) noexcept;
-  // Of a link in shared memory: whether there is something to read; or to do at all.
+  // For links in shared memory: has_input() returns whether there is something to read; is_ready(), whether to read or
+  // write.
   bool has_input() const noexcept {
     const ShmStream* const shm = shm_.load(std::memory_order_acquire);
     return shm != nullptr && !shm->is_empty();
   }
   bool is_ready() const noexcept {
-    const ShmStream* const shm = shm_.load();  // seq_cst: after the door was set to parked
+    const ShmStream* const shm = shm_.load();  // seq_cst: ordered after the door was set to parked
     return shm != nullptr && (!shm->is_empty() || (has_queue() && shm->may_write()));
   }
   bool is_shm() const noexcept { return shm_.load(std::memory_order_acquire) != nullptr; }
 
-  // Tells the peer that something was written.
+  // Wakes the peer after a write.
   void ring() noexcept;
-  // ... or lets it be if it has just fallen asleep: whoever owes that bell sees to it.
+  // Like ring(), but owes the bell if the peer has just fallen asleep.
   void ring_later() noexcept;
-  // ... or lets it be, however long it sleeps; but not for more than a few messages.
+  // Owes the bell however long the peer sleeps; rings once it is owed for kUnrungMax messages.
   void owe_bell() noexcept;
   bool owes_bell() const noexcept { return owes_bell_.load(std::memory_order_relaxed); }
   void pay_bell() noexcept;
 
-  // For the end of the link, if this thread is the one that has found it.
+  // Returns the reason of the link's end to the first caller that asks; nullopt otherwise.
   std::optional<Error> take_end() noexcept;
   void add_debug_info(std::map<std::string, std::string>& info) const;
   int peer_pid() const noexcept { return peer_pid_.load(); }
 
  private:
-  // Limits of the queue, in bytes with the tensors, and in calls.
+  // Limits of the queue: bytes, including tensors, and calls.
   static constexpr std::uint64_t kCallBytesMax = 256 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
   static constexpr std::size_t kCallsMax = 100'000;
 
@@ -156,35 +160,35 @@ class Link {
   std::atomic<bool> has_queue_{false};
   std::atomic<bool> has_kept_{false};
   std::atomic<bool> owes_bell_{false};
-  std::atomic<int> unrung_{0};            // messages that owe_bell() was told of since the last bell
-  std::atomic<ShmStream*> shm_{nullptr};  // stream_, if it is one
+  std::atomic<int> unrung_{0};            // calls of owe_bell() since the last bell
+  std::atomic<ShmStream*> shm_{nullptr};  // stream_, if it is a ShmStream
   std::atomic<int> peer_pid_{0};
-  std::atomic<std::size_t> cma_from_{0};  // bytes; 0: the peer reads none by itself
+  std::atomic<std::size_t> cma_from_{0};  // bytes; 0: the peer reads nothing directly
   Traffic in_, out_;
 
-  // Guarded by writing_, which is taken after reading_ where both are.
+  // Guarded by writing_, which is taken after reading_.
   mutable std::mutex writing_;
   std::deque<OutgoingMessage> queue_;
-  // The size of queue_; read without writing_, too.
+  // The size of queue_; also read without writing_.
   std::atomic<std::uint64_t> queued_bytes_{0};
   std::atomic<std::size_t> queued_{0};
   std::map<std::uint64_t, OutgoingMessage> kept_;  // until the peer has read them, by number
-  std::unique_ptr<Seal> seal_;                     // of the memory of both, so before them it goes
+  std::unique_ptr<Seal> seal_;                     // of the memory of both, so it is destroyed before them
   std::uint64_t next_number_ = 0;
-  std::optional<Error> why_;  // it is over
+  std::optional<Error> why_;  // set: the link is over
   bool is_end_told_ = false;
   std::string transport_ = "none yet";
   std::vector<std::string> channels_;
-  bool is_to_be_proved_ = false;  // "cma" is one, once the peer says that it can read this process
+  bool is_to_be_proved_ = false;  // "cma" is used once the peer reports that it can read this process
   std::vector<NotTaken> not_taken_;
-  base::Fd socket_;  // of a link in shared memory: its end is the peer's
+  base::Fd socket_;  // of a link in shared memory: its end is the peer's end
 
   std::mutex reading_;
   IncomingMessages incoming_;   // guarded by reading_
-  bool may_read_peer_ = false;  // guarded by reading_, and so is the next
+  bool may_read_peer_ = false;  // guarded by reading_, as is the next
   SealMark peer_seal_;
   bool is_closed_ = false;          // guarded by reading_
-  std::unique_ptr<Stream> stream_;  // set with both; read by whoever holds one
+  std::unique_ptr<Stream> stream_;  // set with both locks; read with either
 };
 
 }  // namespace distrun::agents::pipe

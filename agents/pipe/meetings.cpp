@@ -8,14 +8,14 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/peer.hpp>
 
-// Those who come, and what both roles share; outgoing.cpp has the others.
+// Incoming handshakes, and what both roles share; outgoing.cpp has the outgoing ones.
 namespace distrun::agents::pipe {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kShortage = 100ms;  // until descriptors that have run out are tried for again
-constexpr int kAcceptMost = 64;    // at a time, so that others get their turn
+constexpr auto kShortage = 100ms;  // retry interval after descriptors ran out
+constexpr int kAcceptMost = 64;    // per event, so that other sockets get their turn
 
 }  // namespace
 
@@ -82,9 +82,10 @@ void Meetings::accept(SocketKind kind) {
       poller_.add(socket.get(), EPOLLIN, token);
       Incoming& incoming = incoming_[token.number];
       incoming = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket))};
-      go_on(incoming);  // most have spoken already
+      go_on(incoming);  // most peers have sent their Opening already
     }
-  } catch (const Error&) {  // there are no descriptors; that some wait is told again and again, so look away
+  } catch (const Error&) {  // no descriptors are left; stops listening, since epoll would report the waiting peers
+                            // continuously
     listen(false);
     reopen_ = base::system_clock().now() + kShortage;
   }
@@ -98,7 +99,7 @@ void Meetings::listen(bool is_open) noexcept {
   }
 }
 
-// May end it.
+// May erase `incoming`.
 void Meetings::go_on(Incoming& incoming) {
   try {
     if (!incoming.agreed && !incoming.is_refused) {
@@ -175,7 +176,7 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
   incoming.agreed = std::move(agreed);
 }
 
-// If both have begun, the connection of the smaller id stays; not where it only waits for the other one's.
+// If both have begun, the connection of the smaller id stays; but not if this end only awaits the peer's.
 std::optional<Refusal> Meetings::why_refused(const Hello& hello) {
   if (peers_.has(hello.id))
     return Refusal{RefusalKind::Final, "there is a connection with " + hello.worker + " already"};
@@ -191,7 +192,7 @@ void Meetings::refuse(Incoming& incoming, RefusalKind kind, const std::string& r
   incoming.is_refused = true;
 }
 
-// All that was to be said is out.
+// Called when everything is sent.
 void Meetings::finish(Incoming& incoming) {
   if (incoming.is_refused) return void(incoming_.erase(incoming.token.number));
   Connection connection = std::move(*incoming.agreed);
@@ -199,7 +200,7 @@ void Meetings::finish(Incoming& incoming) {
   connection.fds = incoming.line.take_files();
   connection.socket = incoming.line.take_socket();
   incoming_.erase(incoming.token.number);
-  if (!peers_.admit(connection.peer)) return;  // two of the same worker at once: the other one was quicker
+  if (!peers_.admit(connection.peer)) return;  // two connections of one worker at once: the other was faster
   outgoing_.erase(connection.peer);
   events_.connected(std::move(connection));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// All handshakes that are on their way (handshake.hpp), of both roles. Lives on the porter's thread. Nothing here
-// waits: each is a state, and goes on when its socket is ready, or is over when its time is.
+// Runs all handshakes of both roles (handshake.hpp) on the I/O thread. Never blocks: each handshake is a state machine
+// that advances when its socket is ready, and ends at its deadline.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,8 +19,8 @@ namespace distrun::agents::pipe {
 
 class Meetings {
  public:
-  // At once of those who come; of more than that, the one that has been at it for longest is dropped. A greeting takes
-  // microseconds: whoever needs longer than so many others is none.
+  // Limit of concurrent incoming handshakes; beyond it the oldest is dropped. A handshake takes microseconds: a peer
+  // that is slower than 256 others is not a worker.
   static constexpr std::size_t kIncomingMax = 256;
 
   Meetings(Identity own, Listener listener, PorterEvents& events, Poller& poller, Watches& peers,
@@ -30,32 +30,32 @@ class Meetings {
   void start();
   void close() noexcept;
 
-  // Unless there is one, or a connection. `address` is not empty.
+  // Does nothing if there is an attempt or a connection already. `address` is not empty.
   void connect(rpc::WorkerKey peer, std::string name, Address address);
   void cancel(WorkerId peer) noexcept;
 
   void handle(const Polled& polled);
-  // Ends what is late, and tries again what had to wait.
+  // Ends handshakes past their deadline, and retries those that rest.
   void check_time(base::TimePoint now);
-  // When to call check_time(); max(): nothing is to come.
+  // Returns when to call check_time(); max(): never.
   base::TimePoint next_time() const noexcept;
 
  private:
   struct Outgoing {
     enum class State : std::uint8_t {
-      Resting,  // too many wait there: dialled again at `retry`
+      Resting,  // the listener's queue is full: dials again at `retry`
       Dialling,
-      Opening,   // the Opening is sent, or the Challenge is to come
-      Asking,    // the Hello is sent, or the answer is to come
-      Awaiting,  // it connects to us, and its connection is the one that stays
+      Opening,   // sending the Opening, or waiting for the Challenge
+      Asking,    // sending the Hello, or waiting for the answer
+      Awaiting,  // the peer connects to this worker, and its connection stays
     };
 
     rpc::WorkerKey peer;
     std::string name;
     Address address;
-    std::vector<Place> places;  // of it, where own transports lead
+    std::vector<Place> places;  // of the peer, that this worker's transports can reach
     std::size_t at = 0;
-    std::string troubles;  // at those before
+    std::string troubles;  // at the places tried before
     State state = State::Resting;
     base::TimePoint deadline;
     base::TimePoint retry;
@@ -72,12 +72,12 @@ class Meetings {
     base::TimePoint deadline;
     Token token;
     GreetingLine line;
-    proof::Nonces nonces{};              // empty until it has sent its Opening
-    std::optional<Connection> agreed{};  // its Welcome is on its way
-    bool is_refused = false;             // its Refusal is
+    proof::Nonces nonces{};              // empty until the peer has sent its Opening
+    std::optional<Connection> agreed{};  // set: the Welcome is being sent
+    bool is_refused = false;             // the Refusal is being sent
   };
 
-  // Runs a step of it; an error that comes of it is its end.
+  // Runs a step; an Error that it throws ends the attempt.
   template <class Step>
   void advance(Outgoing& outgoing, const Step& step);
   void dial_next(Outgoing& outgoing);
@@ -112,9 +112,9 @@ class Meetings {
   Watches& peers_;
   const base::Nanoseconds limit_;
   std::map<WorkerId, Outgoing> outgoing_;
-  std::map<std::uint64_t, Incoming> incoming_;       // by the numbers of tokens, so the oldest is first
+  std::map<std::uint64_t, Incoming> incoming_;       // by number of their tokens, so the oldest is first
   std::uint64_t last_ = 0;                           // of tokens
-  base::TimePoint reopen_ = base::TimePoint::max();  // of the listener, which has run out of descriptors
+  base::TimePoint reopen_ = base::TimePoint::max();  // when to listen again after descriptors ran out
 };
 
 }  // namespace distrun::agents::pipe

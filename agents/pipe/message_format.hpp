@@ -1,5 +1,5 @@
 #pragma once
-// Constants of the format of messages (message_stream.hpp), for the code that writes and the code that reads it.
+// Constants of the message format (message_stream.hpp), shared by the writing and the reading code.
 #include <cstddef>
 #include <cstdint>
 
@@ -11,8 +11,8 @@ inline constexpr std::uint8_t kInStream = 0, kInPeer = 1;  // where the memory o
 inline constexpr std::uint8_t kContiguous = 1;
 inline constexpr std::size_t kSectionsMax = 32;
 
-// A section of the pipe's own: a time of the sender's clock, which is that of its machine. Memory that is read out of
-// the sender later than that may have been changed.
+// A section of the pipe: a time of the sender's clock, which its machine shares. Memory read out of the sender after
+// that time may have changed.
 inline constexpr auto kKeptUntil = static_cast<rpc::SectionTag>(128);
 
 }  // namespace distrun::agents::pipe

@@ -1,4 +1,4 @@
-// Meetings that this worker has begun.
+// Outgoing handshakes of Meetings.
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kFirstRest = 1ms;  // before a listener that was full is dialled again
+constexpr base::Nanoseconds kFirstRest = 1ms;  // before a listener with a full queue is dialled again
 constexpr base::Nanoseconds kLastRest = 100ms;
 
-// Places of the peer, in the order of this worker's transports.
+// Returns the peer's places in the order of this worker's transports.
 std::vector<Place> places_of(const Identity& own, const Address& address) {
   std::vector<Place> places;
   for (const Offer& offer : own.transports) {
@@ -106,7 +106,7 @@ void Meetings::advance(Outgoing& outgoing, const Step& step) {
   }
 }
 
-// At the first of its places from outgoing.at on where somebody may listen.
+// Dials the places from outgoing.at on, until one accepts or is in progress.
 void Meetings::dial_next(Outgoing& outgoing) {
   while (outgoing.at < outgoing.places.size()) {
     const Place& place = outgoing.places[outgoing.at];
@@ -184,7 +184,7 @@ void Meetings::hear_answer(Outgoing& outgoing) {
   std::visit([&](auto&& each) { take(outgoing, std::forward<decltype(each)>(each)); }, *std::move(answer));
 }
 
-// An answer that fits the state.
+// Returns an answer that is allowed in the current state.
 Answer Meetings::read(const Outgoing& outgoing, wire::BytesView frame) const {
   Answer answer = read_answer(frame);
   const bool is_opening = outgoing.state == Outgoing::State::Opening;

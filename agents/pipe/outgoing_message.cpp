@@ -34,7 +34,7 @@ void write_shape(wire::ByteWriter& table, const rpc::TensorShape& shape) {
   table.append(shape.strides.begin(), shape.strides.size() * sizeof(std::int64_t));
 }
 
-// The parts that are still to be written, behind the first `skip` bytes of all.
+// Collects the parts that are still to be written, after the first `skip` bytes.
 class Parts {
  public:
   explicit Parts(std::uint64_t skip) : skip_(skip) {}
@@ -51,7 +51,8 @@ class Parts {
 
  private:
   std::uint64_t skip_;
-  std::array<iovec, kPartsMax> parts_;  // count_ of them: the others are not even cleared, they are many
+  std::array<iovec, kPartsMax> parts_;  // only the first count_ are set; the others are not cleared, since there are
+                                        // many
   std::size_t count_ = 0;
 };
 
@@ -69,7 +70,7 @@ OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : c
   head_.payload_bytes = payload_.size();
 }
 
-// The limits are the receiver's, which ends the connection if a message is beyond them.
+// The limits are the receiver's, which ends the connection if a message exceeds them.
 void OutgoingMessage::check_limits() const {
   const StreamLimits limits;
   if (table_.size() > limits.table) {
@@ -144,7 +145,7 @@ void OutgoingMessage::withdraw() {
   drop_data();
 }
 
-// The sections stay: what they hand over has to be handed back.
+// Keeps the sections: what they transfer has to be returned.
 void OutgoingMessage::drop_data() {
   wire::ByteWriter table;
   if (table_.empty()) {

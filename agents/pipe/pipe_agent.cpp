@@ -21,7 +21,8 @@ Link::Limit limit_of(const rpc::Message& message) noexcept {
 }
 
 constexpr std::size_t kEndMax = 1024;
-constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // at the address of a worker that is about to go
+constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // limit of probing the address of a worker that is
+                                                                     // exiting
 
 }  // namespace
 
@@ -33,7 +34,7 @@ PipeAgent::PipeAgent(PipeSetting setting)
       porter_(std::make_unique<Porter>(setting_.identity, Listener(setting_.has_uds, setting_.tcp_host),
                                        static_cast<PorterEvents&>(*this), setting_.handshake_limit)) {}
 
-// A forked process leaves its parent's links, rings and sockets as they are.
+// A forked process must not touch its parent's links, rings and sockets.
 PipeAgent::~PipeAgent() {
   if (!mark_.is_inherited()) {
     close(base::Nanoseconds(0));
@@ -126,7 +127,7 @@ PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
   return link;
 }
 
-// What a dying process has open goes one by one: a moment later all of it is gone.
+// Retries for a moment: a dying process closes its descriptors one by one.
 bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
   const LinkPtr link = find(record.worker.key());
   if (link != nullptr && link->state() == Link::State::Left) return true;
@@ -139,7 +140,7 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
     do {
       if (is_deserted(address)) return true;
     } while (wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready);
-  } catch (const Error&) {  // it is no address
+  } catch (const Error&) {  // not a valid address
   }
   return false;
 }
@@ -191,7 +192,7 @@ bool PipeAgent::has_room(rpc::WorkerKey to) const noexcept {
   return link == nullptr || link->has_room();
 }
 
-// One that has been met is watched; of another nothing is known until it is called, which fails where nobody listens.
+// A connected peer is watched already. An unconnected one is connected to, which fails if nothing listens there.
 void PipeAgent::look_after(rpc::WorkerKey peer) noexcept {
   const LinkPtr link = find(peer);
   if (link == nullptr || !link->begin_meeting()) return;
@@ -239,7 +240,7 @@ std::vector<int> PipeAgent::fds_for_welcome(const Hello&, std::string_view trans
   return {reactor_->door().fd()};
 }
 
-// Who connects has made the rings; each has the other's door.
+// The connector has created the rings; each end has the other's door.
 std::unique_ptr<Stream> PipeAgent::stream_of(Connection& connection) {
   if (connection.transport != "shm") return std::make_unique<SocketStream>(std::move(connection.socket));
   const bool is_maker = connection.is_connector;
@@ -256,11 +257,11 @@ void PipeAgent::connected(Connection connection) {
   const WorkerId peer = connection.peer;
   const rpc::WorkerKey key(peer, connection.incarnation);
   LinkPtr link = find(key);
-  if (link == nullptr || link->is_over()) {  // a stranger who was let in
+  if (link == nullptr || link->is_over()) {  // an unknown worker that was accepted
     link =
         put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, key), connection.peer_address));
   }
-  if (link == nullptr) return porter_->forget_here(peer);  // another has its id since
+  if (link == nullptr) return porter_->forget_here(peer);  // another worker has the id since
   try {
     std::unique_ptr<Stream> stream = stream_of(connection);
     const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
@@ -292,10 +293,10 @@ void PipeAgent::writable(WorkerId peer) {
   if (link != nullptr && !link->flush() && link->has_queue()) porter_->want_writable(peer);
 }
 
-// What it had written before it ended is read first.
+// Reads what the peer had written before it ended.
 void PipeAgent::ended(WorkerId peer, const std::string& why) {
   const LinkPtr link = find(peer);
-  if (link == nullptr || link->state() < Link::State::Up) return;  // of one whose place another has taken
+  if (link == nullptr || link->state() < Link::State::Up) return;  // the event belongs to a replaced peer
   link->drain(*reactor_);
   link->end(Link::State::Lost,
             Error(ErrorKind::Disconnected,
@@ -303,7 +304,7 @@ void PipeAgent::ended(WorkerId peer, const std::string& why) {
   reactor_->tell_end(*link);
 }
 
-// Until everything is written, and read where the peer reads it by itself; or it is time.
+// Blocks until everything is written, and read where the peer reads directly; or until the deadline.
 void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
   struct Written final : future::Progress::Awaited {
     explicit Written(std::vector<LinkPtr> links_) : links(std::move(links_)) {}
@@ -345,7 +346,7 @@ void PipeAgent::close(base::Nanoseconds limit) noexcept {
   for (const LinkPtr& each : links()) {
     try {
       if (each->state() == Link::State::Up) each->send_leave(end), each->ring();
-    } catch (const Error&) {  // it has left before
+    } catch (const Error&) {  // the peer has left before
     }
   }
   if (was_started && limit.count() > 0) flush_all(deadline);

@@ -1,6 +1,6 @@
 #pragma once
-// The agent for ranks that are processes. A link for each peer (link.hpp), which meets it when there is something to
-// send; a thread for sockets (porter.hpp); and the reading of shared memory by whoever waits (reactor.hpp).
+// The agent for ranks that are processes. It has a link per peer (link.hpp), connected when there is something to send;
+// a thread for sockets (porter.hpp); and a reactor (reactor.hpp), by which waiting threads read shared memory.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace distrun::agents::pipe {
 
-// What an agent is made of, beside its rank.
+// What an agent is built from, apart from its rank.
 struct PipeSetting {
   rpc::WorkerInfo worker;
-  bool takes_strangers = false;  // workers that it was not told of are let in, if they know the secret
-  Identity identity;             // but for the address
+  bool takes_strangers = false;  // accept workers that were not added, if they know the secret
+  Identity identity;             // without the address
   std::string tcp_host;          // empty: no TCP
   bool has_uds = true;
   base::Nanoseconds handshake_limit{};
-  int handlers = 0;  // that may run at the same time without being blocked; 0: as the pool likes
+  int handlers = 0;  // handlers that may run unblocked at the same time; 0: the pool's default
 };
 
 class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Receiver {
@@ -61,20 +61,20 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   void writable(WorkerId peer) override;
   void ended(WorkerId peer, const std::string& why) override;
   base::TimePoint on_timer() override { return base::TimePoint::max(); }
-  // Receiver: of the reactor, until and after the agent's own is there.
+  // rpc::Receiver, for the reactor: before start() and after close() there is no receiver to pass messages to.
   std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept override;
   void lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept override;
 
   LinkPtr find(WorkerId id) const noexcept;
-  // Null: there is none, or it is to another incarnation.
+  // Returns null if there is no link, or one to another incarnation.
   LinkPtr find(rpc::WorkerKey worker) const noexcept;
   LinkPtr get(rpc::WorkerKey worker) const;
-  // The link to that worker from now on: this one, or the one that somebody has put there meanwhile. Null: there is one
-  // to a worker that has joined after it.
+  // Returns the worker's link from now on: `link`, or one that another thread has added meanwhile. Returns null if
+  // there is a link to a later incarnation.
   LinkPtr put_unless_there(LinkPtr link);
-  // Null: there is none.
+  // Returns null if there is no link.
   LinkPtr take_out(rpc::WorkerKey worker);
-  // Another worker has joined in its place.
+  // Ends a link because another worker has joined in its peer's place.
   void end_replaced(Link& link) noexcept;
   std::unique_ptr<Stream> stream_of(Connection& connection);
   std::vector<LinkPtr> links() const;
@@ -88,10 +88,10 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   std::unique_ptr<Porter> porter_;
   std::atomic<rpc::Receiver*> receiver_{nullptr};
   std::atomic<bool> is_closed_{false};
-  std::mutex publishing_;  // held from a change of links_ until the reactor has it; before mutex_
+  std::mutex publishing_;  // held from a change of links_ until the reactor has it; taken before mutex_
   mutable std::shared_mutex mutex_;
-  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, and so is the next
-  std::string end_;                    // what peers are told; empty: nothing
+  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, as is the next
+  std::string end_;                    // reason reported to peers; empty: none
 };
 
 }  // namespace distrun::agents::pipe

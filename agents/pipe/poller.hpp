@@ -1,6 +1,6 @@
 #pragma once
-// An epoll: which of many descriptors are ready. Descriptors are others'; each has a token that says what it is for.
-// Any thread may add and remove; one waits.
+// Wraps an epoll instance. Does not own the descriptors; each has a token that tells its purpose. Any thread may add
+// and remove; one thread waits.
 #include <sys/epoll.h>
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace distrun::agents::pipe {
 
-// What a descriptor is for, and of these which one.
+// The purpose of a descriptor, and a number that distinguishes descriptors of one purpose.
 enum class PollKind : std::uint8_t { Wake, Timer, ListenUds, ListenTcp, Incoming, Outgoing, Watched };
 struct Token {
   PollKind kind = PollKind::Wake;
@@ -25,16 +25,17 @@ struct Polled {
 
 class Poller {
  public:
-  // Throws Error{Failed} when descriptors run out.
+  // Throws Error{Failed} if no descriptor is left.
   Poller();
 
   // Throws Error{Failed}.
   void add(int fd, std::uint32_t events, Token token);
-  // Nothing happens for one that is not there: it may be closed already.
+  // Do nothing for a descriptor that is not watched: it may be closed already.
   void change(int fd, std::uint32_t events, Token token) noexcept;
   void remove(int fd) noexcept;
 
-  // Until one is ready, or, without `sleeps`, only those that are. May return none. Good until the next call.
+  // With `sleeps`, blocks until a descriptor is ready; otherwise returns at once. May return none. The result is valid
+  // until the next call.
   std::span<const Polled> wait(bool sleeps) noexcept;
 
   void close() noexcept { epoll_.reset(); }

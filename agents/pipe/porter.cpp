@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After bytes have come the porter looks on for as long as this before it sleeps: a busy peer answers in a few
-// microseconds, and to be woken costs 10 to 20.
+// After bytes have arrived the I/O thread polls for this long before it sleeps: a busy peer answers within a few
+// microseconds, and a wake-up costs 10 to 20.
 constexpr base::Nanoseconds kAlert = 50us;
 
-// max() is never; what is over is at once.
+// max() disarms the timer; a time in the past expires at once.
 itimerspec spec_of(base::TimePoint at) noexcept {
   itimerspec spec{};
   if (at == base::TimePoint::max()) return spec;
@@ -37,7 +37,7 @@ void drain(int fd) noexcept {
   }
 }
 
-// It stays that of the process that listens, also in one that this forks.
+// The pid stays that of the listening process, also in a process forked from it.
 std::string with_pid(const Address& address) { return to_string(address) + ";pid:" + std::to_string(::getpid()); }
 
 Identity with_address(Identity own, const std::string& address) {
@@ -194,7 +194,7 @@ void Porter::handle_timer() {
   timer_ = std::min(timer_, next);
 }
 
-// Under mutex_.
+// Requires mutex_.
 void Porter::arm(base::TimePoint at) noexcept {
   const itimerspec spec = spec_of(at);
   armed_ = at;

@@ -1,10 +1,10 @@
 #pragma once
-// The one thread that an agent has for its sockets: it lets peers in, connects to them (meetings.hpp), and tells when a
-// socket has bytes, room, or is at its end. It sleeps until something happens; nothing in it is periodic.
+// The agent's I/O thread: accepts peers, connects to them (meetings.hpp), and reports when a socket is readable,
+// writable or at its end. Sleeps until something happens; nothing is periodic.
 //
-//   made -> started -> closed
+//   created -> started -> closed
 //
-// Any thread.
+// Thread-safe.
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -25,40 +25,41 @@ namespace distrun::agents::pipe {
 
 class Porter {
  public:
-  // `own.address` is filled with the listener's. `events` must stay until close() has returned. No handshake, of either
-  // role, takes longer than `limit`.
+  // The listener's address replaces `own.address`. `events` must stay until close() has returned. `limit` bounds each
+  // handshake, incoming or outgoing.
   Porter(Identity own, Listener listener, PorterEvents& events, base::Nanoseconds limit = std::chrono::seconds(30));
   ~Porter();
   Porter(const Porter&) = delete;
   Porter& operator=(const Porter&) = delete;
 
   const std::string& address() const noexcept { return address_; }
-  // Once. Throws Error{Overloaded} if there is no thread for it.
+  // Starts the thread; call it once. Throws Error{Overloaded} if no thread can start.
   void start();
-  // No event is told afterwards, and no descriptor is left but those of others. Not from within an event. Idempotent.
+  // No event is reported after it returns, and all own descriptors are closed. Do not call it from within an event.
+  // Idempotent.
   void close() noexcept;
 
-  // Comes to connected() or failed(), unless it was forgotten. Nothing happens if there is a connection, or one on its
-  // way, already. Throws Error{InvalidArgument} for an address that can't be read.
+  // Ends in connected() or failed(), unless forget() is called before. Does nothing if there is a connection or an
+  // attempt already. Throws Error{InvalidArgument} for an address that can't be read.
   void connect(rpc::WorkerKey peer, std::string name, const std::string& address);
-  // Of a peer that is connected: `fd` stays its owner's, and open until forget() or ended(). Not `readable`: bytes are
-  // against the protocol, and end it as its end does.
+  // Watches the socket of a connected peer. The caller owns `fd` and keeps it open until forget() or ended(). If not
+  // `readable`, bytes violate the protocol and end the connection.
   void watch(WorkerId peer, int fd, bool readable);
-  // Nothing happens for one that is not watched.
+  // Does nothing if the peer is not watched.
   void want_writable(WorkerId peer) noexcept;
-  // Ends attempts to connect to it, too. An event of it that has begun on the porter's thread may still be running.
+  // Ends attempts to connect to the peer, too. An event of the peer may still be running on the I/O thread.
   void forget(WorkerId peer) noexcept;
-  // The same from within an event: at once, so that a connect() that somebody asks for meanwhile is not ended by it.
+  // Like forget(), from within an event. Takes effect at once, so that it does not end a connect() requested meanwhile.
   void forget_here(WorkerId peer) noexcept;
 
-  // on_timer() comes then, or earlier, if that is set already.
+  // Calls on_timer() at `at`, or earlier if an earlier time is set.
   void set_timer(base::TimePoint at) noexcept;
 
  private:
   struct Request {
     rpc::WorkerKey peer;
     std::string name;
-    Address address;  // empty: it is forgotten
+    Address address;  // empty: forget the peer
   };
 
   void post(Request request) noexcept;
@@ -73,13 +74,13 @@ class Porter {
   std::string address_;
   Poller poller_;
   Watches watches_;
-  Meetings meetings_;      // the porter's thread
-  bool has_read_ = false;  // the porter's thread
+  Meetings meetings_;      // I/O thread only
+  bool has_read_ = false;  // I/O thread only
 
   std::mutex mutex_;
-  std::vector<Request> requests_;                   // guarded by mutex_, and so are the next
-  base::TimePoint timer_ = base::TimePoint::max();  // on_timer()'s
-  base::TimePoint armed_ = base::TimePoint::max();  // the timerfd's
+  std::vector<Request> requests_;                   // guarded by mutex_, as are the next two
+  base::TimePoint timer_ = base::TimePoint::max();  // when on_timer() is due
+  base::TimePoint armed_ = base::TimePoint::max();  // when the timerfd expires
   std::atomic<bool> is_closing_{false};
   base::Fd wake_;
   base::Fd timerfd_;

@@ -13,15 +13,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kBatch = 32;              // messages of one link in a visit
-constexpr int kHotPolls = 40;           // some microseconds, more than a reply takes from a core that is far
-constexpr int kBellAfter = 60;          // looks without a reply, until a peer that had just fallen asleep is rung for
-constexpr int kClockEvery = 16;         // looks between two looks at the clock
-constexpr int kDrains = 4;              // rounds before a waiter that goes hands over what still comes
-constexpr auto kWorkerPatience = 50us;  // since the last message: the next one mostly comes within that
-constexpr auto kWaiterPatience = 1ms;   // then a wake-up more is small beside what was waited for
+constexpr int kBatch = 32;              // messages read from one link per visit
+constexpr int kHotPolls = 40;           // a few microseconds: longer than a reply from a distant core takes
+constexpr int kBellAfter = 60;          // polls without a reply before owed bells are rung
+constexpr int kClockEvery = 16;         // polls between two reads of the clock
+constexpr int kDrains = 4;              // rounds before a departing waiter hands over what still arrives
+constexpr auto kWorkerPatience = 50us;  // since the last message: the next one mostly arrives within that
+constexpr auto kWaiterPatience = 1ms;   // after this long, one more wake-up is cheap by comparison
 
-constinit thread_local bool is_idling = false;  // the thread is a worker in idle()
+constinit thread_local bool is_idling = false;  // whether this thread is a worker in idle()
 
 void rest(int look, int hot) noexcept {
   if (look < hot) {
@@ -31,14 +31,14 @@ void rest(int look, int hot) noexcept {
   }
 }
 
-// How long a waiter looks: until nothing has come for a while, or his deadline. Looks at the clock now and then.
+// How long a waiter polls: until nothing has arrived for a while, or its deadline. Reads the clock now and then.
 class Patience {
  public:
   explicit Patience(base::TimePoint deadline) noexcept : deadline_(deadline) {}
 
   int look() const noexcept { return look_; }
   void begin_anew() noexcept { look_ = 0, since_ = 0; }
-  // After each look in vain.
+  // Called after each poll that found nothing.
   bool is_over() noexcept {
     if (++look_ % kClockEvery != 0) return false;
     const std::int64_t now = monotonic_ns();
@@ -49,7 +49,7 @@ class Patience {
  private:
   const base::TimePoint deadline_;
   int look_ = 0;
-  std::int64_t since_ = 0;  // 0: not known yet
+  std::int64_t since_ = 0;  // 0: not read yet
 };
 
 }  // namespace
@@ -61,7 +61,7 @@ Reactor::Reactor(future::HandlerPool& pool, rpc::Receiver& receiver)
 
 Reactor::~Reactor() = default;
 
-// With more ranks than cores another rank has to run before anything can come.
+// With more ranks than cores, another rank has to run before anything can arrive.
 void Reactor::set_links(std::vector<std::shared_ptr<Link>> links) {
   hot_polls_.store(static_cast<int>(links.size()) + 1 <= core::cpus() ? kHotPolls : 0);
   {
@@ -95,7 +95,7 @@ void Reactor::deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcep
       pool_.post(std::move(task));
     }
   } catch (const Error&) {
-    return;  // the task tells that it was not run
+    return;  // the task reports that it did not run
   }
 }
 
@@ -104,7 +104,7 @@ bool Reactor::poll(Link& link, bool with_sockets) noexcept {
   if (link.has_input()) {
     moved = link.read(*this, kBatch) != 0;
   } else if (with_sockets && link.state() == Link::State::Up && !link.is_shm()) {
-    // All of it: of what was taken out of a socket the kernel tells nobody any more.
+    // Read everything: epoll does not report bytes again that were taken out of a socket.
     moved = link.read(*this, std::numeric_limits<int>::max()) != 0;
   }
   if (moved && link.is_over()) tell_end(link);
@@ -136,10 +136,10 @@ void Reactor::pay_bells() noexcept {
   }
 }
 
-// False: something has come meanwhile, and the caller owns it again. Also where somebody has rung: a worker that was
-// woken before the owner was cleared could not own, and sleeps while the door says polling. Who publishes a link or
-// begins one rings the door afterwards, which is in vain until it is parked: so it is the links as they are now that
-// are looked at.
+// Returns false if something has arrived meanwhile; the caller then owns again. Also if a peer has rung: a worker woken
+// before the owner was cleared could not own, and sleeps although the door says polling. A thread that publishes or
+// begins a link rings the door afterwards, which has no effect until the door is parked; so the current links are
+// checked.
 bool Reactor::let_go() noexcept {
   pay_bells();
   door_.set_parked(monotonic_ns());
@@ -156,7 +156,7 @@ void Reactor::drain_and_let_go() noexcept {
     if (let_go()) return;
   }
   pay_bells();
-  owner_.store(0);  // the door says polling: whoever is woken now owns it
+  owner_.store(0);  // the door says polling: a worker woken now becomes the owner
   door_.wake();
 }
 
@@ -173,7 +173,7 @@ void Reactor::wake() noexcept {
   door_.wake();
 }
 
-// As its owner, until there is a task or a wake (true), or nothing to do (false).
+// Runs as the owner until there is a task or a wake-up (returns true), or nothing to do (returns false).
 bool Reactor::attend() noexcept {
   set_polling();
   std::int64_t last = monotonic_ns();
@@ -209,7 +209,7 @@ void Reactor::leave_to_waiter() noexcept {
   if (wanted_.load() == 0 && try_own()) drain_and_let_go();
 }
 
-// Who comes from a task looks for a moment before he sleeps: whoever was answered often asks again.
+// A worker that comes from a task polls for a moment before it sleeps: a peer that got an answer often calls again.
 void Reactor::idle() noexcept {
   is_idling = true;
   for (bool is_first = true;; is_first = false) {
@@ -241,12 +241,12 @@ void Reactor::help(const Awaited& awaited, base::TimePoint deadline) noexcept {
   take_what_was_left();
 }
 
-// A worker has made room for this waiter, who does not need it any more.
+// A worker may have yielded ownership to this waiter, which does not need it any more.
 void Reactor::take_what_was_left() noexcept {
   if (!Door::is_parked(door_.state()) && try_own()) drain_and_let_go();
 }
 
-// True: it would be better to sleep.
+// Returns true if the thread had better sleep.
 bool Reactor::wait_as_owner(const Awaited& awaited, base::TimePoint deadline) noexcept {
   set_polling();
   const int hot = hot_polls_.load(std::memory_order_relaxed);
@@ -280,10 +280,10 @@ void Reactor::close() noexcept {
   upcalls_.wait_until_none();
 }
 
-// Futures keep a reactor for longer than its agent is there.
+// Futures may keep a reactor longer than its agent exists.
 void Reactor::forget_links() noexcept {
   set_links({});
-  if (!try_own()) return;  // a waiter lets go of them by himself
+  if (!try_own()) return;  // a waiter owns the reactor, and releases them itself
   links();
   owner_.store(0);
 }

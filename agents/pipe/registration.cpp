@@ -1,4 +1,4 @@
-// The pipe agent among the backends of RPC, from when the library is loaded.
+// Registers the pipe agent as an RPC backend when the library is loaded.
 #include <agents/pipe/backend.hpp>
 
 namespace distrun::agents::pipe {

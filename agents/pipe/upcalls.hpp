@@ -1,16 +1,16 @@
 #pragma once
-// Calls into an object that may be gone soon: once it is closed, no call begins, and close is followed by
-// a wait for the calls that have begun.
+// Guards calls into an object that may be destroyed soon: after close() no call begins, and wait_until_none() waits for
+// the calls that have begun.
 //
-//   caller    counts itself, then asks whether it is closed
+//   caller    counts itself, then checks whether it is closed
 //   closer    closes, then waits until no caller is counted
 //
-// Both in one order for all threads (seq_cst): a caller that was not seen by the closer sees that it is closed.
+// Both orders are seq_cst: a caller that the closer has not seen sees that it is closed.
 #include <atomic>
 
 namespace distrun::agents::pipe {
 
-// Any thread.
+// Thread-safe.
 class Upcalls {
  public:
   class Inside {
@@ -21,7 +21,7 @@ class Upcalls {
     }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
-    // False: no call may be made.
+    // Returns false if no call may be made.
     explicit operator bool() const noexcept { return !of_.is_closed_.load(); }
 
    private:
@@ -30,7 +30,7 @@ class Upcalls {
 
   bool is_closed() const noexcept { return is_closed_.load(); }
   void close() noexcept { is_closed_.store(true); }
-  // After close(); not from within a call.
+  // Call after close(), not from within a call.
   void wait_until_none() const noexcept {
     for (int left = inside_.load(); left != 0; left = inside_.load()) inside_.wait(left);
   }

@@ -10,13 +10,13 @@
 namespace distrun::agents::pipe {
 namespace {
 
-// Ids have 15 bits (worker_info.hpp); above them a number that tells a peer's sockets apart.
+// Ids have 15 bits (worker_info.hpp); the number above them distinguishes successive sockets of a peer.
 constexpr int kIdBits = 16;
 constexpr std::uint64_t kIdMask = (std::uint64_t{1} << kIdBits) - 1;
 
 constexpr std::uint32_t kEnds = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
-// Why nothing more will come from a socket. Nothing: something may, or is there.
+// Returns why no more bytes will come from a socket; nullopt: some may, or are there.
 std::optional<std::string> end_of(int fd, bool may_have_bytes) {
   char byte = 0;
   const ssize_t count = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -55,7 +55,7 @@ void Watches::clear() noexcept {
 void Watches::watch(WorkerId peer, int fd, bool readable) {
   const std::lock_guard lock(mutex_);
   const auto found = peers_.find(peer);
-  if (found == peers_.end()) return;  // it was forgotten meanwhile
+  if (found == peers_.end()) return;  // forgotten meanwhile
   Watch& watch = found->second;
   DISTRUN_ASSERT(watch.fd < 0);  // a peer has one socket
   watch.token = {PollKind::Watched, ++last_ << kIdBits | static_cast<std::uint64_t>(peer)};

@@ -1,5 +1,5 @@
 #pragma once
-// The peers that are connected, and the sockets of theirs that the porter looks at. Any thread.
+// The connected peers, and their sockets that the I/O thread watches. Thread-safe.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -16,7 +16,7 @@ class Watches {
   explicit Watches(Poller& poller) : poller_(poller) {}
 
   bool has(WorkerId peer) const;
-  // It is connected. False: it was already.
+  // Adds a connected peer. Returns false if it is connected already.
   bool admit(WorkerId peer);
   void forget(WorkerId peer) noexcept;
   void clear() noexcept;
@@ -27,12 +27,13 @@ class Watches {
 
   struct Seen {
     WorkerId peer = -1;
-    bool readable = false;  // it is to be told
-    bool writable = false;  // it was wanted, and is so no more
+    bool readable = false;  // to be reported
+    bool writable = false;  // was wanted; no longer wanted now
   };
-  // Nothing: it is not watched any more.
+  // Returns nullopt if the socket is not watched any more.
   std::optional<Seen> see(const Polled& polled) noexcept;
-  // Whether it is at its end, after what was readable was told; it is forgotten then. Why it ended.
+  // Returns why the peer's socket ended, and forgets the peer; nullopt if it has not ended. Call it after the readable
+  // event was reported.
   std::optional<std::string> take_end(const Polled& polled);
 
  private:
@@ -48,7 +49,7 @@ class Watches {
 
   Poller& poller_;
   mutable std::mutex mutex_;
-  std::map<WorkerId, Watch> peers_;  // guarded by mutex_; not watched: fd is -1
+  std::map<WorkerId, Watch> peers_;  // guarded by mutex_; fd -1: not watched
   std::uint64_t last_ = 0;           // guarded by mutex_; of tokens
 };
 

@@ -40,7 +40,7 @@ bool is_host(const std::string& host) {
 
 constexpr std::string_view kPid = ";pid:";
 
-// 0: it is none.
+// Returns 0 for an invalid number.
 template <class Number>
 Number number_of(std::string_view text) noexcept {
   Number number = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// Where a worker listens, as text for the records of others: "uds:NAME;tcp:HOST:PORT", one of them, or both. NAME is in
-// Linux's abstract namespace, so no file has to be removed; HOST is a number, so nobody is asked what it means. Behind
-// that "pid:NUMBER" may stand, the worker's process: who cannot reach it knows whose rank that is.
+// The address where a worker listens, as text for the records of other workers: "uds:NAME;tcp:HOST:PORT", either or
+// both. NAME is in Linux's abstract namespace, so no file has to be removed; HOST is numeric, so no name has to be
+// resolved. "pid:NUMBER", the worker's process, may follow: a worker that cannot reach it knows whose rank that is.
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace distrun::agents::pipe {
 enum class SocketKind : std::uint8_t { Uds, Tcp };
 const char* name_of(SocketKind kind) noexcept;  // "uds"
 
-// Where one socket listens.
+// The address of one socket.
 struct Place {
   SocketKind kind = SocketKind::Uds;
-  std::string host;  // of Uds: the name
+  std::string host;  // for Uds: the name
   std::uint16_t port = 0;
 
   friend bool operator==(const Place&, const Place&) = default;
@@ -25,13 +25,13 @@ std::string to_string(const Place& place);
 
 using Address = std::vector<Place>;  // each kind once at most
 std::string to_string(const Address& address);
-// Throws Error{InvalidArgument}, which names the text.
+// Throws Error{InvalidArgument} with the text.
 Address parse_address(const std::string& text);
 
-// Of such a text; 0: it names none. What it says is to be checked: the text comes from another process.
+// Returns the pid in an address; 0: none. Check it: the text comes from another process.
 int pid_in(const std::string& address) noexcept;
 
-// A place as the kernel takes it.
+// A place in the kernel's format.
 struct SocketAddress {
   sockaddr_storage bytes{};
   socklen_t size = 0;
@@ -39,7 +39,7 @@ struct SocketAddress {
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&bytes); }
   sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&bytes); }
 };
-// Throws Error{InvalidArgument} for a host that is no IPv4 or IPv6 address, and for names that are too long.
+// Throws Error{InvalidArgument} for a host that is not an IPv4 or IPv6 address, and for names that are too long.
 SocketAddress socket_address(const Place& place);
 
 }  // namespace distrun::agents::pipe

@@ -18,10 +18,10 @@
 namespace distrun::agents::pipe {
 namespace {
 
-constexpr std::size_t kHeadBytes = 4096;  // of both rings' positions
+constexpr std::size_t kHeadBytes = 4096;  // positions of both rings
 constexpr std::size_t kFileBytes = kHeadBytes + 2 * kRingBytes;
 constexpr std::size_t kMappedBytes = kHeadBytes + 4 * kRingBytes;
-constexpr std::size_t kStreamFrom = 8 * 1024;  // smaller copies are quicker through the caches, wherever the reader is
+constexpr std::size_t kStreamFrom = 8 * 1024;  // smaller copies are faster through the caches, wherever the reader runs
 static_assert(2 * sizeof(RingHead) <= kHeadBytes && kRingBytes % 4096 == 0 && (kRingBytes & (kRingBytes - 1)) == 0);
 
 [[noreturn]] void refuse_positions() {
@@ -79,7 +79,7 @@ std::size_t RingWriter::write(std::span<const iovec> parts) {
   return taken;
 }
 
-// Of a long one the reader sees what is there already.
+// Publishes a long part piece by piece, so that the reader can begin early.
 void RingWriter::put(const iovec& part, std::size_t bytes) {
   const auto* from = static_cast<const std::byte*>(part.iov_base);
   while (bytes != 0) {
@@ -117,7 +117,7 @@ RingPair::RingPair(base::Fd memfd, bool is_maker) : is_maker_(is_maker) {
   map(memfd);
 }
 
-// Room for all is reserved first, so that the pieces stand one behind the other.
+// Reserves the whole range first, so that the mappings are adjacent.
 void RingPair::map(const base::Fd& memfd) {
   void* const reserved = ::mmap(nullptr, kMappedBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reserved == MAP_FAILED) base::throw_errno("cannot reserve room for the rings of RPC", errno);

@@ -1,8 +1,8 @@
 #pragma once
-// A ring of bytes in memory that two processes share: one writes, one reads. The data is mapped twice, one behind the
-// other, so that whatever is in the ring is one piece of memory for both.
+// A ring of bytes in memory shared by two processes: one writes, one reads. The data is mapped twice, back to back, so
+// that the contents are always contiguous for both.
 //
-// Neither end believes the other: a position that can't be is an error, and nothing beyond the ring is touched.
+// Neither end trusts the other: an invalid position is an error, and nothing beyond the ring is touched.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,30 +15,30 @@
 namespace distrun::agents::pipe {
 
 inline constexpr std::size_t kRingBytes = 256 * 1024;
-// What a long run of bytes is handed over by, so that one end writes what comes while the other reads what was.
+// Long runs of bytes are published in pieces of this size, so that one end writes while the other reads.
 inline constexpr std::size_t kPieceBytes = 32 * 1024;
 
-// One ring's positions, which only grow. Each end's own stand on a line of their own, and what the other end looks at
-// each time stands apart from what changes each time.
+// The positions of one ring, which only grow. Each end's own fields have a cache line, and fields that the other end
+// reads each time are on another line than those that change each time.
 struct RingHead {
   alignas(64) std::atomic<std::uint64_t> written{0};
   std::atomic<std::uint32_t> writer_left{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
-  alignas(64) std::atomic<std::uint32_t> writer_waits{0};  // for room: whoever reads rings
+  alignas(64) std::atomic<std::uint32_t> writer_waits{0};  // for room: the reader then rings
   std::atomic<std::uint32_t> reader_left{0};
 };
 
-// The writer's end. One thread at a time.
+// The writing end. One thread at a time.
 class RingWriter {
  public:
   RingWriter(RingHead& head, std::byte* data) noexcept : head_(head), data_(data) {}
 
-  // How many bytes had room. What was written is seen by the reader when this returns. Throws Error{Disconnected} if
-  // the reader has left, and for nonsense.
+  // Returns the number of bytes that had room; the reader sees them when it returns. Throws Error{Disconnected} if the
+  // reader has left, and for invalid positions.
   std::size_t write(std::span<const iovec> parts);
-  // Whoever reads tells when there is room again; false: there is some already.
+  // Asks the reader to ring when there is room again. Returns true if there is room already.
   bool wait_for_room();
-  // Any thread: nobody waits for room, or there is some by now.
+  // Any thread. Returns false if the writer does not wait for room, or there is some by now.
   bool is_waiting() const noexcept { return head_.writer_waits.load() != 0; }
   void leave() noexcept { head_.writer_left.store(1); }
 
@@ -52,12 +52,13 @@ class RingWriter {
   std::uint64_t read_seen_ = 0;
 };
 
-// The reader's end. One thread at a time.
+// The reading end. One thread at a time.
 class RingReader {
  public:
   RingReader(RingHead& head, const std::byte* data) noexcept : head_(head), data_(data) {}
 
-  // All that is there. Throws Error{Disconnected} if there is nothing and the writer has left, and for nonsense.
+  // Returns all bytes that are there. Throws Error{Disconnected} if there are none and the writer has left, and for
+  // invalid positions.
   std::span<const std::byte> look() {
     const std::uint64_t written = head_.written.load(std::memory_order_acquire);
     if (written == read_) [[likely]]
@@ -70,7 +71,7 @@ class RingReader {
     read_ += bytes;
     head_.read.store(read_);
   }
-  // Whether the writer waits for room: whoever asks rings then.
+  // Returns whether the writer waits for room; the caller must ring then.
   bool take_writer_waits() noexcept { return head_.writer_waits.load() != 0 && head_.writer_waits.exchange(0) != 0; }
   void leave() noexcept { head_.reader_left.store(1); }
 
@@ -83,11 +84,11 @@ class RingReader {
   std::uint64_t read_ = 0;
 };
 
-// Both rings of two workers: the memory, mapped. Who makes it writes the first ring.
+// Both rings of two workers, mapped. The end that creates the memory writes the first ring.
 class RingPair {
  public:
   static base::Fd make_memfd();  // throws Error{Failed}
-  // Of make_memfd(), here or at the peer. Throws Error{Failed, InvalidArgument}.
+  // `memfd` is from make_memfd(), here or at the peer. Throws Error{Failed, InvalidArgument}.
   RingPair(base::Fd memfd, bool is_maker);
   ~RingPair();
   RingPair(const RingPair&) = delete;
@@ -105,7 +106,8 @@ class RingPair {
   std::byte* memory_ = nullptr;
 };
 
-// As memcpy. Large ones pass the caches by: the reader's core gets them from memory sooner than from this one's.
+// Like memcpy. Large copies bypass the caches: the reader's core gets them from memory faster than from this core's
+// cache.
 void copy_to_shared(std::byte* to, const void* from, std::size_t bytes) noexcept;
 
 }  // namespace distrun::agents::pipe

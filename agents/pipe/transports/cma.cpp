@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::size_t kReadMost = std::size_t{1} << 30;  // a call takes less than 2 GiB
 
-// How many were read, or -1.
+// Returns how many bytes were read, or -1.
 ssize_t read_some(std::int32_t pid, std::uint64_t from, std::byte* to, std::size_t bytes) noexcept {
   const iovec local{to, bytes};
   const iovec remote{reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr): of another process
   return ::process_vm_readv(pid, &local, 1, &remote, 1, 0);
 }
 
-// Seccomp filters of containers deny the call as a whole, also for the own memory.
+// Seccomp filters of containers deny the system call altogether, even for own memory.
 std::string try_on_own_memory() {
   const std::uint64_t known = 0x636d'612d'7465'7374;
   std::uint64_t found = 0;
@@ -43,9 +43,9 @@ bool may_trace_all() {
   return false;
 }
 
-// What Yama has against it (kernel.yama.ptrace_scope). With 1 only ancestors may read a process, and ranks are
-// siblings: each has to say itself that others may. It says so of all, as the peers' pids are not known yet; others of
-// this user only, and not more than they may where there is no Yama.
+// Returns how Yama prevents reading (kernel.yama.ptrace_scope). With scope 1 only ancestors may read a process, and
+// ranks are siblings: each has to permit it. It permits all processes, since the peers' pids are not known yet; that is
+// limited to this user's processes, as without Yama.
 std::string ask_yama() {
   int scope = 0;
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kDialPatienceMs = 200;
 
-constexpr int kBacklog = 4096;  // all workers of a large session may come at once
+constexpr int kBacklog = 4096;  // all workers of a large session may connect at once
 
 base::Fd make_socket(int family) {
   base::Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -64,7 +64,7 @@ std::string number_of(const sockaddr& address) {
   return text;
 }
 
-// Of IPv6 not those that are good on their own link only: they need the interface's number beside them.
+// Excludes link-local IPv6 addresses: they also need the interface's number.
 bool is_usable(const sockaddr& address) {
   if (address.sa_family == AF_INET) return true;
   return address.sa_family == AF_INET6 &&
@@ -135,7 +135,7 @@ bool is_deserted(const Address& address) noexcept {
     return !address.empty() &&
            std::all_of(address.begin(), address.end(), [](const Place& each) { return is_deserted(each); });
   } catch (const std::exception&) {
-    return false;  // there are no descriptors
+    return false;  // no descriptors are left
   }
 }
 

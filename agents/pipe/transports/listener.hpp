@@ -1,6 +1,6 @@
 #pragma once
-// Where others connect: a Unix socket under a name that nobody can guess, and, if asked for, a TCP socket. And the
-// other end: dial(). All sockets are close-on-exec and do not block; those of TCP do not wait for more bytes to send.
+// Listening sockets: a Unix socket under a random name, and, on request, a TCP socket. And the connecting end: dial().
+// All sockets are close-on-exec and non-blocking; TCP sockets use TCP_NODELAY.
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
@@ -11,13 +11,14 @@ namespace distrun::agents::pipe {
 
 class Listener {
  public:
-  // `tcp_host` is an address of this machine, as a number; empty: no TCP. Throws Error{InvalidArgument} if it is none,
-  // Error{Failed} if there is nothing to listen at.
+  // `tcp_host` is a numeric address of this machine; empty: no TCP. Throws Error{InvalidArgument} if it is invalid,
+  // Error{Failed} if listening fails.
   Listener(bool has_uds, const std::string& tcp_host);
 
   const Address& address() const noexcept { return address_; }
   int fd(SocketKind kind) const noexcept { return socket_of(kind).get(); }  // -1: not there
-  // Empty: nobody waits. Throws Error{Overloaded} if the process, or the machine, has no descriptor left for it.
+  // Returns an empty descriptor if no peer waits. Throws Error{Overloaded} if the process, or the machine, has no
+  // descriptor left for it.
   base::Fd accept(SocketKind kind) const;
   void close() noexcept;
 
@@ -31,15 +32,17 @@ class Listener {
 
 struct Dialled {
   base::Fd socket;
-  int error = 0;  // an errno. EINPROGRESS: once it is writable, dial_error() says; EAGAIN: too many wait, later
+  int error = 0;  // an errno. EINPROGRESS: wait until writable, then see dial_error(); EAGAIN: the queue is full, retry
+                  // later
 };
-// Throws Error{Failed} when descriptors run out.
+// Throws Error{Failed} if no descriptor is left.
 Dialled dial(const Place& place);
 int dial_error(int socket) noexcept;
 // Returns whether there is no listener at any of these places. Returns false if one does not refuse within 200 ms.
 bool is_deserted(const Address& address) noexcept;
 
-// The first address of a network interface ("eth0"), as a number. Throws Error{InvalidArgument} if it has none.
+// Returns the first address of a network interface ("eth0"), in numeric form. Throws Error{InvalidArgument} if it has
+// none.
 std::string host_of_interface(const std::string& name);
 
 }  // namespace distrun::agents::pipe

@@ -19,7 +19,7 @@ void ShmStream::leave() noexcept {
   peer_door_->ring();
 }
 
-// Where there is no room, whoever reads rings as soon as there is some.
+// If there is no room, the reader rings as soon as there is some.
 std::size_t ShmStream::write(std::span<const iovec> parts) {
   const bool is_empty = std::all_of(parts.begin(), parts.end(), [](const iovec& part) { return part.iov_len == 0; });
   if (is_empty) return 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The stream of two workers of one machine that share memory: a ring each way, and each other's door.
+// The stream of two workers that share memory on one machine: a ring each way, and each other's door.
 #include <memory>
 
 #include <agents/pipe/door.hpp>
@@ -25,7 +25,8 @@ class ShmStream final : public Stream {
   void leave() noexcept override;
   int fd() const noexcept override { return -1; }
 
-  // Any thread: whether look() would find something; whether a write is worth trying after one that had no room.
+  // Any thread. is_empty() returns whether look() would find nothing; may_write(), whether to retry a write that found
+  // no room.
   bool is_empty() const noexcept { return reader_.is_empty(); }
   bool may_write() const noexcept { return !writer_.is_waiting(); }
   const Door& peer_door() const noexcept { return *peer_door_; }

@@ -64,10 +64,10 @@ std::size_t SocketStream::read_into(std::byte* to, std::size_t bytes) {
   return kept + direct;
 }
 
-// What was written is still brought to the peer.
+// Bytes written before are still delivered to the peer.
 void SocketStream::leave() noexcept { ::shutdown(fd(), SHUT_RDWR); }
 
-// 0: nothing is there at this moment, or nothing more will be and what is kept is to be read first.
+// Returns 0 if nothing is there now, or if the stream has ended and buffered bytes are to be read first.
 std::size_t SocketStream::receive(std::byte* to, std::size_t bytes) {
   for (;;) {
     const ssize_t count = ::recv(fd(), to, bytes, MSG_DONTWAIT);

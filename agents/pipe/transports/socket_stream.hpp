@@ -13,7 +13,7 @@ class SocketStream final : public Stream {
   explicit SocketStream(base::Fd socket);
 
   std::size_t write(std::span<const iovec> parts) override;
-  void ring() override {}  // the kernel has told it
+  void ring() override {}  // the kernel notifies the peer
 
   std::span<const std::byte> look() override;
   std::size_t look_max() const noexcept override;
@@ -28,9 +28,9 @@ class SocketStream final : public Stream {
   std::size_t left() const noexcept { return end_ - begin_; }
 
   const base::Fd socket_;
-  // The reader's.
+  // Used by the reader only.
   std::vector<std::byte> buffer_;
-  std::size_t begin_ = 0;  // from here to end_: what was received and not consumed
+  std::size_t begin_ = 0;  // begin_ to end_: received and not consumed
   std::size_t end_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// A stream of bytes to one peer and one back, whatever moves them: a pair of rings in shared memory, a socket. Nothing
-// here blocks. One thread at a time reads, one at a time writes; these may be two.
+// A byte stream to one peer and back, independent of its medium: a pair of rings in shared memory, or a socket. Never
+// blocks. One thread at a time reads, one at a time writes; these may be two.
 #include <cstddef>
 #include <span>
 
@@ -14,25 +14,25 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // How many bytes were taken, from the first part on. Less than all: ask again; 0: there is no room at this moment,
-  // and the peer tells when there is: by ring(), or a socket by being writable. All functions throw Error{Disconnected}
-  // once the peer is gone, or has closed its end; what it had written before can still be read.
+  // Returns how many bytes were taken, from the first part on. If fewer than all, call again; 0: there is no room now,
+  // and the peer reports room by ring(), a socket by becoming writable. All functions throw Error{Disconnected} once
+  // the peer is gone, or has closed its end; what it had written before can still be read.
   virtual std::size_t write(std::span<const iovec> parts) = 0;
-  // Tells the peer that there is something to read, unless it looks anyway.
+  // Notifies the peer that there is something to read, unless it is polling.
   virtual void ring() = 0;
 
-  // What is there to read, as one piece; empty: nothing at this moment. Good until consume(). It grows with each call
-  // as more arrives, up to look_max() bytes.
+  // Returns the readable bytes as one piece; empty: none now. Valid until consume(). Grows with each call as more
+  // arrives, up to look_max() bytes.
   virtual std::span<const std::byte> look() = 0;
   virtual std::size_t look_max() const noexcept = 0;
   virtual void consume(std::size_t bytes) noexcept = 0;
-  // As look(), a copy and consume(), without the detour: how many bytes were put there.
+  // Does look(), a copy and consume() in one step. Returns how many bytes were copied.
   virtual std::size_t read_into(std::byte* to, std::size_t bytes) = 0;
 
-  // This end is over; the peer is told as far as it can be. Any thread.
+  // Closes this end, and notifies the peer as far as possible. Any thread.
   virtual void leave() noexcept {}
 
-  // What the porter has to watch for it to be read or written; -1: it needs nobody.
+  // Returns the socket that the I/O thread has to watch; -1: none.
   virtual int fd() const noexcept = 0;
 
  protected:
