@@ -93,7 +93,7 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   // Guarded by mutex_.
   std::deque<Held> held_;
   Load in_lane_;                       // messages in held_
-  Load in_pool_;                       // messages received whose tasks have not begun
+  Load in_pool_;                       // received messages with tasks that have not begun
   std::optional<Error> end_;           // set: ended
   rpc::Receiver* receiver_ = nullptr;  // set: open
   const void* receiving_ = nullptr;    // the ThreadState of the thread that is calling the receiver

@@ -43,7 +43,7 @@ class Door {
   bool is_parked() const noexcept { return (page_->word.load() & kState) == kParked; }
   std::int64_t parked_at_ns() const noexcept { return page_->parked_at_ns.load(std::memory_order_relaxed); }
 
-  // For the rank itself.
+  // Called by the rank itself.
   std::uint32_t state() const noexcept { return page_->word.load(); }
   static bool is_parked(std::uint32_t state) noexcept { return (state & kState) == kParked; }
   void set_polling() noexcept { change(kPolling); }
@@ -53,7 +53,7 @@ class Door {
   }
   // Sleeps until a peer rings or wake() is called; returns at once if the state has changed since.
   void sleep(std::uint32_t state) const noexcept;
-  // Wakes one sleeping thread, whatever the state; or keeps a thread from falling asleep on the previous state.
+  // Wakes one sleeping thread in any state; or keeps a thread from falling asleep on the previous state.
   void wake() noexcept;
 
  private:

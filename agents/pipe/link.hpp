@@ -106,7 +106,7 @@ class Link {
 
   // Reads up to `most` messages, unless another thread is reading. Returns how many. Ends the link on malformed input.
   int read(Delivery& delivery, int most) noexcept;
-  // For links in shared memory: has_input() returns whether there is something to read; is_ready(), whether to read or
+  // Links in shared memory only: has_input() returns whether there is something to read; is_ready(), whether to read or
   // write.
   bool has_input() const noexcept {
     const ShmStream* const shm = shm_.load(std::memory_order_acquire);

@@ -16,7 +16,7 @@
 
 namespace distrun::agents::pipe {
 
-// What an agent is built from, apart from its rank.
+// The inputs of an agent, apart from its rank.
 struct PipeSetting {
   rpc::WorkerInfo worker;
   bool takes_strangers = false;  // accept workers that were not added, if they know the secret

@@ -34,7 +34,7 @@ class Poller {
   void change(int fd, std::uint32_t events, Token token) noexcept;
   void remove(int fd) noexcept;
 
-  // With `sleeps`, blocks until a descriptor is ready; otherwise returns at once. May return none. The result is valid
+  // Blocks until a descriptor is ready, or returns at once unless `sleeps`. May return none. The result is valid
   // until the next call.
   std::span<const Polled> wait(bool sleeps) noexcept;
 

@@ -61,7 +61,7 @@ Reactor::Reactor(future::HandlerPool& pool, rpc::Receiver& receiver)
 
 Reactor::~Reactor() = default;
 
-// With more ranks than cores, another rank has to run before anything can arrive.
+// If there are more ranks than cores, another rank has to run before anything can arrive.
 void Reactor::set_links(std::vector<std::shared_ptr<Link>> links) {
   hot_polls_.store(static_cast<int>(links.size()) + 1 <= core::cpus() ? kHotPolls : 0);
   {

@@ -1,7 +1,7 @@
 #pragma once
 // Proves to a reader of a peer's memory (channel "cma") that the memory was still valid while it was copied. Each end
-// of a connection has a seal: a word of its memory, whose address and value (the nonce) the other end got in the
-// handshake.
+// of a connection has a seal: a word of its memory. The handshake gives its address and value (the nonce) to the other
+// end.
 //
 //   owner    keeps the memory while the seal holds; breaks the seal (sets it to 0), leaves the stream, frees the memory
 //   reader   copies the memory, then reads the seal in the same way: if it is not the nonce any more, the copy is

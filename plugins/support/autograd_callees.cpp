@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSlots = 4;
-constexpr std::chrono::minutes kCheckWaitMax{5};  // far beyond any test that gets on
+constexpr std::chrono::minutes kCheckWaitMax{5};  // far beyond the duration of any passing test
 
 struct Slot {
   Future<void> done;
@@ -67,7 +67,7 @@ bool is_gone(ContextId id) {
          an_error("RuntimeError", "Could not find autograd context with id: " + std::to_string(id));
 }
 
-// The sum is made by `ps`, who lets the context go.
+// `ps` computes the sum, and releases this worker's context by setting its slot 0.
 template <class MakeSum>
 void train(const std::string& ps, std::int64_t rank_diff, bool sparse, const MakeSum& make_sum) {
   const dist_autograd::ContextScope context;

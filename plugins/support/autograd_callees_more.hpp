@@ -1,5 +1,5 @@
 #pragma once
-// Functions that others call in tests of roots of a pass: of references to them, and of what is no root.
+// Functions that tests of a pass's roots call remotely: sums of references, and invalid roots.
 #include <vector>
 
 #include <distrun/runtime/dist_autograd/context.hpp>
@@ -7,7 +7,7 @@
 namespace distrun::suites {
 
 Tensor sum_of(Tensor x);
-// A pass where it is called, with what a caller has who knows no types.
+// Runs a pass on the called worker, with the arguments of a caller that knows no C++ types.
 void dist_autograd_backward(dist_autograd::ContextId context_id, std::vector<Tensor> roots);
 
 }  // namespace distrun::suites

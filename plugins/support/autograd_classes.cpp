@@ -13,7 +13,7 @@ nn::EmbeddingBagOptions bag_options(const std::string& mode, bool sparse) {
   throw Error(ErrorKind::InvalidArgument, "ValueError", "no mode of bags: " + mode);
 }
 
-// A leaf of that device, whatever it was made of.
+// Returns a leaf with the tensor's values on that device.
 Tensor leaf_on(const Tensor& tensor, device::Device device) {
   return set_requires_grad(detach(tensor::to(tensor, device)));
 }

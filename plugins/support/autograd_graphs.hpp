@@ -1,5 +1,6 @@
 #pragma once
-// Graph functions of ported tests of distributed autograd: they travel with the call. The same each time.
+// Graph functions of ported tests of distributed autograd, which are sent with the call. Each call returns the same
+// one.
 #include "rpc_graphs.hpp"
 
 namespace distrun::suites {

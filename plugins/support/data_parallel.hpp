@@ -1,5 +1,5 @@
 #pragma once
-// What tests of data-parallel training look for in its errors, as other harnesses word it.
+// Checks for errors of data-parallel training, worded as in other harnesses.
 #include <string>
 #include <string_view>
 
@@ -16,8 +16,8 @@ inline constexpr std::string_view kSuggestDebugMode =
     "set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL";
 
 using nn::LoggingData;
-// Throws Error{Failed, AssertionError} unless "iteration", "has_error" and "error" are there and the error holds the
-// expected text; of that only what stands before a native stack ("\nException raised from ") counts.
+// Throws Error{Failed, AssertionError} unless "iteration", "has_error" and "error" are there and the error contains the
+// expected text. Text from a native stack on ("\nException raised from ") is ignored.
 void verify_error_logged(const LoggingData& logged, std::string_view expected);
 
 }  // namespace distrun::suites

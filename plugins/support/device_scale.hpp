@@ -1,7 +1,7 @@
 #pragma once
-// How much of what ported tests do on GPUs is done here. A GPU does all that they say, but for products of matrices,
-// which the host computes (runtime/device/README.md). Virtual devices are the few cores of a machine, which the ranks
-// share: there all is smaller, and streams are busy for less time, though long enough for what does not wait for them.
+// Scales down what ported tests do on GPUs. A real GPU runs everything except matrix products, which the host computes
+// (runtime/device/README.md), at full size. Virtual devices share the few cores of a machine with the ranks: there all
+// is smaller, and streams are busy for less time, though still long enough to expose code that does not wait for them.
 #include <cstdint>
 #include <string>
 
@@ -11,10 +11,10 @@
 
 namespace distrun::suites {
 
-// What is divided by what.
+// The divisors.
 struct DeviceScale {
-  int busy = 1;      // the time for which a stream is busy
-  int rounds = 1;    // how often a test does the same
+  int busy = 1;      // time for which a stream is busy
+  int rounds = 1;    // repetitions in a test
   int sizes = 1;     // of tensors
   int products = 8;  // of matrices that are multiplied
 };
@@ -24,7 +24,7 @@ inline DeviceScale device_scale() {
   return {.busy = 10, .rounds = 2, .sizes = 25, .products = 25};
 }
 
-// For the report of the test.
+// Notes the scale in the test's report.
 inline void note_scale(Rank& rank) {
   const auto [busy, rounds, sizes, products] = device_scale();
   const auto part = [](const char* what, int of) { return std::string(what) + " 1/" + std::to_string(of); };
@@ -36,7 +36,7 @@ inline int scaled_rounds(int rounds) { return rounds / device_scale().rounds; }
 inline std::int64_t scaled_size(std::int64_t size) { return size / device_scale().sizes; }
 inline std::int64_t scaled_product(std::int64_t size) { return size / device_scale().products; }
 
-// What comes later on the stream comes so many cycles later; or, as ported tests say it, about a second.
+// Delays later work on the stream by that many cycles; about a second in ported tests.
 inline void keep_busy(Stream stream, std::uint64_t cycles) {
   stream.driver().busy(stream.ref(), cycles / static_cast<std::uint64_t>(device_scale().busy));
 }

@@ -15,7 +15,7 @@ void open_group(const Rank& rank, base::Nanoseconds timeout) {
 }  // namespace
 
 void TestDistBackend::set_up(Rank& rank) {
-  rank.barrier("all have begun");  // how long ranks take to start is not the group's time
+  rank.barrier("all have begun");  // the start-up time of ranks does not count against the group's timeout
   try {
     open_group(rank, group_timeout());
   } catch (const Error& error) {

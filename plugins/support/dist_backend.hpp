@@ -1,12 +1,12 @@
 #pragma once
-// A fixture of suites whose tests find the default group open: of all ranks, with the backend of the run, around each
-// test. A backend that this distrun does not have skips the test; every other error is the rank's.
+// A fixture that opens the default group of all ranks, with the run's backend, around each test. Skips the test if this
+// distrun lacks the backend; the rank fails with every other error.
 //
-//   set-up      the ranks meet, open the group, and meet again, so that nobody ends before all have opened it
+//   set-up      barrier, open the group, barrier: no rank ends before all have opened it
 //   body
-//   tear-down   the ranks meet, and destroy the group if the body has not
+//   tear-down   barrier, then destroy the group if the body has not
 //
-// They meet by way of the runner, which ends the meeting when a rank can no longer come, and tells whose fault it is.
+// The barriers are the runner's, which end when a rank can no longer arrive, and report the culprit.
 #include <chrono>
 #include <string>
 
@@ -21,12 +21,11 @@ class TestDistBackend : public Fixture {
   void tear_down(Rank& rank) override;
 
  protected:
-  // Of the group; a suite that wants another one has a fixture that says so.
+  // Override it in a fixture that needs another timeout.
   virtual base::Nanoseconds group_timeout() const { return std::chrono::minutes(1); }
 };
 
-// Where it finds the other ranks: a file of this very test. That of INIT_METHOD is left to tests that open a group
-// again.
+// Returns the rendezvous file of this test's group. The file of INIT_METHOD is left to tests that open a group again.
 std::string group_file(const Rank& rank);
 
 }  // namespace distrun::suites

@@ -1,17 +1,17 @@
 #pragma once
-// Whether the machine has a network whose tools promise more than agents can use there.
+// Detects a network (EFA) for which the tools report more than agents can use there.
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace distrun::suites {
 
-// Whether `program -p efa -t FI_EP_RDM` ends well; false, too, where there is no such program.
+// Returns whether `program -p efa -t FI_EP_RDM` succeeds; false if the program does not exist.
 bool probe_efa(const std::string& program);
-// What fi_info says, the first time that it is asked in this process.
+// Asks fi_info once per process.
 bool has_efa();
 
-// Of RPC options: shared memory and TCP ("uv") if `efa`; nothing: all that there are.
+// Return transports for RPC options: shared memory and TCP ("uv") if `efa`; nullopt: all.
 std::optional<std::vector<std::string>> transports_with(bool efa);
 std::optional<std::vector<std::string>> tp_transports();
 

@@ -35,7 +35,7 @@ std::string text_of(const sockaddr& address) {
   return ::inet_ntop(address.sa_family, bytes, text.data(), text.size()) != nullptr ? text.data() : "";
 }
 
-// What the machine has, for as long as somebody looks.
+// The network interfaces of the machine, released by the destructor.
 class Interfaces {
  public:
   Interfaces() {
@@ -45,7 +45,7 @@ class Interfaces {
   Interfaces(const Interfaces&) = delete;
   Interfaces& operator=(const Interfaces&) = delete;
 
-  // Empty if it has none.
+  // Returns an empty string if there is none.
   std::string address_of(const std::string& name, int family) const {
     for (const ifaddrs* each = first_; each != nullptr; each = each->ifa_next) {
       if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != family) continue;

@@ -1,5 +1,5 @@
 #pragma once
-// Groups and stores as ported tests open them.
+// Opens groups and stores as ported tests do.
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,26 +8,25 @@
 
 namespace distrun::suites {
 
-// Opens the default group, of ranks that meet at that address, with the backend shm and the library's own timeout;
-// where there is one, does nothing. The end of the test is its end.
+// Opens the default group, with the backend shm and the library's default timeout; the ranks meet at `init_method`.
+// Does nothing if there is a group. The end of the test closes it.
 void initialize_pg(const std::string& init_method, int rank, int world_size);
 
-// How often a port is tried that somebody else has, and what is done in between: if nothing else, up to a second of
-// rest, by chance.
+// How many times a busy port is tried, and what runs between tries: by default a random sleep of up to a second.
 struct PortTries {
   int count = 10;
   std::function<void()> rest{};
 };
 
-// A store that serves itself, for five minutes' waits, at a port that its server finds.
+// Options of a store that is its own server, with a timeout of five minutes, at any free port.
 inline TcpStoreOptions own_store() { return {.is_server = true, .world_size = 1, .timeout = std::chrono::minutes(5)}; }
-// A server's port that is named and in use is tried again. Throws Error{Failed} after the last try, and at once
-// whatever else the store's constructor throws.
+// Retries while a named server port is in use. Throws Error{Failed} after the last try, and anything else that the
+// store's constructor throws at once.
 std::shared_ptr<TcpStore> create_tcp_store(const std::string& host = "localhost",
                                            const TcpStoreOptions& options = own_store(), const PortTries& tries = {});
 
-// Where to listen: at the first address of that interface, IPv4 if it has one; of none, at that of this machine alone.
-// Throws Error{InvalidArgument} for an interface that is not there, with those that are.
+// Returns the first address of that interface, IPv4 if it has one; without an interface the loopback address. Throws
+// Error{InvalidArgument}, with the existing interfaces, for an unknown one.
 std::string create_device(const std::string& interface = "");
 
 }  // namespace distrun::suites

@@ -18,7 +18,7 @@ class Reader {
   }
 
  private:
-  // What comes after blanks; 0 at the end.
+  // Skips blanks and returns the next character; 0 at the end.
   char next() {
     at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -78,7 +78,7 @@ class Reader {
     expect('"');
     return made;
   }
-  // Of those beyond one byte, which names of events have as they are, nothing is made.
+  // Does not decode escapes beyond one byte: names of events contain those characters unescaped.
   char escaped() {
     ++at_;
     if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\\')) return text_[at_];

@@ -1,5 +1,5 @@
 #pragma once
-// JSON as tests read it back: small documents that are trusted to end.
+// Reads JSON for tests: small documents of trusted depth.
 #include <map>
 #include <string>
 #include <string_view>
@@ -8,16 +8,16 @@
 namespace distrun::suites {
 
 struct Json {
-  std::string text;                       // of a string, or of a number, true, false and null as it stands there
+  std::string text;                       // of a string; or the literal text of a number, true, false or null
   std::vector<Json> items;                // of a list
   std::map<std::string, Json> members{};  // of an object
 
   bool has(const std::string& name) const { return members.contains(name); }
-  // Throws Error{InvalidArgument, "KeyError"} if there is none.
+  // Throws Error{InvalidArgument, "KeyError"} if there is no such member.
   const Json& at(const std::string& name) const;
 };
 
-// Throws Error{InvalidArgument}, with the place, for what no JSON is.
+// Throws Error{InvalidArgument}, with the position, for invalid JSON.
 Json read_json(std::string_view text);
 
 }  // namespace distrun::suites

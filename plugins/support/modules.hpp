@@ -1,5 +1,5 @@
 #pragma once
-// Networks that ported tests look into: they keep what they were called with.
+// Networks that keep their inputs for ported tests.
 #include <map>
 #include <memory>
 
@@ -7,10 +7,10 @@
 
 namespace distrun::suites {
 
-// By module: the last input of its forward(). Its modules share one.
+// The last input of forward() by module, shared by the modules of a network.
 using ForwardInputs = std::map<const nn::Module*, Tensor>;
 
-// A layer of 100 to 100 that keeps its input, and gives it to the layer in the dtype of the weights if told so.
+// A layer of 100 to 100 that keeps its input, and on request casts it to the dtype of the weights.
 class SaveForwardInputsModule final : public nn::Module {
  public:
   SaveForwardInputsModule(std::shared_ptr<ForwardInputs> inputs, bool cast_forward_inputs);
@@ -22,7 +22,7 @@ class SaveForwardInputsModule final : public nn::Module {
   const std::shared_ptr<nn::Linear> layer_;
 };
 
-// Two of them, one after the other, beside which it keeps its own input.
+// Two of them in a row; keeps its own input, too.
 class SaveForwardInputsModel final : public nn::Module {
  public:
   SaveForwardInputsModel(std::shared_ptr<ForwardInputs> inputs, bool cast_forward_inputs);

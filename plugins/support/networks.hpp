@@ -1,6 +1,6 @@
 #pragma once
-// Networks that ported tests of data-parallel training train. Their weights come from the default generator: ranks that
-// are to have the same seed it alike, or take those of the group's first rank, as DataParallel does.
+// Networks that ported tests of data-parallel training train. Their weights come from the default generator: for equal
+// weights, ranks set the same seed, or take those of the group's first rank, as DataParallel does.
 #include <map>
 #include <memory>
 #include <utility>
@@ -35,7 +35,7 @@ class FC2 final : public nn::Module {
   const std::shared_ptr<nn::Linear> fc_;
 };
 
-// 2 to 10 to 50 to 4, softmax over dimension 1; and a parameter of integers that nobody uses.
+// 2 to 10 to 50 to 4, softmax over dimension 1; and an unused parameter of integers.
 class Net final : public nn::Module {
  public:
   Net();
@@ -57,7 +57,7 @@ class LargeNet final : public nn::Module {
   const std::shared_ptr<nn::Linear> fc1_, fc2_;
 };
 
-// p + x, p being 2 x 2 ones.
+// p + x, where p is 2 x 2 ones.
 class Task final : public nn::Module {
  public:
   Task();
@@ -76,7 +76,7 @@ class BatchNormNet final : public nn::Module {
   const std::shared_ptr<nn::Linear> fc2_;
 };
 
-// Two layers of one input, 10 to 10, and one of 5 to 5 that nobody uses.
+// Two layers of the same input, 10 to 10, and an unused one of 5 to 5.
 class UnusedParamTwoLinLayerNet final : public nn::Module {
  public:
   UnusedParamTwoLinLayerNet();
@@ -86,7 +86,7 @@ class UnusedParamTwoLinLayerNet final : public nn::Module {
   const std::shared_ptr<nn::Linear> a_, b_;
 };
 
-// That one, with what it returns by name: "predictions" are its pair, "loss" is the sum of both.
+// UnusedParamTwoLinLayerNet with named results: "predictions" is its pair, "loss" the sum of both.
 class DictOutputModule final : public nn::Module {
  public:
   using Outputs = std::map<std::string, std::variant<TensorPair, Tensor>>;
@@ -98,7 +98,7 @@ class DictOutputModule final : public nn::Module {
   const std::shared_ptr<UnusedParamTwoLinLayerNet> module_;
 };
 
-// 10 to 10 and 10 to 1, of one input.
+// 10 to 10 and 10 to 1, of the same input.
 class TwoLinLayerNet final : public nn::Module {
  public:
   TwoLinLayerNet();
@@ -120,7 +120,7 @@ class EmbeddingNetDifferentParams final : public nn::Module {
   const std::shared_ptr<nn::Linear> lin_;
 };
 
-// Two layers of 10 to 10; the second one is used where all inputs are 1.
+// Two layers of 10 to 10; the second one is used only if all inputs are 1.
 class ControlFlowToyModel final : public nn::Module {
  public:
   ControlFlowToyModel();
@@ -130,22 +130,22 @@ class ControlFlowToyModel final : public nn::Module {
   const std::shared_ptr<nn::Linear> lin1_, lin2_;
 };
 
-// What suites begin with: a new one each time, so that no test changes another's.
+// The networks that suites start with: a new one per call, so that tests do not affect each other.
 std::shared_ptr<Net> ddp_net();
 std::shared_ptr<BatchNormNet> bn_net();
 std::shared_ptr<BatchNormNet> bn_net_no_affine();
-// Batch normalisation alone, of two features, over all ranks of a group; momentum 0.99.
+// Only batch normalisation of two features, over all ranks of a group; momentum 0.99.
 std::shared_ptr<nn::SyncBatchNorm> only_sbn_net(std::shared_ptr<ProcessGroup> group);
 
-// A test of training on data of which ranks have more and less.
+// A test of training in which ranks have different amounts of data.
 struct DDPUnevenTestInput {
   std::string name;
   std::shared_ptr<nn::Module> model;
   std::variant<Tensor, TensorPair> inp;
   int sync_interval = 1;
   bool throw_on_early_termination = false;
-  std::function<Tensor(const Tensor&)> hook{};  // on gradients; none: they are averaged as they are
-  std::shared_ptr<void> state{};                // the hook's
+  std::function<Tensor(const Tensor&)> hook{};  // on gradients; empty: plain averaging
+  std::shared_ptr<void> state{};                // the hook's state
 };
 
 }  // namespace distrun::suites

@@ -1,5 +1,5 @@
 #pragma once
-// Values that ported tests send as objects: lists and maps of what you like, and objects of a class of their own.
+// Values that ported tests send as objects: lists, maps, and objects of a class Foo.
 #include <map>
 #include <string>
 #include <variant>
@@ -10,7 +10,7 @@
 
 namespace distrun::suites {
 
-// A tensor of float32 on the CPU, as it travels.
+// A float32 tensor on the CPU, in transferable form.
 struct TensorObject {
   std::vector<std::int64_t> sizes;
   std::vector<float> elements;
@@ -20,16 +20,15 @@ DISTRUN_FIELDS(TensorObject, m.sizes, m.elements)
 TensorObject object_of(const Tensor& tensor);
 Tensor tensor_of(const TensorObject& object);
 
-// What kind says, and no other field, has a meaning. Nested as deep as who sends it likes: for tests that know who
-// does.
+// Only the field for `kind` is meaningful. The sender decides the depth of nesting: use it for trusted senders only.
 struct Object {
   enum class Kind : std::uint8_t { Int, Bool, Text, List, Map, Tensor, Foo };
 
   Kind kind = Kind::Int;
   std::int64_t number = 0;
   std::string text;
-  std::vector<std::string> keys;  // of a map, or the attributes of a Foo
-  std::vector<Object> parts;      // of a list; what the keys stand for
+  std::vector<std::string> keys;  // of a map; or the attributes of a Foo
+  std::vector<Object> parts;      // of a list; or the values of the keys
   TensorObject tensor;
 };
 DISTRUN_FIELDS(Object, m.kind, m.number, m.text, m.keys, m.parts, m.tensor)
@@ -41,18 +40,18 @@ Object of(const char* text);
 Object of(const Tensor& tensor);
 Object list_of(std::vector<Object> parts);
 Object map_of(std::vector<std::pair<std::string, Object>> parts);
-// An object with an attribute "x"; others may be added.
+// Returns an object with an attribute "x"; others may be added.
 Object foo_of(Object x);
 void set_attribute(Object& foo, const std::string& name, Object value);
 
-// Of a Foo: every attribute of the left one is the right one's, which may have more. Throws Error{InvalidArgument,
-// "AttributeError"} if it has less.
+// For two Foos, compares the attributes of the left one; the right one may have more. Throws Error{InvalidArgument,
+// "AttributeError"} if it lacks one.
 bool operator==(const Object& left, const Object& right);
 
-// What tests of object collectives send; the tensor is random.
+// Returns the objects that tests of object collectives send; the tensor is random.
 std::vector<Object> collectives_object_test_list();
 
-// Inputs of a network that are known by the names of their fields.
+// Inputs of a network, by field name.
 struct NamedInputs {
   Tensor a, b;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What ported tests open profiles with, and find events by.
+// Opens profiles and finds events as ported tests do.
 #include <set>
 #include <string>
 #include <vector>
@@ -11,11 +11,12 @@
 
 namespace distrun::suites {
 
-// The first whose name contains that. Throws Error{InvalidArgument, "IndexError"}, with what there is, if none does.
+// Returns the first event with a name that contains `part_of_name`. Throws Error{InvalidArgument, "IndexError"}, with
+// the existing names, if there is none.
 const profiler::Event& get_function_event(const profiler::Events& events, const std::string& part_of_name);
 
-// All whose names start or end with that. With `dedup_gpu_user_annotation`, without those that only say what a device
-// did meanwhile: they have kernels and no time of the CPU.
+// Returns all events with a name that starts or ends with `name`. With `dedup_gpu_user_annotation`, excludes those that
+// only mark a device's activity: they have kernels and no CPU time.
 profiler::Events get_profiling_event(const std::string& name, const profiler::Events& events,
                                      bool dedup_gpu_user_annotation = false);
 inline profiler::Events get_profiling_event(const std::string& name, const profiler::Profile& profile,
@@ -23,11 +24,11 @@ inline profiler::Events get_profiling_event(const std::string& name, const profi
   return get_profiling_event(name, profile.events(), dedup_gpu_user_annotation);
 }
 
-// The entries of the profile's trace that tell of collectives. The trace is written to a file of this rank's own, which
-// is read and removed; says so on stdout.
+// Returns the trace entries of collectives. Writes the trace to a private file of this rank, which is read and removed;
+// reports that on stdout.
 std::vector<Json> get_profiler_nccl_meta(const Rank& rank, const profiler::Profile& profile);
 
-// Two ways to open the same, with shapes: the one records calls, too, and the other only what happens here.
+// Options of two profilers, with shapes: autograd_profiler() records calls, too, general_profiler() only local events.
 inline profiler::ProfileOptions autograd_profiler() { return {.record_shapes = true}; }
 inline profiler::ProfileOptions general_profiler() { return {.record_shapes = true, .with_rpc = false}; }
 

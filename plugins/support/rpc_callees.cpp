@@ -15,7 +15,7 @@ namespace distrun::suites {
 namespace {
 
 constexpr int kHeavyRounds = 100;
-constexpr std::chrono::minutes kWaitMax{5};  // far beyond any test that gets on
+constexpr std::chrono::minutes kWaitMax{5};  // far beyond the duration of any passing test
 
 void refuse(const char* what) { throw Error(ErrorKind::InvalidArgument, "ValueError", what); }
 

@@ -1,4 +1,4 @@
-// Callees whose result is a future: no thread of theirs waits for it.
+// Callees with a future as result: no thread of the callee waits for it.
 #include <mutex>
 
 #include <distrun/rpc.hpp>
@@ -10,7 +10,7 @@
 namespace distrun::suites {
 namespace {
 
-// Sums what arrives, and is done with the last of it.
+// Adds up arriving tensors, and completes with the last one.
 struct FanIn {
   FanIn(Tensor zero, std::int64_t expected) : total(std::move(zero)), left(expected) {}
 

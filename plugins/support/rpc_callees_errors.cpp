@@ -5,7 +5,7 @@
 namespace distrun::suites {
 namespace {
 
-// Is made of more than a text, so nobody who has only that can make one.
+// Its constructor takes more than a text, so a receiver of the text alone cannot create one.
 class CustomException : public Error {
  public:
   CustomException(bool flag, const std::string& message)

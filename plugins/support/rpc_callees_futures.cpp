@@ -24,7 +24,7 @@ bool add_dynamic(const char* name, std::vector<rpc::Parameter> parameters, rpc::
 }  // namespace
 
 Tensor add_use_future_cb(std::string to, Tensor x, std::int64_t y, std::int64_t z) {
-  const Future<Tensor> out;  // a promise, of which no agent knows
+  const Future<Tensor> out;  // a promise that no agent knows
   const auto first = rpc_async<Tensor>(to, "add", x, y);
   const auto added = first.then([out, z](const Future<Tensor>& done) { out.set_result(done.wait() + z); });
   return out.wait(kFutureWaitMax);

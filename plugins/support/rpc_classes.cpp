@@ -19,7 +19,7 @@ double slow_by(double seconds) {
   return seconds;
 }
 
-// A call, packed.
+// An encoded call.
 using PackedCall = std::pair<std::string, TensorList>;
 
 PackedCall encode_call(const MyPickleClass& /*object*/) {

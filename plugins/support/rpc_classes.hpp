@@ -1,5 +1,5 @@
 #pragma once
-// Classes of ported tests, whose objects are made, called and sent by RPC, under the names that they have there.
+// Classes of ported tests that are constructed, called and sent by RPC, under their original names.
 #include <optional>
 #include <string>
 
@@ -24,12 +24,12 @@ class MyClass {
   rpc::Value a;
 };
 
-// Takes `seconds` to become bytes, and as long to be made of them.
+// Takes `seconds` to encode, and as long to decode.
 struct SlowPickleClass {
   double seconds;
 };
 
-// Its encoder packs a call, its decoder unpacks it, makes it, and keeps what comes of it.
+// Its encoder packs a call; its decoder unpacks the call, runs it, and keeps the result.
 struct MyPickleClass {
   Tensor t;
 };
@@ -37,14 +37,14 @@ Tensor run_nested_pickle(MyPickleClass object, Tensor tensor);  // object.t + te
 
 class AsyncExecutionClass {
  public:
-  // x + y + z, of which the first sum is made by `to`.
+  // Return x + y + z; `to` computes the first sum.
   static Future<Tensor> static_async_add(std::string to, Tensor x, std::int64_t y, std::int64_t z);
   static Future<Tensor> class_async_add(const rpc::ClassName& type, std::string to, Tensor x, std::int64_t y,
                                         std::int64_t z);
   Future<Tensor> bound_async_add(std::string to, Tensor x, std::int64_t y, std::int64_t z);
 };
 
-// The functions of a suite's own class.
+// The functions of a suite's class.
 struct RpcTestFunctions {
   static std::int64_t return_callee_id();
 };

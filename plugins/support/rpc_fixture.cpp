@@ -33,7 +33,7 @@ std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcU
   options->init_method = rpc_address(rank);
   if (use.faulty_messages) options->messages_to_fail = *use.faulty_messages;
   if (use.messages_to_delay) options->messages_to_delay = *use.messages_to_delay;
-  static_cast<void>(options->plan());  // throws if there is no such message
+  static_cast<void>(options->plan());  // throws for an unknown message
   return options;
 }
 
@@ -60,7 +60,7 @@ void group_barrier() { default_group()->barrier(); }
 
 void RpcAgentTest::set_up(Rank& rank) {
   renew_state();
-  rank.barrier("all have begun");  // how long ranks take to start is not the session's time
+  rank.barrier("all have begun");  // the start-up time of ranks does not count against the session's timeout
   start_rpc(rank, make_options(rank));
 }
 

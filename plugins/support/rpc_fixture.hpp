@@ -1,12 +1,12 @@
 #pragma once
-// RPC around a test, as ported tests have it: rank r is "worker<r>" of a fixed group of all ranks, which meet by a file
-// of this very test; after the body comes a shutdown that waits for all.
+// Opens RPC around a test, as ported tests do: rank r is "worker<r>" of a fixed group of all ranks, which meet by a
+// file of this test. After the body follows a shutdown that waits for all ranks.
 //
 //   class RpcTest : public RpcAgentTest {};          around each test of the suite
-//   with_rpc(rank, {}, [] { return 5; })             around a part of a body; hands the value through
+//   with_rpc(rank, {}, [] { return 5; })             around a part of a body; returns its value
 //
-// A body that has failed is not followed by a shutdown: the others would wait for one that does not come. What it has
-// left open is closed at the end of the test.
+// A body that has failed is not followed by a shutdown, since other ranks would wait for it in vain. The end of the
+// test closes what it has left open.
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,19 +19,19 @@
 
 namespace distrun::suites {
 
-// Where the ranks of this test meet, for RPC and for process groups: "file:///...". With another ending it is another
+// Returns where the ranks of this test meet, for RPC and for process groups: "file:///...". Each `ending` names another
 // file.
 std::string rpc_address(const Rank& rank, const std::string& ending = "");
-// New ones each time, which the caller may change: of that address, and else as the library has them.
+// Returns new options each time, which the caller may change: that address, and the library's defaults.
 std::shared_ptr<rpc::PipeOptions> rpc_options(const Rank& rank, const std::string& ending = "");
-// The agent that the run asks for.
+// Returns the agent that the run asks for.
 rpc::Backend agent_backend(const Rank& rank);
 
-// Without options: rpc_options().
+// Uses rpc_options() if `options` is null.
 void start_rpc(Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options = {});
-// The same in a group that workers join one by one.
+// Starts RPC in a group that workers join one by one.
 void join_rpc(Rank& rank);
-// The process group of ported tests, at the same address.
+// Opens the process group of ported tests, at the same address.
 void open_group(Rank& rank);
 void group_barrier();
 
@@ -41,26 +41,26 @@ class RpcAgentTest : public Fixture {
   void tear_down(Rank& rank) override;
 
  protected:
-  // Of the session; a suite that wants others has a fixture that says so.
+  // Override it in a fixture that needs other options.
   virtual std::shared_ptr<rpc::PipeOptions> make_options(const Rank& rank) const { return rpc_options(rank); }
 };
 
 struct RpcUse {
   bool setup_rpc = true;
-  bool clean_shutdown = true;  // it waits for all
-  // With the agent "faulty" before that of the run: which messages fail at first, and which are delayed, by how many
-  // seconds. Those that are not there are as its usual options have them.
+  bool clean_shutdown = true;  // the shutdown waits for all ranks
+  // Wraps the run's agent in the agent "faulty": the messages that fail at first, and the delays in seconds. Messages
+  // not listed behave as its default options say.
   bool is_faulty = false;
   std::optional<std::vector<std::string>> faulty_messages = {};
   std::optional<std::map<std::string, double>> messages_to_delay = {};
 };
-// Null: the agent of the run, with its own options. Throws Error{InvalidArgument} for faults that cannot be.
+// Returns null for the run's agent with its own options. Throws Error{InvalidArgument} for invalid faults.
 std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcUse& use);
 void start_rpc(Rank& rank, const RpcUse& use);
 
 template <class Body>
 std::invoke_result_t<Body&> with_rpc(Rank& rank, const RpcUse& use, Body body) {
-  faults_of(rank, use);  // refuses those that cannot be, without RPC too
+  faults_of(rank, use);  // refuses invalid faults even without RPC
   if (use.setup_rpc) start_rpc(rank, use);
   if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
     body();
@@ -72,7 +72,7 @@ std::invoke_result_t<Body&> with_rpc(Rank& rank, const RpcUse& use, Body body) {
   }
 }
 
-// "worker2" on rank 1: whom most tests call. `step` is how far it is around the ring of ranks.
+// Returns "worker2" on rank 1: the worker that most tests call. `step` is the distance in the ring of ranks.
 std::string next_worker(const Rank& rank, int step = 1);
 int next_rank(const Rank& rank, int step = 1);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Graph functions of ported tests: they travel with the call, so nobody registers them. The same each time.
+// Graph functions of ported tests, which are sent with the call and need no registration. Each call returns the same
+// one.
 #include <memory>
 
 #include <distrun/runtime/rpc/functions/graph.hpp>
@@ -9,7 +10,7 @@ namespace distrun::suites {
 using Graph = std::shared_ptr<const rpc::GraphFunction>;
 
 Graph heavy_rpc_torchscript();  // heavy_rpc(tensor), as a graph
-Graph raise_func_script();      // raises the text that it gets
+Graph raise_func_script();      // raises the given text
 Graph my_script_func();         // tensor + tensor
 
 }  // namespace distrun::suites

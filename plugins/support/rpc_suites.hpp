@@ -1,6 +1,6 @@
 #pragma once
-// What the suites of RPC and of references have in common. Of most tests RPC is up on all ranks, worker0 to worker3,
-// around the body; the others, which bring it up themselves, have no fixture.
+// Shared by the suites of RPC and of references. The fixture keeps RPC up on all ranks, worker0 to worker3, around the
+// body of most tests; the others start RPC themselves, without a fixture.
 #include <optional>
 #include <string>
 
@@ -22,12 +22,12 @@ class TensorPipeAgentRpcTest : public distrun::suites::RpcAgentTest {};
 
 namespace distrun::suites {
 
-// Sizes, dtype and elements as people of the field compare them; empty: they agree.
+// Compares sizes, dtype and elements with the field's usual tolerances; empty: they agree.
 inline std::string what_differs(const Tensor& actual, const Tensor& expected) {
   return tensor::difference(actual, expected).value_or("");
 }
 
-// What tests make sizes of, so that each rank has another.
+// Derives sizes from the rank, so that each rank has others.
 inline std::int64_t n_of(const Rank& rank) { return rank.rank() + 1; }
 inline Tensor square(std::int64_t n, double value = 1) { return full({n, n}, value); }
 

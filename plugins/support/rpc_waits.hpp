@@ -1,5 +1,5 @@
 #pragma once
-// What ported tests wait for that no future tells.
+// Waits of ported tests for events that no future reports.
 #include <chrono>
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace distrun::suites {
 
-// Calls noop() of that rank again and again until it fails with a text that holds what `pattern` matches; that text.
-// Throws Error{Timeout}, with the last error, where it does not within `limit`.
+// Calls noop() on that rank until it fails with a text that matches `pattern`, and returns that text. Throws
+// Error{Timeout}, with the last error, if that does not happen within `limit`.
 std::string wait_until_node_failure(int rank, const std::string& pattern = ".*",
                                     base::Nanoseconds limit = std::chrono::minutes(1));
 

@@ -27,7 +27,7 @@ PerRank<std::optional<RRef<rpc::Value>>>& global_rref() {
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-// `look` says what is still missing, "had ..."; empty: nothing.
+// `look` returns what is still missing, "had ..."; empty: nothing.
 template <class Look>
 void poll(double timeout, const std::string& what, Look look) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout);

@@ -1,6 +1,6 @@
 #pragma once
-// Functions and classes of ported tests of references whose results take their time, fail, or are futures; and what
-// tests of references wait for that no future tells.
+// Functions and classes of ported tests of references with results that are slow, fail, or are futures; and waits for
+// events that no future reports.
 #include <map>
 #include <mutex>
 #include <optional>
@@ -12,24 +12,24 @@
 
 namespace distrun::suites {
 
-// A reference that the rank keeps for others.
+// Access a reference that the rank keeps for other ranks.
 void set_global_rref(RRef<rpc::Value> rref);
 void clear_global_rref();
 
 bool check_rref_confirmed(RRef<Tensor> rref);
-Tensor raise_or_inc(Tensor value);                         // a ValueError for two elements, else one more
-Tensor slow_product(double seconds);                       // 1 * 1, after so long
-std::map<std::string, std::string> get_rref_debug_info();  // of the rank that it is called on
+Tensor raise_or_inc(Tensor value);                         // a ValueError for two elements, otherwise plus one
+Tensor slow_product(double seconds);                       // 1 * 1, after `seconds`
+std::map<std::string, std::string> get_rref_debug_info();  // of the called rank
 
-// Until nothing of the rank's own references is on its way; and until a worker owns so many, of which others hold so
-// many forks. After that many seconds they throw Error{Timeout, "ValueError"}: "Timed out waiting ...", with what there
-// is.
+// Wait until no message about the rank's references is in flight; and until `worker` owns `owners` references with
+// `forks` forks on other workers. After `timeout` seconds they throw Error{Timeout, "ValueError"}: "Timed out waiting
+// ...", with the current state.
 void wait_until_references_settle(double timeout = 20);
 void wait_until_owners_and_forks(const std::string& worker, int owners, int forks, double timeout = 20);
-// num_owner_rrefs and num_forks of the rank that it is called on.
+// Returns num_owner_rrefs and num_forks of the called rank.
 std::pair<std::string, std::string> get_num_owners_and_forks();
 
-// Takes two seconds to be made, if it is to; and five to add slowly.
+// Takes two seconds to construct if `delay`; its slow method takes five.
 class SlowClass {
  public:
   explicit SlowClass(Tensor tensor, bool delay = false);
@@ -39,7 +39,7 @@ class SlowClass {
   Tensor a;
 };
 
-// Its methods are called through references: x + y + z, of which the first sum is made by `to`.
+// Its methods are called through references and return x + y + z; `to` computes the first sum.
 class AsyncTensorClass {
  public:
   static Future<Tensor> static_async_add(std::string to, Tensor x, Tensor y, Tensor z);
@@ -47,7 +47,7 @@ class AsyncTensorClass {
   Future<Tensor> bound_async_add(std::string to, Tensor x, Tensor y, Tensor z);
 };
 
-// Adds up gradients of several trainers; each gets the mean of a round when all have sent theirs.
+// Averages gradients of several trainers; each gets the mean of a round once all have sent theirs.
 class ParameterServer {
  public:
   explicit ParameterServer(int trainers) : trainers_(trainers) {}
@@ -66,7 +66,8 @@ class ParameterServer {
   std::vector<Future<Tensor>> futures_;
   Tensor total_, gradient_;
 };
-// Ten rounds of a table of rows at that server. Throws Error{Failed} where the server's mean is not its gradient.
+// Trains a table of rows with that server for ten rounds. Throws Error{Failed} if the server's mean is not its
+// gradient.
 void run_ps_trainer(RRef<ParameterServer> rref, bool sparse);
 
 }  // namespace distrun::suites

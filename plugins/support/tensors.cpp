@@ -5,7 +5,7 @@
 namespace distrun::suites {
 namespace {
 
-// Ones at 0 .. r of the first dimension of `count` tensors' sizes.
+// Returns a sparse tensor of sizes `count` with ones at 0 .. r of the first dimension.
 Tensor overlapping(std::int64_t r, std::int64_t count, int sparse_dims, int dense_dims) {
   const std::int64_t entries = r + 1;
   TensorList rows{tensor::arange(entries)};

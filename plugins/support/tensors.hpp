@@ -1,5 +1,5 @@
 #pragma once
-// Tensors that ported tests begin with: what they hold is told by a size and a value.
+// The input tensors of ported tests, described by a size and a value.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace distrun::suites {
 
-// A cube of `size` elements each way, all of them `value`; that is `size` unless told otherwise.
+// A cube of `size` elements each way, all equal to `value`, by default `size`.
 Tensor build_tensor(std::int64_t size, std::optional<double> value = {}, TensorOptions options = {});
-// `dim` dimensions of `dim_size` each, all elements `value`; that is `dim` unless told otherwise.
+// `dim` dimensions of `dim_size` each, all elements equal to `value`, by default `dim`.
 Tensor build_multidim_tensor(std::int64_t dim, std::int64_t dim_size, std::optional<double> value = {},
                              TensorOptions options = {});
 
-// What a sum over ranks gets and gives: a rank's inputs, and as many results, alike.
+// A rank's inputs to a sum over ranks, and the expected results, one for each input.
 struct SparseReduceCase {
   TensorList inputs;
   TensorList outputs;
 };
-// For sums of sparse tensors over `world_size` ranks with `num_inputs` each: with one, two and three sparse dimensions,
-// then with one, two and three dense ones beside one sparse. Tensor r of all w has ones at 0 .. r of its first
-// dimension, so any two overlap, and position j of the sum is w - j.
+// Returns cases for sums of sparse tensors over `world_size` ranks with `num_inputs` each: with one, two and three
+// sparse dimensions, then with one, two and three dense ones beside one sparse. Tensor r of all w has ones at 0 .. r of
+// its first dimension, so any two overlap, and position j of the sum is w - j.
 std::vector<SparseReduceCase> simple_sparse_reduce_cases(int rank, int world_size, int num_inputs = 1);
 
 }  // namespace distrun::suites

@@ -1,5 +1,5 @@
 #pragma once
-// What a call throws, for a check that tells type and text where it fails:
+// Captures what a call throws, for a check that shows type and text if it fails:
 //
 //   DISTRUN_EXPECT(thrown_by([&] { future.wait(); }) == an_error("ValueError", "Expected error"));
 #include <iosfwd>
@@ -18,22 +18,22 @@ struct Thrown {
 std::ostream& operator<<(std::ostream& out, const Thrown& thrown);
 
 struct WantedError {
-  std::string type;  // empty: any of that kind
+  std::string type;  // empty: any type of that kind
   std::string part;  // of its text
   std::optional<ErrorKind> kind{};
 };
 std::ostream& operator<<(std::ostream& out, const WantedError& expected);
-// False if neither type nor kind is named: an error of any kind is no expectation.
+// Returns false if neither type nor kind is given: that would accept any error.
 bool operator==(const Thrown& thrown, const WantedError& expected);
 
-// "RuntimeError" is the plain one.
+// "RuntimeError" is the generic type.
 inline WantedError an_error(std::string type, std::string part) { return {std::move(type), std::move(part)}; }
-// Of a call that was not answered in time.
+// The error of a call that was not answered in time.
 inline WantedError a_timeout() { return {"RuntimeError", "RPC ran for more than", ErrorKind::Timeout}; }
-// Of a worker that has left or is gone.
+// The error for a worker that has left or is gone.
 inline WantedError a_lost_worker() { return {"RuntimeError", "", ErrorKind::Disconnected}; }
 
-// Lets through what is no Error, and PeerFailed: another rank's failure is nobody's expectation.
+// Does not catch exceptions other than Error, nor PeerFailed: no test expects another rank's failure.
 template <class Call>
 Thrown thrown_by(Call call) {
   try {

@@ -1,7 +1,7 @@
 #pragma once
 // The address where a worker listens, as text for the records of other workers: "uds:NAME;tcp:HOST:PORT", either or
 // both. NAME is in Linux's abstract namespace, so no file has to be removed; HOST is numeric, so no name has to be
-// resolved. "pid:NUMBER", the worker's process, may follow: a worker that cannot reach it knows whose rank that is.
+// resolved. "pid:NUMBER", the worker's process, may follow: a worker that cannot reach it can name its rank.
 #include <sys/socket.h>
 
 #include <cstdint>
