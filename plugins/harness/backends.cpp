@@ -1,4 +1,4 @@
-// What backends can do, asked by name, and the conditions that ask whether one is there.
+// Capabilities of backends, queried by name, and skip conditions on whether a backend exists.
 #include <distrun/test.hpp>
 
 #include <string>
@@ -10,7 +10,7 @@ using Backends = std::vector<std::string>;
 
 const Backends kBackends{"gloo", "mpi", "nccl", "ucc"};
 
-// An out-of-tree backend says that it is there while its plugin is loaded.
+// An out-of-tree backend registers itself while its plugin is loaded.
 [[maybe_unused]] const bool registered = [] {
   distrun::add_backend("harness_backend");
   return true;
@@ -81,7 +81,7 @@ DISTRUN_TEST(Backends, one_of_a_list_must_be_there) {
   run.backend = "other";
   DISTRUN_REQUIRE(condition(run).has_value());
   DISTRUN_EXPECT(condition(run)->reason == "Test requires backend other to be one of harness_backend, gloo, ucc");
-  run.backend = "ucc";  // which nobody brings
+  run.backend = "ucc";  // which no plugin provides
   DISTRUN_REQUIRE(condition(run).has_value());
   DISTRUN_EXPECT(condition(run)->reason == "Test requires backend ucc to be available");
 }

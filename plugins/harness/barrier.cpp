@@ -1,4 +1,4 @@
-// The barrier of a test's own logic.
+// The barrier for a test's own logic.
 #include <distrun/test.hpp>
 
 #include <fstream>
@@ -19,7 +19,7 @@ DISTRUN_TEST(Barrier, nobody_leaves_before_all_have_come) {
   for (int round = 0; round < 3; ++round) {
     const std::string head = std::string(rank.temp_dir()) + "/came-" + std::to_string(round) + "-";
     touch(head + std::to_string(rank.rank()));
-    rank.barrier();  // the same name again counts anew
+    rank.barrier();  // reusing a name begins a new barrier
     for (int other = 0; other < rank.world_size(); ++other) {
       DISTRUN_EXPECT(was_written(head + std::to_string(other)));
     }
@@ -35,7 +35,7 @@ DISTRUN_TEST(Barrier, a_bound_of_its_own_runs_out_as_an_error) {
   DISTRUN_EXPECT(true);
 }
 
-// Nobody waits for a rank that has finished: the run's bound is far away.
+// Ranks do not wait for a rank that has finished: the run's timeout would be much later.
 DISTRUN_TEST(Barrier, a_rank_that_cannot_come_any_more_ends_it, .world_size = fixed(3)) {
   rank.note("rows", "[row:barrier/Barrier.sync-wait_for-None-timeout-10]");
   DISTRUN_EXPECT(true);
@@ -43,7 +43,7 @@ DISTRUN_TEST(Barrier, a_rank_that_cannot_come_any_more_ends_it, .world_size = fi
   DISTRUN_EXPECT_THROWS(distrun::PeerFailed, "rank 1", rank.barrier("without rank 1"));
 }
 
-// Who waits for fewer than all says so with messages: a barrier is everybody's.
+// A subset of ranks synchronises by messages: a barrier always includes all ranks.
 DISTRUN_TEST(Barrier, some_ranks_meet_by_messages, .world_size = fixed(4)) {
   rank.note("rows", "[row:barrier/explicit-wait_for]");
   if (rank.rank() == 0) {
@@ -53,6 +53,6 @@ DISTRUN_TEST(Barrier, some_ranks_meet_by_messages, .world_size = fixed(4)) {
     rank.send(0, "came", "yes");
     DISTRUN_EXPECT(rank.receive(0, "go on").empty());
   } else {
-    DISTRUN_EXPECT(rank.rank() == 3);  // goes its own way
+    DISTRUN_EXPECT(rank.rank() == 3);  // takes no part
   }
 }

@@ -1,4 +1,4 @@
-// How a rank comes to run its test, seen from within.
+// How a rank gets to run its test, observed from within.
 #include <distrun/test.hpp>
 
 #include <dirent.h>
@@ -22,11 +22,11 @@ class Child : public distrun::Fixture {
  public:
   Child() { order_ = "made"; }
   void set_up(distrun::Rank& rank) override {
-    DISTRUN_EXPECT(order_ == "made");  // also by the second test of a process
+    DISTRUN_EXPECT(order_ == "made");  // also in the second test of a process
     DISTRUN_EXPECT(rank.worker_name() == rank.worker_name(rank.rank()));
     DISTRUN_EXPECT(rank.init_method().starts_with("file://" + std::string(rank.temp_dir())));
     DISTRUN_EXPECT(&distrun::this_rank() == &rank);
-    DISTRUN_EXPECT(count_threads() > 1);  // somebody listens while the body does whatever it does
+    DISTRUN_EXPECT(count_threads() > 1);  // a thread listens while the body runs
     order_ = "set up";
   }
   void tear_down(distrun::Rank& rank) override {
@@ -38,7 +38,7 @@ class Child : public distrun::Fixture {
   std::string order_;
 };
 
-// One object per rank and test, so the second test begins where the first did.
+// Each rank and test has a new object, so the second test begins in the same state as the first.
 DISTRUN_TEST_F(Child, first_test_of_a_suite) {
   rank.note("rows", "[row:multiprocess_child/rank-entry-point-_run] [row:multiprocess/set-up-parent-per-test]");
   DISTRUN_EXPECT(order_ == "set up");

@@ -1,4 +1,4 @@
-// Ranks that stay: the same two processes run every test of the suite (--isolation pool).
+// Persistent ranks: the same two processes run every test of the suite (--isolation pool).
 #include <distrun/test.hpp>
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kRanks = 2;
 
-pid_t first_pid = 0;  // of the rank that ran the first test in this process
+pid_t first_pid = 0;  // of the first test's rank in this process
 
 void add_line(std::string_view directory, const std::string& file) {
   std::ofstream(std::string(directory) + "/" + file, std::ios::app) << getpid() << "\n";
@@ -26,7 +26,7 @@ int lines_of(std::string_view directory, const std::string& file) {
 
 }  // namespace
 
-// What all tests of the suite share. The host, which outlives the ranks, has the last word on how often.
+// State shared by all tests of the suite. The host outlives the ranks, and checks how many times they were set up.
 class ContinuousSuite : public distrun::SuiteFixture {
  public:
   void tear_down_host(distrun::Host& host) override {
@@ -48,7 +48,7 @@ class ContinuousSuite : public distrun::SuiteFixture {
   const std::string& backend() const noexcept { return backend_; }
 
  private:
-  std::string backend_;  // in place of what a suite opens for all of its tests
+  std::string backend_;  // stands in for what a suite opens for all of its tests
 };
 
 DISTRUN_SUITE_FIXTURE(Continuous, ContinuousSuite);
@@ -62,7 +62,7 @@ DISTRUN_TEST(Continuous, first_test_finds_new_processes) {
   DISTRUN_EXPECT(rank.receive(1 - rank.rank(), "pid") != std::to_string(getpid()));
 }
 
-// Selected alone it has nothing to compare with.
+// Selected alone, it has no earlier process to compare with.
 DISTRUN_TEST(Continuous, second_test_finds_the_same_processes) {
   rank.note("rows", "[row:continuous/class-variables] [row:continuous/run_rank-entry]");
   DISTRUN_EXPECT((first_pid == 0 || first_pid == getpid()));
@@ -70,7 +70,7 @@ DISTRUN_TEST(Continuous, second_test_finds_the_same_processes) {
   DISTRUN_EXPECT(rank.world_size() == 2);
 }
 
-// What a suite says of its backend it asks of the run, which always has one.
+// A suite takes its backend from the run, which always has one.
 DISTRUN_TEST(Continuous, the_run_names_the_backend) {
   rank.note("rows", "[row:continuous/backend_str-opts]");
   const char* const named = std::getenv("BACKEND");
@@ -79,7 +79,7 @@ DISTRUN_TEST(Continuous, the_run_names_the_backend) {
   rank.note("backend", rank.backend());
 }
 
-// By whichever test comes first: this one finds what was set up, and nobody sets up again or tears down yet.
+// Whichever test runs first: it finds the suite set up once, and not torn down.
 DISTRUN_TEST(Continuous, all_tests_share_one_set_up) {
   rank.note("rows", "[row:continuous/class-set-up] [row:continuous/class-tear-down]");
   DISTRUN_EXPECT(rank.suite<ContinuousSuite>().backend() == rank.backend());

@@ -1,4 +1,4 @@
-// What ranks find in their environment, and how a test changes it for a while.
+// The environment variables of ranks, and how a test changes them temporarily.
 #include <distrun/test.hpp>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ void expect_blocking_wait_is_off() {
   DISTRUN_EXPECT(variable(kBlockingWait) == "(not set)");
 }
 
-// Variables are the process's: what one rank changes the others would see.
+// Variables belong to the process: a change by one rank would be visible to the others.
 bool ranks_share_variables(const distrun::ListContext& run) { return run.isolation == "threads"; }
 
 }  // namespace

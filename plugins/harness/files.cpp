@@ -24,7 +24,7 @@ int number_in(const std::string& path) {
   return number;
 }
 
-// Fails to keep count when two do it at the same time.
+// Loses a count if two ranks run it at the same time.
 void add_one(const std::string& path) {
   const int before = number_in(path);
   std::ofstream(path) << before + 1;
@@ -37,7 +37,7 @@ DISTRUN_TEST(Files, a_new_directory_is_everybodys) {
   const std::string directory(rank.temp_dir());
   DISTRUN_EXPECT(directory == std::getenv("TEMP_DIR"));
   rank.barrier("nothing is written yet");
-  DISTRUN_EXPECT(!is_there(directory + "/of rank 0"));  // an earlier test's would be
+  DISTRUN_EXPECT(!is_there(directory + "/of rank 0"));  // a file of an earlier test would be
   rank.barrier("all have looked");
   std::ofstream(directory + "/of rank " + std::to_string(rank.rank())) << "x";
   rank.barrier("written");

@@ -1,4 +1,4 @@
-// What a test prints: caught by the test itself, or in the report.
+// Output of a test: captured by the test itself, or in the report.
 #include <distrun/test.hpp>
 
 #include <unistd.h>
@@ -32,5 +32,5 @@ DISTRUN_TEST(Output, is_captured_for_a_while,
   } catch (const std::runtime_error&) {
   }
   std::cout << "after";
-  DISTRUN_EXPECT(around.out() == "before, between, after");  // what others have caught is not here
+  DISTRUN_EXPECT(around.out() == "before, between, after");  // output captured by inner scopes is not here
 }

@@ -1,4 +1,4 @@
-// Ranks that are processes: how many, which, and what each knows of itself.
+// Ranks that are processes: their number, their identity, and what each knows of itself.
 #include <distrun/test.hpp>
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ bool ranks_share_memory(const distrun::ListContext& run) {
   return run.isolation == "threads" || run.isolation == "pool";
 }
 
-// What every rank says, on rank 0.
+// Returns the texts of all ranks, on rank 0.
 std::multiset<std::string> gather(distrun::Rank& rank, const std::string& own) {
   rank.send(0, "gathered", own);
   std::multiset<std::string> all;
@@ -42,7 +42,7 @@ DISTRUN_TEST(Ranks, are_processes_of_their_own,
   rank.note("rows", "[row:multiprocess/starting-ranks] [row:multiprocess/start-method-is-spawn]");
   const std::multiset<std::string> pids = gather(rank, std::to_string(getpid()));
   for (const std::string& pid : pids) DISTRUN_EXPECT(pids.count(pid) == 1U);
-  DISTRUN_EXPECT(++touched == 1);  // memory is as the plugin was loaded
+  DISTRUN_EXPECT(++touched == 1);  // memory is in the state in which the plugin was loaded
 }
 
 DISTRUN_TEST(Ranks, find_memory_untouched_by_the_test_before,

@@ -1,4 +1,4 @@
-// Rendezvous by environment variables, and worlds that follow from the machine.
+// Rendezvous by environment variables, and world sizes derived from the machine.
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/test.hpp>
@@ -39,7 +39,7 @@ std::string text_of(std::string_view directory, const std::string& file) {
 
 }  // namespace
 
-// What is set up once for all tests of a process that is a world by itself. The host counts, when all is over.
+// Set-up shared by all tests of a process that is a whole world. The host counts afterwards.
 class SingleProcessSuite : public distrun::SuiteFixture {
  public:
   void set_up_suite(distrun::Rank& rank) override {

@@ -1,5 +1,5 @@
-// Reasons for which a test does not run: entries of the skip table and the conditions that give them. What comes of
-// them is for the runner's own tests; here is what a test author asks.
+// Reasons to skip a test: entries of the skip table and the conditions that return them. The runner's tests check the
+// consequences; this suite checks what test authors call.
 #include <distrun/test.hpp>
 
 #include <string>
@@ -16,7 +16,7 @@ ListContext run_with(int world_size, int gpus, const std::string& backend = "shm
   return run;
 }
 
-// "74 CUDA is not available.", or "runs".
+// Returns "74 CUDA is not available.", or "runs".
 std::string outcome(const SkipCondition& condition, const ListContext& run) {
   const std::optional<Skip> skip = condition(run);
   return skip ? std::to_string(skip->code) + " " + skip->reason : "runs";

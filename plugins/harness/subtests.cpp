@@ -17,7 +17,7 @@ DISTRUN_TEST(Subtests, run_every_element_and_the_last_axis_changes_fastest) {
   DISTRUN_EXPECT((seen == wanted));
 }
 
-// A rank that is fast in one element waits for the others before the next.
+// A rank that finishes an element early waits for the others before the next.
 DISTRUN_TEST(Subtests, all_ranks_meet_after_each_element) {
   rank.note("rows", "[row:helpers/run_subtests-inst-config-fn-args...-kwargs]");
   const distrun::Product rounds({distrun::axis("round", {0, 1, 2})});

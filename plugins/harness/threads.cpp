@@ -11,7 +11,7 @@
 
 class Threads : public distrun::Fixture {
  public:
-  // On the rank's own thread; what it sets is this rank's.
+  // Runs on the rank's thread; its values are this rank's.
   void set_up(distrun::Rank& rank) override {
     thread_ = gettid();
     rank_ = rank.rank();
@@ -25,7 +25,7 @@ class Threads : public distrun::Fixture {
   std::string name_;
 };
 
-// Once, and outside the threads: in the suite's host, whose object stays from set-up to tear-down.
+// Set up once, outside the threads, in the suite's host: one object from set-up to tear-down.
 class ThreadsSuite : public distrun::SuiteFixture {
  public:
   void set_up_host(distrun::Host& host) override {
@@ -47,7 +47,7 @@ DISTRUN_SUITE(Threads, .isolation = Isolation::Threads);
 
 namespace {
 
-// What every rank says, in order of ranks; on rank 0.
+// Returns the texts of all ranks, in order of ranks; on rank 0.
 std::vector<std::string> gather(distrun::Rank& rank, const std::string& own) {
   rank.send(0, "gathered", own);
   std::vector<std::string> all;
@@ -89,7 +89,7 @@ DISTRUN_TEST_F(Threads, have_a_fixture_each) {
   DISTRUN_EXPECT(name_ == rank.worker_name());
 }
 
-// Chance is each rank's own, so a value need not be compared on one rank alone.
+// Each rank has a different seed, so a random value need not be compared on one rank alone.
 DISTRUN_TEST_F(Threads, have_a_seed_each) {
   rank.note("rows", "[row:multithread/assertEqualOnRank-assertNotEqualOnRank]");
   const std::vector<std::string> seeds = gather(rank, std::to_string(rank.seed()));

@@ -1,4 +1,4 @@
-// The time that GPUs take for operators on other workers.
+// GPU time of operators on other workers.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// What ported tests open profiles with, and find events by.
+// Helpers of ported tests that open profiles and find events.
 #include "support/groups.hpp"
 
 #include "suites.hpp"
@@ -52,7 +52,7 @@ DISTRUN_TEST(ProfilerHelpers, events_are_found_by_either_end_of_their_names) {
     DISTRUN_EXPECT(get_profiling_event("l_reduc", profile).empty());
     DISTRUN_EXPECT(get_profiling_event("nccl", profile).empty());
   }
-  // Of the host and its kernel, of the host alone, of the device alone.
+  // Events of the host with its kernel, of the host alone, and of the device alone.
   profiler::Event host = event_of("gloo:all_reduce", 5), device = event_of("gloo:all_reduce", 0);
   host.kernels = device.kernels = {{"gloo:all_reduce", 0, base::Nanoseconds(3)}};
   const Events events{host, event_of("gloo:barrier", 0), device};

@@ -1,5 +1,5 @@
-// What workers do for calls, in the profile of who calls: names, nodes, shapes, memory, trees; of calls in calls, in
-// threads, in contexts of distributed autograd.
+// Workers' activity for calls, in the caller's profile: names, nodes, shapes, memory, trees; in nested calls, threads,
+// and contexts of distributed autograd.
 #include <algorithm>
 #include <fstream>
 #include <set>
@@ -33,7 +33,7 @@ Events remote_ones(const Events& events) {
   return found;
 }
 
-// Of those that are expected.
+// Returns those among the expected operators.
 std::set<std::string> operators_in(const Events& remote_events) {
   const auto& expected = profiled::expected_operators();
   std::set<std::string> found;
@@ -69,7 +69,7 @@ void remote_events_profiled(Rank& rank) {
   }
 }
 
-// Two threads call these workers at the same time, each with its own profile.
+// Two threads call these workers at the same time, each with a separate profile.
 void check_two_callers(const Rank& rank, const std::array<int, 2>& callees) {
   std::array<Events, 2> seen;
   std::vector<std::unique_ptr<base::Thread>> threads;
@@ -196,7 +196,7 @@ DISTRUN_TEST_F(RpcTest, profiler_export_trace) {
   }
 }
 
-// Profiles are threads' own, and so are the names of their calls.
+// Profiles belong to threads, and so do the names of their calls.
 DISTRUN_TEST_F(RpcTest, profiler_rpc_key_names) {
   if (rank.rank() != kActing) return;
   const std::vector<int> others = other_ranks(rank);

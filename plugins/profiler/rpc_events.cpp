@@ -1,5 +1,5 @@
-// The event of a call: its name, its place, its node; of each way to call, and of each kind of callee. The twins that
-// are called single_threaded have the same body.
+// The event of a call: its name, nesting and node, for each way to call and each kind of callee. The tests named
+// single_threaded share the body of their twins.
 #include <algorithm>
 
 #include "suites.hpp"
@@ -13,7 +13,7 @@ DISTRUN_SUITE(RpcTest, .world_size = fixed(4));
 namespace {
 
 struct Called {
-  std::string mode;  // as names of calls have it
+  std::string mode;  // as in names of calls
   std::string function;
   int to = 2;
 };
@@ -41,7 +41,7 @@ void check_call(Rank& rank, const Events& events, const Called& called, bool is_
   DISTRUN_EXPECT(&foo < &call);
 }
 
-// The body calls that worker.
+// Makes the call to that worker.
 using Call = std::function<void(const std::string& to)>;
 
 void check_run(Rank& rank, const Call& call, const Called& called, bool is_within_foo) {
@@ -59,7 +59,7 @@ void check_runs(Rank& rank, const Call& call, const Called& called) {
   check_run(rank, call, called, true);
 }
 
-// References are waited for until their owner has said that it has them. Run 3 is to the caller itself.
+// Waits for references until their owner has confirmed them. Run 3 calls the caller itself.
 template <class T>
 void check_remote_runs(Rank& rank, const std::function<RRef<T>(const std::string&)>& make, Called called) {
   const Call call = [&](const std::string& to) {
@@ -96,7 +96,7 @@ void async_udf(Rank& rank) {
   check_runs(rank, [](const std::string& to) { rpc_async(to, profiled::my_sleep_func, 1).wait(); },
              {"async", "my_sleep_func"});
   if (rank.rank() != kActing) return;
-  // The other kind of profiler knows nothing of calls.
+  // The other kind of profiler does not record calls.
   const Events events = recorded(
       [&] {
         const auto first = rpc_async(rank.worker_name(2), profiled::my_sleep_func, 1);

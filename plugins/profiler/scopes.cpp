@@ -1,4 +1,4 @@
-// Scopes that end with futures, profiles of a whole process, and how long calls wait for threads.
+// Scopes that end with futures, profiles of a whole process, and the time that calls wait for threads.
 #include <algorithm>
 
 #include "suites.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using Threads = std::vector<std::vector<ServedEvent>>;
 
-// Those that are within no other.
+// Returns the names of events that are not within another.
 std::vector<std::string> top_level_names(const Threads& threads) {
   std::vector<std::string> names;
   for (const std::vector<ServedEvent>& events : threads) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the profiler have in common. Of most of them only worker1 acts, and the others answer it.
+// Shared by the profiler's tests. In most of them only worker1 acts, and the others answer it.
 #include "support/profiled_callees.hpp"
 #include "support/profiles.hpp"
 #include "support/rpc_suites.hpp"
@@ -15,7 +15,7 @@ using profiler::ProfileOptions;
 inline constexpr int kActing = 1;
 inline constexpr char kRemoteOp[] = "#remote_op: ";
 
-// What a profile has of the body.
+// Returns the events of the body's profile.
 template <class Body>
 Events recorded(Body body, const ProfileOptions& options = {}) {
   Profile profile(options);
@@ -26,7 +26,7 @@ Events recorded(Body body, const ProfileOptions& options = {}) {
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// The name of what was done for a call, as the worker itself would call it.
+// Returns the name that the worker itself would give to a remote event.
 inline std::string operator_of(const profiler::Event& event) {
   const std::size_t at = event.name.find(kRemoteOp);
   return at == std::string::npos ? event.name : event.name.substr(at + sizeof(kRemoteOp) - 1);

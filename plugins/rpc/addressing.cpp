@@ -1,4 +1,4 @@
-// Who the workers are, and how a call names one.
+// Identities of workers, and how a call names its target.
 #include <set>
 
 #include "suites.hpp"

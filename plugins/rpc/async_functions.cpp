@@ -1,4 +1,4 @@
-// Functions whose result is a future: the caller gets what comes of it, and no thread of the callee waits meanwhile.
+// Functions that return futures: the caller gets the future's value, and no thread of the callee waits meanwhile.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -35,7 +35,7 @@ DISTRUN_TEST_F(RpcTest, async_function_simple) {
   const Tensor sum = rpc_sync(next_worker(rank), async_add, next_worker(rank, 2), square(2), 1);
   DISTRUN_EXPECT(what_differs(sum, square(2, 2)) == "");
 
-  // More of them than there are threads, and whoever ends them all is served.
+  // More of them than there are threads, and the call that completes them all is still served.
   std::vector<Future<std::int64_t>> pending;
   for (int i = 0; i < kMoreThanThreads; ++i) pending.push_back(rpc_async(next_worker(rank), async_wait_for_value));
   rpc_sync(next_worker(rank), set_value, 7);

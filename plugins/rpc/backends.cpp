@@ -1,4 +1,4 @@
-// Agents by name and by options, names of workers, and what is no backend, no options and no name.
+// Agents by name and by options, names of workers, and invalid backends, options and names.
 #include "suites.hpp"
 
 #include <atomic>
@@ -8,7 +8,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// Knows four workers, and brings nothing to them.
+// Knows four workers, and delivers no messages.
 class StubAgent final : public rpc::Agent {
  public:
   explicit StubAgent(int world_size) {
@@ -32,18 +32,18 @@ class StubAgent final : public rpc::Agent {
   std::vector<WorkerInfo> workers_;
 };
 
-// Of no backend that there is.
+// Options that no backend accepts.
 struct FooBackendOptions : rpc::RpcBackendOptions {
   explicit FooBackendOptions(std::string address) { init_method = std::move(address); }
 };
 
 static_assert(!std::is_convertible_v<const char*, std::optional<rpc::Backend>>);
 static_assert(!std::is_convertible_v<std::map<std::string, std::string>, decltype(rpc::InitOptions::options)>);
-// A timeout is a number of seconds, and nothing with a unit.
+// A timeout is a number of seconds, never a duration type.
 static_assert(!std::is_constructible_v<rpc::PipeOptions, int, std::chrono::seconds>);
 static_assert(!std::is_constructible_v<rpc::PipeOptions, int, std::chrono::milliseconds>);
 
-// Ranks that are threads of one process have one registry, and so have the tests of one that stays.
+// The registry is shared by ranks that are threads of one process, and by the tests of persistent ranks.
 std::string fresh_backend_name() {
   static std::atomic<int> made{0};
   return "stub_backend" + std::to_string(made++);
@@ -98,7 +98,7 @@ DISTRUN_TEST(RpcTest, register_rpc_backend_and_set_and_start_rpc_backend) {
   for (int each = 0; each < 4; ++each) {
     DISTRUN_EXPECT(workers[static_cast<std::size_t>(each)] == WorkerInfo("worker" + std::to_string(each), each));
   }
-  *made = -1;  // takes nobody's options any more
+  *made = -1;  // accepts no options any more
 }
 
 DISTRUN_TEST(RpcTest, duplicate_name) {
@@ -151,7 +151,7 @@ DISTRUN_TEST(TensorPipeAgentRpcTest, mismatched_type_for_options) {
   DISTRUN_EXPECT(!rpc::is_initialized());
 }
 
-// Left open: the end of the test is its end.
+// The session is left open: the end of the test closes it.
 DISTRUN_TEST(TensorPipeAgentRpcTest, infer_backend_from_options) {
   rpc::init_rpc(init_options(rank, rpc_options(rank)));
   const auto agent = rpc::current_agent();

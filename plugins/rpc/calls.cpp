@@ -1,4 +1,4 @@
-// Calls of operators and functions, one after the other and many at once.
+// Calls of operators and functions, in sequence and many at once.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -113,12 +113,12 @@ DISTRUN_TEST_F(RpcTest, stress_heavy_rpc) {
   DISTRUN_EXPECT(wait_all(futures) == std::vector<std::int64_t>(kHeavyCalls, 0));
 }
 
-// The shutdown, which comes at once, waits for the chains.
+// The shutdown follows at once, and waits for the chains.
 DISTRUN_TEST_F(RpcTest, multi_layer_nested_async_rpc) {
   DISTRUN_EXPECT(multi_layer_nested_async_rpc(next_rank(rank), 4, 20) == 0);
 }
 
-// Ranks that wait in the rendezvous of a group serve calls all the same.
+// Ranks that wait in the rendezvous of a group still serve calls.
 DISTRUN_TEST_F(RpcTest, deadlock) {
   if (rank.rank() == 1) {
     const Tensor sum = rpc_async(to(next_worker(rank)).within(15), slow_add, ones({2}), ones({2})).wait();

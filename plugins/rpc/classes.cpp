@@ -1,4 +1,4 @@
-// Classes: constructors, methods, and objects that travel by value.
+// Classes: constructors, methods, and objects sent by value.
 #include "suites.hpp"
 
 using namespace distrun;

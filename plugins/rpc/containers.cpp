@@ -1,4 +1,4 @@
-// Values made of others: lists, maps and records of tensors, views, objects with encoders of their own.
+// Composite values: lists, maps and records of tensors, views, objects with encoders.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -21,7 +21,7 @@ TensorClass nested_tensors(const Tensor& tensor) {
   return {list_of({a, b, c, d, Value(std::move(e))})};
 }
 
-// Every tensor that it holds, and how many there are.
+// Checks every tensor in the value, and counts them.
 void expect_all(const Value& value, const Tensor& expected, std::size_t& count) {
   if (const auto* const list = value.get_if<rpc::List>()) {
     for (const Value& each : list->items) expect_all(each, expected, count);
@@ -54,7 +54,7 @@ DISTRUN_TEST_F(RpcTest, py_tensors_in_container) {
   DISTRUN_EXPECT(singles == 1u);
   DISTRUN_EXPECT(pairs == 2u);
   DISTRUN_EXPECT(fours == 4u);
-  // What is one tensor there is one here.
+  // Tensors that are identical at the sender are identical here.
   const auto twins = rpc::from_value<std::vector<Tensor>>(second);
   DISTRUN_EXPECT(twins.at(0).is_same(twins.at(1)));
   DISTRUN_EXPECT(twins.at(0).is_same(rpc::from_value<Tensor>(first)));
@@ -97,7 +97,7 @@ DISTRUN_TEST(RpcTest, use_rpc_pickler,
   DISTRUN_EXPECT(&rpc::current_serializer() == &rpc::default_serializer());
 }
 
-// Refused by the call itself, also deep in something else.
+// The call itself refuses a future, even deep inside another value.
 DISTRUN_TEST_F(RpcTest, pickle_future) {
   const Future<int> future;
   const WantedError refusal = an_error("RuntimeError", "Can not pickle torch.futures.Future");

@@ -74,7 +74,7 @@ DISTRUN_TEST(TensorPipeAgentRpcTest, dynamic_rpc_init_rpc_without_rank) {
   DISTRUN_EXPECT(!rpc::is_initialized());
 }
 
-// The session is left open: the end of the test is its end.
+// The session is left open: the end of the test closes it.
 DISTRUN_TEST(TensorPipeAgentRpcTest, dynamic_and_static_init_rpc_together) {
   open_group(rank);
   const int last = rank.world_size() - 1;

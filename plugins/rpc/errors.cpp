@@ -1,4 +1,4 @@
-// What goes wrong on the other side, and how it is told here.
+// Errors on the callee's side, and how the caller sees them.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -35,7 +35,7 @@ DISTRUN_TEST_F(RpcTest, py_raise_in_user_func_escaped_str) {
   DISTRUN_EXPECT(!has(thrown.text, "\\n"));
 }
 
-// Nobody can make one of a text: what arrives is a plain error that tells of it.
+// The caller cannot construct one from a text: it gets a generic error that says so.
 DISTRUN_TEST_F(RpcTest, custom_exception_throw_during_reconstruction) {
   open_group(rank);
   if (rank.rank() != 0) {

@@ -1,4 +1,4 @@
-// What comes of a call later: futures, what goes on with them, and what they refuse.
+// Futures of calls, their continuations, and what they refuse.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -6,7 +6,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// A call of each of these tests, to the next worker.
+// The call that each of these tests makes to the next worker.
 Future<Tensor> add_there(const Rank& rank, const Tensor& x, const Tensor& y) {
   return rpc_async<Tensor>(next_worker(rank), "add", x, y);
 }
@@ -35,7 +35,7 @@ DISTRUN_TEST_F(RpcTest, callback_simple) {
   DISTRUN_EXPECT(what_differs(future.wait(), square(n, 2)) == "");
 }
 
-// The function wants three arguments, and gets the future: that is the error of what comes of it.
+// The function takes three arguments and gets only the future: the continuation's future has that error.
 DISTRUN_TEST_F(RpcTest, callback_wrong_arg_num) {
   const std::int64_t n = n_of(rank);
   const auto future = add_there(rank, square(n), square(n));
@@ -45,7 +45,7 @@ DISTRUN_TEST_F(RpcTest, callback_wrong_arg_num) {
                  an_error("TypeError", "my_function() missing 2 required positional arguments"));
 }
 
-// The operator gets the future where it wants what comes of it.
+// The operator gets the future instead of its value.
 DISTRUN_TEST_F(RpcTest, callback_wrong_arg_type) {
   const auto future = add_there(rank, square(2), 1);
   const auto child = rpc::then_call(future, "add", {rpc::to_value(1)});
@@ -83,7 +83,7 @@ DISTRUN_TEST_F(RpcTest, callback_in_rpc) {
   DISTRUN_EXPECT(what_differs(sum, square(2, 4)) == "");
 }
 
-// A continuation makes another call, and blocks for it.
+// A continuation makes another call, and blocks on it.
 DISTRUN_TEST_F(RpcTest, callback_with_ret) {
   const std::string peer = next_worker(rank);
   const auto sum = add_there(rank, square(2), 1).then([peer](const Future<Tensor>& first) {
@@ -101,7 +101,7 @@ DISTRUN_TEST_F(RpcTest, callback_with_error) {
   DISTRUN_EXPECT(thrown_by([&] { child.wait(); }) == an_error("RuntimeError", "Another expected error"));
 }
 
-// The call fails, and nobody looks.
+// The call fails, and its error stays unseen.
 DISTRUN_TEST_F(RpcTest, callback_none) {
   const std::function<int(Future<void>)> none;
   DISTRUN_EXPECT(thrown_by([&] { rpc_async(next_worker(rank), raise_func).then(none); }) ==
@@ -152,7 +152,7 @@ DISTRUN_TEST_F(RpcTest, future_nested_callback) {
   DISTRUN_EXPECT(what_differs(sum, square(2, 4)) == "");
 }
 
-// Futures are no results of functions that are not asynchronous.
+// Only asynchronous functions may return futures.
 DISTRUN_TEST_F(RpcTest, return_future) {
   DISTRUN_EXPECT(thrown_by([&] { rpc_sync(next_worker(rank), return_future); }) ==
                  an_error("RuntimeError", "Can not pickle torch.futures.Future"));

@@ -1,4 +1,4 @@
-// Graph functions, which travel with the call.
+// Graph functions, which are sent with the call.
 #include "suites.hpp"
 
 using namespace distrun;

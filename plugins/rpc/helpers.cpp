@@ -1,4 +1,4 @@
-// What ported tests bring along for RPC.
+// The ported tests' helpers for RPC.
 #include "suites.hpp"
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// A program that ends well if it is asked as fi_info is.
+// Writes a program that runs `last_line` if its arguments are those given to fi_info.
 std::string write_program(const Rank& rank, const std::string& name, const std::string& last_line) {
   const std::string path = std::string(rank.work_dir()) + "/" + name;
   std::ofstream(path) << "#!/bin/sh\n[ \"$*\" = '-p efa -t FI_EP_RDM' ] || exit 3\n" << last_line << "\n";
@@ -22,7 +22,7 @@ std::string write_program(const Rank& rank, const std::string& name, const std::
   return path;
 }
 
-// By which messages go to the next worker in a session of the pipe that is restricted to these.
+// Returns the transport to the next worker in a session of the pipe that is restricted to `transports`.
 std::string transport_used(Rank& rank, const std::string& ending, const std::vector<std::string>& transports) {
   const auto options = rpc_options(rank, ending);
   options->transports = transports;
@@ -37,7 +37,7 @@ std::string transport_used(Rank& rank, const std::string& ending, const std::vec
   return used;
 }
 
-// The main thread of rank 0 waits on it: a wait that the runtime does not know.
+// Blocks the main thread of rank 0 in a wait that the runtime does not know.
 struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
@@ -68,7 +68,7 @@ DISTRUN_TEST(RpcHelpers, ranks_meet_at_a_file_of_the_test) {
   DISTRUN_EXPECT(rpc_options(rank) != rpc_options(rank));  // new ones each time
 }
 
-// Whoever has failed leaves no shutdown behind that others would have to wait for.
+// A failed rank makes no shutdown that others would have to wait for.
 DISTRUN_TEST(RpcHelpers, a_body_that_throws_is_followed_by_no_shutdown) {
   rank.note("rows", "[row:rpc_init/dist_init-after-the-body]");
   rank.barrier("all have begun");
@@ -100,7 +100,7 @@ DISTRUN_TEST(RpcHelpers, nothing_can_be_called) {
   });
 }
 
-// The agent of the run does not take these options; the one that does is used.
+// The run's agent does not take these options; the agent that takes them is used.
 DISTRUN_TEST(RpcHelpers, options_choose_their_agent) {
   init_rpc(rank, std::make_shared<rpc::FaultyOptions>());
   DISTRUN_EXPECT(rpc::agent_debug_info().count("faulty.plan") == 1u);
@@ -138,7 +138,8 @@ DISTRUN_TEST(RpcHelpers, what_fi_info_says_decides_the_transports) {
   rank.note("rows", "[row:helpers/has_efa] [row:helpers/tp_transports]");
   const std::string has_it = write_program(rank, "has_it", "exit 0");
   const std::string has_it_not = write_program(rank, "has_it_not", "exit 1");
-  rank.barrier("all are written");  // while a process writes one, what it starts keeps that from being run
+  rank.barrier("all are written");  // a process that still writes one passes its descriptor to children, and the file
+                                    // can't be executed
   DISTRUN_EXPECT(probe_efa(has_it));
   DISTRUN_EXPECT(!probe_efa(has_it_not));
   DISTRUN_EXPECT(!probe_efa(std::string(rank.work_dir()) + "/is_not_there"));

@@ -1,4 +1,4 @@
-// Workers that meet by RPC: all of them, some, and from several threads at once.
+// Synchronisation of workers by RPC: all of them, some, and from several threads at once.
 #include "suites.hpp"
 
 #include <thread>
@@ -15,7 +15,7 @@ constexpr double kSlow = 0.5;  // seconds, to pack and to unpack
 
 const std::set<std::string> kAll{"worker0", "worker1", "worker2", "worker3"};
 
-// Rank 0 has work for one, then for another; whoever has none serves meanwhile.
+// Rank 0 has work for one worker, then for another; idle workers serve meanwhile.
 template <class Heavy>
 void work_unevenly(const Rank& rank, const Tensor& tensor, Heavy heavy) {
   if (rank.rank() != 0) return;
@@ -43,7 +43,7 @@ void wait_for_workers(Rank& rank, const Tensor& tensor, Heavy heavy, int times) 
   DISTRUN_EXPECT(!rpc::is_initialized());
 }
 
-// All of the group meet on the counter of the first, before and after each of them has counted.
+// All of the group synchronise on the leader's counter, before and after each of them has counted.
 void count_in_group(const std::set<std::string>& names, bool look = true) {
   const std::string leader = *names.begin();
   const bool is_leader = look && rpc::get_worker_info().name() == leader;
@@ -55,7 +55,7 @@ void count_in_group(const std::set<std::string>& names, bool look = true) {
   if (is_leader) DISTRUN_EXPECT(get_count() == static_cast<std::int64_t>(names.size()));
 }
 
-// On threads of this rank; throws what the first of them has thrown.
+// Runs `body` on `count` threads of this rank; rethrows the first thread's error.
 void on_threads(Rank& rank, int count, const std::function<void()>& body) {
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(count));
   std::vector<std::thread> threads;
@@ -91,7 +91,7 @@ DISTRUN_TEST(TensorPipeAgentRpcTest, wait_all_workers_twice_sparse) {
 
 DISTRUN_TEST_F(RpcTest, graceful_shutdown_with_uneven_workload) { work_unevenly(rank, square(100), heavy_rpc); }
 
-// The step of the shutdown is slower than all of it may be.
+// One step of the shutdown is slower than its timeout.
 DISTRUN_TEST(RpcTest, wait_all_workers_timeout) {
   rank.barrier("all have begun");
   open_group(rank);

@@ -1,4 +1,5 @@
-// Beginning and ending: shutdowns with the others and alone, sessions one after the other, and beside a process group.
+// Start and end of sessions: shutdown with the others and alone, successive sessions, and sessions beside a process
+// group.
 #include "suites.hpp"
 
 #include <cstdlib>
@@ -24,7 +25,7 @@ void expect_sum_and_end(Rank& rank) {
   DISTRUN_EXPECT(!rpc::is_initialized());
 }
 
-// Of a store that rank 0 serves.
+// Returns the address of a store that rank 0 serves.
 std::string tcp_address(Rank& rank) {
   if (rank.is_master()) {
     const std::string port = std::to_string(base::find_free_port());
@@ -33,7 +34,7 @@ std::string tcp_address(Rank& rank) {
   return "tcp://127.0.0.1:" + rank.receive(0, "port");
 }
 
-// A file is where these meet.
+// These tests meet by a file.
 bool meets_by_tcp(const ListContext&) {
   const char* const wanted = std::getenv("RPC_INIT_WITH_TCP");
   return wanted != nullptr && std::string(wanted) == "1";
@@ -50,7 +51,7 @@ DISTRUN_TEST(RpcTest, reinit) {
     start_rpc(rank, options);
     if (!collectives::is_initialized()) open_group(rank);
     group_barrier();
-    // Who serves at an address is told by the address.
+    // The address tells which rank serves.
     const bool serves = address.starts_with("tcp:") && rank.rank() == 0;
     const char* const why = serves ? "has failed to listen on any local" : "is already initialized";
     DISTRUN_EXPECT(thrown_by([&] { start_rpc(rank, options); }) == an_error("RuntimeError", why));

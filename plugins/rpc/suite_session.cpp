@@ -1,5 +1,4 @@
-// A session of RPC that a suite begins once, for all of its tests, as suite_groups.cpp of plugins/collectives has
-// groups.
+// A session that a suite starts once for all of its tests, as suite_groups.cpp of plugins/collectives opens groups.
 #include "suites.hpp"
 
 using namespace distrun;

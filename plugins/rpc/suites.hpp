@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of RPC have in common.
+// Shared by the tests of RPC.
 #include "support/rpc_suites.hpp"
 
 namespace distrun::suites {

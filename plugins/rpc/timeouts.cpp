@@ -1,4 +1,4 @@
-// How long a call may take: the default of the session, and a call's own.
+// Timeouts of calls: the session's default, and the call's own.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -20,7 +20,7 @@ DISTRUN_TEST_F(RpcTest, default_timeout_used) {
   for (int i = 0; i < 10; ++i) futures.push_back(rpc_async(peer, my_sleep_func, 1));
   for (const auto& each : futures) DISTRUN_EXPECT(thrown_by([&] { each.wait(); }) == a_timeout());
 
-  // A call has the limit that holds when it is made.
+  // A call has the timeout that applies when it is made.
   rpc::set_rpc_timeout(200);
   const auto patient = rpc_async(peer, my_sleep_func, 1);
   rpc::set_rpc_timeout(0.001);

@@ -1,4 +1,4 @@
-// Waiting for many calls: for futures in a list, and for all that a scope has begun.
+// Waiting for many calls: futures in a list, and all calls begun in a scope.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -13,8 +13,8 @@ void require_open_and_empty() {
 }
 void expect_no_scope() { DISTRUN_EXPECT(WaitAllScope::futures() == nullptr); }
 
-// One call blocks until an event of the callee, two fail: nobody waits for the first. All ranks set their events after
-// all have seen that.
+// One call blocks until an event of the callee, two fail: the wait ends before the first. All ranks set their events
+// after all have seen that.
 void expect_early_exit(Rank& rank, const std::function<Future<rpc::Value>(const std::string& peer)>& failing,
                        const WantedError& expected) {
   event().renew();
@@ -96,7 +96,7 @@ DISTRUN_TEST_F(RpcTest, wait_all_exit_early_builtin) {
       an_error("RuntimeError", "size of tensor"));
 }
 
-// Of a graph function everything is a plain error.
+// A graph function's error is always generic.
 DISTRUN_TEST_F(RpcTest, wait_all_exit_early_script_function) {
   const auto raise = raise_func_script();
   expect_early_exit(

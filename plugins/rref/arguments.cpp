@@ -1,4 +1,4 @@
-// References as arguments: of calls of their owner, of others, and of calls that make references.
+// References as arguments: of calls to their owner, to others, and of calls that create references.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -6,7 +6,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// The value 5, of this worker.
+// A reference to the value 5, owned by this worker.
 RRef<Tensor> of_self() { return remote<Tensor>(rpc::get_worker_info(), "my_function", ones({2, 2}), 1, 3); }
 
 void expect_adds_in_calls(const rpc::Destination& whom) {

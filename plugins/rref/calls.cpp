@@ -1,4 +1,4 @@
-// References that calls make, of operators and functions: here, elsewhere, and many.
+// References created by calls of operators and functions: local, remote, and many.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -6,9 +6,9 @@ using namespace distrun::suites;
 
 namespace {
 
-constexpr double kNeighbour = 0.5;  // no rank
+constexpr double kNeighbour = 0.5;  // added to a rank, it gives a number of no rank
 
-// The three ways to call, each to its end.
+// Calls in each of the three ways, and waits for the results.
 template <class Whom>
 std::vector<Tensor> add_in_each_way(const Whom& whom) {
   return {rpc_sync<Tensor>(whom, "add", ones({2, 2}), 1), rpc_async<Tensor>(whom, "add", ones({2, 2}), 1).wait(),

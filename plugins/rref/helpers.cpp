@@ -1,4 +1,4 @@
-// What ported tests bring along for references, and for faults.
+// The ported tests' helpers for references and for faults.
 #include "suites.hpp"
 #include "support/rref_callees_async.hpp"
 
@@ -9,7 +9,7 @@ DISTRUN_SUITE(RrefHelpers, .world_size = fixed(4));
 
 namespace {
 
-// Before RPC starts, and where it is not to start.
+// Checks before RPC starts, and without RPC.
 void expect_impossible_faults_refused(Rank& rank) {
   for (const bool setup_rpc : {false, true}) {
     bool has_run = false;
@@ -21,7 +21,7 @@ void expect_impossible_faults_refused(Rank& rank) {
   }
 }
 
-// A reference that the shutdown does not delete is left over at its owner.
+// A reference that the shutdown does not delete remains at its owner.
 void expect_leak_found(Rank& rank) {
   rpc::SessionHooks hooks;
   hooks.delete_references = [] {};
@@ -85,7 +85,7 @@ DISTRUN_TEST(RrefHelpers, faults_have_the_usual_values_where_a_test_names_none) 
   DISTRUN_EXPECT(faults_of(rank, {}) == nullptr);
 }
 
-// What is left of references at the end is an error, and faults are set up before the session is, for it reads them.
+// References left at the end are an error. Faults are set up before the session, which reads them.
 DISTRUN_TEST(RrefHelpers, a_body_runs_between_a_start_with_its_faults_and_a_shutdown_that_looks_for_leaks) {
   rank.note("rows", "[row:rpc_init/dist_init-usage-and-parameters] [row:rpc_init/dist_init-order-before-the-body]");
   rank.barrier("all have begun");
@@ -98,7 +98,7 @@ DISTRUN_TEST(RrefHelpers, a_body_runs_between_a_start_with_its_faults_and_a_shut
     const auto sum = remote<Tensor>(next_worker(rank), "add", square(2), 1);
     DISTRUN_EXPECT(
         what_differs(rpc_sync<Tensor>(next_worker(rank, 2), "add_rref_to_value", sum, square(2)), square(2, 3)) == "");
-    return 5;  // the fork's messages have failed three times each, and come all the same
+    return 5;  // the fork's messages failed three times each, and still arrived
   });
   DISTRUN_EXPECT(made == 5);
   DISTRUN_EXPECT(!rpc::is_initialized());

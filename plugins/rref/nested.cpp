@@ -1,4 +1,4 @@
-// References that calls return, and calls within calls.
+// References that calls return, and nested calls.
 #include "suites.hpp"
 
 using namespace distrun;

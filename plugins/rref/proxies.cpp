@@ -1,4 +1,4 @@
-// Methods of a reference's value, called where that is.
+// Methods of a reference's value, run on its owner.
 #include "suites.hpp"
 
 using namespace distrun;

@@ -1,5 +1,4 @@
-// Functions whose result is a future, called so that the result stays there; and methods like that of a reference's
-// value.
+// Functions and methods that return futures, called through references so that the result stays on the owner.
 #include "suites.hpp"
 
 #include "support/rref_callees_async.hpp"
@@ -11,7 +10,7 @@ namespace {
 
 constexpr char kNoFuture[] = "Functions decorated with @rpc.async_function must return a torch.futures.Future object,";
 
-// `call` calls a method by its name, and gets the sum.
+// `call` calls a method by name, and gets the sum.
 template <class Call>
 void add_by_all_methods(const Call& call) {
   Tensor total = zeros({2, 2});

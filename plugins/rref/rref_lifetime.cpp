@@ -1,4 +1,4 @@
-// How long references live, who knows of them, and what a session's end makes of those that are left.
+// Lifetime of references, the workers that know of them, and what the end of a session does with the remaining ones.
 #include "suites.hpp"
 
 #include <cstdlib>
@@ -20,14 +20,14 @@ RRef<Tensor> add_at(const Rank& rank, int step, const Tensor& tensor, std::int64
   return remote<Tensor>(next_worker(rank, step), "add", tensor, number);
 }
 
-// Deletes nothing, and ends the session.
+// Ends the session without deleting references.
 Thrown shut_down_with_a_leak(Rank& rank, bool ignore_leaks) {
   rank.barrier("all have begun");
   start_rpc(rank);
   open_group(rank);
   group_barrier();
   const auto kept = add_at(rank, 1, square(2), 1);
-  kept.creation().wait();  // its owner knows of it
+  kept.creation().wait();  // its owner has registered it
   rpc::SessionHooks hooks;
   hooks.delete_references = [] {};
   const rpc::UseHooks none(hooks);
@@ -36,7 +36,7 @@ Thrown shut_down_with_a_leak(Rank& rank, bool ignore_leaks) {
   return thrown;
 }
 
-// What the key stands for; "nothing" if it is not there.
+// Returns the value of the key; "nothing" if there is none.
 std::string told(const std::string& key) {
   const auto info = rref::debug_info();
   const auto found = info.find(key);
@@ -54,14 +54,14 @@ std::set<std::string> keys_of(const std::map<std::string, std::string>& info) {
   return keys;
 }
 
-// One of two that hold each other.
+// One of two objects that own each other.
 struct Holder {
   std::int64_t value = 0;
   std::shared_ptr<Holder> other{};
   RRef<Tensor> rref{};
 };
 
-// Until the process ends; nobody takes it apart.
+// Keeps objects until the process ends, without destroying them.
 void keep_for_ever(std::shared_ptr<Holder> holder) {
   static std::mutex mutex;
   static auto* const all = new std::vector<std::shared_ptr<Holder>>;
@@ -69,7 +69,7 @@ void keep_for_ever(std::shared_ptr<Holder> holder) {
   all->push_back(std::move(holder));
 }
 
-// The general way to write a value to a file.
+// Writes a value to a file with the default serializer.
 void save(const rpc::Value& value, const std::string& path) {
   const rpc::Packed packed = rpc::default_serializer().pack(value);
   std::ofstream file(path, std::ios::binary);
@@ -110,7 +110,7 @@ DISTRUN_TEST_F(RpcTest, rref_context_debug_info) {
 }
 
 DISTRUN_TEST_F(RpcTest, debug_info) {
-  // An agent has keys of each peer that it has met.
+  // An agent has keys for each peer that it has met.
   for (int step = 1; step < rank.world_size(); ++step) rpc_sync(next_worker(rank, step), noop);
   rank.barrier("all have met");
   const auto references = keys_of(rref::debug_info());
@@ -121,7 +121,7 @@ DISTRUN_TEST_F(RpcTest, debug_info) {
     DISTRUN_EXPECT(!part->empty());
     all.insert(part->begin(), part->end());
   }
-  DISTRUN_EXPECT(all.size() == references.size() + agent.size() + autograd.size());  // no key is of two
+  DISTRUN_EXPECT(all.size() == references.size() + agent.size() + autograd.size());  // no key appears twice
   DISTRUN_EXPECT(keys_of(rpc::debug_info()) == all);
 }
 

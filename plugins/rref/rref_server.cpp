@@ -1,4 +1,4 @@
-// A parameter server on each rank, and trainers of it on all others.
+// A parameter server on each rank, trained by all others.
 #include "suites.hpp"
 
 #include "support/rref_callees_async.hpp"
@@ -16,7 +16,7 @@ void train_at_all_others(const Rank& rank, bool sparse) {
     trained.push_back(rpc_async(next_worker(rank, step), run_ps_trainer, server, sparse));
   }
   wait_all(trained);
-  // Each of them has had the same means as the server; what it keeps is the last.
+  // Each trainer got the server's means; the server keeps the last one.
   for (const Future<void>& each : trained) DISTRUN_EXPECT(!each.failed());
   const Tensor last = ParameterServer::get_gradient(server);
   DISTRUN_EXPECT(last.is_sparse() == sparse);

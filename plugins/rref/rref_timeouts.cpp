@@ -1,4 +1,4 @@
-// References to values that are not there in time.
+// References to values that are not ready in time.
 #include "suites.hpp"
 
 #include "support/rref_callees_async.hpp"
@@ -12,7 +12,7 @@ RRef<SlowClass> slow_at_next(const Rank& rank, bool delay) {
   return remote<SlowClass>(next_worker(rank), "SlowClass", ones({2, 2}), delay);
 }
 
-// `ask` asks for the type within half a second: the object takes longer.
+// `ask` requests the type with a limit of half a second; the object takes longer.
 template <class Ask>
 void ask_too_early(Rank& rank, const Ask& ask) {
   const auto slow = slow_at_next(rank, true);

@@ -10,7 +10,7 @@ using Pair = std::vector<RRef<Tensor>>;
 
 Tensor s(std::int64_t times = 1) { return build_sparse_tensor() * times; }
 
-// The sum of three of it.
+// A reference to the sum of three.
 RRef<Tensor> three(const rpc::Destination& owner) { return remote<Tensor>(owner, "my_function", s(), s(), s()); }
 RRef<Tensor> two(const rpc::Destination& owner) { return remote<Tensor>(owner, "add", s(), s()); }
 

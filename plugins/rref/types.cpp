@@ -1,4 +1,4 @@
-// The type of a reference's value, asked of its owner once.
+// The type of a reference's value, requested from its owner once.
 #include <algorithm>
 
 #include "suites.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kQuestions = 10;
 
-// Whether anything has asked the owner meanwhile.
+// Returns whether the body sends a request to the owner.
 template <class Body>
 bool asks_owner(Body body) {
   profiler::Profile profile;
@@ -37,7 +37,7 @@ DISTRUN_TEST_F(RpcTest, rref_type_non_blocking) {
   const auto x = remote<Tensor>(next_worker(rank), "add", ones({2}), 1);
   DISTRUN_EXPECT(asks_owner([&] { DISTRUN_EXPECT(x.type_async().wait() == "Tensor"); }));
   std::vector<Future<std::string>> asked;
-  std::vector<Future<bool>> seen;  // by callbacks
+  std::vector<Future<bool>> seen;  // set by callbacks
   DISTRUN_EXPECT(!asks_owner([&] {
     for (int i = 0; i < kQuestions; ++i) {
       asked.push_back(x.type_async());

@@ -1,4 +1,4 @@
-// References themselves: of values of this worker, their owners, their texts.
+// References themselves: to values of this worker, their owners, their texts.
 #include <distrun/runtime/nn/data_parallel.hpp>
 #include <distrun/runtime/nn/layers.hpp>
 
@@ -17,7 +17,7 @@ concept Comparable = requires(const A& a, const B& b) {
 };
 static_assert(Comparable<WorkerInfo, WorkerInfo> && !Comparable<WorkerInfo, int>);
 
-// As messages write it.
+// Returns an id as messages print it.
 std::string id_text(int created_on, int local_id) {
   return "GloballyUniqueId(created_on=" + std::to_string(created_on) + ", local_id=" + std::to_string(local_id) + ")";
 }

@@ -18,7 +18,7 @@ struct PortTries {
   std::function<void()> rest{};
 };
 
-// Options of a store that is its own server, with a timeout of five minutes, at any free port.
+// Options of a store that serves itself, with a timeout of five minutes, at any free port.
 inline TcpStoreOptions own_store() { return {.is_server = true, .world_size = 1, .timeout = std::chrono::minutes(5)}; }
 // Retries while a named server port is in use. Throws Error{Failed} after the last try, and anything else that the
 // store's constructor throws at once.

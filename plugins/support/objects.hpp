@@ -44,7 +44,7 @@ Object map_of(std::vector<std::pair<std::string, Object>> parts);
 Object foo_of(Object x);
 void set_attribute(Object& foo, const std::string& name, Object value);
 
-// For two Foos, compares the attributes of the left one; the right one may have more. Throws Error{InvalidArgument,
+// Two Foos are equal if the left one's attributes are equal; the right one may have more. Throws Error{InvalidArgument,
 // "AttributeError"} if it lacks one.
 bool operator==(const Object& left, const Object& right);
 

@@ -12,7 +12,7 @@
 namespace distrun::suites {
 
 // Returns the first event with a name that contains `part_of_name`. Throws Error{InvalidArgument, "IndexError"}, with
-// the existing names, if there is none.
+// the existing names, if no event matches.
 const profiler::Event& get_function_event(const profiler::Events& events, const std::string& part_of_name);
 
 // Returns all events with a name that starts or ends with `name`. With `dedup_gpu_user_annotation`, excludes those that

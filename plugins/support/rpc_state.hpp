@@ -35,7 +35,7 @@ class PerRank {
 
 // A value that set_value() sets.
 PerRank<Future<std::int64_t>>& promise();
-// What timed_out_rpc() waits for.
+// The event that timed_out_rpc() waits for.
 PerRank<Future<void>>& event();
 // Used by reset_count() and increment_count().
 PerRank<std::atomic<std::int64_t>>& counter();

@@ -5,7 +5,7 @@
 namespace distrun::suites {
 namespace {
 
-// Returns a sparse tensor of sizes `count` with ones at 0 .. r of the first dimension.
+// Returns a sparse tensor of size `count` with ones at 0 .. r of its first dimension.
 Tensor overlapping(std::int64_t r, std::int64_t count, int sparse_dims, int dense_dims) {
   const std::int64_t entries = r + 1;
   TensorList rows{tensor::arange(entries)};

@@ -1,4 +1,4 @@
-// Gradients in ranks: graphs, passes and their errors, on the CPU and, where the run has one, on a GPU.
+// Gradients in ranks: graphs, passes and their errors, on the CPU and, if the run has one, on a GPU.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ using distrun::Device;
 using distrun::Tensor;
 using distrun::TensorList;
 
-// The devices on which a rank tries everything.
+// Returns the devices on which a rank runs each check.
 std::vector<Device> devices_of(const distrun::Rank& rank) {
   std::vector<Device> devices{distrun::device::kCpu};
   if (rank.gpus() > 0) devices.push_back(distrun::device::cuda(rank.rank() % rank.gpus()));
@@ -43,7 +43,7 @@ struct MayFail {
   }
 };
 
-// What a pass throws; empty if it doesn't.
+// Returns the error of a pass; empty if there is none.
 std::string error_of(const Tensor& root) {
   try {
     distrun::backward(root);
@@ -53,7 +53,7 @@ std::string error_of(const Tensor& root) {
   return {};
 }
 
-// The loss after some steps of a layer whose weights and points a seed gives.
+// Returns the loss after some training steps of a layer; the seed determines weights and points.
 float learned(Device device, std::uint64_t seed) {
   distrun::tensor::Generator generator(seed);
   const auto random = [&](const distrun::Dims& sizes) {
@@ -115,7 +115,7 @@ DISTRUN_TEST(Autograd, threads_of_a_rank_share_a_leaf) {
   constexpr int kThreads = 8, kPasses = 50;
   for (const Device device : devices_of(rank)) {
     const Tensor shared = leaf(device);
-    distrun::cpu(shared);  // what made it is done, for all threads
+    distrun::cpu(shared);  // all threads may then use it: the work that produced it is done
     {
       std::vector<distrun::base::Thread> threads;
       for (int i = 0; i < kThreads; ++i) {

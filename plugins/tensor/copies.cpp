@@ -1,4 +1,4 @@
-// Memory of devices: copies, events with times, what the allocator does, and what ranks share by handles.
+// Device memory: copies, timed events, the allocator, and memory shared between ranks by handles.
 #include <distrun/test.hpp>
 
 #include <cstring>
@@ -124,7 +124,7 @@ DISTRUN_TEST(Memories, wait_for_streams_that_use_them) {
   first.memory().record_stream(other);
   first.let_go();
   const Ints second(cuda(0), 1000);
-  second.set(default_stream(cuda(0)), 9);  // neither the allocator nor the check finds fault with it
+  second.set(default_stream(cuda(0)), 9);  // neither the allocator nor the check reports an error
   DISTRUN_EXPECT(second.read(default_stream(cuda(0))) == std::vector<int>(1000, 9));
 }
 
@@ -138,7 +138,7 @@ DISTRUN_TEST(Memories, beyond_what_there_is_are_refused) {
   }
 }
 
-// Rank 0 has the memory; each of the others adds to its own part of it, in its own process.
+// Rank 0 owns the memory; each other rank adds to its part, in its process.
 DISTRUN_TEST(Handles, share_memory_and_events_between_ranks,
              .skip = {distrun::skip_if([](const distrun::ListContext& run) { return run.isolation == "threads"; },
                                        "ranks that are threads share their memory anyway")}) {

@@ -1,4 +1,4 @@
-// Devices as tests see them: names and properties, the current one, guards, streams and their events.
+// Devices as tests see them: names and properties, the current device, guards, streams and their events.
 #include <distrun/test.hpp>
 
 #include <set>

@@ -1,5 +1,4 @@
-// What ported tests bring along: tensors of one value, sparse sums, networks that keep their inputs, and the texts that
-// they look for.
+// The ported tests' helpers: tensors of one value, sparse sums, networks that keep their inputs, and expected texts.
 #include <distrun/test.hpp>
 
 #include <algorithm>
@@ -28,11 +27,11 @@ bool is(const Tensor& tensor, const Dims& sizes, double value, DType dtype = DTy
          std::all_of(numbers.begin(), numbers.end(), [value](double number) { return number == value; });
 }
 
-// The shapes of the six cases of so many ranks: more sparse dimensions, then more dense ones.
+// Returns the shapes of the six cases for `w` inputs: more sparse dimensions, then more dense ones.
 std::vector<Dims> sparse_shapes(std::int64_t w) { return {{w}, {w, w}, {w, w, w}, {w, 2}, {w, 2, 2}, {w, 2, 2, 2}}; }
 
-// Of case `i`, with these numbers along the first dimension: at 0 of the further sparse dimensions, and everywhere in
-// the dense ones; else 0.
+// Returns case `i` with these numbers along the first dimension: at 0 of the further sparse dimensions, and everywhere
+// in the dense ones; else 0.
 Tensor spread(std::size_t i, const std::vector<float>& numbers) {
   const auto count = static_cast<std::int64_t>(numbers.size());
   const Dims shape = sparse_shapes(count).at(i);
@@ -45,21 +44,21 @@ Tensor spread(std::size_t i, const std::vector<float>& numbers) {
   return distrun::tensor::from_values<float>(all, shape);
 }
 
-// `ones` ones, then zeros.
+// Returns `ones` ones, then zeros.
 std::vector<float> leading(std::int64_t ones, std::int64_t count) {
   std::vector<float> numbers(static_cast<std::size_t>(count), 0);
   std::fill_n(numbers.begin(), ones, 1.0F);
   return numbers;
 }
 
-// W, W - 1, .. 1.
+// Returns W, W - 1, .. 1.
 std::vector<float> falling(std::int64_t count) {
   std::vector<float> numbers;
   for (std::int64_t number = count; number > 0; --number) numbers.push_back(static_cast<float>(number));
   return numbers;
 }
 
-// Entry r + 1 of case `i` of W: values of float32 at 0 .. r, and nothing else is stored.
+// Checks entry r + 1 of case `i` of W: float32 values at 0 .. r, and nothing else is stored.
 void expect_generated(const Tensor& input, std::size_t i, std::int64_t r, std::int64_t w) {
   DISTRUN_EXPECT(input.is_sparse());
   DISTRUN_EXPECT((input.dtype() == DType::F32));
@@ -96,7 +95,7 @@ DISTRUN_TEST(Helpers, make_sparse_tensors_that_overlap) {
   }
 }
 
-// Each rank makes its own inputs, and all expect the same sum: here rank 0 adds up what they say.
+// Each rank creates its inputs, and all expect the same sum: here rank 0 adds the inputs up.
 DISTRUN_TEST(Helpers, know_the_sums_of_sparse_tensors) {
   rank.note("rows", "[row:helpers/simple_sparse_reduce_tests-rank-world_size-num_inputs-1]");
   for (const int inputs : {1, 3}) {
@@ -128,7 +127,7 @@ DISTRUN_TEST(Helpers, keep_the_inputs_of_a_module) {
   const Tensor y = casts(x);
   DISTRUN_EXPECT(y.dtype() == DType::F32);
   DISTRUN_EXPECT(y.sizes() == (Dims{2, 100}));
-  DISTRUN_EXPECT(inputs->at(&casts).dtype() == DType::F64);  // as it came
+  DISTRUN_EXPECT(inputs->at(&casts).dtype() == DType::F64);  // not cast
   DISTRUN_EXPECT(distrun::equal(inputs->at(&casts), x));
   DISTRUN_EXPECT_THROWS(distrun::Error, "linear", takes(x));
   DISTRUN_EXPECT(inputs->size() == 2U);

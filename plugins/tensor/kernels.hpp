@@ -1,5 +1,5 @@
 #pragma once
-// Integers on a device, and the few kernels that the suite needs of them.
+// Integers on a device, and the few kernels that the suite runs on them.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/test.hpp>
 
-// For the device's current stream.
+// Uses the device's current stream.
 class Ints {
  public:
   Ints(distrun::Device device, std::size_t count)
@@ -27,7 +27,7 @@ class Ints {
     launch(stream, "add", distrun::device::Access::ReadWrite, site,
            [value](int* begin, int* end) { std::for_each(begin, end, [value](int& number) { number += value; }); });
   }
-  // What is there once the stream's work is done.
+  // Returns the values once the stream's work is done.
   std::vector<int> read(distrun::Stream stream, distrun::base::Location site = distrun::base::Location::here()) const {
     std::vector<int> values(count_);
     stream.driver().copy(stream.ref(), values.data(), data(), bytes(), site);

@@ -1,4 +1,4 @@
-// Tensors: what operators compute, on the CPU and on devices, and what they refuse.
+// Tensors: results of operators, on the CPU and on devices, and rejected arguments.
 #include <distrun/test.hpp>
 
 #include <cstring>
@@ -34,7 +34,7 @@ std::string bytes_of(const Tensor& tensor) {
           static_cast<std::size_t>(here.numel()) * t::size_of(here.dtype())};
 }
 
-// A little of everything, with results that depend on the rank.
+// Returns results of many operators, which depend on the rank.
 std::vector<Tensor> results_of(const Tensor& a) {
   const Tensor square = t::matmul(a, t::t(a));
   return {t::cos(a),
