@@ -1,4 +1,4 @@
-// Networks that ranks train together: what each rank has afterwards, and what is said when gradients do not come.
+// Data-parallel training: each rank's results, and the errors when gradients are missing.
 #include "support/data_parallel.hpp"
 
 #include <distrun/runtime/nn/data_parallel.hpp>
@@ -14,7 +14,7 @@ using namespace distrun;
 using namespace distrun::suites;
 using nn::DataParallel;
 
-// What a rank trains on: rows that differ by rank.
+// Returns a rank's training data: rows that differ by rank.
 Tensor rows_of(int rank, std::int64_t rows, std::int64_t columns) {
   manual_seed(1000 + static_cast<std::uint64_t>(rank));
   return here(randn({rows, columns}));
@@ -32,7 +32,7 @@ std::shared_ptr<Net> at_home(std::shared_ptr<Net> net) {
   return net;
 }
 
-// Made alike on every rank.
+// Creates the same network on every rank.
 template <class Net, class... Arguments>
 std::shared_ptr<Net> seeded(std::uint64_t seed, Arguments&&... arguments) {
   manual_seed(seed);
@@ -48,7 +48,7 @@ void expect_gradients_of(const nn::Module& actual, const nn::Module& expected) {
   }
 }
 
-// That all ranks have the same bits.
+// Checks that all ranks have the same bits.
 void expect_same_on_all(ProcessGroup& group, const TensorList& tensors) {
   for (const Tensor& each : tensors) {
     const Tensor first = tensor::clone(detach(each));
@@ -57,7 +57,7 @@ void expect_same_on_all(ProcessGroup& group, const TensorList& tensors) {
   }
 }
 
-// A network on all rows at once, by one rank: what the ranks together must come to.
+// Trains a network on all rows at once on one rank: the ranks together must get the same result.
 template <class Net>
 void expect_as_one(Rank& rank, std::int64_t columns, nn::DataParallelOptions options = {}) {
   const auto group = init_process_group(rank);
@@ -196,7 +196,7 @@ DISTRUN_TEST(DataParallel, does_not_wait_for_unused_parameters_where_told_so) {
   DISTRUN_EXPECT(!grad(parameters[2]).defined());  // no rank uses it
   expect_same_on_all(*group, {grad(parameters[0]), grad(parameters[1])});
   const auto outputs = net(rows_of(rank.rank(), 4, 10));
-  backward(sum(std::get<TensorPair>(outputs.at("predictions")).first));  // the other one is in an output, and not used
+  backward(sum(std::get<TensorPair>(outputs.at("predictions")).first));  // the other one is an output too, and not used
   DISTRUN_EXPECT_THROWS(Error, std::string(kFindUnusedIsOn), net(rows_of(rank.rank(), 4, 10)));
   for (const std::string_view part :
        {kPriorReductionUnfinished, kFindUnusedIsOn, kOutputsNotUsedInLoss, kSuggestDebugMode}) {
@@ -222,7 +222,7 @@ DISTRUN_TEST(DataParallel, averages_parameters_that_some_ranks_use) {
 
 namespace {
 
-// Its parameters have these sizes, and its last layer, if it has a third part, is not used.
+// Its parameters have these sizes; the third part of its last layer, if any, is not used.
 void expect_different(EmbeddingNetDifferentParams&& net, const std::vector<Dims>& sizes) {
   const TensorList parameters = net.parameters();
   DISTRUN_REQUIRE(parameters.size() == sizes.size());
@@ -260,7 +260,7 @@ DISTRUN_TEST(DataParallel, refuses_networks_that_need_no_gradients) {
 
 DISTRUN_TEST(DataParallel, adds_up_without_waiting_for_others_and_averages_then) {
   const auto group = init_process_group(rank);
-  // Of which the gradient is not the same everywhere, as that of softmax's sum would be.
+  // A loss with a varying gradient; the gradient of softmax's sum would be constant.
   const auto loss_of = [](const Tensor& outputs) { return sum(outputs * outputs); };
   const auto one = seeded<Net>(7);
   for (const std::int64_t rows : {3, 5}) {

@@ -1,4 +1,4 @@
-// Tensors of GPUs: in the order of their streams, without a host that waits for results.
+// Tensors on GPUs: ordered by their streams, without a host that waits for results.
 #include "values.hpp"
 
 namespace {
@@ -57,7 +57,7 @@ DISTRUN_TEST(DeviceCollectives, of_a_root_may_be_waited_for_later) {
     const Tensor added = tensor::full({300}, rank.rank() + 1, {DType::F32, gpu});
     const Work giving = group->broadcast(given, root, {.async = true});
     const Work adding = group->reduce(added, root, ReduceOp::Sum, {.async = true});
-    // One that is waited for at once stands behind them.
+    // A call that blocks is ordered after them.
     const Tensor all = tensor::full({2}, 1, {DType::F32, gpu});
     group->broadcast(all, root);
     giving.wait();
@@ -68,7 +68,7 @@ DISTRUN_TEST(DeviceCollectives, of_a_root_may_be_waited_for_later) {
   }
 }
 
-// ---- what is nccl's alone
+// ---- nccl only
 
 DISTRUN_SUITE(NcclCollectives, .backends = {"nccl"}, .skip = {needs_gpus_for_nccl()});
 
@@ -78,7 +78,7 @@ DISTRUN_TEST(NcclCollectives, let_hosts_go_on, .skip = {require_world_size(2)}) 
   if (rank.rank() != 0) rank.barrier("rank 0 has called it");
   const Work work = group->all_reduce(tensor, ReduceOp::Max, {.timeout = std::chrono::seconds(10)});
   if (rank.rank() == 0) {
-    DISTRUN_EXPECT(!work.done());  // nobody else has come
+    DISTRUN_EXPECT(!work.done());  // no other rank has called it yet
     rank.barrier("rank 0 has called it");
   }
   expect_same(tensor, tensor::full({1000}, group->size() - 1));
@@ -96,7 +96,7 @@ DISTRUN_TEST(NcclCollectives, refuse_tensors_that_are_elsewhere) {
   const Tensor on_cpu = tensor::ones({4}), on_gpu = here(on_cpu);
   DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu: move it to " + to_string(home()), group->all_reduce(on_cpu));
   DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu", group->all_gather(room_for(group->size(), 4), on_cpu));
-  settle(group->all_reduce(on_gpu));  // nobody else knows of them
+  settle(group->all_reduce(on_gpu));  // the other ranks do not know of the failed calls
   expect_same(on_gpu, tensor::full({4}, group->size()));
 }
 

@@ -1,4 +1,4 @@
-// The default group around each test, as suites for many backends have it, and what they find when they begin.
+// The default group around each test, as in suites for many backends, and the state that tests find at their start.
 #include <distrun/common/base/error.hpp>
 
 #include <csignal>
@@ -37,7 +37,7 @@ void expect_timeout(base::Nanoseconds timeout) {
 
 bool ranks_share_process(const ListContext& run) { return run.isolation == "threads"; }
 
-// Counts who comes, and looks at what is there before and after.
+// Counts the ranks, and checks the state before and after.
 class DistBackendFlow : public TestDistBackend {
  public:
   void set_up(Rank& rank) override {
@@ -54,7 +54,7 @@ class DistBackendFlow : public TestDistBackend {
     TestDistBackend::tear_down(rank);
     DISTRUN_EXPECT(store(rank)->add("ended", 0) == rank.world_size());
     DISTRUN_EXPECT(!collectives::is_initialized());
-    DISTRUN_EXPECT(std::filesystem::is_directory(rank.temp_dir()));  // goes when all ranks have gone
+    DISTRUN_EXPECT(std::filesystem::is_directory(rank.temp_dir()));  // removed after all ranks have ended
   }
 };
 
@@ -62,12 +62,12 @@ class PatientDistBackend : public TestDistBackend {
   base::Nanoseconds group_timeout() const override { return minutes(5); }
 };
 
-// Whose groups are to end soon where a rank is taken down.
+// A group with a short timeout, for tests that kill a rank.
 class QuickDistBackend : public TestDistBackend {
   base::Nanoseconds group_timeout() const override { return seconds(5); }
 };
 
-// A process that is a world by itself.
+// A process that is a whole world.
 class SingleProcessGroup : public TestDistBackend {};
 
 }  // namespace
@@ -84,7 +84,7 @@ DISTRUN_TEST_F(TestDistBackend, ranks_are_in_a_group_of_the_runs_size_and_backen
   DISTRUN_EXPECT(std::to_string(group->size()) == variable("WORLD_SIZE"));
   DISTRUN_EXPECT(group->backend() == variable("BACKEND"));
   DISTRUN_EXPECT(group->rank() == rank.rank());
-  DISTRUN_EXPECT(group->sequence_number() == 0);  // nobody has used it before
+  DISTRUN_EXPECT(group->sequence_number() == 0);  // nothing has used it before
   expect_sum_over(*group);
 }
 
@@ -115,7 +115,7 @@ DISTRUN_TEST_F(TestDistBackend, ranks_know_the_masters_address_and_no_port) {
   at_master->add("come", 1);
   group->barrier();
   DISTRUN_EXPECT(at_master->add("come", 0) == rank.world_size());
-  group->barrier();  // who serves the store goes last
+  group->barrier();  // the rank that serves the store ends last
 }
 
 DISTRUN_TEST_F(TestDistBackend, groups_of_some_ranks_and_of_all) {

@@ -1,4 +1,4 @@
-// What ported tests open groups and stores with.
+// The ported tests' helpers that open groups and stores.
 #include <set>
 
 #include "support/groups.hpp"
@@ -26,14 +26,14 @@ DISTRUN_TEST(GroupHelpers, initialize_pg_opens_a_group_once) {
   DISTRUN_EXPECT(group->rank() == rank.rank());
   DISTRUN_EXPECT(group->backend() == "shm");
   DISTRUN_EXPECT(group->timeout() == std::chrono::minutes(30));
-  initialize_pg("nowhere", -1, 0);  // there is one
+  initialize_pg("nowhere", -1, 0);  // does nothing: there is one
   DISTRUN_EXPECT(default_group() == group);
   store(rank)->add("come", 1);
   group->barrier();
   DISTRUN_EXPECT(store(rank)->add("come", 0) == rank.world_size());
 }
 
-// Variables are the process's, and so is the level.
+// Variables belong to the process, and so does the level.
 DISTRUN_TEST(GroupHelpers, debug_levels_are_those_of_groups,
              .skip = {skip_if([](const ListContext& run) { return run.isolation == "threads"; },
                               "ranks that are threads share the debug level")}) {
@@ -62,7 +62,7 @@ DISTRUN_TEST(GroupHelpers, create_tcp_store_finds_a_port) {
   DISTRUN_EXPECT(ports.size() == static_cast<std::size_t>(rank.world_size()));
 }
 
-// On one rank: another's store could find the port that this one has given back.
+// Runs on one rank only: another rank's store could get the port that this one has released.
 DISTRUN_TEST(GroupHelpers, create_tcp_store_tries_a_port_again) {
   rank.note("rows", "[row:helpers/create_tcp_store]");
   if (!rank.is_master()) return;
@@ -74,7 +74,7 @@ DISTRUN_TEST(GroupHelpers, create_tcp_store_tries_a_port_again) {
                         "Failing after 3 retries with error: ", create_tcp_store("127.0.0.1", served_at(port), three));
   DISTRUN_EXPECT(rests == 2);
   DISTRUN_EXPECT_THROWS(Error, "failed to listen", create_tcp_store("192.0.2.1", served_at(port), three));
-  DISTRUN_EXPECT(rests == 2);  // no time helps there
+  DISTRUN_EXPECT(rests == 2);  // waiting would not help
   const auto second = create_tcp_store("127.0.0.1", served_at(port), {.rest = [&] { first.reset(); }});
   DISTRUN_EXPECT(second->port() == port);
   second->set("key", "value");

@@ -1,4 +1,4 @@
-// Groups, and groups of groups.
+// Groups, and subgroups.
 #include "values.hpp"
 
 namespace {
@@ -58,7 +58,7 @@ DISTRUN_TEST(Groups, by_colour_and_key) {
   const auto world = init_process_group(rank);
   const auto half = split(*world, rank.rank() % 2, -rank.rank());
   DISTRUN_EXPECT(half->size() == (world->size() + 1 - rank.rank() % 2) / 2);
-  DISTRUN_EXPECT(half->ranks().back() == rank.rank() % 2);  // the keys turn the order round
+  DISTRUN_EXPECT(half->ranks().back() == rank.rank() % 2);  // the keys reverse the order
   const Tensor tensor = one();
   half->all_reduce(tensor);
   expect_same(tensor, here(tensor::full({1}, half->size())));
@@ -69,7 +69,7 @@ DISTRUN_TEST(Groups, work_side_by_side) {
   const auto world = init_process_group(rank);
   const auto first = new_group(world->ranks()), second = new_group(world->ranks());
   const Tensor a = one(), b = one();
-  // In another order on every other rank: each group has an order of its own.
+  // Every other rank uses another order: calls are ordered within each group only.
   const bool turned = rank.rank() % 2 == 1;
   const Work one_work = (turned ? second : first)->all_reduce(turned ? b : a, ReduceOp::Sum, {.async = true});
   const Work other_work = (turned ? first : second)->all_reduce(turned ? a : b, ReduceOp::Sum, {.async = true});

@@ -1,4 +1,4 @@
-// What goes into networks and between ranks that is more than a tensor.
+// Inputs of networks and of object collectives that are more than a tensor.
 #include <distrun/runtime/nn/data_parallel.hpp>
 
 #include "support/networks.hpp"
@@ -10,7 +10,7 @@ namespace {
 using namespace distrun;
 using namespace distrun::suites;
 
-// Adds the fields of what it gets, and shows where their tensors are.
+// Adds the fields of its input, and reports the devices of their tensors.
 class AddsFields final : public nn::Module {
  public:
   AddsFields() { add_parameter("factor", ones({1})); }
@@ -21,7 +21,7 @@ class AddsFields final : public nn::Module {
   std::vector<Device> devices;
 };
 
-// Each is what the list of ported tests has at that place.
+// Checks each object against the ported tests' list.
 void expect_listed(const std::vector<Object>& all) {
   DISTRUN_REQUIRE(all.size() == 5U);
   using Kind = Object::Kind;

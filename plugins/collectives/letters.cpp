@@ -1,4 +1,4 @@
-// From one rank to another.
+// Point-to-point messages.
 #include "values.hpp"
 
 namespace {

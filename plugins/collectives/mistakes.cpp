@@ -1,4 +1,5 @@
-// Ranks that do not call the same, or not in time: each of the others is told who does what, and a new group works.
+// Ranks that make different calls, or make them late: each of the others gets an error with the culprit and its call,
+// and a new group works.
 #include "values.hpp"
 
 namespace {
@@ -8,7 +9,7 @@ using namespace distrun::suites;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Of a call that must fail with that text in its error.
+// Returns the error of a call that must fail.
 template <class Call>
 std::string error_of(Call call) {
   try {
@@ -21,7 +22,7 @@ std::string error_of(Call call) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-constexpr char kGivenUp[] = "has given up the group";  // another rank has seen it first
+constexpr char kGivenUp[] = "has given up the group";  // another rank has detected it first
 
 void expect_text(const std::string& text, const std::string& part, const std::string& or_part = kGivenUp,
                  base::Location where = base::Location::here()) {
@@ -120,7 +121,7 @@ DISTRUN_TEST(Mistakes, a_group_that_is_aborted, .skip = {require_world_size(2)})
     group->abort("it was no longer needed");
     expect_text(error_of([&] { work.wait(); }), "this rank has left the group", "it was no longer needed");
   }
-  rank.barrier("rank 0 has aborted it");  // before the others could come to its call
+  rank.barrier("rank 0 has aborted it");  // before the others could make their call
   if (rank.rank() != 0) {
     DISTRUN_EXPECT_THROWS(PeerFailed, "rank 0 has given up the group: it was no longer needed", group->barrier());
   }
@@ -149,7 +150,7 @@ DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing,
     DISTRUN_EXPECT_THROWS(Error, "timed out in monitoredBarrier after 2000 ms", monitored_barrier(*group, seconds(2)));
   }
   rank.barrier("all have seen it");
-  group->barrier();  // the group goes on
+  group->barrier();  // the group can still be used
 }
 
 DISTRUN_TEST(Mistakes, who_comes_late_to_a_monitored_barrier_has_not_come_to_the_next,
@@ -212,5 +213,5 @@ DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
       Error, "only supports dense tensors",
       group->all_reduce(tensor::sparse_coo(here(tensor::zeros({1, 1}, {DType::I64})), here(tensor::ones({1})), {2})));
   DISTRUN_EXPECT_THROWS(Error, "send: invalid rank: -1", group->send(f32, -1));
-  group->barrier();  // nobody else knows of them
+  group->barrier();  // the other ranks do not know of the failed calls
 }

@@ -1,4 +1,4 @@
-// Each collective, on tensors of all sizes that take ways of their own, and on all dtypes.
+// Each collective, with all dtypes and with sizes that take different code paths.
 #include "values.hpp"
 
 namespace {
@@ -180,7 +180,7 @@ DISTRUN_TEST(Collectives, all_to_all_of_equal_and_of_other_sizes) {
     group->all_to_all_single(one, tensor::cat(in));
     expect_same(one, tensor::cat(expected));
   }
-  // Rank r sends r + q + 1 rows to rank q, large ones too.
+  // Rank r sends r + q + 1 rows to rank q; also large rows.
   for (const std::int64_t row : {2, 40'000}) {
     collectives::Splits to, from;
     TensorList in, expected;
@@ -212,7 +212,7 @@ DISTRUN_TEST(Collectives, work_goes_on_beside_the_rank) {
   const TensorList tensors{numbers_of(rank.rank(), 10), numbers_of(rank.rank(), 100'000)};
   const Work first = group->all_reduce(tensors[0], ReduceOp::Sum, {.async = true});
   const Work second = group->all_reduce(tensors[1], ReduceOp::Max, {.async = true});
-  const Work third = group->barrier();  // comes behind them, and keeps the host until it is done
+  const Work third = group->barrier();  // queued after them; blocks the host until it is done
   DISTRUN_EXPECT(first.done());
   DISTRUN_EXPECT(second.done());
   DISTRUN_EXPECT(third.done());
@@ -243,7 +243,7 @@ DISTRUN_TEST(Collectives, tensors_with_holes) {
 DISTRUN_TEST(Collectives, sparse_tensors_are_added) {
   const auto group = init_process_group(rank);
   const int n = group->size();
-  // Rank r has ones at 0 .. r, rank 0 of two ranks or more none at all in the second one.
+  // Rank r has ones at 0 .. r; in the second one, rank 0 of two or more ranks has none at all.
   const auto sparse = [&](int entries) {
     const Tensor at = here(tensor::reshape(tensor::arange(entries), {1, entries}));
     return tensor::sparse_coo(at, here(tensor::ones({entries})), {n});

@@ -1,5 +1,5 @@
-// Every operation with every dtype, size, way of waiting, group and layout: not each with all others at once, but any
-// two choices of different kinds meet in one case at least.
+// Every operation with every dtype, size, way of waiting, group and layout. Not all combinations are run, but any two
+// choices of different kinds occur together in at least one case.
 #include <distrun/common/base/rng.hpp>
 
 #include <array>
@@ -22,7 +22,7 @@ struct Case {
   Layout layout;
 
   CallOptions options() const { return {.timeout = {}, .async = is_async}; }
-  // Of what others see of that rank.
+  // Numbers of the rank at that place in the group.
   Tensor numbers(int place) const { return laid_out(numbers_of(place, count, dtype)); }
   Tensor own() const { return numbers(group.rank()); }
   Tensor room(std::int64_t times = 1) const { return laid_out(here(tensor::zeros({times * count}, {dtype}))); }
@@ -44,7 +44,7 @@ struct Case {
   int next(int by) const { return (group.rank() + group.size() + by) % group.size(); }
 
  private:
-  // The same elements, each beside another one that is nobody's.
+  // Returns the same elements, each followed by an unused one.
   Tensor laid_out(const Tensor& tensor) const {
     if (layout == Layout::Whole) return tensor;
     const Tensor beside = here(tensor::zeros({tensor.numel(), 2}, tensor.options()));
@@ -164,7 +164,7 @@ constexpr std::array kOperations{broadcast,         all_reduce,      all_reduce_
                                  scatter,           reduce_scatter,  reduce_scatter_from,  all_to_all,
                                  all_to_all_single, letters};
 
-// A choice of each kind: operation, dtype, size, way of waiting, group, layout.
+// A choice for each kind: operation, dtype, size, way of waiting, group, layout.
 constexpr std::size_t kKinds = 6;
 constexpr std::array<int, kKinds> kChoices{kOperations.size(), std::size(kDTypes), std::size(kCounts), 2, 3, 2};
 using Choice = std::array<int, kKinds>;
@@ -192,8 +192,8 @@ std::set<Pair> all_pairs() {
   return pairs;
 }
 
-// Of some choices by chance the one that brings most pairs that have not met; a first one for sure. The same on all
-// ranks.
+// Returns the best of some random choices: the one that covers most open pairs; the first choice covers at least one.
+// The same on all ranks.
 Choice best_of(base::Rng& rng, const std::set<Pair>& open) {
   Choice best{};
   std::size_t most = 0;
@@ -232,7 +232,7 @@ bool nccl_can(void (*operation)(const Case&), const Case& of) {
 std::vector<int> places_of(const ProcessGroup& world, int which) {
   std::vector<int> places;
   for (int place = 0; place < world.size(); ++place) {
-    if (which != 1 || place % 2 == 0) places.push_back(place);  // 1: every other one
+    if (which != 1 || place % 2 == 0) places.push_back(place);  // 1: every other rank
   }
   if (which == 2) std::reverse(places.begin(), places.end());
   return places;

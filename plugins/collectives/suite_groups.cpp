@@ -1,5 +1,5 @@
-// Groups that a suite opens once, for all of its tests: with persistent ranks (--isolation pool, threads) the second
-// test finds what the first one has used; with others the set-up stands around each test. No test depends on another.
+// Groups that a suite opens once for all of its tests: with persistent ranks (--isolation pool, threads) the second
+// test finds what the first one has used; otherwise the set-up runs around each test. No test depends on another.
 #include "values.hpp"
 
 namespace {
@@ -22,7 +22,7 @@ class OpensGroups : public SuiteFixture {
     destroy_process_group();
   }
 
-  // The suite's groups are those of its set-up, and all ranks are in them.
+  // Checks that the suite's groups are those of its set-up, with all ranks.
   void expect_open(const Rank& rank) {
     DISTRUN_REQUIRE(collectives::is_initialized());
     DISTRUN_EXPECT(default_group() == world_);
@@ -35,7 +35,7 @@ class OpensGroups : public SuiteFixture {
   ProcessGroup& world() { return *world_; }
   Store& store_of_address() { return *place_->store; }
 
-  // Of an earlier test of this rank; empty, undefined: there was none.
+  // From an earlier test of this rank; empty, undefined: none.
   std::string earlier_child_;
   Tensor earlier_sum_;
 
@@ -48,7 +48,7 @@ class OpensGroups : public SuiteFixture {
 
 OpensGroups& suite(Rank& rank) { return rank.suite<OpensGroups>(); }
 
-// Its ranks meet in the store of the suite's group, where an earlier test's child has left its names.
+// The child's ranks meet in the store of the suite's group, where an earlier test's child has left its names.
 void expect_own_child(Rank& rank) {
   OpensGroups& opened = suite(rank);
   const auto child = new_group(opened.world().ranks());
@@ -57,10 +57,10 @@ void expect_own_child(Rank& rank) {
   opened.earlier_child_ = child->name();
 }
 
-// A call that nobody has waited for is over when its test is.
+// A call without a wait has finished when its test has ended.
 void expect_own_call(Rank& rank) {
   OpensGroups& opened = suite(rank);
-  if (opened.world().backend() == "nccl") return;  // a tensor whose work nobody has waited for may not be read
+  if (opened.world().backend() == "nccl") return;  // with nccl, a tensor may not be read before its work was waited for
   if (opened.earlier_sum_.defined()) expect_same(opened.earlier_sum_, tensor::full({3}, rank.world_size()));
   opened.earlier_sum_ = tensor::ones({3});
   opened.world().all_reduce(opened.earlier_sum_, ReduceOp::Sum, {.async = true});

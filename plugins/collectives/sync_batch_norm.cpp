@@ -1,4 +1,4 @@
-// Batch normalisation over the batches of all ranks: what each has is what one rank has that holds all of them.
+// Batch normalisation over the batches of all ranks: each rank's result equals that of one rank with all batches.
 #include <distrun/runtime/nn/sync_batch_norm.hpp>
 
 #include "values.hpp"
@@ -17,7 +17,7 @@ Tensor batch_of(int rank, int ranks) {
   manual_seed(50 + static_cast<std::uint64_t>(rank));
   return here(randn({rows_of(rank, ranks), kChannels, 4})) * 3 + rank;
 }
-// What a loss's gradient is there: each element has its own.
+// Returns the gradient of the loss there: different for each element.
 Tensor factors_of(int rank, int ranks) {
   manual_seed(150 + static_cast<std::uint64_t>(rank));
   return here(randn({rows_of(rank, ranks), kChannels, 4}));
@@ -39,7 +39,7 @@ void expect_close(const Tensor& actual, const Tensor& expected, base::Location w
   expect_same(detach(actual), detach(expected), where);
 }
 
-// Ranks' shares, added up.
+// Returns the sum of the ranks' shares.
 Tensor total(ProcessGroup& group, const Tensor& share) {
   const Tensor all = tensor::clone(share);
   group.all_reduce(all);
@@ -91,7 +91,7 @@ DISTRUN_TEST(SyncBatchNorm, does_not_ask_others_when_it_is_not_training) {
   DISTRUN_EXPECT(group->sequence_number() == calls);
 }
 
-// All ranks are told: those without an element, too.
+// All ranks get the error, including those without an element.
 DISTRUN_TEST(SyncBatchNorm, refuses_batches_that_are_one_element_together, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
   nn::SyncBatchNorm net(kChannels, group);

@@ -29,7 +29,7 @@ Tensor from(std::int64_t count, DType dtype, const std::function<double(std::int
   return here(tensor::to(all, dtype));
 }
 
-// Bools: whether the number is even.
+// For bools: whether the number is even.
 double element_of(int rank, std::int64_t at, DType dtype) {
   const double number = number_at(rank, at);
   return dtype == DType::Bool ? std::fmod(number, 2) : number;
@@ -56,7 +56,7 @@ Tensor reduced(int world_size, std::int64_t count, ReduceOp op, DType dtype) {
 void expect_same(const Tensor& actual, const Tensor& expected, base::Location where) {
   const auto differs = tensor::difference(tensor::to(actual, device::kCpu), tensor::to(expected, device::kCpu));
   if (differs) throw Error(ErrorKind::Failed, "CheckFailed", *differs, where);
-  DISTRUN_EXPECT(!differs);  // is counted; the error above has the caller's place
+  DISTRUN_EXPECT(!differs);  // counts the check; the error above has the caller's location
 }
 
 TensorList room_for(int ranks, std::int64_t count, TensorOptions options) {

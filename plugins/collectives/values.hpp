@@ -1,5 +1,5 @@
 #pragma once
-// What ranks bring, and what must come of it.
+// Inputs of ranks, and expected results.
 #include <functional>
 #include <vector>
 
@@ -11,35 +11,37 @@ namespace distrun::suites {
 
 inline constexpr DType kDTypes[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,
                                     DType::I32,  DType::I64, DType::F32, DType::F64};
-// Elements: none, one, fewer and more than ranks, a letter's and an exchange's room and more.
+// Numbers of elements: none, one, fewer and more than ranks, within and beyond the limits of a message and of a shared
+// buffer.
 inline constexpr std::int64_t kCounts[] = {0, 1, 3, 1000, 40'000, 300'001};
 
-// Where tensors of the default group belong: with backend nccl on the rank's GPU, else on the CPU.
+// Returns the device for tensors of the default group: the rank's GPU with backend nccl, otherwise the CPU.
 device::Device home();
 inline Tensor here(const Tensor& tensor) { return tensor::to(tensor, home()); }
 
-// A GPU of the rank's own, as far as there are enough.
+// Returns a separate GPU for each rank, if there are enough.
 device::Device own_gpu(const Rank& rank);
 
-// Small numbers that differ by rank and place: all reductions of them are exact. These, and all below, are at home.
+// Returns small numbers that differ by rank and position: all their reductions are exact. These, and all below, are on
+// home().
 Tensor numbers_of(int rank, std::int64_t count, DType dtype = DType::F32);
-// Of the numbers of ranks 0 .. world_size - 1.
+// Returns the reduction of numbers_of() for ranks 0 .. world_size - 1.
 Tensor reduced(int world_size, std::int64_t count, ReduceOp op, DType dtype = DType::F32);
 
-// Fails the test, with what differs.
+// Fails the test with the difference.
 void expect_same(const Tensor& actual, const Tensor& expected, base::Location where = base::Location::here());
 
-// So many tensors without meaning; those of the CPU's options are at home.
+// Returns uninitialised receive tensors, `ranks` of them; with default options they are on home().
 TensorList room_for(int ranks, std::int64_t count, TensorOptions options = {});
 
-// Until the host can know what has come of it; throws what has gone wrong. But for nccl a call is done when it returns.
+// Blocks until the host knows the result; throws the call's error. Except with nccl, a call is done when it returns.
 void settle(const Work& work, base::Location where = base::Location::here());
 
-// A run with nccl needs a GPU for each rank; says how to have them anywhere.
+// Skips a run with nccl that lacks a GPU for each rank; the reason tells how to get them on any machine.
 SkipCondition needs_gpus_for_nccl();
-// What backends do not know: of the table of collectives, or nccl alone.
+// Skip backends that lack the collective, and nccl.
 SkipCondition needs_collective(std::string name);
 SkipCondition not_with_nccl(std::string why);
-SkipCondition not_alone_with_nccl();  // letters: a rank has none for itself
+SkipCondition not_alone_with_nccl();  // skips point-to-point with itself, which nccl lacks
 
 }  // namespace distrun::suites

@@ -9,7 +9,7 @@ void require_devices(bool are_right) {
   if (!are_right) throw Error(ErrorKind::InvalidArgument, "ValueError", "Wrong device affinity");
 }
 
-// What comes later on `stream` comes after what is on the other one by now.
+// Orders later work on `stream` after the current work on `other`.
 void wait_stream(Stream stream, Stream other) {
   Event event;
   event.record(other);

@@ -1,5 +1,5 @@
 #pragma once
-// Functions and classes of ported tests that others call with tensors of GPUs, under the names that they have there.
+// Functions and classes that ported tests call remotely with GPU tensors, under their original names.
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,35 +12,36 @@
 
 namespace distrun::suites {
 
-// Sums, whose arguments are to be where the test says: else a ValueError, "Wrong device affinity".
-Tensor gpu_add(Tensor x, Tensor y);  // of two on cuda:1, on cuda:0
+// Return sums. Throw a ValueError, "Wrong device affinity", if their arguments are not on the test's devices.
+Tensor gpu_add(Tensor x, Tensor y);  // two on cuda:1; the sum is on cuda:0
 Tensor gpu_add_given_gpus(Tensor x, Tensor y, device::Device x_to, device::Device y_to, device::Device z_to);
 std::tuple<Tensor, Tensor> gpu_add_multi_gpu(Tensor x, Tensor y);  // x + y on cuda:0, and x - y on cuda:1
-// Of two of the CPU: their sum, difference, product and quotient, on four devices.
+// Takes two CPU tensors; returns their sum, difference, product and quotient, on four devices.
 std::tuple<Tensor, Tensor, Tensor, Tensor> gpu_add_return_to_gpu(Tensor x, Tensor y);
-std::tuple<Tensor, Tensor, Tensor, Tensor> gpu_four_operations(Tensor x, Tensor y);  // the same of two on cuda:0, there
-Tensor gpu_add_wrong_gpus(Tensor x, Tensor y);  // of one that is on the CPU then, which is an error
-Tensor add_to_gpu(Tensor x, std::int64_t y);    // on cuda:0, of whatever
-void gpu_take(Tensor x);                        // does nothing with it
+std::tuple<Tensor, Tensor, Tensor, Tensor> gpu_four_operations(Tensor x, Tensor y);  // the same for two on cuda:0, all
+                                                                                     // results there
+Tensor gpu_add_wrong_gpus(Tensor x, Tensor y);  // one of them is on the CPU, which is an error
+Tensor add_to_gpu(Tensor x, std::int64_t y);    // on cuda:0, from any device
+void gpu_take(Tensor x);                        // does nothing
 
-// On a stream of its own, which is busy before that; the current one waits for it.
+// Adds on a new stream that is busy before; the current stream waits for it.
 Tensor slow_add_on_user_stream(Tensor x, Tensor y);
-// x + y by `dst`, and that + z here.
+// `dst` computes x + y; adds z here.
 Tensor nested_slow_add_on_user_stream(std::string dst, Tensor x, Tensor y, Tensor z);
-// The first 100 rows of 1000, all elements `i`. The current stream is busy.
+// Returns the first 100 rows of 1000, all elements `i`. The current stream is busy.
 Tensor return_tensor_view(std::int64_t i);
 
-// All elements 1, on a stream that the request's does not wait for. Its future is done when it returns, and is answered
-// as it is: nothing is made of it before.
+// Sets all elements to 1 on a stream that the request's does not wait for. The returned future is complete, and is
+// answered as it is, with no continuation.
 Future<rpc::Value> async_cuda_sleep_and_set_to_one(Tensor t);
-// x + y by `to`; and that + z on the streams of what follows, which are busy.
+// `to` computes x + y; a continuation adds z on its streams, which are busy.
 Future<Tensor> async_cuda_nested_add(std::string to, Tensor x, Tensor y, Tensor z);
 
 Tensor rref_relay(RRef<Tensor> rref);                             // rref.to_here()
-void add_to_local_value(RRef<Tensor> rref, std::int64_t y);       // in place, by its owner
-void add_to_local_value_late(RRef<Tensor> rref, std::int64_t y);  // so, after a busy while
+void add_to_local_value(RRef<Tensor> rref, std::int64_t y);       // in place, on its owner
+void add_to_local_value_late(RRef<Tensor> rref, std::int64_t y);  // the same, after a busy period
 
-// Has members that no wire could take.
+// Has members that cannot be sent.
 class TensorWrapper {
  public:
   explicit TensorWrapper(Tensor tensor);
@@ -49,7 +50,7 @@ class TensorWrapper {
   TensorWrapper& operator=(const TensorWrapper&) = delete;
 
   void increase(std::int64_t by);  // in place
-  void add(Tensor other);          // so, too
+  void add(Tensor other);          // in place, too
   Tensor sum();
   const Tensor& tensor() const noexcept { return tensor_; }
   void visit_tensors(const future::TensorVisitor& visit) const;
@@ -61,11 +62,11 @@ class TensorWrapper {
   std::thread thread_{[] {}};
 };
 
-// For digits of 28 x 28, on that device. forward() keeps the current stream busy before it looks at its input.
+// A network for digits of 28 x 28, on that device. forward() keeps the current stream busy before it reads its input.
 class MyConvNetForMNIST {
  public:
   explicit MyConvNetForMNIST(device::Device device);
-  // Of a tensor, or, if told so, of a reference to one.
+  // `x` is a tensor, or, if `is_rref`, a reference to one.
   Tensor forward(rpc::Value x, std::optional<bool> is_rref);
 
  private:
@@ -73,7 +74,7 @@ class MyConvNetForMNIST {
   const std::unique_ptr<nn::Module> net_;
 };
 
-// A layer, which goes where it is told to.
+// A layer that moves between devices on request.
 class LinearObject : public std::enable_shared_from_this<LinearObject> {
  public:
   LinearObject(std::int64_t inputs, std::int64_t outputs) : layer_(inputs, outputs) {}

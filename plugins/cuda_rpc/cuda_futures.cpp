@@ -1,4 +1,4 @@
-// Futures whose values are on GPUs, as an RPC agent hands them out: each rank on its own.
+// Futures of GPU values, as an RPC agent creates them: each rank alone.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -6,7 +6,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// The sum is made on one stream, which is still busy when the future is completed, and read on another.
+// Computes the sum on one stream, which is still busy when the future is completed, and reads it on another.
 template <class Value, class Wrap, class Unwrap>
 Tensor hand_over(const Tensor& tensor, const Tensor& other, Wrap wrap, Unwrap unwrap) {
   const Device gpu = device::cuda(0);
@@ -60,7 +60,7 @@ Tensor first_in(const List& list) { return list.front(); }
 Wrapper wrapped(const Tensor& tensor) { return std::make_shared<TensorWrapper>(tensor); }
 Tensor unwrapped(const Wrapper& wrapper) { return wrapper->tensor(); }
 
-// On a stream of its own, which is still busy.
+// Completes the future on a new stream, which is still busy.
 void complete_late(const Future<Tensor>& future, const Tensor& tensor) {
   const device::StreamGuard guard(device::stream_from_pool(tensor.device()));
   keep_busy(device::current_stream(tensor.device()));
@@ -138,10 +138,11 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_value_on_bad_device, .devic
                           "device(s) cuda:1"));
   const device::StreamGuard guard(device::stream_from_pool(device::cuda(1)));
   DISTRUN_EXPECT(equal(cpu(child.wait()), ones({100})));
-  device::synchronize(device::cuda(0));  // before `first` goes: nothing else comes after what was asked of it
+  device::synchronize(device::cuda(0));  // before `first` is released: no other work is ordered after the work
+                                         // requested from it
 }
 
-// Which values are seen is not said.
+// The test does not specify which values are seen.
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_modify_tensor_inplace, .devices = 1) {
   const Tensor tensor = full({100}, 0, {.device = device::cuda(0)});
   const Future<Tensor> future({0});

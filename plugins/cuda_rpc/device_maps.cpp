@@ -1,4 +1,4 @@
-// Where arguments and results of calls are: by the caller's device map, and back by it.
+// Devices of arguments and results: by the caller's device map, and back by it.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -6,7 +6,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// Maps of both devices: to the same ones, and to the other ones.
+// Maps of both devices: to the same ones, and exchanged.
 const DevicePairs kStraight{{0, 0}, {1, 1}}, kCrossed{{0, 1}, {1, 0}};
 
 void expect_sum(Rank& rank, const DevicePairs& map, rpc::MapDevice x_from, rpc::MapDevice y_from, rpc::MapDevice z_to) {
@@ -17,7 +17,7 @@ void expect_sum_of_self(Rank& rank, const DevicePairs& map, rpc::MapDevice x_fro
   expect_sum_by_map(rank, std::string(rank.worker_name()), map, x_from, y_from, z_to);
 }
 
-// A session of options that map crosswise.
+// Runs a session with options that exchange the devices.
 void expect_sum_and_difference(Rank& rank, const std::string& worker,
                                const std::shared_ptr<const rpc::PipeOptions>& options) {
   rank.barrier("all have begun");
@@ -64,7 +64,7 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, device_maps_gpu, .devices = 2) {
   rpc::shutdown();
 }
 
-// Each: the map, where the arguments are, and where the callee puts their sum.
+// Each: the map, the devices of the arguments, and the device of the callee's sum.
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, device_map_cpu) { expect_sum(rank, {{"cpu", "cpu"}}, "cpu", "cpu", "cpu"); }
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, device_map_cpu_to_gpu_default, .devices = 1) {
   expect_sum(rank, {{"cpu", 0}}, "cpu", "cpu", 0);

@@ -1,4 +1,4 @@
-// What streams and memory promise to those who call, and no test of a row shows alone: one device is enough.
+// Guarantees on streams and memory that no ported test shows alone: one device is enough.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -10,8 +10,8 @@ const DevicePairs kToItself{{0, 0}};
 
 Tensor hundred(double value) { return full({100}, value, {.device = device::cuda(0)}); }
 
-// Its arguments are let go of as soon as it was called, and others are made where they were. What they were is added up
-// by an object of the worker.
+// Releases a call's arguments right after the call, and allocates others in their place. An object of the worker adds
+// up the values that the calls saw.
 void expect_arguments_kept(Rank& rank, const std::string& worker) {
   const auto sums = remote<TensorWrapper>(worker, "TensorWrapper", hundred(0));
   const int count = 20;
@@ -24,8 +24,8 @@ void expect_arguments_kept(Rank& rank, const std::string& worker) {
 
 DISTRUN_SUITE(CudaRpcOrder, .world_size = fixed(4), .devices = 1);
 
-// Whoever has waited for a value reads it on a stream of its own while its memory is free already: what is made in it
-// next comes after that.
+// A waiter reads a value on another stream after its memory was freed: later work in that memory is ordered after the
+// read.
 DISTRUN_TEST(CudaRpcOrder, values_keep_their_memory_for_those_who_read_them) {
   note_scale(rank);
   const Stream maker = device::stream_from_pool(device::cuda(0)), reader = device::stream_from_pool(device::cuda(0));
@@ -50,8 +50,8 @@ DISTRUN_TEST(CudaRpcOrder, values_keep_their_memory_for_those_who_read_them) {
   expect_on(0, next, full({100}, 0));
 }
 
-// So many, one after the other, that calls get streams again on which there were others before: an object's memory is
-// not theirs until all that has worked with it is done.
+// Creates so many objects in sequence that calls reuse streams of earlier ones: calls do not get an object's memory
+// before all its work is done.
 DISTRUN_TEST(CudaRpcOrder, objects_go_when_calls_are_done_with_them) {
   start_with_map(rank, next_worker(rank), kToItself);
   const Tensor x = ones({1, 8}, {.device = device::cuda(0)});
@@ -74,7 +74,7 @@ DISTRUN_TEST(CudaRpcOrder, arguments_of_a_worker_itself_keep_their_memory_until_
   rpc::shutdown();
 }
 
-// The host sends what a stream still makes.
+// The host sends a tensor that a stream is still computing.
 DISTRUN_TEST(CudaRpcOrder, what_goes_by_the_host_is_there_when_it_is_sent) {
   note_scale(rank);
   start_with_map(rank, next_worker(rank), {{0, "cpu"}});
@@ -88,8 +88,8 @@ DISTRUN_TEST(CudaRpcOrder, what_goes_by_the_host_is_there_when_it_is_sent) {
   rpc::shutdown();
 }
 
-// The method works in place on memory that was handed out a moment ago, and that the caller's stream still copies: it
-// is made late.
+// The method works in place on memory that was just handed out, and that the caller's stream still copies, since it is
+// computed late.
 DISTRUN_TEST(CudaRpcOrder, values_may_be_changed_once_they_were_fetched) {
   note_scale(rank);
   start_with_map(rank, next_worker(rank), kToItself);
@@ -106,7 +106,7 @@ DISTRUN_TEST(CudaRpcOrder, values_may_be_changed_once_they_were_fetched) {
   rpc::shutdown();
 }
 
-// By its stream the caller comes after the callee's copy, though the answer brings nothing back.
+// The caller's stream waits for the callee's copy, although the answer returns no value.
 DISTRUN_TEST(CudaRpcOrder, arguments_may_be_changed_once_a_call_was_answered) {
   note_scale(rank);
   start_with_map(rank, next_worker(rank), kToItself);
@@ -121,7 +121,7 @@ DISTRUN_TEST(CudaRpcOrder, arguments_may_be_changed_once_a_call_was_answered) {
   rpc::shutdown();
 }
 
-// Others, which go on meanwhile, have got the streams on which that was.
+// Other calls, still in progress, have got the streams on which that happened.
 DISTRUN_TEST(CudaRpcOrder, values_are_fetched_after_what_calls_have_done_to_them) {
   start_with_map(rank, next_worker(rank), kToItself);
   {
@@ -129,7 +129,7 @@ DISTRUN_TEST(CudaRpcOrder, values_are_fetched_after_what_calls_have_done_to_them
     for (int i = 0; i < 3; ++i) rpc_sync(next_worker(rank), add_to_local_value, value, 1);
     std::vector<Future<void>> others;
     for (int i = 0; i < 3; ++i) others.push_back(rpc_async(next_worker(rank), my_sleep_func, 0.05));
-    rpc_sync(next_worker(rank), noop);  // behind them: they have begun
+    rpc_sync(next_worker(rank), noop);  // queued after them: they have begun
     expect_on(0, value.to_here(), full({100}, 3));
     for (const auto& each : others) each.wait();
   }

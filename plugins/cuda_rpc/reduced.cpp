@@ -1,4 +1,4 @@
-// What one device can show of the tests that want more: the same maps, streams and hops, all on cuda:0.
+// The part of the multi-device tests that one device can show: the same maps, streams and hops, all on cuda:0.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -40,7 +40,7 @@ DISTRUN_TEST(CudaRpcReduced, custom_stream_nested_multi_on_one_device) {
 }
 DISTRUN_TEST(CudaRpcReduced, cuda_future_callback_on_one_device) { expect_callback_copies(rank, 0, 0); }
 
-// The argument is still made on one stream of the caller when it is sent, and what comes of it is read on another.
+// The argument is still being computed on one stream of the caller when it is sent; the result is read on another.
 DISTRUN_TEST(CudaRpcReduced, rref_sync_on_one_device) {
   note_scale(rank);
   start_with_map(rank, next_worker(rank), kOneDevice);

@@ -1,4 +1,4 @@
-// Values of references that streams still make while they are fetched.
+// Values of references that streams are still computing while they are fetched.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -6,7 +6,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// Where the test's tensors are, and where the owner's network is.
+// The devices of the test's tensors, and of the owner's network.
 struct Places {
   std::int16_t data, net;
 };
@@ -17,7 +17,7 @@ Tensor digits_on(std::int16_t index) {
 RRef<MyConvNetForMNIST> network_at(const std::string& worker, std::int16_t index) {
   return remote<MyConvNetForMNIST>(worker, "MyConvNetForMNIST", device::cuda(index));
 }
-// What the network makes of the same, made and sent in one call.
+// `expected` is the network's result for the same input, computed and sent in one call.
 void expect_same(const Tensor& actual, const Tensor& expected, std::int16_t index) {
   expect_on(device::cuda(index), actual, expected);
   DISTRUN_EXPECT((expected.device() == device::cuda(index)));
@@ -38,7 +38,7 @@ void expect_to_here(Rank& rank, Places on) {
   rpc::shutdown();
 }
 
-// The same with a reference to the input, which the network fetches from rank 1.
+// The same with a reference to the input; the network fetches it from rank 1.
 void expect_as_argument(Rank& rank, Places on, const std::vector<rpc::MapDevice>& devices = {}) {
   note_scale(rank);
   const auto options = rpc_options(rank);
@@ -58,7 +58,7 @@ void expect_as_argument(Rank& rank, Places on, const std::vector<rpc::MapDevice>
   rpc::shutdown();
 }
 
-// The ring of rank 0, which has the tensors, worker1, which has the network, and worker2, which hands on what it makes.
+// A ring: rank 0 has the tensors, worker1 the network, and worker2 forwards the network's results.
 void set_maps_of_relay(rpc::PipeOptions& options, int rank, Places on, std::int16_t relay) {
   switch (rank) {
     case 0:
@@ -87,7 +87,7 @@ void expect_relayed(Rank& rank, Places on, std::int16_t relay) {
   rpc::shutdown();
 }
 
-// Rank 0 alone, which calls itself.
+// Rank 0 alone calls itself.
 void expect_own(Rank& rank, Places on) {
   note_scale(rank);
   if (!rank.is_master()) return;
@@ -112,7 +112,7 @@ void expect_own(Rank& rank, Places on) {
 
 }  // namespace
 
-// Each: where the tensors are, and where the network is.
+// Each: the device of the tensors, and of the network.
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, rref_to_here_synchronization1, .devices = 1) { expect_to_here(rank, {0, 0}); }
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, rref_to_here_synchronization2, .devices = 2) { expect_to_here(rank, {1, 0}); }
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, rref_to_here_synchronization3, .devices = 2) { expect_to_here(rank, {1, 1}); }
@@ -134,7 +134,7 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, rref_as_arg_synchronization5, .devices 
   expect_as_argument(rank, {0, 0}, {"cuda:0"});
 }
 
-// And where worker2 has it in between.
+// And the device on worker2 in between.
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, rref_forward_synchronization1, .devices = 1) {
   expect_relayed(rank, {0, 0}, 0);
 }

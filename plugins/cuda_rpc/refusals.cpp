@@ -1,4 +1,4 @@
-// Maps that can't be, and tensors that no map says a place for.
+// Invalid device maps, and tensors without a mapped device.
 #include <regex>
 #include <thread>
 
@@ -11,7 +11,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// All ranks have options alike, and each is told of the first that are wrong, those of worker0.
+// All ranks have the same options; each gets the first error, that of worker0.
 void expect_no_session(Rank& rank, const std::shared_ptr<const rpc::PipeOptions>& options, const std::string& what) {
   rank.barrier("all have begun");
   DISTRUN_EXPECT(thrown_by([&] { start_rpc(rank, options); }) == an_error("ValueError", "Node worker0 has " + what));
@@ -23,7 +23,7 @@ void expect_no_session(Rank& rank, const std::vector<DevicePairs>& maps, const s
   expect_no_session(rank, options, what);
 }
 
-// Empty: it is a plain error whose text says so on one line.
+// Returns an empty string for a generic error with a line that matches the pattern.
 std::string what_else(const Thrown& thrown, const std::string& pattern) {
   const bool is_it = thrown.type == "RuntimeError" && std::regex_search(thrown.text, std::regex(pattern));
   return is_it ? "" : thrown.type + ": " + thrown.text;
@@ -32,20 +32,20 @@ constexpr char kNoMap[] =
     "TensorPipe RPC backend only supports CPU tensors by default.*`set_device_map` on `TensorPipeRpcBackendOptions`";
 constexpr char kNoWayBack[] = "Response device mapping is not available";
 
-// Of a tensor of a GPU, and of one whose result is on a GPU there.
+// Calls with a GPU argument, and calls with a GPU result.
 void call_with(const Rank& rank) { rpc_sync<Tensor>(next_worker(rank), "add", zeros_on(0), 1); }
 void call_for(const Rank& rank) { rpc_sync(next_worker(rank), add_to_gpu, zeros({2}), 1); }
 void refer_with(const Rank& rank) { remote<Tensor>(next_worker(rank), "add", zeros_on(0), 1).to_here(); }
 void refer_for(const Rank& rank) { remote(next_worker(rank), add_to_gpu, zeros({2}), 1).to_here(); }
 
-// And then others work.
+// Checks the error, and that a later call works.
 template <class Call>
 void expect_refused(const Rank& rank, const Call& call, const std::string& pattern) {
   DISTRUN_EXPECT(what_else(thrown_by([&] { call(rank); }), pattern) == "");
   DISTRUN_EXPECT(what_differs(rpc_sync<Tensor>(next_worker(rank), "add", ones({2}), 1), full({2}, 2)) == "");
 }
 
-// Whether no thread runs a call, at once or a little later.
+// Returns whether all handlers become idle within a few seconds.
 bool handlers_rest() {
   const base::TimePoint end = base::system_clock().now() + std::chrono::seconds(5);
   while (base::system_clock().now() < end) {
@@ -55,7 +55,7 @@ bool handlers_rest() {
   return false;
 }
 
-// So often that a thread less for each would leave none; and none is lost.
+// Repeats the call so many times that losing one thread per call would leave none; checks that none is lost.
 template <class Call>
 void expect_always_refused(Rank& rank, const Call& call, const std::string& pattern) {
   const int threads = rpc_options(rank)->num_worker_threads;
@@ -129,7 +129,7 @@ DISTRUN_TEST_F(TensorPipeAgentCudaRpcTest, device_maps_missing_config_remote_res
   expect_refused(rank, refer_for, kNoWayBack);
 }
 
-// Nothing is left for which a shutdown waits until it times out.
+// A shutdown has nothing to wait for until its timeout.
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, device_maps_missing_config_not_timeout, .devices = 1) {
   rank.barrier("all have begun");
   start_rpc(rank);

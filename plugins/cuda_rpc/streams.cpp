@@ -1,4 +1,4 @@
-// Functions that work on streams of their own, and results that are not there yet when they are sent.
+// Functions that use other streams than the current one, and results that are not ready when they are sent.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -8,7 +8,7 @@ namespace {
 
 const DevicePairs kOtherDevices{{0, 1}, {1, 0}};
 
-// What comes of it is read on a stream of the caller's own.
+// Reads the result on another stream of the caller.
 template <class Call>
 void expect_read_elsewhere(Rank& rank, const Call& call, double expected) {
   note_scale(rank);

@@ -1,4 +1,4 @@
-// What comes of a pass, and of several: the gradients of a context against those of passes on one worker.
+// Results of one pass and of several: the gradients of a context against those of passes on one worker.
 #include "scenarios.hpp"
 #include "suites.hpp"
 #include "support/autograd_callees_more.hpp"
@@ -9,7 +9,7 @@ using dist_autograd::ContextScope;
 
 namespace {
 
-// What others own can be the root of a pass only with a context.
+// A value of another owner can be the root of a pass only with a context.
 static_assert(BeginsPass<dist_autograd::ContextId, RRef<Tensor>>);
 static_assert(BeginsPass<RRef<Tensor>>);
 
@@ -17,7 +17,7 @@ Tensor gradient_of(const ContextScope& context, const Tensor& leaf) {
   return dist_autograd::get_gradients(context.id()).at(leaf);
 }
 
-// Twice, over one graph.
+// Runs two passes over one graph.
 template <class Root>
 void pass_twice(const ContextScope& context, const Root& root) {
   dist_autograd::backward(context.id(), root, {.retain_graph = true});
@@ -26,7 +26,7 @@ void pass_twice(const ContextScope& context, const Root& root) {
 
 const WantedError kNoTensor = an_error("RuntimeError", "RRef should contain a tensor for .backward()");
 
-// Of this worker's own: by passes without a context, and with one.
+// Roots of this worker: passes without a context, and with one.
 void expect_refused_roots() {
   const auto thrown_without_context = [](const Tensor& root) {
     return thrown_by([&] { dist_autograd::backward(RRef<Tensor>(root)); });
@@ -90,7 +90,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_different_tensor_dims) {
   DISTRUN_EXPECT(!grad(t4).defined());
 }
 
-// The second is a part of the stack, and of no result: its gradient is there, and zero.
+// The second tensor is part of the stack, but of no result: its gradient exists, and is zero.
 DISTRUN_TEST_F(DistAutogradTest, backward_unused_tensors) {
   const Tensor t1 = leaf(), t2 = leaf(), t3 = leaf();
   verify_in_modes(rank, kInTurn, {t1, t2, t3}, [&](Exec& exec) {
@@ -100,7 +100,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_unused_tensors) {
   DISTRUN_EXPECT(what_differs(grad(t2), zeros({3, 3})) == "");
 }
 
-// One message brings five tensors, of which three are used.
+// One message brings five tensors; three of them are used.
 DISTRUN_TEST_F(DistAutogradTest, backward_multiple_output_tensors) {
   const Tensor t = leaf({10, 2});
   verify_in_modes(rank, kInTurn, {t}, [&](Exec& exec) {

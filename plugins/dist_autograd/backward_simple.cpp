@@ -1,4 +1,4 @@
-// Passes over calls that reach one worker each: their gradients are those of a pass on one worker.
+// Passes over calls that reach one worker each: their gradients equal those of a pass on one worker.
 #include "scenarios.hpp"
 
 using namespace distrun;
@@ -16,7 +16,7 @@ void check_sum(const Rank& rank, const std::vector<ExecMode>& modes, Callable ca
                   [&](Exec& exec) { return TensorList{sum(exec(callable, pair.t1, pair.t2))}; });
 }
 
-// By that worker, whoever would be next.
+// Always calls that worker, instead of the next one.
 void check_sum_at(const Rank& rank, const std::string& worker, const Pair& pair) {
   verify_in_modes(rank, kInTurn, {pair.t1, pair.t2}, [&](Exec& exec) {
     return TensorList{sum(call_in_mode(exec.mode(), worker, "add", pair.t1, pair.t2))};
@@ -30,7 +30,7 @@ void check_dtypes(const Rank& rank, const Pair& pair) {
   DISTRUN_EXPECT((grad(pair.t2).dtype() == DType::F64));
 }
 
-// grad() is that of passes on this worker only.
+// grad() only has the gradients of passes on this worker.
 void check_grad_stays(const Rank& rank, const Pair& pair, ExecMode mode = ExecMode::RpcSync) {
   const ContextScope context;
   const Tensor loss = sum(call_in_mode(mode, next_worker(rank), "add", pair.t1, pair.t2));
@@ -56,7 +56,7 @@ void check_many_passes(const Rank& rank, const Pair& pair) {
   expect_gradient(context.id(), pair.t2, grad(pair.t2) * kPasses);
 }
 
-// Whether a tensor requires a gradient travels with it: here the second does not.
+// The requirement of a gradient is sent with a tensor: here the second has none.
 void check_mixed(const Rank& rank, const Pair& pair) {
   Exec exec(rank);
   for (const ExecMode mode : {ExecMode::RpcSync, ExecMode::Remote}) {

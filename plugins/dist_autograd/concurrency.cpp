@@ -1,4 +1,4 @@
-// Contexts of several threads and workers: whose they are, who knows of them, and how long.
+// Contexts of several threads and workers: their owners, the workers that know them, and their lifetime.
 #include <exception>
 #include <set>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPassesPerRank = 20;
 
-// `call` makes what an operator makes of two tensors.
+// `call` applies an operator to two tensors.
 template <class Call>
 Tensor sum_of_four_operators(const Tensor& a, const Tensor& b, const Call& call) {
   const Tensor c = call("add", a, b), d = call("mul", b, c), e = call("matmul", c, d);
@@ -32,7 +32,7 @@ Tensor call_worker0(const std::string& name, const Tensor& a, const Tensor& b) {
   return rpc_sync<Tensor>("worker0", name, a, b);
 }
 
-// In a context of its own.
+// Uses a new context.
 void expect_pass_over_worker0() {
   const Tensor a = leaf(), b = leaf();
   const TensorList expected = gradients({sum_of_four_operators(a, b, call_here)}, {a, b});
@@ -44,7 +44,7 @@ void expect_pass_over_worker0() {
   DISTRUN_EXPECT(what_differs(made.at(b), expected[1]) == "");
 }
 
-// All at once. Throws what the first that has failed has thrown.
+// Runs `body` on `count` threads; rethrows the first thread's error.
 void on_threads(Rank& rank, std::size_t count, void (*body)()) {
   std::vector<std::exception_ptr> errors(count);
   {
@@ -73,7 +73,7 @@ std::set<rpc::WorkerId> others_of(const Rank& rank) {
   return others;
 }
 
-// Whom the context knows after a call of every other, with these.
+// Returns the workers that the context knows after calls to all others with these arguments.
 std::set<rpc::WorkerId> known_after_calls(const Rank& rank, const Tensor& a, const Tensor& b) {
   const auto context = dist_autograd::current_context();
   for (const rpc::WorkerId each : others_of(rank)) {
@@ -83,7 +83,7 @@ std::set<rpc::WorkerId> known_after_calls(const Rank& rank, const Tensor& a, con
   return context->known_worker_ids();
 }
 
-// The root is made of a leaf of the next worker alone, so its gradient is there, in this context and none of its own.
+// The root depends only on a leaf of the next worker, so its gradient is there, in this context only.
 template <class Call>
 void expect_gradient_at_owner(Rank& rank, const Call& call) {
   open_group(rank);
@@ -94,7 +94,7 @@ void expect_gradient_at_owner(Rank& rank, const Call& call) {
   const auto of_another = dist_autograd::get_gradients(await_ctx_id(1));
   DISTRUN_EXPECT(of_another.size() == 1u);
   DISTRUN_EXPECT(what_differs(of_another.at(requires_grad_tensor()), ones({3, 3})) == "");
-  group_barrier();  // nobody ends a context that another still reads
+  group_barrier();  // no rank ends a context that another still reads
 }
 
 }  // namespace
@@ -133,18 +133,18 @@ DISTRUN_TEST_F(DistAutogradTest, grad_only_on_return_value_remote) {
   expect_gradient_at_owner(rank, [&] { return remote(next_worker(rank), ret_requires_grad).to_here(); });
 }
 
-// The context goes with calls that no tensor goes with.
+// The context is also sent with calls that have no tensors.
 DISTRUN_TEST_F(DistAutogradTest, context_cleanup_no_tensors) {
   expect_contexts_cleaned_up(rank, [](const std::string& worker) { rpc_sync(worker, my_scalar_add, 1, 1); });
 }
 
-// Both sides of the sum are graphs' work.
+// Graphs compute both sides of the sum.
 DISTRUN_TEST_F(DistAutogradTest, trainer_ps_torchscript_functions) {
   const std::string self(rank.worker_name());
   expect_trained(rank, run_trainer_torchscript, remote(self, create_torchscript_tensor), ones_and_zeros());
 }
 
-// The value comes on a thread that has begun to make it when there was no context.
+// The thread that returns the value began to compute it before there was a context.
 DISTRUN_TEST_F(DistAutogradTest, thread_local_context_id) {
   const Tensor a = rand({3, 3}), b = rand({3, 3});
   const Tensor here = set_requires_grad(a + b);
@@ -155,7 +155,7 @@ DISTRUN_TEST_F(DistAutogradTest, thread_local_context_id) {
   DISTRUN_EXPECT(rpc_sync(next_worker(rank), compare_owner_value, context.id(), there, grad(here)));
 }
 
-// More passes at a time than worker0 has threads.
+// Runs more concurrent passes than worker0 has threads.
 DISTRUN_TEST_F(DistAutogradTest, async_dist_autograd) {
   open_group(rank);
   if (rank.rank() != 0) on_threads(rank, kPassesPerRank, expect_pass_over_worker0);

@@ -1,4 +1,5 @@
-// What contexts know of calls: which arguments take part, whom they have reached, and that they go wherever they came.
+// What contexts record about calls: the arguments that take part, and the workers reached; and their release on every
+// worker.
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 
 #include "scenarios.hpp"
@@ -9,7 +10,7 @@ using dist_autograd::ContextScope;
 
 namespace {
 
-// Nothing needs a gradient; the context is known where it was called all the same.
+// Nothing requires a gradient; the callee still knows the context.
 void check_without_gradients(Rank& rank, ExecMode mode, const Pair& pair) {
   open_group(rank);
   const ContextScope context;
@@ -19,10 +20,10 @@ void check_without_gradients(Rank& rank, ExecMode mode, const Pair& pair) {
   DISTRUN_EXPECT(dist_autograd::current_context()->recv_functions().empty());
   const ContextId told = await_ctx_id(1);
   DISTRUN_EXPECT(dist_autograd::retrieve_context(told)->context_id() == told);
-  group_barrier();  // nobody's ends before all have looked
+  group_barrier();  // no rank ends its context before all have looked
 }
 
-// The value is made without a context; fetching it makes the context known at its owner.
+// The value is computed without a context; fetching it makes the context known at its owner.
 void check_fetch_without_gradients(Rank& rank, const Pair& pair) {
   const auto there = remote<Tensor>(next_worker(rank), "add", pair.t1, pair.t2);
   there.creation().wait();
@@ -31,7 +32,7 @@ void check_fetch_without_gradients(Rank& rank, const Pair& pair) {
   rank.send(next_rank(rank), "context", std::to_string(context.id()));
   const ContextId told = std::stoll(rank.receive(next_rank(rank, 3), "context"));
   DISTRUN_EXPECT(dist_autograd::retrieve_context(told)->context_id() == told);
-  group_barrier();  // nobody's ends before all have looked
+  group_barrier();  // no rank ends its context before all have looked
 }
 
 TensorList sent_leaves(const dist_autograd::Context& context) {
@@ -48,7 +49,7 @@ TensorList sent_leaves(const dist_autograd::Context& context) {
   return leaves;
 }
 
-// A list, of which every second tensor requires a gradient.
+// A list in which every second tensor requires a gradient.
 template <class MakeTensor>
 void check_list(const Rank& rank, ExecMode mode, const MakeTensor& make_tensor) {
   const ContextScope context;
@@ -67,7 +68,8 @@ void check_list(const Rank& rank, ExecMode mode, const MakeTensor& make_tensor) 
 Tensor dense(bool requires_grad) { return set_requires_grad(ones({3, 3}), requires_grad); }
 Tensor sparse(bool requires_grad) { return sparse_leaf(requires_grad); }
 
-// `call` makes calls in the context of that id. Afterwards so many others' contexts are known here, and gone.
+// `call` makes calls in the context of that id. Afterwards, `known` contexts of other ranks are known here, and
+// released.
 template <class Call>
 void check_cleanup(Rank& rank, std::size_t known, const Call& call) {
   open_group(rank);
@@ -79,7 +81,7 @@ void check_cleanup(Rank& rank, std::size_t known, const Call& call) {
   }
   DISTRUN_EXPECT(thrown_by([&] { dist_autograd::retrieve_context(id); }) ==
                  an_error("RuntimeError", "Could not find autograd context with id: " + std::to_string(id)));
-  group_barrier();  // all have told the others
+  group_barrier();  // all have sent their contexts
   DISTRUN_EXPECT(known_context_ids().size() == known);
   DISTRUN_EXPECT(all_contexts_cleaned_up());
 }

@@ -1,4 +1,4 @@
-// Gradients of graphs whose workers have a device each: they come back by the way that the tensors went.
+// Gradients of graphs across workers with a device each: they return by the way that the tensors took.
 #include "scenarios.hpp"
 #include "support/device_scale.hpp"
 
@@ -15,7 +15,7 @@ Tensor random_leaf(const Rank& rank, const Dims& sizes) {
   return set_requires_grad(rand(sizes, {.device = own_device(rank)}));
 }
 
-// RPC in which this rank's tensors go to the devices of the workers that are so far around the ring.
+// Starts RPC with maps from this rank to the devices of the workers at these distances in the ring.
 void start_with_maps(Rank& rank, const std::vector<int>& steps) {
   renew_autograd_state();
   const auto options = rpc_options(rank);
@@ -24,14 +24,14 @@ void start_with_maps(Rank& rank, const std::vector<int>& steps) {
   start_rpc(rank, options);
 }
 
-// A layer there, of those weights.
+// Creates a layer with those weights on that worker.
 RRef<WrapperModule> layer_at(const Rank& rank, int worker, const nn::Linear& layer) {
   return remote<WrapperModule>(rank.worker_name(worker), "WrapperModule", layer.weight(), layer.bias(),
                                device::cuda(static_cast<std::int16_t>(worker)));
 }
 
-// Rank 0 sends its layers to the others, each of which has one of the stages: the gradients there are those of a plain
-// pass here.
+// Rank 0 sends its layers to the others, each of which has one of the stages: the gradients there equal those of a
+// local pass.
 void expect_gradients_of_stages(const Rank& rank) {
   const std::int64_t size = scaled_product(2000);
   std::vector<std::shared_ptr<nn::Module>> layers;

@@ -1,4 +1,4 @@
-// Graphs that go through a GPU of this worker and through other workers. What is called gets tensors of the CPU.
+// Graphs across a GPU of this worker and other workers. Callees get CPU tensors.
 #include "scenarios.hpp"
 #include "suites_more.hpp"
 
@@ -15,13 +15,13 @@ constexpr int kIterations = 3;
 Tensor on_gpu(const Tensor& tensor) { return to(tensor, device::cuda(0)); }
 Tensor random_on_gpu(const Dims& sizes) { return rand(sizes, {.device = device::cuda(0)}); }
 
-// A leaf of the GPU, and one of the CPU.
+// A leaf on the GPU, and one on the CPU.
 struct Leaves {
   const Tensor t1 = set_requires_grad(random_on_gpu({3, 3}));
   const Tensor t2 = set_requires_grad(rand({3, 3}));
 };
 
-// From the CPU to the GPU and back, twice; the last of it is on the GPU. `t5` is on the CPU.
+// From the CPU to the GPU and back, twice; the last tensor is on the GPU, `t5` on the CPU.
 struct Chain {
   Tensor t5, t6;
 };
@@ -32,7 +32,7 @@ Chain chain_of(Exec& exec, const Leaves& leaves) {
   return {t5, on_gpu(t5) + t4};
 }
 
-// Without what the last pass has left in them.
+// Clears the gradients of the previous pass first.
 template <class MakeRoot>
 void verify_again_and_again(const Rank& rank, const MakeRoot& make_root) {
   const Leaves leaves;

@@ -1,4 +1,4 @@
-// What is refused, and errors of formulas, which come to whoever has begun the pass, however far away they happen.
+// Rejected arguments, and errors of formulas, which the caller of the pass gets, however many workers away they happen.
 #include <cstddef>
 #include <regex>
 
@@ -11,7 +11,7 @@ using dist_autograd::ContextScope;
 
 namespace {
 
-// A pass without a context, or without roots, is nothing that could be compiled.
+// A pass without a context, or without roots, does not compile.
 static_assert(BeginsPass<dist_autograd::ContextId, TensorList>);
 static_assert(!BeginsPass<dist_autograd::ContextId, std::nullptr_t>);
 static_assert(!BeginsPass<std::nullptr_t, std::nullptr_t>);
@@ -26,7 +26,7 @@ Thrown thrown_by_pass(const ContextScope& context, const TensorList& roots,
 
 const WantedError kSimulated = an_error("RuntimeError", "Simulate error on backward pass");
 
-// Of each rank's own formulas, once no pass of any rank needs them.
+// Switches the errors of each rank's formulas, once no rank's pass needs them.
 void simulate_errors_of_all(bool on) {
   group_barrier();
   simulate_backward_errors(on);
@@ -53,7 +53,7 @@ DISTRUN_TEST_F(DistAutogradTest, error_in_context) {
                  }) == an_error("RuntimeError", "matmul"));
 }
 
-// The context is looked for before the roots are looked at.
+// The context is looked up before the roots are checked.
 DISTRUN_TEST_F(DistAutogradTest, backward_without_context) {
   const WantedError unknown = an_error("RuntimeError", "Could not find autograd context with id: 100");
   const Tensor there = rpc_sync<Tensor>(next_worker(rank), "add", leaf(), leaf());
@@ -61,7 +61,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_without_context) {
   DISTRUN_EXPECT(thrown_by([] { dist_autograd::backward(100, TensorList()); }) == unknown);
 }
 
-// Roots that are none come to it where types are known when it is called only.
+// Callers that know types only at run time can pass invalid roots.
 DISTRUN_TEST_F(DistAutogradTest, backward_invalid_args) {
   const ContextScope context;
   const std::monostate nothing;
@@ -86,7 +86,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_invalid_args) {
   DISTRUN_EXPECT(what_differs(dist_autograd::get_gradients(context.id()).at(a), ones({3, 3})) == "");
 }
 
-// It happens here, at the end of a pass that goes to three others and back.
+// The error happens here, at the end of a pass across three other workers and back.
 DISTRUN_TEST_F(DistAutogradTest, backward_autograd_engine_error) {
   const ContextScope context;
   const Tensor a = leaf(), b = leaf();

@@ -1,4 +1,4 @@
-// Contexts where messages are lost: who knows of one is told of its end, as often as it takes.
+// Contexts with lost messages: workers that know a context are notified of its end, with as many retries as needed.
 #include "suites_more.hpp"
 
 using namespace distrun;

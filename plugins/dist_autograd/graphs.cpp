@@ -1,4 +1,4 @@
-// Which nodes a call leaves in the graphs of a context, at who makes it and at who gets it.
+// The nodes that a call leaves in the graphs of a context, at the caller and at the callee.
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 
 #include "scenarios.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kRecvName = "torch::distributed::autograd::RecvRpcBackward";
 
-// In the order of their messages' numbers.
+// Returns the nodes in the order of their messages' numbers.
 template <class Node>
 std::vector<Ref<Node>> in_order(const std::map<dist_autograd::MessageId, Ref<Node>>& nodes) {
   std::vector<Ref<Node>> found;
@@ -50,7 +50,7 @@ void expect_made_of_one_message(const autograd::Node& node) {
   DISTRUN_EXPECT(edges[0].node.get() == edges[1].node.get());
 }
 
-// The answer is a sum of two tensors that have come in one message.
+// The answer is a sum of two tensors that arrived in one message.
 void expect_answers_with_sum(const SendNode& send) {
   DISTRUN_REQUIRE(send.next_edges().size() == 1u);
   const autograd::Node& sum = *send.next_edges()[0].node;
@@ -58,7 +58,7 @@ void expect_answers_with_sum(const SendNode& send) {
   expect_made_of_one_message(sum);
 }
 
-// This rank has sent on what it got, and sent back what it got for that.
+// This rank has forwarded what it got, and returned the result.
 void expect_forwarded(ContextId id) {
   const auto sends = sends_of(id);
   DISTRUN_REQUIRE(sends.size() == 2u);
@@ -73,7 +73,7 @@ void expect_executed(ContextId id) {
   expect_answers_with_sum(*sends[0]);
 }
 
-// Of this thread: `made` came for the pair.
+// The graph of this thread: `made` arrived as the answer for the pair.
 void expect_own_graph(ContextId id, const Pair& pair, const Tensor& made) {
   DISTRUN_EXPECT(dist_autograd::current_context()->context_id() == id);
   const auto sends = sends_of(id);
@@ -84,7 +84,7 @@ void expect_own_graph(ContextId id, const Pair& pair, const Tensor& made) {
   DISTRUN_EXPECT(grad_fn(made).get() == recvs[0].get());
 }
 
-// The same of a pair that came back to this rank, which has added it up.
+// The same, where the pair came back to this rank, which has computed the sum.
 void expect_own_graph_with_sum(ContextId id, const Pair& pair, const Tensor& made) {
   DISTRUN_EXPECT(dist_autograd::current_context()->context_id() == id);
   const auto sends = sends_of(id);
@@ -103,7 +103,7 @@ void expect_no_context(ContextId id) {
                  an_error("RuntimeError", "Current thread doesn't have a valid autograd context"));
 }
 
-// Contexts end when all have looked, here and below.
+// Contexts end after all ranks have looked, here and below.
 template <class Callable>
 void check_call(Rank& rank, ExecMode mode, Callable callable, const Pair& pair) {
   open_group(rank);
@@ -120,7 +120,7 @@ void check_call(Rank& rank, ExecMode mode, Callable callable, const Pair& pair) 
   expect_no_context(id);
 }
 
-// From one rank to the next, to the last before this one.
+// A call from one rank to the next, up to the rank before this one.
 void check_nested_call(Rank& rank, ExecMode mode, const Pair& pair) {
   open_group(rank);
   const ContextScope context;
@@ -136,7 +136,7 @@ void check_nested_call(Rank& rank, ExecMode mode, const Pair& pair) {
   group_barrier();
 }
 
-// To the next rank and back.
+// A call to the next rank and back.
 void check_nested_call_itself(Rank& rank, ExecMode mode, const Pair& pair) {
   open_group(rank);
   const ContextScope context;

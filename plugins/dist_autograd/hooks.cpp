@@ -1,4 +1,5 @@
-// What runs within a pass: hooks of tensors and of nodes, and functions that look at the session, or end the context.
+// Code that runs within a pass: hooks of tensors and of nodes, and functions that inspect the session, or end the
+// context.
 #include <atomic>
 
 #include "scenarios.hpp"
@@ -16,7 +17,7 @@ std::int64_t open_contexts() { return debug_number("num_autograd_contexts"); }
 
 bool is_one_per_rank(std::int64_t count) { return count >= 1 && count <= 4; }
 
-// Its backward() wants to be in one of the ranks' passes.
+// Its backward() expects exactly one pass per rank.
 struct TestDebugInfoFunc {
   static Tensor forward(FunctionContext& /*context*/, const Tensor& x) { return x; }
   static TensorList backward(FunctionContext& /*context*/, TensorList gradients) {
@@ -27,7 +28,7 @@ struct TestDebugInfoFunc {
 
 const char* const kContextsStay = "contexts of other ranks stay";
 
-// Its backward() ends the context of the pass when all ranks are so far, and waits until those of the others are gone.
+// Its backward() waits for all ranks, ends the context of the pass, and waits until the others' contexts are gone.
 struct MyBackwardFunc {
   static Tensor forward(FunctionContext& context, const Tensor& x, dist_autograd::ContextId id) {
     context.data["id"] = id;
@@ -41,7 +42,7 @@ struct MyBackwardFunc {
   }
 };
 
-// A call of every other rank after the other, each with what the last has returned.
+// Calls all other ranks in turn, each with the previous result.
 Tensor add_at_others(const Rank& rank, Tensor sum, const Tensor& more) {
   for (int each = 0; each < rank.world_size(); ++each) {
     if (each != rank.rank()) sum = rpc_sync<Tensor>(rank.worker_name(each), "add", sum, more);
@@ -55,7 +56,8 @@ void tell_others(const Rank& rank, dist_autograd::ContextId id) {
   }
 }
 
-// A context that the others know of, and in it a chain of `calls` calls with what ends the context at its end.
+// A context that the other ranks know, with a chain of `calls` calls and, at its end, the function that ends the
+// context.
 struct Chain {
   std::shared_ptr<dist_autograd::Context> context;
   Tensor loss;
@@ -128,7 +130,7 @@ DISTRUN_TEST_F(DistAutogradTest, debug_info) {
   DISTRUN_EXPECT(open_contexts() == 0);
 }
 
-// The pass does not begin: its context is another.
+// The pass does not begin: the context id is unknown.
 DISTRUN_TEST_F(DistAutogradTest, clean_context_during_backward) {
   const Chain chain = chain_that_ends_context(rank, 100);
   DISTRUN_EXPECT(chain.context->send_functions().size() == 100u);
@@ -138,7 +140,7 @@ DISTRUN_TEST_F(DistAutogradTest, clean_context_during_backward) {
   rpc::shutdown({.graceful = false});
 }
 
-// It begins, and may fail. What there is besides is of use as before.
+// The pass begins, and may fail. A later context works as usual.
 DISTRUN_TEST_F(DistAutogradTest, context_is_gone_during_backward) {
   const Chain chain = chain_that_ends_context(rank, 10);
   const dist_autograd::ContextId id = chain.context->context_id();

@@ -1,5 +1,5 @@
-// Passes that cannot end well: workers that are gone, and a result that nobody has used. Nothing is killed: who goes,
-// leaves its session without a word.
+// Passes that cannot succeed: lost workers, and an unused result. Nothing is killed: lost workers leave their session
+// without notice.
 #include <future>
 
 #include <distrun/common/base/thread.hpp>
@@ -13,18 +13,18 @@ using dist_autograd::ContextScope;
 
 namespace {
 
-// The session's own, in seconds: who is gone is to be noticed soon.
+// The session's timeout in seconds: short, so that lost workers are noticed soon.
 constexpr double kRpcTimeout = 5;
-// How long a pass that nothing can end is looked at, and when it gives up.
+// How long a pass that cannot end is watched, and its timeout.
 constexpr std::chrono::seconds kPatience{10};
 constexpr double kPassTimeout = 12;
 
 void leave() { rpc::shutdown({.graceful = false}); }
 
-// What a pass over what lost workers have computed throws: one of them is named.
+// A pass over results of lost workers throws an error that names one of them.
 WantedError a_loss(std::string name) { return {"", std::move(name), ErrorKind::Disconnected}; }
 
-// Waits for a gradient of the sum, of which nothing that the root is made of is a part.
+// Waits for a gradient of `unused`, which the root does not depend on.
 void pass_with_unused_send(const Rank& rank) {
   const ContextScope context;
   const Tensor a = leaf(), b = leaf();
@@ -32,7 +32,7 @@ void pass_with_unused_send(const Rank& rank) {
   dist_autograd::backward(context.id(), {sum(mul(a, b))}, {.mode = dist_autograd::Mode::Fast, .timeout = kPassTimeout});
 }
 
-// The same where the pass finds out by itself what the root depends on.
+// The same in the mode that computes the root's dependencies.
 void expect_unused_send_is_no_obstacle(const Rank& rank) {
   const ContextScope context;
   const Tensor a = leaf(), b = leaf();
@@ -58,7 +58,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_unused_send_function) {
   });
   const bool is_running = pass.wait_for(kPatience) == std::future_status::timeout;
   DISTRUN_EXPECT(is_running);
-  DISTRUN_EXPECT(pass.get() == (WantedError{"", "add", ErrorKind::Timeout}));  // what it has waited for
+  DISTRUN_EXPECT(pass.get() == (WantedError{"", "add", ErrorKind::Timeout}));  // the call that it waited for
   expect_unused_send_is_no_obstacle(rank);
 }
 

@@ -1,4 +1,4 @@
-// Passes over calls that several workers make one after the other, or within each other.
+// Passes over sequential and nested calls of several workers.
 #include "scenarios.hpp"
 
 using namespace distrun;
@@ -11,7 +11,7 @@ struct Five {
   Tensor t1, t2, t3, t4, t5;  // the second and the fourth require no gradient
 };
 
-// Each step by another worker; `combine` makes of two stacks what the loss is the sum of.
+// Each step runs on another worker. The loss is the sum of what `combine` makes of two stacks.
 template <class Combine>
 void check_round_trips(const Rank& rank, const Five& five, const Combine& combine) {
   verify_in_modes(rank, {ExecMode::Local, ExecMode::RpcSync, ExecMode::Remote},

@@ -1,4 +1,4 @@
-// Backward passes over several workers, as the profile of who begins them has them.
+// Backward passes over several workers, in the profile of the worker that begins them.
 #include <algorithm>
 #include <iterator>
 
@@ -11,7 +11,7 @@ using Events = std::vector<profiler::Event>;
 
 namespace {
 
-// In the order in which they began.
+// Returns the events in the order of their start.
 Events events_of(const Events& all, const std::string& part_of_name) {
   Events found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),

@@ -1,4 +1,4 @@
-// Passes over values that others own: their gradients are at their owners.
+// Passes over values that other workers own: their gradients are at their owners.
 #include "scenarios.hpp"
 
 using namespace distrun;
@@ -12,7 +12,7 @@ RRef<Tensor> make_leaf(const std::string& owner, bool sparse) {
   return remote<Tensor>(owner, "torch_ones", std::vector<std::int64_t>{3, 3}, rpc::arg("requires_grad", true));
 }
 
-// `callee` adds to the owner's value, or lets the owner do it.
+// `callee` adds to the value if it owns it, or else calls the owner.
 RRef<Tensor> add_at(const std::string& callee, const std::string& owner, const RRef<Tensor>& value, const Tensor& t2) {
   if (callee == owner) return remote(callee, my_rref_add, value, t2);
   return remote(callee, my_nested_rref_add, owner, value, t2);
@@ -52,7 +52,7 @@ DISTRUN_TEST_F(TensorPipeAgentDistAutogradTest, backward_rref_nested_sparse) {
   check_gradient_at_owner(next_worker(rank), next_worker(rank, 2), sparse_pair());
 }
 
-// Indices need no gradient, the factors of the sums do: so there is a message for the gradients to come by.
+// Indices need no gradient, but the factors of the sums do: so a message exists that carries the gradients.
 DISTRUN_TEST_F(TensorPipeAgentDistAutogradTest, embedding_bag_with_no_grad_tensors) {
   using rpc::arg;
   const auto remote_embedding =

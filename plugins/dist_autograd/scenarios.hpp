@@ -1,6 +1,5 @@
 #pragma once
-// What tests of dense and of sparse tensors do alike: calls in all ways that there are, and passes whose gradients are
-// those of a pass on one worker.
+// Shared by tests of dense and of sparse tensors: calls in all modes, and passes compared with a pass on one worker.
 //
 //   verify_in_modes(rank, {ExecMode::Local, ExecMode::RpcSync}, {a, b},
 //                   [&](Exec& exec) { return TensorList{sum(exec("matmul", a, b))}; });
@@ -19,7 +18,7 @@ enum class ExecMode : std::uint8_t { Local, RpcSync, Remote, RpcAsync };
 
 namespace detail {
 
-// An operator by its name, a function, or a graph.
+// `callable` is the name of an operator, a function, or a graph.
 template <class T, class Callable, class... Passed>
 T call_here(const Callable& callable, const Passed&... passed) {
   if constexpr (std::is_function_v<std::remove_pointer_t<Callable>>) {
@@ -33,7 +32,7 @@ T call_here(const Callable& callable, const Passed&... passed) {
 
 }  // namespace detail
 
-// `worker` is of no interest to a local call.
+// A local call ignores `worker`.
 template <class T = Tensor, class Callable, class... Passed>
 T call_in_mode(ExecMode mode, const std::string& worker, Callable callable, const Passed&... passed) {
   switch (mode) {
@@ -45,14 +44,14 @@ T call_in_mode(ExecMode mode, const std::string& worker, Callable callable, cons
   throw Error(ErrorKind::InvalidArgument, "ValueError", "no such way to call");
 }
 
-// Calls the other workers one after the other, from the next in the ring on; local calls count as well.
+// Calls the other workers in turn, beginning with the next in the ring; local calls count as well.
 class Exec {
  public:
   explicit Exec(const Rank& rank) : rank_(rank) {}
 
   ExecMode mode() const noexcept { return mode_; }
   void use(ExecMode mode) noexcept { mode_ = mode; }
-  // Whom the next call is to.
+  // Returns the target of the next call.
   std::string next() { return next_worker(rank_, 1 + calls_++ % (rank_.world_size() - 1)); }
 
   template <class T = Tensor, class Callable, class... Passed>
@@ -70,15 +69,15 @@ class Exec {
   int calls_ = 0;
 };
 
-// Local: a pass on this worker, for the grad() of leaves. Else one over workers, after which the context has the same
-// gradients of `arguments`, and no others.
+// Local: runs a pass on this worker, which sets grad() of the leaves. Otherwise runs a distributed pass, after which
+// the context must have the same gradients of `arguments`, and no others.
 void verify_pass(ExecMode mode, ContextId context, const TensorList& roots, const TensorList& arguments,
                  dist_autograd::BackwardOptions options = {});
 
-// Who is called is done before the next call begins.
+// Modes in which the callee is done before the next call begins.
 inline const std::vector<ExecMode> kInTurn{ExecMode::Local, ExecMode::RpcSync, ExecMode::Remote};
 
-// In each mode, with a context of its own. The first mode is Local: with it the others are compared.
+// Runs each mode with a new context. The first mode must be Local: the others are compared with it.
 template <class MakeRoots>
 void verify_in_modes(const Rank& rank, const std::vector<ExecMode>& modes, const TensorList& arguments,
                      const MakeRoots& make_roots, dist_autograd::BackwardOptions options = {}) {
@@ -90,7 +89,7 @@ void verify_in_modes(const Rank& rank, const std::vector<ExecMode>& modes, const
   }
 }
 
-// The context has that gradient of the leaf.
+// Checks that the context has that gradient of the leaf.
 void expect_gradient(ContextId context, const Tensor& leaf, const Tensor& expected);
 
 struct Pair {
@@ -100,11 +99,10 @@ Pair ones_and_zeros(bool requires_grad = true);
 Pair random_pair();
 Pair sparse_pair(bool requires_grad = true);
 
-// Of all ranks: `call` calls each of the others in a context, which is gone from everywhere when it ends.
+// Called on all ranks. `call` calls each other rank in a context, which must be released everywhere when it ends.
 void expect_contexts_cleaned_up(Rank& rank, const std::function<void(const std::string& to)>& call);
 
-// The rank is the server of a value of its own, on which the three others train at the same time, each in a context of
-// its own.
+// Called on all ranks. The rank serves its value, on which the three others train concurrently, each in a new context.
 using Trainer = void (*)(RRef<Tensor> rref_t1, Tensor t2, std::string ps, std::int64_t rank_diff, bool sparse);
 void expect_trained(Rank& rank, Trainer trainer, const RRef<Tensor>& own, const Pair& pair);
 

@@ -1,5 +1,5 @@
-// Whose bytes the gradients of a context are: those that the last node has made, where nobody else has them, else
-// copies. No call is made.
+// Storage of a context's gradients: taken over from the last node if nothing else refers to it, otherwise copied. Makes
+// no calls.
 #include "suites.hpp"
 
 using namespace distrun;
@@ -12,10 +12,10 @@ const std::byte* bytes_of(const Tensor& gradient) {
   return gradient.is_sparse() ? values(gradient).data() : gradient.data();
 }
 
-// What the functions below keep of the last gradient that they had.
+// State of the last gradient that the functions below have seen.
 struct Seen {
   const std::byte* bytes = nullptr;
-  Tensor indices, values;  // of a sparse one, where they are kept
+  Tensor indices, values;  // of a sparse gradient, where they are kept
 };
 PerRank<Seen>& seen() {
   static PerRank<Seen> all;
@@ -45,7 +45,7 @@ struct NonContGradFunc {
   }
 };
 
-// Keeps handles of what the gradient consists of.
+// Keeps references to the parts of the gradient.
 struct KeepsParts {
   static Tensor forward(FunctionContext& /*context*/, const Tensor& x) { return x; }
   static TensorList backward(FunctionContext& /*context*/, TensorList gradients) {
@@ -54,7 +54,7 @@ struct KeepsParts {
   }
 };
 
-// Its gradients are sparse, of eight entries that are one.
+// Its gradients are sparse, with eight entries at index 1.
 struct NonContSparseGradFunc {
   static Tensor forward(FunctionContext& /*context*/, const Tensor& a, const Tensor& b) { return a + b; }
   static TensorList backward(FunctionContext& /*context*/, TensorList /*gradients*/) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of distributed autograd have in common.
+// Shared by the tests of distributed autograd.
 #include <distrun/dist_autograd.hpp>
 
 #include "support/autograd_callees.hpp"
@@ -7,7 +7,7 @@
 
 namespace distrun::suites {
 
-// RPC around a test, in which nobody knows of a context when it begins.
+// RPC around a test, with no contexts known when the test begins.
 class AutogradAgentTest : public RpcAgentTest {
  public:
   void set_up(Rank& rank) override {
@@ -18,7 +18,7 @@ class AutogradAgentTest : public RpcAgentTest {
 
 inline Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(rand(sizes)); }
 
-// Whether a pass can be begun with that: for what would not be compiled.
+// Whether a pass compiles with those arguments.
 template <class... Passed>
 concept BeginsPass = requires(Passed... passed) {
   dist_autograd::backward(passed...);

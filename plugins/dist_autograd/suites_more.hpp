@@ -1,11 +1,11 @@
 #pragma once
-// Suites of which others than the CPU, or a faulty agent, are what they are about.
+// Suites for devices other than the CPU, and for a faulty agent.
 #include "scenarios.hpp"
 #include "suites.hpp"
 
 class CudaDistAutogradTest : public distrun::suites::AutogradAgentTest {};
 
-// The agent loses messages: at first whatever may be sent again.
+// The agent loses messages: at first every message that may be sent again.
 class FaultyAgentDistAutogradTest : public distrun::Fixture {
  public:
   void set_up(distrun::Rank& rank) override {

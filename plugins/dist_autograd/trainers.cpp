@@ -1,4 +1,4 @@
-// A server of a value, and trainers that open contexts of their own in the calls that they get.
+// A server of a value, and trainers that open contexts in the calls that they get.
 #include "scenarios.hpp"
 
 using namespace distrun;
@@ -6,7 +6,7 @@ using namespace distrun::suites;
 
 namespace {
 
-// What the trainers have brought to the value itself: each context has its own gradient.
+// Checks the trainers' gradients of the value: each context has a separate one.
 void expect_gradients_of_trainers(const RRef<Tensor>& own, const Tensor& expected) {
   std::set<ContextId> contexts;
   for (const std::int64_t distance : {1, 2, 3}) {
