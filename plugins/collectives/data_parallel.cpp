@@ -57,7 +57,7 @@ void expect_same_on_all(ProcessGroup& group, const TensorList& tensors) {
   }
 }
 
-// Trains a network on all rows at once on one rank: the ranks together must get the same result.
+// Runs a network on all rows at once, on one rank: the ranks together must get the same gradients.
 template <class Net>
 void expect_as_one(Rank& rank, std::int64_t columns, nn::DataParallelOptions options = {}) {
   const auto group = init_process_group(rank);

@@ -35,7 +35,7 @@ class OpensGroups : public SuiteFixture {
   ProcessGroup& world() { return *world_; }
   Store& store_of_address() { return *place_->store; }
 
-  // From an earlier test of this rank; empty, undefined: none.
+  // Left by an earlier test of this rank; empty, undefined: no earlier test.
   std::string earlier_child_;
   Tensor earlier_sum_;
 

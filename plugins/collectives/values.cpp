@@ -29,7 +29,7 @@ Tensor from(std::int64_t count, DType dtype, const std::function<double(std::int
   return here(tensor::to(all, dtype));
 }
 
-// For bools: whether the number is even.
+// A bool is whether the number is odd.
 double element_of(int rank, std::int64_t at, DType dtype) {
   const double number = number_at(rank, at);
   return dtype == DType::Bool ? std::fmod(number, 2) : number;

@@ -42,6 +42,6 @@ SkipCondition needs_gpus_for_nccl();
 // Skip backends that lack the collective, and nccl.
 SkipCondition needs_collective(std::string name);
 SkipCondition not_with_nccl(std::string why);
-SkipCondition not_alone_with_nccl();  // skips point-to-point with itself, which nccl lacks
+SkipCondition not_alone_with_nccl();  // for messages to the calling rank, which nccl lacks
 
 }  // namespace distrun::suites

@@ -50,7 +50,7 @@ DISTRUN_TEST(CudaRpcOrder, values_keep_their_memory_for_those_who_read_them) {
   expect_on(0, next, full({100}, 0));
 }
 
-// Creates so many objects in sequence that calls reuse streams of earlier ones: calls do not get an object's memory
+// Creates enough objects in sequence that calls reuse streams of earlier ones: calls do not get an object's memory
 // before all its work is done.
 DISTRUN_TEST(CudaRpcOrder, objects_go_when_calls_are_done_with_them) {
   start_with_map(rank, next_worker(rank), kToItself);

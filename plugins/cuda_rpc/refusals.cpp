@@ -55,7 +55,7 @@ bool handlers_rest() {
   return false;
 }
 
-// Repeats the call so many times that losing one thread per call would leave none; checks that none is lost.
+// Repeats the call often enough that losing one thread per call would leave none; checks that none is lost.
 template <class Call>
 void expect_always_refused(Rank& rank, const Call& call, const std::string& pattern) {
   const int threads = rpc_options(rank)->num_worker_threads;

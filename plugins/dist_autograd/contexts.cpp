@@ -1,4 +1,4 @@
-// What contexts record about calls: the arguments that take part, and the workers reached; and their release on every
+// Contexts' records of calls: the arguments that take part, and the workers reached; and their release on every
 // worker.
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 

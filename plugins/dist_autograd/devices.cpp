@@ -21,7 +21,7 @@ struct Leaves {
   const Tensor t2 = set_requires_grad(rand({3, 3}));
 };
 
-// From the CPU to the GPU and back, twice; the last tensor is on the GPU, `t5` on the CPU.
+// A chain from the CPU to the GPU and back, twice; the last tensor is on the GPU, `t5` on the CPU.
 struct Chain {
   Tensor t5, t6;
 };

@@ -18,7 +18,7 @@ class AutogradAgentTest : public RpcAgentTest {
 
 inline Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(rand(sizes)); }
 
-// Whether a pass compiles with those arguments.
+// True if a pass compiles with those arguments.
 template <class... Passed>
 concept BeginsPass = requires(Passed... passed) {
   dist_autograd::backward(passed...);

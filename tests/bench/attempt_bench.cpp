@@ -1,7 +1,7 @@
-// What a test costs: the whole overhead of an attempt, and how soon a death is known.
+// The cost of a test: the whole overhead of an attempt, and how soon a death is detected.
 //
-// Read with care: on a machine of few cores the numbers depend on where the kernel puts the ranks. Compare
-// only what one run of this program printed.
+// On a machine with few cores the numbers depend on where the kernel places the ranks. Compare only numbers of one run
+// of this program.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 using runner::Verdict;
 
-// Descriptors and directories, fork or exec, hello, order, result, exit, reaping, sweep and verdict.
+// Includes descriptors and directories, fork or exec, hello, order, result, exit, reaping, sweep and verdict.
 void trivial(benchmark::State& state, Isolation isolation) {
   Silence silence;
   Harness harness(silence);
@@ -42,7 +42,7 @@ double seconds_between(long long from_ns, base::TimePoint to) {
   return static_cast<double>(to_ns - from_ns) * 1e-9;
 }
 
-// Notes when the dying rank's outcome and the verdict were told.
+// Records when the dying rank's outcome and the verdict were reported.
 class DeathWatch final : public Silence {
  public:
   void on_rank_end(const std::string&, int, const runner::RankRecord& rank) override {
@@ -62,7 +62,7 @@ class DeathWatch final : public Silence {
   base::TimePoint judged_;
 };
 
-// From just before raise(SIGKILL) to the outcome, told to the reports with its culprit and cause.
+// The time from just before raise(SIGKILL) until the outcome, with culprit and cause, reaches the reports.
 void death_to_outcome(benchmark::State& state) {
   DeathWatch watch;
   Harness harness(watch);
@@ -73,7 +73,7 @@ void death_to_outcome(benchmark::State& state) {
 }
 BENCHMARK(death_to_outcome)->Unit(benchmark::kMillisecond)->UseManualTime();
 
-// The same to the attempt's verdict, when the other three wait in a barrier and must be told.
+// The same until the attempt's verdict, when the other three wait in a barrier and must be notified.
 void death_to_verdict(benchmark::State& state) {
   DeathWatch watch;
   Harness harness(watch);
@@ -89,7 +89,8 @@ void death_to_verdict(benchmark::State& state) {
 }
 BENCHMARK(death_to_verdict)->Unit(benchmark::kMillisecond)->UseManualTime();
 
-// From the bound of a body that hangs to the verdict: stacks of all ranks, three samples, and the end of the ranks.
+// The time from the timeout of a hung body to the verdict: stacks of all ranks, three samples, and the end of the
+// ranks.
 void bound_to_verdict(benchmark::State& state) {
   Silence silence;
   Harness harness(silence);

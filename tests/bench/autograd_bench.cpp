@@ -1,4 +1,4 @@
-// What recording and backward passes cost, on tensors so small that the arithmetic is next to nothing.
+// The cost of recording and of backward passes, on tensors so small that the arithmetic is negligible.
 #include <benchmark/benchmark.h>
 
 #include <distrun/runtime/autograd/backward.hpp>
@@ -25,7 +25,7 @@ void add_recorded(benchmark::State& state) {
 }
 BENCHMARK(add_recorded);
 
-// loss = sum(a + b), backward; gradients are cleared, so that each pass begins alike.
+// loss = sum(a + b), backward. Gradients are cleared, so that each pass begins in the same state.
 void add_forward_and_backward(benchmark::State& state) {
   const Tensor a = leaf(), b = leaf();
   for (auto _ : state) {

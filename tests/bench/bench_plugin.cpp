@@ -1,4 +1,4 @@
-// What the benchmarks run: a test that does nothing, and ranks that die at a known moment.
+// The tests that the benchmarks run: one that does nothing, and ranks that die at a known moment.
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

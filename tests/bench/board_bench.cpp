@@ -1,4 +1,4 @@
-// What it costs a rank to show what it does. It pays for every wait, hang or no hang.
+// A rank's cost of showing its state on the board, paid for every wait, whether it hangs or not.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace distrun::bench {
 namespace {
 
-// A slot in shared memory, as a rank has it.
+// A slot in shared memory, as a rank has one.
 struct OneRank {
   board::Board board{4};
   board::RankBoard mine{board.fd(), 1, 4};
@@ -28,7 +28,7 @@ board::WaitInfo info() {
   return wait;
 }
 
-// Begin and end of a wait, with the time of day that it takes.
+// Beginning and end of a wait, with the time of day for each.
 void wait_record(benchmark::State& state) {
   static OneRank one;
   board::SlotWriter writer = one.writer;
@@ -46,7 +46,7 @@ void operation(benchmark::State& state) {
 }
 BENCHMARK(operation);
 
-// One look at a rank that waits in one place and has a full ring of operations.
+// One snapshot of a rank with one wait and a full ring of operations.
 void look(benchmark::State& state) {
   OneRank one;
   for (int i = 0; i < board::kOperations; ++i) one.writer.note(board::WaitKind::Barrier, "meet");

@@ -1,5 +1,5 @@
-// Collectives of ranks that are processes, each on a CPU of its own as far as there are some. The benchmark is rank 0;
-// the others do what it says, a batch at a time, which it times as a whole.
+// Collectives of ranks that are processes, each on a separate CPU as far as there are enough. The benchmark is rank 0;
+// the others follow its orders, one batch at a time, and a batch is timed as a whole.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -28,7 +28,7 @@ using namespace distrun;
 
 enum class Kind : std::int64_t { End, AllReduce, Broadcast, AllGather, Barrier };
 
-// What rank 0 says: a kind, bytes, and how often.
+// An order of rank 0: kind, bytes, and number of repetitions.
 struct Order {
   std::int64_t kind = 0;
   std::int64_t bytes = 0;
@@ -65,7 +65,7 @@ class Member {
     return {from[0], from[1], from[2]};
   }
 
-  // Seconds, of each.
+  // Returns the seconds per repetition.
   double run(const Order& order) {
     const device::Device at = group_->device();
     const Tensor tensor = tensor::ones({order.bytes / 4}, {DType::F32, at});
@@ -74,7 +74,7 @@ class Member {
     group_->barrier();
     const auto begin = std::chrono::steady_clock::now();
     for (std::int64_t i = 0; i < order.times; ++i) run_one(order, tensor, all);
-    device::synchronize(at);  // of GPUs: hosts have only asked for it
+    device::synchronize(at);  // on GPUs the hosts have only queued the work
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     group_->barrier();
     return took.count() / static_cast<double>(order.times);
@@ -83,7 +83,7 @@ class Member {
  private:
   void run_one(const Order& order, const Tensor& tensor, const Tensor& all) {
     switch (static_cast<Kind>(order.kind)) {
-      case Kind::AllReduce: group_->all_reduce(tensor, ReduceOp::Max); break;  // the numbers stay as they are
+      case Kind::AllReduce: group_->all_reduce(tensor, ReduceOp::Max); break;  // max keeps the numbers unchanged
       case Kind::Broadcast: group_->broadcast(tensor); break;
       case Kind::AllGather: group_->all_gather_into(all, tensor); break;
       default: group_->barrier();
@@ -93,7 +93,7 @@ class Member {
   std::shared_ptr<ProcessGroup> group_;
 };
 
-// Ranks 1 and up, until they are told to end.
+// Ranks 1 and up, until they get the order to end.
 class Others {
  public:
   Others(const std::string& path, int ranks) {
@@ -124,8 +124,8 @@ class Others {
   std::vector<pid_t> pids_;
 };
 
-// All ranks are processes of their own, of which the first times what it is told to: a process that has opened GPUs has
-// no children that could.
+// All ranks are child processes; rank 0 among them takes orders and measures. The benchmark itself opens no GPUs: a
+// process that has opened GPUs cannot fork children that use them.
 class OnGpus {
  public:
   OnGpus(const std::string& path, const std::string& driver, int ranks) {
@@ -144,7 +144,7 @@ class OnGpus {
   OnGpus(const OnGpus&) = delete;
   OnGpus& operator=(const OnGpus&) = delete;
 
-  // Seconds, of each; below 0: there is no such GPU.
+  // Returns the seconds per repetition; below 0: there is no such GPU.
   double run(const Order& order) {
     tell(order);
     double seconds = -1;
@@ -173,7 +173,7 @@ class OnGpus {
       if (rank == 0 && ::write(answers_[1], &seconds, sizeof seconds) != sizeof seconds) std::abort();
     }
   }
-  // Of the first; the others have no part in it.
+  // Called by rank 0 to answer; the others just exit.
   [[noreturn]] void refuse(int rank) const {
     const double none = -1;
     if (rank == 0 && ::write(answers_[1], &none, sizeof none) != sizeof none) std::abort();
@@ -184,7 +184,7 @@ class OnGpus {
   std::vector<pid_t> pids_;
 };
 
-// Collectives of one batch; $DISTRUN_BENCH_BATCH is the most, for runs that are only to see that all works.
+// Collectives per batch, at most $DISTRUN_BENCH_BATCH, for runs that only check that everything works.
 std::int64_t batch_of(std::int64_t bytes) {
   const std::int64_t batch = bytes < (1 << 18) ? 1000 : (bytes < (1 << 24) ? 50 : 3);
   const char* const most = std::getenv("DISTRUN_BENCH_BATCH");
@@ -207,7 +207,7 @@ void collective(benchmark::State& state, Kind kind) {
       state.SetIterationTime(us.back() * static_cast<double>(order.times) / 1e6);
     }
     std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(us.size() / 2), us.end());
-    state.counters["us_each"] = us[us.size() / 2];  // the median batch's
+    state.counters["us_each"] = us[us.size() / 2];  // of the median batch
     member.exchange({});
   }
   std::filesystem::remove_all(folder);

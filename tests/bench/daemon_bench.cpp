@@ -1,4 +1,4 @@
-// What a run costs through the daemon, and a hundred clients of which one does not listen.
+// The cost of a run through the daemon, and a hundred clients, one of which does not read.
 #include <benchmark/benchmark.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ void one_run_submitted(benchmark::State& state) {
 }
 BENCHMARK(one_run_submitted)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// From the first start to the last end of N clients that listen; with a stalled one, it has submitted among them and
-// reads nothing.
+// The time from the first start to the last end of N clients that read. A stalled client among them, if any, has
+// submitted and reads nothing.
 void many_clients(benchmark::State& state) {
   const Daemon daemon;
   for (auto _ : state) {
@@ -85,7 +85,7 @@ void many_clients(benchmark::State& state) {
       clients.push_back(start_program(submitted_run()));
       if (state.range(1) > 0 && i == state.range(0) / 2) {
         stalled = start_program(submitted_run());
-        ::usleep(50'000);  // it has submitted
+        ::usleep(50'000);  // enough to have submitted
         ::kill(stalled, SIGSTOP);
       }
     }

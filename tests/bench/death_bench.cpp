@@ -1,5 +1,5 @@
-// How soon ranks hear of one that dies while they wait for it, and what it costs them to wait for long. Those of
-// peer_death and long_wait are processes without a runner, those of death_in_a_run are ranks of distrun.
+// How soon ranks notice the death of one that they wait for, and the cost of a long wait. The ranks of peer_death and
+// long_wait are processes without a runner, those of death_in_a_run are ranks of distrun.
 #include <benchmark/benchmark.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -42,16 +42,16 @@ std::int64_t cpu_us() {
   return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1'000'000 + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
 }
 
-// What the ranks tell.
+// Reports of the ranks, in shared memory.
 struct Told {
   std::atomic<std::int64_t> died_ns{0};
-  std::array<std::atomic<std::int64_t>, kRanks> heard_ns{};  // 0: it has not heard of that rank's death
+  std::array<std::atomic<std::int64_t>, kRanks> heard_ns{};  // 0: that rank has not noticed the death
   std::array<std::atomic<std::int64_t>, kRanks> cpu_us{};    // of its wait
 };
 
 class World {
  public:
-  // The last rank dies so long after all have met.
+  // The last rank dies `after` this long, once all ranks have met.
   explicit World(std::chrono::milliseconds after) : after_(after) {
     void* const shared = ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) std::abort();
@@ -72,7 +72,7 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // Until the last of the survivors has heard of it; below 0: not all have.
+  // Returns the time until the last survivor has noticed the death; below 0: not all have.
   double seconds() const {
     std::int64_t last = 0;
     for (int rank = 0; rank + 1 < kRanks; ++rank) {
@@ -82,9 +82,9 @@ class World {
     }
     return 1e-9 * static_cast<double>(last - told_->died_ns.load());
   }
-  // Until the kernel told this process, its parent.
+  // Returns the time until the kernel notified this process, its parent.
   double seconds_to_reap() const { return 1e-9 * static_cast<double>(reaped_ns_ - told_->died_ns.load()); }
-  // Of rank 0.
+  // Returns the CPU time of rank 0.
   std::int64_t waiting_cpu_us() const { return told_->cpu_us[0].load(); }
 
  private:
@@ -128,7 +128,7 @@ void count(benchmark::State& state, std::vector<double>& us) {
   state.counters["us_worst"] = us.back();
 }
 
-// From just before raise(SIGKILL) to the errors of all three others, which sleep by then.
+// The time from just before raise(SIGKILL) to the errors of all three others, which are asleep by then.
 void peer_death(benchmark::State& state) {
   std::vector<double> us, reaped_us;
   for (auto _ : state) {
@@ -145,7 +145,7 @@ void peer_death(benchmark::State& state) {
 }
 BENCHMARK(peer_death)->Unit(benchmark::kMillisecond)->UseManualTime()->Iterations(100);
 
-// What a rank uses while it waits for so many seconds.
+// The CPU time of a rank during a wait of that many seconds.
 void long_wait(benchmark::State& state) {
   for (auto _ : state) {
     const World world{std::chrono::seconds(state.range(0))};
@@ -155,7 +155,7 @@ void long_wait(benchmark::State& state) {
 }
 BENCHMARK(long_wait)->Arg(2)->Unit(benchmark::kMillisecond)->UseManualTime()->Iterations(1);
 
-// What death_plugin.cpp has written; below 0: not all have heard.
+// Reads the file of death_plugin.cpp; below 0: not all ranks have noticed the death.
 double seconds_in(const std::string& path) {
   std::ifstream file(path);
   std::int64_t died = 0, last = 0, at = 0;
@@ -167,7 +167,7 @@ double seconds_in(const std::string& path) {
   return died == 0 || heard + 1 != kRanks ? -1 : 1e-9 * static_cast<double>(last - died);
 }
 
-// The same in a run, whose coordinator tells ranks of one that has failed (but not of one that may die).
+// The same in a run: its coordinator notifies ranks of one that failed (but not of one that may die).
 void death_in_a_run(benchmark::State& state, const std::string& test) {
   std::string folder = std::filesystem::temp_directory_path().string() + "/death_bench_XXXXXX";
   (void)!::mkdtemp(folder.data());

@@ -1,5 +1,5 @@
-// Ranks of a run of distrun, of which the last dies while the others wait for it in a collective. When it died and when
-// they heard of it goes into $DISTRUN_BENCH_DEATHS, a line each.
+// Ranks of a run of distrun; the last one dies while the others wait for it in a collective. Writes the times of the
+// death and of its detection to $DISTRUN_BENCH_DEATHS, a line each.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ void lose_the_last(Rank& rank) {
   group->barrier();
   const int last = rank.world_size() - 1;
   if (rank.rank() == last) {
-    ::poll(nullptr, 0, 20);  // the others sleep by then
+    ::poll(nullptr, 0, 20);  // the others are asleep by then
     tell("died");
     ::raise(SIGKILL);
   }
@@ -44,5 +44,5 @@ void lose_the_last(Rank& rank) {
 }  // namespace
 
 DISTRUN_TEST(Deaths, of_a_rank) { lose_the_last(rank); }
-// Its end is no failure: the runner tells nobody.
+// Its death is not a failure: the runner does not notify other ranks.
 DISTRUN_TEST(Deaths, that_may_be, .may_die = {dies_by_signal(-1, SIGKILL)}) { lose_the_last(rank); }

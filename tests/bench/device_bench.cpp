@@ -1,4 +1,4 @@
-// Memory, kernels and events of virtual devices, and small memory of the host.
+// Memory, kernels and events of virtual devices, and small blocks of host memory.
 #include <benchmark/benchmark.h>
 
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
@@ -16,7 +16,7 @@ std::unique_ptr<Driver> make_driver(bool check_order = false) {
   return make_virtual_driver(settings);
 }
 
-// Allocated and freed: a block of the cache.
+// Allocates and frees a cached block.
 void allocation_from_the_cache(benchmark::State& state) {
   const std::unique_ptr<Driver> driver = make_driver();
   CachingAllocator allocator(*driver, 0);
@@ -39,7 +39,7 @@ Kernel small_kernel(void* memory) {
   return kernel;
 }
 
-// What the host pays to put a kernel on a stream; with `check` 1 stream order is checked.
+// The host's cost of queueing a kernel; with `check` 1 stream order is checked.
 void launch(benchmark::State& state) {
   const std::unique_ptr<Driver> driver = make_driver(state.range(0) != 0);
   void* const memory = driver->allocate(0, 1000);
@@ -65,7 +65,7 @@ void launch_and_wait(benchmark::State& state) {
 }
 BENCHMARK(launch_and_wait);
 
-// An event on one idle stream, for which another waits.
+// Records an event on an idle stream; another stream waits for it.
 void record_and_wait(benchmark::State& state) {
   const std::unique_ptr<Driver> driver = make_driver(state.range(0) != 0);
   const StreamRef other{0, driver->make_stream(0, Priority::Normal)};

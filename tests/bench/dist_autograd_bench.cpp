@@ -1,5 +1,5 @@
-// Distributed autograd: a context with its calls, its backward pass and its release, as rank 0 sees it;
-// $DISTRUN_BENCH_BATCH is the most, for runs that are only to see that all works.
+// Distributed autograd: a context with its calls, its backward pass and its release, measured on rank 0.
+// $DISTRUN_BENCH_BATCH limits the samples, for runs that only check that everything works.
 #include <benchmark/benchmark.h>
 
 #include <barrier>
@@ -26,7 +26,7 @@ constexpr int kCalls = 100;
 
 Tensor product(const Tensor& a, const Tensor& b) { return mul(a, b); }
 DISTRUN_RPC(product)
-// Of which the beginner does not know what it depends on: he has to ask.
+// The beginner of the pass has to ask what the result depends on.
 Tensor product_beyond(const std::string& next, const Tensor& a, const Tensor& b) {
   return rpc::rpc_sync<Tensor>(next, "mul", a, b);
 }
@@ -34,7 +34,7 @@ DISTRUN_RPC(product_beyond)
 
 Tensor leaf(const Dims& sizes) { return set_requires_grad(ones(sizes)); }
 
-// Each sample a context, of which `forward` makes the root.
+// Each sample is a context; `forward` computes its root.
 template <class Forward>
 void contexts(benchmark::State& state, int ranks, Mode mode, int count, Forward forward) {
   for (auto _ : state) {
@@ -67,7 +67,7 @@ Tensor nested_call(const Tensor& a, const Tensor& b) {
   return sum(rpc::rpc_sync<Tensor>("worker1", "product_beyond", "worker2", a, b));
 }
 
-// A sample is a round in which each thread has a context with one call, and a pass.
+// A sample is a round: each thread has a context with one call, and runs a pass.
 void concurrent_passes(benchmark::State& state, int threads) {
   for (auto _ : state) {
     const Figures figures = run(2, "shm", [&](RpcRank& rank) {
@@ -96,7 +96,7 @@ void concurrent_passes(benchmark::State& state, int threads) {
   }
 }
 
-// 784-256-10 with 64 examples: the second half is on another rank, or here.
+// 784-256-10 with 64 examples; `is_split`: the second half of the network is on another rank.
 void training_step(benchmark::State& state, bool is_split) {
   for (auto _ : state) {
     const Figures figures = run(2, "shm", [&](RpcRank& rank) {

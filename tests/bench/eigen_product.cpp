@@ -1,6 +1,6 @@
 #define EIGEN_DONT_PARALLELIZE
 #define EIGEN_NO_DEBUG
-// A name of its own, so that the linker mixes no functions of other instruction sets in.
+// Renamed, so that the linker does not mix in functions for other instruction sets.
 #define Eigen eigen_native
 #include <Eigen/Core>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Yardsticks that are compiled for the machine that builds them (-march=native), as a program of its own would be.
+// Reference code compiled for the building machine (-march=native), as a separate program would be.
 #include <cstdint>
 
 namespace distrun::bench {

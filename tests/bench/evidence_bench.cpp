@@ -1,4 +1,4 @@
-// What comes after a hang: reading what a probe tells, merging it, writing it.
+// The work after a hang: reading a probe's output, merging it, writing it.
 #include <benchmark/benchmark.h>
 
 #include <distrun/runner/evidence/stacks/tree_text.hpp>

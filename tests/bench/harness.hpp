@@ -1,5 +1,5 @@
 #pragma once
-// A coordinator inside the benchmark: the real node, the real attempt, no reports unless asked for.
+// A coordinator within the benchmark: the real node, the real attempt, and no reports by default.
 #include <memory>
 #include <string>
 
@@ -10,17 +10,17 @@
 
 namespace distrun::bench {
 
-// Of every test's body; only those that hang come to it.
+// The timeout of every test's body; only bodies that hang reach it.
 inline constexpr base::Nanoseconds kBodyBound = std::chrono::milliseconds(100);
 
-using Silence = runner::SilentSink;  // benchmarks override what they time
+using Silence = runner::SilentSink;  // benchmarks override the events that they time
 
 class Harness {
  public:
   explicit Harness(runner::EventSink& sink);
   ~Harness();
 
-  // One attempt of a test of bench_plugin, from nothing to its verdict. Throws Error if it cannot be prepared.
+  // Runs one attempt of a test of bench_plugin, from preparation to verdict. Throws Error if it cannot be prepared.
   runner::AttemptRecord attempt(const std::string& test, int world_size, Isolation isolation);
 
  private:

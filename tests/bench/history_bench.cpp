@@ -1,4 +1,4 @@
-// What the history costs a run that records itself, and what it takes to ask it when it is large.
+// The cost of recording a run in the history, and of queries in a large history.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kDayNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
-// A file in the current directory, which ought to be on a disk as a home directory is.
+// A file in the current directory, which should be on the same kind of disk as a home directory.
 class Place {
  public:
   Place() : directory_("history-bench-" + base::random_hex(8)) { std::filesystem::create_directory(directory_); }
@@ -47,7 +47,7 @@ runner::RunRecord run_of(int tests, std::int64_t day) {
   return run;
 }
 
-// The whole of it: open, record, close; in a history that holds ten such runs, as every run does at its end.
+// Open, record and close, as each run does at its end, in a history of ten such runs.
 void record(benchmark::State& state) {
   const Place place;
   const int tests = static_cast<int>(state.range(0));
@@ -64,7 +64,7 @@ void record(benchmark::State& state) {
 }
 BENCHMARK(record)->Arg(1)->Arg(1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Five results of each test.
+// A history with five results of each test.
 const Place& filled(int tests) {
   static std::unique_ptr<Place> place;
   static int holds = 0;

@@ -1,5 +1,5 @@
-// What operators cost, of the sizes that trainings have. Beside those of tensor_bench.cpp, one after the other on one
-// thread: a change that makes one of them slow shows here.
+// The cost of operators at sizes typical of training, in addition to tensor_bench.cpp. Run one after the other on one
+// thread, so that a slower operator shows here.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 using tensor::Dims;
 using tensor::Tensor;
 
-// Calls `body` again and again. The tensors that it uses are in place before.
+// Calls `body` repeatedly. The tensors that it uses exist before.
 template <class Body>
 void repeat(benchmark::State& state, const Body& body) {
   const ThreadsGuard alone(1);
@@ -53,7 +53,7 @@ void random(benchmark::State& state, bool is_normal) {
 BENCHMARK_CAPTURE(random, uniform, false)->Arg(65536)->Arg(1000000);
 BENCHMARK_CAPTURE(random, normal, true)->Arg(65536)->Arg(1000000);
 
-// Matrices of as many rows and columns.
+// Matrices with these numbers of rows and columns.
 void each_matrix(benchmark::internal::Benchmark* of) {
   for (const auto& sizes : {std::vector<std::int64_t>{32, 32}, {1000, 1000}, {10, 10000}, {10000, 10}, {4096, 64}}) {
     of->Args(sizes);

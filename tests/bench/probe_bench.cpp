@@ -1,4 +1,4 @@
-// What it costs to get the stacks of ranks that hang: from the start of distrun-probe to its last word.
+// The cost of getting the stacks of hung ranks: from the start of distrun-probe to the end of its output.
 #include <benchmark/benchmark.h>
 
 #include <signal.h>
@@ -16,7 +16,7 @@
 namespace distrun::bench {
 namespace {
 
-// Processes that wait; killed by the destructor.
+// Waiting processes, killed by the destructor.
 class World {
  public:
   World(int programs, int ranks_of_each, int threads) {
@@ -89,7 +89,7 @@ void executed(benchmark::State& state) {
 }
 BENCHMARK(executed)->Args({4, 16})->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// With the samples that tell who moves; 40 ms of it are the pauses between them.
+// Includes the samples that show which threads move; the pauses between them take 40 ms of it.
 void three_samples(benchmark::State& state) {
   const World world(1, static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
   ask(state, world, 3);

@@ -1,4 +1,4 @@
-// What profiles cost: those who have none, those who have one, and those who look at what is in it.
+// The cost of profiles: for threads without one, for threads with one, and for reading one.
 #include <benchmark/benchmark.h>
 
 #include <distrun/runtime/autograd/operators/all.hpp>
@@ -27,13 +27,13 @@ void span_in_a_profile(benchmark::State& state) {
   for (auto _ : state) const profiler::Span span("forward");
 }
 
-// An operator has one load of a pointer for profiles.
+// An operator loads one pointer for profiles.
 void operator_without_a_profile(benchmark::State& state) {
   const Tensor a = ones({4});
   for (auto _ : state) benchmark::DoNotOptimize(neg(a));
 }
 
-// What it costs a thread that others have one.
+// The cost for a thread when only other threads have a profile.
 void operator_beside_a_profile(benchmark::State& state) {
   const Profile profile;
   core::ThreadState none = core::thread_state();
@@ -74,7 +74,7 @@ void trace(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(profiler::chrome_trace(events));
 }
 
-// As a worker writes them, and its caller reads them.
+// A worker encodes the events, and its caller decodes them.
 void send_events(benchmark::State& state) {
   const profiler::Events events = some_events(state.range(0));
   const profiler::CalledWorker worker{"rpc_sync#f(worker0 -> worker1)", 1, events.front().begin, events.back().end};

@@ -7,9 +7,9 @@
 
 namespace distrun::bench {
 
-// With standard output and errors at /dev/null. 0 if it cannot be started.
+// Starts a program with standard output and error at /dev/null. Returns 0 if it cannot be started.
 pid_t start_program(std::vector<std::string> arguments);
-// Its exit code; -1 if it did not exit.
+// Returns the exit code; -1 if the program did not exit.
 int wait_for_program(pid_t pid);
 int run_program(std::vector<std::string> arguments);
 

@@ -1,6 +1,5 @@
-// Calls between ranks: how long one takes, how many get through, and tensors. Those of "idle" have two more ranks that
-// take no part. What is reported is of rank 0's calls; $DISTRUN_BENCH_BATCH is the most, for runs that are only to see
-// that all works.
+// Calls between ranks: latency, throughput, and tensors. The "idle" ones have two more ranks that take no part. Reports
+// rank 0's calls. $DISTRUN_BENCH_BATCH limits the samples, for runs that only check that everything works.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -66,7 +65,7 @@ void all_call_all(benchmark::State& state, const std::string& transport, int ran
   }
 }
 
-// So many at a time; the samples are the times between two that end.
+// Keeps kOutstanding calls in flight; a sample is the time between two completions.
 void many_outstanding(benchmark::State& state, const std::string& transport, int ranks) {
   constexpr std::size_t kOutstanding = 64;
   for (auto _ : state) {
@@ -89,7 +88,7 @@ void many_outstanding(benchmark::State& state, const std::string& transport, int
 
 int count_for(std::int64_t bytes) { return batch_of(bytes < (1 << 16) ? 3000 : (bytes < (1 << 23) ? 600 : 18)); }
 
-// A tensor there, a number back.
+// Sends a tensor and gets a number back.
 void tensor_there(benchmark::State& state, const std::string& transport) {
   const std::int64_t bytes = state.range(0);
   for (auto _ : state) {
@@ -103,7 +102,7 @@ void tensor_there(benchmark::State& state, const std::string& transport) {
   }
 }
 
-// As torch's rpc_sync(add) of a large tensor and a number is measured: the bytes of both ways, and the sum itself.
+// Measured like torch's rpc_sync(add) of a large tensor and a number: the bytes of both directions, and the sum itself.
 void tensor_there_and_back(benchmark::State& state, const std::string& transport) {
   const std::int64_t bytes = state.range(0);
   for (auto _ : state) {
@@ -118,7 +117,7 @@ void tensor_there_and_back(benchmark::State& state, const std::string& transport
   }
 }
 
-// Several at a time, so that one is on its way while another is received.
+// Keeps several in flight, so that one is sent while another is received.
 void tensors_outstanding(benchmark::State& state, const std::string& transport) {
   const std::int64_t bytes = state.range(0);
   const std::size_t outstanding = bytes < (1 << 16) ? 64 : (bytes < (1 << 23) ? 16 : 4);

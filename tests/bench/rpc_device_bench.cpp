@@ -1,5 +1,5 @@
-// Calls with tensors on GPUs, by channel, beside the same tensors on the CPU. $DISTRUN_BENCH_GPU says which driver is
-// behind the devices: "virtual" (two devices) unless it says "cuda".
+// Calls with tensors on GPUs, by channel, compared with the same tensors on the CPU. $DISTRUN_BENCH_GPU selects the
+// driver: "cuda", otherwise "virtual" (two devices).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ using bench::report;
 using bench::RpcRank;
 using bench::time_calls;
 
-// It is there when this has returned.
+// Returns once the tensor has arrived.
 std::int64_t receive(const Tensor& tensor) {
   if (!tensor.device().is_cpu()) device::current_stream(tensor.device()).synchronize();
   return tensor.numel();
@@ -65,7 +65,7 @@ void tensor_there(benchmark::State& state, const Way& way) {
   }
 }
 
-// What bounds it: a copy on the device itself.
+// The upper bound: a copy on the device itself.
 void device_copy(benchmark::State& state) {
   const std::int64_t bytes = state.range(0);
   for (auto _ : state) {

@@ -1,5 +1,5 @@
-// The life of a session: how long it takes to begin and to end, what it costs while nobody calls, and whether it gets
-// slower or larger with the time.
+// The life of a session: the time to begin and to end, its cost while idle, and whether it gets slower or larger over
+// time.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -21,13 +21,13 @@ using bench::Figures;
 using bench::now_us;
 using bench::RpcRank;
 
-const bool is_short = std::getenv("DISTRUN_BENCH_BATCH") != nullptr;  // only to see that all works
+const bool is_short = std::getenv("DISTRUN_BENCH_BATCH") != nullptr;  // only checks that everything works
 
 void call_once(int to) {
   benchmark::DoNotOptimize(rpc::rpc_sync<Tensor>(to, "add", tensor::ones({2, 2}), tensor::ones({2, 2})));
 }
 
-// In MiB; what is shared with other processes counts as its part.
+// Returns MiB; memory shared with other processes counts proportionally.
 double proportional_memory() {
   std::ifstream file("/proc/self/smaps_rollup");
   double kib = 0;
@@ -59,7 +59,7 @@ double sum_of(const Figures& figures, std::size_t place) {
   return sum;
 }
 
-// From init_rpc() to the first reply, and of shutdown(): rank 0's, once all processes are there.
+// The time from init_rpc() to the first reply, and of shutdown(), on rank 0, after all processes have started.
 void begin_and_end(benchmark::State& state, const std::string& transport) {
   const auto ranks = static_cast<int>(state.range(0));
   std::vector<double> begin_us, end_us;
@@ -83,7 +83,7 @@ void begin_and_end(benchmark::State& state, const std::string& transport) {
   state.counters["us_of_shutdown"] = bench::median_of(end_us);
 }
 
-// As torch's was measured: the fork of all, init, a call of each, shutdown, and their ends.
+// Measured like torch's: fork of all ranks, init, a call of each, shutdown, and their ends.
 void whole_life(benchmark::State& state, const std::string& transport) {
   const auto ranks = static_cast<int>(state.range(0));
   for (auto _ : state) {
@@ -98,7 +98,7 @@ void whole_life(benchmark::State& state, const std::string& transport) {
   }
 }
 
-// All call all, once.
+// Each rank calls each other rank once.
 void large_world(benchmark::State& state, const std::string& transport) {
   const auto ranks = static_cast<int>(state.range(0));
   for (auto _ : state) {
@@ -119,7 +119,8 @@ void large_world(benchmark::State& state, const std::string& transport) {
   }
 }
 
-// What ranks use that have called each other and wait. The memory of a pair is what the first call adds, of both.
+// The cost of ranks that have called each other and wait. The memory of a pair is what the first call adds on both
+// sides.
 void idle(benchmark::State& state, const std::string& transport) {
   const auto ranks = static_cast<int>(state.range(0));
   const std::chrono::milliseconds length(is_short ? 50 : 2000);
@@ -132,7 +133,7 @@ void idle(benchmark::State& state, const std::string& transport) {
       rank.meet("measured");
       for (int k = 1; k < rank.count(); ++k) call_once((rank.number() + k) % rank.count());
       rank.meet("called");
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until nobody expects more
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until nothing more is expected
       const double cpu = cpu_seconds();
       std::this_thread::sleep_for(length);
       rank.set_value(0, cpu_seconds() - cpu);
@@ -158,14 +159,14 @@ double resident_mib() {
   return pages * 4096 / (1 << 20);
 }
 
-// So many calls of all ranks together; $DISTRUN_BENCH_CALLS says how many, ten million for a real one.
+// Total calls of all ranks: $DISTRUN_BENCH_CALLS; ten million for a real measurement.
 std::int64_t endurance_calls() {
   const char* const text = std::getenv("DISTRUN_BENCH_CALLS");
   if (text != nullptr) return std::max<std::int64_t>(std::atoll(text), 1000);
   return is_short ? 1000 : 200'000;
 }
 
-// The tenth part that comes second, after which all should be warm, and the last: memory and p99.
+// Compares memory and p99 of the second tenth, when everything should be warm, with those of the last tenth.
 void endurance(benchmark::State& state, const std::string& transport) {
   constexpr int kRanks = 4;
   const std::int64_t each = endurance_calls() / kRanks;
@@ -173,7 +174,7 @@ void endurance(benchmark::State& state, const std::string& transport) {
     const Figures figures = bench::run_ranks(kRanks, transport, [each](RpcRank& rank) {
       const Tensor a = tensor::ones({2, 2}), b = tensor::ones({2, 2});
       rank.init();
-      // Their pages are there before memory is measured: else they would count as what the calls have taken.
+      // Touch these pages before memory is measured, or they would count as memory of the calls.
       std::vector<double> second(static_cast<std::size_t>(each / 10)), last(second.size());
       second.clear(), last.clear();
       double warm = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What benchmarks of calls have in common: ranks that serve each other, samples of one of them, and their report.
+// Shared by benchmarks of calls: ranks that serve each other, samples of one of them, and their report.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 namespace distrun::bench {
 
-// The most is $DISTRUN_BENCH_BATCH, for runs that are only to see that all works.
+// $DISTRUN_BENCH_BATCH is the limit, for runs that only check that everything works.
 inline int batch_of(int batch) {
   const char* const most = std::getenv("DISTRUN_BENCH_BATCH");
   return most == nullptr ? batch : std::clamp(std::atoi(most), 1, batch);
 }
 
-// Who calls nobody serves the others until they are done.
+// A rank without calls serves the others until they are done.
 template <class Calls>
 Figures run(int ranks, const std::string& transport, Calls calls) {
   return run_ranks(ranks, transport, [&](RpcRank& rank) {
@@ -36,7 +36,7 @@ void time_calls(RpcRank& rank, int warm_up, int count, Call call) {
   }
 }
 
-// The samples as one iteration.
+// Reports the samples as one iteration.
 inline bool report(benchmark::State& state, const Figures& figures) {
   if (!figures.error.empty() || figures.samples.empty()) {
     state.SkipWithError(figures.error.empty() ? "nothing was measured" : figures.error.c_str());

@@ -23,7 +23,7 @@
 namespace distrun::bench {
 namespace {
 
-constexpr unsigned kSecondsMax = 1800;  // then a process of a world ends itself
+constexpr unsigned kSecondsMax = 1800;  // a process of a world ends itself after that
 
 class SharedTold {
  public:
@@ -50,13 +50,13 @@ void be_rank(RpcRank rank, const RankBody& body, Told& told) {
   }
 }
 
-// Each with a state of its own, as of a run with --isolation threads.
+// Each thread has a RankState, as in a run with --isolation threads.
 void be_threads(int ranks, const RankBody& body, Told& told) {
   const auto store = std::make_shared<HashStore>();
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      core::thread_state().rank = new core::RankState;  // until the process ends
+      core::thread_state().rank = new core::RankState;  // never destroyed
       be_rank({rank, ranks, "inproc", store, told}, body, told);
     });
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Ranks that call each other, for benchmarks: new processes for each, so that the benchmark itself has no threads; or,
-// of the agent inproc, threads of one new process.
+// Ranks that call each other, for benchmarks: new processes for each run, so that the benchmark itself has no threads;
+// with the agent inproc, threads of one new process.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -15,15 +15,15 @@ namespace distrun::bench {
 inline constexpr int kRanksMax = 64;
 inline constexpr std::size_t kSamplesMax = 1 << 20;
 
-// What ranks tell the benchmark; in memory that they share.
+// Reports of ranks to the benchmark, in shared memory.
 struct Told {
   std::atomic<std::uint64_t> count{0};
   double samples[kSamplesMax];  // of rank 0
   double values[kRanksMax][8];  // of each rank
-  char error[512];              // of one that failed; empty: none
+  char error[512];              // of a rank that failed; empty: none
 };
 
-// One rank, on its own thread. Its functions are what a test would call.
+// One rank, used on its thread. Its functions are those that a test would call.
 class RpcRank {
  public:
   RpcRank(int rank, int ranks, std::string transport, std::shared_ptr<Store> store, Told& told)
@@ -32,11 +32,11 @@ class RpcRank {
   int number() const noexcept { return rank_; }
   int count() const noexcept { return ranks_; }
   bool is_first() const noexcept { return rank_ == 0; }
-  // With a map for every other worker, by which each device of this one stands for the same there.
+  // Uses a device map for every other worker that maps each device to the same one there.
   void init(int devices = 0);
   // Serves the others until all are done.
   void shutdown();
-  // All have come; by the store.
+  // Waits for all ranks, by the store.
   void meet(const std::string& name);
 
   void add_sample(double us) noexcept;

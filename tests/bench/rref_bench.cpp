@@ -1,5 +1,5 @@
-// References: made and fetched, shared and dropped, and what they take of memory. What is reported is of rank 0;
-// $DISTRUN_BENCH_BATCH is the most, for runs that are only to see that all works.
+// References: created and fetched, shared and dropped, and their memory. Reports rank 0. $DISTRUN_BENCH_BATCH limits
+// the samples, for runs that only check that everything works.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ double resident_bytes() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-// Made there, fetched, dropped.
+// Creates a reference there, fetches it, drops it.
 void remote_and_fetch(benchmark::State& state, const std::string& transport) {
   for (auto _ : state) {
     const Figures figures = run(2, transport, [](RpcRank& rank) {
@@ -53,7 +53,7 @@ void remote_and_fetch(benchmark::State& state, const std::string& transport) {
   }
 }
 
-// A fetch of one that is there.
+// Fetches a value that exists already.
 void fetch(benchmark::State& state, const std::string& transport) {
   for (auto _ : state) {
     const Figures figures = run(2, transport, [](RpcRank& rank) {
@@ -65,8 +65,8 @@ void fetch(benchmark::State& state, const std::string& transport) {
   }
 }
 
-// In a call, which returns when the function has looked at it: with its owner, and with a third worker, who asks the
-// owner first.
+// Shares it in a call, which returns when the function has read the value: with its owner, and with a third worker,
+// which asks the owner first.
 void share_and_drop(benchmark::State& state, const std::string& transport, const char* with) {
   for (auto _ : state) {
     const Figures figures = run(3, transport, [with](RpcRank& rank) {
@@ -80,7 +80,7 @@ void share_and_drop(benchmark::State& state, const std::string& transport, const
   }
 }
 
-// So many at once: what each takes at its holder and at its owner, with a value of 2x2 numbers.
+// Keeps that many references alive: the memory of each at its holder and at its owner, with a value of 2x2 numbers.
 void alive(benchmark::State& state, const std::string& transport) {
   const auto count = static_cast<std::size_t>(batch_of(static_cast<int>(state.range(0))));
   for (auto _ : state) {
@@ -122,7 +122,7 @@ const bool registered = [] {
     add("share_with_owner", [transport](benchmark::State& state) { share_and_drop(state, transport, "worker1"); });
     add("share_with_third", [transport](benchmark::State& state) { share_and_drop(state, transport, "worker2"); });
     auto* const all = add("alive", [transport](benchmark::State& state) { alive(state, transport); })->Arg(10'000);
-    if (transport != "tcp") all->Arg(1'000'000);  // which would take a minute
+    if (transport != "tcp") all->Arg(1'000'000);  // tcp would take a minute
   }
   return true;
 }();

@@ -14,7 +14,7 @@ namespace {
 using Options = std::vector<std::string>;
 
 void run_of(benchmark::State& state, const std::string& filter, int tests, const Options& options = {}) {
-  ::setenv("DISTRUN_HISTORY", "off", 1);  // unless the options name one
+  ::setenv("DISTRUN_HISTORY", "off", 1);  // unless the options name a history
   std::vector<std::string> arguments{distrun_program(), "--filter", filter};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.push_back(bench_plugin());
@@ -28,7 +28,7 @@ void run_of(benchmark::State& state, const std::string& filter, int tests, const
 }
 
 BENCHMARK_CAPTURE(run_of, one_test, std::string("Bench.trivial"), 1)->Unit(benchmark::kMillisecond)->UseRealTime();
-// In a file that is there afterwards: what many runs have to do with each other is part of it.
+// Uses a history file that persists, so that its growth over many runs is included.
 BENCHMARK_CAPTURE(run_of, one_test_remembered, std::string("Bench.trivial"), 1,
                   Options{"--history", "bench-history.db"})
     ->Unit(benchmark::kMillisecond)
@@ -50,7 +50,7 @@ BENCHMARK_CAPTURE(run_of, a_thousand_with_two_jobs, std::string("Thousand.*"), 1
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Four ranks of a program that does nothing; beside it, what the four cost a shell that starts and waits for them.
+// Four ranks of a program that does nothing, compared with a shell that starts the four and waits for them.
 void exec_of_true(benchmark::State& state) {
   const std::string ranks = std::to_string(state.range(0));
   for (auto _ : state) {

@@ -1,5 +1,5 @@
-// What the probe's benchmark looks at: `stacks_world RANKS THREADS` forks processes whose threads wait in a few
-// distinct places, as ranks of a test that hangs do, and prints their pids when all have got there.
+// The processes that the probe's benchmark inspects: `stacks_world RANKS THREADS` forks processes with threads that
+// wait in a few distinct places, as ranks of a hung test do, and prints their pids once all have got there.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace distrun;
 
-// A table, and clients of it.
+// A table, which creates its clients.
 class Table {
  public:
   virtual ~Table() = default;
@@ -52,7 +52,7 @@ class TcpTable final : public Table {
   TcpStore server_{"127.0.0.1", {.is_server = true}};
 };
 
-// Each of the clients adds so often for one iteration; what comes back is counted.
+// Each client adds this many times per iteration; the results are counted.
 constexpr int kEach = 100;
 
 template <class Kind>

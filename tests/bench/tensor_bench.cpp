@@ -1,4 +1,4 @@
-// What tensors cost: a small one, a large sum against the memory's speed, a product against Eigen alone.
+// The cost of tensors: a small one, a large sum against the memory's speed, a product against Eigen alone.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -82,7 +82,7 @@ BENCHMARK_CAPTURE(function, sigmoid, tensor::sigmoid)->Unit(benchmark::kMicrosec
 BENCHMARK_CAPTURE(function, cos, tensor::cos)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(function, nonzero, tensor::nonzero)->Unit(benchmark::kMicrosecond);
 
-// 20000 entries at 10000 places, or at as many as there can be.
+// 20000 entries at 10000 positions, or at as many as possible.
 void coalesce(benchmark::State& state) {
   const std::int64_t size = state.range(0);
   const Tensor indices =
@@ -99,7 +99,7 @@ void count_bytes(benchmark::State& state, int streams) {
   state.SetBytesProcessed(state.iterations() * kLarge * static_cast<std::int64_t>(sizeof(float)) * streams);
 }
 
-// The yardstick: the plainest loop that reads two arrays and writes a third, compiled for this machine.
+// The reference: the plainest loop that reads two arrays and writes a third, compiled for this machine.
 void triad_64_mib(benchmark::State& state) {
   std::vector<float> a(kLarge, 1), b(kLarge, 2), c(kLarge, 0);
   for (auto _ : state) {

@@ -1,4 +1,4 @@
-// What it costs a rank to write down what it does, and to be ready to; and distrun, to make a file of it.
+// A rank's cost of recording a trace, and of being ready to; and distrun's cost of writing the file.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -18,7 +18,7 @@ trace::SliceInfo slice() {
   return info;
 }
 
-// Begin and end, with the time of day that each takes. The first argument: whether there is a trace.
+// Beginning and end of a slice, with the time of day for each. The first argument: whether there is a trace.
 void slice_record(benchmark::State& state) {
   static const trace::Memory memory(1, trace::kRecordsDefault);
   static trace::Writer on;
@@ -54,7 +54,7 @@ void wait_record(benchmark::State& state) {
 }
 BENCHMARK(wait_record)->ArgName("traced")->Arg(0)->Arg(1);
 
-// The file of an attempt of 4 ranks of which each has so many slices.
+// The file of an attempt of 4 ranks with that many slices each.
 void trace_file(benchmark::State& state) {
   const trace::Memory memory(4, static_cast<std::uint64_t>(state.range(0)));
   runner::AttemptRecord attempt;

@@ -1,5 +1,5 @@
-// What a message of another worker says of a context of distributed autograd: which of its tensors require a gradient,
-// and what they depend on. Whatever it is, it is refused, or it is of one context, which goes as any other.
+// The part of another worker's message about a context of distributed autograd: which of its tensors require a
+// gradient, and what they depend on. Any input is refused, or belongs to one context, which is released like any other.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/wire/codec.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
@@ -19,7 +19,7 @@ using fuzz::require;
 constexpr int kPeer = 1;
 const rpc::WorkerInfo kPeerInfo("worker1", kPeer);
 
-// Of an int no gradient can be asked for.
+// An integer tensor cannot require a gradient.
 const TensorList& carried() {
   static const TensorList* const all =
       new TensorList{tensor::ones({2}), tensor::zeros({3}, {tensor::DType::I64}), tensor::ones({})};

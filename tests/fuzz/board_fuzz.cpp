@@ -1,5 +1,5 @@
-// A slot of the board after a rank has scribbled over it: the input says where and what. What is read is bounded, and
-// readable a second time with the same result.
+// A slot of the board after a rank has overwritten parts of it: the input gives positions and bytes. The result is
+// bounded, and equal when read a second time.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -16,9 +16,9 @@ using namespace distrun;
 using fuzz::require;
 
 constexpr int kWorldSize = 4;
-constexpr std::size_t kHead = 4;  // bytes of an instruction: where (3, from the start of the slot), how many (1)
+constexpr std::size_t kHead = 4;  // bytes of an instruction: position (3, from the start of the slot), count (1)
 
-// What the slot of a rank at work looks like.
+// Returns the slot of a rank at work.
 std::unique_ptr<board::Slot> slot_at_work() {
   auto slot = std::make_unique<board::Slot>();
   board::SlotWriter writer(slot.get());

@@ -1,5 +1,5 @@
-// What another worker calls or answers, after a byte that says which. Whatever it is, it is refused, or it is the same
-// again when it is written and read.
+// A call or an answer of another worker, after a byte that selects which. Any input is refused, or stays the same when
+// it is written and read again.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>

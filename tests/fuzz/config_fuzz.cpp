@@ -1,5 +1,5 @@
-// A file of settings: read or refused with a line of it. What is read are texts, and written down again they are read
-// as the same.
+// A settings file: read, or refused with a line number. The values read are texts; written and read again, they are the
+// same.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(entry.kind == TomlKind::List || entry.values.size() == 1, "what is no list has one value");
     again += entry.key + " = " + written(entry) + "\n";
   }
-  if (again.size() > kTomlBytesMax) return 0;  // escapes may take more room than what they stand for
+  if (again.size() > kTomlBytesMax) return 0;  // escapes may take more bytes than the characters they encode
   const std::vector<TomlEntry> same = read_toml(again);
   require(same.size() == entries.size(), "what was written has as many keys");
   for (std::size_t i = 0; i < same.size(); ++i) {

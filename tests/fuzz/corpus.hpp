@@ -1,5 +1,5 @@
 #pragma once
-// Helpers that the sources of make_corpus share.
+// Helpers shared by the sources of make_corpus.
 #include <string>
 
 #include <distrun/common/wire/buffer.hpp>

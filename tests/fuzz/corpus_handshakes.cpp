@@ -6,7 +6,7 @@
 namespace distrun::fuzz {
 namespace {
 
-// Handshakes with a store's server, after a byte that says in which pieces they come.
+// Handshakes with a store's server, after a byte that tells the size of the pieces.
 void write_store_greetings() {
   const std::string hello = std::string(stores::kClientMagic) + std::string(proof::kNonceSize, 'n');
   const std::string whole(1, '\xff');
@@ -16,7 +16,7 @@ void write_store_greetings() {
   write("store_greeting/http", {}, whole + "GET / HTTP/1.1\r\n\r\n");
 }
 
-// Greetings of both sides, after a byte that says in which pieces they come.
+// Greetings of both sides, after a byte that tells the size of the pieces.
 void write_greetings() {
   using namespace agents::pipe;
   const Offer shm{"shm", "boot id=1, uid=0", ""};

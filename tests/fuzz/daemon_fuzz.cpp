@@ -1,5 +1,5 @@
-// What a client sends to the daemon, as a stream of frames. Whatever it is, it is read or refused, and a submission
-// that is taken can be started: within the limits, and no text is cut.
+// A client's stream of frames to the daemon. Any input is read or refused; an accepted submission can be started: it is
+// within the limits, and no text is cut.
 #include <optional>
 
 #include <distrun/common/base/error.hpp>
@@ -14,7 +14,7 @@ using namespace distrun;
 using fuzz::require;
 using wire::DaemonFrame;
 
-// Nothing if it is refused.
+// Returns nullopt if the frame is refused.
 template <class T>
 std::optional<T> read(const wire::Frame& frame) {
   try {

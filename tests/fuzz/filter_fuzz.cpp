@@ -1,5 +1,5 @@
-// A filter and a test, a line each: patterns, suite, id. The answer is compared with the definition, which is
-// written here once more, by dynamic programming and sets.
+// A filter and a test, one per line: patterns, suite, id. The answer is compared with a second implementation of the
+// definition, by dynamic programming and sets.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// A stream of frames to a rank, its coordinator, the probe or a running distrun: the first byte says into which pieces
-// the rest is cut, the rest is the stream. Frames must not depend on the pieces, and each payload is read or refused as
-// the message of its kind.
+// A stream of frames to a rank, its coordinator, the probe or a running distrun. The first byte tells how the rest, the
+// stream, is cut into pieces. Frames must not depend on the pieces, and each payload is read or refused as the message
+// of its kind.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/wire/control.hpp>
@@ -70,12 +70,12 @@ void decode_inspect(const wire::Frame& frame) {
   }
 }
 
-// Everything that the stream gives: its frames, and how it ends.
+// Everything that the stream yields: its frames, and how it ends.
 struct Heard {
   std::vector<wire::Frame> frames;
   std::string refusal;
 
-  // False once the stream is refused.
+  // Returns false once the stream is refused.
   bool take(wire::FrameSplitter& splitter) {
     try {
       while (auto frame = splitter.next()) frames.push_back(std::move(*frame));
@@ -110,7 +110,7 @@ Heard hear_in_pieces(const wire::Protocol& protocol, wire::BytesView stream, std
   return heard;
 }
 
-// The first frame over the limit must end the stream, if nothing before it has.
+// The first frame over the limit must end the stream, unless something before it has.
 bool announces_too_much(wire::BytesView stream) {
   while (stream.size() >= wire::kFrameHeaderSize) {
     wire::ByteReader header(stream);

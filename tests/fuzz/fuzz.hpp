@@ -1,6 +1,6 @@
 #pragma once
-// What the fuzz targets share. Each is a file with this one function; libFuzzer drives it in a build with
-// DISTRUN_FUZZ, and replay_main.cpp runs the committed corpus through it in every other build.
+// Shared by the fuzz targets. Each is a file with this one function; libFuzzer drives it in a build with DISTRUN_FUZZ,
+// and replay_main.cpp runs the committed corpus through it in every other build.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace distrun::fuzz {
 
-// A property of the code under fuzz; broken, it ends the run like a crash.
+// Checks a property of the code under fuzz; if it is broken, ends the run like a crash.
 inline void require(bool holds, const char* property) {
   if (holds) return;
   std::fprintf(stderr, "broken property: %s\n", property);

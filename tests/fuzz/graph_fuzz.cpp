@@ -1,5 +1,5 @@
-// A graph function as another worker sends it. Whatever it is, it is refused, or it is the same again when it is
-// written and read, and runs within its bounds.
+// A graph function as another worker sends it. Any input is refused, or stays the same when it is written and read
+// again, and runs within its bounds.
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
@@ -40,7 +40,7 @@ void check_registers(const GraphFunction& function, const Block& block) {
   }
 }
 
-// Operators may take any memory, as they may for whoever calls them by name.
+// Operators may allocate any amount of memory, as they may when called by name.
 bool has_operators(const Block& block) {
   return std::any_of(block.nodes.begin(), block.nodes.end(), [](const Node& node) {
     return node.kind == NodeKind::Operator || std::any_of(node.blocks.begin(), node.blocks.end(), has_operators);

@@ -1,5 +1,5 @@
-// What arrives in a handshake between workers, as a stream of frames after a byte that says in which pieces it comes,
-// or as an address. Whatever it is, it is refused, or answered by what its sender believes.
+// Input of a handshake between workers: a stream of frames, after a byte that tells the size of the pieces; or an
+// address. Any input is refused, or gets an answer that its sender accepts.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -28,13 +28,13 @@ const Identity& own() {
   return identity;
 }
 
-// What a handshake proves is for these; a corpus has the proofs.
+// The handshake's proofs are for these nonces; the corpus has the proofs.
 const proof::Nonces& nonces() {
   static const proof::Nonces both{std::string(proof::kNonceSize, 'c'), std::string(proof::kNonceSize, 'l')};
   return both;
 }
 
-// What the listener answers, the connector takes.
+// The connector accepts the listener's answer.
 void answer(const Hello& hello, SocketKind kind, std::size_t files) {
   const Choice choice = choose(own(), hello, kind, files);
   require(choice.transport != "old", "what can't be used is not chosen");
@@ -54,7 +54,7 @@ void answer(const Hello& hello, SocketKind kind, std::size_t files) {
   if (!choice.transport.empty()) check(std::get<Welcome>(heard), hello, kind, own().worker);
 }
 
-// Whatever opens a handshake is answered by a challenge that its sender believes.
+// Any valid opening is answered by a challenge that its sender accepts.
 void take_opening(wire::BytesView frame) {
   Opening opening;
   try {

@@ -1,6 +1,6 @@
-// The memory of a process group after one of its ranks has scribbled over it: the input says where and what. The other
-// rank takes part in exchanges, receives and sends. Each ends with an error, or with bytes that stand in the buffers of
-// the rank that has sent them, and nothing else is read.
+// The memory of a process group after one of its ranks has overwritten parts of it: the input gives positions and
+// bytes. The other rank takes part in exchanges, receives and sends. Each ends with an error, or with bytes from the
+// buffers of the sending rank; nothing else is read.
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -18,7 +18,7 @@ using namespace distrun;
 using namespace distrun::collectives;
 using fuzz::require;
 
-constexpr std::size_t kHead = 4;  // bytes of an instruction: which structure (1), where in it (2), how many bytes (1)
+constexpr std::size_t kHead = 4;  // bytes of an instruction: structure (1), position in it (2), number of bytes (1)
 constexpr std::size_t kBytes = 4096, kLarge = 100'000;
 constexpr std::uint64_t kTag = 5;
 
@@ -27,11 +27,11 @@ struct Region {
   std::size_t size;
 };
 
-// Rank 0, and what rank 1 has shown before it scribbles: that it calls the same twice, and has sent a message.
+// Rank 0, and what rank 1 has shown before it overwrites: two identical calls, and a sent message.
 struct World {
   World() {
     area.take_seat(0);
-    area.seat(1).pid = INT_MAX;  // no process: nothing of this machine is read
+    area.seat(1).pid = INT_MAX;  // no such process: nothing is read on this machine
     area.pid_of(1);
     group.name = "world";
     group.ranks = {0, 1};

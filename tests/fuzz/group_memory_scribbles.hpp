@@ -1,6 +1,6 @@
 #pragma once
-// What a rank may write over the memory of its group, as group_memory_fuzz.cpp reads it: which structure, where in it,
-// how many bytes, and what.
+// Builds instructions for group_memory_fuzz.cpp, by which a rank overwrites its group's memory: structure, position in
+// it, number of bytes, and bytes.
 #include <array>
 #include <cstddef>
 #include <cstring>

@@ -1,5 +1,5 @@
-// A summary on its way into a history: refused, and the history is as before; or recorded as a whole, once, and every
-// question about it has an answer that fits.
+// A summary imported into a history: refused, which leaves the history unchanged; or recorded as a whole, once, and all
+// queries about it have consistent answers.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/history/import.hpp>
 
@@ -18,7 +18,7 @@ history::Limits small() {
   return limits;
 }
 
-// Stands still, later than what the corpus tells of.
+// Stands still, later than the times in the corpus.
 class StillClock final : public base::Clock {
  public:
   base::TimePoint now() const override { return {}; }

@@ -1,5 +1,5 @@
-// Writes the corpora that are not written by hand, with the project's own encoders: make_corpus DIRECTORY.
-// Run it again when a message changes.
+// Writes the corpora that are not written by hand, with the project's encoders: make_corpus DIRECTORY. Run it again
+// when a message changes.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -97,7 +97,7 @@ void write_tables() {
   write("plugin_table/refused", wire::encode(wire::PluginTable{{small}}));
 }
 
-// What a probe tells.
+// The output of a probe.
 void write_stacks(const std::string& name, const evidence::Stacks& stacks) {
   wire::Bytes bytes = wire::pack(ProbeFrame::Table, 0, wire::StackTable{stacks.table});
   for (const evidence::Process& process : stacks.processes) {
@@ -108,7 +108,7 @@ void write_stacks(const std::string& name, const evidence::Stacks& stacks) {
   write("stacks/" + name, bytes);
 }
 
-// Scribbles: 3 bytes where, 1 how many, and what.
+// Instructions of board_fuzz.cpp: position (3 bytes), count (1), and the bytes.
 void write_board() {
   const auto wait = static_cast<std::uint32_t>(offsetof(board::Slot, waits));
   wire::Bytes bytes;
@@ -139,7 +139,7 @@ void write_daemon() {
   write("daemon/daemon", daemon);
 }
 
-// A client that asks for each thing once.
+// A client that makes each request once.
 void write_store() {
   using stores::Op;
   wire::Bytes client;
@@ -165,7 +165,7 @@ void write_store() {
   write("store/half", {client.begin(), client.begin() + 50});
 }
 
-// Functions as callers send them: what has operators, and what runs without.
+// Functions as callers send them: with operators, and without.
 void write_graphs() {
   rpc::GraphBuilder heavy("heavy");
   const rpc::GraphValue tensor = heavy.parameter("tensor");
@@ -190,12 +190,12 @@ void write_graphs() {
   write("graph/raises", callee->encoded().bytes);
 }
 
-// Of the class that the fuzzers know, too.
+// A class that the fuzzers know, too.
 struct Box {
   std::string text;
 };
 
-// The tensors are those that the fuzzers have, in their order.
+// The tensors are those of the fuzzers, in their order.
 rpc::Value every_kind() {
   const Tensor indices = tensor::from_values<std::int64_t>({0, 2, 1, 0}, Dims{2, 2}), values = tensor::ones({2});
   const rpc::Value sparse(tensor::sparse_coo(indices, values, {3, 4}));
@@ -217,7 +217,7 @@ void write_values() {
         rpc::pack(rpc::to_value(std::vector<std::vector<std::vector<int>>>{{{1}}, {{2, 3}, {}}})).bytes);
 }
 
-// Of a call from 1000 to 2000 ns.
+// Events of a call from 1000 to 2000 ns.
 void write_profiles() {
   const auto event = [](const std::string& name, std::int64_t begin, std::int64_t end) {
     profiler::Event made;
@@ -240,7 +240,7 @@ void write_profiles() {
   write("profile/options", profiler::encode_options({.record_shapes = true, .profile_memory = true}));
 }
 
-// After a byte that says what it is.
+// After a byte that selects the kind.
 void write_calls() {
   const std::string call(1, '\0'), reply = "\1", error = "\2";
   rpc::Arguments arguments;
@@ -268,7 +268,7 @@ void write_calls() {
   write("call/error", bytes.take(), error);
 }
 
-// As a peer's ring has them, after a byte that says in which pieces they are seen.
+// As in a peer's ring, after a byte that tells the size of the pieces.
 void write_messages() {
   using namespace agents::pipe;
   const Tensor base = tensor::view(tensor::arange(24), {4, 6});
@@ -289,7 +289,7 @@ void write_messages() {
   write("message_stream/in_pieces", bytes, "\x0c");
 }
 
-// As the room dist_autograd has it: the context, the message, its tensors, what they depend on.
+// As in dist_autograd: the context, the message, its tensors, and their dependencies.
 struct ContextOrigin {
   int from = 0;
   std::int64_t message = 0;

@@ -1,6 +1,5 @@
-// Messages as a peer writes them into its ring, after a byte that says in which pieces they are seen. Whatever they
-// are, the stream is refused, or they are the same again when they are written and read, and their tensors lie in their
-// memory.
+// Messages as a peer writes them into its ring, after a byte that tells the size of the pieces. Any stream is refused,
+// or its messages stay the same when they are written and read again, and their tensors are within their memory.
 #include <cstring>
 #include <optional>
 
@@ -24,7 +23,7 @@ void read_nothing(std::uint64_t address, std::byte* to, std::size_t bytes) {
   std::memset(to, 0, bytes);
 }
 
-// The first and the last of its elements.
+// Reads the first and the last of its elements.
 void touch(const Tensor& tensor) {
   if (tensor.numel() == 0) return;
   const std::size_t element = size_of(tensor.dtype());

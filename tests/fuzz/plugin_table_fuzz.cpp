@@ -1,4 +1,4 @@
-// A lister's table: read or refused; one that is read keeps every promise of plugin_table.hpp.
+// A lister's table: read or refused. A table that was read satisfies every guarantee of plugin_table.hpp.
 #include <set>
 
 #include <distrun/common/base/error.hpp>

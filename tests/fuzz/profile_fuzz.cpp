@@ -1,5 +1,5 @@
-// What another worker tells of what it has done for a call. Whatever it is, it is refused, or it is events within the
-// call that can be looked at in every way.
+// Another worker's events for a call. Any input is refused, or decodes to events within the call that every view
+// accepts.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/profiler/averages.hpp>
 #include <distrun/runtime/profiler/chrome_trace.hpp>

@@ -1,5 +1,5 @@
-// What another worker, or a rank's page, says of references, after a byte that says which. Whatever it is, it is
-// refused, or it is the same again when it is written and read; and a protocol that hears it stays of one piece.
+// Data on references from another worker or a rank's page, after a byte that selects which. Any input is refused, or
+// stays the same when it is written and read again; and a protocol that receives it stays consistent.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/ledger/ledger.hpp>
 #include <distrun/runtime/rref/owned_value.hpp>
@@ -27,7 +27,7 @@ bool is_read_as_written(wire::BytesView bytes) {
   return true;
 }
 
-// Two bytes a message: what it is, and whose; the protocol has something of each kind.
+// Two bytes per message: kind, and reference; the protocol has an entry of each kind.
 void hear(const std::uint8_t* data, std::size_t size) {
   rref::ForkProtocol protocol(0);
   const rref::RRefId own = protocol.next_rref();

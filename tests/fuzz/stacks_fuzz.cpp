@@ -1,5 +1,5 @@
-// What a probe tells: a stream of tables and processes, read or refused frame by frame, gathered, merged and written as
-// lines. Whatever was told, indices are good, every thread is in one leaf, and the lines are few and printable.
+// The output of a probe: a stream of tables and processes, read or refused frame by frame, gathered, merged and written
+// as lines. For any input, indices are valid, every thread is in one leaf, and the lines are few and printable.
 #include <algorithm>
 #include <set>
 
@@ -30,7 +30,7 @@ void gather(const wire::Frame& frame, evidence::StacksBuilder& builder) {
   }
 }
 
-// Every other process is a rank, as a collector would say.
+// Every other process is a rank, as a collector would set it.
 Stacks gather(wire::BytesView stream) {
   evidence::StacksBuilder builder;
   wire::FrameSplitter splitter(wire::kProtocol<wire::ProbeFrame>);
@@ -38,7 +38,7 @@ Stacks gather(wire::BytesView stream) {
   try {
     while (const auto frame = splitter.next()) gather(*frame, builder);
   } catch (const Error&) {
-    // What came before counts.
+    // Frames before the error count.
   }
   Stacks stacks = builder.take();
   for (evidence::Process& process : stacks.processes) process.rank = process.index % 2 == 0 ? process.index / 2 : -1;
@@ -84,7 +84,7 @@ std::string check_lines(const Stacks& stacks, const StackTree& tree, std::size_t
   return evidence::plain(lines);
 }
 
-// What two threads of one id are called depends on which comes first: only one of them can be true.
+// The name of two threads with the same id depends on which comes first: only one can be right.
 bool has_one_of_each(const Stacks& stacks) {
   std::set<std::pair<std::int32_t, std::int32_t>> threads;
   std::set<std::int32_t> pids;

@@ -1,5 +1,4 @@
-// What a client sends to a store's server, as a stream of frames. Whatever it is, it is done or refused, and the table
-// keeps its rules.
+// A client's stream of frames to a store's server. Any input is executed or refused, and the table keeps its rules.
 #include <optional>
 
 #include <distrun/common/base/error.hpp>

@@ -1,5 +1,5 @@
-// What a client sends in a handshake with a store's server, after a byte that says in which pieces it comes. Whatever
-// it is, it is not welcome: it can't have the proof for a nonce that is drawn after it was written.
+// A client's input to a handshake with a store's server, after a byte that tells the size of the pieces. Any input is
+// refused: it cannot have the proof for a nonce drawn after it was written.
 #include <algorithm>
 
 #include <distrun/runtime/store/server_greeting.hpp>

@@ -1,5 +1,5 @@
-// A summary file: read or refused. One that is read can be written, and what is written reads the same. Whatever it
-// holds, the reports that can be made of it keep their bounds.
+// A summary file: read or refused. A summary that was read, written again, reads the same. For any content, the reports
+// that can be created from it keep their bounds.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/github/github_annotations.hpp>

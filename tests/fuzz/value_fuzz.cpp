@@ -1,5 +1,5 @@
-// A value as another worker sends it, with tensors beside it. Whatever it is, it is refused, or it is the same again
-// when it is written and read.
+// A value as another worker sends it, with tensors beside it. Any input is refused, or stays the same when it is
+// written and read again.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 #include <distrun/runtime/rpc/values/codec.hpp>
@@ -19,7 +19,7 @@ struct Box {
 [[maybe_unused]] const auto box = rpc::RegisterClass<Box>("Box").by_value(
     [](const Box& object) { return object.text; }, [](const std::string& text) { return Box{text}; });
 
-// Those of a sparse one, and others.
+// The tensors of a sparse one, and others.
 const TensorList& tensors() {
   static const TensorList* const list = new TensorList{tensor::from_values<std::int64_t>({0, 2, 1, 0}, Dims{2, 2}),
                                                        tensor::ones({2}), tensor::zeros({}), tensor::zeros({0, 3})};
@@ -40,7 +40,7 @@ void take(const rpc::Packed& packed) {
   require(rpc::holds_instance(again) == rpc::holds_instance(value), "objects are where they were");
 }
 
-// Elements of sparse ones are looked at, as a callee does.
+// Reads the elements of sparse tensors, as a callee does.
 void densify(const rpc::Packed& packed) {
   try {
     const Tensor sparse = rpc::from_value<Tensor>(rpc::unpack(packed));

@@ -1,4 +1,4 @@
-// What the model is worth: protocols that do what they must not, in a line each, are found out (fork_protocol.lies).
+// Negative control of the model: it must detect protocols with a mutation of one line each (fork_protocol.lies).
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ constexpr std::size_t kMost = 3'000'000;
 
 struct Lie {
   const char* name;
-  const char* found;  // part of what is said
+  const char* found;  // part of the expected violation
   Bounds bounds;
 };
 

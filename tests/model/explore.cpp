@@ -23,7 +23,7 @@ std::string story(World& world, const std::vector<Action>& actions, const std::s
   return text + "and then:\n" + world.text(state);
 }
 
-// What is met first is looked at first, by its number in the order in which all were met.
+// Breadth first: visits states in the order in which they were found, by their number.
 class Exploration {
  public:
   Exploration(const Bounds& bounds, std::size_t most) : world_(bounds), most_(most) {}
@@ -91,8 +91,8 @@ class Exploration {
   Explored found_;
 };
 
-// Of three steps two deliver something, if something is under way; of twelve others one is a drop: worlds grow before
-// they go.
+// Two of three steps deliver a packet, if any is in flight; one of twelve others is a drop: so worlds grow before they
+// shrink.
 const Action& choose(const std::vector<Action>& actions, base::Rng& rng) {
   const auto is_drop = [](const Action& each) {
     return each.kind == ActionKind::Die ||

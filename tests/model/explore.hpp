@@ -1,6 +1,6 @@
 #pragma once
-// Walks through a world: every order of events (breadth first, so that what is found is found by the fewest steps), or
-// one at random.
+// Explores a world: every order of events (breadth first, so that a violation is found by the fewest steps), or one at
+// random.
 #include <string>
 
 #include <distrun/common/base/rng.hpp>
@@ -12,19 +12,19 @@ namespace distrun::rref::model {
 struct Explored {
   std::size_t states = 0;
   std::size_t transitions = 0;
-  std::size_t ends = 0;   // states in which all is over
+  std::size_t ends = 0;   // final states
   std::size_t nodes = 0;  // states of one worker
   std::size_t depth = 0;
   bool is_complete = true;
-  std::string violation;  // what is wrong, and the steps that lead there; empty: nothing
+  std::string violation;  // the violation, and the steps that lead to it; empty: none
 };
 
-// Every state of it, up to `most`.
+// Visits every state, up to `most`.
 Explored explore(const Bounds& bounds, std::size_t most);
-// "explored N states, M transitions, depth D, in T s: 3 workers, 2 references, ..."
+// Returns "explored N states, M transitions, depth D, in T s: 3 workers, 2 references, ..."
 std::string text(const Explored& explored, const Bounds& bounds, double seconds);
 
-// One order of events up to the end.
+// Runs one random order of events to its end.
 Explored walk(const Bounds& bounds, base::Rng& rng);
 
 }  // namespace distrun::rref::model

@@ -1,5 +1,5 @@
-// Small worlds, every order of events. Bounds that multiply are in worlds of their own: shares make trees, references
-// meet in numbers and ids only, faults and losses cut across both.
+// Small worlds, in every order of events. Bounds that multiply are in separate worlds: shares build trees, references
+// interact only through numbers and ids, faults and losses combine with both.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMost = 8'000'000;
 
-// With one share or reference less, unless all tests are run whole: that takes minutes. Each fault that the negative
-// control plants is found in a smaller one.
+// Removes a share or a reference, unless all tests are run whole, which takes minutes. Each mutation of the negative
+// control is detected in a smaller world.
 Bounds small_enough(Bounds bounds) {
   if (testing::runs_whole()) return bounds;
   --(bounds.shares > 1 ? bounds.shares : bounds.references);
@@ -68,7 +68,7 @@ TEST_CASE("messages that are lost, doubled and late") {
   bounds.give_ups = 1;
   check_world(bounds);
   bounds = world(2, 1);
-  bounds.faults = 16;  // all of them
+  bounds.faults = 16;  // every exchange
   check_world(bounds);
 }
 

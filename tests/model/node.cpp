@@ -75,7 +75,7 @@ void Node::deliver(const Packet& packet, Outcome& outcome) {
   }
 }
 
-// A fork that is dropped as it arrives is not a case of its own: its end may be the next step.
+// A fork that is dropped on arrival needs no separate case: its end may be the next step.
 void Node::arrive(const Packet& packet, Outcome& outcome) {
   const Fork& fork = packet.fork;
   const bool is_there = protocol_.why_gone(fork.rref).empty() || values_.count(fork.rref) != 0;

@@ -1,6 +1,6 @@
 #pragma once
-// One worker of a model: its protocol, which is the code that runs in a session, and who uses what on it. It takes
-// steps; what each sends and does to values is its outcome.
+// One worker of a model: its protocol, which is the code that runs in a session, and the references in use on it. It
+// takes steps; an outcome is what a step sends and does to values.
 #include <map>
 #include <set>
 #include <string>
@@ -13,16 +13,16 @@
 namespace distrun::rref::model {
 
 enum class StepKind : std::uint8_t {
-  Remote,      // a call to `to` whose result stays there
-  MakeLocal,   // a value of its own
+  Remote,      // a call to `to` with a result that stays there
+  MakeLocal,   // a value of this worker
   ShareHeld,   // the `what`th of held() with `to`
   ShareValue,  // the `what`th of values() with `to`
   DropHeld,
   DropValue,
-  GiveUp,    // the creation of the `what`th of held()
-  Deliver,   // a packet
-  Withdraw,  // a packet that it has sent, and that was not
-  Lose,      // `to` is gone
+  GiveUp,    // gives up the creation of the `what`th of held()
+  Deliver,   // receives a packet
+  Withdraw,  // takes back a packet that could not be sent
+  Lose,      // notices that `to` is gone
 };
 
 struct Outcome {
@@ -33,15 +33,15 @@ struct Outcome {
   };
   std::vector<Packet> packets;
   std::vector<RRefId> released;
-  std::vector<Failed> failed;   // of forks that were used
-  std::vector<Failed> missing;  // forks that came to their owner, who has no value for them
-  std::vector<ForkId> ended;    // forks whose end is told to the owner
-  std::string wrong;            // whatever a worker can see for itself; empty: nothing
+  std::vector<Failed> failed;   // forks that were in use
+  std::vector<Failed> missing;  // forks that came to their owner, which has no value for them
+  std::vector<ForkId> ended;    // forks for which the owner was sent a UserDelete
+  std::string wrong;            // a violation that the worker can see itself; empty: none
 };
 
 class Node {
  public:
-  // A fork that somebody uses here.
+  // A fork in use here.
   struct Held {
     RRefId rref;
     WorkerId owner = -1;
@@ -49,22 +49,22 @@ class Node {
     unsigned lineage = 0;
     bool is_creation = false;
     bool is_confirmed = false;
-    bool is_given_up = false;  // can't be used, only dropped
+    bool is_given_up = false;  // can only be dropped
   };
 
   explicit Node(WorkerId self) : self_(self), protocol_(self) {}
 
-  // `packet` of Deliver and Withdraw.
+  // `packet` is for Deliver and Withdraw.
   Outcome take(StepKind kind, WorkerId to, std::size_t what, const Packet& packet);
 
   WorkerId self() const noexcept { return self_; }
   const ForkProtocol& protocol() const noexcept { return protocol_; }
   const std::map<ForkId, Held>& held() const noexcept { return held_; }
-  // Used here by their owner.
+  // Values that are in use on their owner.
   const std::set<RRefId>& values() const noexcept { return values_; }
-  // Nobody uses anything here, and the protocol keeps nothing.
+  // Returns whether nothing is in use here, and the protocol keeps nothing.
   bool is_clean() const;
-  // All of it: two nodes with the same text behave alike.
+  // Describes the whole state: two nodes with the same text behave alike.
   std::string text() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// What is under way between two workers of a model: calls and answers that carry forks, each of which arrives once or
-// is given back, and the protocol's own messages, which may be lost and doubled.
+// A packet in flight between two workers of a model: calls and answers that carry forks, each of which arrives once or
+// is taken back, and the protocol's messages, which may be lost and duplicated.
 #include <string>
 
 #include <distrun/runtime/rref/protocol/fork_message.hpp>
@@ -9,9 +9,9 @@ namespace distrun::rref::model {
 
 struct Packet {
   enum class Kind : std::uint8_t {
-    Create,   // a call whose result stays where it is made
+    Create,   // a call with a result that stays on the callee
     Created,  // its answer
-    Fork,     // a call or an answer with a fork in it
+    Fork,     // a call or an answer that contains a fork
     Message,
   };
   Kind kind{};
@@ -19,11 +19,12 @@ struct Packet {
   WorkerId to = -1;
   Fork fork{};            // all but Message
   ForkId shared_of{};     // Fork: held by the sender; none: the owner has shared its value
-  unsigned lineage = 0;   // Fork: whose end may take the value away before the owner knows of it, a bit each
+  unsigned lineage = 0;   // Fork: a bit for each worker whose death may remove the value before the owner knows of the
+                          // fork
   ForkMessage message{};  // Message
 };
 
-// All of it.
+// Describes the whole packet.
 std::string text(const Packet& packet);
 
 template <class Tag>

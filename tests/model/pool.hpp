@@ -1,6 +1,6 @@
 #pragma once
-// All nodes and packets that a model has met, each kept once and known by its number, and what steps make of them: a
-// step is taken by the real protocol once, however many worlds take it.
+// All nodes and packets that a model has met, each stored once and identified by its number, and the results of steps:
+// the real protocol takes a step once, however many worlds take it.
 #include <deque>
 #include <string>
 #include <unordered_map>
@@ -16,7 +16,7 @@ using PacketId = std::uint32_t;
 class Pool {
  public:
   struct Step {
-    NodeId node;  // what has become of it
+    NodeId node;  // the node after the step
     std::vector<PacketId> packets;
     Outcome outcome;  // without its packets
   };

@@ -1,4 +1,4 @@
-// Larger worlds, at random: one order of events up to the end, and another, for each seed.
+// Larger worlds, at random: random orders of events to their end, for each seed.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

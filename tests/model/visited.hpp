@@ -1,6 +1,6 @@
 #pragma once
-// States that were met, each by a fingerprint of 128 bits: two of the millions of a world would have to agree in all of
-// them for one to be missed.
+// The states that were met, each as a fingerprint of 128 bits: a state is missed only if it agrees in all of them with
+// another one of the millions of a world.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace distrun::rref::model {
 
 class Visited {
  public:
-  // False: it was there.
+  // Returns false if it was there already.
   bool add(const std::string& key) {
     if (2 * (size_ + 1) > table_.size()) grow();
     const Print print = print_of(key);
@@ -25,7 +25,7 @@ class Visited {
 
  private:
   struct Print {
-    std::uint64_t low = 0;  // both 0: nothing
+    std::uint64_t low = 0;  // both 0: empty
     std::uint64_t high = 0;
     friend bool operator==(const Print&, const Print&) = default;
   };

@@ -99,7 +99,7 @@ void World::count(State& state, StepKind step) const {
   if (step == StepKind::Withdraw) ++state.withdraws;
 }
 
-// Nothing reaches it any more. What it has sent may still arrive.
+// Removes packets to the dead worker. Packets that it has sent may still arrive.
 void World::die(State& state, WorkerId worker) const {
   state.dead = static_cast<std::int8_t>(worker);
   std::erase_if(state.flying, [&](PacketId each) { return pool_.packet(each).to == worker; });

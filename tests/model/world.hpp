@@ -1,11 +1,10 @@
 #pragma once
-// A world of a few workers, driven through its protocol by a network that delivers what is under way in any order: what
-// can happen next, what comes of it, and what must never come of it.
+// A world of a few workers, driven through its protocol by a network that delivers packets in any order: the possible
+// next actions, their results, and the violations.
 //
-// A message that was lost is sent again by its sender, later; one that was doubled is there twice. An exchange (a
-// message and its acknowledgement) has one such fault at most. Calls and answers arrive once, or are given back
-// (Withdraw). A worker dies at any moment; each survivor hears of it at any later one, and of nothing that it has sent
-// afterwards.
+// The sender sends a lost message again, later; a duplicated message arrives twice. An exchange (a message and its
+// acknowledgement) has at most one such fault. Calls and answers arrive once, or are taken back (Withdraw). A worker
+// may die at any moment; each survivor notices at any later moment, and then receives nothing more from it.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,16 +13,16 @@
 
 namespace distrun::rref::model {
 
-// How much may happen in all.
+// Limits of what happens in total.
 struct Bounds {
   int workers = 3;
   int references = 2;
   int shares = 3;
-  int faults = 0;           // exchanges that have one
-  int give_ups = 0;         // creations that are not waited for
-  int withdraws = 0;        // calls with forks that are given back
+  int faults = 0;           // exchanges with a fault
+  int give_ups = 0;         // creations that are given up
+  int withdraws = 0;        // calls with forks that are taken back
   int losses = 0;           // workers that die: 0 or 1
-  bool has_locals = false;  // values that their workers have made themselves
+  bool has_locals = false;  // values that workers create locally
   bool shares_with_self = false;
 };
 std::string text(const Bounds& bounds);
@@ -33,17 +32,17 @@ std::uint32_t exchange_of(const Packet& packet);
 
 struct State {
   std::vector<NodeId> nodes;
-  std::vector<PacketId> flying;       // in order
-  std::vector<std::uint32_t> faulty;  // exchanges that had their fault, in order
-  std::vector<std::uint32_t> again;   // of these, those whose message was sent again
-  std::uint8_t references = 0;        // made so far, and so on
+  std::vector<PacketId> flying;       // sorted
+  std::vector<std::uint32_t> faulty;  // exchanges that had their fault, sorted
+  std::vector<std::uint32_t> again;   // those of them with a message that was sent again
+  std::uint8_t references = 0;        // created so far; the next ones likewise
   std::uint8_t shares = 0;
   std::uint8_t give_ups = 0;
   std::uint8_t withdraws = 0;
   std::int8_t dead = -1;
-  std::uint8_t told = 0;  // who has heard of that, a bit each
+  std::uint8_t told = 0;  // workers that have noticed the death, a bit each
 
-  // All of it, as bytes.
+  // Returns the whole state as bytes.
   std::string key() const;
 };
 
@@ -52,7 +51,7 @@ enum class ActionKind : std::uint8_t { Step, Duplicate, Vanish, SendAgain, Die }
 struct Action {
   ActionKind kind{};
   StepKind step{};
-  std::int8_t worker = -1;  // who takes the step
+  std::int8_t worker = -1;  // the one that takes the step
   std::int8_t to = -1;
   std::uint32_t what = 0;  // see StepKind; a packet
 };
@@ -62,11 +61,11 @@ class World {
   explicit World(const Bounds& bounds) : bounds_(bounds) {}
 
   State first();
-  // What can happen next. Nothing: it is over. `reduced`: without orders that can't make a difference.
+  // Returns the possible next actions; none: the world has ended. `reduced`: omits orders that make no difference.
   std::vector<Action> actions(const State& state, bool reduced);
-  // What must not be is written to `violation`.
+  // Writes a violation to `violation`.
   State take(const State& state, const Action& action, std::string& violation);
-  // Of a world that is over. Empty: nothing is wrong.
+  // Checks a world that has ended. Empty: all is right.
   std::string leftovers(const State& state) const;
 
   std::string text(const State& state, const Action& action) const;

@@ -1,4 +1,4 @@
-// What can happen next in a world.
+// The possible next actions in a world.
 #include <algorithm>
 
 #include "model/world.hpp"
@@ -27,8 +27,8 @@ bool World::may_send(const State& state, WorkerId from, WorkerId to) const {
   return to != state.dead || !is_told(state, from);
 }
 
-// An acknowledgement that only ends its exchange. Nothing else depends on whether it is there, and it depends on
-// nothing but its own fault: whatever happens to it in some order of events may as well happen to it first.
+// Returns whether an acknowledgement only ends its exchange. Nothing else depends on it, and it depends only on its own
+// fault: whatever happens to it in some order of events may as well happen first.
 bool World::is_idle_ack(const State& state, const Packet& packet) const {
   if (packet.kind != Packet::Kind::Message || !is_ack(packet)) return false;
   const auto& outboxes = pool_.node(state.nodes[static_cast<std::size_t>(packet.to)]).protocol().outboxes();
@@ -52,7 +52,7 @@ void World::add_packet_actions(const State& state, PacketId id, Actions& actions
   actions.push_back({ActionKind::Vanish, {}, from, to, id});
 }
 
-// Workers are alike until the first reference is made, which is 0's, of 1.
+// Workers are symmetric until the first reference, which is created by worker 0 and owned by worker 1.
 void World::add_creations(const State& state, WorkerId worker, Actions& actions) const {
   if (state.references >= bounds_.references) return;
   const auto self = static_cast<std::int8_t>(worker);
@@ -92,8 +92,8 @@ void World::add_uses(const State& state, WorkerId worker, Actions& actions) cons
   }
 }
 
-// What waits for an acknowledgement, and nothing of its exchange is under way any more. Once is enough: only one of its
-// exchange was lost.
+// Adds messages that wait for an acknowledgement while nothing of their exchange is in flight. Once is enough: only one
+// packet of an exchange is lost.
 void World::add_sends_again(const State& state, WorkerId worker, Actions& actions) {
   if (state.faulty.empty()) return;
   const auto self = static_cast<std::int8_t>(worker);
@@ -122,7 +122,8 @@ void World::add_loss(const State& state, WorkerId worker, Actions& actions) cons
   }
 }
 
-// Once nothing is shared any more, its value's use by an owner is of no use: whatever needs it then is wrong.
+// After the last share, an owner's use of its value protects nothing: if something still needs it, that is a violation.
+// So drops it first.
 bool World::add_idle_drop(const State& state, Actions& actions) const {
   if (state.shares < bounds_.shares) return false;
   for (std::size_t i = 0; i < state.nodes.size(); ++i) {

@@ -1,9 +1,9 @@
-// What must never be in a world.
+// The violations of a world.
 #include "model/world.hpp"
 
 namespace distrun::rref::model {
 
-// Whoever is dead could have taken the value away before its owner knew.
+// Returns whether the dead worker could have caused the release of the value before its owner knew of the fork.
 bool World::is_broken(const State& state, unsigned lineage) const {
   return state.dead >= 0 && (lineage >> static_cast<unsigned>(state.dead) & 1) != 0;
 }
@@ -28,7 +28,7 @@ void World::check_outcome(const State& state, WorkerId worker, const Outcome& ou
   }
 }
 
-// No use of it is left, or under way.
+// Checks that no use of the value is left, or in flight.
 std::string World::check_release(const State& state, RRefId r) const {
   for (std::size_t i = 0; i < state.nodes.size(); ++i) {
     if (static_cast<int>(i) == state.dead) continue;
@@ -45,7 +45,7 @@ std::string World::check_release(const State& state, RRefId r) const {
   return "";
 }
 
-// G2: its owner knows of each child of a fork that has ended.
+// G2: the owner knows each child of a fork that has ended.
 std::string World::check_end(const State& state, ForkId ended) const {
   const auto bad = [&](ForkId child) {
     return "fork " + brief(ended) + " has ended, and its owner does not know of its child " + brief(child);
@@ -65,7 +65,8 @@ std::string World::check_end(const State& state, ForkId ended) const {
   return "";
 }
 
-// The owner has noted each fork that is confirmed, and expects those that are not: whoever asks for the value gets it.
+// The owner has noted each confirmed fork, and still has the value of those not yet confirmed: a worker that asks for
+// the value gets it.
 void World::check_uses(const State& state, std::string& violation) const {
   const auto is_gone = [&](WorkerId owner, RRefId r) {
     return owner != state.dead &&

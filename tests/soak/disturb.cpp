@@ -17,7 +17,7 @@ namespace {
 using fixtures::Disturbs;
 
 constexpr milliseconds kVictimComesWithin{1000};
-constexpr int kPipeBytes = 4096;  // so that a reader who does not read is soon felt
+constexpr int kPipeBytes = 4096;  // small, so that a reader that does not read blocks distrun soon
 
 void close_once(int& fd) {
   if (fd >= 0) close(fd);

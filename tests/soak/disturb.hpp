@@ -1,5 +1,5 @@
 #pragma once
-// What happens to distrun while it runs: somebody kills one of its processes, or does not read what it says.
+// Disturbances of distrun while it runs: one of its processes is killed, or its output is not read.
 #include <chrono>
 #include <string>
 
@@ -11,12 +11,12 @@ namespace distrun::soak {
 
 using testing::milliseconds;
 
-// Kills the zygote, coordinator or guard of a run, or the daemon that has started it, once there is one. False: there
-// was none any more, or none came within a second. `running` is what the user has started; `daemon` is null for a run
-// without one.
+// Kills the zygote, coordinator or guard of a run, or the daemon that has started it, once it exists. Returns false if
+// it was gone already, or did not appear within a second. `running` is the program that the user has started; `daemon`
+// is null for a run without one.
 bool strike(const testing::Running& running, const testing::Daemon* daemon, fixtures::Disturbs what);
 
-// The reader of a pipe, made before the program whose output it is. Lives on one thread.
+// The reader of a pipe, created before the program that writes to it. Lives on one thread.
 class Reader {
  public:
   // Throws std::system_error.
@@ -25,12 +25,13 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // The end to write to; to be closed with hand_over() once the program has it.
+  // Returns the writing end; close it with hand_over() once the program has it.
   int end_to_write() const noexcept { return write_; }
   void hand_over();
-  // Nobody reads any more.
+  // Closes the reading end.
   void go_away();
-  // Reads so much at a time, with this pause after each, until all writers are gone or `limit` is over. All that came.
+  // Reads up to `bytes` at a time, with a `pause` after each, until all writers are gone or `limit` is over. Returns
+  // all that was read.
   std::string read(std::size_t bytes, milliseconds pause, milliseconds limit);
 
  private:

@@ -9,7 +9,7 @@ using fixtures::Disturbs;
 
 constexpr int kCasesMin = 20;
 constexpr int kCasesMax = 50;
-constexpr int kCasesCutShort = 10;  // of a run that does not come to its end
+constexpr int kCasesCutShort = 10;  // for a run that does not finish
 constexpr int kJobsMax = 4;
 constexpr int kStrikeMsMax = 2500;
 
@@ -26,12 +26,12 @@ std::string Case::id() const {
          ",moment=" + moment;
 }
 
-// Not std::shuffle, which may differ from one library to the next.
+// Not std::shuffle, which may differ between libraries.
 void Draw::shuffle(std::vector<std::string>& names) {
   for (std::size_t left = names.size(); left > 1; --left) std::swap(names[left - 1], names[below(left)]);
 }
 
-// Each fault comes once before any comes again. What needs the run for itself waits for one without --jobs.
+// Each fault comes once before any comes again. A fault that must run alone waits for an invocation without --jobs.
 std::string Draw::next_fault(const Invocation& invocation) {
   std::vector<std::string>& bag = bags_[invocation.isolation];
   const auto fits = [&](const std::string& name) {
@@ -89,7 +89,7 @@ Invocation Draw::next(int cases_max) {
   const bool is_cut_short = fixtures::soak_disturbance(invocation.disturbs).told == fixtures::Told::ByEvents;
   if (is_cut_short) count = kCasesCutShort;
   for (int i = 0; i < count; ++i) invocation.cases.push_back(choose_case(invocation));
-  // Cut off only afterwards: what is drawn does not depend on how much is wanted.
+  // Cut only afterwards: the draws do not depend on the number of tests wanted.
   if (count > cases_max) invocation.cases.resize(static_cast<std::size_t>(cases_max));
   return invocation;
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Which tests a soak runs, and how: everything that is random comes from here, and from one seed. The order of draws
-// does not depend on how many are wanted, so an invocation can be had again by the seed and its number.
+// Draws which tests a soak runs, and how: all randomness comes from here, and from one seed. The order of draws does
+// not depend on the number wanted, so an invocation can be repeated by the seed and its number.
 //
-// Some invocations go through a daemon, which is theirs alone: so the seed and a number repeat them, too. What must
-// come of their tests is the same.
+// Some invocations go through a private daemon, so the seed and a number repeat them, too. The expected results of
+// their tests are the same.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -31,9 +31,9 @@ struct Invocation {
   std::string isolation;
   bool through_daemon = false;
   int jobs = 1;
-  std::uint64_t seed = 0;  // of distrun: it shuffles
+  std::uint64_t seed = 0;  // for distrun, which shuffles
   fixtures::Disturbs disturbs = fixtures::Disturbs::Nothing;
-  std::chrono::milliseconds after{};  // when it happens
+  std::chrono::milliseconds after{};  // when the disturbance happens
   std::vector<Case> cases;
 };
 
@@ -41,8 +41,8 @@ class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
 
-  // The next one, with at most so many tests; isolations take turns. The first for each isolation has every fault once
-  // and no disturbance.
+  // Returns the next one, with at most `cases_max` tests; isolations take turns. The first for each isolation has every
+  // fault once and no disturbance.
   Invocation next(int cases_max);
 
  private:
@@ -58,7 +58,7 @@ class Draw {
 
   std::mt19937_64 random_;
   int drawn_ = 0;
-  std::map<std::string, std::vector<std::string>> bags_;  // faults that an isolation has not had in this turn
+  std::map<std::string, std::vector<std::string>> bags_;  // faults that an isolation has not had in this round
 };
 
 }  // namespace distrun::soak

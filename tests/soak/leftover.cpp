@@ -7,7 +7,7 @@
 namespace distrun::soak {
 namespace {
 
-constexpr std::uint64_t kOfAttempts = (1U << 24U) - 1;  // low bits, which tell attempts apart
+constexpr std::uint64_t kOfAttempts = (1U << 24U) - 1;  // low bits, which distinguish attempts
 
 std::uint64_t run_tag_of(pid_t pid) {
   rlimit limit{};

@@ -1,6 +1,6 @@
 #pragma once
-// Processes that a run left and that say nothing of it in their environment: known by the soft RLIMIT_LOCKS, whose
-// high bits distrun gives to all processes of a run, or by what the summary says of them.
+// Finds processes that a run left without its mark in their environment: by the soft RLIMIT_LOCKS, whose high bits
+// distrun sets in all processes of a run, or by the summary.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace distrun::soak {
 
-// The high bits that the ranks in the sandbox have; 0: there are none, or they have no tag.
+// Returns the high bits of the ranks in the sandbox; 0: there are no ranks, or they have no tag.
 std::uint64_t tag_in_use(const testing::Sandbox& sandbox);
-// Who has them and is alive, one sentence each. None for 0.
+// Returns a sentence for each living process with that tag. None for 0.
 std::vector<std::string> processes_with(std::uint64_t tag);
-// Who is told to have been ended, and is alive.
+// Returns a sentence for each process that the summary reports as ended, and that still lives.
 std::vector<std::string> not_ended(const testing::Summary& summary);
 
 }  // namespace distrun::soak

@@ -1,5 +1,5 @@
-// soak_tests N [--seed S] [--only K] [--parallel P] [--keep DIRECTORY]: N tests that go wrong at random, each compared
-// with what must come of it; scripts/soak says more. Exit status: 0 all was right, 1 something was not, 2 usage.
+// soak_tests N [--seed S] [--only K] [--parallel P] [--keep DIRECTORY]: runs N tests with random faults and compares
+// each with its expected outcome; scripts/soak says more. Exit status: 0 all was right, 1 something was not, 2 usage.
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ Options read_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-// Invocations are drawn one after the other and played by several threads.
+// Draws invocations in sequence and plays them on several threads.
 class Soak {
  public:
   Soak(Options options, Programs programs, bool small_disks)
@@ -123,7 +123,7 @@ class Soak {
 
   const Options options_;
   const bool shows_progress_ = isatty(STDOUT_FILENO) != 0;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all below
   Draw draw_;
   int drawn_ = 0;
   Tally tally_;

@@ -1,4 +1,4 @@
-// The neighbour itself: one that makes nothing would disturb nobody, and nobody would notice.
+// Tests the neighbour itself: one that does nothing would disturb no test, and that would go unnoticed.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace distrun::testing;
 
-// How many segments of System V it has made; empty: the kernel does not say.
+// Returns the number of System V segments that the process has created; nullopt: the kernel does not tell.
 std::optional<long> segments_of(pid_t pid) {
   const std::string path = "/proc/sysvipc/shm";
   if (!exists(path)) return std::nullopt;
@@ -45,7 +45,7 @@ std::set<std::filesystem::file_type> kinds_in(const std::string& directory) {
   return kinds;
 }
 
-// Seconds that a process and its children that have ended had of a CPU.
+// Returns the CPU seconds of a process and of its children that have ended.
 double cpu_of(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   std::istringstream fields(stat.substr(stat.rfind(')') + 1));

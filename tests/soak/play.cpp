@@ -22,8 +22,8 @@ namespace {
 using namespace distrun::testing;
 using fixtures::Disturbs;
 
-// What is left when the client or the CLI has ended already: a guard that was killed leaves its run's end to the
-// coordinator; a daemon that was killed leaves runs, which end as they do by SIGTERM.
+// Time that a clean-up may take after the client or the CLI has ended: if the guard was killed, the coordinator ends
+// the run; if the daemon was killed, its runs end as by SIGTERM.
 milliseconds gone_within(Disturbs what) {
   if (what == Disturbs::KilledGuard) return milliseconds(1000);
   return milliseconds(what == Disturbs::KilledDaemon ? 3000 : 0);
@@ -41,20 +41,20 @@ bool has_reader(Disturbs what) {
   return what == Disturbs::SlowReader || what == Disturbs::StalledReader || what == Disturbs::GoneReader;
 }
 
-// More than all its tests can take one after the other.
+// Longer than all its tests take in sequence.
 milliseconds limit_of(const Invocation& invocation) {
   const auto each = milliseconds(fixtures::kSoakBoundMs + fixtures::kLatestEndMs);
   return at_latest(kStartAndEnd + each * invocation.cases.size());
 }
 
-// How distrun runs for one invocation beside a neighbour, and what it comes to.
+// Runs distrun for one invocation beside a neighbour, and collects the results.
 class Run {
  public:
   Run(const Programs& programs, const Invocation& invocation, bool small_disks)
       : invocation_(invocation), programs_(programs), sandbox_(programs.distrun) {
     if (small_disks) disk_.emplace(sandbox_.temp());
     std::vector<std::string> shared{sandbox_.start_directory()};
-    if (!disk_) shared.push_back(sandbox_.temp());  // it would fill the small disk
+    if (!disk_) shared.push_back(sandbox_.temp());  // the neighbour would fill the small disk
     neighbour_.emplace(programs.neighbour, std::move(shared));
     if (invocation.through_daemon) daemon_.emplace(programs.daemon);
   }
@@ -87,7 +87,7 @@ class Run {
   std::optional<SmallDisk> disk_;
   std::optional<Neighbour> neighbour_;
   std::optional<Daemon> daemon_;
-  std::string run_id_;  // where no summary says it
+  std::string run_id_;  // when no summary has it
   std::uint64_t tag_ = 0;
   Seen seen_;
 };
@@ -140,7 +140,7 @@ void Run::run_with_reader(Command command) {
   finish(running, limit);
 }
 
-// There is one /dev/shm: names of another run are not this one's.
+// All runs share /dev/shm: ignores the names of other runs.
 Texts Run::remains() const {
   Texts all = sandbox_.remains();
   std::erase_if(all, [&](const std::string& what) {
@@ -160,20 +160,20 @@ void Run::look() {
   } catch (const std::exception& error) {
     seen_.no_summary = error.what();
   }
-  // A kill that came when all was written has changed nothing.
+  // A kill after everything was written has changed nothing.
   const bool changed = !seen_.summary || seen_.exit_code == 3;
   const bool is_told =
       invocation_.disturbs == Disturbs::KilledCoordinator || invocation_.disturbs == Disturbs::KilledDaemon;
   if (is_told && !changed) seen_.struck = false;
-  // When distrun ends it has cleaned up, but for what gone_within() says.
+  // When distrun ends it has cleaned up, except as allowed by gone_within().
   const auto nothing_left = [&] { return remains().empty(); };
   eventually(scaled(gone_within(invocation_.disturbs)), nothing_left);
   seen_.remains = remains();
   seen_.verdicts = verdicts_in_events(sandbox_.output() + "/events.ndjson");
 }
 
-// Only what is this run's: Sandbox::sweep() would take names in /dev/shm from those beside it. Directories go with the
-// sandbox.
+// Removes only what belongs to this run: Sandbox::sweep() would remove other runs' names in /dev/shm. Directories are
+// removed with the sandbox.
 void Run::sweep() const {
   for (const ProcessInfo& info : sandbox_.processes()) kill(info.pid, SIGKILL);
   for (const std::string& name : names_in("/dev/shm")) {
@@ -181,7 +181,7 @@ void Run::sweep() const {
   }
 }
 
-// While the run of the one before may still be ending.
+// Starts it while the previous daemon's run may still be ending.
 void Run::start_daemon_again() {
   daemon_->kill();  // it is dead; this waits for it
   daemon_->start();

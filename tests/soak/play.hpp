@@ -1,6 +1,6 @@
 #pragma once
-// Runs distrun for an invocation, disturbs it, and collects what can be seen of it afterwards. Each in a sandbox of its
-// own, so several can play at the same time.
+// Runs distrun for an invocation, disturbs it, and collects what can be observed afterwards. Each has a separate
+// sandbox, so several can play at the same time.
 #include <string>
 #include <vector>
 
@@ -16,13 +16,13 @@ struct Programs {
   std::string neighbour;
 };
 
-// The arguments for distrun that select a test and say how it runs; the same for a test alone as for many.
+// Returns the arguments for distrun that select tests and say how they run; the same for one test as for many.
 Texts arguments_for(const Invocation& invocation, const std::string& plugin);
 
 class Play {
  public:
-  // `small_disks`: the temporary directory can be one. Where findings are to be looked at, reports are copied to the
-  // directory `keep` if it is not empty and something is wrong.
+  // `small_disks`: the temporary directory may be a small disk. If `keep` is not empty and something is wrong, reports
+  // are copied to that directory for inspection.
   Play(Programs programs, bool small_disks, std::string keep)
       : programs_(std::move(programs)), small_disks_(small_disks), keep_(std::move(keep)) {}
 

@@ -13,7 +13,7 @@
 namespace distrun::soak {
 namespace {
 
-// Where only root may mount, everybody may be root of a namespace of users; each stays who it is for the files.
+// If only root may mount, a user can be root of a user namespace; file ownership stays the same.
 bool own_users_and_mounts() {
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());

@@ -1,14 +1,14 @@
 #pragma once
-// A disk that is soon full: a tmpfs over a directory, where this user may mount one.
+// A small disk that fills up soon: a tmpfs over a directory, if this user may mount one.
 #include <string>
 
 namespace distrun::soak {
 
-// Gives this process mounts of its own, so that none outlives it. To be called once, before any thread is made. False:
-// it may not have them, and no SmallDisk can be made.
+// Gives this process a private mount namespace, so that no mount outlives it. Call it once, before any thread starts.
+// Returns false if that is not permitted; then no SmallDisk can be created.
 bool own_mounts();
 
-// Mounts a disk of 4 MiB over `path`, and takes it away in the end. Throws std::system_error.
+// Mounts a disk of 4 MiB over `path`; the destructor unmounts it. Throws std::system_error.
 class SmallDisk {
  public:
   explicit SmallDisk(std::string path);

@@ -1,4 +1,4 @@
-// The soak's own judgement: what it draws, and that it finds what is wrong.
+// Tests the soak itself: what it draws, and that it detects errors.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -61,7 +61,7 @@ Seen seen_with(TestResult test) {
   return seen;
 }
 
-// Of all that was checked.
+// Returns the number of errors in all checks.
 std::size_t wrong_in(const std::vector<Checked>& all) {
   std::size_t count = 0;
   for (const Checked& each : all) count += each.wrong.size();

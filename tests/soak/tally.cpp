@@ -14,7 +14,7 @@ std::string padded(std::string text) {
   return text;
 }
 
-// As a shell takes it.
+// Returns the command as typed in a shell.
 std::string command_line(const std::string& program, const Texts& arguments) {
   std::string line = program;
   for (const std::string& argument : arguments) line += " " + argument;

@@ -1,5 +1,5 @@
 #pragma once
-// What a soak came to: counts by fault and isolation, and everything that was wrong, with how to have it again.
+// The results of a soak: counts by fault and isolation, and every error, with the command that repeats it.
 #include <map>
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace distrun::soak {
 
-// How the whole soak was started, for what is said of repeating a part of it.
+// How the whole soak was started, for the commands that repeat a part of it.
 struct Origin {
   int tests = 0;
   std::uint64_t seed = 0;
@@ -25,7 +25,7 @@ class Tally {
 
   int tests() const noexcept { return tests_; }
   int wrong() const noexcept { return static_cast<int>(wrong_.size()); }
-  // Faults and disturbances by isolation: how many there were, and how many of these were wrong.
+  // Returns faults and disturbances by isolation: how many there were, and how many of them were wrong.
   std::string matrix() const;
   std::string wrong_text() const;
 

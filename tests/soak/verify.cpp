@@ -119,7 +119,7 @@ class Checker {
   bool has_problem_ = false;
 };
 
-// Whether the disturbance explains this verdict.
+// Returns whether the disturbance explains this verdict.
 bool Checker::spoiled(const std::string& verdict) {
   if (disturbance_.spoils.empty() || verdict != disturbance_.spoils) return false;
   return ++spoiled_ <= invocation_.jobs || disturbance_.spoils_all;

@@ -1,5 +1,5 @@
 #pragma once
-// Compares what came of tests with tests/fixtures/expected_soak.hpp. Pure: everything that was seen is handed in.
+// Compares the outcomes of tests with tests/fixtures/expected_soak.hpp. Pure: all observations are passed in.
 #include <map>
 #include <optional>
 #include <string>
@@ -13,34 +13,34 @@ namespace distrun::soak {
 
 using Texts = std::vector<std::string>;
 
-// What one test or one disturbance came to.
+// The result of checking one test or one disturbance.
 struct Checked {
   std::string row;  // of the matrix: a fault or a disturbance
   std::string isolation;
-  std::string id;  // of the test; empty for what holds of the whole invocation
+  std::string id;  // of the test; empty for the invocation as a whole
   Texts wrong;     // sentences; empty: all is right
 };
 
-// What an invocation was seen to come to.
+// The observed results of an invocation.
 struct Seen {
-  bool struck = false;  // the disturbance came while distrun ran; else it is as if there were none
+  bool struck = false;  // the disturbance came while distrun ran; otherwise it is ignored
   bool out_of_time = false;
   int exit_code = -1;
   int signal = 0;
   std::string console;
   std::optional<testing::Summary> summary;      // empty: there is none
-  std::string no_summary;                       // why
-  std::map<std::string, std::string> verdicts;  // of the tests that were over, by the stream of events
+  std::string no_summary;                       // why there is no summary
+  std::map<std::string, std::string> verdicts;  // of the finished tests, by the stream of events
   Texts remains;                                // what was left on the machine
-  // Exit codes of the run that the daemon had to serve afterwards, and of the daemon's own end. Empty: without one.
+  // Exit codes of a later run by the daemon, and of the daemon itself. Empty: no daemon.
   std::optional<int> served;
   std::optional<int> daemon_end;
   std::string console_served;
 };
 
-// `scale` multiplies bounds and graces.
+// `scale` multiplies timeouts and grace periods.
 Texts wrong_with_test(const Case& played, const std::string& isolation, const testing::TestResult& test, double scale);
-// One for each test that could be judged, and one for the invocation.
+// Returns a result for each test that could be judged, and one for the invocation.
 std::vector<Checked> check(const Invocation& invocation, const Seen& seen, double scale);
 
 }  // namespace distrun::soak
