@@ -17,8 +17,7 @@ constexpr std::size_t kMessagesMax = 100'000;  // remembered for Fail faults; la
 // Returns a number uniform in [0, 1).
 double unit_of(std::uint64_t drawn) noexcept { return static_cast<double>(drawn >> 11) * 0x1p-53; }
 
-// Identifies a message by its content. Equal answers are distinguished by the call that they answer; equal calls count
-// as retries of one call.
+// Identifies a message by its content. Equal answers differ by the call that they answer; equal calls are retries.
 std::uint64_t number_of(rpc::WorkerId to, FaultKind kind, const rpc::Message& message) {
   std::uint64_t number = base::derive_seed(static_cast<std::uint64_t>(to), base::name_of(kind));
   if (kind == FaultKind::Reply || kind == FaultKind::Failure || kind == FaultKind::Cancel) {

@@ -10,8 +10,7 @@
 namespace distrun::agents::faulty {
 namespace {
 
-// The notice that a connection was cut. An agent that does not know the section reads it as the cancellation of a call
-// that does not exist.
+// The notice that a connection was cut. Other agents read it as the cancellation of a call that does not exist.
 constexpr auto kCutSection = static_cast<rpc::SectionTag>(0xf0);
 constexpr std::uint64_t kNoCall = ~std::uint64_t{0};
 

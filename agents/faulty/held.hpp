@@ -47,14 +47,12 @@ class Held {
   Held& operator=(const Held&) = delete;
 
   // Takes the message, with copies of its tensors, if its fate or an ordered message before it requires that. Full: the
-  // limit is reached, and `message` is unchanged. Throws what copying throws, and Error{Overloaded} if the thread
-  // cannot start.
+  // limit is reached; `message` is unchanged. Throws what copying throws, and Error{Overloaded} without a thread.
   Holding take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate);
   void cut(rpc::WorkerKey to);
   // Returns whether take() has room for another message.
   bool has_room() const noexcept;
-  // Called after another message was sent to that worker. Returns the messages that were held behind it and are due
-  // now.
+  // Called after another message was sent to that worker. Returns the messages that were due behind it.
   std::vector<rpc::Message> passed(rpc::WorkerKey to);
   void forget(rpc::WorkerKey to) noexcept;
   // Sends what is held if `goes`, or else drops it. Idempotent.

@@ -15,8 +15,7 @@ struct Lie {
   std::optional<bool> is_readable;  // whether the message still decodes, to another value; nullopt: unknown
 };
 
-// Flips the bit of the payload that `drawn` chooses; of a reply, a bit of its value. Returns nullopt if there is no
-// such bit.
+// Flips the bit of the payload, or of a reply's value, that `drawn` chooses. Returns nullopt if there is no bit.
 std::optional<Lie> lie(rpc::Message& message, std::uint64_t drawn);
 // Returns for example "byte 5 of 17 is 0xfc and was 0x7c: another value".
 std::string describe(const Lie& lie, const rpc::Message& message);

@@ -156,8 +156,7 @@ void Lane::empty() noexcept {
   is_claimed_ = false;
 }
 
-// Moves the work to the receiver's pool, so that a thread is not kept here for as long as other threads of its rank
-// send.
+// Moves the work to the receiver's pool, so that other threads of its rank that keep sending do not hold this one.
 bool Lane::hand_over() noexcept {
   try {
     future::handler_pool_of(rank_).post_control(std::make_unique<LaneTask>(shared_from_this(), nullptr, 0));

@@ -49,8 +49,7 @@ class PorterEvents {
   // throws an Error, the peer is refused with its text.
   virtual std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) = 0;
 
-  // Called once per peer until forget() or ended(), whichever side has begun. An attempt of this side is then over,
-  // too.
+  // Called once per peer until forget() or ended(), whichever side has begun. Ends this side's attempt, too.
   virtual void connected(Connection connection) = 0;
   // An attempt of this side is over, and there is no connection.
   virtual void failed(rpc::WorkerKey peer, const base::Error& why) = 0;

@@ -20,8 +20,7 @@ inline std::int64_t monotonic_ns() noexcept {
   return std::chrono::duration_cast<base::Nanoseconds>(base::system_clock().now().time_since_epoch()).count();
 }
 
-// The shared page. A malicious peer can write anything: then the rank wakes up for nothing, or sleeps until another
-// peer rings.
+// The shared page. If a peer writes garbage, the rank wakes up for nothing, or sleeps until another peer rings.
 struct DoorPage {
   std::atomic<std::uint32_t> word{0};
   alignas(64) std::atomic<std::int64_t> parked_at_ns{0};  // monotonic time at which the rank fell asleep

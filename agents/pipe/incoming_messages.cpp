@@ -191,8 +191,7 @@ void IncomingMessages::parse_table(wire::BytesView bytes) {
   table.expect_end();
 }
 
-// Parses the shapes before memory is allocated, so that a tensor that uses a whole stretch alone is allocated like any
-// other.
+// Parses the shapes before memory is allocated, so that a tensor with a stretch of its own is allocated as usual.
 void IncomingMessages::parse_tensors(wire::ByteReader& table) {
   const std::uint32_t spans = table.count(1 + sizeof(std::uint64_t));
   if (spans > kTensorsMax) refuse("it has " + std::to_string(spans) + " stretches of memory");

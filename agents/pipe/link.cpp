@@ -118,8 +118,7 @@ bool Link::begin_meeting() noexcept {
   return true;
 }
 
-// Ignores errors: a peer that no longer reads may have sent the reason. The thread that reads that, or the end of the
-// stream, ends the link.
+// Ignores errors: the reason may still be in the stream; the thread that reads it, or the end, ends the link.
 bool Link::write(OutgoingMessage& message) {
   try {
     return message.write_to(*stream_);

@@ -42,13 +42,11 @@ class Traffic {
     kinds_[kind < kinds_.size() ? kind : 0].fetch_add(1, std::memory_order_relaxed);
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
-  // `way` "in" adds "messages_in", "messages_in.call", "bytes_in". Messages of the pipe itself are in the sum, without
-  // a line of their own.
+  // `way` "in" adds "messages_in", "messages_in.call", "bytes_in". The pipe's own messages are in the sum only.
   void add_to(std::map<std::string, std::string>& info, const std::string& prefix, const std::string& way) const;
 
  private:
-  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(rpc::kLastMessageKind) + 1> kinds_{};  // 0: the
-                                                                                                         // pipe's own
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(rpc::kLastMessageKind) + 1> kinds_{};  // 0: own
   std::atomic<std::uint64_t> bytes_{0};
 };
 
@@ -100,14 +98,12 @@ class Link {
   void dismiss(const Error& why) noexcept;
   // Delivers what has arrived. Called before the link ends.
   void drain(Delivery& delivery) noexcept;
-  // Nothing is delivered after it returns; descriptors and memory are released with the link. Do not call it from
-  // within a delivery.
+  // Nothing is delivered after it returns; frees descriptors and memory. Do not call it from within a delivery.
   void close() noexcept;
 
   // Reads up to `most` messages, unless another thread is reading. Returns how many. Ends the link on malformed input.
   int read(Delivery& delivery, int most) noexcept;
-  // Links in shared memory only: has_input() returns whether there is something to read; is_ready(), whether to read or
-  // write.
+  // Links in shared memory only: whether there is something to read; whether to read or to write.
   bool has_input() const noexcept {
     const ShmStream* const shm = shm_.load(std::memory_order_acquire);
     return shm != nullptr && !shm->is_empty();

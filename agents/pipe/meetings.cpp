@@ -84,8 +84,7 @@ void Meetings::accept(SocketKind kind) {
       incoming = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket))};
       go_on(incoming);  // most peers have sent their Opening already
     }
-  } catch (const Error&) {  // no descriptors are left; stops listening, since epoll would report the waiting peers
-                            // continuously
+  } catch (const Error&) {  // no descriptors are left; stops listening, or epoll would report the peers continuously
     listen(false);
     reopen_ = base::system_clock().now() + kShortage;
   }

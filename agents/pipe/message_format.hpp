@@ -11,8 +11,7 @@ inline constexpr std::uint8_t kInStream = 0, kInPeer = 1;  // where the memory o
 inline constexpr std::uint8_t kContiguous = 1;
 inline constexpr std::size_t kSectionsMax = 32;
 
-// A section of the pipe: a time of the sender's clock, which its machine shares. Memory read out of the sender after
-// that time may have changed.
+// A section of the pipe: a time of the machine's clock. Memory read out of the sender later may have changed.
 inline constexpr auto kKeptUntil = static_cast<rpc::SectionTag>(128);
 
 }  // namespace distrun::agents::pipe

@@ -51,8 +51,7 @@ class Parts {
 
  private:
   std::uint64_t skip_;
-  std::array<iovec, kPartsMax> parts_;  // only the first count_ are set; the others are not cleared, since there are
-                                        // many
+  std::array<iovec, kPartsMax> parts_;  // only the first count_ are set; clearing all would be slow
   std::size_t count_ = 0;
 };
 

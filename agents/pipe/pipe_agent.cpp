@@ -21,8 +21,7 @@ Link::Limit limit_of(const rpc::Message& message) noexcept {
 }
 
 constexpr std::size_t kEndMax = 1024;
-constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // limit of probing the address of a worker that is
-                                                                     // exiting
+constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // limit of probing an exiting worker's address
 
 }  // namespace
 

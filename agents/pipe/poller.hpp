@@ -1,6 +1,5 @@
 #pragma once
-// Wraps an epoll instance. Does not own the descriptors; each has a token that tells its purpose. Any thread may add
-// and remove; one thread waits.
+// Wraps an epoll instance. Does not own the descriptors. Any thread may add and remove; one thread waits.
 #include <sys/epoll.h>
 
 #include <array>
@@ -34,8 +33,7 @@ class Poller {
   void change(int fd, std::uint32_t events, Token token) noexcept;
   void remove(int fd) noexcept;
 
-  // Blocks until a descriptor is ready, or returns at once unless `sleeps`. May return none. The result is valid
-  // until the next call.
+  // Blocks until a descriptor is ready, or, unless `sleeps`, returns at once. Valid until the next call.
   std::span<const Polled> wait(bool sleeps) noexcept;
 
   void close() noexcept { epoll_.reset(); }

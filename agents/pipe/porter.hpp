@@ -35,8 +35,7 @@ class Porter {
   const std::string& address() const noexcept { return address_; }
   // Starts the thread; call it once. Throws Error{Overloaded} if no thread can start.
   void start();
-  // No event is reported after it returns, and all own descriptors are closed. Do not call it from within an event.
-  // Idempotent.
+  // Afterwards no event is reported, and all own descriptors are closed. Not from within an event. Idempotent.
   void close() noexcept;
 
   // Ends in connected() or failed(), unless forget() is called before. Does nothing if there is a connection or an

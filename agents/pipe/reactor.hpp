@@ -45,8 +45,7 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
   // Read a link to its end, and report that end. Called by the I/O thread.
   void read_all(Link& link) noexcept;
   void tell_end(Link& link) noexcept;
-  // Waits for receiver calls in progress on any thread; none begins after it has returned. Do not call it from within
-  // one.
+  // Waits for receiver calls in progress on any thread; afterwards none begins. Not from within one.
   void close() noexcept;
   // Releases the links. Call it after close().
   void forget_links() noexcept;

@@ -32,8 +32,7 @@ class Watches {
   };
   // Returns nullopt if the socket is not watched any more.
   std::optional<Seen> see(const Polled& polled) noexcept;
-  // Returns why the peer's socket ended, and forgets the peer; nullopt if it has not ended. Call it after the readable
-  // event was reported.
+  // Returns why the peer's socket ended, and forgets the peer; nullopt if it has not. Report readable events first.
   std::optional<std::string> take_end(const Polled& polled);
 
  private:

@@ -1,5 +1,4 @@
-// Ranks that make different calls, or make them late: each of the others gets an error with the culprit and its call,
-// and a new group works.
+// Ranks with different or late calls: the others get an error that names the culprit, and a new group works.
 #include "values.hpp"
 
 namespace {

@@ -11,8 +11,7 @@ namespace distrun::suites {
 
 inline constexpr DType kDTypes[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,
                                     DType::I32,  DType::I64, DType::F32, DType::F64};
-// Numbers of elements: none, one, fewer and more than ranks, within and beyond the limits of a message and of a shared
-// buffer.
+// Numbers of elements: none, one, fewer and more than ranks, within and beyond the limits of messages and buffers.
 inline constexpr std::int64_t kCounts[] = {0, 1, 3, 1000, 40'000, 300'001};
 
 // Returns the device for tensors of the default group: the rank's GPU with backend nccl, otherwise the CPU.
@@ -22,8 +21,7 @@ inline Tensor here(const Tensor& tensor) { return tensor::to(tensor, home()); }
 // Returns a separate GPU for each rank, if there are enough.
 device::Device own_gpu(const Rank& rank);
 
-// Returns small numbers that differ by rank and position: all their reductions are exact. These, and all below, are on
-// home().
+// Returns small numbers that differ by rank and position: all their reductions are exact. On home(), as all below.
 Tensor numbers_of(int rank, std::int64_t count, DType dtype = DType::F32);
 // Returns the reduction of numbers_of() for ranks 0 .. world_size - 1.
 Tensor reduced(int world_size, std::int64_t count, ReduceOp op, DType dtype = DType::F32);

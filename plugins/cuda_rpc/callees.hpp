@@ -18,8 +18,7 @@ Tensor gpu_add_given_gpus(Tensor x, Tensor y, device::Device x_to, device::Devic
 std::tuple<Tensor, Tensor> gpu_add_multi_gpu(Tensor x, Tensor y);  // x + y on cuda:0, and x - y on cuda:1
 // Takes two CPU tensors; returns their sum, difference, product and quotient, on four devices.
 std::tuple<Tensor, Tensor, Tensor, Tensor> gpu_add_return_to_gpu(Tensor x, Tensor y);
-std::tuple<Tensor, Tensor, Tensor, Tensor> gpu_four_operations(Tensor x, Tensor y);  // the same for two on cuda:0, all
-                                                                                     // results there
+std::tuple<Tensor, Tensor, Tensor, Tensor> gpu_four_operations(Tensor x, Tensor y);  // the same, all on cuda:0
 Tensor gpu_add_wrong_gpus(Tensor x, Tensor y);  // one of them is on the CPU, which is an error
 Tensor add_to_gpu(Tensor x, std::int64_t y);    // on cuda:0, from any device
 void gpu_take(Tensor x);                        // does nothing

@@ -138,8 +138,7 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_value_on_bad_device, .devic
                           "device(s) cuda:1"));
   const device::StreamGuard guard(device::stream_from_pool(device::cuda(1)));
   DISTRUN_EXPECT(equal(cpu(child.wait()), ones({100})));
-  device::synchronize(device::cuda(0));  // before `first` is released: no other work is ordered after the work
-                                         // requested from it
+  device::synchronize(device::cuda(0));  // before `first` is released: nothing else waits for its work
 }
 
 // The test does not specify which values are seen.

@@ -24,8 +24,7 @@ void expect_arguments_kept(Rank& rank, const std::string& worker) {
 
 DISTRUN_SUITE(CudaRpcOrder, .world_size = fixed(4), .devices = 1);
 
-// A waiter reads a value on another stream after its memory was freed: later work in that memory is ordered after the
-// read.
+// A waiter reads a value on another stream after its memory was freed: later work there waits for the read.
 DISTRUN_TEST(CudaRpcOrder, values_keep_their_memory_for_those_who_read_them) {
   note_scale(rank);
   const Stream maker = device::stream_from_pool(device::cuda(0)), reader = device::stream_from_pool(device::cuda(0));

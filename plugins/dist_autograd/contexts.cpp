@@ -1,5 +1,4 @@
-// Contexts' records of calls: the arguments that take part, and the workers reached; and their release on every
-// worker.
+// Contexts' records of calls, arguments and reached workers; and their release on every worker.
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 
 #include "scenarios.hpp"
@@ -68,8 +67,7 @@ void check_list(const Rank& rank, ExecMode mode, const MakeTensor& make_tensor) 
 Tensor dense(bool requires_grad) { return set_requires_grad(ones({3, 3}), requires_grad); }
 Tensor sparse(bool requires_grad) { return sparse_leaf(requires_grad); }
 
-// `call` makes calls in the context of that id. Afterwards, `known` contexts of other ranks are known here, and
-// released.
+// `call` makes calls in that context. Afterwards, `known` contexts of other ranks are known here, and released.
 template <class Call>
 void check_cleanup(Rank& rank, std::size_t known, const Call& call) {
   open_group(rank);

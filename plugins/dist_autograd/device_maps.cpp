@@ -30,8 +30,7 @@ RRef<WrapperModule> layer_at(const Rank& rank, int worker, const nn::Linear& lay
                                device::cuda(static_cast<std::int16_t>(worker)));
 }
 
-// Rank 0 sends its layers to the others, each of which has one of the stages: the gradients there equal those of a
-// local pass.
+// Rank 0 sends each other rank the layer of a stage: the gradients there equal those of a local pass.
 void expect_gradients_of_stages(const Rank& rank) {
   const std::int64_t size = scaled_product(2000);
   std::vector<std::shared_ptr<nn::Module>> layers;

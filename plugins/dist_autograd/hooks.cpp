@@ -1,5 +1,4 @@
-// Code that runs within a pass: hooks of tensors and of nodes, and functions that inspect the session, or end the
-// context.
+// Code that runs within a pass: hooks of tensors and nodes, and functions that use the session or end the context.
 #include <atomic>
 
 #include "scenarios.hpp"
@@ -56,8 +55,7 @@ void tell_others(const Rank& rank, dist_autograd::ContextId id) {
   }
 }
 
-// A context that the other ranks know, with a chain of `calls` calls and, at its end, the function that ends the
-// context.
+// A context that the other ranks know: a chain of `calls` calls, and then the function that ends the context.
 struct Chain {
   std::shared_ptr<dist_autograd::Context> context;
   Tensor loss;

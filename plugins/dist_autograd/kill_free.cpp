@@ -1,5 +1,4 @@
-// Passes that cannot succeed: lost workers, and an unused result. Nothing is killed: lost workers leave their session
-// without notice.
+// Passes that cannot succeed: lost workers, which just leave their session without notice, and an unused result.
 #include <future>
 
 #include <distrun/common/base/thread.hpp>

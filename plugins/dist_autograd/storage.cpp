@@ -1,5 +1,4 @@
-// Storage of a context's gradients: taken over from the last node if nothing else refers to it, otherwise copied. Makes
-// no calls.
+// Storage of a context's gradients: the last node's if nothing else refers to it, otherwise a copy. Makes no calls.
 #include "suites.hpp"
 
 using namespace distrun;

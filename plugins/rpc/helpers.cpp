@@ -138,8 +138,7 @@ DISTRUN_TEST(RpcHelpers, what_fi_info_says_decides_the_transports) {
   rank.note("rows", "[row:helpers/has_efa] [row:helpers/tp_transports]");
   const std::string has_it = write_program(rank, "has_it", "exit 0");
   const std::string has_it_not = write_program(rank, "has_it_not", "exit 1");
-  rank.barrier("all are written");  // a process that still writes one passes its descriptor to children, and the file
-                                    // can't be executed
+  rank.barrier("all are written");  // a file that another process has open for writing can't be executed
   DISTRUN_EXPECT(probe_efa(has_it));
   DISTRUN_EXPECT(!probe_efa(has_it_not));
   DISTRUN_EXPECT(!probe_efa(std::string(rank.work_dir()) + "/is_not_there"));

@@ -1,5 +1,4 @@
-// Start and end of sessions: shutdown with the others and alone, successive sessions, and sessions beside a process
-// group.
+// Start and end of sessions: shutdown with the others and alone, repeated sessions, and beside a process group.
 #include "suites.hpp"
 
 #include <cstdlib>

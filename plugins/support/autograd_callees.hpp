@@ -37,8 +37,8 @@ void renew_autograd_state();
 Tensor torch_ones(std::vector<std::int64_t> sizes, std::optional<bool> requires_grad);
 Tensor create_tensor();              // ones(3, 3), a leaf
 Tensor create_torchscript_tensor();  // the same, computed by a graph function
-// 3 x 3, with 3.2, 4.1 and 5.3 at (0, 2), (1, 0) and (1, 2); by default not coalesced, and requiring a gradient.
-// sparse_leaf() is for local use.
+// 3 x 3, with 3.2, 4.1 and 5.3 at (0, 2), (1, 0) and (1, 2); by default not coalesced, requiring a gradient. The second
+// one is for local use.
 Tensor build_sparse_leaf(std::optional<bool> coalesce, std::optional<bool> requires_grad);
 Tensor sparse_leaf(bool requires_grad = true, DType dtype = DType::F32);
 Tensor ret_requires_grad();  // requires_grad_tensor()
@@ -56,23 +56,20 @@ Tensor test_nested_backward_accumulate_grads(Tensor t1, Tensor t2, std::int64_t 
 Tensor slow_add_leaf(Tensor t1, Tensor t2);  // after a second; the result requires a gradient
 
 // Compute other formulas.
-Tensor nested_python_udf(Tensor t1, Tensor t2, std::int64_t dst);  // t1 t2 (t1 t2) (t1 + t2) s; `dst` computes the sum
-                                                                   // s
+Tensor nested_python_udf(Tensor t1, Tensor t2, std::int64_t dst);  // t1 t2 (t1 t2) (t1 + t2) s; `dst` computes s
 Tensor mixed_requires_grad_operation(Tensor t1, Tensor t2);        // t1 - t2 if t2 requires a gradient, else t1 t2
 Tensor complex_python_udf(Tensor t1, Tensor t2);                   // linear layers, and the product of all
 Tensor python_udf_with_backward_error(Tensor t1, Tensor t2);       // see SimulateBackwardError
 Tensor nested_rpc_call_backward_error(Tensor t1, Tensor t2, std::int64_t dst);
 
-// Its backward() throws Error{Failed, "RuntimeError"}, "Simulate error on backward pass", while the rank's simulation
-// is on.
+// Its backward() throws Error{Failed, "RuntimeError"}, "Simulate error on backward pass", while that is switched on.
 struct SimulateBackwardError {
   static Tensor forward(autograd::FunctionContext& context, const Tensor& input);
   static TensorList backward(autograd::FunctionContext& context, TensorList gradients);
 };
 void simulate_backward_errors(bool on);
 
-// Called on the reference's owner: returns whether its gradient in that context is sparse if `grad` is, and equal bit
-// by bit.
+// Called on the owner: returns whether its gradient in that context is sparse if `grad` is, and equal bit by bit.
 bool compare_owner_value(ContextId context_id, RRef<Tensor> rref, Tensor grad);
 
 // Runs a pass over the sum that my_rref_add() computes on `ps`, in a new context that stays until `ps` sets its slot 0.

@@ -1,6 +1,5 @@
 #pragma once
-// Graph functions of ported tests of distributed autograd, which are sent with the call. Each call returns the same
-// one.
+// Graph functions of ported tests of distributed autograd, sent with the call. Each call returns the same one.
 #include "rpc_graphs.hpp"
 
 namespace distrun::suites {

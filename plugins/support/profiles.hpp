@@ -24,8 +24,7 @@ inline profiler::Events get_profiling_event(const std::string& name, const profi
   return get_profiling_event(name, profile.events(), dedup_gpu_user_annotation);
 }
 
-// Returns the trace entries of collectives. Writes the trace to a private file of this rank, which is read and removed;
-// reports that on stdout.
+// Returns the trace entries of collectives. Writes the trace to a temporary file of this rank; notes that on stdout.
 std::vector<Json> get_profiler_nccl_meta(const Rank& rank, const profiler::Profile& profile);
 
 // Options of two profilers, with shapes: autograd_profiler() records calls, too, general_profiler() only local events.

@@ -35,8 +35,7 @@ struct TensorClass {
   rpc::Value tensors;
 };
 DISTRUN_FIELDS(TensorClass, m.tensors)
-// Adds all tensors of the list and of the map in place to the list's first. Returns that, and the first three of the
-// class.
+// Adds all tensors of the list and of the map in place to the list's first; returns that and the class's first three.
 std::tuple<Tensor, rpc::Value, rpc::Value, rpc::Value> my_complex_tensor_function(
     std::vector<Tensor> list_input, TensorClass tensor_class_input, std::map<std::string, Tensor> dict_input);
 // Returns `view` if it is not contiguous and equals `contiguous`; throws otherwise.

@@ -19,8 +19,7 @@
 
 namespace distrun::suites {
 
-// Returns where the ranks of this test meet, for RPC and for process groups: "file:///...". Each `ending` names another
-// file.
+// Returns where the ranks of this test meet, for RPC and for process groups: "file:///..."; one file per `ending`.
 std::string rpc_address(const Rank& rank, const std::string& ending = "");
 // Returns new options each time, which the caller may change: that address, and the library's defaults.
 std::shared_ptr<rpc::PipeOptions> rpc_options(const Rank& rank, const std::string& ending = "");

@@ -1,6 +1,5 @@
 #pragma once
-// Graph functions of ported tests, which are sent with the call and need no registration. Each call returns the same
-// one.
+// Graph functions of ported tests, sent with the call, so without registration. Each call returns the same one.
 #include <memory>
 
 #include <distrun/runtime/rpc/functions/graph.hpp>

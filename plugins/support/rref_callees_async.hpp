@@ -1,6 +1,5 @@
 #pragma once
-// Functions and classes of ported tests of references with results that are slow, fail, or are futures; and waits for
-// events that no future reports.
+// Functions and classes of ported tests of references: slow, failing and asynchronous ones; and waits without a future.
 #include <map>
 #include <mutex>
 #include <optional>
@@ -66,8 +65,7 @@ class ParameterServer {
   std::vector<Future<Tensor>> futures_;
   Tensor total_, gradient_;
 };
-// Trains a table of rows with that server for ten rounds. Throws Error{Failed} if the server's mean is not its
-// gradient.
+// Trains a table of rows with that server for ten rounds. Throws Error{Failed} if its mean is not the gradient.
 void run_ps_trainer(RRef<ParameterServer> rref, bool sparse);
 
 }  // namespace distrun::suites

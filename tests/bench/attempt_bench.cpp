@@ -1,7 +1,5 @@
-// The cost of a test: the whole overhead of an attempt, and how soon a death is detected.
-//
-// On a machine with few cores the numbers depend on where the kernel places the ranks. Compare only numbers of one run
-// of this program.
+// The cost of a test: the whole overhead of an attempt, and how soon a death is detected. With few cores the numbers
+// depend on the kernel's placement of ranks: compare only numbers of one run of this program.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -89,8 +87,7 @@ void death_to_verdict(benchmark::State& state) {
 }
 BENCHMARK(death_to_verdict)->Unit(benchmark::kMillisecond)->UseManualTime();
 
-// The time from the timeout of a hung body to the verdict: stacks of all ranks, three samples, and the end of the
-// ranks.
+// The time from the timeout of a hung body to the verdict: stacks of all ranks, three samples, end of the ranks.
 void bound_to_verdict(benchmark::State& state) {
   Silence silence;
   Harness harness(silence);

@@ -1,5 +1,4 @@
-// The life of a session: the time to begin and to end, its cost while idle, and whether it gets slower or larger over
-// time.
+// The life of a session: the time to begin and to end, its cost while idle, and its growth over time.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -119,8 +118,7 @@ void large_world(benchmark::State& state, const std::string& transport) {
   }
 }
 
-// The cost of ranks that have called each other and wait. The memory of a pair is what the first call adds on both
-// sides.
+// The cost of ranks that have called each other and wait. A pair's memory is what its first call adds on both sides.
 void idle(benchmark::State& state, const std::string& transport) {
   const auto ranks = static_cast<int>(state.range(0));
   const std::chrono::milliseconds length(is_short ? 50 : 2000);

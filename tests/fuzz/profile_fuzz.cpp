@@ -1,5 +1,4 @@
-// Another worker's events for a call. Any input is refused, or decodes to events within the call that every view
-// accepts.
+// Another worker's events for a call. Any input is refused, or decodes to events within the call, valid in all views.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/profiler/averages.hpp>
 #include <distrun/runtime/profiler/chrome_trace.hpp>

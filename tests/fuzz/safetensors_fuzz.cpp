@@ -1,5 +1,5 @@
-// A file of tensors: read or refused. A file that was read, written again, reads the same, to the bit; whatever the
-// header says, the tensors have no more bytes than the file.
+// A file of tensors: read or refused. A file that was read, written again, reads the same, to the bit. For any
+// header, the tensors have no more bytes than the file.
 #include <cstring>
 
 #include <distrun/common/base/error.hpp>

@@ -91,8 +91,7 @@ class Exploration {
   Explored found_;
 };
 
-// Two of three steps deliver a packet, if any is in flight; one of twelve others is a drop: so worlds grow before they
-// shrink.
+// Two of three steps deliver a packet, if one is in flight; one of twelve others is a drop, so that worlds grow first.
 const Action& choose(const std::vector<Action>& actions, base::Rng& rng) {
   const auto is_drop = [](const Action& each) {
     return each.kind == ActionKind::Die ||

@@ -19,8 +19,7 @@ struct Packet {
   WorkerId to = -1;
   Fork fork{};            // all but Message
   ForkId shared_of{};     // Fork: held by the sender; none: the owner has shared its value
-  unsigned lineage = 0;   // Fork: a bit for each worker whose death may remove the value before the owner knows of the
-                          // fork
+  unsigned lineage = 0;   // Fork: a bit for each worker that could remove the value by dying now
   ForkMessage message{};  // Message
 };
 

@@ -92,8 +92,7 @@ void World::add_uses(const State& state, WorkerId worker, Actions& actions) cons
   }
 }
 
-// Adds messages that wait for an acknowledgement while nothing of their exchange is in flight. Once is enough: only one
-// packet of an exchange is lost.
+// Adds messages that wait for an acknowledgement with nothing of their exchange in flight: once, for one loss.
 void World::add_sends_again(const State& state, WorkerId worker, Actions& actions) {
   if (state.faulty.empty()) return;
   const auto self = static_cast<std::int8_t>(worker);
@@ -122,8 +121,7 @@ void World::add_loss(const State& state, WorkerId worker, Actions& actions) cons
   }
 }
 
-// After the last share, an owner's use of its value protects nothing: if something still needs it, that is a violation.
-// So drops it first.
+// Drops an owner's use of its value after the last share: it protects nothing, so a need for it is a violation.
 bool World::add_idle_drop(const State& state, Actions& actions) const {
   if (state.shares < bounds_.shares) return false;
   for (std::size_t i = 0; i < state.nodes.size(); ++i) {

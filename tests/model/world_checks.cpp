@@ -65,8 +65,7 @@ std::string World::check_end(const State& state, ForkId ended) const {
   return "";
 }
 
-// The owner has noted each confirmed fork, and still has the value of those not yet confirmed: a worker that asks for
-// the value gets it.
+// The owner has noted each confirmed fork, and has the value of the others: a worker that asks for it gets it.
 void World::check_uses(const State& state, std::string& violation) const {
   const auto is_gone = [&](WorkerId owner, RRefId r) {
     return owner != state.dead &&

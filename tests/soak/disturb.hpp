@@ -30,8 +30,7 @@ class Reader {
   void hand_over();
   // Closes the reading end.
   void go_away();
-  // Reads up to `bytes` at a time, with a `pause` after each, until all writers are gone or `limit` is over. Returns
-  // all that was read.
+  // Reads up to `bytes` at a time, with a `pause` after each, until all writers are gone or for `limit`. Returns all.
   std::string read(std::size_t bytes, milliseconds pause, milliseconds limit);
 
  private:

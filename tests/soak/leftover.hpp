@@ -1,6 +1,6 @@
 #pragma once
-// Finds processes that a run left without its mark in their environment: by the soft RLIMIT_LOCKS, whose high bits
-// distrun sets in all processes of a run, or by the summary.
+// Finds processes that a run left without its mark in their environment: by the high bits of the soft RLIMIT_LOCKS,
+// which distrun sets in all processes of a run, or by the summary.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -172,8 +172,8 @@ void Run::look() {
   seen_.verdicts = verdicts_in_events(sandbox_.output() + "/events.ndjson");
 }
 
-// Removes only what belongs to this run: Sandbox::sweep() would remove other runs' names in /dev/shm. Directories are
-// removed with the sandbox.
+// Removes what belongs to this run: Sandbox::sweep() would take other runs' names in /dev/shm. The sandbox removes its
+// directories.
 void Run::sweep() const {
   for (const ProcessInfo& info : sandbox_.processes()) kill(info.pid, SIGKILL);
   for (const std::string& name : names_in("/dev/shm")) {

@@ -57,8 +57,7 @@ class RingReader {
  public:
   RingReader(RingHead& head, const std::byte* data) noexcept : head_(head), data_(data) {}
 
-  // Returns all bytes that are there. Throws Error{Disconnected} if there are none and the writer has left, and for
-  // invalid positions.
+  // Returns all bytes that are there. Throws Error{Disconnected} for invalid positions, and at the end of the stream.
   std::span<const std::byte> look() {
     const std::uint64_t written = head_.written.load(std::memory_order_acquire);
     if (written == read_) [[likely]]
@@ -106,8 +105,7 @@ class RingPair {
   std::byte* memory_ = nullptr;
 };
 
-// Like memcpy. Large copies bypass the caches: the reader's core gets them from memory faster than from this core's
-// cache.
+// Like memcpy. Large copies bypass the caches: the reader's core gets them faster from memory than from a cache.
 void copy_to_shared(std::byte* to, const void* from, std::size_t bytes) noexcept;
 
 }  // namespace distrun::agents::pipe

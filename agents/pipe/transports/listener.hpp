@@ -17,8 +17,7 @@ class Listener {
 
   const Address& address() const noexcept { return address_; }
   int fd(SocketKind kind) const noexcept { return socket_of(kind).get(); }  // -1: not there
-  // Returns an empty descriptor if no peer waits. Throws Error{Overloaded} if the process, or the machine, has no
-  // descriptor left for it.
+  // Returns an empty descriptor if no peer waits. Throws Error{Overloaded} if no descriptor is left for it.
   base::Fd accept(SocketKind kind) const;
   void close() noexcept;
 
@@ -32,8 +31,7 @@ class Listener {
 
 struct Dialled {
   base::Fd socket;
-  int error = 0;  // an errno. EINPROGRESS: wait until writable, then see dial_error(); EAGAIN: the queue is full, retry
-                  // later
+  int error = 0;  // an errno. EINPROGRESS: once writable, see dial_error(); EAGAIN: queue full, retry later
 };
 // Throws Error{Failed} if no descriptor is left.
 Dialled dial(const Place& place);
@@ -41,8 +39,7 @@ int dial_error(int socket) noexcept;
 // Returns whether there is no listener at any of these places. Returns false if one does not refuse within 200 ms.
 bool is_deserted(const Address& address) noexcept;
 
-// Returns the first address of a network interface ("eth0"), in numeric form. Throws Error{InvalidArgument} if it has
-// none.
+// Returns the first address of a network interface ("eth0") as a number. Throws Error{InvalidArgument} without one.
 std::string host_of_interface(const std::string& name);
 
 }  // namespace distrun::agents::pipe

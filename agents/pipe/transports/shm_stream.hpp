@@ -25,8 +25,7 @@ class ShmStream final : public Stream {
   void leave() noexcept override;
   int fd() const noexcept override { return -1; }
 
-  // Any thread. is_empty() returns whether look() would find nothing; may_write(), whether to retry a write that found
-  // no room.
+  // Any thread. Whether look() would find nothing; whether to retry a write that found no room.
   bool is_empty() const noexcept { return reader_.is_empty(); }
   bool may_write() const noexcept { return !writer_.is_waiting(); }
   const Door& peer_door() const noexcept { return *peer_door_; }
