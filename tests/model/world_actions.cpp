@@ -28,7 +28,7 @@ bool World::may_send(const State& state, WorkerId from, WorkerId to) const {
 }
 
 // Returns whether an acknowledgement only ends its exchange. Nothing else depends on it, and it depends only on its own
-// fault: whatever happens to it in some order of events may as well happen first.
+// fault: any event of it in some order of events may as well happen first.
 bool World::is_idle_ack(const State& state, const Packet& packet) const {
   if (packet.kind != Packet::Kind::Message || !is_ack(packet)) return false;
   const auto& outboxes = pool_.node(state.nodes[static_cast<std::size_t>(packet.to)]).protocol().outboxes();

@@ -28,7 +28,7 @@ struct Seen {
   int exit_code = -1;
   int signal = 0;
   std::string console;
-  std::optional<testing::Summary> summary;      // empty: there is none
+  std::optional<testing::Summary> summary;      // empty: not written
   std::string no_summary;                       // why there is no summary
   std::map<std::string, std::string> verdicts;  // of the finished tests, by the stream of events
   Texts remains;                                // what was left on the machine
