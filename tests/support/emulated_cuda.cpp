@@ -20,7 +20,7 @@ using namespace device;
 
 constexpr int kFailed = 1, kNotPermitted = 800;
 
-auto& beneath = *new std::unique_ptr<Driver>;  // never destroyed, as a driver that tests leave in use is not
+auto& beneath = *new std::unique_ptr<Driver>;  // never destroyed: a test may leave the driver in use
 int devices = 0;
 thread_local std::string last_text;
 thread_local bool in_callback = false;
@@ -184,7 +184,7 @@ int elapsed(std::uint64_t from, std::uint64_t to, float* milliseconds) {
 
 // ---- work
 
-// What is copied must not overlap.
+// Source and destination of a copy must not overlap.
 int copy(int device, std::uint64_t stream, void* to, const void* from, std::size_t bytes) {
   return attempt([&] {
     const auto first = reinterpret_cast<std::uintptr_t>(to), second = reinterpret_cast<std::uintptr_t>(from);
@@ -229,7 +229,7 @@ Region region_of(const distrun_cuda_kernel& kernel, int number) {
   return region;
 }
 
-// As the real module does it, with a loop in place of a GPU's threads.
+// Runs a kernel as the real module does, with a loop in place of a GPU's threads.
 struct Loop {
   template <class Operation, class Walk>
   int operator()(const Operation& operation, const Walk& walk, std::uint64_t elements) const {
@@ -244,7 +244,7 @@ struct Nothing {
   }
 };
 
-// Which region each operand is. An input that is the output is one with it, so that a race is told once.
+// Maps each operand to a region. An input that is also the output shares its region, so that a race is reported once.
 struct Regions {
   std::vector<Region> all;
   int of[DISTRUN_CUDA_OPERANDS] = {-1, -1, -1, -1};  // -1: a number
@@ -279,7 +279,7 @@ int launch(int device, std::uint64_t stream, const distrun_cuda_kernel* kernel) 
 
 // ---- other processes
 
-// A virtual driver's handle has one word more than CUDA's; of memory's the last is not used, of an event's the fifth.
+// A virtual driver's handle has one word more than CUDA's: the last is unused for memory, the fifth for events.
 enum class Unused : std::size_t { OfMemory = 8, OfEvent = 4 };
 constexpr std::size_t kWords = DISTRUN_CUDA_HANDLE_SIZE / sizeof(std::uint64_t) + 1;
 
@@ -365,7 +365,7 @@ const distrun_cuda_module kModule{
 
 std::unique_ptr<Driver> make_emulated_cuda(const VirtualSettings& settings) {
   static pid_t owner = 0;
-  if (owner != ::getpid()) static_cast<void>(beneath.release());  // a fork has not the threads to end it
+  if (owner != ::getpid()) static_cast<void>(beneath.release());  // a forked child lacks the driver's threads
   owner = ::getpid();
   beneath = make_virtual_driver(settings);
   devices = settings.devices;

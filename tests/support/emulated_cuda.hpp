@@ -1,11 +1,11 @@
 #pragma once
-// CUDA without a GPU: the driver of device/cuda over a module whose functions are those of the virtual driver, and
-// whose kernels are the real module's code (runtime/device/drivers/cuda/elements.hpp), compiled for the host. So
-// everything of the CUDA driver is run by tests but CUDA itself; and the virtual driver's rules hold for what it does:
-// device memory is not touched by the host, streams run when they like, and accesses that no order protects are
-// reported.
+// CUDA without a GPU: the driver of device/cuda over a module with the virtual driver's functions and the real module's
+// kernels (runtime/device/drivers/cuda/elements.hpp, compiled for the host). Tests thus run the whole CUDA driver
+// except CUDA itself, under the virtual driver's rules: the host must not touch device memory, streams run in any
+// order, and unordered accesses are reported.
 //
-// As with CUDA, a host callback must not call any of it, and no copy may overlap what it copies: these are errors here.
+// As with CUDA, a host callback must not call the driver, and source and destination of a copy must not overlap; both
+// are errors here.
 #include <cstddef>
 #include <memory>
 
@@ -13,10 +13,10 @@
 
 namespace distrun::testing {
 
-// There is one at a time: the one before must be gone.
+// Creates the driver. At most one may exist at a time.
 std::unique_ptr<device::Driver> make_emulated_cuda(const device::VirtualSettings& settings);
 
-// From now on there is not more pinned memory than this in all. Any thread.
+// Limits the total of pinned memory from now on. Thread-safe.
 void limit_pinned_memory(std::size_t bytes);
 
 }  // namespace distrun::testing

@@ -1,12 +1,12 @@
 #pragma once
-// The error that a call throws, to be looked at.
+// Catches the error that a call throws, for inspection.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::testing {
 
-// Fails the test case if nothing is thrown.
+// Returns the error thrown by `call`. Fails the test case if nothing is thrown.
 template <class Call>
 Error error_of(Call call) {
   try {

@@ -1,6 +1,6 @@
 #pragma once
-// Walks through all orders in which the steps of a few threads can be taken, breadth first, so that what is found is
-// found by the fewest steps. A model says which steps there are in a state; what the walk finds is text.
+// Explores all orders in which a few threads can take their steps, breadth first, so that a violation is found with the
+// fewest steps. A model lists the steps possible in a state; the result is text.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace distrun::testing {
 
-// A step that can be taken, and the state that it leads to. `State` is some bytes, without padding.
+// A possible step and the state that it leads to. `State` consists of plain bytes without padding.
 template <class State>
 struct ModelStep {
   const char* what = "";
@@ -21,17 +21,17 @@ struct ModelStep {
 
 struct Walked {
   std::size_t states = 0;
-  std::size_t ends = 0;   // in which no thread can take a step
-  std::string violation;  // what is wrong, and the steps that lead there; empty: nothing
+  std::size_t ends = 0;   // states in which no thread can take a step
+  std::string violation;  // the violation and the steps that lead to it; empty if there is no violation
 };
 
-// Walks through what `Model` has:
+// Explores a `Model`, which has:
 //
 //   State first() const
 //   void add_steps(const State&, std::vector<ModelStep<State>>&) const
-//   std::string wrong(const State&) const       what must not be, in any state; empty: nothing
-//   std::string wrong_end(const State&) const   the same of a state in which no step can be taken
-//   bool is_goal(const State&) const            each state must still lead to one of these
+//   std::string wrong(const State&) const       describes a violation in any state; empty: no violation
+//   std::string wrong_end(const State&) const   the same for a state in which no step is possible
+//   bool is_goal(const State&) const            every state must be able to reach one of these
 template <class State, class Model>
 class Walk {
  public:
@@ -78,7 +78,7 @@ class Walk {
     }
   }
 
-  // Backwards from the goals: what is not met then leads to none.
+  // Searches backwards from the goals: a state that is not reached cannot lead to any goal.
   void find_lost() {
     std::vector<bool> leads(all_.size());
     std::deque<std::size_t> next;

@@ -1,6 +1,6 @@
 #pragma once
-// Another program of the same user that makes, keeps and removes files, sockets, shared memory and processes all the
-// time (neighbour_main.cpp), for tests that must come to the same beside it.
+// Another program of the same user that constantly creates, keeps and removes files, sockets, shared memory and
+// processes (neighbour_main.cpp), for tests that must not depend on it.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,14 +13,15 @@ namespace distrun::testing {
 
 class Neighbour {
  public:
-  // `program` is the neighbour; the names that it makes are in `directories` and in /dev/shm, and begin with
-  // "neighbour-". Throws std::runtime_error if it cannot be started.
+  // `program` is the neighbour. It creates names that begin with "neighbour-" in `directories` and in /dev/shm. Throws
+  // std::runtime_error if it cannot be started.
   Neighbour(std::string program, std::vector<std::string> directories);
-  // Ends it, if stop() has not.
+  // Stops the neighbour unless stop() did.
   ~Neighbour();
 
   pid_t pid() const noexcept { return running_->pid(); }
-  // Ends it: all that it has made is gone. What it says of that; its exit code is not 0 if it ended before.
+  // Stops the neighbour, which removes everything that it created, and returns its report. Its exit code is not 0 if it
+  // ended before.
   Ended stop();
 
  private:
@@ -28,7 +29,7 @@ class Neighbour {
   std::unique_ptr<Running> running_;
 };
 
-// Whether a name is one that a neighbour has made.
+// Returns whether a neighbour created this name.
 bool is_of_neighbour(std::string_view name);
 
 }  // namespace distrun::testing

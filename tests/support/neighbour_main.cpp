@@ -1,7 +1,7 @@
-// neighbour DIRECTORY...: another program of the same user, as there always is one: makes, keeps and removes files,
-// directories and sockets in these directories, shared memory, semaphores and queues of POSIX and System V, and
-// processes that live for a moment, some of them orphans. Until SIGTERM, or until who has started it is gone; then it
-// removes all that it has made and tells how much that was. It takes a few hundredths of a CPU.
+// neighbour DIRECTORY...: another program of the same user. It constantly creates, keeps and removes files, directories
+// and sockets in these directories, shared memory, semaphores and queues of POSIX and System V, and short-lived
+// processes, some of them orphans. It runs until SIGTERM or until its parent is gone; then it removes everything that
+// it created and reports how much that was. It takes a few hundredths of a CPU.
 #include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -46,7 +46,7 @@ int checked(int result, const std::string& what) {
 
 void sleep_for(int ms) { poll(nullptr, 0, ms); }
 
-// As a compiler's, whose output somebody else reads a moment later.
+// Creates a file like a compiler's output, which another process reads a moment later.
 Remove file(const std::string& path) {
   const int fd = checked(open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600), path);
   checked(ftruncate(fd, kBytes), path);
@@ -194,7 +194,7 @@ class Neighbour {
 
   std::vector<std::string> directories_;
   std::mt19937 random_{std::random_device()()};
-  std::deque<Remove> kept_;  // the oldest first
+  std::deque<Remove> kept_;  // oldest first
   long made_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace distrun::test {
 
-// While an object of it exists no thread of the process can be started: its stack would be larger than all memory.
+// While an object of this class exists, the process cannot start threads: their stacks would exceed all memory.
 class NoThreads {
  public:
   NoThreads() {

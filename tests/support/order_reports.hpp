@@ -1,5 +1,5 @@
 #pragma once
-// What the check of stream order finds while it lives, on any thread.
+// Collects the reports of the stream-order check during its lifetime, from any thread.
 #include <mutex>
 #include <string>
 
@@ -22,7 +22,7 @@ class OrderReports {
   OrderReports(const OrderReports&) = delete;
   OrderReports& operator=(const OrderReports&) = delete;
 
-  // A line each; empty: none.
+  // Returns one report per line; empty without reports.
   std::string text() const {
     const std::lock_guard lock(mutex_);
     return text_;

@@ -44,7 +44,7 @@ void take(ProbeReply& reply, const wire::Frame& frame) {
   }
 }
 
-// False at the end of the line or of the time.
+// Returns false at the end of the stream or at the deadline.
 bool read_some(const base::Fd& line, wire::FrameSplitter& splitter, Clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   pollfd wait{line.get(), POLLIN, 0};

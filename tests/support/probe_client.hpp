@@ -1,5 +1,6 @@
 #pragma once
-// distrun-probe as the coordinator sees it: started with its line, given one order, listened to under a deadline.
+// Drives distrun-probe as the coordinator does: starts it with its line, sends one order, reads replies until a
+// deadline.
 #include <chrono>
 #include <map>
 #include <optional>
@@ -11,21 +12,21 @@
 namespace distrun::testing {
 
 struct ProbeReply {
-  std::vector<wire::ProcessStacks> first_views;           // as they came first: the kernel's, without stacks
-  std::map<std::int32_t, wire::ProcessStacks> processes;  // by index, as they came last
+  std::vector<wire::ProcessStacks> first_views;  // the first view of each process: the kernel's, without stacks
+  std::map<std::int32_t, wire::ProcessStacks> processes;  // the latest view of each process, by index
   std::vector<wire::StackFrame> frames;
-  std::optional<wire::ProbeDone> done;  // empty: it did not come in time
+  std::optional<wire::ProbeDone> done;  // empty: did not arrive in time
   std::chrono::milliseconds took{};
 
-  // The functions of a stack, innermost first; empty if the thread has none.
+  // Returns the functions of a stack, innermost first; empty if the thread has no stack.
   std::vector<std::string> functions(const wire::ThreadStack& thread) const;
-  // Whether a function whose name has this part is in it.
+  // Returns whether the stack has a function with `part` in its name.
   bool has_function(const wire::ThreadStack& thread, const std::string& part) const;
-  // All of it as text, for a test that fails.
+  // Returns the whole reply as text, for failure messages.
   std::string text() const;
 };
 
-// `wrapper` is a command that runs the probe, with its arguments. The probe is killed when `limit` is over.
+// `wrapper` is a command that runs the probe, with its arguments. The probe is killed after `limit`.
 ProbeReply ask_probe(const wire::ProbeOrder& order, std::chrono::milliseconds limit,
                      const std::vector<std::string>& wrapper = {});
 

@@ -30,7 +30,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-// What posix_spawn is told; frees what it holds.
+// The arguments of posix_spawn; frees them.
 class SpawnPlan {
  public:
   SpawnPlan() {
@@ -72,7 +72,7 @@ void redirect(SpawnPlan& plan, const Command& command) {
   posix_spawn_file_actions_addopen(&plan.actions, 2, err.c_str(), kFlags, 0600);
 }
 
-// Fixtures crash on purpose; nobody needs their cores.
+// Fixtures crash on purpose; their core files are not needed.
 void no_core_files() {
   rlimit limit{};
   getrlimit(RLIMIT_CORE, &limit);

@@ -1,5 +1,5 @@
 #pragma once
-// Programs as real processes: started, signalled, waited for under a deadline, and looked for in /proc.
+// Runs programs as real processes: starts and signals them, waits for them with a deadline, finds them in /proc.
 #include <sys/types.h>
 
 #include <chrono>
@@ -14,22 +14,22 @@ using std::chrono::milliseconds;
 struct Command {
   std::string program;
   std::vector<std::string> arguments{};
-  std::vector<std::string> environment{};  // all of it, "NAME=value"
+  std::vector<std::string> environment{};  // complete, "NAME=value"
   std::string directory = ".";
   std::string capture{};                 // standard output and error go to this path + ".out", ".err"
-  std::optional<int> standard_output{};  // goes here instead; -1: it is closed
+  std::optional<int> standard_output{};  // takes standard output instead; -1: closed
 };
 
 struct Ended {
   int exit_code = -1;  // -1: killed by a signal
   int signal = 0;
-  bool out_of_time = false;  // it was killed because the deadline had come
+  bool out_of_time = false;  // killed at the deadline
   milliseconds duration{};
   std::string out;
   std::string err;
 };
 
-// A program that runs, in a process group of its own. Killed by the destructor if nobody waited for it.
+// A running program in a separate process group. The destructor kills it unless wait() was called.
 class Running {
  public:
   // Throws std::runtime_error if it cannot be started.
@@ -40,9 +40,9 @@ class Running {
 
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
-  // True if it has ended by then; it is not reaped.
+  // Returns true if the program ends within `limit`; does not reap it.
   bool ends_within(milliseconds limit) const;
-  // Waits; kills it when `limit` is over.
+  // Waits for the program; kills it after `limit`.
   Ended wait(milliseconds limit);
 
  private:
@@ -52,9 +52,9 @@ class Running {
   int pidfd_ = -1;
 };
 
-// Waits without doing anything.
+// Sleeps.
 void pause_for(milliseconds length);
-// Asks until the answer is true or `limit` is over; the last answer.
+// Polls until the answer is true or `limit` is over; returns the last answer.
 template <class Question>
 bool eventually(milliseconds limit, Question question) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -75,11 +75,11 @@ struct ProcessInfo {
 
   std::string describe() const;
 };
-// All processes that are alive; zombies are not.
+// Returns all live processes, without zombies.
 std::vector<ProcessInfo> living_processes();
-// Whether "NAME=value" is in the environment that the process was started with.
+// Returns whether the process was started with "NAME=value" in its environment.
 bool has_environment(pid_t pid, const std::string& entry);
-// The value of NAME there; empty if it is not set.
+// Returns the value of NAME in that environment; empty if it is not set.
 std::string environment_of(pid_t pid, const std::string& name);
 std::vector<pid_t> children_of(pid_t pid);
 bool is_alive(pid_t pid);

@@ -24,11 +24,11 @@ constexpr char kUntagged[] = "fixture-untagged-";
 
 constexpr char kRunDir[] = "distrun-";
 constexpr const char* kSharedMemory = "/dev/shm";
-constexpr const char* kTemp = "tmp";  // in a sandbox's place
+constexpr const char* kTemp = "tmp";  // below a sandbox's directory
 
 bool starts_with(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
 
-// Would change what distrun or the fixtures do.
+// Variables that would change the behaviour of distrun or of the fixtures.
 bool is_unwanted(std::string_view entry) {
   for (const char* head : {"DISTRUN_", "FIXTURE_", "TMPDIR=", "WORLD_SIZE=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR=",
                            "MASTER_", "RANK=", "LOCAL_RANK=", "DISTRIBUTED_TESTS_", "ASAN_OPTIONS=", "TSAN_OPTIONS=",
@@ -48,13 +48,13 @@ std::vector<std::string> sanitizer_options() {
           "UBSAN_OPTIONS=print_stacktrace=1"};
 }
 
-// There is one /dev/shm, and others make names there, too: distrun's have its name in them, those of fixtures theirs.
+// /dev/shm is shared with other programs: names of distrun contain "distrun", names of fixtures "fixture".
 bool may_be_of_a_run(std::string_view name) {
   return name.find("distrun") != std::string_view::npos || name.find("fixture") != std::string_view::npos ||
          is_untouchable(name);
 }
 
-// The name of the directory of the run whose id is in this name; empty if none is.
+// Returns the directory name of the run with the id in `name`; empty if `name` has no run id.
 std::string run_dir_in(std::string_view name) {
   const std::size_t begin = name.find(kRunDir);
   if (begin == std::string_view::npos) return "";
@@ -80,7 +80,7 @@ milliseconds scaled(milliseconds length) {
 }
 
 double machine_load() {
-  // "2.75 2.14 1.07 5/119 11396": the averages of 1, 5 and 15 minutes, and what is runnable now.
+  // "2.75 2.14 1.07 5/119 11396": the averages over 1, 5 and 15 minutes, then the runnable threads now.
   double minute = 0, ignored = 0, now = 0;
   std::ifstream("/proc/loadavg") >> minute >> ignored >> ignored >> now;
   const double cpus = std::max(1U, std::thread::hardware_concurrency());
@@ -91,7 +91,7 @@ milliseconds at_latest(milliseconds length) {
   return milliseconds(static_cast<milliseconds::rep>(static_cast<double>(scaled(length).count()) * machine_load()));
 }
 
-// The second is a file that the thread sanitizer has for a moment while a program starts: a kill can come in between.
+// The thread sanitizer creates the second kind of file briefly at program start; a kill can come in between.
 bool is_untouchable(std::string_view name) { return starts_with(name, kUntagged) || starts_with(name, "tsan.rodata."); }
 
 Sandbox::Sandbox(std::string program)
@@ -145,13 +145,13 @@ std::string Sandbox::run_id_in_use() const {
   return "";
 }
 
-// Of a test that runs at the same time, a fixture's or its run's: its own sandbox removes it.
+// Such a name belongs to a fixture or a run of a concurrent test; that test's sandbox removes it.
 bool Sandbox::is_of_another_sandbox(const std::string& name) const {
   const fs::path own = scratch_.path();
   if (starts_with(name, kUntagged)) return name.find(own.filename().string()) == std::string::npos;
   const std::string run_dir = run_dir_in(name);
   if (run_dir.empty()) return false;
-  std::error_code gone;  // others come and go meanwhile
+  std::error_code gone;  // other sandboxes come and go
   for (fs::directory_iterator at(own.parent_path(), gone), end; at != end && !gone; at.increment(gone)) {
     if (at->path() != own && exists((at->path() / kTemp / run_dir).string())) return true;
   }
@@ -167,7 +167,7 @@ std::vector<std::string> Sandbox::new_shared_memory() const {
   return names;
 }
 
-// A name whose run has just ended in another sandbox goes in a moment; what is left here stays.
+// Names of a run that has just ended in another sandbox vanish within moments; names left by this sandbox stay.
 std::vector<std::string> Sandbox::lasting_shared_memory() const {
   std::vector<std::string> names = new_shared_memory();
   std::erase_if(names, is_untouchable);

@@ -30,7 +30,7 @@ std::string Scratch::directory(std::string_view name) const {
 }
 
 std::string read_file(const std::string& path) {
-  // A file of /proc ends in an error when its process does; what was read until then is what there is.
+  // Reading a file of /proc fails when its process ends; what was read so far is returned.
   std::ifstream in(path, std::ios::binary);
   std::ostringstream content;
   content << in.rdbuf();

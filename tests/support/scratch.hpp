@@ -1,13 +1,13 @@
 #pragma once
-// A directory of its own for one test.
+// A private directory for one test.
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace distrun::testing {
 
-// Made by the constructor, removed with all it holds by the destructor. Its path is short, because the
-// names of sockets in it are.
+// Creates the directory; the destructor removes it with its contents. Its path is short because the names of sockets
+// are limited.
 class Scratch {
  public:
   Scratch();
@@ -16,19 +16,19 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  // Makes the sub-directory `name`; returns its path.
+  // Creates the sub-directory `name`; returns its path.
   std::string directory(std::string_view name) const;
 
  private:
   std::string path_;
 };
 
-// The whole file; empty if there is none.
+// Returns the whole file; empty if it does not exist.
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, std::string_view text);
-// Whether there is anything of that name; links are not followed.
+// Returns whether the path exists; does not follow links.
 bool exists(const std::string& path);
-// The names in a directory, sorted.
+// Returns the names in a directory, sorted.
 std::vector<std::string> names_in(const std::string& path);
 
 }  // namespace distrun::testing

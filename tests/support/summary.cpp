@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A field that the schema promises; null leaves `value` as it is.
+// Reads a field that the schema promises; null leaves `value` unchanged.
 template <class T>
 void get(const Json& object, const char* name, T& value) {
   if (!object.contains(name)) throw std::runtime_error(std::string("no field ") + name);

@@ -1,5 +1,5 @@
 #pragma once
-// A run's summary.json as plain values, with what the tests ask about.
+// A run's summary.json as plain values.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,7 +31,7 @@ struct RankResult {
   std::map<std::string, std::string> notes;
   std::string out;
   std::string err;
-  std::int64_t out_bytes = 0;  // that it wrote, kept or not
+  std::int64_t out_bytes = 0;  // bytes written by the rank, kept or not
   std::int64_t err_bytes = 0;
 };
 
@@ -41,11 +41,11 @@ struct LeakResult {
   bool removed = false;
 };
 
-// What a look has told of one process.
+// One process in a snapshot.
 struct SeenProcess {
   int rank = -1;
   std::vector<std::string> answered;      // names of sources
-  std::vector<std::string> not_answered;  // "probe: why not"
+  std::vector<std::string> not_answered;  // "probe: reason"
   int threads = 0;
   int threads_with_stacks = 0;
 };
@@ -68,7 +68,7 @@ struct AttemptResult {
   std::vector<LeakResult> leaks;
   std::vector<LookResult> looks;
   std::string infra_error;
-  std::int64_t duration_ms = -1;  // -1: the summary does not say
+  std::int64_t duration_ms = -1;  // -1: not in the summary
   std::vector<RankResult> ranks;
 };
 
@@ -99,13 +99,13 @@ struct Summary {
   std::vector<std::string> appeared;
   std::vector<TestResult> tests;
 
-  // Null if there is none of that id.
+  // Returns null if there is no test with this id.
   const TestResult* find(const std::string& id) const;
 };
 
-// Throws std::runtime_error with what is wrong: no file, no JSON, invalid UTF-8, a field that is missing.
+// Throws std::runtime_error with the cause: no file, not JSON, invalid UTF-8, a missing field.
 Summary read_summary(const std::string& path);
-// What is wrong with a file of JSON lines; empty: nothing. A file without a line is wrong.
+// Returns the error in a file of JSON lines; empty if it is valid. A file without lines is an error.
 std::string wrong_with_events(const std::string& path);
 // The same for one JSON text.
 std::string wrong_with_json(const std::string& text);

@@ -21,13 +21,13 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-// In the child: system calls only.
+// Runs in the child: system calls only.
 [[noreturn]] void become(const char* name, const char* directory, char* const* arguments, char* const* environment) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
-  const int terminal = open(name, O_RDWR);  // the first that a leader without a terminal opens becomes its own
+  const int terminal = open(name, O_RDWR);  // becomes the controlling terminal: the first that a session leader opens
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) dup2(terminal, fd);
   close_range(STDERR_FILENO + 1, ~0U, 0);
   if (terminal >= 0 && chdir(directory) == 0) execve(arguments[0], arguments, environment);
@@ -77,7 +77,7 @@ Ended TerminalSession::wait(milliseconds limit) {
   Ended ended;
   int status = 0;
   const bool in_time = eventually(limit, [&] {
-    ended.out += read_some();  // a full terminal would keep it
+    ended.out += read_some();  // a full terminal would block the program
     return waitpid(pid_, &status, WNOHANG) == pid_;
   });
   ended.out_of_time = !in_time;

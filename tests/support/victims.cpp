@@ -5,13 +5,13 @@
 namespace distrun::testing {
 namespace {
 
-// 0: it has none.
+// Returns 0 without a child.
 pid_t first_child_of(pid_t pid) {
   const std::vector<pid_t> children = pid == 0 ? std::vector<pid_t>{} : children_of(pid);
   return children.empty() ? 0 : children.front();
 }
 
-// What a process was started with; its program's path and each argument end with a zero byte.
+// Returns the command line of a process; the program's path and each argument end with a zero byte.
 std::string command_line_of(pid_t pid) { return read_file("/proc/" + std::to_string(pid) + "/cmdline"); }
 
 bool has(const std::string& command_line, const std::string& argument) {
@@ -25,7 +25,7 @@ bool is_program(const std::string& command_line, const std::string& name) {
 Victim kind_of(const std::string& command_line, bool has_zygote) {
   if (is_program(command_line, "distrun-probe")) return Victim::Probe;
   if (has(command_line, "--list")) return Victim::Lister;
-  // What a zygote has forked has its arguments, but has come later.
+  // Children forked by a zygote have the same arguments, but a later position.
   return has(command_line, "--zygote") && !has_zygote ? Victim::Zygote : Victim::Rank;
 }
 
@@ -52,7 +52,7 @@ std::string name_of(Victim victim) {
 }
 
 std::vector<pid_t> victims_of(const Running& running, const Daemon* daemon, Victim victim) {
-  // A daemon has no other child than the guard of its run.
+  // A daemon's only child is the guard of its run.
   const pid_t guard = daemon == nullptr ? running.pid() : first_child_of(daemon->pid());
   if (victim == Victim::Daemon) return guard == 0 ? std::vector<pid_t>{} : if_any(daemon->pid());
   if (victim == Victim::Guard) return if_any(guard);

@@ -1,5 +1,5 @@
 #pragma once
-// The processes of a run, found from outside by what they are, so that a test can kill one.
+// Finds the processes of a run from outside, by their kind, so that a test can kill one.
 #include <string>
 #include <vector>
 
@@ -12,8 +12,9 @@ enum class Victim { Guard, Coordinator, Lister, Zygote, Rank, Probe, Daemon };
 
 std::string name_of(Victim victim);
 
-// Those of the run that `running`, what the user has started, is or has submitted: now, and none if there are none yet
-// or any more. `daemon` is null for a run without one; it is a victim once its run has begun. It has no other run.
+// Returns the processes of this kind in the run that `running`, started by the user, is or has submitted; empty if no
+// such process exists at the moment. `daemon` is null for a run without one. It counts as a victim once its run has
+// begun, and must have no other run.
 std::vector<pid_t> victims_of(const Running& running, const Daemon* daemon, Victim victim);
 
 }  // namespace distrun::testing
