@@ -1,4 +1,4 @@
-// A plugin that brings all backends, nccl of an old version.
+// A plugin that registers all backends, nccl in an old version.
 #include <distrun/plugin/sdk/backends.hpp>
 #include <distrun/test.hpp>
 

@@ -1,5 +1,5 @@
-// Tests that end in every way that the scenarios of the harness know. scenario_test.cpp and its neighbours say what
-// must come of each.
+// Tests that end in every way that the harness's scenarios know. scenario_test.cpp and its neighbours have the expected
+// results.
 #include <distrun/plugin/sdk/environment.hpp>
 #include <distrun/plugin/sdk/file_lock.hpp>
 #include <distrun/test.hpp>
@@ -59,7 +59,7 @@ DISTRUN_TEST(Scenario, rank_3_crashes_while_others_wait) {
   hang();
 }
 
-// The others know that it is gone, and meet without it.
+// The other ranks are notified of the death and meet without rank 3.
 DISTRUN_TEST(Scenario, others_go_on_after_a_declared_crash, .may_die = {dies_by_signal(3, SIGSEGV)}) {
   if (rank.rank() == 3) {
     for (int other = 0; other < 3; ++other) rank.send(other, "pid", std::to_string(getpid()));
@@ -97,7 +97,7 @@ DISTRUN_TEST(Scenario, one_exits_10) {
   meet(rank);
 }
 
-// Whoever sets a suite up is no rank of its tests.
+// The process that sets up a suite is not a rank of its tests.
 class SetUpFails : public distrun::SuiteFixture {
  public:
   void set_up_host(distrun::Host&) override { throw std::runtime_error("no dataset"); }
@@ -126,7 +126,7 @@ DISTRUN_TEST(Scenario, prints) {
   DISTRUN_EXPECT(rank.rank() != 2);
 }
 
-// A bound of its own, far below the run's.
+// A separate timeout, far below the run's.
 DISTRUN_TEST(Bounds, own, .world_size = fixed(1), .timeout = 200ms) { hang(); }
 DISTRUN_TEST(Bounds, of_the_run, .world_size = fixed(1)) { hang(); }
 
@@ -151,7 +151,7 @@ DISTRUN_TEST(Files, one_holds_a_lock_and_hangs, .world_size = fixed(2)) {
   hang();
 }
 
-// An exception on the way out of one level: the variable is as before, and the next level comes.
+// An exception leaves one level: the variable is restored, and the next level runs.
 DISTRUN_TEST(Levels, one_fails, .world_size = fixed(2)) {
   std::string seen;
   distrun::with_dist_debug_levels(rank, {"OFF", "INFO", "DETAIL"}, [&] {
@@ -163,7 +163,7 @@ DISTRUN_TEST(Levels, one_fails, .world_size = fixed(2)) {
   DISTRUN_EXPECT(true);
 }
 
-// Has told an error when it is asked for its stacks.
+// The rank has reported an error when it is asked for its stacks.
 DISTRUN_TEST(Frames, error_and_stacks, .world_size = fixed(2)) {
   DISTRUN_EXPECT(rank.rank() == 0);
   hang();

@@ -1,5 +1,5 @@
-// What a rank has beside its body, shown where nothing else could do it: a rank that nobody may trace, one that nobody
-// would kill, and crashes outside the body. child_test.cpp says what must come of each.
+// The rank process around a body, in states where nothing else could do the work: a rank that no process may trace, one
+// that no signal ends, and crashes outside the body. child_test.cpp has the expected results.
 #include <distrun/test.hpp>
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ std::vector<pid_t> threads_of(pid_t pid) {
   return threads;
 }
 
-// A child holds all threads of this process, the listener's too, as a debugger would: nobody can answer for it.
+// A child holds all threads of this process, the listener's too, like a debugger: no answer is possible.
 [[noreturn]] void hang_held_by_own_child() {
   const pid_t rank = getpid();
   fixture::start_child([&](auto ready) {
@@ -49,7 +49,7 @@ DISTRUN_TEST(Listener, answers_for_a_rank_that_is_traced, .world_size = fixed(2)
 
 DISTRUN_TEST(Listener, ends_a_rank_that_no_signal_ends, .world_size = fixed(2)) {
   prctl(PR_SET_PDEATHSIG, 0);
-  prctl(PR_SET_NAME, "outlives");  // it is ready
+  prctl(PR_SET_NAME, "outlives");  // signals readiness
   fixture::hang();
 }
 

@@ -1,4 +1,4 @@
-// What a rank does beside its body: it listens, answers, and tells how it died.
+// The work of a rank besides its body: it listens, answers, and reports how it died.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -30,7 +30,7 @@ TEST_CASE("a fatal signal leaves the stacks of the rank, and it dies by that sig
   CHECK_THAT(attempt.looks.front().text, Contains("rank 3") && Contains("rank_3_crashes"));
 }
 
-// Nobody else can: its own child traces it, which keeps the probe away, and signals from its main thread.
+// The only way: the rank's child traces it, which keeps the probe away and signals from its main thread.
 TEST_CASE("a rank answers for its stacks itself where nobody may trace it",
           "[row:multiprocess_child/event-listener-thread][row:multiprocess_child/traceback-production]") {
   const std::string id = "Listener.answers_for_a_rank_that_is_traced";
@@ -50,7 +50,7 @@ TEST_CASE("ranks are asked for their stacks while their bodies are blocked",
                                "Scenario.two_finish_two_hang", cases_plugin()});
   Ended stacks;
   const bool seen = eventually(scaled(milliseconds(30'000)), [&] {
-    const std::string id = sandbox.run_id_in_use();  // others may run beside it
+    const std::string id = sandbox.run_id_in_use();  // other runs may be in progress
     if (id.empty()) return false;
     stacks = sandbox.run({"stacks", id});
     return stacks.exit_code == 0 && stacks.out.find("nanosleep") != std::string::npos;
@@ -62,7 +62,7 @@ TEST_CASE("ranks are asked for their stacks while their bodies are blocked",
   CHECK(run.wait(scaled(milliseconds(10'000))).exit_code == 130);
 }
 
-// The ranks have told the kernel not to end them with their parent: their listeners see the end of the line.
+// The ranks have asked the kernel not to end them with their parent: their listeners see the line close.
 TEST_CASE("a rank whose coordinator is gone ends", "[row:multiprocess_child/event-listener-thread]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Running run = sandbox.start(
@@ -100,7 +100,7 @@ TEST_CASE("a rank that waits for a lock is seen to, with who holds it", "[row:lo
                                "Files.one_holds_a_lock_and_hangs", cases_plugin()});
   Ended ps;
   const bool seen = eventually(scaled(milliseconds(30'000)), [&] {
-    ps = sandbox.run({"ps"});  // of the others' runs, too
+    ps = sandbox.run({"ps"});  // of the other runs, too
     return ps.out.find(": lockfile\" (cases.cpp:") != std::string::npos;
   });
   INFO(ps.out << ps.err);
@@ -130,7 +130,7 @@ TEST_CASE("crash handler and listener are there before a set-up and after the bo
   }
 }
 
-// The suite's Child tests show the rest: an object for each rank and test, which knows its rank.
+// The suite's Child tests cover the rest: an object for each rank and test, which knows its rank.
 TEST_CASE("a rank that returns from its body ends with 0", "[row:multiprocess_child/rank-entry-point-_run]") {
   const std::string isolation = GENERATE(values<std::string>({"process", "exec"}));
   const AttemptResult attempt =

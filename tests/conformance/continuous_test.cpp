@@ -1,4 +1,4 @@
-// Ranks that stay from test to test, seen from outside.
+// Persistent ranks, seen from outside.
 #include <catch2/catch.hpp>
 
 #include "run_case.hpp"

@@ -13,13 +13,13 @@ namespace {
 struct Lie {
   std::string name;
   Texts arguments;
-  Texts also;  // run before those that see it, for what they leave behind
+  Texts also;  // run before the tests that detect it, for what they leave behind
   std::set<std::string> seen_by;
 };
 
 struct Lies {
   std::vector<Lie> all;
-  std::map<std::string, std::string> unseen;  // by test: why it sees none
+  std::map<std::string, std::string> unseen;  // by test: why it detects none
 };
 
 Texts words_of(std::istringstream& line) {
@@ -60,7 +60,7 @@ Lies read_lies(const std::string& path) {
 
 Summary run_suite(const ControlledSuite& suite, const Texts& tests, const Texts& arguments, const std::string& lie) {
   const Sandbox sandbox(DISTRUN_BIN);
-  // A lie may make tests hang; without one, only a machine that has much else to do makes them slow.
+  // A mutation may make tests hang; otherwise only a busy machine makes them slow.
   Texts all{"run", "--output", sandbox.output(), "--timeout", lie.empty() ? "60s" : "20s"};
   all.insert(all.end(), suite.arguments.begin(), suite.arguments.end());
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -85,7 +85,7 @@ std::set<std::string> expected_tests(const ControlledSuite& suite) {
   return tests;
 }
 
-// Told that lie, each of these tests runs and does not pass.
+// Checks that with this mutation each of these tests runs and does not pass.
 void check_seen(const ControlledSuite& suite, const Lie& lie) {
   Texts tests(lie.seen_by.begin(), lie.seen_by.end());
   tests.insert(tests.end(), lie.also.begin(), lie.also.end());

@@ -1,26 +1,27 @@
 #pragma once
-// The negative control of a suite: told a lie (lies/NAME.lies), the tests that claim to look there must fail; and every
-// test sees some lie, or has its reason.
+// The negative control of a suite: with a mutation active (lies/NAME.lies), the tests that claim to detect it must
+// fail; and every test detects some mutation, or has a reason why not.
 #include <string>
 
 #include "run_case.hpp"
 
 namespace distrun::testing {
 
-// What a suite is run with.
+// A suite and its arguments.
 struct ControlledSuite {
   std::string plugin;
-  std::string lies;      // the list
+  std::string lies;      // the list of mutations
   std::string expected;  // its expected_tests.txt
   Texts arguments = {};
-  std::string libraries = {};  // LD_LIBRARY_PATH; empty: as it is
+  std::string libraries = {};  // LD_LIBRARY_PATH; empty: unchanged
 };
 
-// Of the lists alone: each test is named by a lie, or excused with a reason. Runs nothing.
+// Checks the lists only: each test is named by a mutation, or excused with a reason. Runs nothing.
 void check_list(const ControlledSuite& suite);
-// Runs the suite once for each lie: whoever is to see it fails.
+// Runs the suite once for each mutation: the tests that are to detect it must fail.
 void check_control(const ControlledSuite& suite);
-// With the lies planted, but none told, the suite passes: what fails above fails for the lie.
+// Checks that the suite passes with all mutations compiled in but none active: failures in check_control() are due to
+// the mutation.
 void check_honest(const ControlledSuite& suite);
 
 }  // namespace distrun::testing

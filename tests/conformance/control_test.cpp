@@ -1,4 +1,4 @@
-// The lists of planted faults of all suites, and the negative control of the harness's.
+// The mutation lists of all suites, and the negative control of the harness's.
 #include <catch2/catch.hpp>
 
 #include "control.hpp"

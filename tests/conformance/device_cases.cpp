@@ -1,4 +1,4 @@
-// What goes wrong with devices, on purpose; tests/conformance/device_test.cpp says what must come of it.
+// Deliberate errors in the use of devices; tests/conformance/device_test.cpp has the expected results.
 #include <distrun/test.hpp>
 
 #include <distrun/runtime/autograd/operators/all.hpp>
@@ -19,7 +19,7 @@ DISTRUN_TEST(DeviceFaults, streams_without_order) {
   const auto memory = allocate(cuda(0), 1000);
   Driver& driver = gpu_driver();
   const Stream other = stream_from_pool(cuda(0));
-  rank.barrier();  // ranks that are threads have memory of their own, and not what another has let go
+  rank.barrier();  // ranks that are threads each have separate memory, none released by another rank
   if (rank.rank() == 0) driver.fill(default_stream(cuda(0)).ref(), memory->data(), 1, 1000);
   driver.fill(other.ref(), memory->data(), 2, 1000);
   other.synchronize();

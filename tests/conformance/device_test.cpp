@@ -1,4 +1,4 @@
-// What goes wrong with devices is told as what it is.
+// Errors in the use of devices are reported as what they are.
 #include <signal.h>
 
 #include <catch2/catch.hpp>

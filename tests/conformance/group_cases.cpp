@@ -1,4 +1,4 @@
-// Groups that nobody closes, and the fixture around bodies that go wrong.
+// Groups that are never closed, and the group fixture around bodies that go wrong.
 #include <distrun/collectives.hpp>
 #include <distrun/tensors.hpp>
 #include <distrun/test.hpp>
@@ -12,7 +12,7 @@ namespace {
 using namespace distrun;
 using distrun::suites::TestDistBackend;
 
-// As if it were the only test of its process.
+// Opens a group as if this were the only test of its process.
 void open_and_leave_open(const Rank& rank) {
   DISTRUN_EXPECT(!collectives::is_initialized());
   const auto world = init_process_group(rank);
@@ -22,7 +22,7 @@ void open_and_leave_open(const Rank& rank) {
   DISTRUN_EXPECT(*tensor.data_as<float>() == static_cast<float>(rank.world_size()));
 }
 
-// Asks for a device for each rank, with every backend.
+// Requires a device for each rank, with every backend.
 class GatedDistBackend : public TestDistBackend {};
 
 }  // namespace

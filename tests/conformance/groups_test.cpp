@@ -1,4 +1,4 @@
-// Process groups around tests, seen from outside: how they end, and what is told of those that cannot be opened.
+// Process groups around tests, seen from outside: their end, and the report of those that cannot be opened.
 #include <catch2/catch.hpp>
 
 #include "run_case.hpp"
@@ -10,7 +10,7 @@ using Catch::Contains;
 
 constexpr char kUnavailable[] = "Skipped because distributed backend is not available.";
 
-// "pass", or the text of the skip, which stands for its code in the table of skips.
+// Returns "pass", or the text of the skip, which stands for its code in the table of skips.
 std::string gate_of(const std::string& backend, const std::string& gpus) {
   const std::string id = "GatedDistBackend.passes";
   Texts arguments{"--world-size", "4", "--backend", backend, "--gpu-driver", gpus.empty() ? "none" : "virtual"};
@@ -39,7 +39,7 @@ TEST_CASE("groups that a test has left open are left quietly at its end",
       CHECK((rank.out + rank.err).empty());
     }
   }
-  // It is the same process that finds none open again.
+  // The same process runs the next test and finds no open group.
   const bool stays = isolation == "pool" || isolation == "threads";
   const auto pid_of = [&](const std::string& id) { return run.attempt(id).ranks.at(0).pid; };
   CHECK((pid_of("LeftOpen.by_a_test") == pid_of("LeftOpen.by_the_next_test")) == stays);

@@ -1,4 +1,4 @@
-// In which order what happens to ranks decides.
+// The order in which events of ranks decide the verdict.
 #include <catch2/catch.hpp>
 
 #include "run_case.hpp"

@@ -1,4 +1,4 @@
-// A plugin whose library is not on this machine: loading it fails.
+// A plugin that needs a library not on this machine: loading it fails.
 #include <distrun/plugin/sdk/library.hpp>
 #include <distrun/test.hpp>
 

@@ -1,4 +1,4 @@
-// Ranks that see one GPU each, which is cuda:0 to all of them: they are different ones all the same.
+// Ranks that see one GPU each, all as cuda:0: the GPUs are different nevertheless.
 #include <memory>
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
-// The conformance suite itself: it lists what expected_tests.txt says, each of these passes in each isolation in which
-// it can run, and its tests fail where the environment lies.
+// The conformance suite itself: it lists what expected_tests.txt says, each test passes in each isolation in which it
+// can run, and its tests fail with a wrong environment.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ using namespace distrun::testing;
 
 const Texts kIsolations{"process", "exec", "pool", "threads"};
 
-// By test: the isolations in which it runs; in the others it is skipped.
+// Maps each test to the isolations in which it runs; in the others it is skipped.
 std::map<std::string, std::set<std::string>> expected_tests() {
   std::map<std::string, std::set<std::string>> tests;
   std::ifstream file(DISTRUN_HARNESS_EXPECTED);
@@ -73,7 +73,7 @@ TEST_CASE("native stacks are shown in ranks and hosts whatever the shell says",
   for (const std::string& id : tests) CHECK(run.test(id).verdict == "pass");
 }
 
-// A negative control: what ranks are told is wrong, and their tests say so.
+// A negative control: ranks get wrong environment variables, and their tests must notice.
 TEST_CASE("tests of the environment fail where the environment lies", "[suite]") {
   Texts lies;
   for (const char* lie : {"WORLD_SIZE=7", "BACKEND=none", "INIT_METHOD=file:///nowhere", "TEMP_DIR=/nowhere",

@@ -1,4 +1,4 @@
-// How ranks are started, named and ended, seen from outside.
+// Start, names and end of ranks, seen from outside.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -94,7 +94,7 @@ TEST_CASE("directories and the rendezvous file are new for each attempt and gone
   }
 }
 
-// A line to a rank that stays open would soon be one too many.
+// Lines that stay open would soon exceed the limit.
 TEST_CASE("lines to ranks are closed after every verdict",
           "[row:multiprocess_join/closing-connections][row:multiprocess/who-closes-what]") {
   const Sandbox sandbox(DISTRUN_BIN);

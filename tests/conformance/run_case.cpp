@@ -28,7 +28,7 @@ std::string bound(int length_ms) { return std::to_string(scaled(milliseconds(len
 
 namespace {
 
-// For the count of the rows that the run has shown (scripts/conformance-rows): one for each way to run a suite.
+// Keeps the summary of each way to run a suite, for the count of tested rows (scripts/conformance-rows).
 void keep_summary(const Sandbox& sandbox, const std::string& plugin, const Texts& filters, const Texts& arguments) {
   const char* const folder = std::getenv("DISTRUN_KEPT_SUMMARIES");
   if (folder == nullptr || filters != Texts{"*"}) return;

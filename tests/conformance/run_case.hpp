@@ -1,5 +1,5 @@
 #pragma once
-// One or a few tests of a plugin, run by the real distrun, with what came of them.
+// Runs one or a few tests of a plugin with the real distrun, and collects the results.
 #include <string>
 #include <vector>
 
@@ -12,28 +12,28 @@ using Texts = std::vector<std::string>;
 struct CaseRun {
   Ended ended;
   Summary summary;
-  Texts remains;       // of the run, afterwards
+  Texts remains;       // of the run, after its end
   std::string events;  // events.ndjson
 
-  // Fails the test case if there is none of that id.
+  // Fails the test case if there is no such id.
   const TestResult& test(const std::string& id) const;
-  // Its only attempt; the same.
+  // Returns the only attempt; fails likewise.
   const AttemptResult& attempt(const std::string& id) const;
   std::string console() const { return ended.out + ended.err; }
 };
 
 std::string cases_plugin();
-// A bound for --timeout: so many milliseconds, longer where the tests are told that all is slower.
+// Returns a bound for --timeout in milliseconds, scaled where everything is slower.
 std::string bound(int length_ms);
 
-// The tests of `plugin` that a filter names, with further arguments. It must have ended within the time that any of
-// these tests may take, and have left nothing behind.
+// Runs the tests of `plugin` that a filter names. The run must end within the time allowed for these tests and leave
+// nothing behind.
 CaseRun run_tests(const std::string& plugin, const Texts& filters, const Texts& arguments = {});
-// Of cases_plugin().
+// Runs a test of cases_plugin().
 CaseRun run_case(const std::string& id, const Texts& arguments = {});
 
 Texts outcomes_of(const AttemptResult& attempt);
-// "rank 1: text" of every error.
+// Returns "rank 1: text" for every error.
 Texts errors_of(const AttemptResult& attempt);
 
 }  // namespace distrun::testing

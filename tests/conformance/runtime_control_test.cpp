@@ -1,4 +1,4 @@
-// Each suite of the runtime against a runtime with planted faults: minutes, see scripts/check-all mutations.
+// Runs each suite of the runtime against mutated runtimes: takes minutes, see scripts/check-all mutations.
 #include <catch2/catch.hpp>
 
 #include <utility>

@@ -1,7 +1,6 @@
 // The suites of the runtime: each lists what its expected_tests.txt says, and every test passes on the CPU alone and
-// with virtual devices, in each isolation in which it can run, and with one rank and more. All of that is much the same
-// many times: where tests are not run whole, each suite is run in a few ways of these, and each way is run with some
-// suite.
+// with virtual devices, in each isolation in which it can run, and with one rank and more. As these runs are
+// repetitive, without DISTRUN_WHOLE_TESTS each suite runs in a few of these ways, and each way with some suite.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -20,7 +19,7 @@ using namespace distrun::testing;
 
 struct Wanted {
   bool needs_gpus = false;
-  bool needs_peers = false;  // two ranks at least
+  bool needs_peers = false;  // at least two ranks
   bool is_for_nccl = true, is_for_others = true;
   std::set<std::string> isolations;  // empty: all
 
@@ -35,11 +34,11 @@ struct Suite {
   std::string plugin;
   std::string expected;  // its expected_tests.txt
   Texts arguments = {};
-  std::string gpus = "2";  // virtual ones, as many as its tests need at most
+  std::string gpus = "2";  // virtual ones; the maximum that its tests need
 };
 const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
 const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE, DISTRUN_COLLECTIVES_SUITE_EXPECTED};
-// Their tests spend their time in waiting for timeouts.
+// Their tests mostly wait for timeouts.
 const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED, {"--jobs", "4"}};
 const Suite kDistAutograd{DISTRUN_DIST_AUTOGRAD_SUITE, DISTRUN_DIST_AUTOGRAD_SUITE_EXPECTED, {"--jobs", "4"}, "4"};
 const Suite kCudaRpc{DISTRUN_CUDA_RPC_SUITE, DISTRUN_CUDA_RPC_SUITE_EXPECTED, {"--jobs", "4"}, "4"};

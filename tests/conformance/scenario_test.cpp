@@ -57,7 +57,7 @@ TEST_CASE("an error text of two megabytes arrives at once",
   CHECK(attempt.culprits == std::vector<int>{1});
   const std::string& text = attempt.ranks.at(1).error_texts.at(0);
   CHECK(text.size() == 6 + (2 << 20) + 4);
-  CHECK((text == "begin " + std::string(2 << 20, 'x') + " end"));  // too long to be printed
+  CHECK((text == "begin " + std::string(2 << 20, 'x') + " end"));  // too long to print on failure
   CHECK(attempt.duration_ms < scaled(milliseconds(20'000)).count());
 }
 
@@ -138,7 +138,8 @@ TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the sa
   CHECK_THAT(attempt.looks.front().text, Contains("stopped"));
 }
 
-// Its own child holds all of its threads: neither the probe nor the listener can answer. A second is all that costs.
+// The rank's child holds all of its threads: neither the probe nor the listener can answer. That costs at most a
+// second.
 TEST_CASE("a rank for which nobody can answer costs the others a second at most",
           "[row:scenario/rank-cannot-answer-the-traceback-request]"
           "[row:multiprocess_join/traceback-collection-phase-2]") {

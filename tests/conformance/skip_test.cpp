@@ -1,4 +1,4 @@
-// Skips: by exit code, by exception, and before there is any rank.
+// Skips: by exit code, by exception, and before any rank exists.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/wire/skip_table.hpp>
@@ -18,7 +18,7 @@ struct Row {
   const char* message;
 };
 
-// Written from the list and not from the table that is tested.
+// Written from the list of requirements and not from the tested table.
 const Row kRows[] = {
     {72, "backend_unavailable", "Skipped because distributed backend is not available."},
     {73, "small_worldsize", "Skipped due to small world size."},
@@ -50,7 +50,7 @@ TEST_CASE("ranks that all exit with a code of the table skip with its message",
           "[row:skip_table/generic][row:skip_table/importerror]"
           "[row:scenario/all-ranks-skip-alike][row:multiprocess_join/verdict-4-skip]") {
   const CaseRun run = run_tests(cases_plugin(), {"SkipCodes.all/*"});
-  CHECK(run.ended.exit_code == 4);  // nothing ran
+  CHECK(run.ended.exit_code == 4);  // no test ran
   for (const Row& row : kRows) {
     INFO(row.name << ", code " << row.code);
     const TestResult& test = run.test("SkipCodes.all/code=" + std::to_string(row.code));

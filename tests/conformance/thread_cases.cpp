@@ -14,7 +14,7 @@ DISTRUN_TEST(ThreadRanks, a_one_throws) {
   rank.barrier("meet");
 }
 
-// Nothing of the failure before reaches it.
+// The previous failure does not affect it.
 DISTRUN_TEST(ThreadRanks, b_passes) { DISTRUN_EXPECT(true); }
 
 DISTRUN_TEST(ThreadRanks, c_one_skips) {

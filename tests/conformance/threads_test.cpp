@@ -18,7 +18,7 @@ TEST_CASE("threads that go wrong are judged as processes are",
   CHECK(thrown.verdict == "fail");
   CHECK(thrown.culprits == std::vector<int>{1});
   CHECK_THAT(thrown.message, Contains("thread trouble"));
-  CHECK(run.test("ThreadRanks.b_passes").verdict == "pass");  // nothing is left of that
+  CHECK(run.test("ThreadRanks.b_passes").verdict == "pass");  // nothing is left of the failure
   CHECK(run.test("ThreadRanks.c_one_skips").verdict == "fail");
   CHECK_THAT(run.test("ThreadRanks.c_one_skips").message, Contains("rank 1 skipped"));
   CHECK(run.test("ThreadRanks.d_all_skip").verdict == "skip");

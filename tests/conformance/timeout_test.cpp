@@ -1,4 +1,4 @@
-// Which bound holds for a test's body.
+// The timeout that applies to a test's body.
 #include <catch2/catch.hpp>
 
 #include "run_case.hpp"

@@ -1,5 +1,5 @@
-// Who is to blame does not depend on which of several processes was quicker. tests/fixtures/expected_blame.hpp has what
-// comes of each way to end.
+// The blame for a failure must not depend on which of several processes was faster. tests/fixtures/expected_blame.hpp
+// has the expected result of each way to end.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -21,7 +21,7 @@ std::set<std::string> all_messages(const TestResult& test) {
   return messages;
 }
 
-// Ten runs of that cell of the table.
+// Runs one cell of the table ten times.
 TestResult repeat(const std::string& how, const std::string& need, const std::string& transport) {
   const Sandbox sandbox(distrun_program());
   sandbox.run({"run", "--output", sandbox.output(), "--repeat", "10", "--rpc-transport", transport, "--filter",
@@ -53,7 +53,7 @@ TEST_CASE("ten runs in which a rank throws before the others' shutdown say the s
   CHECK_THAT(*messages.begin(), Catch::StartsWith("fail: rank 1 failed: no more paper ("));
 }
 
-// Each of the others reads what only rank 1 writes, and fails at its end.
+// Each of the other ranks reads what only rank 1 writes, and fails at end-of-file.
 TEST_CASE("a program that is killed is to blame for those that fail after it", "[blame][exec]") {
   const std::string script =
       "f=$DISTRUN_TEMP_DIR/fifo$RANK; "

@@ -1,5 +1,5 @@
-// Plugins of other frameworks from outside: what is listed, what is in the reports, and tests that nobody wrote for
-// distrun. tests/fixtures/expected_bridges.hpp has what each of ours comes to.
+// Plugins of other frameworks from outside: listing, reports, and tests that were not written for distrun.
+// tests/fixtures/expected_bridges.hpp has the expected results of our own.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-// What the first rank of the test said.
+// Runs the test and returns the result of its first rank.
 RankResult first_rank(const Sandbox& sandbox, const std::string& plugin_name, const std::string& test) {
   const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--filter", test, plugin(plugin_name)});
   INFO(ended.out + ended.err);
@@ -91,7 +91,8 @@ TEST_CASE("GoogleTest's environment variables do not change what runs", "[bridge
 }
 
 #ifdef DISTRUN_GOOGLETESTS_OWN
-// They are written for one process that runs them all, and pass in one of their own nevertheless, but for those named.
+// These tests were written for one process that runs them all; each also passes in a separate process, except those
+// named.
 TEST_CASE("GoogleTest's own samples and tests run as ranks", "[bridges]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended =

@@ -1,8 +1,8 @@
-// Starts a program as some supervisors, cron jobs, agents and shells start programs.
+// Starts a program in a broken state, as some supervisors, cron jobs, agents and shells do.
 //
 //   broken_start STATE PROGRAM [ARGUMENT...]
 //
-// Exits with 125 if the state cannot be had here, and says why.
+// Exits with 125 and a reason if the state is impossible here.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ void close_all() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) close(fd);
 }
 
-// A directory that is removed under its user.
+// Makes a removed directory the current one.
 void leave_directory() {
   char place[] = "/tmp/distrun-gone-XXXXXX";
   if (mkdtemp(place) == nullptr || chdir(place) != 0 || rmdir(place) != 0) give_up("make a directory");
@@ -63,7 +63,7 @@ void hide_null() {
   if (mkdir("/dev/shm", 01777) != 0) give_up("make /dev/shm");
 }
 
-// As a shell that has started something and then becomes the program.
+// Has a child, like a shell that has started a process and then becomes the program.
 void have_child() {
   if (fork() == 0) {
     execlp("sleep", "sleep", "60", nullptr);

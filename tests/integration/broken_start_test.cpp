@@ -1,4 +1,4 @@
-// distrun in the hands of whoever starts programs badly: what it inherits is set right, or refused in a sentence.
+// Starts distrun in broken states: it repairs what it inherits, or refuses it with a message.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-constexpr int kNotHere = 125;  // of broken_start
+constexpr int kNotHere = 125;  // exit code of broken_start
 constexpr milliseconds kLimit{20'000};
 
 Command broken(const Sandbox& sandbox, const std::string& state, std::vector<std::string> arguments) {
@@ -40,7 +40,7 @@ void expect_success(const Sandbox& sandbox, const Ended& ended) {
   sandbox.sweep();
 }
 
-// States that change nothing for who uses distrun.
+// States that make no difference to users of distrun.
 std::string any_state() {
   return GENERATE(as<std::string>(), "SIGCHLD ignored", "SIGHUP ignored", "all ignored", "all blocked",
                   "all ignored and blocked", "umask 0777", "umask 0", "input closed", "output closed", "errors closed",
@@ -122,7 +122,7 @@ TEST_CASE("a run that was started with all signals ignored and blocked can be en
   sandbox.sweep();
 }
 
-// What nohup and scripts ignore for it stays ignored: the guard passes it on to nobody.
+// Signals that nohup and scripts ignore stay ignored: the guard does not forward them.
 TEST_CASE("a run that is to outlive its terminal does", "[inherited][interrupt]") {
   const int signal = GENERATE(SIGHUP, SIGINT);
   const Sandbox sandbox(distrun_program());

@@ -1,4 +1,4 @@
-// examples/classifier: trained by several ranks, saved, loaded by another run, and read by Python as its page says.
+// examples/classifier: several ranks train it and save it, another run loads it, and Python reads it as its page says.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace distrun::testing;
 
-// A run of one of the two tests, with the model in the sandbox; what rank 0 printed.
+// Runs one of the two tests, with the model in the sandbox; returns the output of rank 0.
 std::string printed_by(const Sandbox& sandbox, const std::string& test, const std::string& ranks) {
   Command command =
       sandbox.command({"--world-size", ranks, "--filter", test, "--output", sandbox.output(), DISTRUN_CLASSIFIER});
@@ -31,7 +31,7 @@ std::string accuracy_in(const std::string& printed) {
   return std::regex_search(printed, found, std::regex("accuracy ([0-9.]+)")) ? found[1].str() : "none";
 }
 
-// The second block of Python on the example's page.
+// Returns the second block of Python on the example's page.
 std::string reader_on_page() {
   const std::string page = read_file(DISTRUN_CLASSIFIER_PAGE), head = "```python\n";
   const std::size_t start = page.rfind(head) + head.size();

@@ -1,4 +1,4 @@
-// What the command line does: lists, filters, options, exit codes.
+// The command line: lists, filters, options, exit codes.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -24,14 +24,14 @@ Texts lines_of(const std::string& text) {
   return lines;
 }
 
-// The first word of each line: the id of a test has no blanks, and more may follow it.
+// Returns the first word of each line: a test id has no blanks, and more text may follow it.
 Texts first_words(const std::string& text) {
   Texts words = lines_of(text);
   for (std::string& line : words) line = line.substr(0, line.find(' '));
   return words;
 }
 
-// A run with --output; the summary comes with it.
+// A run with --output, and its summary.
 struct Run {
   Ended ended;
   Summary summary;
@@ -132,7 +132,7 @@ TEST_CASE("show refuses what is no report", "[cli]") {
   CHECK_THAT(ended.err, Contains("nothing.json") && Contains("No such file"));
 }
 
-// ---- which tests
+// ---- selection of tests
 
 TEST_CASE("filters choose, and a leading minus excludes", "[cli]") {
   const Sandbox sandbox(distrun_program());
@@ -192,7 +192,7 @@ TEST_CASE("a plugin that cannot be loaded does not keep another's tests from run
   const Sandbox sandbox(distrun_program());
   const Run both = run(sandbox, {"--filter", "Fails.require", "--filter", "Flaky.passes", plugin("load_exit"),
                                  plugin("fails"), plugin("flaky")});
-  CHECK(both.ended.exit_code == 3);  // before 1
+  CHECK(both.ended.exit_code == 3);  // takes precedence over 1
   CHECK(both.summary.problems.size() == 1);
   CHECK(ids_of(both.summary) == std::set<std::string>{"Fails.require", "Flaky.passes"});
 }
@@ -272,7 +272,7 @@ TEST_CASE("with --fail-fast nothing starts after the first failure", "[cli]") {
   CHECK(stopped.summary.find("Passes.trivial")->verdict == "pass");
 }
 
-// ---- settings that ranks see
+// ---- settings visible to ranks
 
 TEST_CASE("world size, seed and environment reach the ranks", "[cli]") {
   const Sandbox sandbox(distrun_program());
@@ -330,7 +330,7 @@ TEST_CASE("a seed repeats a run, and each run names its seed", "[cli]") {
 TEST_CASE("timeouts: a test's own beats the default, the override beats both", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const auto duration = [&](const Texts& options) {
-    Texts arguments = {"--filter", "Hangs.own_timeout", plugin("hangs")};  // 200 ms
+    Texts arguments = {"--filter", "Hangs.own_timeout", plugin("hangs")};  // times out after 200 ms
     arguments.insert(arguments.begin(), options.begin(), options.end());
     const Run timed_out = run(sandbox, arguments);
     CHECK(timed_out.summary.tests.front().verdict == "timeout");
@@ -350,7 +350,7 @@ TEST_CASE("leaks are looked for unless they are off", "[cli]") {
   CHECK(off.ended.exit_code == 0);
   CHECK(off.summary.find("Leaves.mapped_file")->verdict == "pass");
   CHECK(off.summary.find("Leaves.daemon")->verdict == "pass");
-  CHECK(sandbox.remains().empty());  // ended all the same
+  CHECK(sandbox.remains().empty());  // ended nevertheless
   sandbox.sweep();
 }
 

@@ -1,4 +1,4 @@
-// Examples of process groups: what their pages show is what distrun says.
+// Examples of process groups: distrun prints what their pages show.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -17,7 +17,7 @@ std::string block_of(const std::string& page) {
   return text.substr(begin, text.find("```", begin) - begin);
 }
 
-// The line of what was printed that names who calls what; without it the whole text.
+// Returns the line of the output that names each rank's call; the whole text if there is no such line.
 std::string mismatch_explanation(const std::string& text) {
   std::smatch found;
   const std::regex line("DistBackendError: the ranks of group world do not call the same:[^\n]*");

@@ -48,7 +48,7 @@ class Findings {
   Texts found_;
 };
 
-// The outcome that a row demands of a rank; empty: any.
+// Returns the outcome that a row requires of a rank; empty: any.
 std::string outcome_wanted(const Row& row, int rank) {
   if (row.outcomes.empty()) return "";
   if (row.outcomes.size() == 1) return row.outcomes.front();
@@ -71,7 +71,7 @@ void compare_culprits(Findings& findings, const Row& row, const AttemptResult& a
                       list_of(row.culprits));
 }
 
-// Of a rank that is no culprit: does its bad end name the rank that caused it?
+// Checks that the bad end of a rank that is not a culprit names the rank that caused it.
 void compare_consequence(Findings& findings, const Row& row, const RankResult& rank) {
   const bool culprit = std::find(row.culprits.begin(), row.culprits.end(), rank.rank) != row.culprits.end();
   if (row.because_of < 0 || culprit) return;
@@ -137,7 +137,7 @@ void compare_output(Findings& findings, const Row& row, const AttemptResult& att
     const std::int64_t bytes = printed.stream == "stdout" ? rank.out_bytes : rank.err_bytes;
     findings.expect(bytes >= printed.bytes_min,
                     printed.stream + " is said to have " + std::to_string(bytes) + " bytes");
-    // Of each stream 1 MiB is kept, and a line says what is left out.
+    // 1 MiB of each stream is kept, and a line states what is left out.
     constexpr std::size_t kKept = 1 << 20, kLine = 100;
     findings.expect(text.size() <= kKept + kLine && (bytes < 2 * std::int64_t{kKept} || text.size() >= kKept),
                     std::to_string(text.size()) + " bytes of " + printed.stream + " are kept");
@@ -151,8 +151,8 @@ const LookResult* timeout_look(const AttemptResult& attempt) {
   return nullptr;
 }
 
-// Of a rank that lived: the kernel and the probe, or the rank's own listener, have told what it did; of a culprit
-// perhaps why they could not.
+// Checks the evidence about a live rank: the kernel and the probe, or the rank's listener, must have reported its
+// state; for a culprit, a reason why they could not may stand instead.
 void compare_evidence(Findings& findings, const Row& row, const LookResult& look, int rank) {
   const SeenProcess* seen = look.find(rank);
   const std::string name = "rank " + std::to_string(rank);
@@ -184,7 +184,7 @@ void compare_looks(Findings& findings, const Row& row, const AttemptResult& atte
   }
 }
 
-// Every rank of a passed test that is not declared to die passed, and checked something.
+// Checks that every rank of a passed test has passed and checked something, unless it is declared to die.
 void compare_checks(Findings& findings, const AttemptResult& attempt) {
   if (attempt.verdict != "pass" && attempt.verdict != "leak") return;
   for (const RankResult& rank : attempt.ranks) {
@@ -194,7 +194,7 @@ void compare_checks(Findings& findings, const AttemptResult& attempt) {
 }
 
 void compare_attempts(Findings& findings, const Row& row, const TestResult& test) {
-  const Texts wanted = row.attempts.empty() ? Texts{test.verdict} : row.attempts;  // the verdict is compared already
+  const Texts wanted = row.attempts.empty() ? Texts{test.verdict} : row.attempts;  // compared elsewhere
   findings.equal("number of attempts", test.attempts.size(), wanted.size());
   for (std::size_t i = 0; i < std::min(wanted.size(), test.attempts.size()); ++i) {
     findings.equal("verdict of attempt " + std::to_string(i + 1), test.attempts[i].verdict, wanted[i]);
@@ -215,7 +215,7 @@ void check_ranks(Findings& findings, const std::string& id, const AttemptResult&
   for (std::size_t i = 0; i < attempt.ranks.size(); ++i) {
     const RankResult& rank = attempt.ranks[i];
     findings.expect(is_host || rank.rank == static_cast<int>(i), id + ": ranks are not in order");
-    // One that never began: its zygote was killed, or the run cancelled.
+    // A rank that never began: its zygote was killed, or the run cancelled.
     const bool is_none = rank.pid <= 0 && (attempt.verdict == "infra-error" || attempt.verdict == "cancelled");
     findings.expect(rank.pid > 0 || is_none, id + ": rank " + std::to_string(i) + " has no pid");
     findings.expect(is_none || pids.insert(rank.pid).second || one_process, id + ": two ranks have one pid");
@@ -249,7 +249,7 @@ void check_test(Findings& findings, const TestResult& test) {
 }  // namespace
 
 std::string without_appeared(const std::string& text) {
-  // With the colour that it begins with, where there are colours.
+  // Includes the escape sequence at its beginning, if there are colours.
   static const std::regex note("(\x1b\\[[0-9;]*m)?note: (a name|[0-9]+ names) that appeared meanwhile[^\n]*\n");
   return std::regex_replace(text, note, "");
 }
@@ -350,8 +350,8 @@ Texts wrong_with_leaks(const TestResult& test) {
         findings.expect(!leak.removed || !is_alive(pid), leak.what + " is alive");
         continue;
       }
-      if (leak.what.starts_with("System V ")) continue;                  // it has no path
-      if (leak.kind == "descriptor" || leak.kind == "thread") continue;  // it has gone with its process
+      if (leak.what.starts_with("System V ")) continue;                  // has no path
+      if (leak.kind == "descriptor" || leak.kind == "thread") continue;  // gone with its process
       const std::size_t slash = leak.what.find('/');
       const std::string path = slash == std::string::npos ? "" : leak.what.substr(slash);
       findings.expect(!path.empty(), "a leak without a path: " + quoted(leak.what));

@@ -1,5 +1,5 @@
 #pragma once
-// Compares what a run says of a fixture with what expected.hpp says it must.
+// Compares the result of a fixture's run with the requirements of expected.hpp.
 #include <string>
 #include <vector>
 
@@ -11,19 +11,19 @@ namespace distrun::testing {
 
 using Texts = std::vector<std::string>;
 
-// What a console says, without the note of names that somebody else has made meanwhile.
+// Removes the note about names created by other programs from a console text.
 std::string without_appeared(const std::string& text);
 
-// What differs, one sentence each; empty: nothing. `isolation` is the one that was asked for.
+// Returns the differences, one sentence each; empty: none. `isolation` is the one that was requested.
 Texts differences(const fixtures::Row& row, const TestResult& test, const std::string& isolation);
 // The same for a plugin that cannot be loaded.
 Texts problem_differences(const fixtures::Group& group, const Summary& summary);
-// What does not fit together within one summary, whatever the fixtures are.
+// Returns contradictions within one summary, independent of the fixtures.
 Texts contradictions(const Summary& summary);
-// What a console must not be given: control characters, bytes that are no UTF-8.
+// Returns what a console must not contain: control characters, invalid UTF-8.
 Texts unprintable(const std::string& console);
-// Descendants of the ranks and things that were reported as removed and are still there, and those that
-// had to stay and are gone.
+// Returns live descendants of the ranks, things reported as removed that still exist, and things that had to stay but
+// are gone.
 Texts wrong_with_leaks(const TestResult& test);
 
 }  // namespace distrun::testing

@@ -1,4 +1,4 @@
-// What distrun tells the completion scripts of shells; tests/shell tries the scripts themselves.
+// distrun's answers to the completion scripts of shells; tests/shell tests the scripts themselves.
 #include <catch2/catch.hpp>
 
 #include <csignal>

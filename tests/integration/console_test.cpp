@@ -1,4 +1,4 @@
-// What of a run the user's options bring to the console, and how many tests go on at a time.
+// Effects of the user's options on the console, and the number of concurrent tests.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>

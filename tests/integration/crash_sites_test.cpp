@@ -1,4 +1,4 @@
-// Every signal at every place to crash, through the whole runner: what a user is told of it.
+// Every signal at every crash site, through the whole runner: checks what the user sees.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void compare(const CrashSite& site, int signal, const TestResult& test) {
   if (site.above_body) CHECK_THAT(look->text, Catch::Contains("crash_last_rank"));
 }
 
-// How many crashes the table has.
+// Returns the number of crashes in the table.
 std::size_t crash_count() {
   std::size_t count = 0;
   for (const CrashSite& site : crash_sites()) count += site.signals.size();
@@ -118,7 +118,7 @@ TEST_CASE("every crash names its place, and the rank dies by the very signal", "
   for (int round = 0; round < rounds(); ++round) {
     INFO("round " << round);
     const Sandbox sandbox(distrun_program());
-    // Peers make no difference to the place: after the first round a rank crashes alone.
+    // Peers make no difference to a site: after the first round a rank crashes alone.
     compare_all(crash_everywhere(sandbox, round == 0 ? 4 : 1));
     if (round == 0) CHECK(wrong_with_reports(sandbox) == "");
     CHECK(sandbox.remains() == std::vector<std::string>{});

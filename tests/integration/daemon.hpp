@@ -1,5 +1,5 @@
 #pragma once
-// The daemon under test. The build says where it is.
+// The path of the daemon under test, set by the build.
 #include <string>
 
 #include "programs.hpp"

@@ -1,4 +1,4 @@
-// The daemon is killed in the middle of runs: nothing is left, and the next can start at once.
+// Kills the daemon in the middle of runs: nothing is left behind, and the next daemon can start at once.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -27,7 +27,8 @@ struct Client {
         running(daemon.start(
             sandbox, {"run", "--daemon", "--output", sandbox.output(), "--timeout", "100s", plugin(fixture)})) {}
 
-  // Whether it came only after the kill: the next daemon serves it like any other, so its run is stopped.
+  // Returns whether the client arrived only after the kill: the next daemon serves it as usual, so its run is stopped
+  // here.
   bool was_late(const Daemon& next) {
     eventually(scaled(kDaemonLong),
                [&] { return running.ends_within(milliseconds(0)) || next.shows(sandbox.output()); });
@@ -36,7 +37,7 @@ struct Client {
     return true;
   }
 
-  // How it goes when its daemon was killed, or the run was over before; empty: as it should.
+  // Returns what went wrong for a client after the daemon was killed or the run was over; empty: nothing.
   std::string wrong(const Daemon& next) {
     const bool late = was_late(next);
     const Ended ended = running.wait(scaled(kDaemonLong));
@@ -46,7 +47,7 @@ struct Client {
     for (const std::string& what : sandbox.remains()) left += what + "\n";
     sandbox.sweep();
     const auto says = [&](const char* text) { return ended.err.find(text) != std::string::npos; };
-    // The second is right for a client that came only when the daemon was dead.
+    // The second text is right for a client that arrived after the daemon's death.
     const bool told = ended.exit_code == 3 && (says("the daemon has died") || says("no daemon listens"));
     const bool over = ended.exit_code == 0 || ended.exit_code == 1;
     if (!told && !over && !(late && ended.exit_code == 130)) {

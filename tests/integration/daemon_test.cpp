@@ -1,4 +1,4 @@
-// Runs through the daemon: as without it, in turn, looked at and cancelled.
+// Runs through the daemon: same results as without it, queueing, inspection and cancellation.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ using Texts = std::vector<std::string>;
 
 constexpr milliseconds kLong{30'000};
 
-// Without what no two runs have in common.
+// Removes everything that differs between any two runs.
 std::string without_times(const std::string& text) {
   static const std::regex times("[0-9]+(\\.[0-9]+)? (us|ms|s|min)\\b");
   static const std::regex run("run [0-9a-f]{12}");
@@ -33,13 +33,13 @@ std::string without_times(const std::string& text) {
   return std::regex_replace(std::regex_replace(std::regex_replace(own, times, "TIME"), run, "run ID"), spaces, " ");
 }
 
-// A client whose ranks hang, once they do.
+// A client with hanging ranks; the constructor waits until they hang.
 struct Hanging {
   explicit Hanging(const Daemon& daemon)
       : sandbox(distrun_program()),
         running(daemon.start(sandbox, {"run", "--daemon", "--output", sandbox.output(), "--timeout", "100s", "--filter",
                                        "Hangs.one_sleeps", plugin("hangs")})) {
-    // client, guard, coordinator, zygote (but with the thread sanitizer), four ranks
+    // client, guard, coordinator, zygote (not with the thread sanitizer), four ranks
     const std::size_t all = DISTRUN_SANITIZED_THREADS ? 7 : 8;
     REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= all; }));
     pause_for(milliseconds(100));
@@ -59,7 +59,7 @@ struct Waiting {
   Waiting() : second(daemon.start(sandbox, trivial(sandbox))) {
     REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting of 100"); }));
   }
-  // Not `all`: that would be whatever else this user runs.
+  // Not `all`, which would cancel other runs of this user.
   void cancel_first() const {
     const Ended cancel = daemon.start(other, {"cancel", first.sandbox.run_id_in_use()}).wait(scaled(kLong));
     CHECK(cancel.exit_code == 0);
@@ -69,7 +69,7 @@ struct Waiting {
   Hanging first{daemon};
   Sandbox sandbox{distrun_program()};
   Running second;
-  Sandbox other{distrun_program()};  // of who looks on
+  Sandbox other{distrun_program()};  // the observer
 };
 
 Texts trivial(const Sandbox& sandbox, const std::string& test) {
@@ -270,7 +270,7 @@ TEST_CASE("a run that is over but whose output nobody reads holds up no other", 
   CHECK(daemon.shows("prints"));
   const Ended ps = daemon.start(Sandbox(distrun_program()), {"ps"}).wait(scaled(kLong));
   CHECK_THAT(ps.out, Contains("is over, but for the reader of its output"));
-  ::close(line[0]);  // as head does
+  ::close(line[0]);  // like head
   CHECK(deaf.wait(scaled(kLong)).exit_code == 1);
   CHECK(sandbox.remains() == Texts{});
 }
@@ -287,7 +287,7 @@ TEST_CASE("clients that do not listen delay nobody but themselves", "[daemon]") 
   ::close(line[1]);
   REQUIRE(eventually(scaled(kLong), [&] { return sandbox.processes().size() >= 4; }));
   Hanging stalled(daemon);
-  stalled.running.signal(SIGSTOP);  // it does not read what the daemon tells it
+  stalled.running.signal(SIGSTOP);  // it stops reading from the daemon
   const Sandbox other(distrun_program());
   Running waiting = daemon.start(other, trivial(other));
   REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting"); }));

@@ -1,4 +1,5 @@
-// What examples/dashboard/README.md shows is what its commands print, and what they feed finds all it asks for.
+// The commands of examples/dashboard/README.md print what the page shows, and the programs that they feed find all they
+// need.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -29,10 +30,10 @@ std::vector<std::string> status_lines(const std::string& text) {
 
 struct Step {
   std::string command;
-  std::string shown;  // what the page says that it prints
+  std::string shown;  // the output shown on the page
 };
 
-// The commands of all console blocks, in order.
+// Returns the commands of all console blocks, in order.
 std::vector<Step> steps_of_readme() {
   std::vector<Step> steps;
   bool in_block = false;
@@ -48,7 +49,7 @@ std::vector<Step> steps_of_readme() {
   return steps;
 }
 
-// Without what differs from run to run and from machine to machine.
+// Removes what differs between runs and machines.
 std::string without_numbers(std::string text) {
   const std::string source = DISTRUN_SOURCE_DIR "/";
   for (std::size_t at = text.find(source); at != std::string::npos; at = text.find(source)) {
@@ -57,7 +58,7 @@ std::string without_numbers(std::string text) {
   return std::regex_replace(text, std::regex("--seed [0-9]+"), "--seed N");
 }
 
-// What the example of a CI tells a shell: setup, build, test.
+// Returns the shell commands in the example of a CI: setup, build, test.
 std::vector<std::string> commands_of_ci(const std::string& text) {
   const std::regex command("^ *(?:run: |- |sh ')((?:scripts/setup|cmake |build/bin/).*?)'?$");
   std::vector<std::string> commands;
@@ -68,7 +69,7 @@ std::vector<std::string> commands_of_ci(const std::string& text) {
   return commands;
 }
 
-// A place where the page's commands find what they name.
+// A directory in which the page's commands find their files.
 class Workplace {
  public:
   Workplace() : sandbox_(distrun_program()) {
@@ -80,12 +81,12 @@ class Workplace {
                                  sandbox_.start_directory() + "/build");
   }
 
-  // With distrun in PATH, as the page says.
+  // Runs a command with distrun in PATH, as the page says.
   Ended shell(const std::string& command) const {
     const std::string programs = std::filesystem::path(distrun_program()).parent_path().string();
     return run(command, programs + ":");
   }
-  // As a machine of a CI has it.
+  // Runs a command without distrun in PATH, as on a CI machine.
   Ended fresh_shell(const std::string& command) const { return run(command, ""); }
   void needs_jq() const {
     skip_case_if(shell("command -v jq").exit_code != 0, "jq is not installed (scripts/setup installs it)");
@@ -112,7 +113,7 @@ std::string metrics_of(const Workplace& workplace, const std::string& summary) {
   return ended.out;
 }
 
-// Names of metrics in `text`.
+// Returns the names of metrics in `text`.
 std::set<std::string> metrics_in(const std::string& text) {
   const std::regex name("distrun_[a-z_]+");
   std::set<std::string> names;
@@ -120,7 +121,7 @@ std::set<std::string> metrics_in(const std::string& text) {
   return names;
 }
 
-// Prometheus' text format, as far as prometheus.jq uses it: of every metric HELP and TYPE, then its samples.
+// Checks Prometheus' text format, as far as prometheus.jq uses it: HELP and TYPE of every metric, then its samples.
 std::string wrong_with_metrics(const std::string& text) {
   const std::regex head("# (HELP|TYPE) (distrun_[a-z_]+) (.+)");
   const std::regex sample(R"re((distrun_[a-z_]+)\{([a-z_]+="([^"\\]|\\["\\n])*",?)+\} [0-9][0-9.e-]*)re");
@@ -193,7 +194,7 @@ TEST_CASE("the examples for CI run what the dashboards' page runs, and run as th
     REQUIRE(commands.size() == 3);
     CHECK(commands[0] == "scripts/setup");
     CHECK(workplace.fresh_shell("test -x " + commands[0]).exit_code == 0);
-    // The build is tried as far as it decides what there is to build.
+    // Tries the build up to the point that determines the targets.
     const std::string configure = commands[1].substr(0, commands[1].find(" && "));
     CHECK(commands[1] == configure + " && cmake --build build");
     const Ended configured = workplace.fresh_shell("here=$PWD; cd -P examples/.. && " + configure +

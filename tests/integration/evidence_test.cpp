@@ -1,4 +1,4 @@
-// Looking at a run while it goes on: ps, stacks, attach, the signal and the key for stacks, debuggers and Ctrl-Z.
+// Inspects a run in progress: ps, stacks, attach, the signal and the key for stacks, debuggers and Ctrl-Z.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-// A run of one test in which so many ranks wait for the others, as ps tells it.
+// A run of one test in which a number of ranks wait for the others; ps is used to detect that.
 class HangingRun {
  public:
   // Rank 1 sleeps while the others wait for it.
@@ -30,9 +30,9 @@ class HangingRun {
     REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return waits(); }));
   }
 
-  // Whether they wait, and rank 1 shows itself too.
+  // Returns whether all waiters wait, and rank 1 has a state too.
   bool waits() const {
-    if (id().empty()) return false;  // ps would tell of the runs of other tests
+    if (id().empty()) return false;  // ps would list the runs of other tests
     const std::string text = status();
     const auto found = std::distance(std::sregex_iterator(text.begin(), text.end(), waiting_), std::sregex_iterator());
     return found == waiters_ && !std::regex_search(text, std::regex(" 1 +[0-9]+ +[a-z]+ +- "));
@@ -44,7 +44,7 @@ class HangingRun {
     return Running(command).wait(scaled(milliseconds(10'000)));
   }
   std::string id() const { return sandbox_.run_id_in_use(); }
-  // Of a rank, as ps tells it; 0: it tells none.
+  // Returns the pid of a rank according to ps, or 0.
   pid_t pid_of(int rank) const {
     const std::string text = status();
     std::smatch found;
@@ -75,7 +75,8 @@ class HangingRun {
   Running running_;
 };
 
-// Traces a process as a debugger would, until it is destroyed. Whoever looks at all runs holds it for a moment.
+// Traces a process like a debugger, until destroyed. A concurrent inspection of all runs may hold the process for a
+// moment.
 class Tracer {
  public:
   explicit Tracer(pid_t pid) : pid_(pid) {
@@ -85,7 +86,7 @@ class Tracer {
     REQUIRE(is_traced);
   }
   ~Tracer() {
-    // To be let go a tracee must be stopped.
+    // Detaching requires a stopped tracee.
     ::ptrace(PTRACE_INTERRUPT, pid_, nullptr, nullptr);
     eventually(milliseconds(1000), [&] { return ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr) == 0; });
   }
@@ -103,7 +104,7 @@ char state_of(pid_t pid) {
   return '?';
 }
 
-// Makes a command that of a user without rights, if this is root's. False if there is no way to do so.
+// Makes the command run as a user without rights if this is root. Returns false if that is impossible.
 bool drop_rights(const Sandbox& sandbox, Command& command) {
   constexpr unsigned kNobody = 65534;
   if (::geteuid() != 0) return true;
@@ -199,12 +200,12 @@ TEST_CASE("ranks that are threads show their wait as ranks that are processes do
   const auto& looks = summary.tests.at(0).attempts.at(0).looks;
   REQUIRE(looks.size() == 1);
   CHECK_THAT(looks[0].text, Contains("rank 1 (thread ") && Contains("fixture::hang"));
-  // Between the two stand the test's own frames, if the compiler has left any.
+  // The test's frames stand between the two, if the compiler has left any.
   const std::regex waiting(
       "ranks 0, 2-3 \\(threads [^\n]*waiting in futex\\)\n"
       "([^\n]*\n)?[^\n]*in distrun::Rank::barrier");
   CHECK(std::regex_search(looks[0].text, waiting));
-  // The listener, who waits for the ranks, and that of the sanitizer.
+  // The listener, which waits for the ranks, and the sanitizer's thread.
   const std::string own = DISTRUN_SANITIZED_THREADS ? "3" : "2";
   CHECK_THAT(looks[0].text, Contains(own + " threads of distrun itself"));
 }
@@ -239,7 +240,7 @@ TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
   const auto begun = std::chrono::steady_clock::now();
   HangingRun run("3s");
   const pid_t rank = run.pid_of(2);
-  // As the terminal does: to the guard and the coordinator, which are one group.
+  // Sent to the guard and the coordinator, which form one group, as the terminal does.
   ::kill(-run.running().pid(), SIGTSTP);
   CHECK(eventually(scaled(milliseconds(2'000)), [&] { return state_of(rank) == 'T'; }));
   pause_for(scaled(milliseconds(4'000)));
@@ -250,7 +251,7 @@ TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
   CHECK(ended.exit_code == 1);
   const Summary summary = run.sandbox().summary();
   CHECK(summary.tests.at(0).verdict == "timeout");
-  // The time in which it was stopped is part of no duration.
+  // Durations exclude the time in which the run was stopped.
   const auto active = std::chrono::steady_clock::now() - begun - scaled(milliseconds(4'000));
   CHECK(milliseconds(summary.tests.at(0).duration_ms) < active);
   CHECK(milliseconds(summary.tests.at(0).attempts.at(0).duration_ms) < active);
@@ -266,7 +267,7 @@ TEST_CASE("Ctrl-Z stops a suite's host that waits, and the server that it has st
     }
     return ProcessInfo{};
   };
-  // Four ranks, the host and its server, the coordinator and the guard; a zygote but under the thread sanitizer.
+  // Four ranks, the host and its server, the coordinator and the guard; a zygote except with the thread sanitizer.
   const std::size_t all = DISTRUN_SANITIZED_THREADS ? 8 : 9;
   const auto all_run = [&] { return server().pid != 0 && sandbox.processes().size() == all; };
   REQUIRE(eventually(scaled(milliseconds(20'000)), all_run));

@@ -1,5 +1,5 @@
 #pragma once
-// `distrun exec` as tests run it: its reports go to the sandbox.
+// Runs `distrun exec` in a sandbox, with its reports.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +10,7 @@ namespace distrun::testing {
 
 class Exec {
  public:
-  // `options`, then a program with its arguments.
+  // Runs a program with its arguments, with `options` for distrun.
   Ended run(std::vector<std::string> options, std::vector<std::string> program) const {
     return sandbox_.run(arguments(std::move(options), program));
   }
@@ -20,7 +20,7 @@ class Exec {
   Running start(std::vector<std::string> options, std::vector<std::string> program) const {
     return sandbox_.start(arguments(std::move(options), program));
   }
-  // Asks while a run goes on.
+  // Runs a distrun command while a run is in progress.
   Ended ask(std::vector<std::string> arguments) const {
     Command command = sandbox_.command(std::move(arguments));
     command.capture = sandbox_.output() + "/asked";

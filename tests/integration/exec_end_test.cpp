@@ -1,4 +1,4 @@
-// distrun exec: what ends its programs early, by a signal or because nobody reads what they write.
+// distrun exec: programs that end early, by a signal or because their output is no longer read.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-// Ranks that write into files whenever they hear a signal, and end on SIGTERM, or on SIGINT if `ends_by_int`.
+// Returns a script that writes each received signal into a file, and ends on SIGTERM, or on SIGINT if `ends_by_int`.
 std::string listening(const std::string& directory, bool ends_by_int = false) {
   const std::string file = directory + "/heard$RANK";
   return "trap 'echo USR1 >>" + file + "' USR1; trap 'echo USR2 >>" + file + "' USR2; trap 'echo INT >>" + file +
@@ -23,7 +23,7 @@ std::string listening(const std::string& directory, bool ends_by_int = false) {
          "; while :; do sleep 0.05; done";
 }
 
-// What the rank has heard of, in its order, a word a line.
+// Returns the signals that the rank has received, in order, one per line.
 std::string heard(const Exec& exec, int rank) {
   return read_file(exec.sandbox().output() + "/heard" + std::to_string(rank));
 }
@@ -52,7 +52,7 @@ TEST_CASE("a reader that has seen enough ends the programs, and what is dropped 
   close(line[1]);
   char first = 0;
   REQUIRE(read(line[0], &first, 1) == 1);
-  close(line[0]);  // as head does
+  close(line[0]);  // like head
   const Ended ended = running.wait(scaled(milliseconds(10'000)));
   INFO(ended.err);
   CHECK_FALSE(ended.out_of_time);
@@ -114,7 +114,7 @@ TEST_CASE("a signal that is none to end by is refused, and the one that was chos
   CHECK(refused.exit_code == 2);
   CHECK_THAT(refused.err, Contains("--stop-signal SIGKILL") && Contains("SIGINT"));
   const Ended failed = exec.run({"-w", "1", "--stop-signal", "int"}, {"/bin/false"});
-  CHECK(failed.exit_code == 2);  // names are written as signal(7) writes them
+  CHECK(failed.exit_code == 2);  // names are spelled as in signal(7)
   CHECK_THAT(exec.run({"-w", "1", "--stop-signal", "2"}, {"/bin/false"}).err, Contains("--stop-signal SIGINT"));
   CHECK(wrong_with_reports(exec.sandbox()).empty());
 }

@@ -27,7 +27,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   return lines;
 }
 
-// The command lines of the run's processes contain this, so often.
+// Returns whether the command lines of `count` processes of the run contain `name`.
 bool runs(const Exec& exec, const std::string& name, std::size_t count) {
   const auto processes = exec.sandbox().processes();
   return static_cast<std::size_t>(std::count_if(processes.begin(), processes.end(), [&](const ProcessInfo& process) {
@@ -56,7 +56,7 @@ TEST_CASE("a rank's exit code is the failure, told on standard error", "[exec]")
   CHECK(ended.exit_code == 1);
   CHECK(ended.out.empty());
   CHECK_THAT(ended.err, Contains("rank 2: exited with code 3") && Contains("ended by distrun after rank 2 failed"));
-  CHECK_THAT(ended.err, Contains("exec --world-size 4 -- /bin/sh -c"));  // how to run it again
+  CHECK_THAT(ended.err, Contains("exec --world-size 4 -- /bin/sh -c"));  // the command that repeats it
   CHECK(exec.result().verdict == "fail");
   CHECK(exec.result().message == "rank 2 exited with code 3");
   CHECK(wrong_with_reports(exec.sandbox()).empty());
@@ -171,7 +171,7 @@ TEST_CASE("a directory of an attempt's that cannot be removed is told", "[exec]"
   Command command =
       exec.sandbox().command({"exec", "-w", "1", "--output", exec.sandbox().output(), "--", "/bin/sh", "-c",
                               "mkdir \"$DISTRUN_TEMP_DIR/m\" && mount -t tmpfs none \"$DISTRUN_TEMP_DIR/m\""});
-  // In a place of its own, so that nothing stays mounted.
+  // In a separate mount namespace, so that nothing stays mounted.
   const std::vector<std::string> apart{"--user", "--map-root-user", "--mount", command.program};
   command.program = "/usr/bin/unshare";
   command.arguments.insert(command.arguments.begin(), apart.begin(), apart.end());
@@ -249,7 +249,7 @@ TEST_CASE("ranks that end themselves within their grace are not killed", "[exec]
       exec.shell({"-w", "2", "--grace", "20s"}, "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended by itself");
   CHECK(ended.exit_code == 1);
   CHECK(ended.out == "[rank 0] ended by itself\n");
-  CHECK_THAT(ended.err, Contains("--grace 20 -- /bin/sh"));  // the line that repeats it
+  CHECK_THAT(ended.err, Contains("--grace 20 -- /bin/sh"));  // the command that repeats it
   CHECK(ended.duration < scaled(milliseconds(15'000)));
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("of a Python script its name is told, and nothing that is not known", 
   std::ofstream(script) << "import time\nprint('begun')\ntime.sleep(1000)\n";
   const std::string logs = exec.sandbox().output() + "/logs";
   Running running = exec.start({"-w", "2", "--per-rank-log", logs}, {"python3", script});
-  const auto begun = [&](const char* log) { return read_file(logs + log) == "begun\n"; };  // it is not held back
+  const auto begun = [&](const char* log) { return read_file(logs + log) == "begun\n"; };  // output is not held back
   REQUIRE(eventually(scaled(milliseconds(20'000)), [&] { return begun("/rank0.out") && begun("/rank1.out"); }));
   const Ended stacks = exec.ask({"stacks", exec.sandbox().run_id_in_use()});
   CHECK_THAT(stacks.out, Contains("train.py; stacks show the interpreter, not which line of Python runs"));

@@ -1,5 +1,5 @@
-// What is done as a process ends happens in ranks, too: gcov writes its data, the leak sanitizer looks, and exit
-// handlers take away what other ranks of the process still use.
+// Actions at process exit happen in ranks, too: gcov writes its data, the leak sanitizer checks, and exit handlers take
+// away what other ranks of the process still use.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ Ended run(const Sandbox& sandbox, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"run", "--output", sandbox.output(), "--color", "never"});
   arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(4 * time_scale())});
   Command command = sandbox.command(std::move(arguments));
-  // The sanitizer as users have it.
+  // Removes the tests' sanitizer options, so that the sanitizer behaves as for users.
   std::erase_if(command.environment, [](const std::string& each) { return each.starts_with("ASAN_OPTIONS="); });
   const Ended ended = Running(std::move(command)).wait(scaled(milliseconds(60'000)));
   CHECK_FALSE(ended.out_of_time);
@@ -59,10 +59,10 @@ TEST_CASE("gcov counts the bodies of ranks in every isolation", "[exit]") {
   for (std::string line; std::getline(lines, line);) {
     if (line.find("// counted") != std::string::npos) counts = line.substr(0, line.find_first_of("*:"));
   }
-  CHECK_THAT(counts, Catch::EndsWith(" 4"));  // ranks
+  CHECK_THAT(counts, Catch::EndsWith(" 4"));  // one per rank
 }
 
-#ifndef DISTRUN_HAS_ASAN  // it ends the process in its own way
+#ifndef DISTRUN_HAS_ASAN  // ASan ends the process in its own way
 
 TEST_CASE("a rank that crashes because another of its process has called exit() is told as what follows", "[exit]") {
   const Sandbox sandbox(DISTRUN_BIN);

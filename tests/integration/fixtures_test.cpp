@@ -1,4 +1,4 @@
-// Runs every fixture in every isolation, and through the daemon, and compares with tests/fixtures/expected.hpp.
+// Runs every fixture in every isolation and through the daemon, and compares with tests/fixtures/expected.hpp.
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
@@ -35,9 +35,9 @@ class MatrixPrinter : public Catch::TestEventListenerBase {
 };
 CATCH_REGISTER_LISTENER(MatrixPrinter)
 
-constexpr char kDaemon[] = "daemon";  // the way of every isolation once more, through the daemon
+constexpr char kDaemon[] = "daemon";  // each isolation again, through the daemon
 
-// One for all: runs start at once, as those without a daemon do.
+// One daemon for all: runs start at once, as those without a daemon do.
 Daemon& the_daemon() {
   static Daemon daemon(daemon_program(), {"--parallel", "64"});
   return daemon;
@@ -60,7 +60,7 @@ std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
   if (name == "made_script.so") write_file(path, "#!/bin/sh\n");
   if (name == "made_elsewhere.so") {
     std::string whole = read_file(std::string(DISTRUN_PLUGIN_DIR) + "/fixture_passes.so");
-    whole[18] = '\xb7';  // the low byte of ELF's machine: AArch64, or none
+    whole[18] = '\xb7';  // the low byte of ELF's machine: AArch64, or an invalid one
     write_file(path, whole);
   }
   if (name == "made_empty.so") write_file(path, "");
@@ -69,13 +69,13 @@ std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
     const std::string whole = read_file(std::string(DISTRUN_PLUGIN_DIR) + "/fixture_passes.so");
     write_file(path, whole.substr(0, 5000));
   }
-  return path;  // made_nothing.so is not made
+  return path;  // made_nothing.so is not created
 }
 
 Texts arguments_of(const Group& group, const Invocation& invocation) {
   const Sandbox& sandbox = *invocation.sandbox;
   Texts arguments = {"run", "--isolation", invocation.isolation, "--output", sandbox.output(), "--color", "never"};
-  // So that a test that hangs and should not spoils no more than itself.
+  // Limits the damage of a test that hangs although it should not.
   if (std::find(group.options.begin(), group.options.end(), "--timeout") == group.options.end()) {
     arguments.insert(arguments.end(), {"--timeout", "10s"});
   }
@@ -95,7 +95,7 @@ Texts arguments_of(const Group& group, const Invocation& invocation) {
   return arguments;
 }
 
-// Rows are dealt out in turn, so that slow ones that stand together are not together.
+// Deals out the rows in turn, so that neighbouring slow ones are distributed.
 std::vector<Invocation> start(const Group& group, const std::string& isolation, bool through_daemon) {
   std::vector<Invocation> invocations(static_cast<std::size_t>(group.parallel));
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
@@ -143,7 +143,7 @@ bool holds_in_all(const Group& group) {
                      [](const Row& row) { return row.not_in_threads.empty() && row.staying_verdict.empty(); });
 }
 
-// What holds for the invocation as a whole.
+// Checks the invocation as a whole.
 Texts findings_of_run(const Group& group, const Invocation& invocation, const Ended& ended) {
   Texts findings;
   const auto add = [&](const Texts& texts) { findings.insert(findings.end(), texts.begin(), texts.end()); };
@@ -192,7 +192,7 @@ Texts all_isolations_of(const Group& group) {
   return {"process", "exec", "pool", "threads"};
 }
 
-// With the thread sanitizer no zygote forks (libdistrun/plugin/rank/zygote.cpp), so there are no ranks of `process`.
+// No zygote forks with the thread sanitizer (libdistrun/plugin/rank/zygote.cpp), so isolation `process` has no ranks.
 Texts isolations_of(const Group& group) {
   Texts isolations = all_isolations_of(group);
   if (!DISTRUN_SANITIZED_THREADS) return isolations;
@@ -206,7 +206,7 @@ std::vector<Row> comparable_rows(const Invocation& invocation) {
   for (const Row& row : invocation.rows) {
     if (invocation.isolation == "threads" && !row.not_in_threads.empty()) continue;
     Row its = distrun::fixtures::in_isolation(row, invocation.isolation);
-    // Which thread ends their process first is luck.
+    // It is random which thread ends the process first.
     if (invocation.isolation == "threads" && its.verdict != "pass") its.outcomes.clear();
     rows.push_back(std::move(its));
   }
@@ -221,7 +221,7 @@ Texts differences_of(const Invocation& plain, const Invocation& through) {
   }
 }
 
-// What came of the runs in the daemon is what came of those without it. Both were started alike.
+// Checks that runs in the daemon have the same results as those without it. Both were started alike.
 void compare_with_daemon(const Group& group, const std::vector<Invocation>& plain,
                          const std::vector<Invocation>& through) {
   REQUIRE(plain.size() >= through.size());
@@ -233,14 +233,14 @@ void compare_with_daemon(const Group& group, const std::vector<Invocation>& plai
   }
 }
 
-// The daemon starts the same runs: in the first isolation, and in all of them where all tests are run whole.
+// Returns the isolations for the daemon's runs: the first one, or all of them where tests run whole.
 Texts isolations_for(const Group& group, bool through_daemon) {
   Texts isolations = isolations_of(group);
   if (through_daemon && !runs_whole() && isolations.size() > 1) isolations.resize(1);
   return isolations;
 }
 
-// All isolations at the same time.
+// Runs all isolations at the same time.
 std::vector<Invocation> run_at_once(const Group& group, bool through_daemon) {
   std::vector<Invocation> all;
   for (const std::string& isolation : isolations_for(group, through_daemon)) {
@@ -261,13 +261,14 @@ std::vector<Invocation> run_one_by_one(const Group& group, bool through_daemon) 
   return all;
 }
 
-// A sanitizer has seen the run without the daemon, and its tests see the daemon: once more through it is only slow.
+// Sanitizer builds skip the daemon: the plain run covers distrun and other tests cover the daemon, so it would only
+// cost time.
 void run_together(const Group& group) {
   const std::vector<Invocation> plain = run_at_once(group, false);
   if (!DISTRUN_SANITIZED) compare_with_daemon(group, plain, run_at_once(group, true));
 }
 
-// For groups whose runs would be in each other's way.
+// Runs groups that would interfere with each other if concurrent.
 void run_in_turn(const Group& group) {
   const std::vector<Invocation> plain = run_one_by_one(group, false);
   if (!DISTRUN_SANITIZED) compare_with_daemon(group, plain, run_one_by_one(group, true));
@@ -289,7 +290,7 @@ TEST_CASE("deaths that a test declares are none, and others are", "[fixtures]") 
   run_together(distrun::fixtures::declared_deaths_group());
 }
 
-// What a daemon adds has no part in it.
+// The daemon makes no difference here.
 TEST_CASE("a rank that ends while others need it is to blame", "[fixtures]") {
   run_one_by_one(distrun::fixtures::blame_group(), false);
 }

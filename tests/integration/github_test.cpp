@@ -1,4 +1,4 @@
-// What a step of GitHub Actions is told, and what the same options make of an earlier run.
+// The output for a step of GitHub Actions, and what the same options print of an earlier run.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -11,7 +11,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-// As GitHub's runner starts a step.
+// Runs distrun as GitHub's runner starts a step.
 Ended run_as_step(const Sandbox& sandbox, std::vector<std::string> arguments, const std::string& summary,
                   std::vector<std::string> environment = {}) {
   Command command = sandbox.command(std::move(arguments));
@@ -21,7 +21,7 @@ Ended run_as_step(const Sandbox& sandbox, std::vector<std::string> arguments, co
   return Running(command).wait(scaled(milliseconds(30'000)));
 }
 
-// What stands behind the line that makes GitHub obey again; before it nothing is obeyed.
+// Returns the text after the line that re-enables GitHub's commands; before it none is obeyed.
 std::string obeyed_part(const std::string& out) {
   const std::string stop = "::stop-commands::";
   if (!out.starts_with(stop)) return "GitHub is not told to stop";
@@ -32,7 +32,7 @@ std::string obeyed_part(const std::string& out) {
   return at == std::string::npos ? "GitHub is not told to go on" : out.substr(at + resume.size());
 }
 
-// Nanoseconds that a summary does not keep may decide how a time is rounded.
+// Removes times: nanoseconds that a summary does not keep may decide how a time is rounded.
 std::string junit_without_times(const std::string& xml) {
   return std::regex_replace(xml, std::regex(" time=\"[0-9.]+\""), "");
 }
@@ -113,7 +113,7 @@ TEST_CASE("what a test says is no command for GitHub", "[github]") {
   const Ended ended = run_as_step(sandbox, {"show", "--github", path}, sandbox.output() + "/step");
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
-  CHECK_THAT(ended.out, Contains("::error::forged"));  // the console shows it, while nothing is obeyed
+  CHECK_THAT(ended.out, Contains("::error::forged"));  // shown on the console while commands are disabled
   CHECK(obeyed_part(ended.out).starts_with("::error title=fail%3A Evil.test::bad ::warning::forged%0Aagain: "));
   CHECK(obeyed_part(ended.out).find("\n::") == std::string::npos);
 }

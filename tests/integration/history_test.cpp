@@ -1,4 +1,4 @@
-// Runs remember themselves, and `distrun history` tells.
+// Runs are recorded, and `distrun history` shows them.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -22,14 +22,14 @@ using Texts = std::vector<std::string>;
 
 constexpr int kNothingRan = 4;
 
-// A sandbox whose runs have a history of their own.
+// A sandbox with a separate history.
 class Remembering {
  public:
   Remembering() : sandbox_(distrun_program()) { set({"DISTRUN_HISTORY=" + path()}); }
 
   std::string path() const { return sandbox_.output() + "/state/history.db"; }
   const Sandbox& sandbox() const { return sandbox_; }
-  // What the variables that decide the place are, for the commands that follow; others are not set.
+  // Sets the environment variables that select the history's location, for the commands that follow; others stay unset.
   void set(Texts variables) { variables_ = std::move(variables); }
 
   Command command(Texts arguments) const {
@@ -42,7 +42,7 @@ class Remembering {
     return command;
   }
   Ended run(Texts arguments) const { return Running(command(std::move(arguments))).wait(scaled(milliseconds(30'000))); }
-  // distrun history, which has to work.
+  // Runs distrun history, which must succeed.
   std::string history(Texts arguments = {}) const {
     arguments.insert(arguments.begin(), "history");
     const Ended ended = run(std::move(arguments));
@@ -57,7 +57,7 @@ class Remembering {
   Texts variables_;
 };
 
-// The ids that follow "test start" in an event stream, in order.
+// Returns the ids that follow "test start" in an event stream, in order.
 Texts started_in(const std::string& events) {
   Texts ids;
   const std::string kind = "\"kind\":\"test_start\"";
@@ -81,7 +81,7 @@ TEST_CASE("every run is remembered, and the table begins with what fails", "[his
   INFO(table);
   CHECK_THAT(table, Contains("0/2") && Contains("2/2") && Contains("2 tests, 1 fails now"));
   CHECK(table.find("Fails.require") < table.find("Passes.trivial"));
-  CHECK(table.find('\x1b') == std::string::npos);  // this is no terminal
+  CHECK(table.find('\x1b') == std::string::npos);  // not a terminal
   CHECK_THAT(here.history({"--color", "always"}), Contains("\x1b["));
   CHECK(here.sandbox().remains().empty());
 }
@@ -208,7 +208,7 @@ TEST_CASE("with failed-first the tests come in the order that the history sugges
   };
   const Texts declared = {"Passes.trivial", "Fails.require", "Flaky.fails_once"};
   CHECK(order({"--order", "failed-first", "--history", "off"}) == declared);
-  CHECK(order({"--order", "failed-first"}) == declared);  // nothing is known yet
+  CHECK(order({"--order", "failed-first"}) == declared);  // no history yet
   const Texts hinted = order({"--order", "failed-first"});
   REQUIRE(hinted.size() == 3);
   CHECK(hinted.back() == "Passes.trivial");
@@ -279,7 +279,7 @@ TEST_CASE("two projects with equal test ids have histories of their own", "[hist
   const Remembering remembering;
   const Scratch scratch;
   const std::string place = fs::canonical(scratch.path()).string();
-  // The same plugin in two repositories, and once more in a clone of the second that says whose it is.
+  // The same plugin in two repositories, and again in a clone of the second that passes --project.
   for (const char* name : {"one", "two", "clone"}) {
     fs::create_directories(place + "/" + name + "/.git");
     fs::copy_file(plugin("fails"), place + "/" + name + "/tests.so");
@@ -301,14 +301,14 @@ TEST_CASE("two projects with equal test ids have histories of their own", "[hist
   const std::string two = remembering.history({"--project", place + "/two", "--json", "Fails.require"});
   CHECK(count_of(two, "\"run_id\"") == 3);
   CHECK(remembering.run({"history", "--project", "none"}).exit_code == kNothingRan);
-  // Both in one run: neither is filed under the first one's project.
+  // Both in one run: each plugin is filed under its own project.
   remembering.run({"--filter", "Fails.require", place + "/one/tests.so", place + "/two/tests.so"});
   const auto results_of = [&](const std::string& name) {
     return count_of(remembering.history({"--project", place + name, "--json", "Fails.require"}), "\"run_id\"");
   };
   CHECK(results_of("/one") == 2);
   CHECK(results_of("/two") == 4);
-  const std::string odd = "\x1b[2J\xff";  // neither for a terminal nor UTF-8
+  const std::string odd = "\x1b[2J\xff";  // valid neither for a terminal nor as UTF-8
   run("one", {"--project", odd});
   const std::string all = remembering.history();
   CHECK(count_of(all, "Fails.require") == 3);

@@ -1,4 +1,4 @@
-// While ranks wait nobody else works: not one process of distrun takes 1 % of a CPU.
+// While ranks wait, no process of distrun uses 1 % of a CPU.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -21,7 +21,7 @@ constexpr milliseconds kWatched{4000};
 constexpr double kShareMax = 0.01;
 constexpr int kRanks = 4;
 
-// What its threads have had of a CPU; those that have ended don't count.
+// Returns the CPU time of the process's live threads.
 nanoseconds cpu_of(pid_t pid) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
   nanoseconds::rep all = 0;
@@ -35,7 +35,7 @@ nanoseconds cpu_of(pid_t pid) {
 
 std::size_t threads_of(pid_t pid) { return names_in("/proc/" + std::to_string(pid) + "/task").size(); }
 
-// A run whose ranks all wait: for ever, or for another in a barrier.
+// A run with waiting ranks: for ever, or for another rank in a barrier.
 struct Waiting {
   Waiting(const std::string& way_, const Daemon* daemon, std::vector<std::string> arguments)
       : way(way_), sandbox(distrun_program()) {
@@ -94,7 +94,7 @@ TEST_CASE("no process of distrun takes 1 % of a CPU while ranks wait", "[idle]")
       return each.are_all_in_body();
     }));
   }
-  constexpr std::size_t kThreadsMost = DISTRUN_SANITIZED_THREADS != 0 ? 2 : 1;  // the sanitizer may have one
+  constexpr std::size_t kThreadsMost = DISTRUN_SANITIZED_THREADS != 0 ? 2 : 1;  // the sanitizer may have a thread
   CHECK(threads_of(daemon.pid()) <= kThreadsMost);
   std::map<pid_t, Watched> watched = {{daemon.pid(), {"the daemon", cpu_of(daemon.pid())}}};
   for (const Waiting& each : all) {

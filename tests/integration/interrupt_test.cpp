@@ -1,4 +1,4 @@
-// A run that is interrupted, or whose console goes away.
+// A run that is interrupted, or that loses its console.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ using namespace distrun::testing;
 
 constexpr milliseconds kEndsWithin{2000};
 
-// A run whose ranks hang for longer than the test takes, once they do.
+// Starts a run and waits until its ranks hang; they hang for longer than the test takes.
 Running start_hanging(const Sandbox& sandbox, const std::string& filter, const std::string& isolation) {
   Running running =
       sandbox.start({"run", "--output", sandbox.output(), "--timeout", "100s", "--isolation", isolation, "--filter",
@@ -106,7 +106,7 @@ TEST_CASE("a second signal does not wait for what ranks have been given to end",
                      "trap '' TERM; echo begun >>" + begun + "; while :; do sleep 1; done"});
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return read_file(begun) == "begun\nbegun\n"; }));
   running.signal(SIGINT);
-  CHECK_FALSE(running.ends_within(milliseconds(1500)));  // its ranks have their time
+  CHECK_FALSE(running.ends_within(milliseconds(1500)));  // its ranks get their grace period
   running.signal(SIGINT);
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
@@ -116,7 +116,7 @@ TEST_CASE("a run whose coordinator somebody has stopped ends at the second signa
   Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
   const std::vector<pid_t> coordinators = children_of(running.pid());
   REQUIRE(coordinators.size() == 1);
-  // As a debugger that holds it: a signal does not wake it.
+  // Holds the coordinator like a debugger: a signal does not wake it.
   REQUIRE(::ptrace(PTRACE_SEIZE, coordinators.front(), nullptr, nullptr) == 0);
   REQUIRE(::ptrace(PTRACE_INTERRUPT, coordinators.front(), nullptr, nullptr) == 0);
   running.signal(SIGINT);
@@ -129,7 +129,7 @@ TEST_CASE("a run whose coordinator somebody has stopped ends at the second signa
   sandbox.sweep();
 }
 
-// A terminal sends it to the whole group, and an impatient user more than once.
+// A terminal signals the whole group, and an impatient user does so more than once.
 TEST_CASE("many signals at once are one interruption", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
@@ -154,7 +154,7 @@ TEST_CASE("a reader of the console that goes away does not stop the run", "[inte
   command.standard_output = line[1];
   Running running(command);
   close(line[1]);
-  close(line[0]);  // as head does when it has seen enough
+  close(line[0]);  // like head
   const Ended ended = running.wait(scaled(milliseconds(20'000)));
   INFO(ended.err);
   CHECK(ended.signal == 0);
@@ -163,7 +163,7 @@ TEST_CASE("a reader of the console that goes away does not stop the run", "[inte
   CHECK(sandbox.remains() == std::vector<std::string>{});
 }
 
-// The number 1 is free then; whatever is opened next must not become the console, nor a rank's output.
+// Descriptor 1 is free then; whichever file is opened next must become neither the console nor a rank's output.
 TEST_CASE("a run without standard output works", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command(
@@ -183,7 +183,7 @@ TEST_CASE("a console that is full does not change what tests came to", "[interru
   command.standard_output = full;
   const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
   close(full);
-  CHECK(ended.exit_code == 3);  // what it had to say is lost
+  CHECK(ended.exit_code == 3);  // its output is lost
   CHECK_THAT(ended.err, Catch::Contains("distrun: cannot write standard output: No space left on device (ENOSPC)"));
   CHECK(sandbox.summary().tests.front().verdict == "fail");
   CHECK(sandbox.summary().exit_code == 3);

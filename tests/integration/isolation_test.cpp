@@ -1,4 +1,4 @@
-// What an isolation promises beyond the verdicts that expected.hpp compares in each; several tests at a time.
+// Properties of isolations beyond the verdicts that expected.hpp compares in each; several tests at a time.
 #include <catch2/catch.hpp>
 
 #include <sys/types.h>
@@ -32,14 +32,14 @@ Summary run_isolated(const Sandbox& sandbox, Texts arguments) {
   return sandbox.summary();
 }
 
-// The processes of rank 1, and how many tests each of them ran.
+// Returns the processes of rank 1, with the number of tests that each of them ran.
 std::map<int, int> tests_by_process(const Summary& summary) {
   std::map<int, int> counts;
   for (const TestResult& test : summary.tests) ++counts[test.attempts.at(0).ranks.at(1).pid];
   return counts;
 }
 
-// What a process has of what runs out.
+// A process's use of limited resources.
 struct Holdings {
   long descriptors = 0;
   long mappings = 0;
@@ -56,7 +56,7 @@ struct Holdings {
   }
 };
 
-// The most it has at once, in so many looks: it has more while it starts ranks.
+// Returns the maxima over `looks` samples: the process holds more while it starts ranks.
 Holdings most_of(pid_t pid, int looks) {
   Holdings most;
   for (int i = 0; i < looks; ++i) {
@@ -74,7 +74,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   constexpr long kEarly = 150;
   constexpr long kLate = 850;
   constexpr int kLooks = 30;
-  constexpr long kKilobytesOfCrash = 8;  // a crash's record, which the report is made of in the end
+  constexpr long kKilobytesOfCrash = 8;  // a crash's record, kept for the final report
   const Sandbox sandbox(DISTRUN_BIN);
   Running running = sandbox.start({"run", "--output", sandbox.output(), "--isolation", "pool", "--quiet", "--filter",
                                    "Alternates.*act=crash", fixture("alternates")});
@@ -94,7 +94,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   CHECK(ended.exit_code == 1);
   CHECK(early.descriptors > 0);
   CHECK(late.descriptors <= early.descriptors + 4);
-  CHECK(late.mappings <= early.mappings + (DISTRUN_SANITIZED_THREADS != 0 ? 50 : 8));  // it maps as it goes
+  CHECK(late.mappings <= early.mappings + (DISTRUN_SANITIZED_THREADS != 0 ? 50 : 8));  // it maps memory as it runs
   CHECK(late.children <= early.children + 2);
   CHECK(late.kilobytes <= early.kilobytes + (kLate - kEarly) * kKilobytesOfCrash);
   for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
@@ -179,7 +179,8 @@ TEST_CASE("in threads all ranks are one process", "[isolation]") {
 }
 
 TEST_CASE("with --jobs tests overlap, and come to what they come to alone", "[isolation]") {
-  const std::vector<std::string> isolations{"process", "threads", "exec", "pool"};  // the first two, if not run whole
+  // only the first two, unless tests run whole
+  const std::vector<std::string> isolations{"process", "threads", "exec", "pool"};
   const std::string isolation = isolations[GENERATE(range(std::size_t{0}, runs_whole() ? std::size_t{4} : 2))];
   const Sandbox sandbox(DISTRUN_BIN);
   const auto verdicts = [&](const std::string& jobs) {

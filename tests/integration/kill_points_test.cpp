@@ -1,5 +1,5 @@
-// Any process of a run is killed, at any time, in every family of fixtures: the run ends, and nothing is left. A kill
-// counts only if it struck: the process was alive, and so was the run.
+// Kills any process of a run, at any time, in every family of fixtures: the run ends, and nothing is left behind. A
+// kill counts only if the process was alive and the run still in progress.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -30,9 +30,9 @@ constexpr int kAtATime = 4;  // a round mostly waits
 constexpr int kStrikesPercentMin = 80;
 constexpr int kStrikesOfEachMin = 5;  // per hundred rounds
 constexpr int kLaterMsMax = 400;
-constexpr int kLaterLoadingMsMax = 5;  // of a plugin that goes wrong while it is loaded: that is soon over
+constexpr int kLaterLoadingMsMax = 5;  // for a plugin that goes wrong while it is loaded, which does not take long
 constexpr milliseconds kVictimComesWithin{2000};
-constexpr milliseconds kGoesOn{150};  // a run that has lost a rank, a zygote, a lister or a probe
+constexpr milliseconds kGoesOn{150};  // time for a run that has lost a rank, a zygote, a lister or a probe
 constexpr milliseconds kPointEndsWithin{10'000};
 
 int number_from_environment(const char* name, int otherwise) {
@@ -45,7 +45,7 @@ struct Round {
   std::string isolation;
   Victim victim = Victim::Guard;
   int after_ms = 0;    // from the run's start
-  unsigned which = 0;  // of several
+  unsigned which = 0;  // selects among several
 };
 
 std::vector<std::string> families() {
@@ -58,7 +58,7 @@ std::vector<std::string> families() {
 
 bool comes_to_ranks(const std::string& family) { return !family.starts_with("load_"); }
 
-// Everything that is random about the rounds. Families and victims take turns, so that each has its share.
+// All random choices of the rounds. Families and victims take turns, so that each occurs.
 class Choice {
  public:
   explicit Choice(int seed) : random_(static_cast<std::mt19937::result_type>(seed)) {}
@@ -67,7 +67,7 @@ class Choice {
     Round round;
     round.family = next_family();
     round.victim = next_victim(round.family);
-    // Who dies while nothing looks at the ranks meets no probe.
+    // A probe exists only while a test hangs or crashes.
     if (round.victim == Victim::Probe) round.family = one_of({"hangs", "crashes", "crash_sites"});
     round.isolation = one_of({"process", "exec", "pool", "threads"});
     if (round.victim == Victim::Zygote && round.isolation == "exec") round.isolation = "process";
@@ -93,12 +93,12 @@ class Choice {
     const std::vector<Victim> all = {Victim::Guard, Victim::Coordinator, Victim::Lister, Victim::Zygote,
                                      Victim::Rank,  Victim::Probe,       Victim::Daemon};
     const Victim victim = all[turn_++ % all.size()];
-    // With the thread sanitizer no zygote forks.
+    // No zygote forks with the thread sanitizer.
     return DISTRUN_SANITIZED_THREADS && victim == Victim::Zygote ? Victim::Rank : victim;
   }
 
   std::mt19937 random_;
-  std::vector<std::string> families_;  // that have not had their turn
+  std::vector<std::string> families_;  // without those that had their turn
   std::size_t turn_ = 0;
 };
 
@@ -115,7 +115,7 @@ struct Result {
   }
 };
 
-// One round: a run in a place of its own.
+// One round: a run in a separate sandbox.
 class Play {
  public:
   explicit Play(Round round) : sandbox_(distrun_program()) {
@@ -125,11 +125,11 @@ class Play {
 
   Result play() {
     Running running(daemon_ ? daemon_->command(sandbox_, arguments()) : sandbox_.command(arguments()));
-    // Who lists or looks lives for a moment only: whoever waits for one has waited enough.
+    // Listers and probes live for a moment only, so no further delay is needed.
     const Victim victim = result_.round.victim;
     if (victim != Victim::Lister && victim != Victim::Probe) running.ends_within(milliseconds(result_.round.after_ms));
     strike(running);
-    if (daemon_ && result_.struck) daemon_->kill();  // it is dead; this waits for it
+    if (daemon_ && result_.struck) daemon_->kill();  // already dead; waits for its end
     const bool is_over = victim == Victim::Guard || victim == Victim::Coordinator || victim == Victim::Daemon;
     if (!(is_over && result_.struck) && !running.ends_within(scaled(kGoesOn))) running.signal(SIGINT);
     judge(running.wait(scaled(kPointEndsWithin)));
@@ -183,7 +183,7 @@ class Play {
     }
   }
 
-  // What the user is told. A run that was over at that moment has its own exit code.
+  // Checks the message to the user. A run that was over by then has its own exit code.
   void check_end(const Ended& ended) {
     const std::string told =
         "exit code " + std::to_string(ended.exit_code) + ", signal " + std::to_string(ended.signal) + ": " + ended.err;

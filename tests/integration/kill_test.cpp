@@ -1,4 +1,5 @@
-// distrun itself is killed while a suite's host serves, and nothing is left: kill_points_test.cpp does it at any time.
+// Kills distrun itself while a suite's host is running: nothing is left behind. kill_points_test.cpp does so at any
+// time.
 #include <catch2/catch.hpp>
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-// What a limit denies is a sentence that names it, a whole summary, and an infra-error: never a crash of distrun's.
+// When a resource limit is reached, distrun prints a message that names it, writes a complete summary and reports an
+// infra-error. It never crashes.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> kIsolations{"process", "exec", "pool", "threads"};
 
-// distrun with limits as prlimit(1) takes them ("--nofile=64").
+// Runs distrun with limits as prlimit(1) takes them ("--nofile=64").
 Ended run_limited(const Sandbox& sandbox, const std::vector<std::string>& limits, std::vector<std::string> arguments) {
   Command command = sandbox.command({});
   command.program = "/usr/bin/prlimit";
@@ -65,7 +66,7 @@ TEST_CASE("too few descriptors for the ranks are told with the number that would
   }
 }
 
-// Four ranks use 44, and to read the stacks of a hang a few more.
+// Four ranks use 44 descriptors, and reading the stacks of a hang takes a few more.
 TEST_CASE("four ranks are not denied sixty descriptors, and show where they hang", "[limits]") {
   for (const std::string& isolation : kIsolations) {
     const Sandbox sandbox(distrun_program());
@@ -116,7 +117,7 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
     const Ended ended = run_limited(sandbox, {"--fsize=100000"}, run_of(sandbox, isolation, "4"));
     expect_infra_error(sandbox, ended, "the limit of file size is 98 KiB (RLIMIT_FSIZE)");
   }
-  // The test reads what distrun says from a file, too: the limit is between the two.
+  // The test reads distrun's messages from a file, too: the limit allows those and denies the summary.
   const Sandbox sandbox(distrun_program());
   const std::string json = sandbox.output() + "/summary.json";
   const Ended exec = run_limited(sandbox, {"--fsize=2048"}, {"exec", "--json", json, "--", "/bin/true"});
@@ -126,7 +127,7 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
                                 ": File too large (EFBIG); the limit of file size is 2 KiB "
                                 "(RLIMIT_FSIZE): raise it, as with ulimit -f"));
   CHECK_FALSE(exists(json));
-  // The thread sanitizer writes a file before main(), and dies of it.
+  // The thread sanitizer writes a file before main(), which kills it.
   if (DISTRUN_SANITIZED_THREADS == 0) {
     const Ended none = run_limited(sandbox, {"--fsize=0"}, run_of(sandbox, "process", "4"));
     CHECK(none.exit_code == kInfraError);
@@ -136,7 +137,7 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
 TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]") {
   skip_case_if(::geteuid() != 0,
                "a limit of processes counts all of this user's processes, and only root can run as another");
-  constexpr char kNobody[] = "61234";  // no process of whom runs
+  constexpr char kNobody[] = "61234";  // a user without processes
   for (const std::string& isolation : kIsolations) {
     for (const std::string limit : {"1", "2", "3", "5", "8", "11"}) {
       INFO(isolation << ", " << limit << " processes");
@@ -149,7 +150,7 @@ TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]
       command.program = "/usr/bin/setpriv";
       command.arguments = {"--reuid",          kNobody, "--regid",        kNobody, "--clear-groups", "prlimit",
                            "--nproc=" + limit, "--",    distrun_program()};
-      // Of ranks that meet: of others the first may be gone before the last begins, and few processes will do.
+      // Ranks that meet; otherwise the first may exit before the last begins, and few processes suffice.
       for (const std::string& word : run_of(sandbox, isolation, "8", "Passes.barriers")) {
         command.arguments.push_back(word);
       }
@@ -163,7 +164,7 @@ TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]
   }
 }
 
-// A sanitizer wants terabytes of addresses.
+// A sanitizer needs terabytes of address space.
 #if !DISTRUN_SANITIZED
 TEST_CASE("a limit of address space is told, and is no test's failure", "[limits]") {
   for (const std::string& isolation : kIsolations) {
@@ -172,7 +173,7 @@ TEST_CASE("a limit of address space is told, and is no test's failure", "[limits
       const Sandbox sandbox(distrun_program());
       const std::string limit = std::to_string(mib);
       const std::string option = "--as=" + std::to_string(mib << 20);
-      // With less its main() is not reached: libraries are not loaded, or cannot set themselves up.
+      // main() is not reached with a lower limit: libraries cannot be loaded or initialised.
       if (run_limited(sandbox, {option}, {"--version"}).exit_code != 0) continue;
       const Ended ended = run_limited(sandbox, {option}, run_of(sandbox, isolation, "4"));
       INFO(isolation << " with " << limit << " MiB: " << ended.out << ended.err);
@@ -193,7 +194,7 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
   const Scratch scratch;
   const std::string disk = scratch.path() + "/disk";
   fs::create_directory(disk);
-  // A mount namespace of its own: the disk is gone with it.
+  // In a separate mount namespace, so that the disk vanishes with it.
   const std::string script = "mount -t tmpfs -o size=64k,nr_inodes=8 none " + disk + " && head -c 60k /dev/zero > " +
                              disk + "/full; exec \"$@\"";
   Command command = sandbox.command({});
@@ -238,7 +239,7 @@ TEST_CASE("distrun-rank that is gone in mid-run is named", "[limits]") {
     for (const std::string name : {"distrun", "distrun-rank", "distrun-probe"}) {
       fs::copy(fs::path(distrun_program()).parent_path() / name, fs::path(programs) / name);
     }
-    // The lister of the second plugin removes it: what the first needs for its ranks is not there then.
+    // The lister of the second plugin removes the file that the first plugin's ranks need.
     Command command = sandbox.command(run_of(sandbox, isolation, "4"));
     command.program = programs + "/distrun";
     command.environment.push_back("DISTRUN_TEST_REMOVES=" + programs + "/distrun-rank");

@@ -1,4 +1,4 @@
-// Ranks with sixteen threads each, all of which hang, each a little deeper than the one before.
+// Ranks with sixteen threads each, all of which hang, each with a slightly deeper stack than the one before.
 #include <unistd.h>
 
 #include <thread>

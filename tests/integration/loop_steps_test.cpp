@@ -1,6 +1,6 @@
-// How long the coordinator's loop is busy at a stretch while much has to be looked at, and how long it waits for
-// anything but its next event: whoever shares the loop waits, too. A whole run in this process, with the reports that
-// print what is seen.
+// Measures how long the coordinator's loop is busy without a break during much inspection, and how long it waits for
+// anything but its next event: everything on the loop waits meanwhile. Runs a whole run in this process, with the
+// reports that print the evidence.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -38,15 +38,15 @@ base::Nanoseconds cpu_of_this_thread() {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// Who starts a program waits until it has: there is no other way, and it takes a millisecond or less.
+// Counts program starts: posix_spawn blocks until the program has started, for a millisecond or less.
 long forks = 0;
-// Who has killed a helper that is of no use any more reaps it at once, so that nobody takes it for a leak.
+// Counts reaped children: a killed helper is reaped at once, so that it does not count as a leak.
 long deaths = 0;
 
-// The kernel's own locks are waited for in microseconds, where nothing else keeps the machine busy.
+// On an otherwise idle machine the kernel's locks take microseconds.
 constexpr milliseconds kSleepMax{20};
 
-// How long this thread has been ready to run and did not get a CPU: the second number there.
+// Returns how long this thread was runnable without a CPU: the second number in the file.
 base::Nanoseconds kept_waiting() {
   std::ifstream numbers("/proc/thread-self/schedstat");
   std::int64_t run_ns = 0, kept_ns = 0;
@@ -54,22 +54,22 @@ base::Nanoseconds kept_waiting() {
   return base::Nanoseconds(kept_ns);
 }
 
-// How often this thread has slept: a machine that is slow, or is kept from it by others, doesn't count.
+// Returns how often this thread has slept, which does not depend on the speed or the load of the machine.
 long sleeps() {
   rusage used{};
   ::getrusage(RUSAGE_THREAD, &used);
   return used.ru_nvcsw;
 }
 
-// A moment of this thread's life.
+// Measurements of this thread at one point in time.
 struct Moment {
   std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
   base::Nanoseconds cpu = cpu_of_this_thread();
   base::Nanoseconds kept = kept_waiting();
-  long named = forks + deaths;  // what it may wait for
+  long named = forks + deaths;  // steps that may wait
   long sleeps = ::sleeps();
 
-  // For how long it slept, and not for want of a CPU.
+  // Returns the time that the thread slept, without the time that it waited for a CPU.
   base::Nanoseconds slept_since(const Moment& before) const {
     if (sleeps == before.sleeps) return base::Nanoseconds::zero();
     return (wall - before.wall) - (cpu - before.cpu) - (kept - before.kept);
@@ -95,9 +95,9 @@ class WholeRun {
 
   struct Steps {
     long all = 0;
-    base::Nanoseconds longest{};  // the most CPU time that one took
-    long named = 0;               // how many did what they may wait for
-    base::Nanoseconds wait{};     // the longest sleep of the others
+    base::Nanoseconds longest{};  // maximum CPU time of a step
+    long named = 0;               // steps that may wait
+    base::Nanoseconds wait{};     // longest sleep of the other steps
   };
 
   Steps steps() {
@@ -105,7 +105,7 @@ class WholeRun {
     bool over = false;
     boost::asio::co_spawn(loop_.context(), run.run(), [&](std::exception_ptr) { over = true; });
     while (!over) {
-      // Not run_one(), which waits for the next event: what is measured are the steps alone.
+      // Not run_one(), which waits for the next event: only the steps are to be measured.
       if (!step(steps)) ::poll(nullptr, 0, 1);
     }
     node_.close();
@@ -151,7 +151,7 @@ class WholeRun {
 
 }  // namespace
 
-// In the place of libc's, for all that is linked into this program.
+// Replaces libc's waitpid() for everything linked into this program.
 extern "C" pid_t waitpid(pid_t pid, int* status, int options) {
   ++deaths;
   return ::wait4(pid, status, options, nullptr);
@@ -159,7 +159,7 @@ extern "C" pid_t waitpid(pid_t pid, int* status, int options) {
 
 TEST_CASE("no step of the loop takes 100 ms of CPU or waits while 64 ranks of 16 threads run into their bound",
           "[alone]") {
-  ::setenv("TMPDIR", "/dev/shm", 1);  // a disk may have to be waited for
+  ::setenv("TMPDIR", "/dev/shm", 1);  // a disk might block
   ::pthread_atfork(
       nullptr, [] { ++forks; }, nullptr);
   WholeRun whole;
@@ -175,6 +175,6 @@ TEST_CASE("no step of the loop takes 100 ms of CPU or waits while 64 ranks of 16
             << " started a program or reaped a helper, the others slept for " << steps.wait.count() << " ns at most\n";
   CHECK(steps.longest < milliseconds(100) * DISTRUN_STEP_SCALE);
   CHECK(steps.named > 0);
-  // A sanitizer copies much for each process that is started.
+  // A sanitizer copies much data for each process that is started.
   CHECK(steps.wait < kSleepMax * DISTRUN_STEP_SCALE * DISTRUN_STEP_SCALE);
 }

@@ -1,14 +1,14 @@
 #pragma once
-// The matrix of fixtures x isolations, printed when all tests have run.
+// The matrix of fixtures x isolations, printed after all tests.
 #include <string>
 #include <vector>
 
 namespace distrun::testing {
 
-// `findings` empty: the fixture came to what it must.
+// Records a result; empty `findings`: as expected.
 void enter_in_matrix(const std::string& fixture, const std::string& isolation,
                      const std::vector<std::string>& findings);
-// One line per fixture; nothing if none was run.
+// Returns one line per fixture; empty if none was run.
 std::string matrix_text();
 
 }  // namespace distrun::testing

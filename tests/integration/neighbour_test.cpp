@@ -1,4 +1,4 @@
-// Somebody else of the same user works on the machine meanwhile: what appears is not a test's for that.
+// Other programs of the same user are active on the machine: names that they create must not be attributed to a test.
 #include <catch2/catch.hpp>
 
 #include <sys/ipc.h>
@@ -128,6 +128,6 @@ TEST_CASE("what a rank used of System V is its leak, and what nobody used a note
     ++notes;
     remove_object(name);
   }
-  CHECK(notes >= 1);  // a neighbour may have made others
+  CHECK(notes >= 1);  // a neighbour may have created more
   sandbox.sweep();
 }

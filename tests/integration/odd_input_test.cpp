@@ -1,4 +1,4 @@
-// Nonsense where distrun reads something: paths, files and words that nobody would give on purpose.
+// Nonsense input for distrun: paths, files and words that no user would pass on purpose.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -35,7 +35,7 @@ struct OddPath {
   std::string what;
 };
 
-// What distrun says is a sentence, and nothing of distrun has crashed.
+// Checks that distrun prints a sentence and has not crashed.
 void expect_sentence(const Ended& ended) {
   INFO(ended.out << ended.err);
   CHECK(ended.signal == 0);
@@ -61,7 +61,7 @@ TEST_CASE("a plugin that is no file is refused at once", "[odd]") {
       expect_sentence(ended);
       CHECK(ended.exit_code == kInfraError);
       CHECK_THAT(ended.out + ended.err, Contains(odd.path) && Contains("is " + odd.what + ", and no file"));
-      CHECK(ended.duration < scaled(milliseconds(10'000)));  // a FIFO would be waited for until the bound of 30 s
+      CHECK(ended.duration < scaled(milliseconds(10'000)));  // opening a FIFO would block until the bound of 30 s
     }
   }
 }
@@ -83,7 +83,7 @@ TEST_CASE("two runs do not write into the same events", "[odd]") {
   first.signal(SIGINT);
   CHECK(first.wait(scaled(milliseconds(20'000))).exit_code == 130);
   CHECK(wrong_with_events(events) == "");
-  // Once it has ended the place is free.
+  // The directory is free after the run.
   CHECK(sandbox.run({"--output", sandbox.output(), "--filter", "Passes.trivial", plugin("passes")}).exit_code == 0);
   CHECK(wrong_with_events(events) == "");
 }
@@ -103,7 +103,7 @@ TEST_CASE("plugins may have any name that a file may have", "[odd]") {
     CHECK(wrong_with_reports(sandbox) == "");
     expect_sentence(sandbox.run({"show", sandbox.output() + "/summary.json"}));
   }
-  // A leading dash without a folder is an option, unless it stands behind "--".
+  // A leading dash without a folder is an option, unless it stands after "--".
   fs::copy_file(plugin("passes"), sandbox.start_directory() + "/-dash.so");
   CHECK(sandbox.run({"--filter", "Passes.trivial", "-dash.so"}).exit_code == kUsage);
   CHECK(sandbox.run({"--filter", "Passes.trivial", "--", "-dash.so"}).exit_code == 0);
@@ -126,7 +126,7 @@ TEST_CASE("summaries that are none are refused by whatever reads them", "[odd]")
                                  std::string(1000, '['),
                                  std::string("\0", 1),
                                  "{\"schema\":\"distrun.summary/1\",\"tests\":[null]}"};
-  // The last two bytes are a brace and the end of its line.
+  // The last two bytes are a brace and the newline.
   for (std::size_t at = 1; at + 2 < whole.size(); at += whole.size() / 12) texts.push_back(whole.substr(0, at));
   for (const std::string& text : texts) {
     write_file(path, text);

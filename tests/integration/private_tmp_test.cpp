@@ -1,4 +1,4 @@
-// --private-tmp: what ranks of an attempt make in /tmp and /dev/shm is theirs alone.
+// --private-tmp: the ranks of an attempt have a private /tmp and /dev/shm.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ using Catch::Contains;
 
 constexpr char kDenied[] = "they are denied here";
 
-// In this sandbox, and with a start directory in /tmp, where much of what ranks need lies in /tmp.
+// Runs distrun in this sandbox, with a start directory in /tmp, where much of what ranks need lies in /tmp.
 Ended run_private(const Sandbox& sandbox, Texts arguments, Texts before = {}) {
   Command command = sandbox.command(std::move(arguments));
   command.environment.push_back("FIXTURE_START_DIR=" + sandbox.start_directory());
@@ -28,7 +28,8 @@ Ended run_private(const Sandbox& sandbox, Texts arguments, Texts before = {}) {
   return Running(std::move(command)).wait(scaled(milliseconds(30'000)));
 }
 
-// Who may not do it as root is to do it as everybody does, in a user namespace.
+// Returns a prefix for commands that removes root's right to mount, so that distrun uses a user namespace as for other
+// users.
 Texts as_no_administrator() {
   return ::geteuid() == 0 ? Texts{"/usr/bin/setpriv", "--bounding-set", "-sys_admin"} : Texts{};
 }

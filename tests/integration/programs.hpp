@@ -1,5 +1,5 @@
 #pragma once
-// Where the programs under test and the fixtures are. The build says so.
+// Paths of the programs under test and of the fixtures, set by the build.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -9,17 +9,17 @@
 
 namespace distrun::testing {
 
-// What distrun exits with.
+// Exit codes of distrun.
 inline constexpr int kUsage = 2, kInfraError = 3, kInterrupted = 130;
 
 inline std::string distrun_program() { return DISTRUN_BIN; }
 
-// The path of the fixture plugin of that name.
+// Returns the path of the fixture plugin of that name.
 inline std::string plugin(const std::string& name) {
   return std::string(DISTRUN_PLUGIN_DIR) + "/fixture_" + name + ".so";
 }
 
-// Starts a program on a terminal that asks "... [y/N] ", and answers it. `question` gets what it has written.
+// Starts a program on a terminal and answers its question "... [y/N] ". `question` receives the program's output.
 inline Ended answered(const Command& command, const std::string& answer, std::string& question) {
   constexpr milliseconds kSoon{30'000};
   TerminalSession terminal(command);
@@ -31,14 +31,14 @@ inline Ended answered(const Command& command, const std::string& answer, std::st
   return terminal.wait(scaled(kSoon));
 }
 
-// How often a part stands in a text.
+// Returns the number of occurrences of `part` in `text`.
 inline std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
 }
 
-// What scripts/validate-reports says against all that is in output(); empty: nothing, or it cannot be run here.
+// Returns the complaints of scripts/validate-reports about output(); empty: no complaint, or it cannot be run here.
 inline std::string wrong_with_reports(const Sandbox& sandbox) {
   std::vector<std::string> paths;
   for (const std::string& name : names_in(sandbox.output())) paths.push_back(sandbox.output() + "/" + name);

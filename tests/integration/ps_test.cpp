@@ -1,4 +1,4 @@
-// Runs that go on at the same time: how ps tells them apart, and that cancel ends the one that is meant.
+// Concurrent runs: ps tells them apart, and cancel ends the right one.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -18,7 +18,7 @@ using Catch::Contains;
 
 constexpr milliseconds kSoon{10'000};
 
-// A program of three ranks that sleeps, in a sandbox of its own.
+// A program of three ranks that sleeps, in a separate sandbox.
 struct Sleeping {
   explicit Sleeping(const std::string& name)
       : running(
@@ -38,14 +38,14 @@ struct Sleeping {
   std::string id;
 };
 
-// As if typed in `directory`.
+// Returns the command as if typed in `directory`.
 Command typed_in(const std::string& directory, const Sandbox& sandbox, std::vector<std::string> words) {
   Command command = sandbox.command(std::move(words));
   command.directory = directory;
   return command;
 }
 
-// Answers the question that `cancel` asks on a terminal in another directory.
+// Answers the question of `cancel` on a terminal in another directory.
 Ended cancel_on_terminal(const Sleeping& run, const std::string& answer, std::string& question) {
   const Sandbox other(distrun_program());
   return answered(typed_in(other.start_directory(), other, {"cancel", run.id}), answer, question);
@@ -74,7 +74,7 @@ TEST_CASE("ps tells runs by their commands, directories and starts, the oldest f
 TEST_CASE("ps as JSON has what its text has", "[look]") {
   const Sleeping run("by-json");
   nlohmann::json answer;
-  // That a rank has become its program is known a moment after it runs.
+  // It takes a moment to detect that a rank has executed its program.
   REQUIRE(eventually(scaled(kSoon), [&] {
     const Ended told = run.sandbox.run({"ps", "--json", run.id});
     answer = nlohmann::json::parse(told.out);
@@ -137,7 +137,7 @@ TEST_CASE("a program that fails has its last words in the reports, and its name 
   CHECK_THAT(read_file(sandbox.output() + "/junit.xml"), Contains("line 60"));
   const std::size_t shown = failed.err.find("line 60");
   REQUIRE(shown != std::string::npos);
-  CHECK(failed.err.find("line 60", shown + 1) == std::string::npos);  // it was shown while it came
+  CHECK(failed.err.find("line 60", shown + 1) == std::string::npos);  // it was shown when it was printed
   CHECK_THAT(sandbox.run({"show", sandbox.output() + "/summary.json"}).out, Contains("line 60"));
   const Ended named =
       sandbox.run({"exec", "-w", "1", "--name", "solver-2", "--output", sandbox.output(), "--", "/bin/sh", script});

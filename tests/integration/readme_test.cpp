@@ -1,4 +1,4 @@
-// What README.md shows of examples/training and examples/hung_rank is what the tools print of them.
+// The tools print what README.md shows of examples/training and examples/hung_rank.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace distrun::testing;
 
-// The block of README.md that starts with that command, without the command.
+// Returns the block of README.md that starts with that command, without the command.
 std::string shown(const std::string& command) {
   const std::string readme = read_file(DISTRUN_README);
   const std::string head = "```console\n$ " + command + "\n";
@@ -24,7 +24,7 @@ std::string shown(const std::string& command) {
   return readme.substr(from, readme.find("```", from) - from);
 }
 
-// Without what differs from run to run: ids, addresses, times, numbers of processes and of frames of libraries.
+// Removes what differs between runs: ids, addresses, times, numbers of processes and of library frames.
 std::string steady(std::string text) {
   text = without_appeared(text);
   const auto replace = [&](const char* what, const char* with) {
@@ -42,7 +42,7 @@ std::string steady(std::string text) {
   replace("[^ (\n]*distrun [^\n]*hung_rank\\.so", "distrun hung_rank.so");
   replace("ago in /[^\n]*", "ago in /DIRECTORY");
   replace(" +", " ");
-  replace("\n in std::atomic<bool>::operator bool, N library frames", "");  // who spins is now here and now there
+  replace("\n in std::atomic<bool>::operator bool, N library frames", "");  // depends on where the spinning thread is
   return text;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("README begins with what distrun prints of a test that hangs", "[readm
   const std::string filter = "--filter Training.ranks_agree_on_the_last_step";
   const std::string expected = steady(shown("distrun " + filter + " build/plugins/training.so"));
   std::string told;
-  // On a machine that others load, the rank that sleeps may be just about to when it is looked at.
+  // On a loaded machine the snapshot may be taken just before the sleeping rank sleeps.
   for (int times = 0; times < 3 && told != expected; ++times) {
     const Ended ended = sandbox.run({"--filter", "Training.ranks_agree_on_the_last_step", DISTRUN_TRAINING});
     CHECK(ended.exit_code == 1);

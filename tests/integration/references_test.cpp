@@ -1,4 +1,4 @@
-// The example of references: what its page shows is what distrun says, at the end and while it runs.
+// The example of references: distrun prints what its page shows, at the end and during the run.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -12,7 +12,7 @@ namespace {
 using namespace distrun::testing;
 using std::chrono::milliseconds;
 
-// The path of a cycle, without lines of the source; without one the whole text.
+// Returns the path of a cycle, without source lines; the whole text if there is no cycle.
 std::string cycle(const std::string& text) {
   std::smatch found;
   const std::regex line("a cycle, which holds itself until the session ends: [^\n]*");

@@ -1,4 +1,4 @@
-// The files that a run writes, and what becomes of it when it cannot.
+// The files that a run writes, and the result of a run that cannot write them.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -109,7 +109,7 @@ TEST_CASE("a temporary directory that is missing is an infra error with a senten
   CHECK_THAT(ended.out + ended.err, Contains("/no/such/directory"));
 }
 
-// An event stream is read while it is written.
+// Reads an event stream while it is written.
 TEST_CASE("events are there when they happen", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string path = sandbox.output() + "/events.ndjson";

@@ -1,4 +1,4 @@
-// Ranks that call each other: tensors of two GPUs that go by a device map, and a function that throws.
+// Ranks that call each other: tensors of two GPUs mapped by a device map, and a function that throws.
 #include <distrun/rpc.hpp>
 #include <distrun/tensors.hpp>
 #include <distrun/test.hpp>
@@ -17,7 +17,7 @@ bool is(const Tensor& tensor, Device device, double value) {
   return tensor.device() == device && equal(to(tensor, device::kCpu), full({3}, value));
 }
 
-// What comes by the map 0 -> 1, and goes back by it.
+// The arguments arrive by the map 0 -> 1, and the results return by its inverse.
 std::vector<Tensor> sum_and_first(const Tensor& a, const Tensor& b) {
   if (a.device() != device::cuda(1)) throw Error(ErrorKind::Failed, "it is on " + device::to_string(a.device()));
   return {add(a, b), a};

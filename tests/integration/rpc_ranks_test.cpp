@@ -1,4 +1,4 @@
-// Ranks that call each other, as processes and as threads: what a test gets, and what distrun says of it.
+// Ranks that call each other, as processes and as threads: checks the tests' results and distrun's messages.
 #include <catch2/catch.hpp>
 
 #include <string>

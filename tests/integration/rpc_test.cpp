@@ -1,4 +1,4 @@
-// The example of RPC: what its page shows is what distrun says.
+// The example of RPC: distrun prints what its page shows.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace distrun::testing;
 
-// What is said of the call that hung; without it the whole text.
+// Returns the text about the call that hung; the whole text if it is absent.
 std::string hang_explanation(const std::string& text) {
   std::smatch found;
   const std::regex line("RPCErr:1:RPC ran for more than set timeout[^\n]*message 1; rank 1 runs it");
@@ -51,6 +51,6 @@ TEST_CASE("a plan of faults happens to a test that knows nothing of it") {
                              Catch::Contains("--agent faulty --faults 1:fail:call:1"));
   const Ended cut = run("1:cut:1@1");
   CHECK(cut.exit_code == 1);
-  // It is that of whoever has said something to worker 1 first, or of worker 1 itself.
+  // The error belongs to the first worker that sent to worker 1, or to worker 1 itself.
   CHECK_THAT(cut.out, Catch::Contains(" is gone: the connection was cut, as the plan of faults says"));
 }

@@ -9,7 +9,7 @@ namespace {
 
 using fixtures::Row;
 
-// Numbers, addresses and temporary names: no two runs have them in common.
+// Replaces numbers, addresses and temporary names, which differ between any two runs.
 std::string without_numbers(const std::string& text) {
   static const std::regex places("(/[^/ :\"]+)*/dt-[A-Za-z0-9]+");
   static const std::regex ids("\\b[0-9a-f]{12}\\b");
@@ -23,7 +23,7 @@ std::string without_numbers(const std::string& text) {
   return std::regex_replace(plain, numbers, "N");
 }
 
-// What a stack below it shows of a process that moves depends on the moment.
+// Drops the stack below the first line: that of a running process depends on the moment.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 class Difference {

@@ -1,6 +1,5 @@
 #pragma once
-// Whether two runs of the same tests came to the same: what is left of their summaries without times, pids, addresses
-// and names of temporary places.
+// Compares two runs of the same tests by their summaries, without times, pids, addresses and names of temporary files.
 #include <string>
 #include <vector>
 
@@ -9,7 +8,7 @@
 
 namespace distrun::testing {
 
-// What differs, one sentence each. Where a row says that more than one end is right, that much is not compared.
+// Returns the differences, one sentence each. Results that a row leaves open are not compared.
 std::vector<std::string> unequal(const std::vector<fixtures::Row>& rows, const Summary& one, const Summary& other);
 
 }  // namespace distrun::testing

@@ -1,4 +1,4 @@
-// Which tests run, in what order and how often: --shard, --shuffle, --until-fail, --rerun-failed, --slow.
+// Selection, order and number of tests: --shard, --shuffle, --until-fail, --rerun-failed, --slow.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct SelectedRun {
   Summary summary;
 };
 
-// With --output, whose reports are valid.
+// Runs distrun with --output and checks that the reports are valid.
 SelectedRun selected(const Sandbox& sandbox, Texts arguments) {
   arguments.insert(arguments.begin(), {"run", "--output", sandbox.output()});
   const Ended ended = sandbox.run(std::move(arguments));
@@ -40,7 +40,7 @@ Texts selected_ids(const Summary& summary) {
   return ids;
 }
 
-// The report of a run of the fixtures that fail: kept, since --output is written again.
+// Runs the failing fixtures and returns a copy of the report, since --output is overwritten.
 std::string failed_report(const Sandbox& sandbox, Texts arguments) {
   const std::string report = sandbox.temp() + "/failed.json";
   arguments.insert(arguments.begin(), {"run", "--json", report});
@@ -131,7 +131,7 @@ TEST_CASE("until-fail runs a test until it fails, or as often as it may", "[cli]
   const SelectedRun fails = selected(sandbox, {"--until-fail", "--filter", "Fails.require", plugin("fails")});
   CHECK(fails.ended.exit_code == 1);
   CHECK(fails.summary.tests.at(0).attempts.size() == 1);
-  CHECK_THAT(fails.ended.out, Contains("--until-fail=1000"));  // in the line that repeats it
+  CHECK_THAT(fails.ended.out, Contains("--until-fail=1000"));  // the command that repeats it
 }
 
 TEST_CASE("until-fail is refused with what makes no sense beside it", "[cli]") {
@@ -161,7 +161,7 @@ TEST_CASE("the tests that failed are run again, with the plugins and settings of
   CHECK(again.summary.tests.at(0).attempts.at(0).ranks.size() == 2);
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("\"rerun_failed\": \"" + report + "\""));
   const SelectedRun other = selected(sandbox, {"--rerun-failed", report, "--world-size", "3", plugin("fails")});
-  CHECK(other.summary.tests.at(0).attempts.at(0).ranks.size() == 3);  // the command line beats the report
+  CHECK(other.summary.tests.at(0).attempts.at(0).ranks.size() == 3);  // the command line overrides the report
 }
 
 TEST_CASE("tests that are no more are named, and the others run", "[cli]") {

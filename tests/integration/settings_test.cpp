@@ -1,4 +1,4 @@
-// Where settings come from: the command line, the environment, .distrun.toml; and --print-config, which says so.
+// Sources of settings: the command line, the environment, .distrun.toml; and --print-config, which shows them.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -25,13 +25,13 @@ class Place {
 
   std::string file() const { return sandbox_.start_directory() + "/.distrun.toml"; }
   const Sandbox& sandbox() const { return sandbox_; }
-  // With DISTRUN_OPTIONS, if it is not empty.
+  // Runs distrun with DISTRUN_OPTIONS, unless `options` is empty.
   Ended run(Texts arguments, const std::string& options = "") const {
     Command command = sandbox_.command(std::move(arguments));
     if (!options.empty()) command.environment.push_back("DISTRUN_OPTIONS=" + options);
     return Running(command).wait(scaled(milliseconds(30'000)));
   }
-  // The line of a setting.
+  // Returns the line of a setting.
   std::string printed(const std::string& key, Texts arguments = {}, const std::string& options = "") const {
     arguments.emplace_back("--print-config");
     const Ended ended = run(std::move(arguments), options);

@@ -1,5 +1,5 @@
-// distrun as the leader of a session on a real terminal: what is typed there, and that it goes away, as when
-// the line of `ssh -t` breaks.
+// distrun as the session leader on a real terminal: typed keys, and a hang-up as when the connection of `ssh -t`
+// breaks.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -31,7 +31,7 @@ void wait_until_it_hangs(const Sandbox& sandbox) {
   REQUIRE(eventually(scaled(milliseconds(20'000)), in_body));
 }
 
-// What the terminal has shown up to now. Whether it shows the text in time.
+// Appends the terminal's output to `shown`; returns whether the text appears in time.
 bool shows(TerminalSession& session, std::string& shown, const std::string& text) {
   return eventually(scaled(milliseconds(20'000)), [&] {
     shown += session.read_some();
@@ -39,7 +39,7 @@ bool shows(TerminalSession& session, std::string& shown, const std::string& text
   });
 }
 
-// Of all distruns in the sandbox: guard and coordinator.
+// Returns the CPU time of all distrun processes in the sandbox: guard and coordinator.
 milliseconds cpu_time(const Sandbox& sandbox) {
   long ticks = 0;
   for (const ProcessInfo& info : sandbox.processes()) {
@@ -47,7 +47,7 @@ milliseconds cpu_time(const Sandbox& sandbox) {
     const std::string stat = read_file("/proc/" + std::to_string(info.pid) + "/stat");
     std::istringstream rest(stat.substr(stat.rfind(')') + 1));
     std::string word;
-    for (int skipped = 0; skipped < 11; ++skipped) rest >> word;  // to the minor and major faults
+    for (int skipped = 0; skipped < 11; ++skipped) rest >> word;  // up to the page faults
     long user = 0;
     long system = 0;
     rest >> user >> system;
@@ -75,7 +75,7 @@ TEST_CASE("the key s shows what every rank does", "[interrupt][terminal]") {
   const Sandbox sandbox(distrun_program());
   TerminalSession session(sandbox.command(hanging(sandbox)));
   std::string shown;
-  REQUIRE(shows(session, shown, "in barrier"));  // so all are where they stay
+  REQUIRE(shows(session, shown, "in barrier"));  // so all are in their final state
   session.type("s");
   const bool has_stack = shows(session, shown, "clock_nanosleep");
   INFO(shown);

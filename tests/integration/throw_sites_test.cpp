@@ -1,4 +1,4 @@
-// Exceptions from places of every kind, through the whole runner: what a user is told of where they were thrown.
+// Exceptions from sites of every kind, through the whole runner: checks what the user sees of their origin.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Traces of runs: what ranks did is in a file for each attempt, however they ended.
+// Traces of runs: each attempt has a file with its ranks' actions, however they ended.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -38,11 +38,11 @@ std::vector<json> events_of(const json& trace, const std::string& phase) {
   return found;
 }
 
-// The slices of a rank with that name.
+// Returns the slices of a rank with that name.
 std::vector<json> slices(const json& trace, int rank, const std::string& name) {
   json process;
   for (const json& event : events_of(trace, "M")) {
-    if (event["name"] != "process_name") continue;  // threads of ranks that share a process are called so, too
+    if (event["name"] != "process_name") continue;  // threads of ranks that share a process have names, too
     if (event["args"]["name"] == "rank " + std::to_string(rank)) process = event["pid"];
   }
   std::vector<json> found;
@@ -57,7 +57,8 @@ bool is_within(const json& event, const json& slice) {
          event["ts"].get<double>() < slice["ts"].get<double>() + slice["dur"].get<double>();
 }
 
-// The stops of the arrows that begin in a slice: there, at the handler, and where the answer is taken in.
+// Returns the stops of the arrows that begin in a slice: the slice, the handler, and the point where the answer is
+// used.
 std::vector<json> way_of(const json& trace, const json& call) {
   std::vector<json> way;
   for (const char* phase : {"s", "t", "f"}) {
@@ -90,7 +91,8 @@ TEST_CASE("a trace shows calls with arrows to their handlers and back, whatever 
   CHECK(slices(trace, 0, "calls \"doubled\" of rank 1").size() == 2);
   CHECK(slices(trace, 0, "reply of \"doubled\" from rank 1").size() == 2);
   CHECK(slices(trace, 1, "handler \"doubled\" of rank 0").size() == 2);
-  CHECK(slices(trace, 0, "waits in barrier \"all have called\" for rank 1").size() <= 1);  // none if it came last
+  // zero if rank 0 was the last to arrive
+  CHECK(slices(trace, 0, "waits in barrier \"all have called\" for rank 1").size() <= 1);
   for (const json& call : slices(trace, 0, "calls \"doubled\" of rank 1")) {
     const std::vector<json> way = way_of(trace, call);
     REQUIRE(way.size() == 3);
@@ -159,7 +161,7 @@ TEST_CASE("a rank that is killed leaves its part of the trace, in each attempt",
     CHECK_THAT(outcomes, Catch::VectorContains(std::string("killed by signal 9 (SIGKILL)")));
     CHECK(slices(trace, 1, "body").size() == 1);
     CHECK(is_open(slices(trace, 1, "body").at(0)));
-    // One of them came first to the barrier, and waited there.
+    // One of them arrived first at the barrier, and waited there.
     CHECK(slices(trace, 0, "waits in barrier \"both live\" for rank 1").size() +
               slices(trace, 1, "waits in barrier \"both live\" for rank 0").size() >=
           1);
@@ -184,7 +186,7 @@ TEST_CASE("a rank that is not traced knows nothing of it", "[trace]") {
   const Ended ended = sandbox.run({"run", "--filter", "Traced.is_not_traced", DISTRUN_TRACED});
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
-  CHECK(sandbox.run(traced(sandbox, "is_not_traced")).exit_code == 1);  // it would notice
+  CHECK(sandbox.run(traced(sandbox, "is_not_traced")).exit_code == 1);  // the test checks that
 }
 
 TEST_CASE("a run in the daemon writes traces where its client is", "[trace]") {

@@ -1,4 +1,4 @@
-// What ranks do for a trace to show: calls, collectives, operators, work of streams; and how they come to their ends.
+// Rank actions for a trace to show: calls, collectives, operators, stream work, and ways to end.
 #include <distrun/collectives.hpp>
 #include <distrun/rpc.hpp>
 #include <distrun/tensors.hpp>
@@ -45,7 +45,7 @@ DISTRUN_TEST(Traced, computes, .world_size = fixed(2), .devices = 1) {
   init_process_group(rank)->all_reduce(full({2}, 1));
 }
 
-// For somebody who never comes.
+// Waits for a rank that never arrives.
 DISTRUN_TEST(Traced, hangs, .world_size = fixed(2)) {
   rank.barrier("both begin");
   if (rank.rank() == 0) rank.receive(1, "word");

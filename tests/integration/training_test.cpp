@@ -1,4 +1,4 @@
-// examples/train_network: networks that learn in a rank, on the CPU and on two virtual devices.
+// examples/train_network: networks that train in a rank, on the CPU and on two virtual devices.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -11,7 +11,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-// The losses that the test printed.
+// Returns the losses that the test printed.
 std::vector<double> losses(const Sandbox& sandbox, const std::string& test) {
   const Summary summary = sandbox.summary();
   const TestResult* result = summary.find(test);

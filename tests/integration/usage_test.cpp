@@ -1,4 +1,4 @@
-// What the command line refuses, and how it says so.
+// Arguments that the command line refuses, and the messages.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct Refused {
   std::vector<std::string> parts;  // of the message: option, value, limit or choice
 };
 
-// Without plugins; `arguments` come after the subcommand.
+// Cases without plugins; `arguments` follow the subcommand.
 std::vector<Refused> refused() {
   return {
       {{"--world-size", "0"}, {"--world-size", "0", "1024"}},
@@ -74,7 +74,7 @@ std::vector<Refused> refused() {
   };
 }
 
-// Options of other launchers are answered with ours.
+// Options of other launchers: the message names ours.
 std::vector<Refused> refused_from_elsewhere() {
   return {
       {{"-n", "4"}, {"-n", "--world-size N (ranks of a test) or --jobs N (tests in parallel)"}},
@@ -92,7 +92,7 @@ void expect_refusal(const Ended& ended, const std::vector<std::string>& parts) {
   CHECK(ended.exit_code == kUsage);
   CHECK(ended.out.empty());
   for (const std::string& part : parts) CHECK_THAT(ended.err, Catch::Contains(part));
-  CHECK_THAT(ended.err, Catch::Contains("--help"));  // the way out
+  CHECK_THAT(ended.err, Catch::Contains("--help"));  // the way to help
   CHECK(unprintable(ended.err).empty());
 }
 
@@ -191,9 +191,9 @@ TEST_CASE("a command that is misspelt is a question, not a plugin", "[cli]") {
   expect_refusal(sandbox.run({"lst", plugin("passes")}), {"lst is no command", "did you mean list?"});
   expect_refusal(sandbox.run({"histroy"}), {"histroy", "did you mean history?"});
   expect_refusal(sandbox.run({"versoin"}), {"did you mean version?"});
-  // A plugin may have any name, if it is there.
+  // A plugin may have any name if its file exists.
   std::filesystem::copy_file(plugin("passes"), sandbox.start_directory() + "/lst");
   CHECK(sandbox.run({"lst", "--filter", "Passes.trivial"}).exit_code == 0);
-  // What is near no command is a plugin that is not there.
+  // A word unlike any command is taken for a missing plugin.
   CHECK_THAT(sandbox.run({"plugin"}).out, Catch::Contains("plugin"));
 }

@@ -1,4 +1,4 @@
-// Zygotes and listers that do not answer: they are waited for once, and where they stood is told.
+// Zygotes and listers that do not answer: distrun waits for them once, and reports where they are stuck.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -26,7 +26,7 @@ std::vector<std::string> zygote_run_of(const Sandbox& sandbox, std::vector<std::
   return arguments;
 }
 
-// Ranks have its command line, too, but came later.
+// Ranks have the same command line, but were started later.
 pid_t zygote_in(const Sandbox& sandbox) {
   pid_t first = 0;
   for (const ProcessInfo& info : sandbox.processes()) {
@@ -48,7 +48,7 @@ TEST_CASE("a zygote that is stopped is replaced, and told with its stack", "[zyg
     return exists(path) && read_file(path).find("\"phase\":\"body\"") != std::string::npos;
   }));
   const pid_t zygote = zygote_in(sandbox);
-  REQUIRE(zygote > 0);  // 0 would be all of this test's process group
+  REQUIRE(zygote > 0);  // 0 would signal this test's whole process group
   kill(zygote, SIGSTOP);
   const Ended ended = running.wait(scaled(milliseconds(40'000)));
   INFO(ended.out << ended.err);
@@ -90,7 +90,7 @@ TEST_CASE("ranks of a plugin that opens a GPU while it is loaded are started by 
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command({"run", "--output", sandbox.output(), plugin("load_gpu")});
   const std::string dev = sandbox.temp() + "/dev";
-  // A /dev with such a file, which nobody else sees.
+  // A private /dev with such a file.
   const std::string script = "mkdir " + dev + " && mount -t tmpfs none " + dev + " && mkdir " + dev +
                              "/shm && mount --bind /dev/shm " + dev + "/shm && ln -s /proc/self/fd " + dev +
                              "/fd && for each in null zero full random urandom tty; do touch " + dev +
