@@ -1,6 +1,6 @@
 #pragma once
-// What every driver of devices must do, whatever is behind it. The cases are in driver_contract.cpp and the like; each
-// driver has a binary of its own, whose one other source says what it is.
+// The contract of every driver of devices. The cases are in driver_contract.cpp and similar files; each driver has a
+// separate binary with one more source, which creates it.
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,23 +14,23 @@
 namespace distrun::device {
 
 struct Subject {
-  std::unique_ptr<Driver> driver;  // null: it can't be had here
+  std::unique_ptr<Driver> driver;  // null: not available here
   std::string why_absent;
   bool is_asynchronous = true;
   bool shares_with_processes = true;
 };
 
-// A driver of its own for a case.
+// Creates a separate driver for a case.
 Subject make_subject();
 
-// One with a driver; else the case is skipped.
+// Returns a subject with a driver; skips the case if there is none.
 inline Subject subject_with_driver() {
   Subject subject = make_subject();
   testing::skip_case_if(subject.driver == nullptr, subject.why_absent);
   return subject;
 }
 
-// Memory of the driver's, for a scope.
+// Device memory for a scope.
 class Buffer {
  public:
   Buffer(Driver& driver, int device, std::size_t bytes)
@@ -79,7 +79,7 @@ class OwnEvent {
 
 inline constexpr StreamRef kDefault{};
 
-// What is in device memory now, once the stream's work is done.
+// Returns the contents of device memory once the stream's work is done.
 std::vector<int> read(Driver& driver, StreamRef stream, const void* memory, std::size_t count);
 void write(Driver& driver, StreamRef stream, void* memory, const std::vector<int>& values);
 

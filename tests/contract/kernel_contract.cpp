@@ -1,5 +1,5 @@
-// Kernels: host code that works on device memory, and what it computes as data. Whether a driver runs the code there,
-// runs it on a copy, or has a kernel of its own, it comes to the same.
+// Kernels: host code that works on device memory, together with a description of the computation as data. A driver may
+// run the code on device memory, run it on a copy, or use a built-in kernel; the result is the same.
 #include "driver_contract.hpp"
 
 #include <cstring>
@@ -26,7 +26,7 @@ Region region_of(const void* memory, std::int64_t first, Dims sizes, Dims stride
   return region;
 }
 
-// Calls body(element) for all of a region of ints.
+// Calls body(element) for each element of a region of ints.
 template <class Body>
 void for_each(const Region& region, const Body& body) {
   std::vector<std::int64_t> index(region.sizes.size(), 0);
@@ -46,7 +46,7 @@ Kernel increment(Region region) {
           {}};
 }
 
-// Three floats each, contiguous.
+// Three contiguous floats.
 Elementwise::Operand floats(int region) { return {ElementType::F32, region, {sizeof(float)}, {}}; }
 Number number(float value) {
   Number made;
@@ -110,7 +110,7 @@ TEST_CASE("regions that reach into each other are one memory") {
     auto* const last = static_cast<int*>(regions[0].begin);
     const auto* const even = static_cast<const int*>(regions[1].begin);
     kept_distance = last - even == 2;
-    for (int i = 0; i < 6; ++i) last[i] += even[i / 2 * 2];  // what it has just written, two before
+    for (int i = 0; i < 6; ++i) last[i] += even[i / 2 * 2];  // reads what it has just written, two elements before
   };
   driver.launch(kDefault, kernel);
   CHECK(read(driver, kDefault, there.data(), 8) == std::vector{0, 1, 2, 3, 6, 7, 12, 13});
@@ -194,7 +194,7 @@ TEST_CASE("how kernels were run is counted by their names, where it is not on th
   }
 }
 
-// Whatever regions a kernel names, it changes their elements and nothing else, as it would on the host.
+// A kernel changes the elements of its regions as on the host, and nothing else.
 TEST_CASE("kernels over random regions change what they would change on the host") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;

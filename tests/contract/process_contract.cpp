@@ -1,4 +1,4 @@
-// What processes share of devices. The other process is a fork that is made before any driver is.
+// Devices shared between processes. The other process is forked before any driver exists.
 #include "driver_contract.hpp"
 
 #include <sys/socket.h>
@@ -26,8 +26,8 @@ IpcHandle receive(int line) {
   return handle;
 }
 
-// Fills memory, shares it with an event that says when, and stays until the line is closed. The exit code says whether
-// it could.
+// Fills memory, shares it with an event that marks its completion, and stays until the connection is closed. The exit
+// code reports success.
 int share(int line) try {
   const Subject subject = make_subject();
   if (subject.driver == nullptr || !subject.shares_with_processes) return 0;

@@ -9,7 +9,7 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::uint64_t kAWhile = 2'000'000;  // cycles: some ms of any device
+constexpr std::uint64_t kAWhile = 2'000'000;  // cycles: some ms on any device
 
 TEST_CASE("a stream does its work in order") {
   const Subject subject = subject_with_driver();
@@ -151,7 +151,7 @@ TEST_CASE("an event stands for what was on the stream when it was recorded last"
   driver.wait(waiter, event);
   driver.call_host(stream, [wait = go.get_future().share()] { wait.wait(); });
   driver.record(stream, event);
-  driver.synchronize(waiter);  // what it waits for is the first recording
+  driver.synchronize(waiter);  // waits for the first recording
   CHECK_FALSE(driver.is_done(event));
   go.set_value();
   driver.synchronize(event);
@@ -177,7 +177,7 @@ TEST_CASE("events tell the time between them") {
   driver.busy(kDefault, kAWhile);
   driver.record(kDefault, end);
   driver.synchronize(end);
-  // Half, for clocks that are faster now than their usual rate.
+  // Half of it, for clocks that currently exceed their usual rate.
   const double expected_ns = static_cast<double>(kAWhile) * 1e9 / static_cast<double>(driver.properties(0).clock_hz);
   CHECK(static_cast<double>(driver.elapsed(begin, end).count()) > expected_ns / 2);
 }

@@ -4,7 +4,7 @@
 
 namespace distrun::device {
 
-// With the check of stream order, which must find nothing in any case.
+// Checks stream order, which must find nothing in any case.
 Subject make_subject() {
   VirtualSettings settings;
   settings.devices = 2;

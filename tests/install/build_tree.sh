@@ -1,5 +1,5 @@
 #!/bin/sh
-# A build tree in the place of an installed package: find_package(distrun) with distrun_DIR, its pkg-config files, and
+# Uses a build tree in place of an installed package: find_package(distrun) with distrun_DIR, its pkg-config files, and
 # plugins that are built and run.
 #
 #   tests/install/build_tree.sh BUILD_DIR

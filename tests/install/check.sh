@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs a build into a directory of its own and uses it as somebody else would, there and where the directory is
-# moved to: builds plugins with find_package and by hand, looks at what they export, and runs them.
+# Installs a build into a private directory and uses it as an external project does, there and after moving the
+# directory: builds plugins with find_package and by hand, inspects their exports, and runs them.
 #
 #   tests/install/check.sh BUILD_DIR
 set -eu
@@ -14,7 +14,7 @@ use_packages_of() {
   export PKG_CONFIG_PATH
 }
 
-# --help and the man page name pages that are there, and these link to what is there.
+# Checks that the pages named by --help and the man page exist, and that their links have targets.
 check_pages() {
   {
     "$prefix/bin/distrun" man
@@ -36,7 +36,7 @@ check_pages() {
   done < "$room/pages"
 }
 
-# The unit starts the daemon where the tree is now. What systemd does with its line is done here.
+# Checks that the systemd unit starts the daemon at the tree's current place, by running its command line.
 check_unit() {
   unit=$prefix/lib/systemd/user/distrund.service
   [ -f "$prefix/lib/systemd/user/distrund.socket" ] || fail "there is no distrund.socket"
@@ -85,7 +85,7 @@ if has_pkg_config; then
   run "$prefix/bin/distrun" "$room/by_hand.so"
 fi
 
-# The tree may be moved: nothing in it may know where it was installed first.
+# The tree may be moved: nothing in it may contain the original prefix.
 mv "$prefix" "$room/moved"
 prefix=$room/moved
 outside moved_plugins -DCMAKE_PREFIX_PATH="$prefix"

@@ -1,4 +1,4 @@
-# Read by the scripts beside it: where they work, what the build was configured with, and how others build plugins.
+# Sourced by the scripts beside it: their work directory, the configuration of the build, and ways to build plugins.
 # shellcheck shell=sh disable=SC2034 # the scripts use them
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ cxx=$(from_cache CMAKE_CXX_COMPILER)
 sanitize=$(from_cache DISTRUN_SANITIZE)
 flags=${sanitize:+-fsanitize=$sanitize}
 
-# logged NAME COMMAND...: its output is shown only if it fails.
+# logged NAME COMMAND...: runs a command; shows its output only if it fails.
 logged() {
   log=$room/$1.log
   shift
@@ -24,7 +24,7 @@ logged() {
 $(tail -40 "$log")"
 }
 
-# outside FOLDER ARGUMENT...: the project `outside`, built in $room/FOLDER by CMake, quickly.
+# outside FOLDER ARGUMENT...: builds the project `outside` in $room/FOLDER with CMake, without optimisation.
 outside() {
   folder=$1
   shift
@@ -33,11 +33,11 @@ outside() {
   logged "build_$folder" cmake --build "$room/$folder" --parallel 2
 }
 
-# A sanitizer's flags are not in the pkg-config files.
+# The pkg-config files lack a sanitizer's flags.
 has_pkg_config() { command -v pkg-config > /dev/null && [ -z "$sanitize" ]; }
 
-# by_hand PLUGIN SOURCE PACKAGE...: compiled by what pkg-config says, which PKG_CONFIG_PATH leads to. The headers are no
-# system headers here, so they must be clean under the warnings of their user.
+# by_hand PLUGIN SOURCE PACKAGE...: compiles with the flags of pkg-config, found by PKG_CONFIG_PATH. The headers are not
+# system headers here, so they must be clean under the user's warnings.
 by_hand() {
   plugin=$1
   source=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A bundle for a GPU machine, used as on that machine: from another place, with nothing in the environment, and with
-# none of the libraries of this machine but glibc. Its suites run on emulated GPUs.
+# Uses a bundle for a GPU machine as on that machine: from another directory, with an empty environment, and with none
+# of this machine's libraries but glibc. Its suites run on emulated GPUs.
 #
 #   tests/install/gpu_bundle.sh BUILD_DIR
 set -eu
@@ -15,7 +15,7 @@ for module in cuda nccl; do
     exit 77
   }
 done
-# runs CODE [ARGUMENT...]: the bundle, as somebody else.
+# runs CODE [ARGUMENT...]: runs the bundle as another user would, and expects the exit code.
 runs() {
   wanted=$1
   shift
@@ -63,7 +63,7 @@ if [ ! -e /dev/nvidia0 ]; then
   "$scripts/gpu-check" > "$room/check.log" 2>&1 || code=$?
   [ "$code" = 77 ] || fail "gpu-check ended with $code: $(cat "$room/check.log")"
 fi
-# A bundle that has lost a part has not passed.
+# A bundle with a missing part must not pass.
 rm "$moved/plugins/tensor.so"
 runs 1 --virtual tensor
 echo "a bundle runs on another machine"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# distrun as a folder of somebody else's project: add_subdirectory(), and a plugin that is built and run. The project
-# says nothing of debug information, and its stacks have lines. A plugin with all front doors is compiled there, too,
-# and linked with the library of the build that is there: to build another one takes minutes. So what is built compiles
-# its sources together.
+# distrun as a folder of an external project: add_subdirectory(), and a plugin that is built and run. The project does
+# not request debug information, and its stacks have lines nevertheless. A plugin with all public headers is compiled
+# there, too, but linked with the library of the existing build, since building another one takes minutes. For the same
+# reason the build is a unity build.
 #
 #   tests/install/subproject.sh BUILD_DIR
 set -eu

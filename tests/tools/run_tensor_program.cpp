@@ -1,21 +1,22 @@
-// run_tensor_program [cpu|virtual]: runs programs of tensors that arrive as lines on standard input, by the table of
-// operators, and tells on standard output what each line came to. scripts/random_tensor_programs makes the lines and
-// compares the answers with torch. A line is
+// run_tensor_program [cpu|virtual]: runs tensor programs that arrive as lines on standard input, by the table of
+// operators, and prints the result of each line. scripts/random_tensor_programs generates the lines and compares the
+// answers with torch. A line is
 //
 //   begin                         forgets all names
 //   NAME = input DTYPE SIZES STRIDES OFFSET leaf VALUE...
-//                                 a tensor that lies so in a block of these values; `-` instead of `leaf`: it is none
-//   NAME = OPERATOR ARGUMENT...   value_text.hpp says what arguments look like; beside those of the table there are
+//                                 a tensor with this layout in a block of these values; `-` instead of `leaf`: not a
+//                                 leaf
+//   NAME = OPERATOR ARGUMENT...   value_text.hpp describes arguments; besides the operators of the table there are
 //                                 detach NAME, to_dtype NAME "DTYPE"
 //   recording on|off              for the lines that follow
-//   show                          all tensors that have names
-//   backward NAME:SALT...         from these results at once, with weights that follow from SALT
+//   show                          all named tensors
+//   backward NAME:SALT...         from these results at once, with weights derived from SALT
 //   operators                     the names in the table
 //
-// and its answer a line "NAME VALUE" for each value that it made (NAME.0 and so on for those of a list; for `backward`
-// the gradients of the leaves), or one line "! TEXT" for an error, then a line ".". With `virtual` each line is run on
-// a virtual GPU too, and what is otherwise there is added as "gpu NAME VALUE"; a line "order TEXT" is a report of its
-// stream order. "!! TEXT" is an error that should not be: no Error, or one on one device only.
+// The answer is a line "NAME VALUE" for each new value (NAME.0 and so on for those of a list; for `backward` the
+// gradients of the leaves), or one line "! TEXT" for an error, then a line ".". With `virtual` each line also runs on a
+// virtual GPU, and results that differ there are added as "gpu NAME VALUE"; a line "order TEXT" is a report of its
+// stream order. "!! TEXT" is an error that must not happen: not an Error, or on one device only.
 #include <algorithm>
 #include <iostream>
 #include <mutex>
@@ -41,9 +42,9 @@ using tools::Words;
 using Lines = std::vector<std::string>;
 using Int = std::int64_t;
 
-constexpr std::uint64_t kSeed = 7;  // of each line, so that devices get the same random numbers
+constexpr std::uint64_t kSeed = 7;  // for each line, so that devices get the same random numbers
 
-// -1.25 .. 1.25 in steps that every floating dtype holds exactly, in an order that follows from the salt.
+// Returns -1.25 .. 1.25 in steps that every floating dtype represents exactly, in an order derived from the salt.
 Tensor weights_of(const Tensor& root, Int salt) {
   std::vector<double> weights;
   for (Int i = 0; i < root.numel(); ++i) weights.push_back(static_cast<double>((5 * i + salt) % 11 - 5) / 4);
@@ -51,12 +52,12 @@ Tensor weights_of(const Tensor& root, Int salt) {
   return tensor::to(tensor::to(here, root.dtype()), root.device());
 }
 
-// The names of one program, on one device.
+// The names of one program on one device.
 class World {
  public:
   explicit World(Device device) : device_(device) {}
 
-  // Its answer, without the point.
+  // Returns the answer, without the final ".".
   Lines run(const Words& words);
 
  private:
@@ -131,7 +132,7 @@ Value World::call(const std::string& name, const std::vector<Value>& arguments) 
   };
   Tensor* const tensor = std::get_if<Tensor>(&result);
   const bool is_of_nothing = std::none_of(arguments.begin(), arguments.end(), has_tensors);
-  if (tensor != nullptr && is_of_nothing) *tensor = to(*tensor, device_);  // it was made on the CPU
+  if (tensor != nullptr && is_of_nothing) *tensor = to(*tensor, device_);  // created on the CPU
   return result;
 }
 
@@ -177,7 +178,7 @@ Answer answer_of(World& world, const Words& words) {
   }
 }
 
-// What the GPU's answer has that the CPU's has not.
+// Appends the GPU's results that differ from the CPU's.
 void add_gpu(Lines& lines, const Answer& cpu, const Answer& gpu) {
   if (cpu.is_error && gpu.is_error) return;
   if (cpu.is_error || gpu.is_error) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_tensor_program.sh PROGRAM: a program with views, changes in place, a sparse tensor, an error and gradients comes
-# to what is written here, on the CPU and on a virtual GPU.
+# run_tensor_program.sh PROGRAM: checks the results of a program with views, in-place changes, a sparse tensor, an error
+# and gradients, on the CPU and on a virtual GPU.
 set -euo pipefail
 
 program=$1

@@ -1,7 +1,7 @@
-// Which GPUs the tests of this build would run on: a line for each, and one for NCCL.
+// Prints a line for each GPU that the tests of this build would run on, and one for NCCL.
 //
-//   show_gpus             this machine's; exits with 77 and says why on stderr if there is none
-//   show_gpus virtual N   N virtual ones
+//   show_gpus             this machine's GPUs; without any, exits with 77 and the reason on stderr
+//   show_gpus virtual N   N virtual GPUs
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -14,7 +14,7 @@ namespace {
 
 using Int = std::int64_t;
 
-// None: the word is not all of a number.
+// Returns an empty optional unless the whole word is a number.
 template <class T>
 std::optional<T> number_in(std::string_view word) {
   T number{};
@@ -31,7 +31,7 @@ T number_of(std::string_view word) {
   return *number;
 }
 
-// Without the brackets around it, at the commas.
+// Splits at the commas, without the enclosing brackets.
 Words parts_of(const std::string& word) {
   Words parts;
   std::istringstream in(word.substr(1, word.size() - 2));

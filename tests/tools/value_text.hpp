@@ -14,17 +14,17 @@ using Words = std::vector<std::string>;
 
 Words words_of(const std::string& line);
 
-// 2, 0.5, nan, true, none, "text", [2,3], (a,b) for tensors of these names, else what has that name. Throws
-// Error{InvalidArgument} for a name that nothing has.
+// Reads 2, 0.5, nan, true, none, "text", [2,3], (a,b) for tensors of these names, or a name. Throws
+// Error{InvalidArgument} for an unknown name.
 Value read_value(const std::string& word, const Names& names);
-// [2,3]
+// Reads [2,3].
 Dims read_dims(const std::string& word);
-// Elements of that dtype on the CPU, one for each word from `first` on.
+// Returns elements of that dtype on the CPU, one for each word from `first` on.
 Tensor read_elements(const std::string& dtype, const Words& words, std::size_t first);
 
-// "float32 [2,3] strided grad : 1 2 3 4 5 0.5", with `-` in the place of `grad` if it requires none; of a sparse tensor
-// "sparse/DIMS/ENTRIES", or "coalesced/...", and all its elements. "int 3", "tensors 2". Floating numbers are the
-// shortest text that is read back as the same number.
+// Returns "float32 [2,3] strided grad : 1 2 3 4 5 0.5", with `-` in place of `grad` if it requires none; for a sparse
+// tensor "sparse/DIMS/ENTRIES" or "coalesced/...", and all its elements; "int 3"; "tensors 2". Floating-point numbers
+// have the shortest text that reads back as the same number.
 std::string text_of(const Value& value);
 
 }  // namespace distrun::tools

@@ -1,6 +1,6 @@
 #pragma once
-// What every agent must do. The cases are in *_contract.cpp; each agent has a binary of its own, whose one other source
-// says how one is had. Those of agents whose workers are processes are in process_contract.cpp.
+// The contract of every agent. The cases are in *_contract.cpp; each agent has a separate binary with one more source,
+// which creates it. process_contract.cpp has the cases of agents for workers in several processes.
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace distrun::rpc {
 
-// For the rank whose work the calling thread does.
+// Creates an agent for the rank bound to the calling thread.
 std::shared_ptr<Agent> make_agent(const AgentSetting& setting);
 
 namespace testing {
 
 AgentSetting setting_of(WorkerId id, int world_size);
 
-// A worker of a case: its rank, its agent, and what it has received. Its end closes the
-// agent, and checks that it has done nothing that it must not.
+// A worker of a case: its rank, its agent, and the messages that it received. The destructor closes the agent and
+// checks that it broke no rule.
 class Worker {
  public:
   explicit Worker(const AgentSetting& setting);
@@ -48,19 +48,19 @@ class World {
  public:
   explicit World(int size);
   Worker& operator[](int id) { return *workers_[static_cast<std::size_t>(id)]; }
-  // Another worker in its place, which all others get to know.
+  // Replaces a worker by another one, which all others get to know.
   void replace(int id);
 
  private:
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-// A message that is told from others by its id.
+// Returns a message that its id identifies.
 Message message_of(std::uint64_t id, std::size_t payload_size, TensorList tensors = {});
-// What is wrong with it; empty: nothing. Without its tensors.
+// Returns the error in a message, apart from its tensors; empty: none.
 std::string what_is_wrong(const Message& got, std::uint64_t id, std::size_t payload_size);
 
-// Sends until it is told that the worker is gone; the text, or "" if that takes too long.
+// Sends until the send reports that the worker is gone; returns that text, or "" if it takes too long.
 std::string why_gone(Worker& from, WorkerId to);
 
 }  // namespace testing

@@ -14,7 +14,7 @@
 namespace distrun::rpc::testing {
 namespace {
 
-// As packets: one is one text.
+// Sends packets: one per text.
 void tell(int socket, const std::string& text) {
   if (::send(socket, text.data(), text.size(), MSG_NOSIGNAL) < 0) throw std::runtime_error("the other process is gone");
 }
@@ -60,13 +60,13 @@ void ChildWorker::serve() const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::close(ours_);
   const std::string address = hear(theirs_);
-  core::RankState rank;  // those of the other process may have had threads
+  core::RankState rank;  // the rank state of the other process may have had threads
   Worker worker(setting_, rank);
   worker.inbox().answer([&worker](const WorkerInfo& from, Message& message) {
     message.kind = MessageKind::Reply;
     try {
       worker.send(from.id(), std::move(message));
-    } catch (const Error&) {  // it is gone
+    } catch (const Error&) {  // the peer is gone
     }
     return nullptr;
   });

@@ -1,5 +1,5 @@
 #pragma once
-// A worker that is a process of its own.
+// A worker in a separate process.
 #include <sys/types.h>
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace distrun::rpc::testing {
 
-// Knows one other worker, and sends back what that one sends, as Reply, until it is gone. Is killed by the destructor.
+// Knows one other worker, and echoes its messages as Reply until that worker is gone. Killed by the destructor.
 class ChildWorker {
  public:
-  // Forks, so before the process has threads.
+  // Forks, so call it before the process has threads.
   explicit ChildWorker(WorkerId id);
   ~ChildWorker();
   ChildWorker(const ChildWorker&) = delete;
   ChildWorker& operator=(const ChildWorker&) = delete;
 
-  // Each gets to know the other.
+  // Introduces the two workers to each other.
   void meet(Worker& parent);
-  // SIGSTOP has stopped all of its threads when this returns.
+  // Returns when SIGSTOP has stopped all of its threads.
   void signal(int number) const;
 
  private:
@@ -27,8 +27,8 @@ class ChildWorker {
 
   const AgentSetting setting_;
   pid_t pid_ = -1;
-  int ours_ = -1;    // ends of a pair of sockets: the parent's
-  int theirs_ = -1;  // and the child's
+  int ours_ = -1;    // the parent's end of a pair of sockets
+  int theirs_ = -1;  // the child's end
 };
 
 }  // namespace distrun::rpc::testing

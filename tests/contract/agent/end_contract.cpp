@@ -1,4 +1,4 @@
-// Workers that are not known, that leave, that are replaced, and those that do not keep up.
+// Workers that are unknown, that leave, that are replaced, and those that do not keep up.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/thread.hpp>
@@ -16,7 +16,7 @@ using distrun::testing::error_of;
 
 constexpr std::size_t kLarge = 1 << 20;
 
-// Descriptors, threads and mappings of what can be shared, of this process.
+// Returns the number of descriptors, threads and shareable mappings of this process.
 std::string what_is_open() {
   const auto count = [](const char* folder) { return std::to_string(distrun::testing::names_in(folder).size()); };
   const std::string maps = distrun::testing::read_file("/proc/self/maps");
@@ -105,7 +105,7 @@ TEST_CASE("close() returns though a peer does not read") {
   base::Thread sender("sender", [&world] {
     try {
       for (std::uint64_t id = 1; id <= 1000; ++id) world[0].send(1, message_of(id, kLarge));
-    } catch (const Error&) {  // it may be too much, or closed
+    } catch (const Error&) {  // full or closed
     }
   });
   REQUIRE(world[1].inbox().wait_held());
@@ -123,7 +123,7 @@ TEST_CASE("nothing is received while others send and close() has returned") {
       threads.emplace_back("sender", [&world, from] { why_gone(world[from], 0); });
     }
     REQUIRE(world[0].inbox().wait_messages(50));
-    world[0].close();  // the inbox complains of what comes now
+    world[0].close();  // the inbox reports messages from now on
   }
 }
 

@@ -1,4 +1,4 @@
-// The agent that stands before inproc, without a plan.
+// The faulty agent before inproc, without a plan.
 #include <agents/faulty/faulty_agent.hpp>
 #include <agents/inproc/inproc_agent.hpp>
 

@@ -1,4 +1,4 @@
-// The agent that stands before the pipe: with a plan of which nothing comes it does what that one does.
+// The faulty agent before the pipe: with a plan without faults it behaves like the pipe.
 #include <agents/faulty/faulty_agent.hpp>
 #include <agents/pipe/backend.hpp>
 

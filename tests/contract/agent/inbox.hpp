@@ -1,6 +1,6 @@
 #pragma once
-// Who receives in the cases of agents: keeps what comes, or does with it what a case says, and notes what an agent must
-// not do.
+// The receiver in the cases of agents: keeps messages or handles them as a case says, and records violations of the
+// contract by the agent.
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -21,18 +21,18 @@ struct Got {
   Message message;
 };
 
-// Any thread.
+// Thread-safe.
 class Inbox final : public Receiver {
  public:
   using Answer = std::function<std::unique_ptr<future::HandlerTask>(const WorkerInfo& from, Message& message)>;
 
-  // Before anything comes: messages go there, and are counted, but not kept.
+  // Sets a handler; call before the first message. Messages are then counted but not kept.
   void answer(Answer answer) { answer_ = std::move(answer); }
-  // What is received from then on waits in receive(), as the last thing that it may do, until it is let go.
+  // Makes later messages wait at the end of receive() until let_go().
   void hold();
   void let_go();
 
-  // False: they have not come for long.
+  // Return false if the wait takes too long.
   bool wait_messages(std::size_t count);
   bool wait_losses(std::size_t count);
   bool wait_held();
@@ -40,7 +40,7 @@ class Inbox final : public Receiver {
   std::size_t count() const;
   std::vector<Got> take();
   std::vector<std::string> losses() const;  // "worker1: it has left"
-  void is_closed();                         // from now on nothing may come
+  void is_closed();                         // no messages may arrive from now on
   // Another worker takes the place of one that is gone.
   void forget(WorkerId id);
   std::string complaints() const;
@@ -49,7 +49,7 @@ class Inbox final : public Receiver {
   void lose(const WorkerInfo& peer, const base::Error& why) noexcept override;
 
  private:
-  // With the lock held.
+  // Call with the lock held.
   void begin(const WorkerInfo& from, const char* what);
   template <class Ready>
   bool wait(Ready ready);
@@ -61,7 +61,7 @@ class Inbox final : public Receiver {
   std::vector<Got> got_;
   std::size_t count_ = 0;
   std::vector<std::string> losses_;
-  std::set<WorkerKey> active_;  // of whom a call is going on
+  std::set<WorkerKey> active_;  // callers of the calls in progress
   std::set<WorkerKey> lost_;
   std::string complaints_;
   bool is_held_ = false;

@@ -1,4 +1,4 @@
-// Workers that have one id, one after the other: what is meant for one of them never reaches another.
+// Successive workers with one id: a message for one of them never reaches another.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -19,13 +19,13 @@ AgentSetting setting_of(WorkerId id, Incarnation incarnation) {
   return setting;
 }
 
-// A process has one agent at a time. States of ranks live until the process ends.
+// A process has one agent at a time. Rank states live until the process ends.
 core::RankState& rank_of(Incarnation incarnation) {
   static auto* const all = new std::map<Incarnation, core::RankState>;
   return (*all)[incarnation];
 }
 
-// One that stays, and workers that have the id 1, of which it is not told unless a case says so.
+// A permanent worker, and workers with the id 1, which the permanent one knows only if a case says so.
 class Group {
  public:
   Group() : owner_(setting_of(0, 1)) { owner_.agent().start(owner_.inbox()); }
@@ -69,7 +69,7 @@ TEST_CASE("what is sent to a worker that has left does not reach the one in its 
   CHECK(group.refusal({1, 1}) == ErrorKind::Disconnected);
   group.exchange(*second);
   CHECK(second->inbox().count() == 1);
-  group.send(1);  // the worker that has the id now
+  group.send(1);  // the current worker with that id
   CHECK(second->inbox().wait_messages(2));
   CHECK(group.owner().agent().worker_infos().at(1).incarnation() == 2);
 }
@@ -104,7 +104,7 @@ TEST_CASE("a worker that is not the one at its address any more is not talked to
   Group group;
   const auto first = group.join(1);
   WorkerRecord record = group.owner().record();
-  record.worker = WorkerInfo("worker0", WorkerKey(0, 2));  // as if a later one had its address
+  record.worker = WorkerInfo("worker0", WorkerKey(0, 2));  // as if a later worker had its address
   const auto other = std::make_unique<Worker>(setting_of(2, 1));
   other->agent().start(other->inbox());
   try {

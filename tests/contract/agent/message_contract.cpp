@@ -1,4 +1,4 @@
-// Messages arrive once, whole and in their order, and are received as they must be.
+// Messages arrive once, complete and in order, and are received as the contract says.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/thread.hpp>
@@ -17,7 +17,7 @@ Message reply_to(const Message& call) {
   return reply;
 }
 
-// What was received from `from`, in that order, began with 1 and has no gap.
+// Checks that the messages from `from` begin with 1 and have no gap.
 std::string what_is_out_of_order(const std::vector<Got>& got, WorkerId from, std::size_t payload_size) {
   std::uint64_t expected = 1;
   for (const Got& each : got) {
@@ -37,7 +37,7 @@ class IsCounted final : public future::Progress::Awaited {
   const std::size_t count_;
 };
 
-// Answers, and says whether it does so for the rank that it is to be done for.
+// Replies, with a kind that tells whether it runs for the right rank.
 class RankTask final : public future::HandlerTask {
  public:
   RankTask(const Worker& worker, WorkerId to, std::uint64_t id)
@@ -49,7 +49,7 @@ class RankTask final : public future::HandlerTask {
   }
 
  private:
-  const std::shared_ptr<Agent> agent_;  // it may be in send() a bit longer than the case needs it
+  const std::shared_ptr<Agent> agent_;  // may be in send() a bit longer than the case needs it
   core::RankState& rank_;
   const WorkerId to_;
   const std::uint64_t id_;

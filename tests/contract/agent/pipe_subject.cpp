@@ -1,4 +1,4 @@
-// The agent for ranks that are processes; DISTRUN_CONTRACT_TRANSPORT says over which transport.
+// The agent for ranks that are processes; DISTRUN_CONTRACT_TRANSPORT selects the transport.
 #include <agents/pipe/backend.hpp>
 
 #include "agent_contract.hpp"

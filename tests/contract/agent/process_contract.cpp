@@ -1,4 +1,4 @@
-// Workers that are processes: they die, they stop, and the others get on.
+// Workers that are processes: some die or stop, and the others make progress.
 #include <catch2/catch.hpp>
 
 #include <csignal>
@@ -18,14 +18,14 @@ constexpr std::size_t kLarge = 1 << 20;
 
 void start(Worker& parent) { parent.agent().start(parent.inbox()); }
 
-// Whether the child sends back what it is sent.
+// Checks that the child echoes a message.
 void exchange_once(Worker& parent, WorkerId child, std::uint64_t id = 1) {
   const std::size_t before = parent.inbox().count();
   parent.send(child, message_of(id, 100));
   REQUIRE(parent.inbox().wait_messages(before + 1));
 }
 
-// As many as are taken: until it is too much.
+// Sends until the agent refuses; returns the number of messages sent.
 std::uint64_t send_until_refused(Worker& from, WorkerId to) {
   for (std::uint64_t sent = 0; sent < 1000; ++sent) {
     try {
@@ -140,7 +140,7 @@ TEST_CASE("close() takes no longer than it may though a peer is stopped") {
   CHECK(std::chrono::steady_clock::now() - begin < 5s);
 }
 
-// Its memory is kept for a peer that reads it by itself, for as long as it may; what comes of it then is no value.
+// The tensor's memory is kept for a peer that reads it directly, until the timeout; after that the peer gets no value.
 TEST_CASE("close() waits for peers that have not read yet what they read by themselves") {
   ChildWorker stopped(1);
   Worker parent(0, 0);

@@ -1,4 +1,4 @@
-// Tensors arrive as they are, and are the receiver's own.
+// Tensors arrive unchanged and belong to the receiver.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/thread.hpp>
@@ -11,7 +11,7 @@
 namespace distrun::rpc::testing {
 namespace {
 
-// Sends them and returns what has arrived.
+// Sends the tensors and returns what has arrived.
 TensorList carried(World& world, const TensorList& tensors) {
   const std::size_t before = world[1].inbox().count();
   world[0].send(1, message_of(before + 1, 20, tensors));

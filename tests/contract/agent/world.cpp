@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The state of a rank lives until the process ends, so the ranks of a case's rounds are the same ones.
+// Rank states live until the process ends, so all rounds of a case share them.
 core::RankState& rank_of(WorkerId id) {
   static std::mutex mutex;
   static auto* const all = new std::map<WorkerId, core::RankState>;

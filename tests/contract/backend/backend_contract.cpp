@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 using Data = std::vector<std::uint8_t>;
 
-// Bytes that differ by rank, place and number.
+// Returns bytes that differ by rank, position and number.
 Data data_of(int rank, std::size_t size, int number = 0) {
   Data data(size);
   for (std::size_t i = 0; i < size; ++i)
@@ -56,7 +56,7 @@ void check_all(const std::vector<std::string>& thrown) {
   }
 }
 
-// One of those with a root, with what it needs; in `data`, which has room for a part of each rank.
+// Returns a call with a root and its operands; they are in `data`, which has a part for each rank.
 Call rooted_call(CallKind kind, std::uint64_t number, int root, const GroupInfo& group, std::vector<Data>& data) {
   constexpr std::size_t kSize = 16;
   data.assign(group.ranks.size() + 1, Data(kSize, static_cast<std::uint8_t>(group.rank)));
@@ -77,7 +77,7 @@ Call rooted_call(CallKind kind, std::uint64_t number, int root, const GroupInfo&
   return call;
 }
 
-// Everybody has been told, by whoever has found it or by an end of the group.
+// Checks that every rank got the error, from its own detection or from the end of the group.
 void check_told(const std::vector<std::string>& thrown, const std::string& what) {
   bool is_found = false;
   for (std::size_t rank = 0; rank < thrown.size(); ++rank) {
@@ -90,7 +90,7 @@ void check_told(const std::vector<std::string>& thrown, const std::string& what)
 }
 
 const int kRanks[] = {1, 2, 3, 5};
-// Nothing, one, what is reduced as a whole and what is not, and more than a room holds.
+// Empty, one byte, reduced in one piece, reduced in several, and more than the shared buffer.
 const std::size_t kSizes[] = {0, 1, 1000, 20'000, 900'001};
 
 }  // namespace
@@ -257,14 +257,14 @@ TEST_CASE("letters come in order and by their tags, large ones too") {
 TEST_CASE("who does not come is waited for until the deadline, and named") {
   const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
     if (group.rank != 1) return backend.run(call_of(CallKind::Barrier, 1, 200ms));
-    // Comes to nothing, and hears in the end that the others have given up.
+    // Rank 1 waits for a message that is never sent; in the end it is notified that the others have given up.
     Data got(1);
     backend.begin_receive({0, 1, DType::U8, {}}, write(got))->finish(base::system_clock().now() + 60s);
   });
   const auto says = [](const char* part) { return Catch::Contains(part); };
   CHECK_THAT(thrown[1], says("a receive from rank 0 in group world") && says("rank 0 has given up the group: "));
   for (const std::size_t rank : {0U, 2U}) {
-    // Or what came of it: the first that has given up, and rank 1's end that follows.
+    // Or a consequence: another rank has given up first, or rank 1 has left because of that.
     CHECK_THAT(thrown[rank], (says("barrier number 1 of group world has timed out") && says("waits for rank 1")) ||
                                  says("has given up the group") || says("rank 1 has left the group"));
   }
@@ -296,7 +296,7 @@ TEST_CASE("ranks that do not do the same are told apart") {
 
 TEST_CASE("a root that is another one for a rank is told to all, also where nobody waits for that rank") {
   const CallKind kind = GENERATE(CallKind::Broadcast, CallKind::Reduce, CallKind::Gather, CallKind::Scatter);
-  const int wrong = GENERATE(0, 2);  // the others' is 1
+  const int wrong = GENERATE(0, 2);  // the other ranks use root 1
   const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
     std::vector<Data> data;
     backend.run(rooted_call(kind, 1, group.rank == wrong ? wrong : 1, group, data));
@@ -318,7 +318,7 @@ TEST_CASE("a rank that calls something else beside a broadcast is told apart") {
   check_told(thrown, "rank " + std::to_string(who) + " is in " + name_of(other) + " number 1");
 }
 
-// Either the others hear that it has left, or it finds that they have gone on.
+// Either the others are notified that it has left, or it detects that they have gone on.
 TEST_CASE("a rank that leaves without a broadcast that the others make is told") {
   for (int i = 0; i < 20; ++i) {
     const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {

@@ -1,6 +1,6 @@
 #pragma once
-// What every backend of process groups must do. The cases are in backend_contract.cpp; each backend has a binary of its
-// own, whose one other source says how its ranks are had.
+// The contract of every backend of process groups. The cases are in backend_contract.cpp; each backend has a separate
+// binary with one more source, which creates its ranks.
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@ namespace distrun::collectives {
 
 using Body = std::function<void(Backend& backend, const GroupInfo& group)>;
 
-// Runs it on so many ranks, each with the backend of a group of all; what each has thrown, empty: nothing. A body says
-// by an exception what it finds wrong: checks of Catch2 belong to one thread. Skips the case if the backend can't be
-// had.
+// Runs the body on `ranks` ranks, each with the backend of a group of all; returns the exception text of each, empty:
+// none. A body reports errors by exceptions, since Catch2's checks belong to one thread. Skips the case if the backend
+// is not available.
 std::vector<std::string> run_ranks(int ranks, const Body& body);
-// Whether letters of one rank to another are told apart by their tags; else they come as they were sent.
+// Returns whether point-to-point messages between two ranks are matched by tag, or only by order.
 bool letters_have_tags();
 
 }  // namespace distrun::collectives

@@ -1,9 +1,8 @@
-// What becomes of the others when a rank is killed, stopped or slowed down, at each point of what ranks do together: an
-// error with its name within their bound, or nothing at all if it goes on; and another group works afterwards.
+// Kills, stops or slows down a rank at each point of what ranks do together. The others must get an error with its name
+// within their bound, or notice nothing if it goes on; and another group must work afterwards.
 //
-// The ranks are processes without a runner. Rank 1 is struck at an exact point: it touches a page of its own that it
-// may not touch, and the handler of that fault strikes. So a point is "while its bytes are copied", not "after some
-// time".
+// The ranks are processes without a runner. Rank 1 strikes itself at an exact point: it touches an inaccessible page of
+// its memory, and the fault handler strikes. So a point is "while its bytes are copied", not "after some time".
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -50,8 +49,8 @@ std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE
 Fault fault_of_page = Fault::Kill;
 void strike() { ::raise(fault_of_page == Fault::Kill ? SIGKILL : SIGSTOP); }
 
-// Strikes once: the fault may be reported again, to another thread or before the page's new protection is seen, and a
-// victim that stopped a second time would be continued by nobody. Later accesses find the page as any other.
+// Strikes once: the fault may be reported again, to another thread or before the page's new protection takes effect,
+// and a victim that stopped a second time would never be continued. Later accesses find a normal page.
 void on_touch(int, siginfo_t* what, void*) {
   static std::atomic<bool> has_struck{false};
   const auto* const at = static_cast<std::byte*>(what->si_addr);
@@ -60,7 +59,7 @@ void on_touch(int, siginfo_t* what, void*) {
   if (!has_struck.exchange(true)) strike();
 }
 
-// Bytes of a rank; never freed.
+// Returns bytes of a rank; never freed.
 Bytes bytes_of(std::size_t size, int rank) {
   void* const all = ::mmap(nullptr, size + page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (all == MAP_FAILED) std::abort();
@@ -78,7 +77,7 @@ void strike_at(Bytes bytes, std::size_t place) {
   ::mprotect(page_that_strikes, page_size(), PROT_NONE);
 }
 
-// ---- what ranks do
+// ---- actions of ranks
 
 struct Rank {
   Backend& backend;
@@ -96,7 +95,7 @@ void check_bytes(ConstBytes bytes, int value) {
 constexpr std::size_t kNowhere = std::size_t(-1);
 enum class Where { In, Out };
 
-// The victim is struck while it reads what it brings, or writes what it gets.
+// The victim is struck while it reads its input or writes its output.
 void all_reduce(const Rank& rank, std::size_t size, Where where, std::size_t place, std::uint64_t number = 1) {
   const Bytes in = bytes_of(size, rank.group.rank), out = bytes_of(size, 100);
   if (rank.is_victim() && place != kNowhere) strike_at(where == Where::In ? in : out, place);
@@ -125,7 +124,7 @@ void broadcast(const Rank& rank, std::size_t size, std::size_t place) {
 
 Letter letter_to(int peer) { return {peer, 1, DType::U8, {}}; }
 
-// From the victim to all others, which it sends nothing once it is struck.
+// Messages from the victim to all others; once struck it sends nothing.
 void letters(const Rank& rank, std::size_t size, std::size_t place) {
   const Bytes bytes = bytes_of(size, rank.group.rank);
   if (!rank.is_victim()) {
@@ -137,7 +136,7 @@ void letters(const Rank& rank, std::size_t size, std::size_t place) {
   for (const int to : {0, 2}) rank.backend.begin_send(letter_to(to), bytes)->finish(rank.deadline);
 }
 
-// To the victim, which is struck before it takes them.
+// Messages to the victim, which is struck before it receives them.
 void letters_to_it(const Rank& rank, std::size_t size) {
   const Bytes bytes = bytes_of(size, rank.group.rank);
   if (!rank.is_victim()) {
@@ -154,8 +153,8 @@ void letters_to_it(const Rank& rank, std::size_t size) {
 struct Point {
   const char* name;
   std::function<void(const Rank&)> run;
-  bool by_kernel = false;      // with gloo system calls touch the bytes, which strike nobody
-  bool has_given_all = false;  // in shared memory: the others need nothing of it any more, and are done
+  bool by_kernel = false;      // with gloo system calls touch the bytes, which does not trigger the handler
+  bool has_given_all = false;  // in shared memory the others no longer need the victim, and are done
 };
 
 const Point kPoints[] = {
@@ -187,13 +186,13 @@ struct Member {
   base::Fd pipe;
   std::string read;
 
-  // How it has ended, if it has: of a line that did not come.
+  // Returns how the rank has ended, if it has; explains a missing line.
   std::string end() const {
     siginfo_t how{};
     if (::waitid(P_PID, static_cast<id_t>(pid), &how, WEXITED | WNOHANG | WNOWAIT) != 0 || how.si_pid == 0) return "";
     return (how.si_code == CLD_EXITED ? " and exits with " : " and dies by signal ") + std::to_string(how.si_status);
   }
-  // Up to the end of its line `number`; empty: it has ended, or it took too long.
+  // Reads up to the end of line `number`; empty: the rank has ended, or it took too long.
   std::string line(std::size_t number, base::TimePoint until) {
     for (;;) {
       std::size_t begin = 0, end = read.find('\n');
@@ -218,15 +217,15 @@ struct Chaos {
   std::string folder;
 
   bool is_gloo() const { return backend == std::string("gloo"); }
-  // Without a runner that tells, gloo may wait for who has ended until its timeout.
+  // Without a runner's notifications, gloo may wait for a dead rank until its timeout.
   base::Nanoseconds bound() const {
     if (is_gloo()) return 2s;
     return fault == Fault::Stop ? 300ms : 20s;
   }
-  // Of the second group.
+  // The ranks of the second group.
   std::vector<int> left() const { return fault == Fault::Kill ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2}; }
 
-  // "done", or the error with the time that it took to come.
+  // Returns "done", or the error with the time until it occurred.
   std::string first(int rank, Store& store) const {
     const GroupInfo group = group_of(rank, kRanks);
     base::TimePoint begin = base::system_clock().now();
@@ -243,7 +242,7 @@ struct Chaos {
     return "done";
   }
 
-  // The same with those that are left.
+  // The same with the remaining ranks.
   std::string second(int rank, Store& store) const {
     GroupInfo group;
     group.name = "next";
@@ -323,7 +322,7 @@ void check_chaos(const Chaos& chaos) {
   } else {
     CHECK(WIFSTOPPED(status));
   }
-  // One that is slow goes on while the others wait, some time after they have begun to.
+  // A slow rank goes on some time after the others have begun to wait.
   if (chaos.fault == Fault::Slow) {
     (void)::poll(nullptr, 0, 30);
     ::kill(victim.pid, SIGCONT);

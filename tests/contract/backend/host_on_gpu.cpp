@@ -28,7 +28,7 @@ void read_back(const Tensor& from, Bytes into) {
   std::memcpy(into.data(), host.data(), into.size());
 }
 
-// A letter on a stream.
+// A point-to-point message on a stream.
 class OnStream final : public Transfer {
  public:
   OnStream(std::shared_ptr<StreamWork> work, Tensor tensor, Bytes into, int peer)
@@ -42,7 +42,7 @@ class OnStream final : public Transfer {
  private:
   std::shared_ptr<StreamWork> work_;
   Tensor tensor_;
-  Bytes into_;  // none: it is sent
+  Bytes into_;  // empty for a send
   int peer_;
 };
 
@@ -57,7 +57,7 @@ Call letter_call(CallKind kind, const Letter& letter) {
 
 }  // namespace
 
-// What is read and written in place is so on the GPU, too.
+// Operands that are read and written in place are so on the GPU, too.
 void HostOnGpu::run(const Call& call) {
   StreamCall put{call, gpus_.gpu(), {}, {}, false};
   const bool in_place = !call.in.empty() && !call.out.empty() && call.in.front().data() == call.out.front().data() &&

@@ -1,6 +1,6 @@
 #pragma once
-// A backend for GPUs as one that moves bytes of the host, for the contract: what goes in is copied to the rank's GPU,
-// the call is put on its stream and waited for, and what comes out is copied back.
+// Adapts a backend for GPUs to host bytes, for the contract: copies the input to the rank's GPU, runs the call on its
+// stream, waits for it, and copies the output back.
 #include <distrun/runtime/collectives/device_backend.hpp>
 
 #include "backend_contract.hpp"
@@ -9,7 +9,7 @@ namespace distrun::collectives {
 
 class HostOnGpu final : public Backend {
  public:
-  // Of one that is on GPUs; it outlives this.
+  // `backend` must support GPUs and outlive this.
   explicit HostOnGpu(Backend& backend) : backend_(backend), gpus_(*backend.on_gpus()) {}
 
   void run(const Call& call) override;

@@ -1,6 +1,6 @@
-// Ranks that are struck before a group is there, in a monitored barrier, and in the middle of a letter that they read.
-// As in chaos_test.cpp, ranks are processes without a runner, and the victim strikes itself at the point, or is struck
-// when what it has done by then is seen.
+// Strikes ranks before a group exists, in a monitored barrier, and in the middle of a point-to-point message that they
+// receive. As in chaos_test.cpp, ranks are processes without a runner; the victim strikes itself at the point, or is
+// struck when the effect of its last action is seen.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -33,7 +33,7 @@ constexpr base::Nanoseconds kBound = 300ms;
 
 base::TimePoint in(base::Nanoseconds time) { return base::system_clock().now() + time; }
 
-// A process that tells what it has thrown.
+// A process that reports the exception of its body.
 class Member {
  public:
   explicit Member(const std::function<void()>& body) {
@@ -50,13 +50,13 @@ class Member {
   Member& operator=(const Member&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Until it has been killed or stopped.
+  // Waits until it has been killed or stopped.
   bool is_struck() const {
     siginfo_t how{};
     return ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WSTOPPED | WNOWAIT) == 0 &&
            (how.si_code == CLD_KILLED || how.si_code == CLD_STOPPED);
   }
-  // Of the error, and how long it took: "done" if there was none. Empty: it has not told within some time.
+  // Returns the error and the time it took; "done" without an error; empty: no report within the time limit.
   std::string told() {
     std::string text;
     pollfd ready{told_.get(), POLLIN, 0};
@@ -86,7 +86,7 @@ class Member {
   base::Fd told_;
 };
 
-// Throws Error if it takes a second longer than the bound.
+// Throws Error if the body takes more than a second longer than the bound.
 void within(base::Nanoseconds bound, const std::function<void()>& body) {
   const base::TimePoint until = in(bound + testing::scaled(1000ms));
   const auto check = [&] {
@@ -106,7 +106,7 @@ void join_world(const std::string& store, int rank, int ranks, base::Nanoseconds
   make_backend("shm", group_of(rank, ranks), own, in(bound));
 }
 
-// ---- a letter that is read
+// ---- a message that is received
 
 std::byte* page_that_strikes = nullptr;
 std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
@@ -123,7 +123,7 @@ void on_touch(int, siginfo_t* what, void*) {
 
 constexpr std::size_t kLarge = 900'001;
 
-// Whoever writes into the middle strikes itself.
+// A thread that writes into the middle strikes its process.
 Bytes bytes_that_strike(int signal) {
   void* const all = ::mmap(nullptr, kLarge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (all == MAP_FAILED) std::abort();
@@ -143,7 +143,7 @@ struct Letters {
   int signal;
 
   std::unique_ptr<Backend> join(int rank, Store& at) const {
-    ::setenv("DISTRUN_SHM_SINGLE_COPY", "0", 1);  // the kernel's copies do not come upon the page
+    ::setenv("DISTRUN_SHM_SINGLE_COPY", "0", 1);  // direct reads by the kernel would not touch the page
     return make_backend("shm", group_of(rank, 2), at, in(60s));
   }
   void send() const {
@@ -188,7 +188,7 @@ TEST_CASE("a first rank that dies before the others have joined is named by them
   {
     const Member first([&] { join_world(path, 0, 2, 60s); });
     FileStore(path).wait({"area"}, 60s);
-  }  // it is killed
+  }  // the first rank is killed here
   Member other([&] { within(0s, [&] { join_world(path, 1, 2, 60s); }); });
   CHECK_THAT(other.told(), Catch::StartsWith("PeerFailed of 0: ") && Catch::Contains("rank 0 is gone: its process"));
 }

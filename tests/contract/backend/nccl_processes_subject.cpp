@@ -1,5 +1,5 @@
-// The backend nccl with ranks that are processes, each of which opens its GPUs itself: virtual ones, or this machine's.
-// DISTRUN_CONTRACT_GPUS says which.
+// The backend nccl with ranks that are processes, each of which opens its GPUs itself: virtual ones, or this machine's,
+// as DISTRUN_CONTRACT_GPUS says.
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 

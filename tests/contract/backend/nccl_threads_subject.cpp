@@ -1,4 +1,4 @@
-// The backend nccl with ranks that are threads, on virtual GPUs of one process, whose stream order is checked.
+// The backend nccl with ranks that are threads, on virtual GPUs of one process with checks of stream order.
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>

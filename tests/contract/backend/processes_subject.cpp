@@ -1,4 +1,4 @@
-// Backends whose ranks are processes; DISTRUN_CONTRACT_BACKEND says which.
+// Backends with ranks that are processes; DISTRUN_CONTRACT_BACKEND selects the backend.
 #include <distrun/runtime/store/file_store.hpp>
 
 #include "backend_contract.hpp"

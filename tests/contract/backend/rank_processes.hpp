@@ -13,7 +13,7 @@
 
 namespace distrun::collectives {
 
-// In a process of its own; what it has thrown.
+// Runs in a separate process; returns the text of its exception.
 using RankProcess = std::function<std::string(int rank, const std::string& store)>;
 
 inline std::string read_all(int pipe) {
@@ -23,7 +23,7 @@ inline std::string read_all(int pipe) {
   return text;
 }
 
-// What each has thrown, and how it has ended if it has not ended well. `store` is a path that all have.
+// Returns the exception text of each process, and how it has ended if not well. All get the same path `store`.
 inline std::vector<std::string> run_processes(int ranks, const RankProcess& process) {
   const testing::Scratch folder;
   std::vector<std::pair<pid_t, int>> members;

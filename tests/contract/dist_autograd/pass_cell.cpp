@@ -17,11 +17,11 @@ namespace {
 using rpc::testing::kPatience;
 
 constexpr int kRounds = 60;
-constexpr int kErrorsMax = 3;  // so many, and the rank has done enough
+constexpr int kErrorsMax = 3;  // after this many errors the rank stops
 
 double seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
-// The product, of which each worker on the way makes a part.
+// Computes the product; each worker along the way contributes a factor.
 Tensor pass_product(const Tensor& a, const Tensor& b, std::int64_t worker, std::int64_t ranks, std::int64_t depth) {
   if (depth == 0) return mul(a, b);
   const auto next = static_cast<int>((worker + 1) % ranks);
@@ -42,7 +42,7 @@ void PassCell::init(int rank, const std::string& part, int number, int ranks) co
   rpc::init_rpc({"worker" + std::to_string(rank), rpc::testing::struck_backend(), number, ranks, options});
 }
 
-// a^(depth + 1) b: its gradients are known.
+// a^(depth + 1) b, with known gradients.
 void PassCell::pass(int number, int round, int ranks) const {
   const Tensor a = set_requires_grad(full({4}, 2)), b = set_requires_grad(full({4}, 3));
   const int depth = round % 3, to = (number + 1 + round % (ranks - 1)) % ranks;
@@ -55,9 +55,9 @@ void PassCell::pass(int number, int round, int ranks) const {
   if (differs) throw Error(ErrorKind::Failed, "the gradient is wrong: " + *differs);
 }
 
-// Wherever its agent is then; if all is over before, at its end.
+// Strikes at the given step of its agent; if everything is over before, at the end.
 void PassCell::be_victim(const Post& post) const {
-  // Before there are threads that read it, and for longer than they live: this process has no other use for it.
+  // Created before the threads that read it, and never destroyed.
   static auto& left = *new std::atomic<int>(std::numeric_limits<int>::max());
   rpc::testing::script().reach = [](rpc::testing::Step) {
     if (left.fetch_sub(1) == 0) ::raise(SIGKILL);

@@ -1,7 +1,6 @@
 #pragma once
-// Four ranks that are processes compute and differentiate with each other, and one is killed somewhere in it. The
-// others hear of it by its name, end their session, begin another one among themselves in the same processes, and go
-// on.
+// Four ranks in separate processes compute and differentiate together, and one is killed meanwhile. The others get
+// errors with its name, end their session, begin another one in the same processes, and go on.
 #include <string>
 
 #include "../rpc/members.hpp"
@@ -19,7 +18,7 @@ struct PassCell {
   int struck_at = 0;   // step of its agent
   std::string folder;  // for the store
 
-  // "1|pass|0.01|Disconnected: ..." of what has not ended well, and "1|again|..." of what they do without it.
+  // Returns "1|pass|0.01|Disconnected: ..." for each failure, and "1|again|..." for the work without the victim.
   Lines conduct() const;
 
  private:

@@ -1,8 +1,8 @@
-// A rank is killed at a random step of its agent while four differentiate with each other: every pass of the others
-// ends at once, well or with an error that names it, and without it they go on.
+// Kills a rank at a random step of its agent while four differentiate together: every pass of the others ends at once,
+// successfully or with an error that names the victim, and they go on without it.
 //
-//   DISTRUN_KILL_CELLS=300    how many
-//   DISTRUN_KILL_SEED=7       other ones
+//   DISTRUN_KILL_CELLS=300    number of cells
+//   DISTRUN_KILL_SEED=7       other random cells
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -27,7 +27,7 @@ constexpr unsigned long kCells = 24;
 #endif
 constexpr unsigned long kSeed = 20'262;
 constexpr int kAtOnceCells = 3;
-constexpr int kStepsMax = 1500;  // about as many as there are
+constexpr int kStepsMax = 1500;  // approximate number of steps
 
 PassCell random_cell(unsigned long seed, unsigned long number, std::string folder) {
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed * 1'000'003 + number));

@@ -27,7 +27,7 @@ constexpr auto kPatience = 20s;  // for a child
 
 bool is_child = false;
 
-// As a program's child does: what it has goes, then exit handlers run.
+// Ends like a program's child: destroys its objects, then runs exit handlers.
 [[noreturn]] void be_child(Opened& opened, std::size_t number, int told) {
   is_child = true;
   const std::string line = rpc::testing::timed(opened.uses[number].name, opened.uses[number].call) + "\n";
@@ -49,7 +49,7 @@ std::string read_to_end(int fd, base::TimePoint until) {
   }
 }
 
-// The child's end closes its end of the pipe: one that stands still then, or before, is killed.
+// The child's end of the pipe closes when it exits: a child that hangs is killed.
 std::string end_of(pid_t child, base::TimePoint until) {
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
@@ -95,8 +95,8 @@ std::vector<std::string> parts_of(const std::string& line) {
 }  // namespace
 }  // namespace distrun::testing
 
-// The leak checker calls it when a process exits (sanitizer/lsan_interface.h). In a child it would report memory that
-// only threads of the parent refer to.
+// Called by the leak checker (sanitizer/lsan_interface.h) when a process exits. In a child it cannot see the references
+// of the parent's threads, and would report them as lost.
 extern "C" [[gnu::visibility("default"), gnu::used]] int __lsan_is_turned_off() {
   return distrun::testing::is_child ? 1 : 0;
 }
@@ -106,14 +106,14 @@ namespace distrun::testing {
 TriedByRank try_in_children(const Open& open) {
   const Scratch folder;
   std::cout.flush();
-  std::fflush(nullptr);  // what is buffered is printed once
+  std::fflush(nullptr);  // prevents duplicate output of buffers
   rpc::testing::Company company(kRanks, -1,
                                 [&](int rank, const Post& post) { be_rank(rank, open, folder.path(), post); });
   if (company.meet("at open") && company.meet("at work") && company.meet("at close")) company.hear_out();
   TriedByRank all;
   int closed = 0;
   for (const std::string& line : company.told()) {
-    const std::vector<std::string> parts = parts_of(line);  // behind the rank's number
+    const std::vector<std::string> parts = parts_of(line);  // after the rank's number
     if (parts.size() >= 3 && parts[1] == "pid") {
       all.pid = std::stoi(parts[2]);
     } else if (parts.size() == 6 && (parts[1] == "works" || parts[1] == "refused")) {

@@ -1,4 +1,4 @@
-// Process groups in a process that a rank has forked.
+// Process groups in a forked process of a rank.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/collectives/backends.hpp>
@@ -89,7 +89,7 @@ std::vector<Use> membership_uses(const Group& group, const std::string& folder, 
   };
 }
 
-// Each rank's 1 becomes the number of ranks; then that goes from rank 1 to rank 0.
+// Each rank's 1 becomes the number of ranks; then rank 1 sends that to rank 0.
 void use_group(ProcessGroup& group, const Tensor& ours) {
   group.all_reduce(ours).wait(group.host_wait());
   group.rank() == 1 ? group.send(ours, 0) : group.receive(ours, 1);
@@ -102,7 +102,7 @@ Opened open_group(int rank, const std::string& folder, const std::string& backen
   const Group group = join_group(rank, folder, backend);
   const Tensor ours = ones({4}, {DType::F32, group->device()}), other = zeros({4}, {DType::F32, group->device()});
   group->barrier();
-  // A letter that has not come: a thread of the rank's waits for it.
+  // A message that has not arrived: a thread of the rank waits for it.
   std::optional<collectives::Work> pending;
   const Tensor late = zeros({1});
   if (backend != "nccl" && rank == 0) pending = group->receive(late, 1, 9, {.async = true});
@@ -125,7 +125,7 @@ Opened open_group(int rank, const std::string& folder, const std::string& backen
 }
 
 void check_group(const std::string& backend) {
-  if (backend != "nccl") {  // that one asks for GPUs, which the ranks choose
+  if (backend != "nccl") {  // nccl needs GPUs, which the ranks choose
     const std::string why_not = collectives::why_no_backend(backend);
     skip_case_if(!why_not.empty(), why_not);
   }

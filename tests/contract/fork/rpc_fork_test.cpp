@@ -1,4 +1,4 @@
-// RPC in a process that a rank has forked.
+// RPC in a forked process of a rank.
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
@@ -21,7 +21,7 @@ DISTRUN_RPC(fork_add)
 Tensor fork_twice(const Tensor& a) { return add(a, a); }
 DISTRUN_RPC(fork_twice)
 
-// A call that is not answered before another one has come.
+// A call that is answered only after another one has arrived.
 struct Released {
   std::mutex mutex;
   std::condition_variable changed;

@@ -1,4 +1,4 @@
-// Stores, devices and profiles in a process that a rank has forked.
+// Stores, devices and profiles in a forked process of a rank.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ void expect_that(bool is_true, const std::string& what) {
   if (!is_true) throw Error(ErrorKind::Failed, what);
 }
 
-// Rank 0 serves, and is a client of its own, too; rank 1 learns the port from the file.
+// Rank 0 runs the server and is a client of it, too; rank 1 learns the port from the file.
 std::shared_ptr<TcpStore> open_tcp(int rank, FileStore& files) {
   TcpStoreOptions options;
   options.is_server = rank == 0;
@@ -116,7 +116,7 @@ Opened open_gpus(int rank, const std::string&) {
   device::choose_gpu_driver(settings);
   const Tensor there = set_requires_grad(ones({4}, {DType::F32, device::cuda(0)}));
   const Tensor root = sum(mul(there, there));
-  backward(root, {}, {.retain_graph = true});  // the GPU's thread of autograd is there
+  backward(root, {}, {.retain_graph = true});  // starts the GPU's autograd thread
   const auto event = std::make_shared<Event>();
   event->record(device::default_stream(device::cuda(0)));
   const auto pinned = std::shared_ptr<device::Memory>(device::allocate_pinned(64));

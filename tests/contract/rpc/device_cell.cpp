@@ -29,7 +29,7 @@ void keep_busy(device::Device device) {
   stream.driver().busy(stream.ref(), 200'000);
 }
 
-// On a stream of its own, which is joined again.
+// Adds on a separate stream, which is joined again.
 Tensor device_sum(const Tensor& a, const Tensor& b) {
   const Stream current = device::current_stream(a.device());
   const Stream own = device::stream_from_pool(a.device());
@@ -51,7 +51,7 @@ Tensor device_sum(const Tensor& a, const Tensor& b) {
 }
 DISTRUN_RPC(device_sum)
 
-// A view of what is much larger, of which the busy stream makes the elements only later.
+// Returns a view of a much larger tensor whose elements the busy stream computes only later.
 Tensor device_part(const Tensor& a) {
   const Tensor whole = ones({64, 64}, a.options());
   keep_busy(a.device());
@@ -72,7 +72,7 @@ void expect(const Tensor& found, const Tensor& expected) {
   if (differs) throw Error(ErrorKind::Failed, "the sum is wrong: " + *differs);
 }
 
-// Several calls at once, from one of several streams, of sizes from nothing to a few segments.
+// Concurrent calls from one of several streams, with sizes from empty to a few segments.
 void round(int number, int ranks, int at_once, std::mt19937& random) {
   const device::StreamGuard guard(device::stream_from_pool(device::cuda(0)));
   std::vector<std::pair<Future<Tensor>, Tensor>> calls;
@@ -102,7 +102,7 @@ void DeviceCell::init(int rank, const std::string& part, int number, int ranks) 
 }
 
 void DeviceCell::be_victim(const Post& post) const {
-  // Before there are threads that read it, and for longer than they live: this process has no other use for it.
+  // Created before the threads that read it, and never destroyed.
   static auto& left = *new std::atomic<int>(std::numeric_limits<int>::max());
   script().reach = [](Step) {
     if (left.fetch_sub(1) == 0) ::raise(SIGKILL);
@@ -132,7 +132,7 @@ void DeviceCell::be_other(int rank, const Post& post) const {
   leave();
   post.meet("at again");
   const int number = rank < victim ? rank : rank - 1;
-  // What streams still have to tell of whom was killed is told.
+  // Collects the streams' pending errors about the killed rank.
   for (int i = 0; i < device::gpu_count(); ++i) what_comes_of([&] { device::synchronize(device::cuda(i)); });
   post.tell(timed("again", [&] {
     init(rank, "again", number, kDeviceRanks - 1);

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are processes and send each other tensors on virtual GPUs, whose stream order is checked.
+// Ranks that are processes and send each other tensors on virtual GPUs, with checks of stream order.
 #include <string>
 
 #include "members.hpp"
@@ -12,13 +12,13 @@ struct DeviceCell {
   unsigned long seed = 0;
   bool may_use_handles = true;
   int rounds = 40;
-  int at_once = 4;     // of each round: how many tensors are summed at a time
-  int victim = -1;     // nobody
+  int at_once = 4;     // tensors summed concurrently in each round
+  int victim = -1;     // -1: no victim
   int struck_at = 0;   // step of its agent
   std::string folder;  // for the store
 
-  // What has not ended well, as "1|calls|0.01|Disconnected: ...", "1|order|..." for each report of stream order,
-  // "1|channel|ipc", and "1|again|..." of what they do without the victim.
+  // Returns "1|calls|0.01|Disconnected: ..." for each failure, "1|order|..." for each report of stream order,
+  // "1|channel|ipc", and "1|again|..." for the work without the victim.
   Lines conduct() const;
 
  private:

@@ -1,8 +1,8 @@
-// Tensors on virtual GPUs go between processes, by each channel: each value is right, no access is found that no stream
-// order protects, and whoever is killed takes nothing along.
+// Sends tensors on virtual GPUs between processes, over each channel: each value is right, no access lacks stream
+// order, and a killed rank harms no other.
 //
-//   DISTRUN_KILL_CELLS=300    how many are killed
-//   DISTRUN_KILL_SEED=7       other ones
+//   DISTRUN_KILL_CELLS=300    number of killed ranks
+//   DISTRUN_KILL_SEED=7       other random cells
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -27,7 +27,7 @@ constexpr unsigned long kCells = 16;
 #endif
 constexpr unsigned long kSeed = 20'265;
 constexpr int kAtOnce = 2;
-constexpr int kStepsMax = 1000;  // about as many as there are
+constexpr int kStepsMax = 1000;  // approximate number of steps
 
 std::vector<Lines> conducted(const std::vector<DeviceCell>& cells) {
   std::vector<std::function<Lines()>> runs;
@@ -49,7 +49,7 @@ void check_channel(DeviceCell cell, const std::string& channel) {
 
 TEST_CASE("processes of one machine open handles of each other's device memory") { check_channel({}, "ipc"); }
 
-// There are 256 of a process, and each transfer has one at either end.
+// A process has 256 events, and each transfer uses one at either end.
 TEST_CASE("more tensors may be on their way at a time than there are events for") {
   DeviceCell cell;
   cell.rounds = 1;

@@ -1,6 +1,6 @@
-// Random histories of an elastic group: workers join, leave with calls in flight, come back in the same process or in
-// another one, are killed and stopped, while all of them call each other. In each history each call ends in time,
-// with the answer to itself, from the worker that it was made to, or with an error that names that worker.
+// Random histories of an elastic group: workers join, leave with calls in flight, return in the same process or in
+// another one, are killed and stopped, while all of them call each other. Every call ends in time, with its own answer
+// from the worker that was called, or with an error that names that worker.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using distrun::testing::number_of;
 
-constexpr int kPlaces = 4;  // ids
+constexpr int kPlaces = 4;  // number of ids
 constexpr unsigned long kHistorySeed = 20'261;
 constexpr int kEvents = 60, kBurst = 12;
 constexpr double kCallSeconds = 2;
@@ -37,7 +37,7 @@ const base::Nanoseconds kJoinBound = distrun::testing::scaled(20s), kLeaveBound 
 
 using Numbers = std::vector<std::int64_t>;
 
-// Returns the call's own number, and the worker that has run it.
+// Returns the call's number and the worker that ran it.
 Numbers chaos_echo(std::int64_t token, std::int64_t rest_us) {
   ::usleep(static_cast<useconds_t>(rest_us));
   const WorkerInfo self = get_worker_info();
@@ -54,7 +54,7 @@ class Dice {
   std::mt19937 random_;
 };
 
-// A call. Its answer may come in a later session of the caller.
+// A call. Its answer may arrive in a later session of the caller.
 struct Asked {
   WorkerInfo worker;
   std::int64_t token = 0;
@@ -78,13 +78,13 @@ std::string what_is_wrong(const Asked& asked) {
   }
 }
 
-// A member of the group, which does what it is ordered to.
+// A member of the group that executes orders.
 class Wanderer {
  public:
   Wanderer(int id, const Post& post, std::string store, std::string transport, unsigned long seed)
       : id_(id), post_(post), store_(std::move(store)), transport_(std::move(transport)), dice_(seed) {}
 
-  // Reports each thing that goes wrong.
+  // Reports each failure.
   void run() {
     const std::string came = what_comes_of([this] { wander(); });
     if (came != "done") post_.tell("wrong end: " + came);
@@ -118,7 +118,7 @@ class Wanderer {
       init_rpc({"worker" + std::to_string(id_), find_backend("pipe"), id_, {}, options});
     });
   }
-  // Calls that are under way stay so, and are checked in the next session.
+  // Calls in flight continue, and are checked in the next session.
   void leave(bool is_graceful) {
     in_time("leave", kLeaveBound, [&] { rpc::shutdown({.graceful = is_graceful, .timeout = 15}); });
   }
@@ -147,7 +147,7 @@ class Wanderer {
   std::vector<Asked> asked_;
 };
 
-// In a process of its own, which has no threads.
+// Runs in a separate process without threads.
 class History {
  public:
   History(unsigned long seed, std::string folder)
@@ -183,7 +183,7 @@ class History {
       default: return at(id)->go_on('b');
     }
   }
-  // Reports what it has said before it died.
+  // Reports the victim's lines before its death.
   void kill(int id) {
     ::kill(at(id)->pid(), SIGKILL);
     at(id)->lines_up_to("end", prefix(id), told_);

@@ -1,4 +1,4 @@
-// Workers that join while others can't be reached, die or leave.
+// Workers that join while others are unreachable, die or leave.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 int whoever() { return get_worker_info().id(); }
 DISTRUN_RPC(whoever)
 
-// Of what it shares with all members of a cell.
+// Parameters shared by all members of a cell.
 class Elastic {
  public:
   explicit Elastic(std::string folder) : store_(std::move(folder) + "/store") {}
@@ -43,11 +43,11 @@ class Elastic {
   const std::string store_;
 };
 
-// What a cell has told, in a process of its own.
+// Runs a cell in a separate process and returns its lines.
 Lines lines_of(const std::function<Lines()>& cell) { return conduct({cell}, 1).front(); }
 
-// Two that are there, one that joins them and tells what came of it; then the others ask it. `strikes` is called by the
-// first of them before it joins, `fails` by the one that joins.
+// Two members exist and one joins them; then the others call it. Returns the lines of all. The first member calls
+// `strikes` before it joins, the joining one calls `fails`.
 Lines joined(const std::string& folder, const std::function<void()>& strikes, const std::function<void()>& fails) {
   const Elastic group(folder);
   const auto stay = [&](int rank, const std::function<void()>& prepare) {
@@ -156,7 +156,7 @@ TEST_CASE(
   REQUIRE(lines.size() == 10);
   for (const std::size_t at : {2, 3}) {
     CHECK(timed_of(lines[at]).text == "done");
-    // A member that can't be reached, and may be there, is tried for a second.
+    // An unreachable member that may be alive is tried for a second.
     CHECK(timed_of(lines[at]).seconds < std::chrono::duration<double>(distrun::testing::at_latest(900ms)).count());
   }
   for (const std::size_t at : {4, 6, 8}) {

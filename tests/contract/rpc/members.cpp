@@ -25,7 +25,7 @@ bool is_readable(int fd, base::TimePoint until) {
   return ::poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 1;
 }
 
-// The next of the lines that come; nothing: the end, or it is late.
+// Returns the next line; nothing at end-of-file or on timeout.
 std::optional<std::string> next_line(int fd, std::string& read, base::TimePoint until) {
   for (;;) {
     const std::size_t end = read.find('\n');
@@ -156,7 +156,7 @@ std::vector<Lines> conduct(const std::vector<std::function<Lines()>>& cells, int
                              post.tell(kEnd);
                            }));
     }
-    // The oldest first: the others go on meanwhile.
+    // Waits for the oldest; the others run meanwhile.
     auto& [cell, conductor] = running.front();
     if (!conductor->lines_up_to(kEnd, "", all[cell])) all[cell].push_back("the cell has not come to its end");
     running.erase(running.begin());

@@ -1,9 +1,9 @@
 #pragma once
-// Processes of the cells of a table. Each cell has a conductor, a process without threads that forks the members, lets
-// them go on at the right moments, and tells what they have told; cells wait most of the time, so some run at once.
+// Processes of the cells of a table. Each cell has a conductor, a process without threads that forks the members,
+// releases them at the right moments, and reports their lines. Cells mostly wait, so several run concurrently.
 //
-// What a member tells is a line of text; it is let go on by a byte. Every wait has a bound, and whoever is late is
-// killed: so a cell always ends.
+// A member reports a line of text and is released by a byte. Every wait has a bound, and a member that is late is
+// killed, so a cell always ends.
 #include <sys/types.h>
 
 #include <functional>
@@ -19,19 +19,20 @@
 
 namespace distrun::rpc::testing {
 
-inline const base::Nanoseconds kPatience = distrun::testing::scaled(std::chrono::seconds(30));  // what must happen
+// limit for expected events
+inline const base::Nanoseconds kPatience = distrun::testing::scaled(std::chrono::seconds(30));
 base::TimePoint in(base::Nanoseconds duration);
 
-// A member's end of its line to the conductor.
+// A member's end of its connection to the conductor.
 class Post {
  public:
   Post(int told, int orders, int own) : told_(told), orders_(orders), own_(own) {}
   void tell(std::string line) const;
-  // Until the conductor says so, or for too long: then the process ends. What he has said.
+  // Waits for the conductor and returns its order. Ends the process on timeout.
   char wait() const;
-  // As told as it was waited for.
+  // Reports a line and waits.
   void meet(const std::string& line) const { tell(line), wait(); }
-  // An order of its own, which wait() gets; a handler of a signal may give one.
+  // Sends an order to this member itself, received by wait(); async-signal-safe.
   void order_itself(char order) const noexcept;
 
  private:
@@ -46,15 +47,15 @@ class Member {
   Member& operator=(const Member&) = delete;
 
   pid_t pid() const noexcept { return pid_; }
-  // Its next line; nothing: it has ended, or says nothing for too long.
+  // Returns the next line; nothing: it has ended, or was silent for too long.
   std::optional<std::string> line();
-  // Lines up to one that begins with `mark`; those before are added to `told`, behind `prefix`. False: it does not
-  // come.
+  // Reads lines up to one that begins with `mark`; adds those before to `told`, with `prefix`. Returns false if there
+  // is no such line.
   bool lines_up_to(const std::string& mark, const std::string& prefix, std::vector<std::string>& told);
   void go_on(char order = 'g') const;
-  // Until it has ended or stopped: false, it does neither.
+  // Waits until it has ended or stopped; returns false if it does neither.
   bool wait_struck() const;
-  // "killed by signal 9", "exited with 0"; empty: it is there.
+  // Returns "killed by signal 9", "exited with 0"; empty: still running.
   std::string end() const;
 
  private:
@@ -64,18 +65,18 @@ class Member {
 };
 
 using Lines = std::vector<std::string>;
-// The members of a cell, one for each rank, of whom one is struck: what that one tells is nobody's.
+// The members of a cell, one for each rank. One of them is struck; its lines are dropped.
 class Company {
  public:
-  // What the body of another one throws is told.
+  // Exceptions from the bodies of the others are reported.
   Company(int ranks, int victim, const std::function<void(int rank, const Post& post)>& body);
-  // Lets all go on when each has told that. False, and told so: not all come.
+  // Releases all members once each has reported `point`. Returns false, and reports that, if not all arrive.
   bool meet(const std::string& point, bool with_victim = false);
-  // Up to the ends of the others.
+  // Reads the others' lines to their ends.
   void hear_out();
   Member& victim() const noexcept { return *members_[static_cast<std::size_t>(victim_)]; }
   void tell(std::string line) { told_.push_back(std::move(line)); }
-  // "2|call|0.012|done": each behind its rank.
+  // Returns the lines, each after its rank: "2|call|0.012|done".
   const Lines& told() const noexcept { return told_; }
 
  private:
@@ -84,12 +85,12 @@ class Company {
   Lines told_;
 };
 
-// The lines of each conductor, in the order of `cells`. `at_once` of them run beside each other.
+// Returns the lines of each conductor, in the order of `cells`, with `at_once` of them running concurrently.
 std::vector<Lines> conduct(const std::vector<std::function<Lines()>>& cells, int at_once);
 
-// What the body has thrown, as "kind: text"; "done".
+// Runs the body; returns its exception as "kind: text", or "done".
 std::string what_comes_of(const std::function<void()>& body);
-// "call|0.012|done": with the seconds that it took.
+// The same with the seconds it took: "call|0.012|done".
 std::string timed(const std::string& phase, const std::function<void()>& body);
 struct Timed {
   std::string phase;

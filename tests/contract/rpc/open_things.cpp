@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kStill = 20;  // so many looks without a change
+constexpr int kStill = 20;  // this many snapshots without a change
 
-// But for those of the rank's handlers, which stay for what comes next.
+// Counts threads, except those for the rank's handlers, which stay.
 std::size_t count_threads() {
   std::size_t count = 0;
   for (const std::string& each : distrun::testing::names_in("/proc/self/task")) {

@@ -1,12 +1,12 @@
 #pragma once
-// What this process has open, so that a session is seen to give back what it took.
+// Counts this process's open resources, to check that a session returns what it took.
 #include <cstddef>
 #include <string>
 
 namespace distrun::rpc::testing {
 
 struct Open {
-  std::size_t descriptors = 0, threads = 0, mappings = 0;  // mappings: of what can be shared
+  std::size_t descriptors = 0, threads = 0, mappings = 0;  // mappings: shareable ones
   bool operator<=(const Open& other) const {
     return descriptors <= other.descriptors && threads <= other.threads && mappings <= other.mappings;
   }
@@ -14,9 +14,9 @@ struct Open {
 };
 
 Open look_at_open();
-// Whoever has just done its last does not hold what it had any more in a moment: waits for no more than `expected`.
+// Resources may take a moment to be returned: waits until no more than `expected` are open.
 Open what_is_open(const Open& expected);
-// What of an earlier session is on its way out is not counted.
+// Waits until resources of an earlier session are returned.
 Open settled_open();
 
 }  // namespace distrun::rpc::testing

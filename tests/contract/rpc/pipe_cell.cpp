@@ -31,7 +31,7 @@ enum Rank { kCaller, kPeer, kOther, kAll };
 constexpr std::size_t kLarge = std::size_t{8} << 20;
 constexpr std::size_t kPart = std::size_t{1} << 20;
 
-// A byte more than what is written before the Welcome.
+// Returns one byte more than what is written before the Welcome.
 std::size_t after_challenge() {
   return agents::pipe::pack(
              agents::pipe::Challenge{std::string(proof::kNonceSize, 'n'), std::string(proof::kProofSize, 'p')})
@@ -39,7 +39,7 @@ std::size_t after_challenge() {
          1;
 }
 
-// What the peer does while it runs a call.
+// Action of the peer during a call.
 std::function<void()>& running() {
   static auto* const action = new std::function<void()>;
   return *action;
@@ -85,7 +85,7 @@ void PipeCell::init(int rank, int world_size, const char* part) const {
   init_rpc({"worker" + std::to_string(rank), struck_backend(), rank, world_size, options});
 }
 
-// On whatever thread comes to the point, but for what would wait for that thread: the main one does it then.
+// Runs on the thread that reaches the point. If the fault would wait for that thread, the main thread executes it.
 void PipeCell::strike(const Post& post, bool may_block) const {
   const bool is_greeting = state <= State::WelcomeSent;
   switch (fault) {
@@ -173,7 +173,7 @@ void PipeCell::be_caller(const Post& post) const {
   if (state >= State::Idle) check(rpc_sync(worker(kPeer), pipe_echo, 1) == 1);
   post.meet("at init");
   if (state == State::CmaReply) arm(Point::ReadsMemory, [&] { post.meet("strike"); });
-  // A call that others make of the other peer meanwhile.
+  // Meanwhile, calls to the other peer.
   std::string other;
   base::Thread beside("beside", [&] {
     other = timed("other", [] {

@@ -1,5 +1,5 @@
 #pragma once
-// A cell of the table of the pipe: a rank that calls, a peer that goes wrong, and another peer that does not.
+// A cell of the table of the pipe: a calling rank, a peer that goes wrong, and another peer that does not.
 #include "members.hpp"
 #include "pipe_table.hpp"
 
@@ -14,7 +14,7 @@ struct PipeCell {
   std::string transport;
   std::string folder;
 
-  // "call|0.1|done", "other|...", "again|...", and "open|0|no more than before", or what is.
+  // Returns "call|0.1|done", "other|...", "again|...", and "open|0|no more than before" or the excess.
   Lines conduct() const;
 
  private:

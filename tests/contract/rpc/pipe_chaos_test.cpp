@@ -53,7 +53,7 @@ Timed find(const Lines& lines, const std::string& phase) {
   return {};
 }
 
-// Of the call that was struck, or of one afterwards.
+// Checks the call that was struck, or one afterwards.
 void check_call(const Timed& came, Outcomes right, base::Nanoseconds bound) {
   CAPTURE(came.phase, came.text, came.seconds);
   const Outcomes outcome = outcome_of(came.text);
@@ -72,13 +72,13 @@ void check_cell(const PipeCell& cell, Outcomes right, const Lines& lines) {
   INFO("all that was told:" << all);
   REQUIRE(find(lines, "open").phase != "");
   const bool is_survivable = cell.fault == PeerFault::Stopped && cell.state != State::LeaveSent;
-  // What was sent before it closes is brought for as long as it lingers.
+  // A closing peer lingers to deliver what was sent before.
   const base::Nanoseconds bound = cell.fault == PeerFault::Closes ? 2s : is_survivable ? kPause : base::Nanoseconds();
   check_call(find(lines, "call"), right, bound);
   check_call(find(lines, "again"), is_survivable ? kValue : (right & kLate) != 0 ? kLost | kLate : kLost, bound);
   const Timed other = find(lines, "other");
   CHECK(other.text == "done");
-  // Less than a call waits for a peer that says nothing.
+  // Shorter than a call waits for a silent peer.
   CHECK(other.seconds < std::chrono::duration<double>(distrun::testing::at_latest(2000ms)).count());
   CHECK(find(lines, "peer").text == (cell.fault == PeerFault::Killed ? "killed by signal 9" : ""));
   CHECK(find(lines, "open").text == "no more than before");

@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of a call over the pipe when its peer goes wrong at each state of their connection: the table, which was
+// The expected result of a call over the pipe when its peer goes wrong at each state of their connection. The table was
 // written before the code.
 #include <string>
 #include <vector>
@@ -7,36 +7,35 @@
 namespace distrun::rpc::testing {
 
 enum class State {
-  Connecting,   // this rank has dialled, the peer has not taken the connection
-  OpeningSent,  // the peer has taken it, and not read the Opening
-  ProofSent,    // the peer's Challenge is on its way
-  WelcomeSent,  // the peer's answer is on its way
-  Idle,         // they have met, and are quiet
+  Connecting,   // this rank has dialled, the peer has not accepted
+  OpeningSent,  // the peer has accepted, and not read the Opening
+  ProofSent,    // the peer's Challenge is in flight
+  WelcomeSent,  // the peer's answer is in flight
+  Idle,         // connected and idle
   HalfMessage,  // the peer has read a part of 8 MiB of text
   RequestSent,  // the peer runs the call
   HalfReply,    // the peer has written a part of 8 MiB of text
-  RingTensor,   // the peer has read a part of a tensor of 8 MiB, out of ring or socket
-  CmaTensor,    // ... out of this process's memory
-  CmaReply,     // this rank has read a part of a tensor of 8 MiB out of the peer's memory
+  RingTensor,   // the peer has read a part of a tensor of 8 MiB from ring or socket
+  CmaTensor,    // ... from this process's memory
+  CmaReply,     // this rank has read a part of a tensor of 8 MiB from the peer's memory
   LeaveSent,    // the peer has closed its agent
 };
 enum class PeerFault { Killed, Stopped, Closes, Cut, Junk };
 
-using Outcomes = unsigned;  // those that are right
+using Outcomes = unsigned;  // the permitted ones
 inline constexpr Outcomes kValue = 1, kLost = 2, kLate = 4;
 
 struct PipeRow {
   State state;
   Outcomes killed, stopped, closes, cut, junk;
-  // Where the transport is shared memory; 0: the same.
+  // For shared memory, where it differs; 0: the same.
   Outcomes cut_shm = 0, junk_shm = 0;
-  const char* why_not = "";  // cells with 0 are not there
+  const char* why_not = "";  // cells with 0 do not exist
 };
 
-// Who is stopped goes on after 300 ms, and that costs nothing but time. Who closes brings what it was asked for, if it
-// was before that. In shared memory the socket tells of the peer's
-// end only, so bytes that are there may come before. Junk between bytes of a text that nobody checks is text; over the
-// positions of a ring it makes that nobody is woken.
+// A stopped peer goes on after 300 ms, which costs only time. A closing peer completes earlier calls. With shared
+// memory the socket only shows the peer's end, so data already in the ring may arrive before. Junk within unchecked
+// text is text; over the positions of a ring it suppresses wake-ups.
 inline const std::vector<PipeRow>& pipe_table() {
   static const std::vector<PipeRow> table = {
       {State::Connecting, kLost, kValue, kLost | kValue, kLost, kLost},

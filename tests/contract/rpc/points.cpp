@@ -28,7 +28,7 @@ constexpr std::size_t kHeadBytes = 4096;
 constexpr std::size_t kPage = 4096;
 constexpr int kFdsMax = 256;
 constexpr int kRoomMs = 2000;
-constexpr std::size_t kLargeRead = 64 * 1024;  // what is less is a try whether memory can be read at all
+constexpr std::size_t kLargeRead = 64 * 1024;  // smaller reads probe whether memory is readable
 
 std::atomic<Point> armed{Point::None};
 std::atomic<std::size_t> bytes_left{0};
@@ -39,7 +39,7 @@ std::function<void()>& action() {
 std::byte* rings = nullptr;
 std::byte* struck_page = nullptr;
 
-// Whether it is this one's turn; once.
+// Returns true once, if this point is armed.
 bool take(Point point) noexcept {
   Point expected = point;
   return armed.compare_exchange_strong(expected, Point::None);
@@ -116,7 +116,7 @@ void write_junk_to_sockets() noexcept {
   char junk[100];
   std::memset(junk, 0xa5, sizeof junk);
   visit_sockets([&](int fd) {
-    pollfd room{fd, POLLOUT, 0};  // the other side reads
+    pollfd room{fd, POLLOUT, 0};  // writable: the other side reads
     while (::send(fd, junk, sizeof junk, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN) {
       if (::poll(&room, 1, kRoomMs) != 1) return;
     }
@@ -128,7 +128,7 @@ void write_junk_over_rings() noexcept { std::memset(rings, 0xa5, 2 * sizeof(agen
 
 namespace points = distrun::rpc::testing;
 
-// In the place of the C library's, for everything in this binary.
+// Replacements for the C library's functions, for everything in this binary.
 extern "C" {
 
 int accept4(int fd, sockaddr* address, socklen_t* size, int flags) {

@@ -1,6 +1,6 @@
-// Random cells: a rank is struck at a random step of its agent, over a random transport. Whatever the moment is, each
-// init_rpc, call and shutdown of the others ends in time, well or with an error that names the rank; and calls between
-// the others end well.
+// Random cells: strikes a rank at a random step of its agent, over a random transport. Every init_rpc, call and
+// shutdown of the others must end in time, successfully or with an error that names the rank; calls between the others
+// must succeed.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -23,11 +23,11 @@ constexpr unsigned long kCells = 200;
 #endif
 constexpr unsigned long kSeed = 20'260;
 constexpr int kAtOnceCells = 5;
-constexpr int kStepsMax = 36;  // about as many as there are
+constexpr int kStepsMax = 36;  // approximate number of steps
 
 using distrun::testing::number_of;
 
-// Of a cell alone by its number, whichever others run.
+// Derives a cell from its number only, independent of the other cells.
 SessionCell random_cell(unsigned long seed, unsigned long number, std::string folder) {
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed * 1'000'003 + number));
   const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
@@ -64,7 +64,7 @@ void check_line(const SessionCell& cell, const std::string& line) {
   CHECK(names(came.text, cell.victim));
 }
 
-// Each of the others has come to its end.
+// Checks that each of the others has finished.
 void check_ends(const SessionCell& cell, const Lines& lines) {
   std::map<char, std::string> last;
   for (const std::string& each : lines) last[each[0]] = each.substr(2);

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 double seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 std::string name(int rank) { return "worker" + std::to_string(rank); }
 
-// Calls that wait in this process, of a rank that is struck when all have come.
+// Calls that wait in this process until all have arrived; then the rank is struck.
 struct Held {
   std::mutex mutex;
   std::condition_variable changed;
@@ -86,7 +86,7 @@ void SessionCell::init(int rank) const {
   init_rpc(init);
 }
 
-// What the rank that is struck does before it begins.
+// Actions of the victim before it begins.
 void SessionCell::prepare() const {
   if (row.fault == Fault::NobodyAtAddress) script().address = "uds:distrun-test-nobody-" + std::to_string(::getpid());
   if (row.fault == Fault::NoAddress) script().address = "somewhere";
@@ -134,7 +134,7 @@ void SessionCell::be_other(int rank, const Post& post) const {
   call_and_shut_down(rank, post);
 }
 
-// The rank that is struck does as the others do until it is, but waits for nobody.
+// The victim acts like the others until it is struck, but waits for no rank.
 void SessionCell::be_any(int rank, const Post& post) const {
   std::atomic<int> left = struck_at;
   if (rank == victim) {
@@ -153,7 +153,7 @@ void SessionCell::be_any(int rank, const Post& post) const {
   call_and_shut_down(rank, post);
 }
 
-// Whatever comes of its calls, it stays until all others have made theirs.
+// Whatever its calls return, the rank stays until all others have made theirs.
 void SessionCell::call_and_shut_down(int rank, const Post& post) const {
   if (row.call.ends != Ends::NotReached) {
     const base::Nanoseconds limit = call_limit();

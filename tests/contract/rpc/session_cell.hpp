@@ -1,5 +1,5 @@
 #pragma once
-// A cell of the table of sessions: four ranks, processes without a runner, of which one is struck.
+// A cell of the table of sessions: four ranks, processes without a runner, one of which is struck.
 #include "members.hpp"
 #include "session_table.hpp"
 
@@ -9,10 +9,10 @@ struct SessionCell {
   Row row;
   int victim = 0;
   std::string folder;          // for the store
-  int struck_at = -1;          // of its agent, at which it is struck, whatever the moment is; -1: the row says when
+  int struck_at = -1;          // strikes at this step of the agent; -1: at the row's moment
   std::string transport = "";  // empty: the best
 
-  // Runs it: "1|init|0.12|done" of each other rank.
+  // Runs the cell; returns "1|init|0.12|done" for each other rank.
   Lines conduct() const;
 
  private:
@@ -26,7 +26,7 @@ struct SessionCell {
   base::Nanoseconds call_limit() const;
   void shut_down(bool is_victim) const;
   [[noreturn]] void strike() const;
-  bool is_misled() const { return row.fault >= Fault::NobodyAtAddress; }  // goes on, as the others do
+  bool is_misled() const { return row.fault >= Fault::NobodyAtAddress; }  // the victim goes on like the others
   void wait_for_world_size() const;
 };
 

@@ -44,7 +44,7 @@ void check_cell(const SessionCell& cell, const Lines& lines) {
   }
 }
 
-// All cells of some faults run first, beside each other; then each is looked at in a section of its own.
+// Runs all cells of some faults concurrently; then each is checked in a separate section.
 struct Cells {
   explicit Cells(const std::vector<Fault>& faults) {
     std::vector<std::function<Lines()>> runs;

@@ -1,8 +1,9 @@
 #pragma once
-// What becomes of the others when a rank of an RPC group goes wrong: the table, which was written before the code.
+// The expected results of the other ranks when a rank of an RPC group goes wrong. The table was written before the
+// code.
 //
-// Each rank's init_rpc, its call of that rank and of another one, and its shutdown end: well, or with an error that
-// names the rank; within the bound of that row, and a second.
+// Each rank's init_rpc, its calls to that rank and to another one, and its shutdown end successfully or with an error
+// that names the rank, within the row's bound plus a second.
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace distrun::rpc::testing {
 
 inline constexpr int kRanks = 4;
 inline const base::Nanoseconds kInitTimeout = distrun::testing::scaled(std::chrono::milliseconds(1000));
-// Of calls to one that is stopped.
+// For calls to a stopped rank.
 inline const base::Nanoseconds kCallTimeout = distrun::testing::scaled(std::chrono::milliseconds(500));
 inline const base::Nanoseconds kShutdownTimeout = distrun::testing::scaled(std::chrono::milliseconds(700));
 inline constexpr base::Nanoseconds kAtOnce{};
@@ -23,23 +24,23 @@ enum class Fault {
   Dies,
   Exits,
   Stops,
-  Leaves,  // shutdown that is not graceful, and the end of its process
+  Leaves,  // by a shutdown that is not graceful, then the end of its process
   NeverStarts,
   NobodyAtAddress,
   NoAddress,
-  LargerWorldFirst,  // comes to the store before the others
+  LargerWorldFirst,  // reaches the store before the others
   LargerWorldLast,
   SameName,
   SameRank,
 };
 enum class Moment {
-  Init,      // before it has said who it is
-  Known,     // the others know it, and it does not run yet
-  Unmet,     // init_rpc has returned, and nobody has called anybody
+  Init,      // before it has registered
+  Known,     // the others know it, and it is not running yet
+  Unmet,     // init_rpc has returned, and there were no calls
   Idle,      // each has called each
-  Call,      // each other one waits for a call to it
-  Shutdown,  // the others are in shutdown, and it comes to it
-  Met,       // all have met in shutdown, and ask whether calls are on their way
+  Call,      // each other rank waits for a call to it
+  Shutdown,  // the others are in shutdown, and it enters
+  Met,       // all have met in shutdown, and ask for calls in flight
 };
 
 enum class Ends { NotReached, Well, Named };
@@ -52,7 +53,7 @@ struct Row {
   Fault fault;
   Moment moment;
   Phase init, call, shutdown;
-  const char* why_not = "";  // there is no such cell
+  const char* why_not = "";  // no such cell
 };
 
 inline const Phase kNot{}, kWell{Ends::Well, kAtOnce}, kNamedAtOnce{Ends::Named, kAtOnce},
@@ -147,7 +148,7 @@ inline std::string sentence(const Row& row, int victim) {
   return "rank " + std::to_string(victim) + " " + sentence(row.fault) + ", " + sentence(row.moment);
 }
 
-// Other ranks name it by its name or number, or by the numbers of the two that are confused.
+// Errors name the victim by its name or number, or by the numbers of the two that are confused.
 inline bool names(const std::string& text, int victim) {
   const std::string number = std::to_string(victim);
   const auto has = [&](const std::string& part) { return text.find(part) != std::string::npos; };

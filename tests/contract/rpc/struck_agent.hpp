@@ -1,7 +1,6 @@
 #pragma once
-// The pipe agent of a rank that is struck: it does what the real one does, which is in it, but for what it is told to:
-// it may tell a wrong address, and at a step of the agent, counted by what is asked of it and what it delivers, it
-// calls back.
+// The pipe agent of the victim: it wraps the real one and follows a script. It can report a wrong address, and call
+// back at a step of the agent, counted by requests to it and deliveries from it.
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,13 +13,13 @@ namespace distrun::rpc::testing {
 enum class Step { Make, Address, AddWorker, Start, Send, Receive };
 
 struct Script {
-  std::string address;              // empty: its own
-  std::function<void(Step)> reach;  // before each step; empty: nothing
+  std::string address;              // empty: the real one
+  std::function<void(Step)> reach;  // called before each step unless empty
 };
 
-// Of the process; while members are forked, one each.
+// Returns the process's script; forked members have one each.
 Script& script();
-// The backend "struck".
+// Returns the backend "struck".
 Backend struck_backend();
 
 }  // namespace distrun::rpc::testing

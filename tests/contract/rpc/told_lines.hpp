@@ -1,6 +1,6 @@
 #pragma once
-// What the members of a company have told, a line of each at least: each line is checked, and the last of each but the
-// struck one is that of its end.
+// Checks the lines of a company's members: at least one from each, and the last one of each survivor must be that of
+// its end.
 #include <catch2/catch.hpp>
 
 #include <map>

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using rpc::testing::kPatience;
 using rpc::testing::timed;
 
-constexpr int kErrorsMax = 6;  // so many, and the rank's storm is over
+constexpr int kErrorsMax = 6;  // after this many errors the rank's storm is over
 
 double seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -48,9 +48,9 @@ void KillCell::init(int rank, const char* part) const {
   rpc::init_rpc({"worker" + std::to_string(rank), rpc::testing::struck_backend(), rank, kKillRanks, options});
 }
 
-// Wherever its agent is then; if the storm is over before, at its end.
+// Strikes at the given step of its agent; if the storm is over before, at its end.
 void KillCell::be_victim(const Post& post) const {
-  // Before there are threads that read it, and for longer than they live: this process has no other use for it.
+  // Created before the threads that read it, and never destroyed.
   static auto& left = *new std::atomic<int>(std::numeric_limits<int>::max());
   const auto strike = [this] { ::raise(is_stopped ? SIGSTOP : SIGKILL); };
   rpc::testing::script().reach = [strike](rpc::testing::Step) {
@@ -108,7 +108,7 @@ void KillCell::live(int rank, const Post& post) const {
   }));
 }
 
-// References of the survivors to each other are as good as ever.
+// References between survivors still work.
 void KillCell::use_new(int rank, const Post& post) const {
   post.tell(timed("new", [&] {
     const RRef<Canary> here(std::make_shared<Canary>(7));
@@ -125,8 +125,8 @@ void KillCell::use_new(int rank, const Post& post) const {
   }));
 }
 
-// One that a survivor has told this rank that it knows of is kept; of another it may have heard too late. So may this
-// rank have of one of its own, which the victim alone held and had sent back.
+// If a survivor has confirmed that it knows a reference, its value must exist; otherwise the survivor may have learnt
+// of the reference too late. The same holds for a value of this rank that only the victim held and had sent back.
 void KillCell::use_old(const Storm& storm, const Post& post) const {
   for (const Known& each : storm.held()) {
     if (each.ref.owner().id() == victim) continue;
@@ -140,7 +140,7 @@ void KillCell::use_old(const Storm& storm, const Post& post) const {
   }
 }
 
-// The loss is in the ledger, and nothing waits for whom was lost.
+// The ledger has the loss, and nothing waits for the victim.
 void KillCell::look(const Post& post) const {
   const auto what_is_wrong = [this] {
     for (const auto& [key, value] : debug_info()) {

@@ -1,6 +1,6 @@
 #pragma once
-// A storm of references among four ranks that are processes, of which one is killed or stopped somewhere in it: a
-// holder, an owner and a middle-man at once, as all of them are.
+// A storm of references among four ranks in separate processes, one of which is killed or stopped meanwhile: it is a
+// holder, an owner and a middle-man at once, as all ranks are.
 #include <string>
 
 #include "../rpc/members.hpp"
@@ -13,19 +13,19 @@ using rpc::testing::Post;
 
 inline constexpr int kKillRanks = 4;
 inline constexpr base::Nanoseconds kStoppedCall =
-    std::chrono::milliseconds(500);  // limit of a call, if one may be stopped
+    std::chrono::milliseconds(500);  // limit of a call if one may be stopped
 inline constexpr base::Nanoseconds kKillShutdown = std::chrono::milliseconds(700);
 
 struct KillCell {
   unsigned long seed = 0;
   int victim = 0;
-  bool is_stopped = false;   // and goes on when the storm is over; else killed
-  bool is_graceful = false;  // the end
+  bool is_stopped = false;   // and continued after the storm; else killed
+  bool is_graceful = false;  // the shutdown
   int struck_at = 0;         // step of its agent
   int references = 160;      // of each rank
   std::string folder;        // for the store
 
-  // "1|fetch|0.01|Disconnected: ..." of what has not ended well, and "1|phase|..." of each phase, of each survivor.
+  // Returns "1|fetch|0.01|Disconnected: ..." for each failure, and "1|phase|..." for each phase of each survivor.
   Lines conduct() const;
 
  private:

@@ -1,10 +1,10 @@
-// A rank is killed, or stopped for a while, at a random step of its agent in a storm of references. Whatever it was to
-// others: their operations end in time, well or with an error that names it; references of the others to each other
-// stay good; the ledger says whom was lost; the end of the session takes no longer than it may, and leaves nothing.
+// Kills a rank, or stops it for a while, at a random step of its agent in a storm of references. Operations of the
+// others end in time, successfully or with an error that names it; references between the others stay valid; the ledger
+// names the lost rank; the session ends within its bound, and leaves nothing.
 //
-//   DISTRUN_KILL_CELLS=500    how many
-//   DISTRUN_KILL_SEED=7       other ones
-//   DISTRUN_KILL_ONLY=13      one of them
+//   DISTRUN_KILL_CELLS=500    number of cells
+//   DISTRUN_KILL_SEED=7       other random cells
+//   DISTRUN_KILL_ONLY=13      only this cell
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -28,11 +28,11 @@ constexpr unsigned long kCells = 36;
 #endif
 constexpr unsigned long kSeed = 20'261;
 constexpr int kAtOnceCells = 3;
-constexpr int kStepsMax = 2500;  // about as many as there are
+constexpr int kStepsMax = 2500;  // approximate number of steps
 
 using distrun::testing::number_of;
 
-// Of a cell alone by its number, whichever others run.
+// Derives a cell from its number only, independent of the other cells.
 KillCell random_cell(unsigned long seed, unsigned long number, std::string folder) {
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed * 1'000'003 + number));
   const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
@@ -48,11 +48,12 @@ KillCell random_cell(unsigned long seed, unsigned long number, std::string folde
 
 double bound_of(const KillCell& cell, const std::string& phase) {
   base::Nanoseconds bound = phase == "shutdown" && cell.is_graceful ? kKillShutdown : 0ns;
-  if (cell.is_stopped && phase != "shutdown" && phase != "new") bound = 2 * kStoppedCall;  // its limit, and that within
+  // its limit, and that of a nested call
+  if (cell.is_stopped && phase != "shutdown" && phase != "new") bound = 2 * kStoppedCall;
   return std::chrono::duration<double>(bound + distrun::testing::scaled(1500ms)).count();
 }
 
-// Of one that is stopped, others may know only that their time is over.
+// A stopped rank may only be known by a timeout.
 bool is_told_well(const KillCell& cell, const rpc::testing::Timed& came) {
   if (came.text == "done") return true;
   if (came.phase == "new" || came.phase == "confirmed" || came.phase == "ledger" || came.phase == "open") return false;

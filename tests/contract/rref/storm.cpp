@@ -142,7 +142,7 @@ rpc::Destination Storm::anybody() { return rpc::Destination(below(plan_.world_si
 void Storm::keep(Known known) {
   const std::lock_guard lock(mutex_);
   if (known_.size() < kHeld) return known_.push_back(std::move(known));
-  std::swap(known_[random_() % known_.size()], known);  // the other goes when the lock is free
+  std::swap(known_[random_() % known_.size()], known);  // destroys the other after the lock is released
 }
 
 std::vector<Known> Storm::held() const {
@@ -186,7 +186,7 @@ void Storm::make_there() {
   keep({remote<Canary>(anybody(), "StormCanary", number), number});
 }
 
-// Before its owner can have said that it knows of it.
+// Shares the reference before its owner can have confirmed it.
 void Storm::make_there_and_share() {
   const std::int64_t number = next_number();
   references_ += 2;
@@ -252,7 +252,7 @@ void Storm::call_method_there() {
   expect(known, known.ref.remote(&Canary::number).to_here(), "the number, kept there,");
 }
 
-// A value that is made of a reference.
+// Creates a value that contains a reference.
 void Storm::wrap() {
   references_ += 2;
   RRef<Known> wrap = remote(anybody(), storm_wrap, any_held());

@@ -1,10 +1,10 @@
 #pragma once
-// A rank's part in a storm of references: it makes values here and there, shares references to them in every direction
-// and in every wrapping, takes what others give, fetches and calls, and drops, all at random. What it holds is a pool,
+// A rank's part in a storm of references: at random it creates values on any rank, shares references in every direction
+// and in every wrapping, accepts references from others, fetches, calls, and drops. It holds a pool of references,
 // which its callees fill and empty, too.
 //
-// A value is a canary: it knows whether its end has come, and its number goes along with each reference to it, so that
-// what comes of a reference is known to be right.
+// A value is a canary: it detects use after its destruction. Each reference carries the value's number, so that results
+// can be checked.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,9 +23,9 @@ class Canary {
   Canary(const Canary& other) : number_(other.number()) { ++alive_; }
   ~Canary();
   Canary& operator=(const Canary&) = delete;
-  // Throws Error{Failed} if its end has come.
+  // Throws Error{Failed} if it was destroyed.
   std::int64_t number() const;
-  // In this process, of all ranks.
+  // Returns the number of live values in this process, of all ranks.
   static std::int64_t alive() noexcept { return alive_.load(); }
 
  private:
@@ -35,7 +35,7 @@ class Canary {
   std::int64_t number_;
 };
 
-// A reference, and what is at its end.
+// A reference, and the number of its value.
 struct Known {
   RRef<Canary> ref;
   std::int64_t number = 0;
@@ -45,28 +45,28 @@ DISTRUN_FIELDS(Known, m.ref, m.number)
 struct StormPlan {
   int world_size = 4;
   unsigned long seed = 1;
-  int references = 1000;  // of this rank: made, or given to somebody
+  int references = 1000;  // created or shared by this rank
 };
 
-// While it is there, it is the storm of the calling thread's rank.
+// While it exists, it is the storm of the calling thread's rank.
 class Storm {
  public:
-  // Does a part of it, and says whether the storm goes on; what goes wrong is its own business.
+  // Runs a part and returns whether the storm goes on; handles the part's exceptions.
   using Attempt = std::function<bool(const char* what, const std::function<void()>& part)>;
 
-  // An attempt that throws what the part throws.
+  // Exceptions of a part propagate.
   explicit Storm(StormPlan plan);
   Storm(StormPlan plan, Attempt attempt);
   ~Storm();
   Storm(const Storm&) = delete;
   Storm& operator=(const Storm&) = delete;
 
-  // All its steps, and then whatever they have left open.
+  // Runs all steps, then completes pending operations.
   void run();
   void drop_all();
   std::vector<Known> held() const;
 
-  // By callees.
+  // Called by callees.
   void keep(Known known);
   std::vector<Known> give(int most);
 
@@ -115,9 +115,9 @@ class Storm {
   std::vector<Known> known_;  // guarded by mutex_
 };
 
-// Nothing is held, made or on its way: "num_owner_rrefs 3", or nothing.
+// Returns what is still held, being created or in flight, as "num_owner_rrefs 3"; empty: nothing.
 std::string left_over();
-// Waits until nothing is, for as long as that; what is left over then.
+// Waits up to `limit` until nothing is left over; returns what is left then.
 std::string left_over_after(base::Nanoseconds limit);
 
 }  // namespace distrun::rref::testing

@@ -1,8 +1,8 @@
-// Four ranks make, share, fetch and drop references at random, while the agent loses, doubles and reorders what may be
-// sent again: no value goes early, none stays, and all counts come back to 0. Ranks are threads here.
+// Four ranks create, share, fetch and drop references at random, while the agent loses, duplicates and reorders
+// retriable messages: no value is destroyed early, none stays, and all counts return to 0. Ranks are threads here.
 //
-//   DISTRUN_STORM_SEEDS=50 DISTRUN_STORM_REFERENCES=100000    how many storms, of how many references in all
-//   DISTRUN_STORM_SEED=7                                      the first of them; one is repeated with SEEDS=1
+//   DISTRUN_STORM_SEEDS=50 DISTRUN_STORM_REFERENCES=100000    number of storms, and of references in all
+//   DISTRUN_STORM_SEED=7                                      first seed; SEEDS=1 repeats one storm
 //   DISTRUN_STORM_FAULTS=drop:retriable:0.2                   another plan
 #include <catch2/catch.hpp>
 
@@ -38,7 +38,7 @@ class Storms {
  public:
   Storms(unsigned long seed, unsigned long references) : seed_(seed), references_(references) {}
 
-  // What has gone wrong; nothing is what is wanted.
+  // Returns the errors; empty: success.
   std::vector<std::string> run() {
     auto errors = ranks_.run([this](int rank) { be(rank); });
     errors.insert(errors.end(), errors_.begin(), errors_.end());
@@ -58,7 +58,7 @@ class Storms {
       const std::string left = left_over_after(distrun::testing::scaled(30s));
       if (!left.empty()) add_error("rank " + std::to_string(rank) + " has left over: " + left);
       all_.arrive_and_wait();
-      // Whoever has taken the last out of its list may be about to end it.
+      // The thread that removed the last value from its list may still be about to destroy it.
       const auto none_is_left = [] { return Canary::alive() == 0; };
       if (rank == 0 && !distrun::testing::eventually(distrun::testing::scaled(10s), none_is_left)) {
         add_error(std::to_string(Canary::alive()) + " values are left");

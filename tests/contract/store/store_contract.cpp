@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using testing::error_of;
 using testing::FakeRank;
 
-// Once the rank waits, `act` runs on another thread.
+// Runs `act` on another thread once the rank waits.
 base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
   return base::Thread("other", [&rank, act = std::move(act)] {
     testing::eventually(30s, [&] { return rank.line.count() > 0; });

@@ -1,6 +1,6 @@
 #pragma once
-// What every store must do, wherever its table is. The cases are in store_contract.cpp; each store has a binary of its
-// own, whose one other source says what it is.
+// The contract of every store, wherever its table is. The cases are in store_contract.cpp; each store has a separate
+// binary with one more source, which creates it.
 #include <memory>
 #include <string>
 
@@ -8,13 +8,13 @@
 
 namespace distrun::stores {
 
-// A table of its own for a case, and clients of it.
+// A separate table for a case, and its clients.
 class Subject {
  public:
   virtual ~Subject() = default;
-  virtual std::shared_ptr<Store> open() = 0;  // another client, as another rank would have
+  virtual std::shared_ptr<Store> open() = 0;  // another client, as for another rank
   virtual bool tells_changes() const { return true; }
-  virtual std::string prefix() const { return ""; }  // of its keys, as texts show them
+  virtual std::string prefix() const { return ""; }  // of its keys in messages
 };
 std::unique_ptr<Subject> make_subject();
 

@@ -1,4 +1,4 @@
-// A plugin of a project that is not distrun's.
+// A plugin of an external project.
 #include <distrun/test.hpp>
 
 DISTRUN_TEST(Inside, ranks_meet) {
@@ -6,5 +6,5 @@ DISTRUN_TEST(Inside, ranks_meet) {
   DISTRUN_EXPECT(rank.world_size() >= 1);
 }
 
-// A stack of it has this line, whatever the project says of debug information.
+// Its stack must show this line, no matter what the project says about debug information.
 DISTRUN_TEST(Inside, fails) { throw 42; }

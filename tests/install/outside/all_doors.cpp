@@ -1,4 +1,4 @@
-// Every front door in one source, but for those to other frameworks: they go together, in any order.
+// Every public header in one source, except those for other frameworks: they are compatible in any order.
 #include "outside.cpp"
 #include "outside_collectives.cpp"
 #include "outside_dist_autograd.cpp"

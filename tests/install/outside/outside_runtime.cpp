@@ -1,4 +1,4 @@
-// A plugin of somebody else's that uses devices.
+// A plugin of an external project that uses devices.
 #include <distrun/tensors.hpp>
 #include <distrun/test.hpp>
 
