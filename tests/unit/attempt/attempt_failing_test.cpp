@@ -14,7 +14,7 @@ using wire::ControlFrame;
 
 namespace {
 
-// A process that has ended, and of which nobody has been told yet.
+// A process that has ended, but whose end was not reported yet.
 class Ending {
  public:
   Ending() : pid_(::fork()) {
@@ -31,7 +31,7 @@ class Ending {
   const int pid_;
 };
 
-// Rank 1 is the process that has ended.
+// Starts an attempt in which rank 1 is the process that has ended.
 fake::World& begin_with(Stage& stage, const Ending& ending) {
   fake::World& world = stage.begin();
   for (int rank = 0; rank < world.spec().world_size; ++rank) {
@@ -73,7 +73,7 @@ TEST_CASE("one that only ends as it should keeps nobody waiting for long") {
   world.done(1);
   REQUIRE(news_of(world, 0).size() == 1);
   CHECK(news_of(world, 0)[0].rank == 2);
-  world.error(0, "rank 2 has failed", 2);  // an exit with code 10 alone is a failure of its own
+  world.error(0, "rank 2 has failed", 2);  // an exit with code 10 alone would be a separate failure
   for (const int rank : {0, 1, 2}) world.end(rank, ExitStatus::of_code(rank == 1 ? 0 : 10));
   CHECK(stage.finish().culprits == std::vector<int>{2});
 }

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Two ranks whose bodies run past their bound.
+// Starts two ranks and lets their bodies time out.
 fake::World& let_time_run_out(Stage& stage) {
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -21,7 +21,7 @@ fake::World& let_time_run_out(Stage& stage) {
   return world;
 }
 
-// An exception's error, as a rank tells it.
+// Reports an exception's error, as a rank does.
 void say_threw(fake::World& world, int rank) {
   wire::ErrorReport report{"std::out_of_range", "map::at", "", 0, "", true, -1};
   report.thrown_at.pid = 1000 + rank;
@@ -29,7 +29,7 @@ void say_threw(fake::World& world, int rank) {
   world.say(rank, wire::ControlFrame::Error, report);
 }
 
-// All that are asked for were thrown at the same place.
+// Returns stacks that were all thrown at the same place.
 evidence::Stacks thrown_in_ring(const std::vector<std::pair<int, wire::RawStacks>>& asked) {
   evidence::Stacks stacks;
   stacks.table.push_back({0x1000, "pass_token", "/tests/ring.cpp", 41, "/tests/ring.so"});
@@ -73,7 +73,7 @@ TEST_CASE("stacks that do not come hold nobody up for longer than their bound") 
   stage.graces.evidence = 40ms;
   fake::World& world = let_time_run_out(stage);
   end_all(stage, world);
-  CHECK_FALSE(stage.is_over());  // they may still come
+  CHECK_FALSE(stage.is_over());  // stacks may still arrive
   world.give_stacks();
   CHECK(stage.finish().verdict == Verdict::Timeout);
 }
@@ -129,7 +129,7 @@ TEST_CASE("a rank that was just awake is seen in the wait in which it has been f
   wait.in_body = true;
   wait.since_ns = 1;
   world.boards[0].waits = {wait};
-  wait.since_ns = std::numeric_limits<std::int64_t>::max();  // it has begun since
+  wait.since_ns = std::numeric_limits<std::int64_t>::max();  // later than the snapshot
   world.boards[1].waits = {wait};
   world.give_stacks();
   end_all(stage, world);
@@ -154,7 +154,7 @@ TEST_CASE("a rank that still shows a barrier that has ended waits for nobody") {
     world.boards[rank].waits = {wait};
     world.say(rank, wire::ControlFrame::BarrierEnter, wire::BarrierEnter{"step"});
   }
-  world.say(0, wire::ControlFrame::BarrierEnter, wire::BarrierEnter{"step"});  // and once more
+  world.say(0, wire::ControlFrame::BarrierEnter, wire::BarrierEnter{"step"});  // again
   REQUIRE(stage.until([&] { return world.looks == 1; }));
   world.give_stacks();
   end_all(stage, world);
@@ -255,7 +255,7 @@ TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
   world.pass(0);
   world.pass(1);
   CHECK(stage.finish().verdict == Verdict::Pass);
-  // The time of the pause is part of no duration.
+  // Durations exclude the pause.
   CHECK(stage.record->duration < fake::Clock::now() - begun - 150ms);
   CHECK(stage.record->ranks[0].ended <= stage.record->duration);
 }
@@ -270,7 +270,7 @@ TEST_CASE("an attempt does not end before its exceptions have a place, and tells
   REQUIRE(world.to_name.size() == 1);
   CHECK(world.to_name[0].size() == 1);
   world.give_names(thrown_in_ring(world.to_name[0]));
-  REQUIRE(stage.until([&] { return world.to_name.size() == 2; }));  // those that came meanwhile
+  REQUIRE(stage.until([&] { return world.to_name.size() == 2; }));  // those that arrived meanwhile
   CHECK(world.to_name[1].size() == 2);
   CHECK_FALSE(stage.is_over());
   world.give_names(thrown_in_ring(world.to_name[1]));

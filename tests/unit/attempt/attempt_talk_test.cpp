@@ -94,7 +94,7 @@ TEST_CASE("a rank that waits for one that has finished is told so") {
 
 TEST_CASE("a rank that sends what is no message is lost") {
   Stage stage(2);
-  stage.graces.connection = 1h;  // nonsense needs none
+  stage.graces.connection = 1h;  // invalid messages need no grace
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   SECTION("bytes that do not decode") { world.events().on_frame(0, {ControlFrame::Done, 0, wire::Bytes(3)}); }

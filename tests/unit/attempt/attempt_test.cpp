@@ -63,7 +63,7 @@ TEST_CASE("when a rank fails the others are told at once, and have a grace to en
   CHECK(record.message == "rank 1 failed: token is lost (ring.cpp:41)");
   CHECK(record.ranks[0].because_of == 1);
   CHECK(record.ranks[2].outcome.kind == OutcomeKind::Passed);
-  CHECK(world.signals.empty());  // nobody needed to be ended
+  CHECK(world.signals.empty());  // no rank had to be ended
 }
 
 TEST_CASE("who stays after the grace gets SIGTERM and SIGCONT, and SIGKILL after the next") {
@@ -130,7 +130,7 @@ TEST_CASE("a death that the test declared disturbs nobody") {
   for (const int rank : {0, 1}) {
     CHECK(world.frames(rank, ControlFrame::PeerFailed).empty());
     const auto deaths = world.messages<wire::PeerDied>(rank, ControlFrame::PeerDied);
-    REQUIRE(deaths.size() == 1);  // a wait for it is in vain
+    REQUIRE(deaths.size() == 1);  // so that waits for it can end
     CHECK(deaths[0].rank == 2);
   }
   testing::run_for(stage.loop, std::chrono::milliseconds(100));  // longer than every grace

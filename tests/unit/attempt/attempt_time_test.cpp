@@ -34,7 +34,7 @@ TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the repo
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   const auto began = fake::Clock::now();
-  world.cpu_waits[1] = 40ms;  // rank 0 may wait for it: both have more time
+  world.cpu_waits[1] = 40ms;  // rank 0 may wait for it: both get more time
   REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM) && world.was_sent(1, SIGTERM); }));
   CHECK(fake::Clock::now() - began >= 90ms);
   world.die(0, SIGTERM);
@@ -130,7 +130,7 @@ TEST_CASE("ranks that do not start in time are an infra-error") {
   world.start(0);
   REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM); }));
   world.die(0, SIGTERM);
-  const AttemptRecord& record = stage.finish();  // although two may still come
+  const AttemptRecord& record = stage.finish();  // although two ranks may still start
   CHECK(record.verdict == Verdict::InfraError);
   CHECK(record.message == "2 ranks did not start within 50.0 ms");
 }

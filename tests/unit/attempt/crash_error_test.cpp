@@ -12,14 +12,14 @@ wire::StackFrame frame_at(std::uint64_t pc, std::string function) {
   wire::StackFrame frame;
   frame.pc = pc;
   frame.function = std::move(function);
-  if (frame.function.empty()) return frame;  // no file holds the code
+  if (frame.function.empty()) return frame;  // no file contains the code
   frame.module = "/tests/plugin.so";
   frame.file = "/tests/ring.cpp";
   frame.line = 41;
   return frame;
 }
 
-// Rank 0, which has crashed with these frames, innermost first.
+// Returns the stacks of rank 0, which has crashed with these frames, innermost first.
 evidence::Stacks crashed_with(std::vector<wire::StackFrame> frames) {
   evidence::Stacks stacks;
   wire::ThreadStack thread;
@@ -129,7 +129,7 @@ TEST_CASE("of a jump to where no code is the caller is named") {
 TEST_CASE("code that was made at run time is no jump to nowhere where nobody is known to have called it") {
   const auto stacks = crashed_with({frame_at(0x77770000, "")});
   CHECK(runner::crash_error(0, dump_of(SIGFPE, FPE_INTDIV, 0x77770000), stacks).text == "in 0x77770000");
-  // Sent, so it is not the instruction that did it.
+  // The signal was sent, so the instruction did not cause it.
   const auto called = crashed_with({frame_at(0x77770000, ""), frame_at(0x500, "pass_token(int)")});
   CHECK(runner::crash_error(0, dump_of(SIGILL, SI_TKILL, 4711), called).text == "in 0x77770000");
 }

@@ -11,7 +11,8 @@ using namespace distrun::runner;
 
 namespace {
 
-// Barriers as their definition has them: who waits where, who has left, and what follows for each barrier.
+// Barriers by definition: the barrier each rank waits in, the ranks that have left, and the consequences for each
+// barrier.
 class Model {
  public:
   explicit Model(int world_size) : world_size_(world_size) {}
@@ -79,7 +80,7 @@ TEST_CASE("a barrier opens when the last rank has come, and can be used again") 
 TEST_CASE("a rank that was released from a barrier has passed it until it comes again") {
   BarrierDesk desk(2);
   const std::string name(80, 'x');
-  const std::string shown = name.substr(0, 64);  // as the board cuts it
+  const std::string shown = name.substr(0, 64);  // truncated like on the board
   desk.enter(0, name);
   CHECK_FALSE(desk.has_passed(0, shown));
   desk.enter(1, name);
@@ -141,7 +142,7 @@ TEST_CASE("a barrier desk does what its model does, in random sequences") {
     std::set<int> left;
     for (int step = 0; step < 40; ++step) {
       const int rank = static_cast<int>(rng.below(static_cast<std::uint64_t>(world_size)));
-      if (left.contains(rank) || model.waits(rank)) continue;  // it could not do anything now
+      if (left.contains(rank) || model.waits(rank)) continue;  // it cannot act now
       std::vector<Release> found;
       std::vector<Release> wanted;
       if (rng.below(12) == 0) {

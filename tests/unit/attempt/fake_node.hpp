@@ -1,6 +1,6 @@
 #pragma once
-// A node whose worlds do what a test says: nothing happens but by the test's calls, and what the runner does to
-// them is kept.
+// A node with worlds that are controlled by the test: events occur only by the test's calls, and the runner's actions
+// are recorded.
 #include <sys/stat.h>
 
 #include <csignal>
@@ -32,7 +32,7 @@ class World : public launch::World {
   World(io::Loop& loop, launch::WorldSpec spec, launch::WorldEvents& events)
       : loop_(loop), spec_(std::move(spec)), events_(events) {}
 
-  // ---- what ranks do
+  // ---- actions of ranks
   void start(int rank) { events_.on_rank_started(rank, 1000 + rank); }
   void start_all() {
     for (int rank = 0; rank < spec_.world_size; ++rank) start(rank);
@@ -52,7 +52,7 @@ class World : public launch::World {
   void done(int rank, bool passed = true) {
     say(rank, wire::ControlFrame::Done, wire::Done{passed, 7, {}, held_by_ranks});
   }
-  // The rank still works with that name when it is done.
+  // Makes the rank hold that name when it reports its result.
   void hold(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) held_by_ranks.push_back({path, status.st_dev, status.st_ino});
@@ -67,7 +67,7 @@ class World : public launch::World {
   void die(int rank, int signal) { end(rank, proc::ExitStatus::of_signal(signal)); }
   launch::WorldEvents& events() { return events_; }
 
-  // ---- what was done to them
+  // ---- actions of the runner
   std::vector<wire::Frame> frames(int rank, wire::ControlFrame kind) const {
     std::vector<wire::Frame> found;
     for (const wire::Frame& frame : sent_) {
@@ -95,27 +95,27 @@ class World : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
 
   std::vector<Signal> signals;
-  std::vector<Signal> to_processes;    // those that are for the ranks' processes alone
-  int looks = 0;                       // how often stacks were asked for
-  std::map<int, board::Shown> boards;  // of ranks that show something
-  bool hold_stacks = false;            // they come with give_stacks() only
+  std::vector<Signal> to_processes;    // only those for the ranks' processes
+  int looks = 0;                       // number of requests for stacks
+  std::map<int, board::Shown> boards;  // of ranks that show a state
+  bool hold_stacks = false;            // deliver them only by give_stacks()
   std::vector<launch::OnStacks> waiting_for_stacks;
   std::vector<std::vector<std::pair<int, wire::RawStacks>>> to_name;
   std::vector<launch::OnStacks> waiting_for_names;
   std::vector<wire::ControlFrame> sent_kinds;
-  std::vector<launch::Leftover> left;  // until somebody ends it
-  std::vector<base::HeldName> held;    // by them
+  std::vector<launch::Leftover> left;  // until ended
+  std::vector<base::HeldName> held;    // by the leftovers
   std::vector<wire::HeldName> held_by_ranks;
-  std::vector<std::string> ended;  // what is found only when they are ended
+  std::vector<std::string> ended;  // found only when the leftovers are ended
   int ends_needed = 0;             // calls of end_leftovers() until they are gone
   std::function<void()> on_end_leftovers = [] {};
-  std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, a little later
+  std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, with a short delay
   bool mortal = false;                                               // SIGTERM ends a rank
   bool deaf = false;                                                 // sending to it overflows
-  bool offspring = false;                                            // processes of living ranks
-  std::map<int, base::Nanoseconds> cpu_waits;                        // by rank: zero unless it is there
+  bool offspring = false;                                            // live ranks have child processes
+  std::map<int, base::Nanoseconds> cpu_waits;                        // by rank; zero if absent
   std::map<int, std::string> output;
-  std::map<int, std::string> errors;  // that ranks have written
+  std::map<int, std::string> errors;  // written by ranks
 
   // ---- launch::World
   void send(int rank, wire::Bytes packed) override {
@@ -144,7 +144,7 @@ class World : public launch::World {
     ++looks;
     if (!hold_stacks) give_stacks();
   }
-  // What a probe would have brought.
+  // Delivers the results of the probe.
   void give_stacks() {
     for (launch::OnStacks& on_stacks : std::exchange(waiting_for_stacks, {})) {
       loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
@@ -161,7 +161,7 @@ class World : public launch::World {
     to_name.push_back(std::move(by_rank));
     waiting_for_names.push_back(std::move(on_stacks));
   }
-  // What a probe has found out of the oldest that asked.
+  // Delivers the probe's results for the oldest request.
   void give_names(evidence::Stacks stacks) {
     loop_.post([on_stacks = waiting_for_names.at(0), stacks = std::move(stacks)] { on_stacks(stacks); });
     waiting_for_names.erase(waiting_for_names.begin());
@@ -235,16 +235,16 @@ class Node final : public launch::Node {
 
   std::shared_ptr<World> world;                // the last one
   std::vector<std::shared_ptr<World>> worlds;  // all
-  std::function<void(World&)> script;          // what each new world does
+  std::function<void(World&)> script;          // actions of each new world
   std::map<std::string, wire::PluginTable> tables;
-  std::vector<std::vector<launch::Mount>> mounts;  // that were wanted
+  std::vector<std::vector<launch::Mount>> mounts;  // requested
   std::string no_mounts;                           // why there are none
   std::string unloadable;
   std::string exec_only;
   std::vector<std::string> released;
   int spawned = 0;
   int prepared = 0;
-  std::function<void()> on_prepare;  // once
+  std::function<void()> on_prepare;  // called once
   int cancelled = 0;
 
  private:

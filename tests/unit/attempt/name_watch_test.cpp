@@ -34,7 +34,7 @@ struct Watched {
     return path;
   }
   std::string leave_tagged() { return leave("left-" + places.run_id); }
-  // Of those that the test has made.
+  // Returns whether a name created by the test is reported as strange.
   bool is_strange(const std::string& path) {
     const std::vector<std::string> strangers = watch->strangers();
     return std::count(strangers.begin(), strangers.end(), path) == 1;
@@ -174,7 +174,7 @@ TEST_CASE("a segment of System V is the test's whose process has made it") {
   CHECK(names[0].object.id == id);
 }
 
-// The kernel tells 0 of semaphores and queues that nobody has used, and that is no process.
+// The kernel reports pid 0 for unused semaphores and queues, which is not a process.
 TEST_CASE("semaphores that nobody has used yet are nobody's") {
   Watched at;
   const NameWatch::Mark mark = at.watch->begin("A");

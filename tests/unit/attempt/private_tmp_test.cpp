@@ -1,5 +1,5 @@
-// Where what a lane's ranks have for themselves lies, and what is told of it. The mounts are the kernel's: the
-// integration tests see them.
+// The private directories of a lane's ranks, and the messages about them. Mounting is the kernel's work, which the
+// integration tests cover.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -17,10 +17,10 @@ namespace {
 
 using testing::exists;
 
-// A run whose places lie in /tmp, where Scratch makes its directories.
+// A run with its directories in /tmp, where Scratch creates them.
 struct Places {
   testing::Scratch scratch;
-  // There is one /dev/shm for all tests.
+  // All tests share /dev/shm.
   proc::RunPlaces places{"private0run" + std::to_string(::getpid()), scratch.directory("tmp"),
                          scratch.directory("start")};
   std::string shared_memory() const { return "/dev/shm/distrun-" + places.run_id; }

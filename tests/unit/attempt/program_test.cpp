@@ -1,4 +1,4 @@
-// Programs as ranks: what they get, what their exit codes mean, and how their output is let through.
+// Programs as ranks: their environment, the meaning of their exit codes, and their output.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string value_of(const std::vector<std::string>& variables, const std::strin
   return value;
 }
 
-// An attempt at a program whose ranks are played by the test.
+// An attempt at a program with ranks that are played by the test.
 class ProgramStage : public Stage {
  public:
   explicit ProgramStage(int world_size) : Stage(world_size) {
@@ -100,7 +100,7 @@ TEST_CASE("each rank finds in its environment who it is and where the others are
     CHECK(value_of(variables, "GROUP_RANK") == "0");
     CHECK(value_of(variables, "DISTRUN_RUN_ID") == "run0");
     CHECK(value_of(variables, "DISTRUN_TEMP_DIR") == "/tmp/shared");
-    CHECK(value_of(variables, "MASTER_ADDR") == "::1");  // the user's own comes last
+    CHECK(value_of(variables, "MASTER_ADDR") == "::1");  // the user's value comes last and wins
     CHECK(value_of(variables, "DEPTH") == "4=5");
     for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) {
       CHECK(value_of(variables, name) == (std::getenv(name) == nullptr ? "1" : "(not set)"));
@@ -113,7 +113,7 @@ TEST_CASE("each rank finds in its environment who it is and where the others are
 TEST_CASE("the exit code of a program is its result") {
   RankState rank;
   CHECK(outcome_of_program(rank, ExitStatus::of_code(0)).kind == OutcomeKind::Passed);
-  for (const int code : {1, 3, 10, 74, 77, 86, 255}) {  // those of the skip table mean nothing here
+  for (const int code : {1, 3, 10, 74, 77, 86, 255}) {  // the codes of the skip table have no meaning here
     const Outcome outcome = outcome_of_program(rank, ExitStatus::of_code(code));
     CHECK(outcome.kind == OutcomeKind::Failed);
     CHECK(outcome.value == code);
@@ -191,7 +191,7 @@ TEST_CASE("a user's signal goes to each rank's process once it is its program, a
   fake::World& world = stage.begin();
   world.start_all();
   stage.attempt->pass_on(SIGUSR1);
-  CHECK(world.to_processes.empty());  // it would end what has not become the program yet
+  CHECK(world.to_processes.empty());  // the signal would end a rank that is not running the program yet
   for (const int rank : {0, 1}) world.events().on_program(rank);
   REQUIRE(world.to_processes.size() == 2);
   for (const fake::World::Signal& signal : world.to_processes) CHECK(signal.number == SIGUSR1);

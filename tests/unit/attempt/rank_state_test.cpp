@@ -12,7 +12,7 @@ using proc::ExitStatus;
 
 namespace {
 
-// What a rank told before it ended.
+// What a rank reported before it ended.
 enum class Reported { Nothing, Passed, NotPassed, FailedCheck, FatalError, SkipOnly, Skip, SkipAfterError };
 
 RankState state_of(Reported told) {
@@ -42,7 +42,7 @@ const ExitStatus kSegv = ExitStatus::of_signal(SIGSEGV);
 const ExitStatus kTerm = ExitStatus::of_signal(SIGTERM);
 
 const Row kRows[] = {
-    // A result counts as it was told, if the exit does not contradict it.
+    // A reported result counts unless the exit contradicts it.
     {Reported::Passed, kClean, false, OutcomeKind::Passed, 0},
     {Reported::Passed, ExitStatus::of_code(3), false, OutcomeKind::Exited, 3},
     {Reported::Passed, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
@@ -55,12 +55,12 @@ const Row kRows[] = {
     {Reported::Passed, ExitStatus::of_code(86), false, OutcomeKind::Exited, 86},
     {Reported::NotPassed, ExitStatus::of_code(7), false, OutcomeKind::Failed, 7},
     {Reported::SkipAfterError, ExitStatus::of_code(86), false, OutcomeKind::Failed, 86},
-    // An error that ended the body is a failure, however the rank went.
+    // An error that ended the body is a failure, however the rank ended.
     {Reported::FatalError, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
     {Reported::FatalError, kClean, false, OutcomeKind::Failed, 0},
     {Reported::FatalError, kSegv, false, OutcomeKind::Failed, 0},
     {Reported::FatalError, kTerm, true, OutcomeKind::Failed, 0},
-    // Without a result the exit is all there is.
+    // Without a result, only the exit counts.
     {Reported::Nothing, kClean, false, OutcomeKind::Exited, 0},
     {Reported::Nothing, ExitStatus::of_code(1), false, OutcomeKind::Exited, 1},
     {Reported::Nothing, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
@@ -72,7 +72,7 @@ const Row kRows[] = {
     {Reported::Nothing, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
     {Reported::SkipOnly, kClean, false, OutcomeKind::Exited, 0},
     {Reported::SkipOnly, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
-    // What we did to it is its end, unless it had told its result.
+    // If distrun ended the rank, that is its outcome, unless it had reported a result.
     {Reported::Nothing, kTerm, true, OutcomeKind::KilledByUs, 0},
     {Reported::Nothing, ExitStatus::of_signal(SIGKILL), true, OutcomeKind::KilledByUs, 0},
     {Reported::Nothing, kClean, true, OutcomeKind::KilledByUs, 0},
@@ -98,7 +98,7 @@ TEST_CASE("a skip has the reason that was told, or that of its exit code") {
   CHECK(outcome_at_end(state_of(Reported::Skip), ExitStatus::of_code(86)).text == "no CUDA");
   CHECK(outcome_at_end(RankState{}, ExitStatus::of_code(74)).text == "CUDA is not available.");
   RankState thread;
-  thread.shares_process = true;  // one rank's code would skip, or fail, the others
+  thread.shares_process = true;  // one rank's code would skip or fail the others
   CHECK(outcome_at_end(thread, ExitStatus::of_code(74)).kind == OutcomeKind::Exited);
   CHECK(outcome_at_end(thread, ExitStatus::of_code(10)).kind == OutcomeKind::Exited);
 }

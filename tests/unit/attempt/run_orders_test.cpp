@@ -1,4 +1,4 @@
-// The orders that ranks get, and the directories that are theirs.
+// The orders sent to ranks, and the ranks' directories.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>

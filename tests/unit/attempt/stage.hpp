@@ -1,6 +1,6 @@
 #pragma once
-// An attempt with everything it needs, its ranks played by the test. Graces and bounds are short and real:
-// tests check that nothing happens too early, and wait for what must happen.
+// An attempt with everything it needs; the test plays its ranks. Graces and bounds are short and real: tests check that
+// nothing happens too early, and wait for what must happen.
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace distrun::runner {
 
-// Keeps what a run tells, a line each: "rank end 2 failed".
+// Records a run's events, one line each: "rank end 2 failed".
 class Told final : public EventSink {
  public:
   std::vector<std::string> lines;
@@ -70,7 +70,7 @@ class Stage {
     settings.timeout = std::chrono::seconds(100);
   }
 
-  // Up to the ranks' start, which is the test's to play.
+  // Runs the attempt up to the start of its ranks, which the test plays.
   fake::World& begin() {
     attempt.emplace(*context(), test, 1, AttemptKind::First);
     boost::asio::co_spawn(loop.context(), attempt->run(), [this](std::exception_ptr error, AttemptRecord made) {
@@ -80,7 +80,7 @@ class Stage {
     testing::run_ready(loop);
     return *node.world;
   }
-  // To the attempt's own end.
+  // Runs the attempt to its end.
   AttemptRecord& finish() {
     if (!testing::run_until(loop, [&] { return record.has_value(); })) throw std::runtime_error("it does not end");
     return *record;
@@ -106,7 +106,7 @@ class Stage {
   Graces graces = short_graces();
   std::optional<AttemptRecord> record;
   std::unique_ptr<RunContext> run_context;
-  std::optional<Attempt> attempt;  // uses it to its own end
+  std::optional<Attempt> attempt;  // uses the context until destroyed
 
  private:
   const RunContext* context() {

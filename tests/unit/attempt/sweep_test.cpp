@@ -31,7 +31,7 @@ struct Broom {
     return *found;
   }
   std::string temp(const std::string& name) const { return places.temp_dir + "/" + name; }
-  // With which a rank worked when it ended.
+  // Creates a file that a rank held when it ended.
   std::string held(const std::string& name) {
     testing::write_file(temp(name), "");
     struct stat status {};
@@ -95,7 +95,7 @@ TEST_CASE("what stays is named once the grace is over, and ended") {
   CHECK(leaks[1].kind == LeakKind::File);
   CHECK(leaks[1].what == broom.temp("x"));
   CHECK_FALSE(leaks[1].removed);
-  CHECK(testing::exists(broom.temp("x")));  // it may be somebody's
+  CHECK(testing::exists(broom.temp("x")));  // it may belong to another program
   CHECK(broom.world->left.empty());
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("what a process that ends leaves behind is a leak") {
   CHECK(leaks[0].what == "4712 (hopper)");
 }
 
-// One that replaces itself is seen ending each time.
+// A process that replaces itself is seen ending each time.
 TEST_CASE("what is found only when the ending is ended is a leak, once") {
   Broom broom;
   broom.world->left = {{"4711 (hopper)", true}};
@@ -160,7 +160,7 @@ TEST_CASE("what carries the run's id is removed") {
 
 TEST_CASE("a process that does not go is named as such, once") {
   Broom broom;
-  broom.world->left = {{"4711 (stuck)", GENERATE(false, true)}};  // the kernel may clear it away for ever
+  broom.world->left = {{"4711 (stuck)", GENERATE(false, true)}};  // the kernel may take for ever to clear it away
   broom.world->ends_needed = 1'000'000;
   const std::vector<Leak>& leaks = broom.sweep();
   REQUIRE(leaks.size() == 1);

@@ -42,7 +42,7 @@ wire::RawStacks raw(std::uint64_t pc, std::size_t count = 1) {
   return stacks;
 }
 
-// What a probe would say: each of the batch was thrown in a frame of its own.
+// Returns a probe's answer: each throw of the batch is in a separate frame.
 evidence::Stacks names_for(const Throws::Batch& batch) {
   evidence::Stacks stacks;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -84,7 +84,7 @@ TEST_CASE("a library without debug information is passed over for who has called
                                                frame("deep", "/tests/ring.cpp", 41)};
   CHECK(placed(table).text == "map::at");
   CHECK(placed(table).line == 41);
-  // Where nothing has a file, the error keeps the one that it came with.
+  // If no frame has a file, the error keeps its original one.
   const RankError error = placed({table.front()});
   CHECK(error.text == "map::at, in json::parse");
   CHECK(error.file == "/libdistrun/runtime/tensor/core/shape.cpp");
@@ -115,7 +115,7 @@ TEST_CASE("errors that come while others are given names are the next batch") {
   throws.named(names_for(second), find);
   CHECK(errors[0].line == 40);
   CHECK(errors[2].line == 41);
-  // One look of all, with each frame found in the table that they share now.
+  // One snapshot of all, with each frame in the table that they now share.
   const evidence::Stacks all = throws.take();
   REQUIRE(all.processes.size() == 3);
   CHECK(all.table.at(all.processes[2].threads[0].frames[0]).line == 41);

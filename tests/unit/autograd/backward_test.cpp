@@ -31,7 +31,7 @@ struct MayFail {
   }
 };
 
-// A pass within a node of another, to a depth.
+// A pass within a node of another pass, nested to a depth.
 struct Nested {
   static Tensor forward(FunctionContext& context, const Tensor& x, std::int64_t depth) {
     context.data["depth"] = depth;
@@ -114,7 +114,7 @@ TEST_CASE("gradients of chosen inputs leave grad() alone and run nothing else") 
 
 TEST_CASE("a gradient of a gradient is that of the first one, written as operators") {
   const Tensor x = set_requires_grad(full({3}, 2.0));
-  const Tensor first = 3 * x * x;  // of the sum of x * x * x
+  const Tensor first = 3 * x * x;  // gradient of the sum of x * x * x
   CHECK(equal(gradients({sum(first)}, {x})[0], full({3}, 12.0)));
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("a pass may run within a node of another, however deep") {
   const Tensor a = leaf({1});
   constexpr std::int64_t kDepth = 300;
   backward(sum(apply<Nested>(a, kDepth)));
-  // Each level adds the gradients of two elements of the next: g(0) = 1, g(n) = 1 + 2 g(n - 1), at 300 beyond float32.
+  // Each level adds the gradients of two elements of the next: g(0) = 1, g(n) = 1 + 2 g(n - 1), beyond float32 at 300.
   CHECK(grad(a).item_as<float>() > 1e30f);
   set_grad(a, {});
   backward(sum(apply<Nested>(a, std::int64_t{3})));

@@ -37,7 +37,7 @@ double weighted(const TensorList& results, const TensorList& weights) {
   return total;
 }
 
-// The input with one element moved, on the device.
+// Returns the inputs with one element moved, on the device.
 TensorList moved(const TensorList& inputs, std::size_t which, std::size_t element, double step, Device device) {
   TensorList copies;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -48,7 +48,7 @@ TensorList moved(const TensorList& inputs, std::size_t which, std::size_t elemen
   return copies;
 }
 
-// As leaves on the device that lie in memory as the inputs do.
+// Returns the inputs as leaves on the device, with the same memory layout.
 TensorList leaves_of(const TensorList& inputs, Device device) {
   TensorList leaves;
   for (const Tensor& input : inputs) {
@@ -64,7 +64,7 @@ TensorList leaves_of(const TensorList& inputs, Device device) {
   return leaves;
 }
 
-// Against differences of `f`, a function of the inputs. What was not found is 0.
+// Compares the gradients with differences of `f`, a function of the inputs. Missing gradients count as 0.
 void check_found(const TensorList& found, const TensorList& inputs, Device device,
                  const std::function<double(const TensorList&)>& f) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -156,7 +156,7 @@ void check_gradients(const Function& function, const TensorList& inputs, Device 
 }
 
 void check_second_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random) {
-  // The inputs, and behind them the weights.
+  // The inputs, followed by the weights.
   TensorList all = inputs;
   for (const Tensor& result : function(leaves_of(inputs, device))) all.push_back(random.tensor(result.sizes()));
   const auto first = [&](const TensorList& leaves, bool create_graph) {
@@ -165,7 +165,7 @@ void check_second_gradients(const Function& function, const TensorList& inputs, 
                      {.create_graph = create_graph}, true);
   };
   const TensorList leaves = leaves_of(all, device);
-  TensorList roots, weights_of_roots, weights;  // gradients that are the same everywhere are no roots
+  TensorList roots, weights_of_roots, weights;  // gradients that are constant are not roots
   for (const Tensor& each : first(leaves, true)) {
     if (!each.defined()) continue;
     weights.push_back(tensor::to(random.tensor(each.sizes()), each.device()));

@@ -1,5 +1,4 @@
-// Where a gradient is kept as it came and where it is copied: in leaves, and in the map of a pass that leaves them
-// alone.
+// When a gradient is kept as it is and when it is copied: in leaves, and in the map of a pass that does not touch them.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/autograd/backward.hpp>
@@ -52,7 +51,7 @@ struct Expanding {
   static TensorList backward(FunctionContext&, TensorList) { return {expand(ones({1}), {5, 6})}; }
 };
 
-// A sparse gradient of rows, as tables have them.
+// A sparse gradient of rows, as for tables.
 struct TakesRows {
   static Tensor forward(FunctionContext&, const Tensor& table) { return sum(table); }
   static TensorList backward(FunctionContext&, TensorList) {
@@ -74,7 +73,7 @@ struct SparseForBoth {
 
 Tensor element(const Tensor& tensor) { return select(select(tensor, 0, 1), 0, 0); }
 
-// A pass as those of distributed autograd: gradients of leaves go into a map.
+// Runs a pass like those of distributed autograd: gradients of leaves go into a map.
 void run_into(autograd::GradientMap& map, const Tensor& root, bool retain_graph = false) {
   const auto task = tensor::make_ref<autograd::GraphTask>(autograd::PassOptions{retain_graph, &map});
   task->add_root(autograd::gradient_edge(root), ones_like(root));

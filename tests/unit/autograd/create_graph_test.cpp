@@ -18,7 +18,7 @@ Tensor given(const std::vector<double>& values) {
 std::vector<double> numbers(const Tensor& tensor) { return tensor::to_vector<double>(tensor); }
 Tensor derivative(const Tensor& of, const Tensor& x) { return gradients({sum(of)}, {x}, {}, kRecorded)[0]; }
 
-// Keeps its result.
+// Saves its result.
 struct Reciprocal {
   static Tensor forward(FunctionContext& context, const Tensor& x) {
     const Tensor result = 1 / x;
@@ -31,7 +31,7 @@ struct Reciprocal {
   }
 };
 
-// Keeps the second of its results.
+// Saves the second of its results.
 struct Powers {
   static TensorList forward(FunctionContext& context, const Tensor& x) {
     TensorList results{x * x, x * x * x};
@@ -72,7 +72,7 @@ TEST_CASE("without create_graph gradients have no graph, and formulas record not
   const Tensor y = apply<SeesMode>(x) * x;
   CHECK_FALSE(requires_grad(gradients({y}, {x}, {}, {.retain_graph = true})[0]));
   CHECK_FALSE(SeesMode::was_recorded);
-  const NoGradGuard off;  // the pass records all the same
+  const NoGradGuard off;  // the pass records nevertheless
   CHECK(requires_grad(gradients({y}, {x}, {}, kRecorded)[0]));
   CHECK(SeesMode::was_recorded);
   CHECK_FALSE(is_grad_enabled());
@@ -83,12 +83,12 @@ TEST_CASE("grad() of a leaf has a graph, to which later passes add") {
   backward(pow(x, 3), {}, kRecorded);
   CHECK(numbers(grad(x)) == std::vector<double>{12});
   const Tensor first = grad(x);
-  backward(square(first), {}, {.retain_graph = true});  // of 9 x^4, which is 36 x^3
+  backward(square(first), {}, {.retain_graph = true});  // gradient of 9 x^4: 36 x^3
   CHECK(numbers(grad(x)) == std::vector<double>{12 + 288});
   backward(x * 5, {}, kRecorded);
   CHECK(numbers(grad(x)) == std::vector<double>{305});
-  CHECK(numbers(derivative(grad(x), x)) == std::vector<double>{12});  // of 3 x^2 + constants
-  set_grad(x, Tensor());                                              // it leads back to x
+  CHECK(numbers(derivative(grad(x), x)) == std::vector<double>{12});  // derivative of 3 x^2 + constants
+  set_grad(x, Tensor());                                              // breaks the cycle: the gradient leads back to x
 }
 
 TEST_CASE("a leaf whose gradient leads back to it is freed once that is taken away") {
@@ -142,7 +142,8 @@ TEST_CASE("hooks see recorded gradients, and what they return is in the graph") 
   register_hook(x, [](const Tensor& gradient) { return requires_grad(gradient) ? square(gradient) : gradient; });
   const Tensor first = derivative(y, x);
   CHECK(numbers(first) == std::vector<double>{3600});
-  CHECK(numbers(gradients({first}, {x})[0]) == std::vector<double>{2400});  // of 400 x^2; the hook has seen 2400, too
+  // gradient of 400 x^2; the hook has seen 2400, too
+  CHECK(numbers(gradients({first}, {x})[0]) == std::vector<double>{2400});
 }
 
 TEST_CASE("gradients of other dtypes keep their graph") {

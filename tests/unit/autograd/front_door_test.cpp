@@ -1,4 +1,4 @@
-// What users of tensors type, through the one header that they include.
+// Tensor code as users write it, with the one header that they include.
 #include <distrun/tensors.hpp>
 
 #include <catch2/catch.hpp>
@@ -68,7 +68,7 @@ TEST_CASE("an index selects, and what it selects can be assigned to") {
   CHECK(to_vector<float>(x) == std::vector<float>{1, 2, 3, 8, 7, 0.5});
   CHECK_THROWS_AS(x[2], Error);
   Tensor name = x[0];
-  name = x[1];  // a name becomes another tensor's, and nothing is written
+  name = x[1];  // rebinds the name; nothing is written
   CHECK(x[0][0].item<float>() == 1);
   CHECK(name[0].item<float>() == 8);
 }
@@ -143,7 +143,7 @@ TEST_CASE("what is printed says whether a gradient is wanted, and where the tens
   CHECK(shown(clone(to(w, F64))) == "tensor([1., 1.], dtype=float64, grad_fn=<CloneBackward0>)");
   CHECK(shown(detach(w)) == "tensor([1., 1.])");
   const Tensor y = w * 3, part = y[0];
-  y += 1;  // makes the view's place in the graph anew
+  y += 1;  // recreates the view's node in the graph
   CHECK(shown(part).find("grad_fn=<") != std::string::npos);
 }
 

@@ -27,7 +27,7 @@ struct Cube {
   }
 };
 
-// Of a list; two results, of which one has no gradient.
+// Takes a list; has three results, one of them without a gradient.
 struct SumAndSign {
   static TensorList forward(FunctionContext& context, const TensorList& list) {
     TensorList results = {list[0] + list[1], gt(list[0], 0), list[0] * 1};
@@ -52,7 +52,7 @@ struct Doubles {  // in place
   static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 2}; }
 };
 
-// What it is given, and a view of it: the gradient is ten times that of the view.
+// The identity, and a view of it: the gradient is ten times that of the view.
 struct TenTimes {
   static Tensor forward(FunctionContext&, const Tensor& x) { return x; }
   static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 10}; }
@@ -76,7 +76,7 @@ struct ScaleSecond {
   }
 };
 
-// Gives its argument back, and says that it has no gradient.
+// Returns its argument, marked as not differentiable.
 struct Constant {
   static Tensor forward(FunctionContext& context, const Tensor& x) {
     context.mark_non_differentiable({x});
@@ -85,7 +85,7 @@ struct Constant {
   static TensorList backward(FunctionContext&, TensorList) { return {{}}; }
 };
 
-struct Forgets {  // what it has changed
+struct Forgets {  // does not return the changed tensor
   static Tensor forward(FunctionContext& context, const Tensor& x) {
     mul_(x, 2);
     context.mark_dirty({x});
@@ -159,7 +159,7 @@ TEST_CASE("a function may change its argument in place") {
   const Tensor y = x * 1;
   const Tensor z = apply<Doubles>(y);
   CHECK(z.is_same(y));
-  CHECK(y.use_count() == 2);  // what the node keeps is not y, which has the node
+  CHECK(y.use_count() == 2);  // the node does not keep y, which has the node
   CHECK(grad_fn(y)->name() == "DoublesBackward");
   const Tensor base = x * 3;
   apply<Doubles>(narrow(base, 0, 0, 1));

@@ -6,7 +6,7 @@ namespace distrun::test {
 namespace {
 
 constexpr int kSeeds = 12;
-// Of gradients of gradients, each of which takes several passes for each element.
+// For gradients of gradients, which take several passes for each element.
 constexpr int kSecondSeeds = 3, kSecondSeedsOfGpu = 1;
 
 void check_all(const Cases& cases, Device device) {
@@ -20,7 +20,7 @@ void check_all(const Cases& cases, Device device) {
   }
 }
 
-// Those of sparse tensors are refused.
+// Gradients of gradients of sparse tensors are refused.
 void check_all_twice(const Cases& cases, Device device, int seeds) {
   for (const auto& [name, make_case] : cases) {
     const bool is_refused = name.find("sparse") != std::string::npos;

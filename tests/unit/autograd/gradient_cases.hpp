@@ -1,7 +1,7 @@
 #pragma once
-// Cases for check_gradients(): operators with random inputs of the sizes that they take. Every operator that has a
-// gradient is checked in all its overloads, over seeded shapes with zero sizes, broadcasting and views, on the CPU and
-// on a GPU: a virtual one, and one of the emulated CUDA, in a binary each.
+// Cases for check_gradients(): operators with random inputs of suitable sizes. Every operator with a gradient is
+// checked in all its overloads, over seeded shapes with zero sizes, broadcasting and views, on the CPU and on a GPU: a
+// virtual one, and one of the emulated CUDA, in a binary each.
 #include <map>
 #include <string>
 #include <vector>
@@ -20,16 +20,16 @@ using Sizes = std::vector<Dims>;
 
 inline TensorList one(Tensor tensor) { return {std::move(tensor)}; }
 
-// Of two tensors that stretch to common sizes.
+// A case with two tensors that broadcast to common sizes.
 MakeCase binary(std::function<Tensor(const Tensor&, const Tensor&)> function);
-// The first keeps its sizes: for operators in place, on a clone.
+// The first tensor keeps its sizes: for in-place operators, on a clone.
 MakeCase in_place(std::function<void(const Tensor&, const Tensor&)> function);
 MakeCase unary(std::function<Tensor(const Tensor&)> function, std::size_t least_rank = 0);
-// Of tensors whose sizes are made of the same random numbers n, k, m, l.
+// A case with tensors whose sizes derive from the same random numbers n, k, m, l.
 using MakeSizes = std::function<Sizes(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
 MakeCase sized(MakeSizes sizes, Function function);
 
-// All that are checked, by family. gradient_coverage_test.cpp finds operators without one.
+// All checked cases, by family. gradient_coverage_test.cpp finds operators without one.
 Cases elementwise_cases();
 Cases in_place_cases();
 Cases reduction_cases();
@@ -48,7 +48,7 @@ Cases view_cases();
 Cases copy_cases();
 Cases changed_view_cases();
 
-// With several seeds each.
+// Checks each case with several seeds.
 void check_on_all_devices(const Cases& cases);
 
 }  // namespace distrun::test

@@ -1,5 +1,5 @@
-// Every operator of the table has a gradient that is checked, or a reason to have none: one that comes without either
-// fails here. Which operators a case checks is not said by its name but seen while it runs.
+// Every operator of the table has a checked gradient, or a reason to have none; otherwise this test fails. The
+// operators of a case are observed while it runs, not derived from its name.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -13,7 +13,7 @@
 namespace distrun::test {
 namespace {
 
-// Operators whose results no gradient leads through, and why.
+// Operators with results that pass on no gradient, and why.
 const std::map<std::string, std::string> kNoGradient = {
     {"eq", "true or false"},
     {"ne", "true or false"},
@@ -51,10 +51,10 @@ const std::map<std::string, std::string> kNoGradient = {
     {"zeros_like", "made of nothing"},
 };
 
-// Operators that are another one, with an argument of their own.
+// Operators that are another one with a fixed argument.
 const std::map<std::string, std::string> kIsAnother = {{"cpu", "to"}, {"cuda", "to"}, {"flatten", "reshape"}};
 
-// While it lives: the names of the operators that get a tensor whose gradient is wanted.
+// During its lifetime, collects the names of operators that get a tensor with a wanted gradient.
 class SeenOperators : public autograd::ScopeHook {
  public:
   SeenOperators() : before_(autograd::set_scope_hook(this)) {}

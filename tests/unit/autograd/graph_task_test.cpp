@@ -1,4 +1,4 @@
-// Passes that others feed, as those of distributed autograd are.
+// Passes with gradients from outside, like those of distributed autograd.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -21,7 +21,7 @@ using autograd::GraphTask;
 using autograd::Ref;
 using testing::leaf;
 
-// Stands for tensors that were sent away: gradients come from outside.
+// Stands for tensors that were sent away: their gradients come from outside.
 class Sent final : public autograd::Node {
  public:
   explicit Sent(const Tensor& tensor) {

@@ -219,7 +219,7 @@ TEST_CASE("a leaf that needs no gradient any more gets none from graphs that hav
   CHECK(equal(grad(w), ones({3})));
   CHECK(hooked == 1);
   set_requires_grad(w, false);
-  backward(loss);  // what it has stays
+  backward(loss);  // the existing gradient stays
   CHECK(equal(grad(w), ones({3})));
   CHECK(equal(grad(v), full({3}, 3.0)));
 }

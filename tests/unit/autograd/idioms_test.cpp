@@ -1,4 +1,4 @@
-// What people of the field type, as they type it: that it compiles, and is what they mean.
+// Idioms of the field as users type them: they compile and have the expected meaning.
 #include <catch2/catch.hpp>
 
 #include <distrun/tensors.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// The leaf that most graphs of these tests begin with.
+// The leaf at the start of most graphs in these tests.
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 

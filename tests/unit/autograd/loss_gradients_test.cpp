@@ -8,7 +8,7 @@
 namespace distrun::test {
 namespace {
 
-// A class for each sample of [n, classes, ...]; the same for all inputs of these sizes.
+// Returns a class for each sample of [n, classes, ...]; the same for all inputs of these sizes.
 Tensor classes_for(const Tensor& input) {
   Dims sizes = input.sizes();
   const std::int64_t classes = sizes[1];

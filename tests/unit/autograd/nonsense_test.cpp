@@ -1,5 +1,5 @@
-// Operators that are called with what makes no sense: tensors that are undefined or odd, numbers that are absurd. Each
-// call ends with an Error or with a result that can be read; a sanitizer sees what else happens.
+// Calls operators with nonsense: undefined or odd tensors, absurd numbers. Each call must end with an Error or with a
+// readable result; a sanitizer sees what else happens.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -46,7 +46,7 @@ Value sound_value(Parameter parameter) {
   return std::monostate();
 }
 
-// What an operator can be called with, so that it has a result.
+// Returns arguments with which an operator has a result.
 std::vector<Value> sound_arguments(const std::string& name, const Overload& overload) {
   const Tensor square = ones({2, 2}), batch = ones({2, 2, 2}), images = ones({1, 2, 4, 4});
   const Tensor numbers = tensor::from_values<Int>({0, 1}), sparse = sparse_of({2, 3}, {3}, {2, 2});
@@ -106,7 +106,7 @@ class Nonsense {
  public:
   explicit Nonsense(std::uint64_t seed) : rng_(seed) {}
 
-  // Those of a sound call, some of them as they are.
+  // Returns a sound call's arguments, some of them replaced or changed.
   std::vector<Value> instead_of(const std::vector<Value>& sound, const Overload& overload) {
     std::vector<Value> arguments = sound;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -149,7 +149,7 @@ class Nonsense {
   }
   bool is_likely() { return rng_.below(2) == 0; }
   Tensor tensor() { return one_of(kOddTensors)(); }
-  // As it is, if it can't be changed like that.
+  // Returns a changed tensor, or a clone if that change is impossible.
   Tensor changed(const Tensor& tensor) {
     try {
       return is_likely() ? clone(tensor) : one_of(kChanges)(tensor);
@@ -157,7 +157,7 @@ class Nonsense {
       return clone(tensor);
     }
   }
-  // Mostly such as might be right.
+  // Returns mostly plausible integers.
   Int integer() { return is_likely() ? static_cast<Int>(rng_.below(4)) : one_of(kOddIntegers); }
   Value number() {
     switch (rng_.below(3)) {
@@ -170,7 +170,7 @@ class Nonsense {
   base::Rng rng_;
 };
 
-// Looks at every element, and passes gradients to what it was made of.
+// Reads every element, and passes gradients to the sources of the result.
 void look_at(const Tensor& result) {
   tensor::to_string(result);
   if (result.defined() && requires_grad(result) && result.numel() < 1000) backward(result, tensor::ones_like(result));
@@ -182,7 +182,7 @@ void look_at(const Value& result) {
   }
 }
 
-// Empty if there was a result, which is looked at then.
+// Returns the error; empty if there was a result, which is then read.
 std::string error_of(const Overload& overload, const std::vector<Value>& arguments) {
   Value result;
   try {
@@ -192,12 +192,12 @@ std::string error_of(const Overload& overload, const std::vector<Value>& argumen
   }
   try {
     look_at(result);
-  } catch (const Error&) {  // a pass may refuse what an operator does not
+  } catch (const Error&) {  // a pass may refuse what an operator accepts
   }
   return {};
 }
 
-// With tensors that operators made of leaves: so that it is recorded.
+// Replaces tensors by results of operators on leaves, so that the call is recorded.
 std::vector<Value> recorded_arguments(const std::vector<Value>& sound) {
   std::vector<Value> arguments = sound;
   for (Value& argument : arguments) {
@@ -212,14 +212,14 @@ std::string message_of(const Overload& overload, const std::vector<Value>& argum
   return testing::error_of([&] { overload.run(arguments); }).what();
 }
 
-// As texts of errors have it: "softmax" of "nn::softmax".
+// Returns the name as in errors: "softmax" for "nn::softmax".
 std::string short_name(const std::string& name) {
   const std::size_t at = name.rfind(':');
   return at == std::string::npos ? name : name.substr(at + 1);
 }
 
-// Of what is wrong before an operator is called: texts that the table turns into dtypes and devices, devices that are
-// not there, and lists of sizes that are too long.
+// Returns whether the error comes from the table, before the operator: texts for dtypes and devices, missing devices,
+// lists of sizes that are too long.
 bool is_of_the_table(const std::string& text) {
   const auto has = [&text](const char* part) { return text.find(part) != std::string::npos; };
   return has("there is no dtype") || has(" is no device") || has(" is not there: ") || has("a tensor has at most ");
@@ -257,7 +257,7 @@ TEST_CASE("every operator of the table refuses an undefined tensor where one is 
             CHECK_THAT(message_of(overload, arguments), Contains("undefined"));
           }
           break;
-        case Parameter::OptionalTensor:  // as if it were left out
+        case Parameter::OptionalTensor:  // like an omitted argument
           arguments[i] = Tensor();
           CHECK(error_of(overload, arguments).empty());
           break;
@@ -281,7 +281,7 @@ TEST_CASE("whatever operators are called with, they end with a result or with an
       CHECK((text.empty() || is_of_the_table(text) || text.find(short_name(name) + ": ") == 0));
       results += text.empty() ? 1 : 0;
     }
-    CHECK(results > 0);  // not all of it makes no sense
+    CHECK(results > 0);  // some calls make sense
   });
   CHECK(tensor::CalledOperator::name() == nullptr);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors of every kind that an operator might not expect, and what may be wrong with one that would do.
+// Tensors of every kind that an operator might not expect, and defects of otherwise suitable ones.
 #include <cstdint>
 
 #include <distrun/runtime/autograd/gradient.hpp>
@@ -17,7 +17,7 @@ inline Tensor sparse_of(const Dims& indices, const Dims& values, const Dims& siz
   return sparse_coo(sparse_indices(indices), ones(values), sizes);
 }
 
-// Of every kind that an operator might not expect.
+// Tensors of every kind that an operator might not expect.
 inline Tensor (*const kOddTensors[])() = {
     [] { return Tensor(); },
     [] { return ones({}); },
@@ -141,7 +141,7 @@ inline Tensor (*const kOddTensors[])() = {
     },
 };
 
-// What would do, but for something.
+// Changes that make a suitable tensor unsuitable.
 inline Tensor (*const kChanges[])(const Tensor&) = {
     [](const Tensor& tensor) { return clone(tensor); },
     [](const Tensor& tensor) { return set_requires_grad(clone(tensor)); },

@@ -1,5 +1,5 @@
-// Which lines reports of stream order name: those of this file that called the operators, or that began the pass, and
-// never those of the runtime that put the kernels on their streams.
+// Reports of stream order name the lines of this file that called the operators or began the pass, never those of the
+// runtime that launched the kernels.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -24,7 +24,7 @@ const Device kSitesGpu = device::cuda(0);
 
 std::string at_line(int line) { return " at " __FILE__ ":" + std::to_string(line) + " on "; }
 
-// What is reported while the action runs.
+// Returns the reports while the action runs.
 std::string reports_of(const std::function<void()>& action) {
   const testing::OrderReports reports;
   action();
@@ -97,7 +97,7 @@ TEST_CASE("copies and conversions have the lines that called them") {
   CHECK_THAT(text, Contains("the write by copy" + at_line(copied)) && Contains(at_line(converted)));
 }
 
-// A pass of which nothing orders what the user changes afterwards.
+// A pass that is not ordered before the user's later changes.
 TEST_CASE("what a backward pass does has the line that began it, and the formula") {
   const Tensor x = set_requires_grad(made_on_gpu()), factor = made_on_gpu();
   const Stream side = device::stream_from_pool(kSitesGpu);

@@ -1,5 +1,5 @@
-// Random graphs with operators on random streams of two devices: their gradients are those of the same graph on
-// the default streams, and no access is out of order.
+// Random graphs with operators on random streams of two devices: their gradients equal those of the same graph on the
+// default streams, and no access is out of order.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/autograd/backward.hpp>
@@ -15,7 +15,7 @@ namespace {
 using testing::StreamGraph;
 using testing::Streams;
 
-// All leaves' gradients of the sum of all values, on the CPU.
+// Returns all leaves' gradients of the sum of all values, on the CPU.
 TensorList gradients_of(const StreamGraph& graph, int passes) {
   const Tensor loss = graph.loss();
   for (int pass = 0; pass < passes; ++pass) backward(loss, {}, {.retain_graph = true});

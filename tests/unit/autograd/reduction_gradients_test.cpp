@@ -8,7 +8,7 @@
 namespace distrun::test {
 namespace {
 
-// Of a matrix with elements, in which one size may be left out.
+// A case with a nonempty matrix.
 MakeCase of_matrix(std::function<Tensor(const Tensor&)> function) {
   return sized(
       [](auto n, auto k, auto, auto) {
@@ -16,7 +16,7 @@ MakeCase of_matrix(std::function<Tensor(const Tensor&)> function) {
       },
       [function](auto& in) { return one(function(in[0])); });
 }
-// Of three dimensions with several elements each.
+// A case with three dimensions and several elements in each.
 MakeCase of_block(std::function<Tensor(const Tensor&)> function) {
   return sized(
       [](auto n, auto k, auto m, auto) {
@@ -25,7 +25,7 @@ MakeCase of_block(std::function<Tensor(const Tensor&)> function) {
       [function](auto& in) { return one(function(in[0])); });
 }
 
-// int64 [...] with numbers below `count`, the same each time.
+// Returns an int64 tensor with numbers below `count`, the same each time.
 Tensor numbers_like(const Dims& sizes, std::int64_t count, Device device) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = 0; i < device::count_of(sizes); ++i) numbers.push_back(i * 5 % count);

@@ -33,9 +33,9 @@ Cases embedding_cases() {
 
 namespace {
 
-// Of sparse tensors: the values are the input. Two have the same sizes, and share some places.
+// A case of sparse tensors with the values as inputs. Two have the same sizes, and share some indices.
 MakeCase sparse(std::function<Tensor(const Tensor&, const Tensor&)> function) {
-  const auto first = [](const Tensor& values) {  // one place twice
+  const auto first = [](const Tensor& values) {  // one index twice
     const auto places = tensor::from_values<std::int64_t>({0, 1, 1, 1, 2, 0, 2, 2}, {2, 4}, values.device());
     return sparse_coo(places, values, {2, 3, 2});
   };

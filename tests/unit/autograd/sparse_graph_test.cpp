@@ -1,4 +1,4 @@
-// What sparse tensors keep in a graph, and what may change meanwhile.
+// What a graph keeps of sparse tensors, and which later changes are allowed.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -16,7 +16,7 @@ using testing::leaf;
 using Floats = std::vector<float>;
 
 Tensor places() { return tensor::from_values<std::int64_t>({0, 1, 1, 1, 0, 2}, {2, 3}); }
-// Of [2, 3], with three entries.
+// Returns a [2, 3] matrix with three entries.
 Tensor matrix_of(const Tensor& values) { return sparse_coo(places(), values, {2, 3}); }
 
 Floats floats(const Tensor& tensor) { return tensor::to_vector<float>(tensor); }

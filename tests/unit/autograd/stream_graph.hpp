@@ -1,5 +1,5 @@
 #pragma once
-// Random graphs with operators on random streams of two devices: for tests that compare their gradients with those of
+// Random graphs with operators on random streams of two devices, for tests that compare their gradients with those of
 // the same graph on the default streams.
 #include <cstdint>
 #include <functional>
@@ -25,7 +25,7 @@ Tensor on_stream(device::Stream stream, Make make) {
   return make();
 }
 
-// Runs on the current stream of the device that has both tensors. The constants keep all numbers exact.
+// Runs on the current stream of the tensors' device. The constants keep all numbers exact.
 inline Tensor stream_graph_operator(std::size_t kind, const Tensor& a, const Tensor& b) {
   switch (kind) {
     case 0: return a + b;
@@ -37,13 +37,13 @@ inline Tensor stream_graph_operator(std::size_t kind, const Tensor& a, const Ten
 }
 inline constexpr std::size_t kStreamGraphOperators = 5;
 
-// A tensor and the stream on which it was made.
+// A tensor and the stream that computed it.
 struct MadeOn {
   Tensor tensor;
   device::Stream stream;
 };
 
-// Makes a tensor ready for another stream, in the way that users must do it.
+// Makes a tensor ready for another stream, as users have to do.
 inline Tensor used_on(device::Stream reader, const MadeOn& made) {
   if (made.stream == reader) return made.tensor;
   device::Event ready;
@@ -53,10 +53,10 @@ inline Tensor used_on(device::Stream reader, const MadeOn& made) {
   return made.tensor;
 }
 
-// The same seed makes the same operators on any streams.
+// The same seed gives the same operators on any streams.
 class StreamGraph {
  public:
-  // Makes the value of an operator, of tensors on one device, on its current stream.
+  // Computes an operator on tensors of one device, on its current stream.
   using Run = std::function<Tensor(std::size_t kind, const Tensor& a, const Tensor& b)>;
 
   StreamGraph(std::uint32_t seed, Streams streams, Run run = stream_graph_operator)
@@ -70,7 +70,7 @@ class StreamGraph {
   }
 
   const TensorList& leaves() const { return leaves_; }
-  // The sum of all values, on the current stream of the first device.
+  // Returns the sum of all values, on the current stream of the first device.
   Tensor loss() const {
     Tensor loss = full({}, 0, {tensor::DType::F64, device::cuda(0)});
     const device::Stream home = device::current_stream(device::cuda(0));
@@ -92,7 +92,7 @@ class StreamGraph {
     return is_default ? device::default_stream(device) : device::stream_from_pool(device);
   }
 
-  // The copy is made on a stream of the tensor's device, and is there for the reader afterwards.
+  // The copy runs on a stream of the tensor's device, and is then ready for the reader.
   static Tensor to_device(const Tensor& tensor, device::Stream stream, device::Stream reader) {
     if (stream.device() == reader.device()) return used_on(reader, {tensor, stream});
     return on_stream(stream, [&] { return on_stream(reader, [&] { return to(tensor, reader.device()); }); });

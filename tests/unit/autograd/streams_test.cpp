@@ -1,5 +1,5 @@
-// Passes over graphs of GPUs: which stream a node runs on, and who waits for whom. The virtual driver's check of stream
-// order sees what is missing, however the streams happen to run.
+// Passes over graphs on GPUs: the stream of each node, and the waits between streams. The virtual driver's check of
+// stream order detects missing waits no matter how the streams happen to run.
 #include <latch>
 #include <mutex>
 
@@ -36,7 +36,7 @@ struct SeesStream {
   }
 };
 
-// Of two ranks that are threads: each one's node waits for the other's.
+// Used by two ranks that are threads: each rank's node waits for the other's.
 std::latch both{2};
 struct MeetsOtherRank {
   static Tensor forward(FunctionContext&, const Tensor& x) { return x * 1; }
@@ -57,7 +57,7 @@ TEST_CASE("a pass whose worker can't be started says so, and the next one runs")
   state.rank = &rank;
   const core::ThreadStateGuard as_rank(state);
   const Tensor a = leaf_on(kFirst);
-  const Tensor y = sum(cpu(a * 2));  // its last node is one of the CPU
+  const Tensor y = sum(cpu(a * 2));  // its last node is on the CPU
   const Tensor on_gpu = sum(a);
   {
     const test::NoThreads none;
@@ -91,7 +91,7 @@ TEST_CASE("a node runs on the stream of its forward call, and the caller's strea
 TEST_CASE("gradients of several roots are added in one order, however fast the device's worker is") {
   test::gpu();
   const Tensor a = leaf_on(kFirst, {1});
-  TensorList roots;  // so many that the worker has begun long before the last of them is given to it
+  TensorList roots;  // so many that the worker begins long before it gets the last of them
   for (int i = 0; i < 1000; ++i) roots.push_back(a * (i % 2 == 0 ? 1.0 / (i + 1) : 1e7 / i));
   backward(roots, {}, {.retain_graph = true});
   const auto first = cpu(grad(a)).item_as<float>();
@@ -131,7 +131,7 @@ TEST_CASE("gradients cross streams and devices in order") {
 TEST_CASE("threads run passes over two devices at once, also within nodes") {
   test::gpu();
   const Tensor shared = leaf_on(kFirst);
-  cpu(shared);  // what made it is done, for all threads
+  cpu(shared);  // orders its creation before all threads
   constexpr int kThreads = 4, kPasses = 20;
   {
     std::vector<base::Thread> threads;
@@ -180,7 +180,7 @@ TEST_CASE("a map of gradients lets the reader's stream wait") {
 
 TEST_CASE("nodes of ranks that are threads may wait for each other on one GPU") {
   test::gpu();
-  static auto* const ranks = new core::RankState[2];  // the workers know them until the process ends
+  static auto* const ranks = new core::RankState[2];  // the workers refer to them until the process ends
   const auto pass = [](core::RankState& rank) {
     core::thread_state().rank = &rank;
     const Tensor a = leaf_on(kFirst);

@@ -1,4 +1,4 @@
-// Undefined tensors where the operator table does not come: functions that users call in C++ alone.
+// Undefined tensors in functions outside the operator table, which users call only in C++.
 #include <catch2/catch.hpp>
 
 #include <functional>

@@ -81,7 +81,7 @@ Cases copy_cases() {
   };
 }
 
-// In-place operators on views change the base, and what else was made of it.
+// In-place operators on views change the base, and everything derived from it.
 Cases changed_view_cases() {
   const auto matrices = [](auto n, auto k, auto, auto) { return Sizes{{n + 1, k + 1}, {k + 1}}; };
   return {

@@ -21,7 +21,7 @@ namespace {
 struct Opaque {};
 enum class Color { Red = 3 };
 
-// Runs `body` in a child; what it wrote to stderr, and how it ended.
+// Runs `body` in a child; returns its stderr and how it ended.
 template <class Body>
 std::pair<std::string, int> in_child(Body body) {
   distrun::base::FdPair pipe = distrun::base::make_pipe();

@@ -42,7 +42,7 @@ TEST_CASE("a file beyond the limit is an error where the signal is kept away, an
         }) == EFBIG);
   CHECK(under_small_file_limit([] {
           { const distrun::base::NoFileSizeSignal no_signal; }
-          return grow();  // it is the program's again
+          return grow();  // the program has its own handling again
         }) == -SIGXFSZ);
 }
 

@@ -8,7 +8,7 @@ using distrun::base::Rng;
 
 namespace {
 
-// The definition, as directly as it can be written; exponential.
+// The definition, written as directly as possible; exponential.
 bool matches(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {
@@ -56,10 +56,10 @@ TEST_CASE("a glob matches what its definition says, on random patterns") {
     matched += wanted ? 1 : 0;
     if (glob_match(pattern, text) != wanted) FAIL("'" << pattern << "' on '" << text << "' should be " << wanted);
   }
-  CHECK(matched > 1000);  // the comparison is no empty one
+  CHECK(matched > 1000);  // the comparison is not vacuous
 }
 
-TEST_CASE("many stars cost no exponential time") {  // else it would not end
+TEST_CASE("many stars cost no exponential time") {  // otherwise it would not end
   std::string pattern;
   for (int i = 0; i < 1000; ++i) pattern += "*a";
   const std::string text(5000, 'a');

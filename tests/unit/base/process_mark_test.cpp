@@ -1,4 +1,4 @@
-// Objects of a process, in processes that are forked from it.
+// Objects of a process, used in forked processes.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>

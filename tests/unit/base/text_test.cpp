@@ -15,7 +15,7 @@ namespace {
 const std::string kReplacement = "\xef\xbf\xbd";
 
 std::string random_bytes(Rng& rng, std::uint64_t size_max) {
-  // Bytes that matter to UTF-8, terminals and shells are more likely than chance would have them.
+  // Makes bytes that matter to UTF-8, terminals and shells more frequent.
   static constexpr std::string_view kSpecial = "\xc2\x80\x9b\xe0\xa0\xed\x9f\xf4\x8f\xbf\x1b\n\r\t '\\\"*?\x7f\0"sv;
   std::string text;
   for (std::uint64_t i = rng.below(size_max + 1); i > 0; --i) {
@@ -34,7 +34,7 @@ TEST_CASE("valid UTF-8 stays as it is") {
 TEST_CASE("bytes that are no UTF-8 are replaced one by one") {
   CHECK(valid_utf8("a\xff"
                    "b") == "a" + kReplacement + "b");
-  CHECK(valid_utf8("\xc3") == kReplacement);                                        // cut short
+  CHECK(valid_utf8("\xc3") == kReplacement);                                        // truncated
   CHECK(valid_utf8("\xc0\xaf") == kReplacement + kReplacement);                     // overlong
   CHECK(valid_utf8("\xed\xa0\x80") == kReplacement + kReplacement + kReplacement);  // a surrogate
   CHECK(valid_utf8("\xf4\x90\x80\x80").size() == 12);                               // beyond U+10FFFF
@@ -93,7 +93,7 @@ TEST_CASE("a shell reads back what was quoted for it") {
   Rng rng(5);
   for (int i = 0; i < 20; ++i) {
     std::string word = random_bytes(rng, 20);
-    std::erase(word, '\0');  // no argument can hold it
+    std::erase(word, '\0');  // an argument cannot contain it
     const std::string command = "printf %s " + shell_quoted(word);
     FILE* shell = ::popen(command.c_str(), "r");
     REQUIRE(shell != nullptr);

@@ -53,7 +53,7 @@ TEST_CASE("a descriptor that is no board of that many ranks is refused") {
   CHECK_THROWS_AS(RankBoard(-1, 0, 2), Error);
   struct stat all {};
   REQUIRE(::fstat(board.fd(), &all) == 0);
-  const base::Fd open(::memfd_create("a test", MFD_CLOEXEC));  // of its size, which is not sealed
+  const base::Fd open(::memfd_create("a test", MFD_CLOEXEC));  // of the same size, which is not sealed
   REQUIRE(::ftruncate(open.get(), all.st_size) == 0);
   CHECK_THROWS_AS(RankBoard(open.get(), 0, 2), Error);
 }

@@ -128,7 +128,7 @@ TEST_CASE("a cell that threads claim in turns belongs to one at a time") {
 }
 
 TEST_CASE("a cell whose writer stopped in the middle is passed over, by readers and by writers") {
-  // The first word of a cell is its sequence number: an odd one says that somebody writes.
+  // The first word of a cell is its sequence number; it is odd during a write.
   SeqCell<Record> cell;
   REQUIRE(cell.try_write(filled_with(7)));
   reinterpret_cast<std::atomic<std::uint64_t>*>(&cell)->store(3);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kNever = base::TimePoint::max();
 
-// A slot as a fresh board has it, and its writer.
+// A slot of a new board, and its writer.
 struct OneSlot {
   std::unique_ptr<Slot> slot = std::make_unique<Slot>();
   SlotWriter writer{slot.get()};

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// With the options as they are.
+// Completes with the real options.
 Candidates found(const Words& words) { return candidates_for(describe_commands(), words); }
 
 Words texts_of(const Candidates& candidates) {
@@ -41,7 +41,7 @@ TEST_CASE("the first word may be a command, a plugin or an option of run") {
 TEST_CASE("options of a command are found by their beginning, and described") {
   CHECK(texts_of(found({"run", "--timeout-s"})) == Words{"--timeout-scale"});
   CHECK(texts_of(found({"list", "--js"})) == Words{"--json"});
-  CHECK(found({"list", "--junit"}).words.empty());  // that is an option of run
+  CHECK(found({"list", "--junit"}).words.empty());  // an option of run only
   CHECK_FALSE(found({"--world-size"}).words.front().description.empty());
 }
 

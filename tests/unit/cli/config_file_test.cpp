@@ -133,7 +133,7 @@ TEST_CASE("what cannot be read is named, with the way out") {
   CHECK(refused(scratch.path() + "/none.toml").find("--config none") != std::string::npos);
   CHECK(refused(scratch.path()).find("this is no file") != std::string::npos);
   REQUIRE(::mkfifo((scratch.path() + "/pipe").c_str(), 0600) == 0);
-  CHECK(refused(scratch.path() + "/pipe").find("this is no file") != std::string::npos);  // and nobody waits for it
+  CHECK(refused(scratch.path() + "/pipe").find("this is no file") != std::string::npos);  // and opening does not block
 }
 
 TEST_CASE("what stands for itself is no path, also where files are wanted") {

@@ -1,4 +1,4 @@
-// How many GPUs a machine has is read from its device nodes.
+// The number of a machine's GPUs is derived from its device nodes.
 #include "commands/gpus.hpp"
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ TEST_CASE("GPUs are counted whatever their numbers, as a container has them") {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   CHECK(count_cuda_devices(scratch.path()).count == 0);
   CHECK(count_cuda_devices(scratch.path()).why_none == "this machine has no NVIDIA device");
-  // A character device each, like those; what else drivers and people put there is none.
+  // Each is a character device, like GPU nodes; other files of drivers and users are not.
   for (const char* node : {"nvidia3", "nvidia5", "nvidiactl"}) {
     std::filesystem::create_symlink("/dev/null", scratch.path() + "/" + node);
   }

@@ -1,4 +1,4 @@
-// What is made from the description of the commands: help, the man page, the text of the settings.
+// Texts generated from the description of the commands: help, the man page, the text of the settings.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

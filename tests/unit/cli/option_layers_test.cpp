@@ -36,7 +36,7 @@ struct Tool {
   Origins origins;
 };
 
-// A variable as long as this lives.
+// Sets an environment variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

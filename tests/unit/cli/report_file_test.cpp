@@ -60,5 +60,5 @@ TEST_CASE("a report's settings are options, all values of one together") {
   CHECK(layer.at("seed").texts == Texts{"17"});
   CHECK(layer.at("env").texts == Texts{"A=1", "B=two words"});
   CHECK(layer.at("env").origin == "x.json");
-  CHECK_FALSE(layer.contains("agent"));  // as by default
+  CHECK_FALSE(layer.contains("agent"));  // the default
 }

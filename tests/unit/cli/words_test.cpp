@@ -1,4 +1,4 @@
-// The small reader of the command line: shards.
+// The parser of shards on the command line.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-// A library behind the backend nccl that does what a test says: it fails, hangs, or does the call. It is like NCCL in
-// that it does not compare what ranks call.
+// A stand-in for NCCL that the test controls: it fails, hangs, or does the call. Like NCCL it does not compare the
+// ranks' calls.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -16,7 +16,7 @@ namespace distrun::testing {
 
 namespace line = collectives::nccl_line;
 
-// What it does, and what became of it. Shared by the library and its communicators, and what these have on streams.
+// Its behaviour and statistics. Shared by the library, its communicators, and their work on streams.
 struct FakeNccl {
   enum class Next { Works, Refuses, Hangs };
 
@@ -24,9 +24,9 @@ struct FakeNccl {
   std::atomic<int> connected{0}, aborted{0}, closed{0}, split{0};
   std::mutex mutex;
   std::condition_variable changed;
-  std::string went_wrong;  // by itself; guarded by mutex
-  bool lets_go = false;    // what hangs ends; guarded by mutex
-  std::string ras;         // where its RAS listens; as it is before the group is made
+  std::string went_wrong;  // asynchronous error; guarded by mutex
+  bool lets_go = false;    // releases calls that hang; guarded by mutex
+  std::string ras;         // address of its RAS; set before the group is created
 
   void go_wrong(const std::string& how) {
     const std::lock_guard lock(mutex);
@@ -43,7 +43,7 @@ class FakeCommunicator final : public line::Communicator {
  public:
   explicit FakeCommunicator(std::shared_ptr<FakeNccl> fake) : fake_(std::move(fake)) {}
 
-  // Of one rank: what comes out is what went in. It is there behind whatever hangs.
+  // Copies input to output, for a group of one rank; ordered after work that hangs.
   void put(const collectives::Call& call, device::StreamRef stream) override {
     const FakeNccl::Next next = fake_->next;
     if (next == FakeNccl::Next::Refuses)

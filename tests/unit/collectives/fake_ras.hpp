@@ -1,5 +1,5 @@
 #pragma once
-// A RAS as NCCL has them, on a port of its own, that answers as a test says.
+// A RAS like NCCL's, on a separate port, with answers set by the test.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 
 namespace distrun::testing {
 
-// What it says to a line; to others nothing. It closes the connection behind what it says to "STATUS".
+// Its answers by request line; other lines get none. It closes the connection after its answer to "STATUS".
 using RasAnswers = std::map<std::string, std::string>;
 
 inline RasAnswers ras_answers(const std::string& report) {
@@ -27,21 +27,21 @@ inline RasAnswers ras_answers(const std::string& report) {
           {"STATUS", report}};
 }
 
-// One connection after the other; who asks closes it in the end.
+// Serves one connection after the other; the client closes it in the end.
 class FakeRas {
  public:
-  // `endless`: to that line it says its answer again and again, as long as somebody listens.
+  // `endless`: repeats its answer to that line as long as the client listens.
   explicit FakeRas(RasAnswers answers, std::string endless = "")
       : answers_(std::move(answers)),
         endless_(std::move(endless)),
         listener_(listen_anywhere()),
         thread_("fake-ras", [this] { serve(); }) {}
-  ~FakeRas() { ::shutdown(listener_.get(), SHUT_RDWR); }  // it accepts no more
+  ~FakeRas() { ::shutdown(listener_.get(), SHUT_RDWR); }  // stops accepting
   FakeRas(const FakeRas&) = delete;
   FakeRas& operator=(const FakeRas&) = delete;
 
   std::string address() const { return "localhost:" + std::to_string(stores::port_of(listener_.get())); }
-  // Of all connections.
+  // Returns the lines received on all connections.
   std::vector<std::string> asked() const {
     const std::lock_guard lock(mutex_);
     return asked_;
@@ -67,7 +67,7 @@ class FakeRas {
     }
   }
 
-  // False: the connection is over.
+  // Returns false at the end of the connection.
   bool answer(int client) {
     std::string line;
     for (char each = 0; each != '\n'; line.push_back(each)) {
@@ -79,7 +79,7 @@ class FakeRas {
       asked_.push_back(line);
     }
     const auto found = answers_.find(line);
-    if (found == answers_.end()) return true;  // it goes on, in silence
+    if (found == answers_.end()) return true;  // it goes on without an answer
     do {
       if (!send_all(client, found->second)) return false;
     } while (line == endless_);
@@ -100,10 +100,10 @@ class FakeRas {
   const base::Fd listener_;
   mutable std::mutex mutex_;
   std::vector<std::string> asked_;  // guarded by mutex_
-  base::Thread thread_;             // the last: it ends first
+  base::Thread thread_;             // last member: ends first
 };
 
-// ---- reports as NCCL writes them
+// ---- reports in NCCL's format
 
 inline std::string ras_rank(int place, int all_reduces, int error = 0, int start = 0) {
   return R"({"rank": )" + std::to_string(place) + R"(, "host": "10.0.0.1", "pid": )" + std::to_string(::getpid()) +

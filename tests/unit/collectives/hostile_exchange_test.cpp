@@ -1,4 +1,4 @@
-// Exchanges with a rank that shows what cannot be: the others get an error, whatever it is.
+// Exchanges with a rank that shows impossible values: the others get an error in every case.
 #include <catch2/catch.hpp>
 
 #include <limits>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kEver = std::uint64_t{1} << 40;
 constexpr std::size_t kBytes = 4096;
 
-// Rank 1 has come to all exchanges, and left them.
+// Rank 1 has arrived at all exchanges, and left them.
 struct HostileExchange : testing::SharedWithStranger {
   HostileExchange() {
     peer().come = peer().left = kEver;
@@ -86,7 +86,7 @@ TEST_CASE("an address of another process is none of this one, whatever process i
   HostileExchange world;
   for (const int pid : {::getpid(), ::getppid(), -1, 0}) {
     world.peer().pid = pid;
-    world.show({16, kBytes}, true);  // where no memory is; in its buffer it is a place
+    world.show({16, kBytes}, true);  // as an address this is unmapped; in its buffer it is an offset
     CHECK_NOTHROW(world.take());
     CHECK_NOTHROW(world.reduce());
     world.show({reinterpret_cast<std::uint64_t>(world.mine.data()), kBytes}, true);
@@ -95,7 +95,7 @@ TEST_CASE("an address of another process is none of this one, whatever process i
   }
 }
 
-// Each number is read once: what was checked is what is used.
+// Each number is read once, so that the checked value is the used one.
 TEST_CASE("a part that changes while it is read is used as it was checked") {
   testing::skip_case_if(testing::kThreadSanitizer, "it is a race by intent");
   HostileExchange world;
@@ -145,7 +145,7 @@ TEST_CASE("a rank that another one says has left goes on") {
   CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("has given up the group: xxx"));
 }
 
-// Of rank 1's pieces all is as it is here, but what it says of the largest.
+// Runs an all_to_all with rank 1 as a mirror of this rank, except for what `tamper` changes.
 std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t sent, std::size_t taken,
                             base::Nanoseconds limit) {
   HashStore store;
@@ -166,7 +166,7 @@ TEST_CASE("sizes of all_to_all that no rank can have end the call") {
   const auto tamper = [&](shm::Card& card, shm::Part&, std::byte* room) {
     if (card.kind == CallKind::AllToAll && card.dtype == DType::I64) std::memcpy(room, &forged, sizeof forged);
   };
-  // As many exchanges as would take years, in none of which this rank has to wait for long.
+  // Enough exchanges to take years, each with only a short wait for this rank.
   CHECK_THAT(all_to_all_with(tamper, 100, 100, 500ms), Catch::Contains("has timed out after"));
 }
 

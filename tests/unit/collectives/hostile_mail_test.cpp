@@ -1,5 +1,5 @@
-// Messages of a rank that writes what cannot be into the boxes: a receive or a send fails and names the rank; and what
-// is kept of a rank's messages has a bound.
+// Point-to-point messages of a rank that writes impossible values into the boxes: a receive or send fails and names the
+// rank, and the memory kept for a rank's messages is bounded.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/collectives/shm/mail.hpp>
@@ -18,7 +18,7 @@ constexpr std::uint64_t kTag = 5, kOther = 6;
 struct HostileMail : testing::SharedWithStranger {
   shm::MailBox& from_peer() const { return area->mail_box(1, 0); }
   shm::MailBox& to_peer() const { return area->mail_box(0, 1); }
-  // The first message.
+  // Makes this the first message.
   void show(const shm::LetterHead& head) const {
     from_peer().letters[0].head = head;
     from_peer().written = 1;
@@ -52,7 +52,7 @@ TEST_CASE("a message that cannot be makes its receive fail, and names the rank")
     CHECK_THAT(error.text(), Catch::Contains("rank 1 has broken the memory that group world shares: it shows "));
     return error.text();
   };
-  // More than a box holds: the bytes would be those that stand behind it.
+  // More than a box holds: the receiver would read beyond it.
   CHECK_THAT(refused(head_of(shm::kLetterRoom + 1), shm::kLetterRoom + 1), Catch::Contains("message of 8193 bytes"));
   CHECK_THAT(refused(head_of(1 << 20), 1 << 20), Catch::Contains("message of 1048576 bytes, where at most 8192"));
   refused(head_of(~std::uint64_t{0}), 1);
@@ -95,7 +95,7 @@ TEST_CASE("what a rank counts is its own: others cannot make it take or write a 
   CHECK(world.to_peer().written == 2);
 }
 
-// Nothing is read there but by the kernel, which knows what is memory.
+// Only the kernel reads there, and it knows which addresses are mapped.
 TEST_CASE("a message at an address where no memory is fails, also if its rank says it is of this process") {
   for (const int pid : {::getpid(), ::getppid(), -1}) {
     HostileMail world;
@@ -144,9 +144,9 @@ TEST_CASE("a rank that another one says has left still gets its messages") {
   CHECK_NOTHROW(world.receive(1));
 }
 
-// ---- what is kept
+// ---- kept messages
 
-// Two ranks of this process, each as it should be.
+// Two correct ranks in this process.
 struct TwoRanks {
   TwoRanks() {
     for (const int rank : {0, 1}) area->take_seat(rank);
@@ -159,7 +159,7 @@ struct TwoRanks {
     const std::vector<std::byte> from(bytes, std::byte{static_cast<unsigned char>(tag)});
     theirs->send({0, tag, DType::U8, {}}, from)->finish(testing::from_now(60s));
   }
-  // Whether its bytes are those that were sent.
+  // Returns whether the received bytes are those sent.
   bool receive(std::uint64_t tag, std::size_t bytes, base::Nanoseconds timeout = 60s) const {
     std::vector<std::byte> into(bytes);
     ours->receive({1, tag, DType::U8, {}}, into)->finish(testing::from_now(timeout));

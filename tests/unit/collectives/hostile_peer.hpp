@@ -1,6 +1,6 @@
 #pragma once
-// A group of two ranks on one machine: rank 0 is under test, and of rank 1 there is only what it has written into the
-// memory that both share, which may be anything.
+// A group of two ranks on one machine: rank 0 is under test; rank 1 exists only as the contents of the memory that both
+// share, which may be anything.
 #include <unistd.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ inline collectives::GroupInfo pair_of_ranks(int rank) {
 
 inline base::TimePoint from_now(base::Nanoseconds time) { return base::system_clock().now() + time; }
 
-// The memory, in which the process of rank 1 is another one than this.
+// The shared memory; rank 1 seems to be another process.
 struct SharedWithStranger {
   SharedWithStranger() {
     area->take_seat(0);
@@ -43,8 +43,8 @@ struct SharedWithStranger {
   const collectives::shm::Bells bells{area, group};
 };
 
-// Rank 1 as a thread that shows in each exchange what rank 0 does, but for what `tamper` changes in it. For groups that
-// are opened by their store.
+// Rank 1 as a thread that mirrors rank 0 in each exchange, except for what `tamper` changes. For groups that are opened
+// by their store.
 class Mirror {
  public:
   using Tamper = std::function<void(collectives::shm::Card& card, collectives::shm::Part& part, std::byte* room)>;

@@ -1,4 +1,5 @@
-// What becomes of calls as NCCL's functions, without NCCL: what each rank asks for is noted, and letters are delivered.
+// The translation of calls to NCCL's functions, without NCCL: each rank's requests are recorded, and messages
+// delivered.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -19,9 +20,9 @@ struct Letter {
   std::size_t bytes = 0;
 };
 
-// Of all ranks.
+// Messages of all ranks.
 struct Post {
-  std::map<std::pair<int, int>, std::deque<Letter>> sent, received;  // by who sends and who receives
+  std::map<std::pair<int, int>, std::deque<Letter>> sent, received;  // by sender and receiver
 
   void deliver() {
     REQUIRE(sent.size() == received.size());
@@ -57,7 +58,7 @@ struct NotedApi {
   void reduce_scatter(const void*, void*, std::size_t elements, DType, ReduceOp) {
     asked += "reduce_scatter " + std::to_string(elements) + " ";
   }
-  // Outside of a group a send could wait for a receive that comes behind it.
+  // Outside a group a send could wait for a receive that is called later.
   void send(const void* from, std::size_t bytes, int to) {
     if (!in_group) asked += "send ";
     post.sent[{rank, to}].push_back({static_cast<const std::byte*>(from), nullptr, bytes});
@@ -70,7 +71,7 @@ struct NotedApi {
 
 constexpr int kRanks = 3;
 
-// What a rank has for another one.
+// Returns the data of a rank for another one.
 Data data_of(int from, int to) {
   return Data(static_cast<std::size_t>(from + 2), static_cast<std::uint8_t>(10 * from + to));
 }
@@ -113,11 +114,11 @@ TEST_CASE("what NCCL has a function for is that function", "[nccl]") {
   call.in = {whole.begin(), whole.end()};
   call.out = {whole[1]};
   CHECK(asked_for(call) == "reduce_scatter 4 ");
-  std::swap(call.in[0], call.in[1]);  // not in one piece
+  std::swap(call.in[0], call.in[1]);  // not contiguous
   CHECK(asked_for(call) == "reduce 4 to 0 in group reduce 4 to 1 in group reduce 4 to 2 in group ");
 }
 
-// Each rank's call, made and delivered; what has come to each rank, by who sends it.
+// Makes and delivers each rank's call; returns what each rank has received, by sender.
 std::vector<Pieces> exchanged(CallKind kind, int root) {
   Post post;
   std::vector<Pieces> in(kRanks), out(kRanks);
@@ -130,7 +131,7 @@ std::vector<Pieces> exchanged(CallKind kind, int root) {
     for (int other = 0; other < kRanks; ++other) {
       const auto i = static_cast<std::size_t>(other);
       const bool is_all_to_all = kind == CallKind::AllToAll;
-      // But for AllToAll all pieces are of one size.
+      // Except for AllToAll, all pieces have the same size.
       in[at].all.push_back(is_all_to_all ? data_of(rank, other)
                                          : Data(4, static_cast<std::uint8_t>(10 * rank + other)));
       out[at].all.emplace_back(is_all_to_all ? data_of(other, rank).size() : 4);

@@ -1,4 +1,4 @@
-// The backend nccl over a library that fails or hangs on purpose; all but the library itself is as on real GPUs.
+// The backend nccl over a library that fails or hangs on purpose; everything but the library is as on real GPUs.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -119,12 +119,12 @@ TEST_CASE("a call that does not end in its time is ended by the watchdog, and th
   const auto call = fake.all_reduce(tensor, 1, 50ms);
   const auto second = fake.all_reduce(tensor, 2, 60s);
   call->wait({}, {});                                                         // the stream waits, not the host
-  REQUIRE(testing::eventually(30s, [&] { return fake.nccl->aborted > 0; }));  // the last thing that it does
+  REQUIRE(testing::eventually(30s, [&] { return fake.nccl->aborted > 0; }));  // its last action
   CHECK_FALSE(fake.group->why_over().empty());
   CHECK_THAT(text_of(call->error()), Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
                                          Catch::EndsWith(": all ranks have called it, and nccl does not end it"));
   CHECK_THAT(thrown_by_wait(*second), Catch::Contains("all_reduce number 1 of group world has timed out"));
-  device::synchronize(device::cuda(0));  // what was aborted keeps no stream
+  device::synchronize(device::cuda(0));  // aborted calls do not block their streams
 }
 
 TEST_CASE("what has ended a group, and nobody was told, is a failure of its rank", "[nccl]") {
@@ -256,7 +256,7 @@ TEST_CASE("a tensor that is used without waiting for its work is reported", "[nc
   fake.all_reduce(waited, 1)->wait({}, {});
   tensor::zero_(waited);
   CHECK(reports.text().empty());
-  fake.nccl->next = FakeNccl::Next::Hangs;  // else whoever looks after calls may have seen its end before the next line
+  fake.nccl->next = FakeNccl::Next::Hangs;  // otherwise the watchdog may see the call's end before the next line
   const auto call = fake.all_reduce(unwaited, 2);
   tensor::zero_(unwaited);
   CHECK_THAT(reports.text(),
@@ -277,14 +277,14 @@ TEST_CASE("a group of a group has a part of its communicator, where the library 
   child->join(base::system_clock().now() + 30s);
   CHECK(fake.nccl->connected == 1);  // the parent's
   CHECK(fake.nccl->split == 1);
-  CHECK(fake.group->split({}, 0, base::system_clock().now()) == nullptr);  // who stays out
+  CHECK(fake.group->split({}, 0, base::system_clock().now()) == nullptr);  // a rank outside the new group
   child->leave(Leaving::Done, "");
   CHECK(fake.nccl->closed == 1);
 }
 
 // ---- ranks of the group, as threads, with a GPU each
 
-// What each has thrown.
+// Runs the ranks; returns the exception of each.
 std::vector<std::string> run_both(const std::function<void(Fake& fake, int rank)>& body, const std::vector<int>& gpus,
                                   const std::string& ras = "") {
   const auto store = std::make_shared<HashStore>();
@@ -322,7 +322,7 @@ TEST_CASE("ranks that do not call the same are told apart beside the streams", "
   }
 }
 
-// Of rank 0, for which rank 1 does not come.
+// Returns the exception of rank 0 when rank 1 does not make the call.
 std::string thrown_alone(const std::string& ras) {
   testing::use_gpus();
   std::atomic<bool> is_told{false};

@@ -1,4 +1,4 @@
-// Where the library of NCCL is searched.
+// Where NCCL's library is searched.
 #include <distrun/runtime/collectives/nccl/library_files.hpp>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An environment variable, for a scope.
+// Sets an environment variable for a scope.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -56,7 +56,7 @@ TEST_CASE("the library of NCCL is searched by the loader, then in the packages o
   const Variable none(kLibraryVariable, ""), environment("VIRTUAL_ENV", active), own("HOME", home),
       path("PATH", "/nowhere:relative::" + linked + "/bin");
   const std::vector<std::string> files = library_files();
-  REQUIRE(files.size() >= expected.size());  // those of this machine come after them
+  REQUIRE(files.size() >= expected.size());  // followed by this machine's files
   CHECK(std::vector<std::string>(files.begin(), files.begin() + 5) == expected);
   CHECK(std::all_of(files.begin() + 1, files.end(), [](const std::string& file) { return fs::exists(file); }));
 }

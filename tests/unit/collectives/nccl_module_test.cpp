@@ -44,7 +44,7 @@ TEST_CASE("the module of NCCL opens without a GPU, and has the library or says w
   check_ras_address(*library);
 }
 
-// A module that is loaded keeps the library that it has opened first: this case is a process of its own.
+// A loaded module keeps the first library that it opened, so this case needs a separate process.
 TEST_CASE("the module of NCCL says which file it has tried, and what may be set", "[nccl]") {
   constexpr core::ModuleName kName{"NCCL", kFile, kEntry};
   testing::skip_case_if(!core::has_module(kName), "distrun was built without NCCL's header");

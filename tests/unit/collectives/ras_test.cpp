@@ -1,4 +1,4 @@
-// NCCL's RAS as it is asked and told of. What the watchdog makes of it: nccl_group_test.cpp.
+// Requests to NCCL's RAS and its answers. nccl_group_test.cpp covers their use by the watchdog.
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using testing::ras_report;
 
 constexpr base::Nanoseconds kPlenty = 30s;
 
-// The group's own place, of `ranks` as the runner counts them.
+// A group of `ranks`, in the runner's numbering, as seen from the group rank `place`.
 GroupInfo told_group(const std::vector<int>& ranks, int place = 0) {
   GroupInfo group;
   group.name = "told";
@@ -44,7 +44,7 @@ std::string told(const std::string& report, const GroupInfo& group) {
   return ras_text(asked(report), group, ::getpid());
 }
 
-// Why there is no report.
+// Returns why there is no report.
 std::string refused(const FakeRas& ras, base::Nanoseconds limit = kPlenty) {
   std::string why_none;
   CHECK_FALSE(ask_ras(ras.address(), limit, why_none));

@@ -1,5 +1,5 @@
 #pragma once
-// A rank's line that keeps what is shown on it.
+// A rank's line that records what is shown on it.
 #include <deque>
 #include <map>
 #include <mutex>
@@ -14,7 +14,7 @@ namespace distrun::testing {
 class FakeRankLine final : public core::RankLine {
  public:
   struct Begun {
-    board::WaitInfo info;  // its texts are those of the waiter
+    board::WaitInfo info;  // its texts belong to the waiter
     base::TimePoint deadline;
   };
 
@@ -46,14 +46,14 @@ class FakeRankLine final : public core::RankLine {
   std::vector<std::string> names;
   std::vector<Begun> begun;
   std::vector<int> ended;
-  std::map<int, int> pids;  // of ranks that show themselves
+  std::map<int, int> pids;  // of ranks that show a state
 
  private:
   std::mutex mutex_;
 };
 
-// For a scope: the calling thread works for a rank of its own, with such a line. The rank's state outlives it, as
-// threads of the runtime may need.
+// For a scope, makes the calling thread work for a separate rank with such a line. The rank's state outlives it, since
+// threads of the runtime may use it.
 class FakeRank {
  public:
   FakeRank() : state(kept_state()), guard_(core::thread_state()) {
@@ -69,7 +69,7 @@ class FakeRank {
 
  private:
   static core::RankState& kept_state() {
-    static std::mutex mutex;  // ranks that are threads begin side by side
+    static std::mutex mutex;  // ranks that are threads start concurrently
     const std::lock_guard lock(mutex);
     static auto* const all = new std::deque<core::RankState>;
     return all->emplace_back();

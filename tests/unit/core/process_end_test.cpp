@@ -1,4 +1,4 @@
-// Ends of other processes, told by whoever their parent is.
+// Notification of the end of other processes, no matter which process is their parent.
 #include <catch2/catch.hpp>
 
 #include <sys/wait.h>
@@ -62,7 +62,7 @@ TEST_CASE("who no longer wants to know is not told, and nothing is left open") {
     std::make_unique<ProcessEnd>(pid, [&told] { told = true; }).reset();
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    ::kill(other, SIGKILL);  // told after the first one would have been
+    ::kill(other, SIGKILL);  // its notification follows that of the first
     CHECK(other_told.get_future().wait_for(60s) == std::future_status::ready);
     CHECK_FALSE(told);
   }

@@ -10,7 +10,7 @@
 namespace distrun::runtime {
 namespace {
 
-// What the functions were told.
+// The arguments of the functions.
 struct Told {
   std::vector<std::string> plain;     // wait_begin
   std::vector<board::PeerSet> peers;  // wait_begin_for
@@ -49,7 +49,7 @@ std::int32_t show(void* waits, distrun_string text) {
 }
 void hide(void* waits, std::int32_t number) { told_of(waits).hidden.push_back(number); }
 
-// Rank 1 waits for rank 2, in a kind that this build does not know.
+// Rank 1 waits for rank 2, in a wait kind unknown to this build.
 std::int32_t look(void*, std::int32_t rank, void (*shown)(void*, const distrun_peer*), void* context) {
   if (rank != 1) return DISTRUN_NOT_FOUND;
   const std::uint64_t peers[] = {std::uint64_t{1} << 2, 0, 1, 0};  // and 128
@@ -161,7 +161,7 @@ TEST_CASE("with an older distrun waits are shown without their peers, and the re
   Told told;
   distrun_rank rank = rank_with(told);
   rank.size = offsetof(distrun_rank, wait_begin_for);
-  rank.wait_begin_for = nullptr;  // what lies there is anything
+  rank.wait_begin_for = nullptr;  // it may contain anything
   CHECK(has_waits(rank));
   CHECK_FALSE(has_peers(rank));
   const auto line = make_rank_line(rank);

@@ -1,4 +1,4 @@
-// What the runtime knows of a rank.
+// The runtime's state of a rank.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,7 +81,7 @@ TEST_CASE("a peer's rank is that of its process, whatever its number among its p
   CHECK(rank_of_peer(-1, 4710) == 0);
   CHECK(rank_of_peer(0, 4799) == -1);
   CHECK(rank_of_peer(3, 0) == -1);
-  rank.line.pids = {{0, ::getpid()}, {1, 1 << 22}};  // one more than there can be
+  rank.line.pids = {{0, ::getpid()}, {1, 1 << 22}};  // above the maximum pid
   CHECK(rank_of_dead(0) == -1);
   CHECK(rank_of_dead(1) == 1);
   CHECK(rank_of_dead(2) == -1);
@@ -90,7 +90,7 @@ TEST_CASE("a peer's rank is that of its process, whatever its number among its p
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   rank.line.pids = {{3, child}};
-  CHECK(rank_of_dead(3) == 3);  // it has ended, and was not reaped
+  CHECK(rank_of_dead(3) == 3);  // ended, but not reaped
   ::waitpid(child, nullptr, 0);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("who does not ask any more is not told") {
   CHECK(told == 0);
 }
 
-// Who waits for a lock that such a thread holds must not keep it from asking.
+// A thread that waits for a lock held by a notified thread must not block its questions.
 TEST_CASE("while somebody is told, others may ask what has failed") {
   RankState rank;
   std::atomic<bool> answered{false};

@@ -1,4 +1,4 @@
-// Memory that processes share, and modules.
+// Memory shared between processes, and modules.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -83,7 +83,7 @@ TEST_CASE("shared memory keeps its size, so that who maps it never faults") {
   CHECK(::ftruncate(memfd.get(), 0) != 0);
 }
 
-// Its owner could make it smaller: whoever touches the bytes beyond is killed by SIGBUS.
+// Its owner could shrink it: an access beyond the end would raise SIGBUS.
 TEST_CASE("memory whose size is not sealed is refused, not mapped") {
   const base::Fd open(::memfd_create("a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   REQUIRE(::ftruncate(open.get(), 4096) == 0);

@@ -1,4 +1,4 @@
-// What the runtime writes down, and for which rank.
+// What the runtime records, and for which rank.
 #include <distrun/runtime/core/tracing.hpp>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@
 namespace distrun::core {
 namespace {
 
-// Ranks that are threads, as their runner attaches them. What is traced once stays so: states live on.
+// Ranks that are threads, as their runner attaches them. Tracing of a state is never undone, so states live on.
 RankState& traced_state(int rank, const trace::Memory& memory) {
   static auto* const states = new std::array<RankState, 2>;
   RankState& state = states->at(static_cast<std::size_t>(rank));

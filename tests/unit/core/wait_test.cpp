@@ -1,4 +1,4 @@
-// Waits of the runtime: shown as long as they last, and ended by what they wait for, a deadline, or a peer's failure.
+// Waits of the runtime: shown while they last, and ended by their event, a deadline, or a peer's failure.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -40,7 +40,7 @@ struct Door {
   }
 };
 
-// Once the rank waits, `act`.
+// Calls `act` once the rank waits.
 base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
   return base::Thread("other", [&rank, act = std::move(act)] {
     testing::eventually(std::chrono::seconds(30), [&] { return rank.line.count() > 0; });
@@ -114,7 +114,7 @@ TEST_CASE("what is there when a peer fails is taken all the same") {
   base::Thread other = once_it_waits(rank, [&] {
     {
       const std::lock_guard lock(door.mutex);
-      door.open = true;  // nobody is told
+      door.open = true;  // without a notification
     }
     rank.state.fail_peer({2, "rank 2 failed"});
   });

@@ -13,7 +13,7 @@
 namespace distrun::daemon {
 namespace {
 
-// What goes to standard error meanwhile; little enough for a pipe.
+// Returns what is written to standard error meanwhile; it must fit into a pipe.
 std::string written_by(const std::function<void()>& act) {
   base::FdPair pipe = base::make_pipe();
   const base::Fd saved(::dup(STDERR_FILENO));

@@ -1,5 +1,5 @@
 #pragma once
-// Runs whose program is a shell, for tests of what the daemon does with runs.
+// Runs with a shell as their program, for tests of the daemon's handling of runs.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ inline constexpr char kShell[] = "/bin/sh";
 
 inline wire::Submission order(const std::string& script) { return {{"sh", "-c", script}, {"PATH=/usr/bin:/bin"}, 022}; }
 
-// Where a run writes to, and the directory that it starts in. `output` is its own to read.
+// A run's output and start directory. The test reads `output`.
 struct Place {
   explicit Place(const std::string& path = "/") : directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
@@ -26,7 +26,7 @@ struct Place {
     }
     return all;
   }
-  // All that was written; comes to its end only if nobody has it open any more.
+  // Returns all output; blocks while another process has the pipe open.
   std::string written() {
     output.second.reset();
     std::string text;

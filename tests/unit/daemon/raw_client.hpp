@@ -1,5 +1,5 @@
 #pragma once
-// A client of the daemon that sends whatever a test wants it to, from the thread that runs the daemon's loop.
+// A client of the daemon that sends whatever a test wants, on the thread that runs the daemon's loop.
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -24,7 +24,7 @@ class RawClient {
   }
   bool connected() const { return connected_; }
 
-  // What the socket takes.
+  // Sends as much as the socket takes.
   void send(const wire::Bytes& bytes) {
     (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
@@ -44,7 +44,7 @@ class RawClient {
   void ask() { send(wire::pack_frame(wire::DaemonFrame::AskStatus, 0, {})); }
   void hang_up() { socket_.reset(); }
 
-  // What has come so far. True once the daemon has closed.
+  // Reads what has arrived. Returns true once the daemon has closed.
   bool listen() {
     std::byte buffer[4096];
     for (;;) {
@@ -68,7 +68,7 @@ class RawClient {
     const wire::Frame* frame = find(kind);
     return frame == nullptr ? T{} : wire::decode<T>(wire::view_of(frame->payload));
   }
-  // Empty if it was not refused.
+  // Returns an empty text if the client was not refused.
   std::string refusal() const { return read<wire::Refusal>(wire::DaemonFrame::Refusal).text; }
 
   std::vector<wire::Frame> frames;

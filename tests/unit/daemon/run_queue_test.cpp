@@ -8,7 +8,7 @@ using daemon::RunQueue;
 
 namespace {
 
-// What starts now, in its order: "ab".
+// Returns the runs that start now, in order: "ab".
 std::string started(RunQueue& queue) {
   std::string all;
   while (const auto id = queue.next()) all += *id;

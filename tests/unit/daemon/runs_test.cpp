@@ -18,7 +18,7 @@ using daemon::Runs;
 
 namespace {
 
-// What was told of a run.
+// The notifications about a run.
 struct Told {
   std::vector<int> positions;
   pid_t pid = 0;
@@ -52,7 +52,7 @@ struct Stage {
   bool starts(const Entry& entry) {
     return run_until(loop, [&] { return entry.told.pid != 0; });
   }
-  // Until the run has written so much as a byte: its shell has set its traps.
+  // Waits for the run's first byte: its shell has then set its traps.
   void is_ready(Entry& entry) {
     REQUIRE(starts(entry));
     char byte = 0;

@@ -1,4 +1,4 @@
-// The daemon with real sockets: clients that keep to the protocol, and those that do not.
+// The daemon with real sockets: clients that keep to the protocol, and clients that do not.
 #include <catch2/catch.hpp>
 
 #include <sched.h>
@@ -39,7 +39,7 @@ struct Serving {
   explicit Serving(daemon::ServerOptions with = options())
       : listener(scratch.path() + "/d.sock"),
         server(loop, listener.take_socket(), std::move(with), [this] { over = true; }) {}
-  ~Serving() {  // no run outlives its test
+  ~Serving() {  // a run must not outlive its test
     server.stop();
     run_until(loop, [&] { return over; });
   }
@@ -51,7 +51,7 @@ struct Serving {
   bool is_closed(RawClient& from) {
     return run_until(loop, [&] { return from.listen(); });
   }
-  // Somebody else is served meanwhile.
+  // Checks that another client is served meanwhile.
   bool answers() {
     RawClient& other = client();
     other.hello();
@@ -124,7 +124,7 @@ TEST_CASE("a client that does not keep to the protocol loses its connection, and
     return both;
   };
   wire::Bytes too_large = wire::pack_frame(DaemonFrame::SubmitRun, 0, {});
-  too_large[3] = std::byte{1};  // 16 MiB are announced
+  too_large[3] = std::byte{1};  // announces 16 MiB
   const wire::Bytes cut = wire::pack_frame(DaemonFrame::SubmitRun, 0, wire::view_of(wire::Bytes(3)));
   const auto bytes = GENERATE_COPY(values<wire::Bytes>(
       {garbage, zeros, wire::pack_frame(DaemonFrame::AskStatus, 0, {}), after_hello(hello), after_hello(garbage),

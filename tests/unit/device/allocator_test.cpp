@@ -80,7 +80,7 @@ TEST_CASE("memory that another stream uses waits for that stream") {
   void* const begin = memory->data();
   world.driver->busy(user, 50'000'000);
   memory->record_stream(Stream(cuda(0), other));
-  memory->record_stream(Stream(cuda(0), kDefault));  // its own: nothing to wait for
+  memory->record_stream(Stream(cuda(0), kDefault));  // the memory's own stream: nothing to wait for
   memory.reset();
   CHECK(world.allocator->statistics().bytes_waiting == 1024);
   CHECK(world.take(1000)->data() != begin);
@@ -112,7 +112,7 @@ TEST_CASE("a full device gives back what is cached, and waits for what streams u
   world.driver->busy({0, other}, 5'000'000);
   used->record_stream(Stream(cuda(0), other));
   used.reset();
-  world.take(30 * kMiB);  // cached after
+  world.take(30 * kMiB);  // cached afterwards
   const auto all = world.take(60 * kMiB);
   const AllocatorStatistics statistics = world.allocator->statistics();
   CHECK(statistics.retries == 1);
@@ -133,7 +133,7 @@ TEST_CASE("a device that stays full says who has its memory") {
           "40.0 MiB are in use, 0 bytes are freed but used by streams, and 0 bytes are cached");
   }
   CHECK_THROWS_AS(world.take(~std::size_t{0} - 100), Error);
-  world.take(20 * kMiB);  // it goes on
+  world.take(20 * kMiB);  // allocation still works
 }
 
 TEST_CASE("an emptied cache keeps what is in use") {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
-// Of the sizes, in this order; given back in the same.
+// Takes blocks of these sizes in order, and returns them in the same order.
 void use_blocks(const std::vector<std::size_t>& sizes) {
   std::vector<std::pair<void*, std::size_t>> blocks;
   for (const std::size_t bytes : sizes) {
@@ -33,7 +33,7 @@ TEST_CASE("a large block that was freed is handed out for about its size only") 
   void* smaller = take_block(5 * kMebibyte, size);
   CHECK(size == 5 * kMebibyte);
   void* same = take_block(9 * kMebibyte, size);
-  // Under a sanitizer nothing is kept: a new block has the size that was asked for.
+  // Under a sanitizer nothing is kept: a new block has the requested size.
   CHECK((size == 10 * kMebibyte || size == 9 * kMebibyte));
   give_block(same, size);
   give_block(smaller, 5 * kMebibyte);

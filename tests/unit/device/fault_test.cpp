@@ -1,4 +1,4 @@
-// Host code that touches device memory is stopped at that instruction, and what it touched has a name.
+// Host code that touches device memory is stopped at that instruction, and the memory is named.
 #include <setjmp.h>
 #include <signal.h>
 
@@ -18,7 +18,7 @@ void on_fault(int, siginfo_t* info, void*) {
   siglongjmp(after_fault, 1);
 }
 
-// Whether reading or writing that byte is a fault at that address.
+// Returns whether reading or writing that byte faults at that address.
 bool faults(volatile char* byte, bool writes) {
   struct sigaction action {};
   struct sigaction before {};

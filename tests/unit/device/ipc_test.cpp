@@ -1,4 +1,4 @@
-// What processes share of virtual devices, and what is left when one is killed.
+// Virtual devices shared between processes, and the effects when one of the processes is killed.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -37,10 +37,11 @@ IpcHandle receive(int line) {
   return handle;
 }
 
-// Fills memory with 7 after 5 ms, records, and stays until it is killed; `finish` false: it never gets to the event.
+// Fills memory with 7 after 5 ms, records an event, and stays until killed. Without `finish` it never reaches the
+// event.
 [[noreturn]] void be_exporter(int line, bool finish) {
   const std::unique_ptr<Driver> driver = make_driver();
-  driver->allocate(0, 100);  // so that the next is not at the begin of a page
+  driver->allocate(0, 100);  // so that the next does not start at a page boundary
   void* const memory = driver->allocate(0, kCount * sizeof(int));
   const EventId event = driver->make_event(0, {.interprocess = true});
   std::size_t offset = 0;
@@ -111,7 +112,7 @@ TEST_CASE("memory outlives the process that has exported it, and what waits for 
   ::kill(exporter.pid, SIGKILL);
   exporter.end();
   CHECK_THROWS_WITH(driver->synchronize(kIpcStream), Catch::Contains("has ended before its work was done"));
-  CHECK_NOTHROW(driver->synchronize(kIpcStream));  // it is told once: those that are left go on
+  CHECK_NOTHROW(driver->synchronize(kIpcStream));  // reported once: later work goes on
   CHECK_THROWS_WITH(driver->synchronize(filled), Catch::Contains("has ended"));
   const StreamRef other{0, driver->make_stream(0, Priority::Normal)};
   driver->fill(other, there, 1, 4);
@@ -130,7 +131,7 @@ TEST_CASE("handles that are none are refused") {
   CHECK_THROWS_WITH(driver->import_event(0, driver->export_event(event)), Catch::Contains("this very process"));
 }
 
-// What a handle names is another process's word: a place beyond the memory would be a SIGBUS when it is touched.
+// A handle comes from another process: an offset beyond the memory would raise SIGBUS on access.
 TEST_CASE("a handle whose bytes are not all in its device's memory is refused") {
   constexpr std::uint64_t kFar = std::uint64_t{8} << 20;  // the end of the exporter's memory
   Exporter exporter(true);
@@ -139,7 +140,7 @@ TEST_CASE("a handle whose bytes are not all in its device's memory is refused") 
   const std::unique_ptr<Driver> driver = make_driver();
   const std::size_t numbers = memory.bytes.size() / sizeof(std::uint64_t);
   int refused = 0;
-  for (std::size_t i = numbers - 4; i < numbers; ++i) {  // where it begins, how much it is, and two that matter not
+  for (std::size_t i = numbers - 4; i < numbers; ++i) {  // offset, size, and two irrelevant ones
     for (const std::uint64_t forged : {kFar, kFar * 1024, ~std::uint64_t{0}, ~std::uint64_t{4095}}) {
       IpcHandle damaged = memory;
       std::memcpy(damaged.bytes.data() + i * sizeof forged, &forged, sizeof forged);

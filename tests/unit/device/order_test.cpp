@@ -1,4 +1,5 @@
-// The check of stream order: for each rule a case that keeps it and one that does not, whatever the seed of the delays.
+// The check of stream order: for each rule a case that keeps it and one that breaks it, independent of the seed of the
+// delays.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -28,7 +29,7 @@ constexpr std::uint64_t kSeeds = 1000;
 constexpr StreamRef kDefaultStream{};
 constexpr std::size_t kBytes = 4096;
 
-// Two devices whose order is checked, and what is found.
+// Two devices with checked order, and the findings.
 class Checked {
  public:
   explicit Checked(std::uint64_t seed) {
@@ -47,7 +48,7 @@ class Checked {
   Driver& operator*() const { return *driver_; }
   Driver* operator->() const { return driver_.get(); }
 
-  // What the host has is filled in by one stream and read by another.
+  // Launches a kernel that reads the memory.
   void read_on(StreamRef stream, const char* name = "sum", base::Location site = base::Location::here()) {
     run(stream, name, Access::Read, site);
   }
@@ -77,7 +78,7 @@ class Checked {
   std::unique_ptr<Driver> driver_;
 };
 
-// For every seed the one is reported once, and the other never.
+// Checks that for every seed the first is reported once, and the second never.
 void check_rule(const std::function<void(Checked&)>& unordered, const std::function<void(Checked&)>& ordered,
                 const std::string& words = "is not ordered after") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -220,7 +221,7 @@ TEST_CASE("reads need no order among themselves, columns of a matrix neither") {
     world->launch(stream, std::move(kernel));
   }
   CHECK(world.found.empty());
-  world->fill(world.other, world.memory, 0, 8);  // reaches into both
+  world->fill(world.other, world.memory, 0, 8);  // touches both
   REQUIRE(world.found.size() == 1);
 }
 
@@ -240,7 +241,7 @@ TEST_CASE("a report names both kernels, streams and sites, once") {
     world.write_on(world.other, "scale", {"first.cpp", 12});
     world.read_on(kDefaultStream, "sum", {"second.cpp", 34});
   }
-  // The write of the next turn is not ordered after the read of the one before either.
+  // The next round's write is not ordered after the previous read either.
   REQUIRE(world.found.size() == 2);
   CHECK(world.found[0] ==
         "the read by sum at second.cpp:34 on cuda:0 default stream is not ordered after the write by scale at "
@@ -273,7 +274,7 @@ void hear(int fd) {
   REQUIRE(::read(fd, &byte, 1) == 1);
 }
 
-// The process that has the memory writes it, for each seed.
+// The process that owns the memory writes it, for each seed.
 int export_for_seeds(int line) {
   for (std::uint64_t seed = 0; seed < 2 * kSeeds; ++seed) {
     Checked world(seed);
@@ -322,9 +323,9 @@ TEST_CASE("memory of another process") {
   CHECK(status == 0);
 }
 
-// Writes that nothing orders, to memory of one thread's own, each on a line of its own.
+// Unordered writes to memory of one thread, each on a separate line.
 void write_without_order(Driver& driver, std::uint32_t first_line) {
-  constexpr std::uint32_t kWrites = 40;  // of two threads together fewer than are told at most
+  constexpr std::uint32_t kWrites = 40;  // of two threads together below the limit of reports
   void* const memory = driver.allocate(0, kBytes);
   const StreamRef streams[] = {{0, driver.make_stream(0, Priority::Normal)},
                                {0, driver.make_stream(0, Priority::Normal)}};

@@ -20,7 +20,7 @@ Region region(std::intptr_t begin, std::size_t element, Dims sizes, Dims strides
 
 bool overlap_of(const Region& a, const Region& b) { return overlap(*lattice_of(a), *lattice_of(b)); }
 
-// Byte by byte.
+// Returns the bytes one by one.
 std::set<std::int64_t> bytes_of(const Region& region) {
   std::set<std::int64_t> starts{static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(region.begin))};
   const auto element = static_cast<std::int64_t>(region.element_bytes);

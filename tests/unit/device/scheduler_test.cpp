@@ -74,7 +74,7 @@ TEST_CASE("busy streams take no thread, and are busy at the same time") {
   }
   const base::TimePoint begin = base::system_clock().now();
   streams.scheduler.synchronize_device(0);
-  CHECK(base::system_clock().now() - begin < std::chrono::milliseconds(50 * 20));  // one after the other
+  CHECK(base::system_clock().now() - begin < std::chrono::milliseconds(50 * 20));  // sequentially
 }
 
 TEST_CASE("callbacks that wait for other streams do not keep those from running") {
@@ -93,7 +93,7 @@ TEST_CASE("callbacks that wait for other streams do not keep those from running"
 
 TEST_CASE("where no more threads can be started the one that is there does the work, also behind callbacks") {
   Streams streams;
-  streams.call(kFirst, [] {});  // starts one
+  streams.call(kFirst, [] {});  // starts a thread
   streams.scheduler.synchronize(kFirst);
   const test::NoThreads none;
   std::promise<void> both_are_there;

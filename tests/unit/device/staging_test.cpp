@@ -1,5 +1,5 @@
-// Kernels that the CUDA driver runs through the host: in the order of streams and of nothing else, and what happens
-// when the host has no room.
+// Kernels that the CUDA driver stages through the host: ordered by streams only, and the behaviour when the host has no
+// memory.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr std::uint64_t kSeeds = 200;
 constexpr std::int64_t kRows = 64, kColumns = 4;
 constexpr auto kCount = static_cast<std::size_t>(kRows * kColumns);
 
-// A matrix of ints on an emulated CUDA whose order is checked, and what is found.
+// A matrix of ints on an emulated CUDA with checked order, and the findings.
 class Checked {
  public:
   explicit Checked(std::uint64_t seed) {
@@ -83,7 +83,7 @@ class Checked {
   int* matrix_ = nullptr;
 };
 
-// The driver's own copies and kernels must be ordered by what its user has ordered, and by nothing less.
+// The driver's copies and kernels must be ordered exactly as the user has ordered them.
 TEST_CASE("what events order is never reported of staged kernels, and comes out right") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     INFO("seed " << seed);
@@ -105,8 +105,8 @@ TEST_CASE("what no event orders is reported of staged kernels, whether with hole
     INFO("seed " << seed);
     for (const std::int64_t columns : {kColumns, std::int64_t{1}}) {
       Checked checked(seed);
-      // Nothing is done before all is asked for: what the driver sees to be done counts as ordered. And the one runs
-      // after the other by means that no driver sees, so that nothing really goes wrong.
+      // No work runs until everything is queued: work that the driver sees finished counts as ordered. The two run in
+      // sequence by means invisible to the driver, so that no real race occurs.
       std::promise<void> all_asked, first_done;
       checked->call_host({}, [asked = all_asked.get_future().share()] { asked.wait(); });
       checked->call_host(checked.other, [done = first_done.get_future().share()] { done.wait(); });

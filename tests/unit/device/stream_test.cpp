@@ -121,7 +121,7 @@ TEST_CASE("a stream of a pool that is of no use is replaced there") {
   for (int i = 0; i < 100; ++i) all.insert(stream_from_pool(cuda(0)));
   CHECK(all.size() == 32);
   CHECK_FALSE(all.contains(gone));
-  gone.synchronize();  // whoever has it keeps it
+  gone.synchronize();  // existing users keep it
 }
 
 TEST_CASE("an event belongs to the device on which it is recorded first") {

@@ -15,7 +15,7 @@ using distrun::testing::scaled;
 
 class AutogradRanks {
  public:
-  // Without faults nothing goes wrong.
+  // An empty `faults` means no faults.
   explicit AutogradRanks(int world_size, const std::string& faults = "") : ranks_(world_size) {
     REQUIRE(ranks_.run([&](int rank) {
       rpc::init_rpc(faults.empty() ? ranks_.options(rank) : rpc::faulty_options(ranks_, rank, faults));
@@ -25,7 +25,7 @@ class AutogradRanks {
   std::string error_as(int rank, const std::function<void()>& body) const { return ranks_.error_as(rank, body); }
   std::vector<std::string> run(const std::function<void(int)>& body) const { return ranks_.run(body); }
   int size() const { return ranks_.world_size(); }
-  // What is left of contexts and passes in a moment, of all ranks; nothing: all are gone.
+  // Returns the contexts and passes that are left on all ranks after a moment; empty: none.
   std::string left_over() const {
     std::string text;
     for (int rank = 0; rank < ranks_.world_size(); ++rank) {

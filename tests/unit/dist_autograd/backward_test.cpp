@@ -5,7 +5,7 @@ namespace backward_test {
 
 Tensor product(const Tensor& a, const Tensor& b) { return a * b; }
 DISTRUN_RPC(product)
-// Of which the second result depends on nothing that is asked for.
+// The second result contributes to no requested gradient.
 std::vector<Tensor> product_and_sum(const Tensor& a, const Tensor& b) { return {a * b, a + b}; }
 DISTRUN_RPC(product_and_sum)
 Tensor product_elsewhere(const std::string& to, const Tensor& a, const Tensor& b) {

@@ -7,7 +7,7 @@ std::int64_t context_there() { return has_current_context() ? current_context()-
 DISTRUN_RPC(context_there)
 bool requires_there(const Tensor& tensor) { return requires_grad(tensor); }
 DISTRUN_RPC(requires_there)
-// Asks the next worker in its turn.
+// Asks the next worker in turn.
 std::int64_t context_beyond(const std::string& next) { return rpc::rpc_sync<std::int64_t>(next, "context_there"); }
 DISTRUN_RPC(context_beyond)
 

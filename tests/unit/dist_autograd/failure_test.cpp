@@ -1,4 +1,4 @@
-// What goes wrong in a pass over workers, and what is left of it.
+// Failures in a pass over workers, and their remains.
 #include "autograd_ranks.hpp"
 
 namespace distrun::dist_autograd {
@@ -99,7 +99,7 @@ TEST_CASE("a worker that is lost in the middle of a pass is named, and its conte
   });
 }
 
-// Releases are repeated until they are answered: a shutdown counts none of them.
+// Releases are repeated until they are answered; a shutdown does not count them.
 TEST_CASE("a graceful shutdown ends where releases of contexts are lost or come twice") {
   for (const std::string faults : {"1:drop:cleanup:0.5", "1:dup:cleanup:1", "1:drop:retriable:0.3,dup:retriable:0.5"}) {
     INFO(faults);

@@ -7,7 +7,7 @@
 
 namespace distrun::dist_autograd {
 
-// A leaf of each worker, anew for each program.
+// A leaf of each worker, recreated for each program.
 class Weights {
  public:
   Tensor of(const core::RankState* rank, std::uint32_t seed, int worker) {
@@ -69,7 +69,7 @@ class Dice {
   std::mt19937 random_;
 };
 
-// What two values make is kept small by what comes after it.
+// The results of binary operators are kept small by the following operator.
 Line make_line(Dice& dice, const Program& program, std::size_t values) {
   static const char* const kOps[] = {"add", "sub", "mul", "mm", "cos", "sigmoid", "sigmoid", "cos"};
   Line line;
@@ -77,7 +77,7 @@ Line make_line(Dice& dice, const Program& program, std::size_t values) {
   line.way = static_cast<Way>(dice.below(7));
   line.worker = static_cast<int>(dice.below(static_cast<std::size_t>(program.workers)));
   const std::size_t count = line.op == "cos" || line.op == "sigmoid" ? 1 : 2;
-  const std::size_t first = program.dense + program.sparse;  // sparse leaves are made dense in front
+  const std::size_t first = program.dense + program.sparse;  // sparse leaves are first converted to dense ones
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t choice = dice.below(program.dense + values - first);
     line.of.push_back(choice < program.dense ? choice : choice - program.dense + first);

@@ -1,6 +1,6 @@
 #pragma once
-// Programs by chance: each line makes a value of earlier ones, here or on another worker, by a call of an operator, of
-// a function that calls on, or by a reference. Run on one rank they are the measure for what they are on several.
+// Random programs: each line computes a value from earlier ones, here or on another worker, by a call of an operator,
+// of a function that makes further calls, or by a reference. The same program on one rank gives the expected results.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -13,11 +13,11 @@ namespace distrun::dist_autograd {
 enum class Way : std::uint8_t {
   Here,
   Operator,   // called on a worker
-  Async,      // so, and waited for at once
-  Reference,  // made there and fetched
+  Async,      // likewise, asynchronously, and waited for at once
+  Reference,  // created there and fetched
   Beyond,     // by a function there that calls the operator on the next worker
-  Weighted,   // by a function there that takes part with a leaf of its own
-  Both,       // by a function there that returns the result and another one, which nobody uses
+  Weighted,   // by a function there that involves one of its leaves
+  Both,       // by a function there that returns the result and an unused one
 };
 
 struct Line {
@@ -36,15 +36,15 @@ struct Program {
 };
 
 Program make_program(std::uint32_t seed, int workers, bool uses_all);
-// A person's form of it: "v4 = mul(v1, v2) on worker2, by a reference".
+// Returns a readable form: "v4 = mul(v1, v2) on worker2, by a reference".
 std::string to_string(const Program& program);
 
 struct ProgramGradients {
-  TensorList of_leaves;   // undefined: none
+  TensorList of_leaves;   // undefined: no gradient
   TensorList of_weights;  // by worker
 };
 ProgramGradients run_on_one(const Program& program, std::uint32_t seed);
-// By the calling rank, which is worker 0, in a context of its own.
+// Runs on the calling rank, worker 0, in a separate context.
 ProgramGradients run_on_several(const Program& program, std::uint32_t seed, Mode mode);
 
 }  // namespace distrun::dist_autograd

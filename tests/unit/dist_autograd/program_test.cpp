@@ -1,4 +1,4 @@
-// Whatever a program computes on several ranks, its gradients are those of the same on one.
+// The gradients of a program on several ranks equal those on one.
 #include "program.hpp"
 #include "autograd_ranks.hpp"
 #include "support/environment.hpp"
@@ -6,7 +6,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-// What of two lists of gradients is not the same; a leaf that nothing depends on has none in either.
+// Returns the difference of two lists of gradients; a leaf that nothing depends on has none in either.
 std::string what_differs(const TensorList& got, const TensorList& wanted, const std::string& what) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string name = what + " " + std::to_string(i) + ": ";

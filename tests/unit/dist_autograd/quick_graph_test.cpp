@@ -1,4 +1,4 @@
-// Which graphs a thread runs that has other messages to read.
+// The graphs that a thread may run although it has other messages to read.
 #include <distrun/runtime/autograd/function.hpp>
 #include <distrun/runtime/dist_autograd/quick_graph.hpp>
 

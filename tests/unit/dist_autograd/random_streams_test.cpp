@@ -1,5 +1,5 @@
-// Random graphs over streams and devices with operators on other workers, too: their gradients are those of the
-// same graph on one rank and the default streams, and no access is out of order.
+// Random graphs over streams and devices with operators on other workers, too: their gradients equal those of the same
+// graph on one rank and the default streams, and no access is out of order.
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -20,7 +20,7 @@ using distrun::testing::StreamGraph;
 using distrun::testing::Streams;
 using distrun::testing::used_on;
 
-// On a stream that the callee takes, if `takes_stream`; else on the current one.
+// Runs on a stream chosen by the callee if `takes_stream`; else on the current one.
 Tensor step_on_stream(std::int64_t kind, bool takes_stream, const Tensor& a, const Tensor& b) {
   const device::Stream home = device::current_stream(a.device());
   const device::Stream stream = takes_stream ? device::stream_from_pool(a.device()) : home;
@@ -31,7 +31,7 @@ Tensor step_on_stream(std::int64_t kind, bool takes_stream, const Tensor& a, con
 }
 DISTRUN_RPC(step_on_stream)
 
-// Has the worker `to` run it.
+// Makes the worker `to` run it.
 Tensor step_beyond(const std::string& to, std::int64_t kind, bool takes_stream, const Tensor& a, const Tensor& b) {
   return rpc::rpc_sync(to, step_on_stream, kind, takes_stream, a, b);
 }
@@ -49,7 +49,7 @@ void begin_with_maps(const rpc::Ranks& ranks) {
   }) == rpc::no_errors(kWorkers));
 }
 
-// Each operator runs here, on a worker, or on one that a worker calls.
+// Runs each operator here, on a worker, or on one that a worker calls.
 StreamGraph::Run run_by_chance(std::uint32_t seed) {
   return [draw = std::mt19937(seed)](std::size_t kind, const Tensor& a, const Tensor& b) mutable {
     const auto which = static_cast<std::int64_t>(kind);

@@ -1,4 +1,4 @@
-// Ids of contexts that are over, against a set of them.
+// Compares the ids of released contexts with a plain set.
 #include <catch2/catch.hpp>
 
 #include <limits>

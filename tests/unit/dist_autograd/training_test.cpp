@@ -1,4 +1,4 @@
-// Training over workers: parameters move where they are, and a loop leaves nothing behind.
+// Training over workers: parameters are updated on their owners, and a loop leaves nothing behind.
 #include <malloc.h>
 
 #include "autograd_ranks.hpp"
@@ -18,11 +18,11 @@ namespace {
 using namespace training_test;
 
 constexpr int kIterations = 10'000;
-// Ids of references that are gone are remembered, 65 536 of them; no value or context is as little as that.
+// The ids of 65 536 dropped references are remembered, which takes less memory than any leaked value or context.
 constexpr std::size_t kOfAnId = 160;
-constexpr int kWarm = 5'000;  // pools and what is remembered of passes have their size then
+constexpr int kWarm = 5'000;  // by then pools and the memory of passes have their final size
 
-// What the process has of the heap, in bytes. A sanitizer has a heap of its own, of which this says nothing.
+// Returns the heap memory in use, in bytes. A sanitizer has a separate heap that this does not count.
 std::size_t heap_used() { return ::mallinfo2().uordblks; }
 
 TEST_CASE("parameters are moved by their gradients, each on its owner") {
@@ -90,7 +90,7 @@ TEST_CASE("a training loop leaves no context, reference or memory behind") {
   CHECK(ranks.left_over() == "");
   ranks.as(1, [] {
     const auto held = [] { return rpc::debug_info().at("num_owner_rrefs"); };
-    // The parameter and its optimizer; the loop's own references are dropped by messages, which come a little later.
+    // The parameter and its optimizer; the loop's references are dropped by messages, which arrive a little later.
     CHECK(eventually(scaled(std::chrono::milliseconds(5000)), [&] { return held() == "0"; }));
   });
 }

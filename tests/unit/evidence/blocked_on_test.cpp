@@ -153,7 +153,7 @@ TEST_CASE("a parent waits for its child, or for any, or for the one of a pidfd")
     CHECK(blocked.kind == BlockKind::Child);
     CHECK(blocked.pids == std::vector<pid_t>{child});
     CHECK(blocked.peers == std::vector<pid_t>{child});
-    CHECK(blocked.strangers.count(child) + all.others.count(child) == 1);  // by whichever way, it has a name
+    CHECK(blocked.strangers.count(child) + all.others.count(child) == 1);  // named in either list
     ::kill(child, SIGKILL);
   };
   check(fork_and([](pid_t child) { ::waitpid(child, nullptr, 0); }), "wait4(");
@@ -213,7 +213,7 @@ TEST_CASE("a flock is held by all that have inherited it") {
   REQUIRE(gets_to(heir.pid(), "rt_sigsuspend"));
   REQUIRE(gets_to(waiter.pid(), "flock"));
   CHECK(look_at(waiter.pid(), find_connections({heir.pid(), waiter.pid()})).peers == std::vector<pid_t>{heir.pid()});
-  CHECK(look_at(waiter.pid()).peers == std::vector<pid_t>{::getpid()});  // who took it, as the kernel says
+  CHECK(look_at(waiter.pid()).peers == std::vector<pid_t>{::getpid()});  // the lock's owner according to the kernel
 }
 
 TEST_CASE("who sleeps says for how long, and who accepts says where") {

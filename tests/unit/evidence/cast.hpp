@@ -1,5 +1,5 @@
 #pragma once
-// Real processes that wait for each other, for the tests to look at.
+// Real processes that wait for each other, for the tests to inspect.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -18,10 +18,10 @@
 
 namespace distrun::testing {
 
-// Ends a test that hangs; no test waits for it.
+// Limit for a test that hangs; a passing test never waits this long.
 inline constexpr milliseconds kLongWait{30'000};
 
-// Closes every descriptor but standard ones and these, so that a child holds only the ends that it should.
+// Closes all descriptors but the standard ones and these, so that a child has only the ends that it should.
 inline void keep_only(std::initializer_list<int> kept) {
   std::vector<int> fds(kept);
   std::sort(fds.begin(), fds.end());
@@ -34,7 +34,7 @@ inline void keep_only(std::initializer_list<int> kept) {
   ::close_range(next, ~0U, 0);
 }
 
-// A child that keeps the descriptors named and runs `body`; killed at the end.
+// A child that keeps the named descriptors and runs `body`; killed by the destructor.
 class Actor {
  public:
   template <class Body>
@@ -55,7 +55,7 @@ class Actor {
   pid_t pid_;
 };
 
-// Waits for a signal, in rt_sigsuspend on every machine: pause() is another call on each.
+// Waits for a signal, in rt_sigsuspend on every machine: pause() uses different calls.
 inline void rest() {
   sigset_t none;
   ::sigemptyset(&none);
@@ -67,14 +67,14 @@ inline void read_byte(int fd) {
   (void)!::read(fd, &byte, 1);
 }
 
-// Until the pipe or socket takes no more.
+// Writes until the pipe or socket is full, and blocks.
 inline void write_forever(int fd) {
   static const char bytes[4096]{};
   while (::write(fd, bytes, sizeof bytes) > 0) {
   }
 }
 
-// What the main thread of `pid` waits for, among processes asked for.
+// Returns what the main thread of `pid` waits for, among the given processes.
 inline evidence::Blocked look_at(pid_t pid, const evidence::Connections& all) {
   return evidence::blocked_thread(all, evidence::read_lock_waits(), evidence::RemoteMemory(pid, true), pid);
 }

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The text with its tones where a reader of the file can see them: *strong*, ~dim~, !warn!.
+// Returns the text with visible tones: *strong*, ~dim~, !warn!.
 std::string marked(const std::vector<Line>& lines) {
   std::string text;
   for (const Line& line : lines) {

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Line> lines_of(const Stacks& stacks) { return tree_text(stacks, merge(stacks)); }
 
-// Ranks that each stand somewhere else, with the same callers but for their last.
+// Ranks with different innermost frames and the same callers, except for the last.
 Stacks scattered(int ranks) {
   Stacks stacks;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -13,7 +13,7 @@ namespace distrun::testing {
 struct Loopback {
   base::Fd listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   base::Fd client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  base::Fd server;  // once it was accepted
+  base::Fd server;  // after accept
 
   Loopback() {
     sockaddr_in address{};

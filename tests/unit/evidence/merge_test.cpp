@@ -25,7 +25,7 @@ wire::StackFrame random_frame(Rng& rng) {
   }
 }
 
-// Stacks that share much, since few functions and depths are possible.
+// Returns stacks with much in common, from few functions and depths.
 Stacks random_stacks(std::uint64_t seed) {
   Rng rng(seed);
   Stacks stacks;
@@ -54,7 +54,7 @@ void shuffle(std::vector<T>& values, Rng& rng) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
 }
 
-// The same stacks as another run of the probe might have told them.
+// Returns the same stacks as another run of the probe might report them.
 Stacks shuffled(Stacks stacks, Rng& rng) {
   std::vector<std::uint32_t> order(stacks.table.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -84,7 +84,7 @@ Holders all_holders(const Stacks& stacks) {
   return all;
 }
 
-// Visits every part once, and checks that it stands where the node says.
+// Visits every part once, and checks that it is where the node says.
 void collect(const StackTree& tree, const Node& node, Holders& found) {
   std::uint32_t place = 0;
   for (const Node::Part& part : node.parts) {
@@ -187,7 +187,7 @@ TEST_CASE("a main thread is told even if it is in distrun only") {
   CHECK(text_of(stacks) == "rank 0 (main thread, waiting in futex)\n  distrun::rank::run_rank  rank/entry.cpp:70\n");
 }
 
-// As launch::LocalWorld tells them apart: a process for each rank, with its thread, and one for the other threads.
+// As launch::LocalWorld separates them: a process for each rank, with its thread, and one for the other threads.
 TEST_CASE("ranks that are threads are told as main threads are, and the thread that waits for them is distrun's") {
   using namespace samples;
   Stacks stacks;
@@ -197,7 +197,7 @@ TEST_CASE("ranks that are threads are told as main threads are, and the thread t
   add_process(stacks, 1, 10, {{12, "rank 1", body}});
   add_process(stacks, 2, 10, {{13, "rank 2", in_barrier() + under_thread_start()}});
   add_process(stacks, -1, 10, {{10, "distrun-rank", in_futex() + Frames{joins}}, listener(14)});
-  CHECK(merge(stacks).own.size() == 3);  // as long as nobody says that they are ranks
+  CHECK(merge(stacks).own.size() == 3);  // unless marked as ranks
   for (Process& process : stacks.processes) process.has_thread_ranks = true;
   const StackTree tree = merge(stacks);
   CHECK(tree.own.size() == 2);

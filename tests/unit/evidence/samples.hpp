@@ -1,5 +1,5 @@
 #pragma once
-// Stacks as hangs have them, for tests, the fuzzer's corpus and the benchmark.
+// Typical stacks of hangs, for tests, the fuzzer's corpus and the benchmark.
 #include <string>
 #include <vector>
 
@@ -15,12 +15,12 @@ wire::StackFrame machinery(const std::string& function);  // of distrun-rank
 
 Frames operator+(Frames inner, const Frames& outer);
 
-Frames under_rank_main();     // what stands below every test's body
-Frames under_thread_start();  // what stands below a thread's function
-Frames in_futex();            // what a condition variable calls
+Frames under_rank_main();     // the frames below every test's body
+Frames under_thread_start();  // the frames below a thread's function
+Frames in_futex();            // called by a condition variable
 Frames in_barrier();          // the SDK's, down to the futex
 
-// A thread that waits in a futex, unless told otherwise.
+// A thread that waits in a futex by default.
 class ThreadSample {
  public:
   ThreadSample(int tid, std::string name, Frames frames);
@@ -31,20 +31,20 @@ class ThreadSample {
   Frames frames;
 };
 
-// One process's threads, added to what a probe tells. Addresses differ in every process, as they do in truth.
+// Adds one process's threads as a probe reports them. Addresses differ between processes, as in reality.
 void add_process(Stacks& stacks, int rank, int pid, std::vector<ThreadSample> threads);
-ThreadSample listener(int tid);  // distrun's own thread, which every rank has
+ThreadSample listener(int tid);  // distrun's thread in every rank
 
 Stacks one_in_read();  // rank 2 reads, and three ranks wait for it in a barrier
 Stacks abba();         // two threads of rank 0, each with the other's lock
 Stacks one_spins();
-Stacks one_in_kernel();  // state D, no stack but the kernel's
+Stacks one_in_kernel();  // state D, only the kernel's stack
 Stacks alike(int ranks, int threads);
 Stacks all_different();
 Stacks recursion();
 Stacks inlined();
 Stacks stripped();
 Stacks hostile();
-Stacks without_answers();  // a crash, a gap, an end that was not found, a process that did not answer
+Stacks without_answers();  // a crash, a gap, a missing end, a process that did not answer
 
 }  // namespace distrun::evidence::samples

@@ -1,4 +1,4 @@
-// Options of the agent, and how it is chosen.
+// Options of the agent, and its selection.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ using distrun::testing::error_of;
 using rpc::FaultyOptions;
 using rpc::PipeOptions;
 
-// While it lives.
+// Sets an environment variable during its lifetime.
 class SetVariable {
  public:
   SetVariable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

@@ -1,4 +1,4 @@
-// Connections that are cut: both ends lose each other, once.
+// Connections that are cut: both ends report a loss, once.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// An agent that keeps what it is to send, and receives what a case says.
+// An agent that records the messages to send, and receives what a case says.
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -51,7 +51,7 @@ class FakeAgent final : public rpc::Agent {
   }
   rpc::Receiver& receiver() const { return *receiver_; }
   bool is_closed() const { return is_closed_; }
-  // What was sent, by id: "1 3 2"; "" for nothing. Waits until so many were.
+  // Returns the ids of the sent messages: "1 3 2". Waits for `at_least` messages.
   std::string ids(std::size_t at_least = 0) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(30), [&] { return sent_.size() >= at_least; });
@@ -59,7 +59,7 @@ class FakeAgent final : public rpc::Agent {
     for (const Sent& each : sent_) text += (text.empty() ? "" : " ") + std::to_string(each.message.id);
     return text;
   }
-  // Of the last one.
+  // Returns the last message.
   Sent last() {
     const std::lock_guard lock(mutex_);
     return sent_.back();
@@ -108,11 +108,11 @@ class Heard final : public rpc::Receiver {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::string received_;  // guarded by mutex_, as what follows
+  std::string received_;  // guarded by mutex_, like the next member
   std::vector<std::string> losses_;
 };
 
-// worker0, with a plan, who knows worker1 and worker2.
+// worker0 with a plan; it knows worker1 and worker2.
 struct World {
   explicit World(const std::string& plan)
       : agent(inner, plan.empty() ? base::FaultPlan() : base::parse_fault_plan("plan", plan)) {

@@ -1,4 +1,4 @@
-// What becomes of messages is decided by the seed and their order.
+// The fates of messages depend only on the seed and their order.
 #include <catch2/catch.hpp>
 
 #include <agents/faulty/fates.hpp>
@@ -17,7 +17,7 @@ rpc::Message message_of(std::uint64_t id, int payload = 0) {
   return message;
 }
 
-// "..X.X": which of them are dropped.
+// Returns which messages are dropped, as "..X.X".
 std::string drops(Fates& fates, rpc::WorkerId to, FaultKind kind, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += fates.next(to, kind, message_of(1, i)).is_dropped ? 'X' : '.';

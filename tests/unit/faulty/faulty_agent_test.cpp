@@ -1,4 +1,4 @@
-// What is done where a message is sent.
+// Faults applied when a message is sent.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,4 +1,4 @@
-// What goes later: by time, or behind others.
+// Messages sent later: after a time, or after other messages.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,4 +1,4 @@
-// Plans of faults, as people write them.
+// Plans of faults in their text form.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// Something that completes futures, with the help of those that wait for them.
+// Completes futures with the help of the threads that wait for them.
 #include <functional>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Futures in a process that was forked.
+// Futures in a forked process.
 #include <catch2/catch.hpp>
 
 #include <functional>

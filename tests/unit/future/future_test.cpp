@@ -1,4 +1,4 @@
-// Futures of values of the host: completed once, waited for, gone on with.
+// Futures of host values: completion, waits, continuations.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_CASE("exceptions of any type come out of a future as they went in") {
   CHECK_THROWS_AS(future.wait(), std::out_of_range);
 }
 
-// Whoever catches an error may add to it.
+// A catcher of an error may add to it.
 TEST_CASE("each waiter gets an error of its own") {
   const FakeRank rank;
   const Future<int> future;
@@ -195,7 +195,7 @@ TEST_CASE("what is attached to a future that is done runs at once, where it is a
 TEST_CASE("what was attached before runs on a handler's thread, in order of attachment") {
   const FakeRank rank;
   const Future<int> future;
-  std::vector<int> order;  // one after the other
+  std::vector<int> order;  // sequentially
   std::thread::id thread;
   for (int i = 0; i < 50; ++i) {
     future.add_done_callback([&, i](const Future<int>& done) {

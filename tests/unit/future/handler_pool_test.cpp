@@ -1,4 +1,4 @@
-// Handlers run, in whatever way those before them block.
+// Handlers run, no matter how earlier ones block.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST_CASE("tasks run on threads of the pool, for its rank") {
   CHECK(soon([&] { return right == kTasks; }));
 }
 
-// So many handlers that pass a door which the last one opens.
+// Runs `handlers` handlers that wait at a door which the last one opens.
 void block_on_a_later_one(int handlers, void (Door::*pass)()) {
   const FakeRank rank;
   Door door;
@@ -75,7 +75,7 @@ TEST_CASE("threads that were only needed while others blocked end") {
   REQUIRE(soon([&] { return handler_pool().statistics().blocked == kHandlers; }));
   door.open();
   CHECK(soon([&] { return passed == kHandlers; }));
-  CHECK(soon([&] { return handler_pool().statistics().threads <= 10; }));  // 8 workers at most, and a watcher
+  CHECK(soon([&] { return handler_pool().statistics().threads <= 10; }));  // at most 8 workers and a watcher
   CHECK(handler_pool().statistics().blocked == 0);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("no more run than are wanted") {
     });
   }
   CHECK(soon([&] { return done == kTasks; }));
-  // On a busy machine one that does not get on is taken for blocked.
+  // On a busy machine a handler without progress counts as blocked.
   CHECK(most <= 1 + static_cast<int>(pool.statistics().raises));
   pool.set_wanted(INT_MAX);
 }
@@ -144,7 +144,7 @@ TEST_CASE("a task that another thread posts wakes a worker in the place") {
   }
 }
 
-// So many handlers that each wait for what the next one found brings.
+// Nests `levels` handlers, each of which waits for the result of the next one.
 void nest(const Placed& placed, int levels, const Future<int>& end) {
   if (levels == 0) return end.set_result(1);
   placed.place->find([&placed, levels, end] {
@@ -258,9 +258,9 @@ TEST_CASE("a place may be used and left while workers come to rest and are calle
   CHECK(soon([&] { return done == posted; }));
 }
 
-// Control tasks go on while handlers block in locks.
+// Control tasks run while handlers block in locks.
 void control_beside_blocked(HandlerPool& pool) {
-  constexpr int kHandlers = 2;  // so many run everywhere
+  constexpr int kHandlers = 2;  // runs concurrently on every machine
   Door door;
   std::atomic<int> blocked{0}, passed{0};
   for (int i = 0; i < kHandlers; ++i) {
@@ -295,7 +295,7 @@ TEST_CASE("control tasks go on, in order, while handlers block in locks") {
   }
 }
 
-// Keeps what is noted on it.
+// Records the notes on the line.
 class NotedLine final : public core::RankLine {
  public:
   int begin_wait(const board::WaitInfo&, base::TimePoint) noexcept override { return 0; }
@@ -317,7 +317,7 @@ class NotedLine final : public core::RankLine {
   std::vector<std::string> notes_;
 };
 
-// All threads of a pool of `bound` are taken by handlers that wait; others queue, and control tasks go on.
+// All threads of a pool with a limit are taken by waiting handlers; others queue, and control tasks run.
 void reach_bound(HandlerPool& pool, int handlers, const NotedLine& line) {
   for (std::size_t time = 1; time <= 2; ++time) {
     Door door;

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of handlers share: tasks, a door to block at, a place to idle in.
+// Helpers for tests of handlers: tasks, a door to block at, a place to idle in.
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -27,7 +27,7 @@ inline void post(future::HandlerPool& pool, std::function<void()> body) { pool.p
 
 inline bool soon(const std::function<bool()>& question) { return eventually(std::chrono::seconds(30), question); }
 
-// What handlers block on until it is opened, in a way that the pool is told of or not.
+// A door at which handlers block until it is opened, visible to the pool or not.
 class Door {
  public:
   void pass_seen() {
@@ -52,7 +52,7 @@ class Door {
   bool open_ = false;
 };
 
-// A place that gets tasks as others get messages.
+// A place that gets tasks like others get messages.
 class FakePlace final : public future::IdlePlace {
  public:
   explicit FakePlace(future::HandlerPool& pool) : pool_(pool) {}

@@ -1,5 +1,5 @@
-// Values on GPUs: streams wait for them, and no host. The check of stream order sees what is missing, however the
-// streams happen to run.
+// Values on GPUs: streams wait for them instead of the host. The check of stream order detects missing waits no matter
+// how the streams happen to run.
 #include <catch2/catch.hpp>
 
 #include <mutex>
@@ -21,7 +21,7 @@ using testing::FakeRank;
 
 const Device kFirst = device::cuda(0), kSecond = device::cuda(1);
 
-// What the check of stream order has found since.
+// Collects the findings of the check of stream order.
 class OrderWatch {
  public:
   OrderWatch() {
@@ -49,7 +49,7 @@ Tensor zeros(Device device) { return t::zeros({100}, {DType::F32, device}); }
 bool is_all(const Tensor& tensor, double value) { return t::equal(t::to(tensor, device::kCpu), t::full({100}, value)); }
 void keep_busy(Stream stream) { stream.driver().busy(stream.ref(), 1'000'000); }
 
-// On a stream of its own, which is still busy when the future is completed.
+// Runs on a separate stream that is still busy when the future is completed.
 void complete_late(const Future<Tensor>& future, const Tensor& tensor, double value) {
   device::synchronize(tensor.device());
   const StreamGuard guard(device::stream_from_pool(tensor.device()));
@@ -217,7 +217,7 @@ TEST_CASE("the memory of a value is not given to others while a waiter's stream 
     keep_busy(waiter);
     t::fill_(future.wait(), 2);
   }
-  const Tensor next = zeros(kFirst);  // where the value was, if that were free already
+  const Tensor next = zeros(kFirst);  // would reuse the value's memory if that were already free
   device::synchronize(kFirst);
   CHECK(watch.texts().empty());
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of futures share: a rank of their own, errors, another thread.
+// Helpers for tests of futures: a separate rank, errors, another thread.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace distrun::testing {
 
 inline Error value_error() { return {ErrorKind::InvalidArgument, "ValueError", "Expected error"}; }
 
-// Once the rank waits, after what it may have waited for before, `act` runs on another thread.
+// Runs `act` on another thread once the rank waits again.
 inline base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
   return base::Thread("other", [&rank, before = rank.line.count(), act = std::move(act)] {
     testing::eventually(std::chrono::seconds(30), [&] { return rank.line.count() > before; });

@@ -1,4 +1,4 @@
-// Errors of futures at which nobody looks are told, and no others.
+// Errors of futures that are never looked at are reported, and no others.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -24,7 +24,7 @@ TEST_CASE("an error that nobody has looked at is told, with where it was made") 
              Catch::Contains("unseen_errors_test.cpp:") && Catch::EndsWith("failed: ValueError: Expected error"));
 }
 
-// A line that keeps the errors that are shown.
+// A line that records the shown errors.
 class ErrorLine final : public core::RankLine {
  public:
   int begin_wait(const board::WaitInfo&, base::TimePoint) noexcept override { return -1; }
@@ -55,7 +55,7 @@ class ErrorLine final : public core::RankLine {
 };
 
 TEST_CASE("an error is shown for as long as nobody has looked at it") {
-  static auto& line = *new ErrorLine;  // as a rank's it outlives what is shown
+  static auto& line = *new ErrorLine;  // like a rank's line it outlives what is shown
   FakeRank rank;
   rank.state.use(&line);
   const Future<int> future;
@@ -101,7 +101,7 @@ TEST_CASE("an error that somebody has looked at is not told") {
   CHECK(unseen(rank).empty());
 }
 
-// That is none of the errors which do no harm.
+// Returns whether this is an error that matters.
 bool is_value_error(const std::exception_ptr& error) {
   return future::describe_error(error) == "ValueError: Expected error";
 }
@@ -119,7 +119,7 @@ TEST_CASE("an error that is a failure, if nobody has looked at it, is no note") 
     const auto failures = future::unseen_errors_of(rank.state).take_failures();
     REQUIRE(failures.size() == 1);
     CHECK(is_value_error(failures[0]));
-    CHECK_THROWS(future.wait());  // late, and takes nothing away from others
+    CHECK_THROWS(future.wait());  // late, and affects no other waiter
     CHECK(unseen(rank).empty());
   }
   SECTION("nor anything else, once somebody has") { CHECK_THROWS(future.wait()); }
@@ -148,7 +148,7 @@ TEST_CASE("of many errors that nobody has looked at a hundred are told, and how 
   REQUIRE(told.size() == future::UnseenErrors::kKept + 1);
   CHECK(told.back() == "and 29 more");
   CHECK(unseen(rank).empty());
-  CHECK(futures.front().failed());  // after they were told
+  CHECK(futures.front().failed());  // after they were reported
   futures.emplace_back().set_error(value_error());
   CHECK(unseen(rank).size() == 1);
 }

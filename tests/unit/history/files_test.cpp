@@ -1,4 +1,4 @@
-// Files that are not what they should be. None of them is ever changed.
+// Damaged or foreign files, none of which is ever changed.
 #include <catch2/catch.hpp>
 
 #include <sqlite3.h>
@@ -20,7 +20,7 @@ using Catch::Contains;
 
 namespace {
 
-// Somebody else's hands.
+// Changes the file without History.
 void sql(const std::string& path, const std::string& statements) {
   sqlite3* connection = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &connection) == SQLITE_OK);
@@ -35,7 +35,7 @@ void record_one(const std::string& path, const std::string& run_id = "run0", int
   History(path, History::Access::Write).record(run_of(run_id, 1, records));
 }
 
-// Records and reads; both have to be refused, for the same reason.
+// Records and reads; both must be refused for the same reason.
 void expect_refusal(const std::string& path, const std::string& reason, const std::string& remedy) {
   const std::string before = testing::read_file(path);
   CHECK_THROWS_WITH(record_one(path, "another"), Contains(path) && Contains(reason) && Contains(remedy));
@@ -71,7 +71,7 @@ TEST_CASE("a history of a newer distrun is refused and left as it is") {
 
 namespace {
 
-// The tables of a distrun that knew no projects, with a test that has failed and one that has passed.
+// Creates the tables of a distrun without projects, with a failed and a passed test.
 void make_version_1(const std::string& path) {
   sql(path, R"(
     CREATE TABLE run (id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, at_ms INTEGER NOT NULL,
@@ -101,7 +101,7 @@ TEST_CASE("a history from before there were projects goes to the first that has 
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   make_version_1(path);
-  CHECK(History(path, History::Access::Read).tests({}).size() == 2);  // whoever opens it first brings it up to date
+  CHECK(History(path, History::Access::Read).tests({}).size() == 2);  // the first user upgrades it
   CHECK(History(path, History::Access::Read).hints("/a").of("ring.so", "Ring.t0").last == Verdict::Fail);
   History(path, History::Access::Write).record(run_of("new", 2, {test_of("Ring.t0")}), "/a");
   History(path, History::Access::Write).record(run_of("other", 3, {test_of("Ring.t0")}), "/b");
@@ -113,7 +113,7 @@ TEST_CASE("a history from before there were projects goes to the first that has 
   CHECK(history.results(of_a, 0).size() == 2);
   CHECK(history.results(of_b, 0).size() == 1);
   CHECK(history.runs() == 3);
-  CHECK(history.hints("/b").of("ring.so", "Ring.t1").last == Verdict::Pass);  // still nobody's
+  CHECK(history.hints("/b").of("ring.so", "Ring.t1").last == Verdict::Pass);  // still without a project
 }
 
 TEST_CASE("a history that was brought up to date while others waited is whole") {
@@ -168,7 +168,7 @@ TEST_CASE("an empty file becomes a history, and is an empty one to readers") {
   CHECK(History(path, History::Access::Read).runs() == 1);
 }
 
-// Somebody removes the file, and does not know what else belongs to it.
+// The file is removed without its companions.
 TEST_CASE("a history whose file was removed begins anew, whatever its log held") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
@@ -188,7 +188,7 @@ TEST_CASE("a reader makes no file") {
   CHECK(testing::names_in(scratch.path()).empty());
 }
 
-// As on a network file system, which several hosts see.
+// Like on a network file system shared by several hosts.
 TEST_CASE("a history without a log is the same, and can get one and lose it again") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
@@ -233,7 +233,7 @@ TEST_CASE("the file and what belongs to it is its owner's alone") {
   }
 }
 
-// Root may write anywhere, so a child gives that up.
+// Root may write anywhere, so a child drops that right.
 TEST_CASE("a directory that cannot be written is an error with its name, and reading goes on") {
   const testing::Scratch scratch;
   const std::string directory = scratch.directory("read-only");

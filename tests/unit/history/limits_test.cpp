@@ -56,7 +56,7 @@ TEST_CASE("the newest runs stay, and with an old one go the tests that only it h
   CHECK(history.results({}, 0).size() == 3);
   REQUIRE(history.tests({}).size() == 1);
   CHECK(history.hints().size() == 1);
-  // Older than all that are there: it goes at once.
+  // Older than all others: it is removed at once.
   CHECK(history.record(run_of("day0", 1, {test_of("Ring.older")})));
   CHECK(history.runs() == 3);
   CHECK(history.tests({}).size() == 1);

@@ -14,7 +14,7 @@ using namespace distrun::history;
 
 namespace {
 
-// The variables that decide; each case is a process of its own.
+// Sets the variables that decide the location; each case runs in a separate process.
 void set(const char* history, const char* state, const char* home) {
   const auto put = [](const char* name, const char* value) {
     value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);

@@ -1,4 +1,4 @@
-// Several processes at one history, and processes that are killed while they record.
+// Several processes with one history, and processes that are killed while they record.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ std::string text_of(sqlite3* connection, const char* sql) {
   return code == SQLITE_OK ? answer : sqlite3_errstr(code);
 }
 
-// What is wrong with the file; empty: nothing. Every run in it has `tests` results.
+// Returns the damage of the file; empty: none. Every run in it has `tests` results.
 std::string wrong_with(const std::string& path, int tests) {
   sqlite3* connection = nullptr;
   sqlite3_open(path.c_str(), &connection);
@@ -65,7 +65,7 @@ std::string wrong_with(const std::string& path, int tests) {
   }
 }
 
-// In a history that nobody else uses; all of it has to be there afterwards.
+// Records concurrently in a private history; all runs must be there afterwards.
 void record_at_once(const std::string& path, int processes, int runs) {
   std::vector<pid_t> children;
   for (int process = 0; process < processes; ++process) {

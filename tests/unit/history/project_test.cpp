@@ -1,4 +1,4 @@
-// Which project a plugin is of, by where it lies.
+// A plugin's project follows from its location.
 #include <catch2/catch.hpp>
 
 #include <filesystem>

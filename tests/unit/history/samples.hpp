@@ -13,7 +13,7 @@ using runner::Verdict;
 
 inline constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
 
-// "Suite.name" and what came of it in one attempt.
+// A test "Suite.name" with the result of its only attempt.
 inline runner::TestRecord test_of(const std::string& id, Verdict verdict = Verdict::Pass,
                                   base::Nanoseconds duration = 10ms, const std::string& message = "") {
   runner::TestRecord test;

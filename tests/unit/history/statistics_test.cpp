@@ -39,12 +39,12 @@ TEST_CASE("a test that always passes is not flaky, one that never does neither")
 }
 
 TEST_CASE("each change and each flaky verdict is odd, once") {
-  CHECK(statistics_of("pfpf").flakiness == 0.75);  // the oldest has none before it
+  CHECK(statistics_of("pfpf").flakiness == 0.75);  // the oldest has no predecessor
   CHECK(statistics_of("fppp").flakiness == 0.25);
   CHECK(statistics_of("yppp").flakiness == 0.25);
   CHECK(statistics_of("yyyy").flakiness == 1);
-  CHECK(statistics_of("yfpp").flakiness == 0.5);  // flaky and changed: one
-  CHECK(statistics_of("fcff").flakiness == 0);    // another way to fail is no change
+  CHECK(statistics_of("yfpp").flakiness == 0.5);  // flaky and changed: counted once
+  CHECK(statistics_of("fcff").flakiness == 0);    // another kind of failure is not a change
 }
 
 TEST_CASE("what says nothing about a test does not count") {
@@ -75,7 +75,7 @@ TEST_CASE("durations are those of all results that passed, or of the others if n
   CHECK(statistics.p95 == 95ms);
   CHECK(statistics.p99 == 99ms);
   tally.add(Verdict::Timeout, 300s);
-  statistics = tally.take();  // nothing of the test before is left
+  statistics = tally.take();  // nothing is left of the previous test
   CHECK(statistics.timed == 0);
   CHECK(statistics.results == 1);
   CHECK(statistics.median == 300s);
@@ -89,5 +89,5 @@ TEST_CASE("a suggested timeout is five times what the slowest take, at least ten
   CHECK(suggested_timeout(61s) == 10min);
   CHECK(suggested_timeout(3h) == 24h);
   CHECK(suggested_timeout(6h) == 48h);
-  CHECK(suggested_timeout(base::Nanoseconds::max()) == 7 * 24h);  // what --timeout takes at most
+  CHECK(suggested_timeout(base::Nanoseconds::max()) == 7 * 24h);  // the maximum of --timeout
 }

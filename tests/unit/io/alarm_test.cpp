@@ -99,7 +99,7 @@ TEST_CASE("a cancelled alarm is silent, even when its time had come") {
 }
 
 TEST_CASE("an alarm whose wait is already done stays silent once it is moved, cancelled or destroyed") {
-  // Both times have come before the loop runs, so the second's wait is queued when the first's handler runs.
+  // Both times are over before the loop runs, so the second's wait is queued when the first's handler runs.
   const std::string how = GENERATE("moved", "cancelled", "destroyed");
   Loop loop;
   bool called = false;
@@ -125,7 +125,7 @@ TEST_CASE("an alarm may be destroyed in its own handler") {
   int seen = 0;
   alarm = std::make_unique<Alarm>(loop, [&, kept = std::move(kept)] {
     alarm.reset();
-    seen = *kept;  // what the handler holds lives as long as it runs
+    seen = *kept;  // the handler's captures live while it runs
     ++calls;
   });
   alarm->set(long_ago());

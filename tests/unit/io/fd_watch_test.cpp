@@ -33,7 +33,7 @@ TEST_CASE("a watch calls as long as there is something to read") {
   int calls = 0;
   std::optional<FdWatch> watch;
   watch.emplace(loop, std::move(pipe.first), [&] {
-    if (++calls % 2 == 0) read_byte(watch->fd());  // the first of two calls leaves it there
+    if (++calls % 2 == 0) read_byte(watch->fd());  // the first of two calls does not read it
   });
   run_ready(loop);
   CHECK(calls == 0);

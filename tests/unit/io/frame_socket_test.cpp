@@ -25,7 +25,7 @@ namespace {
 
 const wire::Protocol& kLine = wire::kProtocol<ControlFrame>;
 
-// A frame socket, what it told, and the other end.
+// A frame socket, its events, and the other end.
 struct Line {
   explicit Line(base::FdPair pair = base::make_socket_pair(SOCK_STREAM))
       : peer(std::move(pair.second)),
@@ -33,11 +33,11 @@ struct Line {
                FrameSocket::Handlers{[this](const wire::Frame& frame) { frames.push_back(frame); },
                                      [this](const std::string& why) { closed.push_back(why); }}) {}
 
-  // Whatever fits into the peer's socket now.
+  // Sends as much as fits into the peer's socket.
   void peer_sends(const wire::Bytes& bytes) {
     REQUIRE(::send(peer.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
   }
-  // Reads at most `size` bytes; how many came.
+  // Reads at most `size` bytes; returns their number.
   std::size_t peer_reads(std::size_t size) {
     std::vector<std::byte> buffer(size);
     const ssize_t got = ::recv(peer.get(), buffer.data(), size, MSG_DONTWAIT);
@@ -102,7 +102,7 @@ TEST_CASE("nonsense ends a connection after the frames before it, and nothing co
   REQUIRE(line.closed.size() == 1);
   CHECK_THAT(line.closed[0], Catch::Contains("a frame announces 2139062143 bytes"));
   char byte = 0;
-  CHECK(::recv(line.peer.get(), &byte, 1, MSG_DONTWAIT) == 0);  // the peer sees the end
+  CHECK(::recv(line.peer.get(), &byte, 1, MSG_DONTWAIT) == 0);  // the peer sees end-of-file
 }
 
 TEST_CASE("what a handler refuses ends the connection with its reason") {
@@ -139,7 +139,7 @@ TEST_CASE("frames go out whole to a reader that takes a few bytes at a time") {
 
 TEST_CASE("a frame that would fill the queue over its limit is refused as a whole") {
   Line line;
-  line.socket.send(large(wire::kFramePayloadMax, 1));  // one of the largest always fits
+  line.socket.send(large(wire::kFramePayloadMax, 1));  // a frame of maximum size always fits
   line.socket.send(large(1000, 2));
   ErrorKind kind = ErrorKind::Failed;
   std::string text;
@@ -160,7 +160,7 @@ TEST_CASE("a frame that would fill the queue over its limit is refused as a whol
     while (const auto frame = line.arrived.next()) fills.push_back(static_cast<int>(frame->payload.front()));
     return !fills.empty() && fills.back() == 5;
   }));
-  // Whatever was accepted has come whole, and in its order.
+  // All accepted frames have arrived complete and in order.
   CHECK(std::is_sorted(fills.begin(), fills.end()));
   CHECK(fills.front() == 1);
   CHECK(std::find(fills.begin(), fills.end(), 4) == fills.end());

@@ -69,7 +69,7 @@ TEST_CASE("another thread may stop a loop that waits") {
   io::Alarm never(loop, [] {});
   never.set(base::TimePoint::max());
   const base::Thread stopper("stopper", [&] { loop.stop(); });
-  // The stop may come before the run begins, which would forget it: that is the caller's to order.
+  // A stop before the run begins would be lost: the caller must prevent that.
   loop.post([] {});
   loop.context().run();
   CHECK(loop.context().stopped());

@@ -1,4 +1,4 @@
-// The plugin of the launch tests. DISTRUN_UNIT_LAUNCH says how it behaves while it is loaded.
+// The plugin of the launch tests. DISTRUN_UNIT_LAUNCH controls its behaviour while it is loaded.
 #include <signal.h>
 #include <unistd.h>
 

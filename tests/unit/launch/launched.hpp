@@ -1,5 +1,5 @@
 #pragma once
-// A real node on this machine, and worlds of real ranks whose events are written down.
+// A real node on this machine, and worlds of real ranks whose events are recorded.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -19,11 +19,11 @@
 
 namespace distrun::launch {
 
-// The thread sanitizer runs a thread of its own in every program, so no zygote may fork there.
+// The thread sanitizer has a thread in every program, so no zygote may fork there.
 inline constexpr bool kForks = !base::kThreadSanitizer;
 inline constexpr Isolation kIsolation = kForks ? Isolation::Process : Isolation::Exec;
 
-// Leads the ranks of one world through one test, and keeps what they do.
+// Leads the ranks of one world through one test, and records their actions.
 class Ranks final : public WorldEvents {
  public:
   Ranks(std::string test_id, int world_size, std::string temp_dir)
@@ -54,7 +54,7 @@ class Ranks final : public WorldEvents {
     if (frame.is(wire::ControlFrame::Done)) add(rank, "done");
   }
   void on_connection_lost(int rank, const std::string&) override {
-    // A rank's connection closes just before its end is told.
+    // A rank's connection closes just before its end is reported.
     if (story[rank].find("done") == std::string::npos) add(rank, "lost");
   }
   void on_rank_ended(int rank, proc::ExitStatus status, int) override {
@@ -112,7 +112,7 @@ class Machine {
   Prepared prepare(Isolation isolation = kIsolation, base::Nanoseconds bound = kBound) {
     return testing::run_task(loop, node.prepare(DISTRUN_UNIT_PLUGIN, isolation, bound));
   }
-  // Its ranks are on their way.
+  // Returns while its ranks are starting.
   std::unique_ptr<Ranks> spawn(const std::string& test, int world_size, Isolation isolation = kIsolation) {
     auto ranks = std::make_unique<Ranks>("Launch." + test, world_size, scratch.path());
     ranks->world = node.spawn(WorldSpec{DISTRUN_UNIT_PLUGIN, isolation, world_size}, *ranks);
@@ -137,7 +137,7 @@ class Machine {
   LocalNode node;
 };
 
-// The text of the Error that `work` throws; "none" if it throws none.
+// Returns the text of the Error that `work` throws; "none" without an error.
 template <class Work>
 std::string error_of(const Work& work) {
   try {

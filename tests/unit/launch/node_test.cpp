@@ -73,7 +73,7 @@ TEST_CASE("one zygote serves many worlds, also at once") {
   const auto second = machine.spawn("passes", 2);
   CHECK(machine.until([&] { return second->all_ended() && first->all("hello"); }));
   CHECK(first->ends.empty());
-  CHECK(first->world->leftovers().empty());  // what is alive there is nobody's leftover
+  CHECK(first->world->leftovers().empty());  // live ranks are not leftovers
   CHECK(second->world->leftovers().empty());
   CHECK(second->world->end_leftovers().left == 0);
   CHECK(first->ends.empty());
@@ -158,7 +158,7 @@ TEST_CASE("signals reach a rank, and SIGKILL ends one that ignores the others") 
   ranks->world->signal(0, SIGKILL);
   REQUIRE(machine.until([&] { return ranks->all_ended(); }));
   CHECK(ranks->ends.at(0).signal() == SIGKILL);
-  ranks->world->signal(0, SIGKILL);  // silent
+  ranks->world->signal(0, SIGKILL);  // without output
   ranks->world->send(0, wire::pack(wire::ControlFrame::PeerFailed, 0, wire::PeerFailed{}));
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("what a world that is over has left is no other world's, and ends with
   const auto other = machine.spawn("waits", 1);
   REQUIRE(machine.until([&] { return other->all("hello"); }));
   CHECK(other->world->leftovers().empty());
-  CHECK(proc::own_children().size() >= 3);  // the zygote, the rank that waits, and the daemon
+  CHECK(proc::own_children().size() >= 3);  // the zygote, the waiting rank, and the daemon
   machine.node.close();
   CHECK(proc::own_children().empty());
 }

@@ -15,7 +15,7 @@ using namespace distrun::launch;
 
 namespace {
 
-// What is collected of a process that sleeps, by a probe that is the given shell script.
+// Returns the stacks of a sleeping process, collected by a shell script as the probe.
 evidence::Stacks collected_by(const std::string& script) {
   testing::Scratch scratch;
   const std::string path = scratch.path() + "/probe";

@@ -27,7 +27,7 @@ TEST_CASE("what a zygote has said before it was killed is heard, though its deat
   ::unsetenv("DISTRUN_UNIT_LAUNCH");
   proc::become_subreaper();
   io::Loop loop;
-  const Probe::Program probe{"/no/such/probe", {}};  // nobody looks
+  const Probe::Program probe{"/no/such/probe", {}};  // unused
   ZygoteHandle zygote(loop, DISTRUN_RANK_PROGRAM, probe, proc::inherited_environment(), DISTRUN_UNIT_PLUGIN);
   REQUIRE(testing::run_task(loop, zygote.ready(Machine::kBound)).empty());
 
@@ -37,14 +37,14 @@ TEST_CASE("what a zygote has said before it was killed is heard, though its deat
   std::vector<std::int32_t> pids;
   for (int rank = 0; rank < 2; ++rank) {
     lines.push_back(base::make_socket_pair(SOCK_STREAM));
-    // Of the rank: its line, its output, and what would be its board.
+    // The rank's line, its output, and a stand-in for its board.
     const std::vector<int> fds{lines.back().second.get(), null.get(), null.get(), null.get()};
     zygote.fork({1, 1, 0, {}}, fds, [&](const auto& told, const std::string&) {
       ++answers;
       if (told) pids.insert(pids.end(), told->pids.begin(), told->pids.end());
     });
   }
-  // Both ranks are there, and the zygote waits for its next order: so it has answered. Nobody has listened yet.
+  // Both ranks exist, and the zygote waits for its next order: so it has answered. Nothing has read the answer yet.
   REQUIRE(testing::eventually(testing::kLong, [&] {
     return proc::own_children().size() == 3 &&
            evidence::read_task(zygote.pid(), zygote.pid()).syscall.starts_with("recvmsg");

@@ -35,7 +35,7 @@ TEST_CASE("Adagrad's rate, weights and first sum follow their options") {
       {0.250408881588, -0.998793295521, 2.581838563374});
 }
 
-// By torch 1.13, with the rate changed in param_groups.
+// Expected by torch 1.13, with the rate changed in param_groups.
 TEST_CASE("Adagrad goes on with another learning rate, which decays as the first one did") {
   testing::check_changed_rates<nn::Adagrad>(nn::AdagradOptions{.learning_rate = 0.1, .lr_decay = 0.5},
                                             {0.441090855504, -1.331094145486, 2.065322895902});

@@ -38,7 +38,7 @@ TEST_CASE("amsgrad measures by the largest mean of squares so far") {
              {0.416823685631, -1.080958374850, 2.228219142598});
 }
 
-// By torch 1.13's AdamW, whose defaults these are but for the decay.
+// Expected by torch 1.13's AdamW, with its defaults except for the decay.
 TEST_CASE("decoupled weight decay shrinks the parameters by themselves, as AdamW does") {
   check_adam({.learning_rate = 0.1, .weight_decay = 0.2, .decoupled_weight_decay = true},
              {0.260305511775, -1.078828093635, 2.153788338610});
@@ -47,7 +47,7 @@ TEST_CASE("decoupled weight decay shrinks the parameters by themselves, as AdamW
       {0.407319745569, -1.011283344440, 2.060447414144});
 }
 
-// By torch 1.13's Adam and AdamW, with the rate changed in param_groups.
+// Expected by torch 1.13's Adam and AdamW, with the rate changed in param_groups.
 TEST_CASE("Adam goes on with another learning rate") {
   testing::check_changed_rates<nn::Adam>(nn::AdamOptions{.learning_rate = 0.1},
                                          {0.431837217256, -1.128959334343, 2.278855001806});

@@ -45,7 +45,7 @@ TEST_CASE("batches are counted in training alone, and without a momentum the run
   nn::BatchNorm norm(2, {.momentum = std::nullopt});
   CHECK(norm.num_batches_tracked().dtype() == DType::I64);
   norm(two_channels());
-  check_close(norm.running_mean(), from_values<float>({3, 30}));  // nothing is left of what it began with
+  check_close(norm.running_mean(), from_values<float>({3, 30}));  // nothing is left of the initial value
   check_close(norm.running_var(), from_values<float>({4, 400}));
   norm(two_channels() + 4);
   norm.eval();

@@ -1,4 +1,4 @@
-// Training that is interrupted, and goes on from files.
+// Training that is interrupted and continues from files.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/autograd/backward.hpp>
@@ -22,7 +22,7 @@ nn::Sequential seeded_net() {
                          std::make_shared<nn::ReLU>(), std::make_shared<nn::Linear>(8, 1)});
 }
 
-// The same for all, up to where it is stopped.
+// The same for all, up to the interruption.
 struct Training {
   nn::Sequential net = seeded_net();
   nn::Adam optimizer{net.parameters(), {.learning_rate = 0.02, .amsgrad = true}};
@@ -53,7 +53,7 @@ TEST_CASE("training that was saved goes on in another process's objects as if it
   const std::string model = scratch.path() + "/model.safetensors", state = scratch.path() + "/adam.safetensors";
   Training never_stopped, goes_on;
   never_stopped.train_for(12);
-  goes_on.train_for(2);  // of which nothing is left
+  goes_on.train_for(2);  // to be overwritten
   {
     Training first;
     first.train_for(5);

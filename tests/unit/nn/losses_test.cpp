@@ -1,4 +1,4 @@
-// Losses as objects that keep their options. What they compute is tested with the operators.
+// Losses as objects with options. The tests of the operators check their values.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

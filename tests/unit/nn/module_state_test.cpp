@@ -1,4 +1,4 @@
-// What a module has learned, taken out and put in again.
+// A module's learned state, saved and loaded.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/autograd/backward.hpp>
@@ -36,7 +36,7 @@ NamedTensors without(const NamedTensors& state, const std::string& name) {
   return rest;
 }
 
-// With elements of their own.
+// Returns the state with separate elements.
 NamedTensors kept(const nn::Module& module) {
   NamedTensors state = module.state_dict();
   for (auto& [name, each] : state) each = tensor::clone(each);
@@ -69,7 +69,7 @@ TEST_CASE("the state of a module is its parameters and buffers by name, part by 
 
 TEST_CASE("a state that is loaded makes a module compute what the other computed, with the tensors that it had") {
   const auto from = small_net(), into = small_net();
-  (*from)(randn({16, 3}));  // moves the running moments
+  (*from)(randn({16, 3}));  // updates the running moments
   const Tensor weight = into->parameters()[0];
   const std::uint32_t version = weight.version();
   const nn::StateKeys keys = into->load_state_dict(from->state_dict());

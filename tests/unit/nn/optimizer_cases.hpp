@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the optimizers have in common: a parameter and five gradients, of which the tests know by numpy, in
-// float64, where they lead. Their programs begin with
+// Common parts of the tests of optimizers: a parameter and five gradients, with results known from numpy in float64.
+// The tests' numpy programs begin with
 //
 //   start, shift = np.array([0.5, -1.25, 2.0]), np.array([0.0, 1.0, 2.0])
 //   gradients = [np.cos(step + shift) * (1 + shift) for step in range(5)]
@@ -25,7 +25,7 @@ inline Tensor gradient_of_step(int step, TensorOptions options = {tensor::DType:
   return tensor::to(tensor::from_values<double>({at(0), at(1), at(2)}), options);
 }
 
-// After five steps, in float64 and, less exactly, in float32.
+// Checks the values after five steps, in float64 and, less exactly, in float32.
 template <class Optimizer, class Options>
 void check_five_steps(const Options& settings, const std::array<double, 3>& expected) {
   for (const tensor::DType dtype : {tensor::DType::F64, tensor::DType::F32}) {
@@ -58,14 +58,14 @@ void check_changed_rates(const Options& settings, const std::array<double, 3>& e
 
 inline Tensor table_parameter() { return set_requires_grad(tensor::ones({4, 2})); }
 
-// Of such a table: rows 1 and 3, the latter twice.
+// Returns a gradient of rows 1 and 3 of such a table, the latter twice.
 inline Tensor sparse_gradient(int step, tensor::DType dtype = tensor::DType::F32) {
   const Tensor rows = tensor::from_values<std::int64_t>({1, 3, 3}, {1, 3});
   const Tensor values = tensor::from_values<double>({1, 2, 3, -4, 5, 0.5}, {3, 2});
   return tensor::sparse_coo(rows, tensor::to(tensor::mul(values, 1 + step), dtype), {4, 2});
 }
 
-// Three steps by sparse gradients lead where those by dense ones lead.
+// Checks that three steps with sparse gradients give the same as with dense ones.
 template <class Optimizer, class Options>
 void check_sparse_like_dense(const Options& settings) {
   const Tensor by_sparse = table_parameter(), by_dense = table_parameter();

@@ -1,4 +1,4 @@
-// Optimizers that are stopped and go on elsewhere.
+// Optimizers that are stopped and continue elsewhere.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -21,7 +21,7 @@ using testing::start_of_optimizer;
 struct Kind {
   const char* name;
   std::function<std::unique_ptr<nn::Optimizer>(TensorList)> make;
-  std::vector<std::string> names;  // of its state, with one parameter
+  std::vector<std::string> names;  // of its state with one parameter
 };
 
 template <class Optimizer, class Options>
@@ -59,7 +59,7 @@ void take_steps(nn::Optimizer& optimizer, int from, int until, TensorOptions opt
   }
 }
 
-// Without the first line, which is the same for all.
+// Returns the error without its first line, which is the same for all.
 std::string fault_of(nn::Optimizer& optimizer, const NamedTensors& state) {
   const NamedTensors before = cloned(optimizer.state_dict());
   const Error error = error_of([&] { optimizer.load_state_dict(state); });
@@ -97,7 +97,7 @@ TEST_CASE("with the state of another, an optimizer's steps are to the bit those 
       INFO(name);
       const Tensor one = start_of_optimizer({dtype}), other = start_of_optimizer({dtype});
       const auto never_stopped = make({one}), goes_on = make({other});
-      take_steps(*goes_on, 5, 7, {dtype});  // of which nothing is left
+      take_steps(*goes_on, 5, 7, {dtype});  // to be overwritten
       take_steps(*never_stopped, 0, 3, {dtype});
       never_stopped->set_learning_rate(0.03);
 

@@ -1,4 +1,4 @@
-// What holds for every optimizer.
+// Properties of every optimizer.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -26,7 +26,7 @@ using testing::start_of_optimizer;
 
 using Maker = std::function<std::unique_ptr<nn::Optimizer>(TensorList)>;
 
-// With all the state that they can have.
+// All optimizers, with all their optional state.
 const std::vector<std::pair<const char*, Maker>> kOptimizers{
     {"SGD",
      [](TensorList parameters) {
@@ -132,7 +132,7 @@ TEST_CASE("parameters that are no longer their module's are refused instead of m
   nn::Linear layer(2, 1);
   nn::SGD before(layer.parameters(), {.learning_rate = 1});
   layer.to(device::kCpu);
-  CHECK_NOTHROW(before.step());  // they were there already
+  CHECK_NOTHROW(before.step());  // they existed already
   layer.to(device::cuda(0));
   CHECK_THROWS_WITH(before.step(), Catch::Contains("parameter 0 (") && Catch::Contains("is no longer its module's") &&
                                        Catch::Contains("make the optimizer after Module::to()"));
@@ -183,7 +183,7 @@ TEST_CASE("on a GPU steps give the bits of the CPU, on whatever stream, and stat
       by_gpu->step({gradient_of_step(1, there_options)});
     }
     by_gpu.reset();
-    // Memory of the first stream that is free, were it not for the second stream's step.
+    // Memory of the first stream that would be free but for the second stream's step.
     TensorList others;
     for (int i = 0; i < 32; ++i) others.push_back(tensor::zeros({3}, there_options));
     second.synchronize();

@@ -17,7 +17,7 @@ struct Opaque {
   Tensor hidden;
 };
 
-// Another tensor for each, and how many there were.
+// Replaces each tensor by another one, and counts them.
 struct Counting {
   int count = 0;
   TensorMap map = [this](const Tensor&) { return ++count, tensor::full({1}, count); };

@@ -1,6 +1,6 @@
-// The same seed gives the same bits on GPUs as on the CPU: forward, gradients, what optimisers make of them, and what
-// comes after an error. Every program here runs on the CPU alone, on one virtual GPU, and with its parts on two; on
-// each several times, so that the threads and streams go their own ways, and with more or fewer threads for its loops.
+// The same seed gives the same bits on GPUs as on the CPU: forward results, gradients, optimizer steps, and results
+// after an error. Every program runs on the CPU alone, on one virtual GPU, and with its parts on two; each several
+// times, for different schedules of threads and streams, and with different numbers of threads for its loops.
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kRuns = 5;
 
-// Where the parts of a program are: all on the CPU, or in turns on some GPUs.
+// The devices of a program's parts: all on the CPU, or alternating between GPUs.
 class Places {
  public:
   explicit Places(int gpus) : gpus_(gpus) {}
@@ -41,7 +41,7 @@ class Places {
 
 using Program = std::function<TensorList(const Places&)>;
 
-// What it computes, and then the next numbers of its generator.
+// Returns the program's results, followed by the generator's next numbers.
 TensorList results_of(const Program& program, const Places& places) {
   manual_seed(42);
   TensorList results = program(places);
@@ -73,12 +73,12 @@ void check(const char* name, const Program& program) {
   CHECK(reports.text() == "");
 }
 
-// The step must fail; what it has done before stays.
+// The step must fail; its earlier effects stay.
 void fails(const std::function<void()>& step) { CHECK_THROWS_AS(step(), Error); }
 
 Tensor leaf(const Tensor& tensor) { return set_requires_grad(tensor); }
 
-// Numbers of very different sizes, so that the order in which they are added shows.
+// Returns numbers of very different magnitudes, so that the order of summation shows.
 Tensor uneven(const Dims& sizes, TensorOptions options) { return randn(sizes, options) / randn(sizes, options); }
 
 TensorList random_numbers(const Places& on) {
@@ -122,7 +122,7 @@ TensorList products(const Places& on) {
     for (const std::int64_t size : {1, 5, 16, 33, 130, 300}) {
       const Tensor a = leaf(randn({size, size + 3}, options)), b = leaf(randn({size + 3, size + 1}, options));
       const Tensor v = leaf(randn({size + 4}, options));
-      const Tensor shifted = narrow(v, 0, 1, size + 3);  // not where vectors of the processor like to begin
+      const Tensor shifted = narrow(v, 0, 1, size + 3);  // at an address not aligned for vector instructions
       backward(sum(matmul(a, b)) + sum(matmul(a, shifted)) + sum(matmul(t(b), narrow(v, 0, 0, size + 3))));
       fails([&] { matmul(a, v); });
       const Tensor batch = randn({3, size, 9}, options);
@@ -226,7 +226,7 @@ TensorList picked(const Places& on) {
   return {sums, more, taken, chosen, masked, grad(x), grad(source)};
 }
 
-// Tensors of the CPU without dimensions go along.
+// Combines tensors of the CPU without dimensions with the others.
 TensorList numbers_beside(const Places& on) {
   TensorList made;
   for (const DType of_number : {F32, F64}) {
@@ -276,10 +276,10 @@ TensorList pieces(const Places& on) {
   return {joined, changed, grad(a), grad(b), nonzero(a > 0)};
 }
 
-// In a graph of its own shape whatever the devices are: a tensor that is there already would be itself.
+// Gives graphs the same shape on all devices: to() returns a tensor itself if it is already there.
 Tensor moved(const Tensor& tensor, Device to_device) { return to(tensor * 1, to_device); }
 
-// One leaf, and tensors in the middle, with many uses on all devices: their gradients are sums of many.
+// One leaf, and intermediate tensors, with many uses on all devices: their gradients are sums of many.
 TensorList gradients_of_many_uses(const Places& on) {
   const Tensor x = leaf(uneven({65}, on.f32()));
   TensorList copies;
@@ -296,7 +296,7 @@ TensorList gradients_of_many_uses(const Places& on) {
   return {total, first, grad(x), copies[1]};
 }
 
-// A pass that fails in the middle: what reached the leaves stays, and the next one adds to it.
+// A pass that fails in the middle: gradients already in the leaves stay, and the next pass adds to them.
 TensorList gradients_after_an_error(const Places& on) {
   const Tensor x = leaf(uneven({33}, on.f32())), y = leaf(uneven({33}, on.f32())), z = leaf(uneven({33}, on.f32()));
   const Tensor middle = y * x;
@@ -326,7 +326,8 @@ std::shared_ptr<nn::Sequential> network() {
       std::make_shared<nn::Linear>(40, 40), std::make_shared<nn::ReLU>(), std::make_shared<nn::Linear>(40, 3)});
 }
 
-// Steps, some of which fail: in the loss, and in the pass. The first part is on one device, the second on another.
+// Training steps, some of which fail: in the loss, and in the pass. The first part is on one device, the second on
+// another.
 TensorList training(const Places& on, const std::function<std::unique_ptr<nn::Optimizer>(TensorList)>& optimiser_of) {
   const auto first = network();
   const auto second = std::make_shared<nn::Linear>(3, 2);
