@@ -94,7 +94,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   CHECK(ended.exit_code == 1);
   CHECK(early.descriptors > 0);
   CHECK(late.descriptors <= early.descriptors + 4);
-  CHECK(late.mappings <= early.mappings + (DISTRUN_SANITIZED_THREADS != 0 ? 50 : 8));  // it maps memory as it runs
+  CHECK(late.mappings <= early.mappings + (DISTRUN_SANITIZED_THREADS != 0 ? 50 : 8));  // TSan maps memory as it runs
   CHECK(late.children <= early.children + 2);
   CHECK(late.kilobytes <= early.kilobytes + (kLate - kEarly) * kKilobytesOfCrash);
   for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
@@ -179,7 +179,7 @@ TEST_CASE("in threads all ranks are one process", "[isolation]") {
 }
 
 TEST_CASE("with --jobs tests overlap, and come to what they come to alone", "[isolation]") {
-  // only the first two, unless tests run whole
+  // Only the first two are used, unless tests run whole.
   const std::vector<std::string> isolations{"process", "threads", "exec", "pool"};
   const std::string isolation = isolations[GENERATE(range(std::size_t{0}, runs_whole() ? std::size_t{4} : 2))];
   const Sandbox sandbox(DISTRUN_BIN);

@@ -66,7 +66,7 @@ struct Moment {
   std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
   base::Nanoseconds cpu = cpu_of_this_thread();
   base::Nanoseconds kept = kept_waiting();
-  long named = forks + deaths;  // steps that may wait
+  long named = forks + deaths;  // actions that may wait
   long sleeps = ::sleeps();
 
   // Returns the time that the thread slept, without the time that it waited for a CPU.

@@ -91,7 +91,7 @@ TEST_CASE("a trace shows calls with arrows to their handlers and back, whatever 
   CHECK(slices(trace, 0, "calls \"doubled\" of rank 1").size() == 2);
   CHECK(slices(trace, 0, "reply of \"doubled\" from rank 1").size() == 2);
   CHECK(slices(trace, 1, "handler \"doubled\" of rank 0").size() == 2);
-  // zero if rank 0 was the last to arrive
+  // None if rank 0 was the last to arrive.
   CHECK(slices(trace, 0, "waits in barrier \"all have called\" for rank 1").size() <= 1);
   for (const json& call : slices(trace, 0, "calls \"doubled\" of rank 1")) {
     const std::vector<json> way = way_of(trace, call);

@@ -19,7 +19,7 @@
 
 namespace distrun::rpc::testing {
 
-// limit for expected events
+// The limit for expected events.
 inline const base::Nanoseconds kPatience = distrun::testing::scaled(std::chrono::seconds(30));
 base::TimePoint in(base::Nanoseconds duration);
 

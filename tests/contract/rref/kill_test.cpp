@@ -48,7 +48,7 @@ KillCell random_cell(unsigned long seed, unsigned long number, std::string folde
 
 double bound_of(const KillCell& cell, const std::string& phase) {
   base::Nanoseconds bound = phase == "shutdown" && cell.is_graceful ? kKillShutdown : 0ns;
-  // its limit, and that of a nested call
+  // The limit of the call plus that of a nested one.
   if (cell.is_stopped && phase != "shutdown" && phase != "new") bound = 2 * kStoppedCall;
   return std::chrono::duration<double>(bound + distrun::testing::scaled(1500ms)).count();
 }

@@ -142,7 +142,7 @@ TEST_CASE("hooks see recorded gradients, and what they return is in the graph") 
   register_hook(x, [](const Tensor& gradient) { return requires_grad(gradient) ? square(gradient) : gradient; });
   const Tensor first = derivative(y, x);
   CHECK(numbers(first) == std::vector<double>{3600});
-  // gradient of 400 x^2; the hook has seen 2400, too
+  // The gradient of 400 x^2; the hook has seen 2400, too.
   CHECK(numbers(gradients({first}, {x})[0]) == std::vector<double>{2400});
 }
 

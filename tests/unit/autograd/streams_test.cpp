@@ -131,7 +131,7 @@ TEST_CASE("gradients cross streams and devices in order") {
 TEST_CASE("threads run passes over two devices at once, also within nodes") {
   test::gpu();
   const Tensor shared = leaf_on(kFirst);
-  cpu(shared);  // orders its creation before all threads
+  cpu(shared);  // completes its creation, for all threads
   constexpr int kThreads = 4, kPasses = 20;
   {
     std::vector<base::Thread> threads;

@@ -40,7 +40,7 @@ TEST_CASE("momentum may be dampened, and decayed weights are a part of it") {
             {0.115022911785, -0.965552078723, 2.689713971448});
 }
 
-// By torch 1.13, with the rate changed in param_groups.
+// Expected by torch 1.13, with the rate changed in param_groups.
 TEST_CASE("SGD goes on with another learning rate, and its momentum stays") {
   testing::check_changed_rates<nn::SGD>(nn::SGDOptions{.learning_rate = 0.1, .momentum = 0.9},
                                         {0.658192572488, -0.220107204151, 3.194782639719});

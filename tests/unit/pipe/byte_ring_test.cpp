@@ -1,4 +1,4 @@
-// Rings in shared memory: what is written is read, whatever its size, and a peer that lies is refused.
+// Rings in shared memory: bytes arrive in any sizes, and a peer that writes invalid positions is refused.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 namespace distrun::agents::pipe {
 namespace {
 
-// A ring alone, mapped once: both ends in this process, and its positions within reach.
+// A single ring, mapped once: both ends in this process, with accessible positions.
 struct Ring {
   RingHead head;
   std::vector<std::byte> data = std::vector<std::byte>(2 * kRingBytes);
@@ -191,7 +191,7 @@ TEST_CASE("copies to shared memory are copies, wherever they begin") {
   }
 }
 
-// Of all bytes, in their order.
+// A checksum of all bytes, in order.
 struct Sum {
   std::uint64_t value = 14695981039346656037U;
   void add(std::span<const std::byte> bytes) {

@@ -1,4 +1,4 @@
-// Memory of other processes, read from here.
+// Reads memory of other processes.
 #include <catch2/catch.hpp>
 
 #include <signal.h>

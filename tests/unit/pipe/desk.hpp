@@ -1,5 +1,5 @@
 #pragma once
-// A worker of a test: a porter, and somebody who writes down what it tells.
+// A worker of a test: its I/O thread, and a recorder of the events.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 
 namespace distrun::agents::pipe::testing {
 
-// Ends a test that hangs; no test waits for it.
+// Limit for a test that hangs; a passing test never waits this long.
 inline constexpr std::chrono::seconds kLong{30};
 
-// What is open in this process.
+// Returns the number of open descriptors of this process.
 inline std::ptrdiff_t count_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
 }
@@ -46,7 +46,7 @@ class Desk final : public PorterEvents {
   explicit Desk(const Identity& own, base::Nanoseconds limit = kLong) : porter(own, listener_of(own), *this, limit) {}
   ~Desk() { porter.close(); }
 
-  // What it has, if `what` holds of it in time; fails the test otherwise.
+  // Returns whether `what` holds within the limit.
   template <class What>
   bool comes(What what) {
     std::unique_lock lock(mutex_);
@@ -65,7 +65,7 @@ class Desk final : public PorterEvents {
     return ends.front();
   }
 
-  // Written under a lock by the porter's thread.
+  // Written under a lock by the I/O thread.
   std::vector<Connection> connections;
   std::vector<std::string> failures;
   std::vector<std::string> ends;
@@ -74,10 +74,10 @@ class Desk final : public PorterEvents {
   int timers = 0;
 
   // Set before it is started.
-  std::string reason;           // why it refuses everybody
-  bool watches = true;          // connections, from the beginning
-  bool reads = true;            // what they bring, and throws it away
-  std::vector<base::Fd> files;  // sent along with each Hello and Welcome
+  std::string reason;           // for refusing every peer
+  bool watches = true;          // watches connections, from their start
+  bool reads = true;            // reads their input and discards it
+  std::vector<base::Fd> files;  // sent with each Hello and Welcome
 
   Porter porter;
 

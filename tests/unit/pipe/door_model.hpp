@@ -1,7 +1,7 @@
 #pragma once
-// A model of a rank's door and its users: peers that write and ring, links that begin, workers that idle, threads that
-// wait for a reply, and threads that want a worker back. Step by step what door.hpp and reactor.cpp do: each access to
-// what threads share is a step of its own.
+// A model of a rank's door and its users: peers that write and ring, links that begin, idle workers, threads that wait
+// for a reply, and threads that want a worker back. It follows door.hpp and reactor.cpp step by step: each access to
+// shared state is a separate step.
 #include <string>
 #include <vector>
 
@@ -12,9 +12,9 @@ namespace distrun::agents::pipe::model {
 
 using distrun::testing::ModelStep;
 
-inline constexpr std::uint8_t kModelDrains = 1;  // rounds, of kDrains
+inline constexpr std::uint8_t kModelDrains = 1;  // rounds, like kDrains
 
-// As the code once was, or could be.
+// Errors that the code once had, or could have.
 enum class Fault { None, LooksAtOldLinks, LooksAtNothing, TrustsTheDoor, LeavesWhatWasLeft, ReadsTheDoorLate };
 
 class DoorModel {
@@ -69,7 +69,7 @@ class DoorModel {
     if (state.is_parked) set_door(state, false);
   }
 
-  // So that states which differ in nothing that matters are one.
+  // Merges states that differ only in irrelevant fields.
   static void forget_what_is_over(Thread& thread) {
     const Does does = thread.does;
     if (does <= Does::LookAtDoor || does > Does::Sleep) thread.is_word_fresh = 0;
@@ -81,7 +81,7 @@ class DoorModel {
     if (!drains) thread.when_free = Then::Idle, thread.round = 0;
   }
 
-  // FUTEX_WAKE of one: whichever sleeps.
+  // FUTEX_WAKE of one sleeper, any of them.
   static void wake_one(Taking& taking, Does next, const char* what) {
     bool is_there = false;
     for (std::size_t each = 0; each < kModelThreads; ++each) {
@@ -108,11 +108,11 @@ class DoorModel {
     own.round = 0;
   }
 
-  // After what let_go() is for, and after drain_and_let_go().
+  // Continues after let_go(), and after drain_and_let_go().
   static void go_on(Thread& own, Then then) {
     switch (then) {
       case Then::Idle: own.does = Does::LookAtDoor, own.is_first = 0; break;
-      case Then::Return: own.does = Does::LookAtDoor, own.is_first = 1; break;  // it has run its task
+      case Then::Return: own.does = Does::LookAtDoor, own.is_first = 1; break;  // has run its task
       case Then::Attend: own.does = Does::Poll; break;
       case Then::Drain: own.does = own.round < kModelDrains ? Does::Drain : Does::GiveUpDraining; break;
       case Then::WaitOn: own.does = Does::Help; break;
@@ -298,7 +298,7 @@ class DoorModel {
     }
   }
 
-  // The reply may come, and its patience may end, at any time.
+  // The reply may arrive, and the timeout may end, at any time.
   void take_help(Taking& t, Does does) const {
     switch (does) {
       case Does::Help:
@@ -350,7 +350,7 @@ class DoorModel {
     }
   }
 
-  // The peer writes again as often as it may; counted by what was written.
+  // The peer writes again up to its limit, counted by the messages written.
   static Does after_writing(const Taking& t) {
     return t.before.unread + t.before.read < t.own().left ? Does::Write : Does::Nothing;
   }

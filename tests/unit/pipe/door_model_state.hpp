@@ -1,5 +1,5 @@
 #pragma once
-// The state of door_model.hpp: what threads share at a rank's door, and where each of them is.
+// The state of door_model.hpp: the state shared at a rank's door, and the position of each thread.
 #include <array>
 #include <cstdint>
 
@@ -42,7 +42,7 @@ enum class Does : std::uint8_t {
   WaitingPoll,
   LookWhatWasLeft,
   OwnWhatWasLeft,
-  // Others: a peer, the porter, who posts a task.
+  // Others: a peer, the I/O thread, a thread that posts a task.
   Write,
   Ring,
   WakeForRing,
@@ -61,13 +61,13 @@ enum class Then : std::uint8_t { Idle, Return, Attend, Drain, WaitOn, Stop };  /
 
 struct Thread {
   Does does = Does::Nothing;
-  std::uint8_t is_word_fresh = 0;  // the door's word is still the one that was read
+  std::uint8_t is_word_fresh = 0;  // the door's word has not changed since it was read
   std::uint8_t was_parked = 0;
   std::uint8_t is_first = 0;
-  Then when_free = Then::Idle;  // what follows drain_and_let_go()
-  Then after = Then::Idle;      // what follows let_go(), if it has
+  Then when_free = Then::Idle;  // continuation of drain_and_let_go()
+  Then after = Then::Idle;      // continuation of let_go(), if any
   std::uint8_t round = 0;
-  std::uint8_t left = 0;  // times that it begins again
+  std::uint8_t left = 0;  // number of restarts
 };
 
 struct State {
@@ -75,8 +75,8 @@ struct State {
   std::uint8_t is_owned = 0;
   std::uint8_t wanted = 0;
   std::uint8_t wakes = 0;
-  std::uint8_t is_published = 0;  // the link is among the latest
-  std::uint8_t is_polled = 0;     // and among those that the owner has looked up
+  std::uint8_t is_published = 0;  // the link is in the latest list
+  std::uint8_t is_polled = 0;     // and in the list that the owner has looked up
   std::uint8_t has_begun = 0;
   std::uint8_t unread = 0;
   std::uint8_t read = 0;

@@ -1,4 +1,4 @@
-// A rank's door: who sleeps there is woken by whoever rings after he has written.
+// A rank's door: a thread that sleeps there is woken by every ring after a write.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -23,7 +23,7 @@ TEST_CASE("a peer sees by its mapping whether the rank sleeps, and wakes it once
   peers.ring();
   CHECK_FALSE(peers.is_parked());
   CHECK(own.state() != parked);
-  own.sleep(parked);  // the state is another one: nobody falls asleep
+  own.sleep(parked);  // the state has changed: no thread falls asleep
   own.set_parked(4712);
   CHECK(own.state() != parked);
   own.set_polling();
@@ -44,10 +44,10 @@ TEST_CASE("what is no page of memory is no door") {
   CHECK_THROWS_AS(Door(base::make_pipe().first), Error);
 }
 
-// A rank that sleeps whenever there is nothing to read, and a peer that writes and rings. If a bell were lost, both
-// would wait for ever; nobody looks at a clock.
+// A rank that sleeps whenever there is nothing to read, and a peer that writes and rings. If a ring were lost, both
+// would wait for ever, since they use no timeouts.
 void play(Door& own, const Door& peers, int rounds) {
-  std::atomic<int> written{0};  // what a ring's position is
+  std::atomic<int> written{0};  // stands for a ring's position
   std::atomic<int> read{0};
   std::thread peer([&] {
     for (int i = 1; i <= rounds; ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// A stream of a test: what one end writes is what it reads, in pieces of any size, with room for as much as it likes.
+// A loopback stream: reads return what was written, in pieces of any size, with any capacity.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -45,10 +45,10 @@ class FakeStream final : public Stream {
   int fd() const noexcept override { return -1; }
 
   wire::Bytes bytes;
-  std::size_t begin = 0;                         // of what was not read
-  std::size_t piece_max = std::size_t{1} << 60;  // of a look
-  std::size_t allowed = std::size_t{1} << 60;    // to be read at this moment
-  std::size_t room = std::size_t{1} << 60;       // for writing
+  std::size_t begin = 0;                         // of the unread bytes
+  std::size_t piece_max = std::size_t{1} << 60;  // per read
+  std::size_t allowed = std::size_t{1} << 60;    // readable at the moment
+  std::size_t room = std::size_t{1} << 60;       // for writes
   bool ends = false;                             // after the last byte
   int rings = 0;
 };

@@ -1,4 +1,4 @@
-// What two workers agree on, and addresses as text.
+// The agreement between two workers, and addresses as text.
 #include <catch2/catch.hpp>
 
 #include <agents/pipe/handshake.hpp>

@@ -1,4 +1,4 @@
-// What an agent has for a peer: messages that wait, that are read, and its end.
+// An agent's link to a peer: waiting messages, reading, and its end.
 #include <catch2/catch.hpp>
 
 #include <limits>
@@ -39,7 +39,7 @@ Connection connection_of(const std::string& transport = "uds") {
   return connection;
 }
 
-// A link whose stream the test has in its hands.
+// A link with a stream that the test controls.
 struct Linked {
   Linked() {
     auto made = std::make_unique<FakeStream>();
@@ -101,7 +101,7 @@ TEST_CASE("calls beyond the limit are refused, and answers are not") {
   Linked own;
   own.stream->room = 0;
   Message large = message_of(1, 10);
-  large.tensors = {tensor::empty({257 << 20}, {tensor::DType::U8, {}})};  // counts, though it is not copied
+  large.tensors = {tensor::empty({257 << 20}, {tensor::DType::U8, {}})};  // counts, although it is not copied
   own.link.send(std::move(large), Link::Limit::Call);
   try {
     own.link.send(message_of(2), Link::Limit::Call);
@@ -181,7 +181,7 @@ TEST_CASE("a peer that is gone is told with what it had said before") {
   CHECK_FALSE(own.link.has_queue());
 }
 
-// Memory that no machine has; the table says that one tensor takes it all.
+// A table with one tensor larger than any machine's memory.
 wire::Bytes endless() {
   wire::ByteWriter table;
   constexpr std::uint64_t kBytes = std::uint64_t{1} << 40;
@@ -227,7 +227,7 @@ TEST_CASE("a link that is closed delivers nothing, and sends nothing") {
   CHECK_THROWS_WITH(own.link.send(message_of(2), Link::Limit::Call), "RPC is no longer running on this node");
 }
 
-// Two links of one machine.
+// Two links on one machine.
 struct Beside {
   Beside() {
     auto memfd = RingPair::make_memfd();

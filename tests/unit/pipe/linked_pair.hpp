@@ -1,5 +1,5 @@
 #pragma once
-// Two links of a test that read each other's memory, as those of two workers that have met, in one process.
+// Two links that read each other's memory, like those of two connected workers, in one process.
 #include <unistd.h>
 
 #include <string>
@@ -21,16 +21,16 @@ class Mailbox final : public Delivery {
   std::vector<rpc::Message> messages;
 };
 
-// The text of the end of the link, which this takes; "none" if it has none.
+// Takes the end of the link and returns its text; "none" without an end.
 inline std::string end_of(Link& link) {
   const auto end = link.take_end();
   return end ? end->text() : "none";
 }
 
-// `one` has connected to `two`. "shm", or a pair of sockets.
+// `one` has connected to `two`, over "shm" or a pair of sockets.
 class LinkedPair {
  public:
-  // What `one` has found when it read the seal of `two`: empty, or why not.
+  // `proof`: the result of `one` reading the seal of `two`; empty: success, else why not.
   explicit LinkedPair(const std::string& transport, const std::string& proof = "") {
     Connection ours = connection_of(transport), theirs = connection_of(transport);
     ours.peer_seal = theirs.seal->mark();

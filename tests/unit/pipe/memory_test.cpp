@@ -1,4 +1,4 @@
-// Memory that a peer reads by itself: who may, until when it is kept, and what is read of it too late.
+// Memory that a peer reads directly: permission, lifetime, and reads that come too late.
 #include <catch2/catch.hpp>
 
 #include <sys/socket.h>
@@ -24,7 +24,7 @@ void skip_without_cma() {
   distrun::testing::skip_case_if(!offer.why_not.empty(), offer.why_not);
 }
 
-// Large enough to be read by the peer, whatever the transport.
+// Large enough to be read by the peer over every transport.
 Tensor large() { return tensor::full({2 << 20}, 7, {DType::I32}); }
 
 rpc::Message message_of(std::uint64_t id, TensorList tensors) {
@@ -54,7 +54,7 @@ TEST_CASE("memory that the peer reads is kept until it says that it has") {
   CHECK(tensor::is_close(links.mail_of_two.messages[0].tensors[0], sent));
 }
 
-// It is still there, as the test has it: what is read is refused because its owner has given it up.
+// The test keeps the memory: the read is refused because its owner has withdrawn it.
 TEST_CASE("what is read out of a peer that has given it up is no value, whatever stands there") {
   skip_without_cma();
   const std::string transport = GENERATE("shm", "uds");

@@ -37,7 +37,7 @@ Message message_of(std::uint64_t id, const std::string& payload, TensorList tens
   return message;
 }
 
-// With a deadline, sections, and tensors that are parts of one, empty, and of other memory.
+// Returns a message with a deadline, sections, and tensors that are views, empty, and of separate memory.
 Message rich_message() {
   const Tensor base = tensor::view(tensor::arange(24), {4, 6});
   Message message = message_of(7, "payload",
@@ -224,7 +224,7 @@ TEST_CASE("what is no head, or says more than may be, is refused before anything
   CHECK(refusal(lone) == broken + "it has memory, and no table");
 }
 
-// The table of a message with that memory; the shape of one tensor behind it.
+// The table of a message with one memory block and the shape of one tensor in it.
 struct TableOf {
   TableOf(std::uint64_t bytes_ = 8, std::uint8_t place_ = 0, std::uint8_t dtype_ = 5, std::uint8_t flags_ = 1,
           std::uint32_t span_ = 0, std::vector<std::int64_t> sizes_ = {1}, std::vector<std::int64_t> more_ = {})
@@ -239,7 +239,7 @@ struct TableOf {
   std::uint64_t bytes;
   std::uint8_t place, dtype, flags;
   std::uint32_t span;
-  std::vector<std::int64_t> sizes, more;  // and the offset and strides behind them
+  std::vector<std::int64_t> sizes, more;  // followed by the offset and strides
 };
 
 FakeStream with_table(const TableOf& table, std::uint64_t follows) {
@@ -287,8 +287,8 @@ TEST_CASE("a table that does not fit its memory is refused") {
     strided.insert(strided.end(), sizes.size(), 1);
     CHECK(refused({8, 0, 5, 0, 0, sizes, strided}) != "nothing");
   }
-  CHECK(refused({8, 0, 5, 0, 0, {1}, {1, 1}}) != "nothing");   // its offset is beyond
-  CHECK(refused({8, 0, 5, 0, 0, {1}, {-1, 1}}) != "nothing");  // and in front
+  CHECK(refused({8, 0, 5, 0, 0, {1}, {1, 1}}) != "nothing");   // its offset is beyond the end
+  CHECK(refused({8, 0, 5, 0, 0, {1}, {-1, 1}}) != "nothing");  // and before the start
   CHECK(refused({8, 0, 5, 1, 0, {1}, {0}}) == "8 bytes too many at the end of a message");
 }
 

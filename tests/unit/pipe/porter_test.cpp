@@ -1,4 +1,4 @@
-// Workers meet, whoever begins, and hear of each other's end.
+// Workers connect, no matter which one begins, and are notified of each other's end.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::count_descriptors;
 using testing::Desk;
 
-// Sends a text from one to the other.
+// Sends a text from one socket to the other.
 void check_line(const base::Fd& from, const base::Fd& to) {
   REQUIRE(::send(from.get(), "moin", 4, MSG_NOSIGNAL) == 4);
   base::set_nonblocking(to.get(), false);
@@ -206,7 +206,7 @@ TEST_CASE("the timer comes when it is due, and the earlier of two times counts")
   CHECK(one.comes([](const Desk& desk) { return desk.timers == 2; }));
 }
 
-// A worker in a process of its own, until it is killed.
+// Runs a worker in a separate process until it is killed.
 int serve(int line) {
   Desk desk(2, {"uds", "tcp"});
   desk.porter.start();
@@ -242,7 +242,7 @@ TEST_CASE("nothing is left of a porter that is closed, whatever it was at") {
     Desk two(2);
     one.files.push_back(core::make_memfd("a test", 4096));
     one.porter.start();
-    one.porter.connect(2, "worker2", two.porter.address());  // nobody lets it in
+    one.porter.connect(2, "worker2", two.porter.address());  // the listener never accepts it
     one.porter.close();
     one.porter.close();
     one.porter.connect(2, "worker2", two.porter.address());

@@ -1,5 +1,5 @@
-// All orders of the steps of what meets at a rank's door (door_model.hpp): in the end no message is unread, and no call
-// for a worker unheard, while all sleep. And of those that tell the end of a link, against the end of the agent.
+// All orders of steps at a rank's door (door_model.hpp): in the end no message is unread and no call for a worker
+// unanswered while all threads sleep. Also all orders of reporting the end of a link and closing the agent.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -99,7 +99,8 @@ struct EndState {
 };
 static_assert(sizeof(EndState) == 8);
 
-// Threads that have found the end of one link (reactor.cpp, tell_end()), and one that closes the agent and destroys it.
+// Threads that have detected the end of one link (reactor.cpp, tell_end()), and one that closes the agent and destroys
+// it.
 class EndModel {
  public:
   explicit EndModel(bool waits) : waits_(waits) {}

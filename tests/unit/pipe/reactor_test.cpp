@@ -1,5 +1,5 @@
-// Who reads the rings of a rank's peers: a thread that waits, or a worker that has nothing to do; and that nothing is
-// left lying when one hands over to the other.
+// Reading the rings of a rank's peers: by a waiting thread or an idle worker, with no message left behind when one
+// hands over to the other.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kReactorPatience = 30s;
 
-// Keeps what comes; of a message with an even id a task is left to be done.
+// Keeps received messages; a message with an even id leaves a task to run.
 class Inbox final : public rpc::Receiver {
  public:
   std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message message) noexcept override {
@@ -66,7 +66,7 @@ class Inbox final : public rpc::Receiver {
   std::thread::id last_reader_;
 };
 
-// Is told of a loss, and stays in that until it is let go on.
+// A receiver whose loss() blocks until released.
 class SlowReceiver final : public rpc::Receiver {
  public:
   std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message) noexcept override {
@@ -82,7 +82,7 @@ class SlowReceiver final : public rpc::Receiver {
   testing::Door door;
 };
 
-// What a test waits for in help().
+// The event that a test waits for in help().
 class Count final : public future::Progress::Awaited {
  public:
   Count(const Inbox& inbox, int wanted) : inbox_(inbox), wanted_(wanted) {}
@@ -93,7 +93,7 @@ class Count final : public future::Progress::Awaited {
   const int wanted_;
 };
 
-// They live until the process ends, as the pools' threads do, and are there to be found until then.
+// Pools live until the process ends, as their threads do, and must stay reachable for the leak checker.
 future::HandlerPool& lasting_pool() {
   static auto* const states = new std::vector<std::unique_ptr<core::RankState>>;
   static auto* const pools = new std::vector<std::unique_ptr<future::HandlerPool>>;
@@ -101,7 +101,7 @@ future::HandlerPool& lasting_pool() {
   return *pools->emplace_back(std::make_unique<future::HandlerPool>(*states->back()));
 }
 
-// The rank's own link is `two`, whose peer is the test.
+// The rank's own link is `own`; its peer is the test.
 struct Rank {
   Rank() : pool(lasting_pool()) {
     reactor = std::make_shared<Reactor>(pool, inbox);
@@ -127,7 +127,7 @@ struct Rank {
     peers.send(std::move(message), Link::Limit::None);
     if (rings) peers.ring();
   }
-  // Each other one's door.
+  // Returns a stream that rings the other side's door.
   std::unique_ptr<Stream> stream(bool is_maker) {
     const Door& others = is_maker ? reactor->door() : door;
     return std::make_unique<ShmStream>(std::make_unique<RingPair>(base::Fd(::dup(memfd.get())), is_maker),
@@ -187,7 +187,7 @@ TEST_CASE("an idle worker reads what comes and runs the task of it") {
   CHECK(rank.inbox.last_reader() != std::this_thread::get_id());
 }
 
-// Whoever of both reads: neither leaves a message lying that came while it let go.
+// Neither reader leaves a message behind that arrived while it released the links.
 TEST_CASE("a worker and a thread that waits hand over to each other, and each message is read") {
   Rank rank;
   rank.use_pool();
@@ -233,7 +233,7 @@ TEST_CASE("who is closed brings all workers out, and delivers the end of no link
   CHECK(rank.inbox.losses() == 0);
 }
 
-// Whoever closes destroys the receiver next.
+// The closing thread destroys the receiver next.
 TEST_CASE("a reactor is closed when no thread tells its receiver anything any more") {
   SlowReceiver receiver;
   const auto reactor = std::make_shared<Reactor>(lasting_pool(), receiver);

@@ -31,7 +31,7 @@ wire::Bytes with_length(const std::string& text) {
   return writer.take();
 }
 
-// All that a worker says to a listener which answers its Opening by this, and the error that comes of it.
+// All that a worker sends to a listener that answers its Opening by this, and the resulting error.
 struct Heard {
   std::string said;
   std::string error;
@@ -65,7 +65,7 @@ TEST_CASE("a listener that does not know the secret is named by its address, and
   CHECK(heard.said.size() < 64);
   CHECK(heard.said.find(identity_of(1).secret) == std::string::npos);
 
-  // It has nothing to go on with but what it hears.
+  // It knows only what it has received.
   Desk desk(3, {name_of(kind)});
   started(desk);
   for (const int guess : {0, 1, 2}) {
@@ -125,7 +125,7 @@ TEST_CASE("a second challenge is refused") {
   CHECK_THAT(desk.failure(), Catch::EndsWith("it sends a second challenge"));
 }
 
-// Their first message had the secret.
+// Their first message contained the secret.
 TEST_CASE("a worker of version 3 is refused with both versions") {
   Desk desk(1, {"uds", "tcp"});
   started(desk);

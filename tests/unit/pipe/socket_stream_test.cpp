@@ -71,7 +71,7 @@ TEST_CASE("what was written before the end is read, then the end is told") {
   CHECK_THROWS_WITH(write(*ends.two, "x"), "the connection is closed by the peer");
 }
 
-// All of `bytes`, in pieces of random sizes.
+// Writes all of `bytes`, in pieces of random sizes.
 void write_all(Stream& stream, const std::vector<char>& bytes) {
   base::Rng rng(1);
   for (std::size_t done = 0; done < bytes.size();) {

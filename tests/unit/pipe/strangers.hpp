@@ -1,5 +1,5 @@
 #pragma once
-// Ends of a handshake between workers that say what a test wants them to.
+// Ends of a handshake between workers that send what a test wants.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -22,7 +22,7 @@ inline bool wait_for_input(int fd) {
   return ::poll(&entry, 1, static_cast<int>(base::Milliseconds(kLong).count())) == 1;
 }
 
-// The frame that comes next, without its length; empty: the other side closes instead.
+// Returns the next frame without its length; empty: the other side closes instead.
 inline wire::Bytes next_frame(GreetingLine& line) {
   try {
     for (;;) {
@@ -49,7 +49,7 @@ inline wire::Bytes opening_of(const std::string& nonce) {
   return pack(opening);
 }
 
-// Opens a handshake, and returns what both sides must prove.
+// Opens a handshake, and returns the nonces that both sides must prove.
 inline proof::Nonces open(GreetingLine& line) {
   proof::Nonces nonces{proof::make_nonce(), {}};
   say(line, opening_of(nonces.connector));
@@ -69,7 +69,7 @@ inline std::string refusal_on(GreetingLine& line) {
   return std::get<Refusal>(answer).reason;
 }
 
-// To what is said in the place of an Opening.
+// Returns the refusal of bytes sent in place of an Opening.
 inline std::string refusal_to(const wire::Bytes& bytes, Desk& desk) {
   GreetingLine line = dial_first(desk);
   say(line, bytes);
@@ -93,7 +93,7 @@ inline wire::Bytes bytes_of(const std::string& text) {
   return {begin, begin + text.size()};
 }
 
-// A process that listens, and lets the test answer.
+// A listener with answers by the test.
 struct Stranger {
   explicit Stranger(SocketKind kind_ = SocketKind::Uds)
       : kind(kind_), listener(kind == SocketKind::Uds, kind == SocketKind::Uds ? "" : "127.0.0.1") {}
@@ -107,7 +107,7 @@ struct Stranger {
     REQUIRE(wait_for_input(listener.fd(kind)));
     line = GreetingLine(listener.accept(kind));
   }
-  // Returns the Opening, and says this.
+  // Receives the Opening, answers with `bytes`, and returns it.
   Opening answer_opening(const wire::Bytes& bytes) {
     accept();
     const Opening opening = read_opening(wire::view_of(next_frame(line)));

@@ -1,4 +1,4 @@
-// Who comes to a worker, or answers it, and is none, or is slow, or goes away.
+// Peers of a handshake that are not workers, are slow, or disconnect.
 #include <catch2/catch.hpp>
 
 #include <sys/socket.h>
@@ -117,7 +117,7 @@ TEST_CASE("who goes away in the middle leaves nothing") {
       say(late, part_of(pack(make_hello(own, 1, open(late))), part));
     }
   }
-  // A whole one comes after those, so they have been seen.
+  // A complete handshake follows, so the incomplete ones have been seen.
   GreetingLine line = dial_first(desk);
   say(line, pack(make_hello(own, 1, open(line))));
   CHECK(next_frame(line).size() > 1);
@@ -242,7 +242,7 @@ TEST_CASE("who waits for the other one's connection, and refuses that, has faile
   Stranger stranger;
   desk.porter.connect(1, "worker1", stranger.address());
   stranger.answer(pack(Refusal{RefusalKind::Glare, "me first"}));
-  CHECK(next_frame(stranger.line).empty());  // it has read that
+  CHECK(next_frame(stranger.line).empty());  // it has read the answer
   CHECK(refusal_to_hello(identity_of(1), 2, desk) == "it has left");
   CHECK(desk.failure() == "worker1 was refused: it has left");
 }

@@ -1,4 +1,4 @@
-// Messages that arrive without their data: calls that were withdrawn, and what there is no memory for.
+// Messages that arrive without their data: withdrawn calls, and messages too large for the memory.
 #include <catch2/catch.hpp>
 
 #include <agents/pipe/message_stream.hpp>

@@ -20,7 +20,7 @@ const Row kRows[] = {
     {{"   "}, "Ring.pass", true},
     {{"Ring.pass"}, "Ring.pass", true},
     {{"Ring.pass"}, "Ring.passes", false},
-    {{"Ring"}, "Ring.pass", true},  // by the suite alone
+    {{"Ring"}, "Ring.pass", true},  // by the suite only
     {{"Rin"}, "Ring.pass", false},
     {{"*"}, "Ring.pass", true},
     {{"Ring.*"}, "Ring.pass/n=1", true},
@@ -40,7 +40,7 @@ const Row kRows[] = {
     {{"-Ring.pass/n=2"}, "Ring.pass/n=1", true},
     {{"Ring", "-Ring.pass"}, "Ring.fail", true},
     {{"Ring", "-Ring.pass"}, "Ring.pass", false},
-    {{"-Ring.pass Ring"}, "Ring.pass", false},  // in whatever order
+    {{"-Ring.pass Ring"}, "Ring.pass", false},  // in any order
     {{"-A", "-B"}, "C.x", true},
     {{"-A", "-B"}, "B.x", false},
     {{"\\-Ring.pass"}, "-Ring.pass", true},  // a suite that begins with a dash
@@ -75,7 +75,7 @@ TEST_CASE("a pattern without a meaning is refused by its text") {
   CHECK_THAT(refusal({"A B\\ C"}), Catch::StartsWith("--filter 'B\\': a '\\' at the end escapes nothing"));
   CHECK_THAT(refusal({"A\\\\\\"}), Catch::StartsWith("--filter"));
   CHECK(refusal({"A\\\\"}) == "none");
-  CHECK(refusal({"--"}) == "none");  // excludes what is called "-"
+  CHECK(refusal({"--"}) == "none");  // excludes the name "-"
 }
 
 TEST_CASE("a refusal shows no control characters") {

@@ -42,7 +42,7 @@ TEST_CASE("a test is a batch of its own, but where ranks stay its suite is one")
 TEST_CASE("batches begin in order while there is room, and smaller ones may go first") {
   Schedule schedule({batch_of(4), batch_of(8), batch_of(4), batch_of(2)}, {8});
   CHECK(schedule.next()->ranks == 4);
-  CHECK(schedule.next()->ranks == 4);  // the one of eight has no room
+  CHECK(schedule.next()->ranks == 4);  // there is no room for the one of eight
   CHECK_FALSE(schedule.next());
   schedule.over(batch_of(4));
   CHECK(schedule.next()->ranks == 2);

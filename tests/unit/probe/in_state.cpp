@@ -25,7 +25,7 @@ const char* program_of(fixtures::Build build) {
   return DISTRUN_STATES;
 }
 
-// "ready 4711"
+// Reads "ready 4711".
 pid_t read_pid(const base::Fd& output) {
   std::string line;
   char c = 0;

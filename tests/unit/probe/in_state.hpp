@@ -11,10 +11,10 @@
 
 namespace distrun::testing {
 
-// Its whole process group is killed by the destructor.
+// The destructor kills its whole process group.
 class InState {
  public:
-  // Returns when the process says that it is, or is about to be, in the state. `wrapper` is a command that runs it.
+  // Returns when the process reports that it is in the state or about to enter it. `wrapper` is a command that runs it.
   explicit InState(const std::string& mode, fixtures::Build build = fixtures::Build::Plain,
                    std::vector<std::string> wrapper = {});
   ~InState();
@@ -22,10 +22,10 @@ class InState {
   InState& operator=(const InState&) = delete;
 
   pid_t pid() const noexcept { return subject_; }
-  // Waits until the kernel says that the main thread is in this state, and where in the kernel it sleeps, which it
-  // knows a little later; false if that takes too long.
+  // Waits until the kernel reports this state of the main thread, and with `wchan` where it sleeps in the kernel, which
+  // is known a little later; returns false if that takes too long.
   bool reaches(char task_state, bool wchan = false) const;
-  // The exit code; the process must end by itself.
+  // Waits for the process to exit; returns its exit code.
   int wait();
 
  private:

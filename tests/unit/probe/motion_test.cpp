@@ -9,7 +9,7 @@ using Functions = std::vector<std::string>;
 
 namespace {
 
-// Samples every 20 ms of a thread that uses `cpu_ms` between two of them.
+// Returns samples every 20 ms of a thread that uses `cpu_ms` between two of them.
 std::vector<MotionSample> samples(double cpu_ms, const std::vector<Functions>& stacks, bool running = false) {
   std::vector<MotionSample> result;
   for (const Functions& stack : stacks) {

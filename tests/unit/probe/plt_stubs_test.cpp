@@ -17,7 +17,7 @@ using namespace distrun::testing;
 
 namespace {
 
-// This program, as libdwfl sees it.
+// This program as a module of libdwfl.
 class OwnModule {
  public:
   OwnModule() : dwfl_(dwfl_begin(&kCallbacks)) {
@@ -44,7 +44,8 @@ class OwnModule {
   Dwfl* dwfl_;
 };
 
-// What binutils, which the linker belongs to, find: "0000000000015030 <memcpy@plt>:", without "@plt".
+// Returns the stubs according to binutils, which the linker belongs to: "0000000000015030 <memcpy@plt>:", without
+// "@plt".
 std::map<std::uint64_t, std::string> stubs_by_objdump() {
   const Scratch scratch;
   const std::string own = std::filesystem::read_symlink("/proc/self/exe");

@@ -38,7 +38,7 @@ wire::Motion motion_in(const std::string& mode) {
   return reply.processes.at(0).threads.front().motion;
 }
 
-// The probe as a user without rights over the processes of these tests.
+// Returns a command that runs the probe without rights over the processes of these tests.
 std::vector<std::string> as_nobody() {
   if (::geteuid() != 0) return {};
   return {"/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", "-all"};
@@ -217,7 +217,7 @@ TEST_CASE("a probe that is killed leaves nobody stopped") {
   const InState subject(GENERATE("many_threads", "vfork_parent"));
   REQUIRE(eventually(kLimit, [&] { return evidence::read_pulse(subject.pid(), subject.pid()).state != 'R'; }));
   for (int limit_ms = 1; limit_ms < 20; ++limit_ms) {
-    ask_probe(order_for({subject.pid()}), milliseconds(limit_ms));  // killed when the time is over
+    ask_probe(order_for({subject.pid()}), milliseconds(limit_ms));  // killed at the limit
     for (const pid_t tid : evidence::tasks_of(subject.pid())) {
       CHECK(eventually(kLimit, [&] { return !evidence::is_traced(tid); }));
       CHECK(eventually(kLimit, [&] { return evidence::read_pulse(subject.pid(), tid).state != 't'; }));
@@ -275,7 +275,7 @@ TEST_CASE("code without debug information of its own has its lines from a separa
   REQUIRE(subject.reaches('S'));
   std::vector<std::string> wrapper;
   if (!by_link) {
-    // Their place under the build's id, in a /usr/lib/debug that only the probe sees.
+    // Puts the debug files under the build id, in a /usr/lib/debug that only the probe sees.
     wrapper = {"/usr/bin/unshare", "-m", "/bin/sh", "-c",
                "mount -t tmpfs none /usr/lib/debug && id=$(readelf -n " + copy +
                    " | sed -n 's/.*Build ID: //p') && rest=${id#??} &&"

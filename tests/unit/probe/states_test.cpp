@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kLimit{5'000};
 constexpr std::chrono::milliseconds kGoal{1'000};
 
-// Whether the parts are in the functions, in this order.
+// Returns whether the parts occur in the functions in this order.
 bool in_order(const std::vector<std::string>& functions, const std::vector<std::string>& parts) {
   std::size_t next = 0;
   for (const std::string& function : functions) {

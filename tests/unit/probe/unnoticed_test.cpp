@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kLooks = 50;
 constexpr std::chrono::milliseconds kUnnoticedLimit{5'000};
-// A wait with a time-out that began anew after a look is known by its end, if the look was late enough.
+// A timed wait that restarted after a snapshot ends late, if the snapshot was late enough.
 constexpr std::chrono::milliseconds kLookAtLeast{(states::kWaitsLate - states::kWaitsTimeOut) * 1'000 + 500};
 
 const wire::ThreadStack* thread_with(const ProbeReply& reply, const std::string& function) {

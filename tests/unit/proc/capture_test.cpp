@@ -8,7 +8,7 @@ using distrun::proc::Capture;
 
 namespace {
 
-// The whole stream, kept, and what a capture should make of it.
+// The whole stream, and the expected result of a capture.
 struct Model {
   std::size_t cap;
   std::string all;

@@ -22,7 +22,7 @@ using namespace distrun::proc;
 
 namespace {
 
-// Both ways to start a program make the same promises.
+// Both ways to start a program give the same guarantees.
 struct Starter {
   const char* name;
   Child (*start)(const ChildSpec&);
@@ -35,7 +35,7 @@ Child helper(const ChildSpec& spec) {
 
 const Starter kStarters[] = {{"start_helper", helper}, {"start_rank", start_rank}};
 
-// What the program said until it ended, line by line.
+// Returns the program's output until its end, line by line.
 std::vector<std::string> lines_of(base::FdPair& out, const Child& child) {
   out.second.reset();
   std::string text;
@@ -73,7 +73,7 @@ TEST_CASE("a program has exactly the descriptors that it was given") {
   INFO(starter.name);
   base::FdPair out = base::make_pipe();
   const base::FdPair line = base::make_socket_pair(SOCK_STREAM);
-  const base::Fd inheritable(::open("/dev/zero", O_RDONLY));  // without O_CLOEXEC, as a library might
+  const base::Fd inheritable(::open("/dev/zero", O_RDONLY));  // without O_CLOEXEC, like libraries may do
   ChildSpec spec;
   spec.program = DISTRUN_SHOW_SELF;
   spec.descriptors = {{out.second.get(), 1}, {line.second.get(), 3}};
@@ -109,7 +109,7 @@ TEST_CASE("descriptors whose numbers cross over come out where they belong") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
   const testing::ForkedEnd end = testing::in_child([&] {
-    // What is to become 1 stands on 3 and the other way round; standard input is given.
+    // The descriptor for 1 is 3 and vice versa; standard input is given.
     base::FdPair out = base::make_pipe();
     const base::FdPair line = base::make_socket_pair(SOCK_STREAM);
     const std::string line_inode = inode_of(line.second.get());

@@ -13,7 +13,7 @@ using testing::fork_child;
 
 namespace {
 
-// Waits for the end of a process, under a deadline.
+// Waits for the end of a process, with a deadline.
 bool ends(const base::Fd& pidfd) {
   pollfd wanted{pidfd.get(), POLLIN, 0};
   return ::poll(&wanted, 1, 30'000) == 1;

@@ -20,7 +20,7 @@ using namespace distrun::testing;
 
 namespace {
 
-// A guard in a process of its own, its places in a scratch directory, its stderr in a file there.
+// A guard in a separate process, with its directories and its stderr in a scratch directory.
 struct Guarded {
   Guarded() {
     places.run_id = "g" + base::random_hex(11);
@@ -47,7 +47,7 @@ struct Guarded {
   pid_t guard = 0;
 };
 
-// A line between a test and its coordinator; reading is bounded.
+// A pipe between a test and its coordinator, with a limit for reads.
 struct Line {
   void say(pid_t number = 1) const { (void)!::write(pipe.second.get(), &number, sizeof number); }
   pid_t hear() const {
@@ -208,13 +208,13 @@ TEST_CASE("a coordinator that crashes is an infra error, and the guard says so")
   CHECK_THAT(guarded.said(), Catch::Contains("SIGABRT"));
 }
 
-// ---- a coordinator that is past hearing
+// ---- a coordinator that does not react
 
 namespace {
 
 using std::chrono::milliseconds;
 
-// Tells its pid, then does nothing but hold on to its run's files and processes.
+// Reports its pid, then only holds its run's files and processes.
 int stay_deaf(const Line& ready) {
   sigset_t all;
   sigfillset(&all);
@@ -244,7 +244,7 @@ TEST_CASE("a coordinator that does not end when it is asked to is killed at the 
       },
       {milliseconds(1500), milliseconds(100)});
   REQUIRE(ready.hear() > 0);
-  CHECK_FALSE(ends_within(guarded.guard, milliseconds(1600)));  // without a wish there is no bound
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(1600)));  // there is no bound without a request
   ::kill(guarded.guard, signal);
   CHECK_FALSE(ends_within(guarded.guard, milliseconds(200)));
   CHECK(guarded.wait() == ForkedEnd{130, 0});
@@ -260,7 +260,7 @@ TEST_CASE("a second wish shortens the guard's bound") {
   guarded.start([&](const Coordinator&) { return stay_deaf(ready); }, {milliseconds(60'000), milliseconds(100)});
   REQUIRE(ready.hear() > 0);
   ::kill(guarded.guard, SIGINT);
-  ::kill(guarded.guard, SIGINT);  // the same wish
+  ::kill(guarded.guard, SIGINT);  // the same request
   CHECK_FALSE(ends_within(guarded.guard, milliseconds(500)));
   ::kill(guarded.guard, SIGINT);
   CHECK(guarded.wait() == ForkedEnd{130, 0});
@@ -292,7 +292,7 @@ TEST_CASE("a coordinator that is stopped hears that it is asked to end") {
 
 namespace {
 
-// Ends with 42 once it is continued.
+// Exits with 42 once it is continued.
 int wait_until_continued(const Line& ready) {
   sigset_t wanted;
   sigemptyset(&wanted);

@@ -35,7 +35,7 @@ struct Places : RunPlaces {
   Scratch scratch;
 };
 
-// What it found in the scratch directories; /dev/shm is everybody's.
+// Returns the findings in the scratch directories, since /dev/shm is shared.
 std::vector<std::string> found(LeakScan& scan, const Places& places, LeakScan::Mark since = 0) {
   std::vector<std::string> paths;
   for (const NewName& name : scan.since(since)) {
@@ -136,7 +136,7 @@ TEST_CASE("directories of runs are nobody's leak") {
   ::mkdir(places.run_dir().c_str(), 0700);
   ::mkdir((places.temp_dir + "/distrun-0123456789ab").c_str(), 0700);
   CHECK(found(scan, places).empty());
-  // A name that only begins with this run's directory was made by a rank.
+  // A name that merely begins with this run's directory belongs to a rank.
   write_file(places.run_dir() + "-extra", "");
   CHECK(found(scan, places) == Paths{places.run_dir() + "-extra"});
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Processes as tests leave them behind: daemons in a session of their own, and hoppers that change their pid
-// all the time. Each says its pid on a pipe, which closes when the last of them is gone.
+// Processes as tests leave them behind: daemons in separate sessions, and hoppers that constantly change their pid.
+// Each reports its pid on a pipe, which closes with the last of them.
 #include <poll.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ class Offspring {
  public:
   Offspring() : pipe_(base::make_pipe()) {}
 
-  // In whoever is to become its parent; the pid of the daemon, whose own parent is gone.
+  // Forks from the calling process; returns the pid of the daemon, whose parent has exited.
   pid_t start_daemon() {
     return start([] {
       ::setsid();
@@ -28,7 +28,7 @@ class Offspring {
     });
   }
 
-  // It forks every millisecond and lets its child go on, for half a minute at most.
+  // Starts a process that forks every millisecond and lets its child go on, for half a minute at most.
   pid_t start_hopper() {
     return start([] {
       ::setsid();
@@ -40,8 +40,8 @@ class Offspring {
     });
   }
 
-  // It forks some thousand times a second and lets its child go on, for half a minute at most: faster than a list of
-  // processes is read, and slow enough not to fill the machine's table of them.
+  // Starts a process that forks some thousand times a second and lets its child go on, for half a minute at most:
+  // faster than a list of processes is read, and slow enough not to fill the machine's process table.
   pid_t start_chain() {
     return start([] {
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -54,7 +54,7 @@ class Offspring {
     });
   }
 
-  // Whether all of them end soon. To be asked once, by the process that has made this.
+  // Returns whether all of them end soon. Call once, in the process that created this.
   bool all_gone() {
     pipe_.second.reset();
     pollfd wanted{pipe_.first.get(), POLLIN, 0};

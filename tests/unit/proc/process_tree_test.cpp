@@ -43,7 +43,7 @@ int end_all() {
   return endings.count;
 }
 
-// Until it is a zombie.
+// Waits until the child is a zombie.
 void await_end(pid_t child) {
   pollfd wanted{open_pidfd(child).release(), POLLIN, 0};
   ::poll(&wanted, 1, 30'000);
@@ -86,11 +86,11 @@ TEST_CASE("own children are all children, of whichever thread, zombies included"
   end(running);
   end(of_thread);
   CHECK(own_children().empty());
-  CHECK_FALSE(is_zombie(zombie));  // there is no such process any more
+  CHECK_FALSE(is_zombie(zombie));  // the process no longer exists
 }
 
 TEST_CASE("a process with much memory is seen ending before it has ended") {
-  constexpr int kTries = 100;  // it may end while nobody looks
+  constexpr int kTries = 100;  // it may end between two checks
   bool seen = false;
   for (int i = 0; i < kTries && !seen; ++i) {
     const base::FdPair told = base::make_pipe();
@@ -105,7 +105,7 @@ TEST_CASE("a process with much memory is seen ending before it has ended") {
     CHECK_FALSE(is_ending(big));
     ::kill(big, SIGKILL);
     while (!is_zombie(big)) seen = seen || (is_ending(big) && !is_zombie(big));
-    await_end(big);  // of all its threads: a sanitizer may have its own
+    await_end(big);  // with all its threads: a sanitizer may have some
     CHECK(is_ending(big));
     testing::wait_for(big);
     CHECK(is_ending(big));  // it is gone
@@ -122,7 +122,8 @@ TEST_CASE("a process that is to be killed is ending, though it has not had a CPU
   const base::FdPair told = base::make_pipe();
   const pid_t child = fork_child([&] {
     const sched_param none{};
-    if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return 1;  // it has what this process leaves of their CPU
+    // The child gets only the CPU time that this process leaves.
+    if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return 1;
     (void)!::write(told.second.get(), "x", 1);
     ::pause();
     return 0;
@@ -139,7 +140,7 @@ TEST_CASE("a process that is to be killed is ending, though it has not had a CPU
 TEST_CASE("a process whose first thread has ended is not ending") {
   const pid_t child = fork_child([] {
     base::Thread("stays", [] { ::pause(); }).leave_running();
-    ::syscall(SYS_exit, 0);  // of this thread alone
+    ::syscall(SYS_exit, 0);  // ends this thread only
     return 0;
   });
   while (!is_zombie(child)) ::poll(nullptr, 0, 1);
@@ -194,7 +195,7 @@ TEST_CASE("processes that replace themselves by a child all the time are ended i
     Offspring offspring;
     for (int i = 0; i < chains; ++i) REQUIRE(offspring.start_chain() > 0);
     CHECK(end_children([](pid_t) { return true; }, 5).count >= chains);
-    const bool gone = offspring.all_gone();  // the dying may need the processor for longer than that
+    const bool gone = offspring.all_gone();  // dying processes may need more CPU time
     end_all();
     REQUIRE(gone);
     CHECK(own_children().empty());

@@ -102,7 +102,7 @@ TEST_CASE("a directory that somebody has closed is removed with what is in it") 
   write_file(top + "/closed/deeper/file", "x");
   ::chmod((top + "/closed/deeper").c_str(), 0);
   ::chmod((top + "/closed").c_str(), 0);
-  // As a user for whom modes mean something.
+  // As a user restricted by file modes.
   const auto end = in_child([&] {
     if (::geteuid() == 0) {
       (void)!::lchown(scratch.path().c_str(), 65534, 65534);
@@ -119,7 +119,7 @@ TEST_CASE("a directory that somebody has closed is removed with what is in it") 
 
 namespace {
 
-// Directories in each other, with a file in each; by descriptors, for the path is longer than the kernel takes.
+// Creates nested directories with a file in each, by descriptors, since the path exceeds the kernel's limit.
 void nest(const std::string& top, int depth) {
   base::Fd directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int i = 0; i < depth && directory; ++i) {
@@ -154,7 +154,7 @@ TEST_CASE("what is mounted in a directory is left alone and told") {
   write_file(precious + "/keep", "x");
   write_file(top + "/beside", "x");
   ::mkdir((top + "/inside").c_str(), 0700);
-  // In a place of its own, so that nothing stays mounted.
+  // In a separate mount namespace, so that nothing stays mounted.
   const auto end = in_child([&] {
     if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 2;
     ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
@@ -220,7 +220,7 @@ TEST_CASE("a directory that is gone or can't be read is no place to start in") {
     if (::chdir(place.c_str()) != 0) return 1;
     if (gone) ::rmdir(place.c_str());
     if (!gone && ::chmod(place.c_str(), 0) != 0) return 2;
-    if (!gone && ::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 2;  // root may read it
+    if (!gone && ::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 2;  // root could read it
     try {
       RunPlaces::here("r");
       return 3;

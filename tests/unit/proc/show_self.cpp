@@ -1,4 +1,4 @@
-// What a started program finds of itself, a line each: descriptors, signals, group, arguments, environment.
+// Prints the state of a started program, one line per item: descriptors, signals, group, arguments, environment.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Events together, as averages, tables and traces.
+// Events combined into averages, tables and traces.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -58,7 +58,7 @@ TEST_CASE("events of one name are together, and of other workers apart") {
   events[3].node = 2;
   const Averages averages = key_averages(tree(events));
   REQUIRE(averages.size() == 3);
-  CHECK(averages[0].self_cpu_time.count() == 70);  // the third is another node's
+  CHECK(averages[0].self_cpu_time.count() == 70);  // the third belongs to another node
   CHECK(averages[1].count == 2);
   CHECK(averages[1].cpu_time.count() == 30);
   CHECK(averages[1].cpu_time_average().count() == 15);

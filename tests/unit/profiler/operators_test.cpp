@@ -1,4 +1,4 @@
-// Operators and nodes of backward passes as events, and what they take.
+// Operators and nodes of backward passes as events, with their costs.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Scopes in which events are recorded by name: whose they are, in which order, and how many.
+// Scopes in which events are recorded by name: their owners, order, and number.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -64,8 +64,7 @@ TEST_CASE("of scopes within each other the innermost records") {
   CHECK(names_of(outer) == Names{"before", "after"});
 }
 
-// What a span does without a profile is seen to be this one look: it has no recorder, so no clock is read and no name
-// is kept.
+// Without a profile a span only makes this check: it has no recorder, reads no clock and keeps no name.
 TEST_CASE("without a profile nothing is recorded") {
   REQUIRE(core::thread_state().profiler == nullptr);
   CHECK_FALSE(Span("before").is_recorded());

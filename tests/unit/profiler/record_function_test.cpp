@@ -1,4 +1,4 @@
-// Events that go on until a future is done.
+// Events that last until a future is done.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

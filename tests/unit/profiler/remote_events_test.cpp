@@ -1,4 +1,4 @@
-// What workers tell each other of what they did, and what hostile ones tell.
+// Events that workers send each other, also malformed ones.
 #include <catch2/catch.hpp>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Proofs of a secret: what they depend on, and that they are what other programs compute.
+// Proofs of a secret: their inputs, and agreement with other implementations.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -24,7 +24,7 @@ std::string hex(const std::string& bytes) {
   return text;
 }
 
-// As Python's hmac computes them of the same bytes.
+// Expected by Python's hmac for the same bytes.
 TEST_CASE("a proof is the HMAC-SHA-256 of protocol, side and nonces") {
   const Nonces nonces = counted_nonces();
   CHECK(hex(prove("open sesame", "distrun-test-1", Side::Connector, nonces)) ==

@@ -14,7 +14,7 @@ using namespace distrun::rank;
 
 namespace {
 
-// Three ranks; the test looks from rank 0.
+// Three ranks, seen from rank 0.
 struct World {
   World() {
     for (int rank = 0; rank < 3; ++rank) {

@@ -38,12 +38,12 @@ std::optional<wire::Frame> receive_frame(int socket) {
   return std::nullopt;
 }
 
-// In the child: tells the parent that the body is where it wants to be. Usable in signal handlers.
+// In the child, tells the parent that the body has reached its state. Async-signal-safe.
 int line_fd = -1;
 wire::Bytes hello;
 void say_hello() { send_frame(line_fd, hello); }
 
-// A child that has its order, and whose main thread runs `body` then; what its listener tells of its stacks.
+// Runs `body` on the main thread of a child that has its order; returns the stacks that its listener reports.
 template <class Body>
 std::optional<wire::RawStacks> stacks_while(const Body& body) {
   auto [ours, theirs] = base::make_socket_pair(SOCK_STREAM);
@@ -86,7 +86,7 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
   for (;;) asm volatile("");
 }
 
-// Faults within malloc, which holds the lock of its only arena then, and hangs in the handler of that fault.
+// Faults within malloc, which then holds the lock of its only arena, and hangs in the handler of that fault.
 [[gnu::noinline]] void hang_in_malloc() {
   ::signal(SIGSEGV, [](int) { hang_here(); });
   ::mallopt(M_ARENA_MAX, 1);
@@ -95,7 +95,7 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
   do {
     block = std::malloc(50'000);
   } while (::mallinfo2().keepcost < 16 * kPage);
-  // What nobody has got yet stands at the end of the heap.
+  // The free memory is at the end of the heap.
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0)) & ~(kPage - 1);
   const std::uintptr_t begin = (end - ::mallinfo2().keepcost + kPage) & ~(kPage - 1);
   ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
@@ -125,7 +125,7 @@ TEST_CASE("a listener answers while the body hangs within malloc") {
   const testing::Symbols symbols;
   CHECK(symbols.has_function(stacks->threads[1], "hang_here"));
   CHECK(symbols.has_function(stacks->threads[1], "hang_in_malloc"));
-  CHECK(stacks->threads[1].pcs.size() > 6);  // the handler's, those of malloc, and what called it
+  CHECK(stacks->threads[1].pcs.size() > 6);  // those of the handler, malloc, and its caller
 }
 
 TEST_CASE("a body that blocks all signals is told, and keeps nobody from an answer") {

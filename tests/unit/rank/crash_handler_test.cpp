@@ -22,7 +22,7 @@ using distrun::testing::SharedArea;
 using distrun::testing::Symbols;
 
 #if DISTRUN_SANITIZED
-// Crashes stay crashes: the sanitizer would make exit codes of them.
+// Crashes must stay crashes: the sanitizer would turn them into exit codes.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
 }
@@ -35,7 +35,7 @@ struct Crash {
   std::optional<board::Dump> dump;
 };
 
-// Runs `body` in a child with the handler installed; what it prints goes nowhere.
+// Runs `body` in a child with the handler installed; discards its output.
 template <class Body>
 Crash crash(const Body& body) {
   const SharedArea area;
@@ -96,7 +96,7 @@ void compare_crash(const Symbols& symbols, const fixtures::CrashSite& site, int 
 TEST_CASE("each crash site dies by its signal and is found by function and line", "[crash]") {
   const Symbols symbols;
   for (const auto& site : fixtures::crash_sites()) {
-    // Signals that wait for a child are in the sanitizer's own code, which the rank itself cannot walk out of.
+    // Signals during a wait for a child arrive in the sanitizer's code, out of which the rank cannot unwind.
     if (DISTRUN_SANITIZED && site.changed_by != fixtures::Sanitizer::None) continue;
     for (const int signal : site.signals) compare_crash(symbols, site, signal);
   }
@@ -204,7 +204,7 @@ TEST_CASE("a broken stack gives what could be read of it and the signal stays th
   const Crash result = crash([] {
     asm volatile(
         "xor %%ebp, %%ebp\n"
-        "mov $0x10, %%esp\n"  // nothing is there: not a single frame can be walked
+        "mov $0x10, %%esp\n"  // unmapped: not a single frame can be unwound
         "movl $1, 0\n" ::
             : "memory");
   });

@@ -16,7 +16,7 @@ using namespace distrun;
 
 namespace {
 
-// A thread that goes on until it is told.
+// A thread that runs until stop() or destruction.
 class Staying {
  public:
   Staying() : thread_("stays", [this] { done_.wait(false); }) {}
@@ -27,7 +27,7 @@ class Staying {
 
  private:
   std::atomic<bool> done_{false};
-  base::Thread thread_;  // joined before `done_` goes
+  base::Thread thread_;  // joined before `done_` is destroyed
 };
 
 }  // namespace

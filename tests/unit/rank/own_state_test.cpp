@@ -22,7 +22,7 @@ bool tells(const Changes& changes, const std::string& what) {
   return changes.told.size() == 1 && changes.told[0].state && changes.told[0].what == what;
 }
 
-// What comes of it once `change` has been at work.
+// Returns the changes that are found and undone after `change` has run.
 template <class Change>
 Changes after(const Change& change) {
   const OwnState process;
@@ -34,7 +34,7 @@ Changes after(const Change& change) {
   Changes again;
   thread.put_back(again);
   process.put_back(again);
-  CHECK(again.told.size() == (changes.used_up ? 1U : 0U));  // the way back was gone
+  CHECK(again.told.size() == (changes.used_up ? 1U : 0U));  // it could not be undone
   return changes;
 }
 

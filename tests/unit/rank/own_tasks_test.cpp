@@ -1,4 +1,4 @@
-// A process's own threads, as it lists them where nothing may be allocated.
+// A process's threads, listed without allocation.
 #include <catch2/catch.hpp>
 
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@ namespace {
 
 pid_t own_tid() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
-// The id of a thread that was there and has ended.
+// Returns the id of a thread that has ended.
 pid_t ended_thread() {
   pid_t tid = 0;
   base::Thread("ended", [&tid] { tid = own_tid(); }).join();

@@ -12,7 +12,7 @@ using namespace distrun::rank;
 
 namespace {
 
-// What is said of a file with this name and content.
+// Returns the message about a file with this name and content.
 std::string said_of(const std::string& name, const std::string& content) {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/" + name;
@@ -20,7 +20,7 @@ std::string said_of(const std::string& name, const std::string& content) {
   return testing::error_of([&] { check_plugin_file(path); }).text();
 }
 
-// The beginning of an ELF file for that machine, of 64 bits or of 32.
+// Returns the beginning of an ELF file for that machine, 64-bit or 32-bit.
 std::string elf_for(char machine, bool is_wide = true) {
   std::string head(
       "\x7f"

@@ -25,7 +25,7 @@ using distrun::testing::Symbols;
 
 namespace {
 
-// Threads that stand still until they are let go.
+// Threads that stand still until released.
 class Crowd {
  public:
   explicit Crowd(int count) {
@@ -42,7 +42,7 @@ class Crowd {
   void stand_still() {
     ++standing_;
     standing_.notify_all();
-    while (!go_) go_.wait(false);  // a loop, or the last call would stand in this function's place
+    while (!go_) go_.wait(false);  // a loop, or a tail call would replace this function's frame
   }
 
   std::atomic<bool> go_{false};

@@ -18,7 +18,7 @@ std::string last_part(const char* path) {
   return text.substr(text.rfind('/') + 1);
 }
 
-// Clang writes no table that leads from an address to its unit.
+// Clang writes no index from addresses to units.
 Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr pc, Dwarf_Addr& bias) {
   Dwarf_Die* unit = dwfl_module_addrdie(module, pc, &bias);
   if (unit != nullptr) return unit;
@@ -36,7 +36,7 @@ Place place_of(Dwarf_Die* unit, Dwarf_Addr pc) {
   return place;
 }
 
-// Where an inlined function was called.
+// Returns where an inlined function was called.
 Place place_of_call(Dwarf_Die* unit, Dwarf_Die* inlined) {
   Place place;
   Dwarf_Attribute attribute;
@@ -58,8 +58,8 @@ std::string name_of(Dwarf_Die* function) {
   return name != nullptr ? name : "?";
 }
 
-// The innermost scope that holds an address. dwarf_getscopes() does not look into namespaces, where clang leaves
-// functions.
+// Finds the innermost scope that contains an address. dwarf_getscopes() does not descend into namespaces, where clang
+// leaves functions.
 bool find_innermost(Dwarf_Die* parent, Dwarf_Addr pc, Dwarf_Die& found) {
   Dwarf_Die child;
   if (dwarf_child(parent, &child) != 0) return false;
@@ -73,7 +73,7 @@ bool find_innermost(Dwarf_Die* parent, Dwarf_Addr pc, Dwarf_Die& found) {
   return false;
 }
 
-// The scopes that hold an address, innermost first; to be freed.
+// Returns the scopes that contain an address, innermost first; the caller frees them.
 int scopes_at(Dwarf_Die* unit, Dwarf_Addr pc, Dwarf_Die** scopes) {
   Dwarf_Die innermost;
   return find_innermost(unit, pc, innermost) ? dwarf_getscopes_die(&innermost, scopes) : 0;
@@ -83,7 +83,7 @@ int scopes_at(Dwarf_Die* unit, Dwarf_Addr pc, Dwarf_Die** scopes) {
 
 struct Symbols::State {
   Dwfl* dwfl = dwfl_begin(&callbacks);
-  std::map<std::uint64_t, std::vector<Place>> known;  // most frames come in many stacks
+  std::map<std::uint64_t, std::vector<Place>> known;  // most frames occur in many stacks
 
   std::vector<Place> look_up(std::uint64_t pc) const;
 };

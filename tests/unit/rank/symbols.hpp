@@ -1,5 +1,5 @@
 #pragma once
-// Names and lines of addresses in this process's own code, by its debug information (libdw).
+// Names and lines of addresses in this process's code, from its debug information (libdw).
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace distrun::testing {
 
 struct Place {
   std::string function;  // without namespace and parameters
-  std::string file;      // its last part
+  std::string file;      // last component of the path
   int line = 0;
 };
 
@@ -23,9 +23,9 @@ class Symbols {
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  // The function that holds the address last, before it those that were inlined there; the innermost first.
+  // Returns the inlined functions at the address, innermost first, followed by the function that contains it.
   const std::vector<Place>& find(std::uint64_t pc) const;
-  // The innermost frame whose code stands in `file`; an empty place if there is none.
+  // Returns the innermost frame with code from `file`; an empty place if there is no such frame.
   Place innermost_in(const wire::RawThread& thread, std::string_view file) const;
   bool has_function(const wire::RawThread& thread, std::string_view function) const;
 

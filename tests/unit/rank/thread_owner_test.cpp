@@ -13,13 +13,13 @@ using rank::owner_of_thread;
 
 namespace {
 
-// For the length of a test this process is that of four ranks.
+// For the duration of a test, this process belongs to four ranks.
 struct SharedProcess {
   SharedProcess() { rank::share_process(4); }
   ~SharedProcess() { rank::share_process(0); }
 };
 
-// What a thread of that name finds, and one that it makes.
+// Runs `body` on a thread of that name, and on a thread created by that one.
 template <class Body>
 void on_thread(const std::string& name, const Body& body) {
   base::Thread(name, [&body] {

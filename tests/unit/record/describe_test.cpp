@@ -11,7 +11,7 @@ using enum OutcomeKind;
 
 namespace {
 
-// As if the judge had found that.
+// Returns the message for such a finding of the judge.
 std::string told(AttemptRecord attempt, const std::vector<int>& culprits, CauseKind kind = CauseKind::Deed,
                  int rank = -1) {
   attempt.culprits = culprits;

@@ -1,6 +1,6 @@
 #pragma once
-// The judge's rules once more, written as tables and from the design only: what an outcome alone would
-// make of a test, and which statement about all ranks comes first. Deliberately simple and slow.
+// The judge's rules again, as tables and derived only from the design: the verdict that follows from an outcome alone,
+// and the order of statements about all ranks. Deliberately simple and slow.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@ namespace distrun::runner::oracle {
 
 struct Blame {
   OutcomeKind kind;
-  std::optional<Verdict> verdict;  // none: nobody can be blamed for it
+  std::optional<Verdict> verdict;  // empty: not blamed
 };
 
 inline constexpr Blame kBlames[] = {
@@ -31,7 +31,7 @@ inline std::optional<Verdict> blame_of(const RankRecord& rank) {
   return std::nullopt;
 }
 
-// The ranks in the order in which their outcomes were learned.
+// Returns the ranks in the order in which their outcomes became known.
 inline std::vector<RankRecord> in_order(const AttemptRecord& attempt) {
   std::vector<RankRecord> ranks = attempt.ranks;
   std::stable_sort(ranks.begin(), ranks.end(),
@@ -44,7 +44,7 @@ inline bool skipped(const RankRecord& rank) {
   return !rank.declared_death && rank.outcome.kind == OutcomeKind::Skipped;
 }
 
-// Whoever waits when the time is over waits for somebody; if that one's time is over too, it is to blame.
+// A rank that waits when it times out waits for another rank; if that rank has timed out too, that one is to blame.
 inline bool is_victim_of_a_slow_rank(const AttemptRecord& attempt, const RankRecord& rank) {
   const auto slow = [](const RankRecord& other) {
     return blame_of(other) == Verdict::Timeout && other.waiting_in.empty();
@@ -58,14 +58,14 @@ inline bool has_excuse(const AttemptRecord& attempt, const RankRecord& rank) {
   return rank.because_of >= 0 && std::none_of(attempt.ranks.begin(), attempt.ranks.end(), is_it);
 }
 
-// In samples ranks that fail differ in the texts of their errors only.
+// In the samples, failing ranks differ only in the texts of their errors.
 inline bool is_alike(const RankRecord& a, const RankRecord& b) {
   if (a.outcome.kind != b.outcome.kind || a.outcome.kind == OutcomeKind::TimedOut) return false;
   return a.outcome.kind != OutcomeKind::Failed || a.errors.front().text == b.errors.front().text;
 }
 
-// Bad outcomes that follow from nobody's: deaths that no failure has prompted, then the others, each as they were
-// learned; but in front of all the lowest of those that did what the first one did.
+// Returns bad outcomes that follow from no other rank's: first deaths not prompted by a failure, then the others, each
+// in the order in which they became known. The lowest rank with the same outcome as the first is moved to the front.
 inline std::vector<RankRecord> causes(const AttemptRecord& attempt) {
   std::vector<RankRecord> found;
   for (const RankRecord& rank : in_order(attempt)) {
@@ -109,7 +109,7 @@ Verdict always(const AttemptRecord&) {
   return V;
 }
 
-// The first that holds gives the verdict.
+// The first rule that holds gives the verdict.
 inline const Rule kRules[] = {
     {"stopped by the user", [](const AttemptRecord& a) { return a.cancelled; }, always<Verdict::Cancelled>},
     {"distrun failed", [](const AttemptRecord& a) { return !a.infra_error.empty(); }, always<Verdict::InfraError>},
@@ -137,8 +137,8 @@ inline const Rule& rule_of(const AttemptRecord& attempt) {
 
 inline Verdict verdict(const AttemptRecord& attempt) { return rule_of(attempt).verdict(attempt); }
 
-// Who is named where there is a first cause: it, and then by number whoever did as it did. A rank whose time
-// ran out in a barrier waited for others: if some still had time, they are named instead.
+// Returns the culprits where there is a first cause: that rank, then by number all with the same outcome. A rank that
+// timed out in a barrier waited for others: if some of those still had time, they are the culprits instead.
 inline std::vector<int> culprits(const AttemptRecord& attempt) {
   const std::vector<RankRecord> all = causes(attempt);
   std::vector<int> awaited;

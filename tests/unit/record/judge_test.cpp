@@ -36,7 +36,8 @@ AttemptRecord concluded(AttemptRecord attempt) {
   return attempt;
 }
 
-// Empty if the judge and the oracle agree about everything. No Catch macros: it is asked 10^5 times.
+// Returns an empty text if the judge and the oracle agree in everything. Without Catch macros, since it is called 10^5
+// times.
 std::string quarrel(const AttemptRecord& attempt) {
   const AttemptRecord judged = concluded(attempt);
   const Verdict wanted = oracle::verdict(attempt);

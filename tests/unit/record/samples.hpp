@@ -1,5 +1,5 @@
 #pragma once
-// Attempts as a supervisor might have recorded them.
+// Attempts as the runner might have recorded them.
 #include <array>
 #include <string>
 #include <vector>
@@ -33,7 +33,7 @@ inline RankError error_of(const std::string& text, bool ended_body = true) {
   return error;
 }
 
-// Decided in the order of their numbers, in the body.
+// Outcomes in the order of the ranks' numbers, in the body.
 inline AttemptRecord attempt_of(const std::vector<OutcomeKind>& kinds) {
   AttemptRecord attempt;
   for (std::size_t i = 0; i < kinds.size(); ++i) {

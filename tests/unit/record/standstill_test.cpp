@@ -14,7 +14,7 @@ using enum OutcomeKind;
 
 namespace {
 
-// Four ranks whose time ran out, and what was seen then.
+// Returns an attempt of four ranks that timed out, with their states at that time.
 AttemptRecord seen(std::vector<RankView> ranks,
                    const std::vector<OutcomeKind>& kinds = {TimedOut, TimedOut, TimedOut, TimedOut}) {
   AttemptRecord attempt = samples::attempt_of(kinds);
@@ -158,7 +158,7 @@ TEST_CASE("a rank that waits for what no rank is known to bring is to blame") {
       {in_barrier(0, "up"), in_barrier(1, "up"), in_barrier(2, "up"), in_wait(3, WaitKind::StoreGet, "address/of/7")});
   CHECK(told(attempt) ==
         Told{{3}, "rank 3" + kRanPast + ", waiting in store get \"address/of/7\"; ranks 0-2 waited in barrier \"up\""});
-  attempt.looks.front().ranks[1] = in_body(1);  // which may be the one to bring it
+  attempt.looks.front().ranks[1] = in_body(1);  // which may be the one to write it
   CHECK(told(attempt).culprits == std::vector<int>{1});
 }
 

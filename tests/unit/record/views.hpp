@@ -1,5 +1,5 @@
 #pragma once
-// What ranks may show on the board, as a look would have seen it.
+// States of ranks on the board, as in a snapshot.
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +11,7 @@ namespace distrun::runner::views {
 inline constexpr std::int64_t kSecond = 1'000'000'000;
 inline constexpr std::int64_t kNow = 100 * kSecond;
 
-// In its body for 3 s, in no wait.
+// In its body for 3 s, without a wait.
 inline RankView in_body(int rank) {
   RankView view;
   view.rank = rank;
@@ -23,7 +23,7 @@ inline RankView in_body(int rank) {
   return view;
 }
 
-// Waits for all of `peers` from now on, inside what it waits in already. `tid` 0: in its body.
+// Adds a wait for all of `peers` inside the existing waits. `tid` 0: in its body.
 inline RankView waits(RankView view, board::WaitKind kind, const std::string& name, std::vector<int> peers = {},
                       std::uint64_t id = 0, int tid = 0) {
   board::ShownWait& wait = view.shown->waits.emplace_back();
@@ -52,7 +52,7 @@ inline RankView in_barrier(int rank, const std::string& name) {
   return in_wait(rank, board::WaitKind::Barrier, name, std::move(peers));
 }
 
-// Runs a call of another rank in the thread `tid`.
+// Adds a call of another rank that runs in the thread `tid`.
 inline RankView runs(RankView view, const std::string& name, std::uint64_t id, int caller, int tid) {
   view = waits(std::move(view), board::WaitKind::Handler, name, {caller}, id, tid);
   view.shown->waits.back().rule = board::PeerRule::None;

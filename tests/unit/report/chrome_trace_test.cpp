@@ -1,4 +1,4 @@
-// Traces as people's programs read them. What ranks have written is data: here some of it is hostile.
+// Traces as viewers read them. Data from ranks may be hostile.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr auto kSecond = std::chrono::seconds(1);
 
-// An attempt of ranks that began at a time of our own and took two seconds, each with a pid.
+// An attempt of ranks with pids that began at a fixed time and took two seconds.
 struct Traced {
   explicit Traced(int world_size)
       : memory(world_size, trace::kRecordsMin), writers(static_cast<std::size_t>(world_size)) {
@@ -48,7 +48,7 @@ struct Traced {
     }
   }
 
-  // From `begin` on, in milliseconds since the attempt began; an `end` of -1: it goes on.
+  // Adds a slice; times are in milliseconds since the attempt's begin; an `end` of -1: still in progress.
   void add(int rank, trace::SliceInfo info, int begin, int end) {
     const auto at = [&](int time) { return (began + std::chrono::milliseconds(time)).time_since_epoch().count(); };
     writers[static_cast<std::size_t>(rank)].add(info, at(begin), end < 0 ? 0 : at(end));
@@ -86,7 +86,7 @@ trace::SliceInfo handler(std::string_view name, std::uint64_t caller, std::uint6
   return info;
 }
 
-// The events of a phase, in order.
+// Returns the events of a phase, in order.
 std::vector<json> events_of(const json& trace, const std::string& phase) {
   std::vector<json> found;
   for (const json& event : trace["traceEvents"]) {
@@ -95,7 +95,7 @@ std::vector<json> events_of(const json& trace, const std::string& phase) {
   return found;
 }
 
-// The only slice with that name; an empty object: there is none, or several.
+// Returns the only slice with that name; an empty object if there is none or several.
 json slice_named(const json& trace, const std::string& name) {
   json found = json::object();
   int count = 0;
@@ -178,11 +178,11 @@ TEST_CASE("a wait that the board shows in the end is there, even if its record i
   shown.waits.push_back(wait);
   traced.views.push_back({0, shown});
   CHECK(slice_named(traced.read(), "waits in receive \"token\"")["ts"] == 300'000);
-  // A rank that stays for another test waits for that one.
+  // A rank that stays for another test waits in that test.
   traced.attempt.ranks.front().exit_code = -1;
   CHECK_FALSE(slice_named(traced.read(), "waits in receive \"token\"").contains("ts"));
   traced.attempt.ranks.front().exit_code = 0;
-  // Written down as well, by the finer clock: it is one all the same.
+  // Also recorded with the finer clock: still only one slice.
   trace::SliceInfo info = slice(trace::Kind::Wait, "token");
   info.detail = static_cast<std::uint8_t>(board::WaitKind::Receive);
   traced.add(0, info, 303, -1);
@@ -194,7 +194,7 @@ TEST_CASE("arrows lead from a call to its handler and back", "[trace]") {
   traced.add(0, with_peer(slice(trace::Kind::Call, "f"), 1, 7), 100, 200);
   traced.add(0, with_peer(slice(trace::Kind::Reply, "f"), 1, 7), 190, 195);
   traced.add(1, handler("f", 0, 7), 150, 160);
-  traced.add(1, handler("f", 0, 8), 170, 180);  // whose call is not known
+  traced.add(1, handler("f", 0, 8), 170, 180);  // without a known call
   const json trace = traced.read();
   const std::vector<json> begins = events_of(trace, "s");
   const std::vector<json> steps = events_of(trace, "t");

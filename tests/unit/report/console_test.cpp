@@ -22,7 +22,7 @@ using Catch::Contains;
 
 namespace {
 
-// A console that writes into a file, and a clock that only the test moves.
+// A console that writes to a file, with a clock that only the test advances.
 class Screen {
  public:
   explicit Screen(const ConsoleOptions& options)
@@ -32,7 +32,7 @@ class Screen {
   Console& console() noexcept { return console_; }
   StillClock& clock() noexcept { return clock_; }
   std::string text() const { return content_of(scratch_.path("screen")); }
-  // What was written since the last call.
+  // Returns the output since the last call.
   std::string news() {
     const std::string all = text();
     const std::string fresh = all.substr(seen_);
@@ -128,7 +128,7 @@ TEST_CASE("a problem is told when it comes, and at the end once more if somethin
   something.problems.push_back(problem);
   CHECK(times_in(shown(nothing, {})) == 1);
   CHECK(times_in(shown(something, {})) == 2);
-  Screen of_the_end({});  // a problem that nobody has told before
+  Screen of_the_end({});  // a problem that was not reported before
   of_the_end.console().on_run_end(nothing);
   CHECK(times_in(of_the_end.text()) == 1);
 }
@@ -166,7 +166,7 @@ TEST_CASE("the status line shows what each rank does and is erased before other 
   for (int rank = 0; rank < 3; ++rank) {
     screen.console().on_rank_phase("Ring.gather", 1, rank, wire::Phase::Body);
   }
-  CHECK(screen.news().empty());  // too soon to draw again
+  CHECK(screen.news().empty());  // too soon to redraw
   screen.clock().pass(3400ms);
   screen.console().tick();
   CHECK(screen.news() == "\r\x1b[K0 of 12 | Ring.gather, 3.4 s | 0-2 body, 3 spawn");

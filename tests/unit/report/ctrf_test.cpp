@@ -126,7 +126,7 @@ TEST_CASE("CTRF is valid JSON whatever a test says", "[report]") {
   const auto seed = GENERATE(1U, 2U, 3U);
   for (const std::string& nasty : nasty_texts(seed)) {
     const std::string text = ctrf_json(run_of(test_saying(nasty)));
-    const json test = json::parse(text)["results"]["tests"][0];  // throws if it is none
+    const json test = json::parse(text)["results"]["tests"][0];  // throws if it is missing
     CHECK(test["extra"]["id"] == base::valid_utf8(test_saying(nasty).info.id()));
     CHECK(test["status"] == "failed");
   }

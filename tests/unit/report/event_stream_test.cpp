@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-// What the stream says of `run`, as bytes.
+// Returns the event stream of `run`.
 std::string streamed(const runner::RunRecord& run) {
   const Scratch scratch;
   const StillClock clock;
@@ -155,7 +155,7 @@ TEST_CASE("an event stream cut at any byte is whole lines before the cut", "[rep
   CHECK(lines.size() == 13);
   for (const std::string& line : lines) {
     CHECK(json::accept(line));
-    // Nobody can take the beginning of a line for a whole one.
+    // The beginning of a line must not be valid JSON.
     for (std::size_t cut = 1; cut < line.size(); ++cut) {
       if (json::accept(line.substr(0, cut))) FAIL("half a line reads as one: " << line);
     }

@@ -38,7 +38,7 @@ struct Command {
   std::string text;
 };
 
-// As GitHub's runner reads a line.
+// Parses a line like GitHub's runner.
 Command obeyed(const std::string& line) {
   REQUIRE(line.starts_with("::"));
   const std::size_t end = line.find("::", 2);

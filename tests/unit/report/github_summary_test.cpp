@@ -19,7 +19,7 @@ namespace {
 
 std::string summary_of(const runner::RunRecord& run) { return github_summary(run, kGithubSummaryMax); }
 
-// What Markdown reads of a text: all but the fenced blocks, of which none may be left open.
+// Returns the text that Markdown interprets: everything but the fenced blocks, all of which must be closed.
 std::string outside_fences(const std::string& text) {
   std::string outside;
   std::string fence;
@@ -37,7 +37,7 @@ std::string outside_fences(const std::string& text) {
   return outside;
 }
 
-// Lines that begin with a tag, which Markdown leaves alone up to the next empty line.
+// Lines that begin with a tag, which Markdown passes through up to the next empty line.
 bool is_html_line(const std::string& line) { return line.starts_with("<details>") || line.starts_with("<p>"); }
 
 bool is_ours(const std::string& line) {

@@ -18,7 +18,7 @@ using distrun::Error;
 
 namespace {
 
-// No file of this process may be larger while it lives; exceeding it is an error, not a signal.
+// Limits the size of this process's files during its lifetime; exceeding it is an error, not a signal.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -107,7 +107,7 @@ TEST_CASE("a reader that is slow makes no writer wait and misses nothing", "[rep
   while (received.size() < sent.size()) {
     const ssize_t size = read(reader.get(), buffer, sizeof buffer);
     if (size > 0) received.append(buffer, static_cast<std::size_t>(size));
-    file.append("");  // any line offers again what was kept
+    file.append("");  // any line retries the kept ones
   }
   CHECK(received == sent);
   CHECK(file.error().empty());

@@ -23,7 +23,7 @@ base::Fd file_at(const std::string& path) {
   return base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
 }
 
-// Live output into two files, or into one for both streams, and a clock that only the test moves.
+// Live output into two files, or into one for both streams, with a clock that only the test advances.
 class Terminal {
  public:
   explicit Terminal(const LiveOptions& options, bool one_file = false)

@@ -1,5 +1,5 @@
 #pragma once
-// Text that tries to be more than text to whoever reads a report.
+// Text that tries to be interpreted by the readers of reports.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace distrun::report::samples {
 
-// Commands of GitHub, ends of fences and tags, control characters, broken UTF-8, alone and in combinations that
-// depend on `seed`.
+// Returns GitHub commands, ends of fences and tags, control characters, broken UTF-8, separately and in combinations
+// derived from `seed`.
 std::vector<std::string> nasty_texts(std::uint64_t seed);
-// A failing test in which `text` stands wherever a test can put text.
+// Returns a failing test with `text` in every text field.
 runner::TestRecord test_saying(const std::string& text);
 
 }  // namespace distrun::report::samples

@@ -43,7 +43,7 @@ runner::RankRecord rank_that(int rank, runner::Outcome outcome, wire::Phase phas
   return record;
 }
 
-// Every rank came to `outcome`.
+// Every rank has `outcome`.
 runner::AttemptRecord attempt_of(int ranks, Verdict verdict, const runner::Outcome& outcome,
                                  wire::Phase phase = wire::Phase::Body) {
   runner::AttemptRecord attempt;
@@ -54,7 +54,7 @@ runner::AttemptRecord attempt_of(int ranks, Verdict verdict, const runner::Outco
   return attempt;
 }
 
-// Rank `culprit` came to `outcome`, the others were ended because of it.
+// Rank `culprit` has `outcome`; the others were killed because of it.
 runner::AttemptRecord attempt_spoilt_by(int ranks, int culprit, Verdict verdict, runner::Outcome outcome) {
   runner::AttemptRecord attempt = attempt_of(ranks, verdict, {OutcomeKind::KilledByUs, 0, ""});
   for (runner::RankRecord& rank : attempt.ranks) rank.because_of = culprit;
@@ -230,7 +230,7 @@ runner::TestRecord hostile() {
   test.attempts.push_back(attempt_spoilt_by(2, 0, Verdict::Fail, {OutcomeKind::Failed, 0, ""}));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = nasty;
-  attempt.cause = {};  // nothing says that the message is what the culprit did
+  attempt.cause = {};  // nothing links the message to the culprit's action
   attempt.ranks[0].errors.push_back({nasty, nasty + "\n" + nasty, nasty, 1, nasty, true, -1, 1ms});
   attempt.ranks[0].out = captured(nasty + "\n" + std::string(2000, 'y') + "\n");
   attempt.ranks[0].notes.push_back({nasty, nasty});

@@ -1,5 +1,5 @@
 #pragma once
-// Records of runs as the runner would write them; nothing in them depends on time or place.
+// Records of runs as the runner would write them, independent of time and machine.
 #include <string>
 
 #include <distrun/common/base/clock.hpp>
@@ -8,7 +8,7 @@
 
 namespace distrun::report::samples {
 
-// Stands still until it is told to go on.
+// A clock that advances only on request.
 class StillClock final : public base::Clock {
  public:
   base::TimePoint now() const override { return base::TimePoint(passed_ + std::chrono::seconds(1000)); }
@@ -20,7 +20,7 @@ class StillClock final : public base::Clock {
 };
 
 runner::RunRecord empty_run();
-// Tests of four ranks, one for each way that a test can end.
+// Tests of four ranks, one for each way in which a test can end.
 runner::TestRecord passing();
 runner::TestRecord failing();
 runner::TestRecord crashing();
@@ -32,22 +32,22 @@ runner::TestRecord flaky();
 runner::TestRecord failing_every_retry();
 runner::TestRecord broken_machine();
 runner::TestRecord cancelled();
-// 256 ranks, of which rank 17 left.
+// 256 ranks, of which rank 17 exited.
 runner::TestRecord wide();
 // Ids, errors and output that try to break the reader.
 runner::TestRecord hostile();
 
-// Totals included.
+// Updates the totals, too.
 void add(runner::RunRecord& run, runner::TestRecord test);
-// A run of this test alone.
+// A run of only this test.
 runner::RunRecord run_of(runner::TestRecord test);
 // All of the above and a problem.
 runner::RunRecord full_run();
 
-// A suite whose host has failed, and its test; another whose host was fine.
+// A suite with a failed host, and its test; another with a good host.
 runner::RunRecord run_with_hosts();
 
-// Tells `sink` of everything that `run` holds, in the order of a real run.
+// Sends everything in `run` to `sink`, in the order of a real run.
 void replay(const runner::RunRecord& run, runner::EventSink& sink);
 void replay_test(const runner::TestRecord& test, runner::EventSink& sink);
 

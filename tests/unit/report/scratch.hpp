@@ -1,5 +1,5 @@
 #pragma once
-// A directory that goes away with its test, and files in it; golden files beside the tests.
+// A temporary directory for a test, and files in it; golden files of the tests.
 #include <string>
 
 namespace distrun::report::samples {
@@ -18,12 +18,12 @@ class Scratch {
   std::string directory_;
 };
 
-// Empty if there is none.
+// Returns an empty text if the file does not exist.
 std::string content_of(const std::string& path);
-// The names of a directory's files, with a space after each.
+// Returns the names of a directory's files, each followed by a space.
 std::string listing_of(const std::string& directory);
 
-// The content of tests/golden/report/NAME; with DISTRUN_UPDATE_GOLDEN=1 it is made to be `now`.
+// Returns the content of tests/golden/report/NAME; with DISTRUN_UPDATE_GOLDEN=1 it is first replaced by `now`.
 std::string golden(const std::string& name, const std::string& now);
 
 }  // namespace distrun::report::samples

@@ -53,7 +53,7 @@ TEST_CASE("a test of which nothing ran is not slow", "[report]") {
 TEST_CASE("time is divided by when the last body began and the last one ended", "[report]") {
   runner::RunRecord run = empty_run();
   runner::TestRecord test = test_of("slow", 100ms);
-  test.duration = 110ms;  // the plugin was loaded for it
+  test.duration = 110ms;  // includes loading the plugin
   add_rank(test.attempts[0], 5ms, 60ms);
   add_rank(test.attempts[0], 20ms, 70ms);
   add(run, test);

@@ -125,7 +125,7 @@ TEST_CASE("a summary names the variables of --env without their values, unless t
   const runner::Settings back = read_summary(told).settings;
   CHECK(back.env == std::vector<wire::KeyValue>{{"TOKEN", ""}, {"B", ""}});
   CHECK(back.env_hidden);
-  // The filter is no variable.
+  // The filter is not a variable.
   CHECK(back.command_line ==
         std::vector<std::string>{"distrun", "--env", "TOKEN", "--env=B", "--filter", "TOKEN=secret", "ring.so"});
   CHECK(summary_json(read_summary(told)) == told);
@@ -250,7 +250,7 @@ TEST_CASE("nonsense is refused with where it is", "[report]") {
   CHECK(refusal(with_schema(R"("machine": [])")) == "\"machine\" is [], not an object");
   CHECK(refusal(with_schema(R"("started": "yesterday")")) ==
         "\"started\" is \"yesterday\", not a time like 2026-01-31T12:00:00.000Z");
-  for (const char* year : {"1013", "-999", "1969", "9999"}) {  // no room for them in nanoseconds
+  for (const char* year : {"1013", "-999", "1969", "9999"}) {  // outside the range of nanoseconds
     const std::string time = std::string(year) + "-01-31T12:00:00.000Z";
     CHECK(refusal(with_schema("\"started\": \"" + time + "\"")).starts_with("\"started\" is \"" + time));
   }

@@ -1,4 +1,4 @@
-# BINARY writes reports into DIRECTORY, VALIDATE reads them with the schemas.
+# BINARY writes reports into DIRECTORY; VALIDATE checks them against their schemas.
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
 set(ENV{DISTRUN_REPORT_DIR} ${DIRECTORY})

@@ -14,8 +14,8 @@
 using namespace distrun::report;
 using namespace distrun::report::samples;
 
-// A report of each kind of a run in which everything happens, in the directory DISTRUN_REPORT_DIR, where
-// scripts/validate-reports looks at them with the schemas (ctest "report/reports of every kind are valid").
+// Writes a report of each kind, of a run with every event, into the directory DISTRUN_REPORT_DIR, where
+// scripts/validate-reports checks them against the schemas (ctest "report/reports of every kind are valid").
 TEST_CASE("reports of every kind can be written", "[written-reports]") {
   const Scratch scratch;
   const char* directory = std::getenv("DISTRUN_REPORT_DIR");

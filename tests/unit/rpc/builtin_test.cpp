@@ -1,4 +1,4 @@
-// Operators, as others call them.
+// Operators called by remote workers.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/rpc/calls/builtin.hpp>

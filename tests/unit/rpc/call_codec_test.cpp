@@ -1,4 +1,4 @@
-// What calls and answers say.
+// The encoding of calls and answers.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,4 +1,4 @@
-// Calls that are made for calls are known by where they come from.
+// Nested calls are identified by their origin.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/rpc/calls/call.hpp>

@@ -1,4 +1,4 @@
-// Which workers calls find, while others come.
+// The workers that calls find while others join.
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Whoever asks it for its workers while it is slow gets them a moment after they were read: as soon as somebody else
-// has been through with the question, or after a while, if nobody comes through.
+// Slow worker_infos() returns some time after it has read the workers: as soon as another thread has completed the
+// question, or after 300 ms.
 class SlowAgent final : public QuietAgent {
  public:
   std::vector<WorkerInfo> worker_infos() const override {
@@ -52,7 +52,7 @@ class SlowAgent final : public QuietAgent {
  private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::vector<WorkerInfo> workers_{self_};  // guarded by mutex_, as all below
+  std::vector<WorkerInfo> workers_{self_};  // guarded by mutex_, like all below
   mutable bool is_slow_ = false, is_reading_ = false;
   bool is_through_ = false;
 };

@@ -1,4 +1,4 @@
-// Calls whose callers have gone before they were begun.
+// Calls cancelled by their callers before they began.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -41,7 +41,7 @@ class Kept final : public ResultSink {
   int number = 0;
 };
 
-// What comes of a call of that function whose caller is gone.
+// Returns the answer to a call of that function after its caller is gone.
 std::string run_cancelled(const std::shared_ptr<ResultSink>& result) {
   const auto heard = std::make_shared<Heard>();
   const auto call = std::make_shared<CallContext>(WorkerInfo("worker1", 1), 1, "cancelled_call_six", core::kForever);

@@ -1,4 +1,4 @@
-// Bytes that no writer has written: an error each time, and nothing worse.
+// Malformed bytes: an error each time, and nothing worse.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -35,7 +35,7 @@ std::vector<Packed> samples() {
   return all;
 }
 
-// True: it was read.
+// Returns true if it was decoded.
 bool is_read(const Packed& packed) {
   try {
     return same(unpack(packed), Value()) || true;
@@ -102,15 +102,15 @@ TEST_CASE("sparse tensors whose parts don't fit are refused") {
   const Tensor none = tensor::from_values<std::int64_t>({}, Dims{2, 0});
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   CHECK(is_read(sparse_of(indices, values, {3, 4}, true)));
-  CHECK_FALSE(is_read(sparse_of(indices, values, {2, 4}, false)));           // an index beyond
+  CHECK_FALSE(is_read(sparse_of(indices, values, {2, 4}, false)));           // an index beyond the size
   CHECK_FALSE(is_read(sparse_of(indices, values, {3}, false)));              // another number of dimensions
-  CHECK_FALSE(is_read(sparse_of(indices, values, {kHuge, kHuge}, false)));   // more than can be counted
+  CHECK_FALSE(is_read(sparse_of(indices, values, {kHuge, kHuge}, false)));   // product overflows
   CHECK_FALSE(is_read(sparse_of(indices, values, {3, -4}, false)));          // negative
-  CHECK_FALSE(is_read(sparse_of(none, tensor::ones({0}), {3, -4}, false)));  // negative, and nothing in it
+  CHECK_FALSE(is_read(sparse_of(none, tensor::ones({0}), {3, -4}, false)));  // negative, without entries
   CHECK_FALSE(is_read(sparse_of(none, tensor::ones({0}), {kHuge, kHuge}, true)));
-  CHECK_FALSE(is_read(sparse_of(values, values, {3, 4}, false)));              // indices that are none
-  CHECK_FALSE(is_read(sparse_of(indices, tensor::ones({}), {3, 4}, false)));   // a value for all
-  CHECK_FALSE(is_read(sparse_of(indices, tensor::ones({3}), {3, 4}, false)));  // of more
+  CHECK_FALSE(is_read(sparse_of(values, values, {3, 4}, false)));              // indices of the wrong dtype
+  CHECK_FALSE(is_read(sparse_of(indices, tensor::ones({}), {3, 4}, false)));   // one value for all
+  CHECK_FALSE(is_read(sparse_of(indices, tensor::ones({3}), {3, 4}, false)));  // too many values
   CHECK_FALSE(is_read(sparse_of(indices, values, std::vector<std::int64_t>(65, 1), false)));
   const Tensor unsorted = tensor::from_values<std::int64_t>({2, 0, 1, 0}, Dims{2, 2});
   CHECK(is_read(sparse_of(unsorted, values, {3, 4}, false)));

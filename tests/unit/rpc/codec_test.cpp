@@ -1,4 +1,4 @@
-// Values through bytes and tensors, and back.
+// Values encoded as bytes and tensors, and decoded.
 #include <catch2/catch.hpp>
 
 #include <limits>
@@ -26,11 +26,11 @@ Value nested(int levels) {
   return value;
 }
 
-// Its encoder packs by itself while the codec is at work.
+// Its encoder packs values itself while the codec is running.
 struct Reentrant {
   std::vector<int> numbers;
 };
-// Travels as an object of another class.
+// Encoded as an object of another class.
 struct Outer {
   Reentrant inner;
 };
@@ -112,7 +112,7 @@ TEST_CASE("a tensor that is in many places is in the list once, and one tensor a
 
 TEST_CASE("tensors behind others are told apart by their place") {
   wire::ByteWriter bytes;
-  TensorList tensors(20, tensor::ones({1}));  // one that is there often, from elsewhere
+  TensorList tensors(20, tensor::ones({1}));  // repeated, and unrelated to the others
   const Tensor own = tensor::zeros({1});
   ValueWriter writer(bytes, tensors);
   for (int i = 0; i < 3; ++i) writer.write(sent_tensor(own));

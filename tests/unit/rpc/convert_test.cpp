@@ -1,4 +1,4 @@
-// C++ types as values, and what is refused on the way back.
+// C++ types as values, and refusals of the conversion back.
 #include <catch2/catch.hpp>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Whom calls are to, and who takes part.
+// Destinations of calls, and participants of collectives.
 #include <catch2/catch.hpp>
 
 #include <limits>

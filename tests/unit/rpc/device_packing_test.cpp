@@ -1,4 +1,4 @@
-// How the tensors of a message are taken apart for the way, and put together again.
+// Packing the tensors of a message, and unpacking them.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -33,7 +33,7 @@ Message message_of(TensorList tensors) {
   return message;
 }
 
-// From the first to the last byte, on the target.
+// Copies from the first to the last byte, on the target.
 std::vector<tensor::Ref<tensor::Storage>> copies_of(const PackedTensors& packed) {
   std::vector<tensor::Ref<tensor::Storage>> copies;
   for (std::size_t i = 0; i < packed.apart.size(); ++i) {

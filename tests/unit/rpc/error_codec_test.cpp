@@ -1,4 +1,4 @@
-// Errors on their way to a caller.
+// Errors sent to a caller.
 #include <catch2/catch.hpp>
 
 #include <new>

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are threads, whose agents do to messages what a plan of faults says (common/base/fault_plan.hpp).
+// Ranks that are threads, with agents that apply a plan of faults to messages (common/base/fault_plan.hpp).
 #include <agents/faulty/faulty_agent.hpp>
 
 #include "session_ranks.hpp"

@@ -1,4 +1,4 @@
-// Arguments are bound to parameters, with the texts that people know.
+// Binding arguments to parameters, with the usual error texts.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/rpc/functions/function.hpp>

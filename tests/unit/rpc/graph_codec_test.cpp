@@ -26,7 +26,7 @@ Function squared() {
   return g.returns(x * x);
 }
 
-// With something of everything.
+// Returns a function with nodes of every kind.
 Function sample() {
   GraphBuilder g("sample");
   const GraphValue x = g.parameter("x"), steps = g.parameter("steps");
@@ -104,7 +104,7 @@ TEST_CASE("a function is at most 1 MiB with its constants") {
   CHECK_THROWS_WITH(g.returns(), Contains("is larger than 1048576"));
   CHECK_THROWS_WITH(read({wire::Bytes((1 << 20) + 1), {}}), Contains("is larger than 1048576"));
 
-  // A constant that is many tensors of the receiver, and one of the wire.
+  // A constant that is many tensors at the receiver, and one in the message.
   GraphBuilder many("many");
   const GraphValue first = many.constant(tensor::ones({1000}));
   std::vector<rpc::Value> items;

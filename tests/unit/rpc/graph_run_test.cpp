@@ -27,7 +27,7 @@ Value value_of(const T& object) {
   return rpc::to_value(object);
 }
 
-// What f makes of these values.
+// Returns the result of f for these values.
 template <class Formula, class... Passed>
 Value eval(const Formula& formula, const Passed&... passed) {
   GraphBuilder g("f");

@@ -1,4 +1,4 @@
-// Workers that have one id, one after the other: nothing of one is taken for another's.
+// Successive workers with one id: messages of one are never attributed to another.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Calls that have begun wait here until the test opens the door. Each call keeps its own: a late one may outlive its
-// case.
+// Calls that have begun wait here until the test opens the door. Each call holds a reference, since a late one may
+// outlive its case.
 struct Waiting {
   distrun::testing::Door door;
   std::atomic<int> begun{0};
@@ -48,7 +48,7 @@ std::string join_group(const Ranks& ranks, int rank) {
 void wait_begun(int count) {
   REQUIRE(distrun::testing::soon([&] { return waiting()->begun == count; }));
 }
-// Ends it as a kill does: without leaving the group.
+// Ends the session as a kill does: without leaving the group.
 void kill_worker(const Ranks& ranks, int rank) { end_session(ranks.state(rank)); }
 
 }  // namespace
@@ -73,7 +73,7 @@ TEST_CASE("an answer to a worker that has left is not taken for one to the worke
   }
   CHECK_THROWS_AS(first.wait(), Error);
   REQUIRE(join_group(ranks, 1).empty());
-  const auto second = ask(42);  // has the number that the other one had
+  const auto second = ask(42);  // has the same number as the earlier call
   wait_begun(2);
   waiting()->door.open();
   CHECK(second.wait() == 42);
@@ -198,7 +198,7 @@ TEST_CASE("the log of a group has those that are there, and little else, however
     CHECK(member.incarnation == static_cast<Incarnation>(round + 1));
     log.add(member);
     log.remove(member);
-    log.remove(member);  // others say so, too
+    log.remove(member);  // reported by several workers
     largest = std::max(largest, store->get("log").size());
   }
   CHECK(largest < 80'000);

@@ -1,5 +1,5 @@
 #pragma once
-// An agent that keeps what it is sent and brings nothing: the test answers, and says whether there is room.
+// An agent that keeps sent messages and delivers none: the test answers, and decides whether there is room.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -35,12 +35,12 @@ class KeepingAgent final : public QuietAgent {
     return has_room_;
   }
 
-  // The numbers of the calls that it was sent.
+  // Returns the numbers of the sent calls.
   std::vector<std::uint64_t> calls() const {
     const std::lock_guard lock(mutex_);
     return calls_;
   }
-  // The last one that it was sent.
+  // Returns the last failure sent.
   Error failure() const {
     const std::lock_guard lock(mutex_);
     wire::ByteReader bytes(wire::view_of(failure_));
@@ -50,13 +50,13 @@ class KeepingAgent final : public QuietAgent {
     const std::lock_guard lock(mutex_);
     has_room_ = has_room;
   }
-  // Makes each later send() throw it.
+  // Makes each later send() throw this error.
   void refuse(Error why) {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
   }
 
-  // The first thread that sends a cancellation, which is the thread of timeouts, stays until let_go().
+  // Blocks the first thread that sends a cancellation, which is the thread of timeouts, until let_go().
   void hold_cancel() {
     const std::lock_guard lock(mutex_);
     holds_cancel_ = true;
@@ -81,7 +81,7 @@ class KeepingAgent final : public QuietAgent {
   bool has_room_ = true, holds_cancel_ = false, is_held_ = false, is_free_ = false;
 };
 
-// Calls of worker0 by such an agent.
+// Calls of worker0 through such an agent.
 struct KeptCalls {
   static core::RankState& rank() {
     static auto* const rank = new core::RankState;  // lives as long as the process
@@ -91,7 +91,7 @@ struct KeptCalls {
   std::shared_ptr<KeepingAgent> agent = std::make_shared<KeepingAgent>();
   std::shared_ptr<Calls> calls = std::make_shared<Calls>(agent, rank());
 
-  // A call with an answer of its own: the test gives it.
+  // Returns a call whose answer the test gives.
   static CallRequest request(const char* worker, double seconds, Tensor argument = {}) {
     CallRequest request{Destination(worker).within(seconds), {}, {}};
     request.target.callee = "kept_call";

@@ -1,4 +1,4 @@
-// Answers that come after the deadline of their call.
+// Answers that arrive after the deadline of their call.
 #include <catch2/catch.hpp>
 
 #include "keeping_agent.hpp"

@@ -26,7 +26,7 @@ class NoText : public std::exception {
 void log_fail_without_text() { throw NoText(); }
 DISTRUN_RPC(log_fail_without_text)
 
-// stderr goes into a pipe, for as long as this lives.
+// Redirects stderr into a pipe during its lifetime.
 class Piped {
  public:
   Piped() : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
@@ -34,7 +34,7 @@ class Piped {
     REQUIRE(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
     read_ = base::Fd(ends[0]);
     const base::Fd write(ends[1]);
-    ::fcntl(ends[1], F_SETFL, 0);  // to write waits where there is no room, as usual
+    ::fcntl(ends[1], F_SETFL, 0);  // writes block when the pipe is full, as usual
     ::dup2(write.get(), STDERR_FILENO);
   }
   ~Piped() { ::dup2(before_.get(), STDERR_FILENO); }

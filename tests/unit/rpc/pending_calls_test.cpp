@@ -1,4 +1,4 @@
-// Calls that are waited for.
+// The table of pending calls.
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What has expired, in its order.
+// Records expired calls, in order.
 class Expiries {
  public:
   PendingCalls::Expired writer() {

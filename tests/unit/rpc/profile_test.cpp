@@ -1,4 +1,4 @@
-// Calls as their caller's profile shows them. What their callees do: remote_profile_test.cpp.
+// Calls in their caller's profile. Work of the callees: remote_profile_test.cpp.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -36,7 +36,7 @@ DISTRUN_RPC_ASYNC(pass_door)
 void open_door() { door().set_result(0); }
 DISTRUN_RPC(open_door)
 
-// Of what happens here, but for operators.
+// Returns the names of local events, except operators.
 Names names_of(const Profile& profile) {
   Names names;
   for (const profiler::Event& each : profile.events()) {
@@ -45,7 +45,7 @@ Names names_of(const Profile& profile) {
   return names;
 }
 
-// Rank 0 does it between init_rpc and shutdown, and rank 1 only answers.
+// Runs the body on rank 0 between init_rpc and shutdown; rank 1 only answers.
 void as_caller(const std::function<void()>& body) {
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {

@@ -1,5 +1,5 @@
 #pragma once
-// An agent of worker0 that sends nothing and brings nothing; tests override what they look at.
+// An agent of worker0 that sends and delivers nothing; tests override what they need.
 #include <map>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// Functions and classes by their names, and what a rank hides of them.
+// Functions and classes by their names, and how a rank hides them.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

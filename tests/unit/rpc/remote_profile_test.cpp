@@ -1,4 +1,4 @@
-// What callees do for calls, in the profiles of their callers and of themselves.
+// The callees' work for calls, in the profiles of their callers and their own.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ bool is_profiled_there() { return is_profiled_here(); }
 [[maybe_unused]] const bool is_of_runtime =
     register_function("distrun.profile_test.is_profiled", {}, &is_profiled_there);
 
-// Of remote events, in their order.
+// Returns the names of remote events, in order.
 std::vector<std::string> remote_names(const Events& events) {
   std::vector<std::string> names;
   for (const Event& each : events) {
@@ -73,7 +73,7 @@ const Event& the(const Events& events, const std::string& name) {
   return *found;
 }
 
-// Of what rank 0 does between init_rpc and shutdown, the others only answer.
+// Returns the events of rank 0 between init_rpc and shutdown; the others only answer.
 Events profiled(int world_size, const std::function<void()>& body, const ProfileOptions& options = {}) {
   const Ranks ranks(world_size);
   Events events;
@@ -223,7 +223,7 @@ TEST_CASE("profiles of several threads do not mix what callees do") {
   CHECK(names[1] == std::vector<std::string>(20, "rpc_sync#aten::sub(worker0 -> worker1)#remote_op: aten::sub"));
 }
 
-// Sections of their own making.
+// Sections created by hand.
 Message with_profile(wire::Bytes bytes) {
   Message message;
   message.sections.push_back({SectionTag::Profiler, std::move(bytes)});

@@ -1,4 +1,4 @@
-// Calls that wait until there is room for them, and calls that can't be sent.
+// Calls that wait for room, and calls that cannot be sent.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// It is never written, so it takes no memory. All calls share it.
+// The tensor is never written, so it takes no memory. All calls share it.
 Tensor mebibytes(std::int64_t count) {
   static const Tensor large = tensor::empty({600 * kMiB}, {tensor::DType::U8, {}});
   return large.narrow(0, 0, count * kMiB);
 }
 
-// Makes a call on a thread of its own, and knows whether that waits.
+// Makes a call on a separate thread, and detects whether it waits.
 class Caller final : public core::WaitObserver {
  public:
   Caller(KeptCalls& kept, double seconds, std::int64_t size) {

@@ -35,7 +35,7 @@ std::string text_of(const std::vector<Member>& members) {
                          [](const std::string& all, const std::string& each) { return all + each + " "; });
 }
 
-// As ElasticGroup does.
+// Updates the roster like ElasticGroup.
 void tell(Roster& roster, const Notice& notice) {
   if (!notice.joins) return void(roster.remove(worker_of(notice.member).key()));
   if (roster.has(notice.member)) return;
@@ -56,7 +56,7 @@ bool has_namesakes(const Roster& roster) {
   return std::adjacent_find(names.begin(), names.end()) != names.end();
 }
 
-// The worker joins; those that had its id or its name have left before.
+// The worker joins; earlier workers with its id or its name have left before.
 History with(History history, WorkerId id, const std::string& name, std::int64_t order, bool is_told_twice) {
   Member member;
   member.name = name;
@@ -131,7 +131,7 @@ TEST_CASE("the end of one worker of an id is not that of the next") {
   CHECK_FALSE(roster.remove({1, 1}));
   CHECK(roster.find({1, 2}));
   CHECK_FALSE(roster.find({1, 1}));
-  CHECK(roster.has(first));  // and it is not added any more
+  CHECK(roster.has(first));  // and it is not added again
 }
 
 }  // namespace distrun::rpc

@@ -1,4 +1,4 @@
-// Calls as they are run: what is quick, and what is not after all.
+// How calls run: quick ones, and those that turn out not to be quick.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -31,7 +31,7 @@ int counted(const ValueList& values) { return static_cast<int>(values.size()); }
 DISTRUN_RPC_INLINE(scaled, "by", "number")
 DISTRUN_RPC_INLINE(counted, "values")
 
-// Where they run, told to whoever asks from `asking_thread`.
+// Returns to a caller from `asking_thread` whether the call ran on that thread.
 std::atomic<std::thread::id> asking_thread;
 Result is_asking_thread(const ValueList&) { return to_value(std::this_thread::get_id() == asking_thread.load()); }
 Result not_yet(const ValueList&) {
@@ -56,7 +56,7 @@ namespace {
 
 using namespace run_call_test;
 
-// What worker1 gets of worker0.
+// Returns worker1's answer from worker0.
 std::string asked(const std::function<std::string()>& ask) {
   const Ranks ranks(2);
   std::string answer;
@@ -91,9 +91,9 @@ TEST_CASE("a function that finds its arguments quick runs where the call is read
     asking_thread = std::this_thread::get_id();
     return std::string(rpc_sync<bool>(to, "is_asking_thread", quick) ? "read" : "handled");
   };
-  // Of these agents the sender's thread reads.
+  // With these agents the sender's thread reads messages.
   CHECK(asked([&] { return ask(0, true) + " " + ask(0, false) + " " + ask(1, true); }) == "read handled handled");
-  // What is wrong with them is for the function to say.
+  // Errors in the arguments are reported by the function.
   CHECK(asked([&] { return ask(0, "x"); }) == "handled");
 }
 

@@ -1,4 +1,4 @@
-// Tensors on GPUs as arguments and results, by the caller's device map.
+// Tensors on GPUs as arguments and results, mapped by the caller's device map.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/device/gpu.hpp>
@@ -29,7 +29,7 @@ DISTRUN_RPC(twice)
 DISTRUN_RPC(both)
 DISTRUN_RPC(make_on)
 
-// "cuda:1 [4, 4, 4]"
+// Returns "cuda:1 [4, 4, 4]".
 std::string told(const Tensor& tensor) {
   std::string text = device_of(tensor);
   const Tensor here = tensor::to(tensor, kCpu);
@@ -39,7 +39,7 @@ std::string told(const Tensor& tensor) {
   return text;
 }
 
-// What worker0 gets, whose map it is.
+// Returns the answers to worker0, which has the map.
 std::vector<std::string> asked_with_map(const std::string& worker,
                                         const std::vector<std::pair<MapDevice, MapDevice>>& map,
                                         const std::vector<std::function<std::string()>>& asks) {

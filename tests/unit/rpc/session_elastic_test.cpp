@@ -1,4 +1,4 @@
-// Workers that come and go.
+// Workers that join and leave.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

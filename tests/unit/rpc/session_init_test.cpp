@@ -1,4 +1,4 @@
-// How workers of a fixed number meet, and what keeps them from it.
+// Rendezvous of a fixed number of workers, and its failures.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -141,7 +141,7 @@ struct Case {
 };
 
 TEST_CASE("device maps that can't be are the same error for all") {
-  // There are two.
+  // There are two GPUs.
   const Case each = GENERATE(Case{"invalid target node names in its device maps",
                                   [](auto& o, auto&) {
                                     o.set_device_map("none_exist", {{0, 1}});
@@ -270,7 +270,7 @@ TEST_CASE("sessions leave nothing in the store but what the last one has met by"
   CHECK(ranks.store()->num_keys() == keys);
 }
 
-// An agent that has met its peers already.
+// An agent that has connected to its peers already.
 class MetAgent final : public Agent {
  public:
   const WorkerInfo& worker_info() const noexcept override { return self_; }

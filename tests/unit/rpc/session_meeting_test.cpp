@@ -15,7 +15,7 @@
 namespace distrun::rpc {
 namespace {
 
-// Opened by a test, for those who wait at it.
+// A gate that waits until the test opens it.
 class Gate {
  public:
   void open() {
@@ -124,7 +124,7 @@ TEST_CASE("who comes too late is told, and nothing of the round is left") {
       gave_up.pass();
       first = text_of_error([] { all_gather(Value(), {}, 5.0); });
     }
-    all_gather(Value());  // the next one is not disturbed
+    all_gather(Value());  // the next one is not affected
     shutdown();
     throw Error(ErrorKind::Failed, first);
   });
@@ -154,7 +154,7 @@ TEST_CASE("a follower's time is over when that of a call is") {
   CHECK_THAT(errors[1], Catch::Contains("RPC ran for more than"));
 }
 
-// What it takes to send and to read it is longer than a call may take.
+// Encoding and decoding take longer than a call may take.
 struct Slow {
   int number = 0;
 };
@@ -179,7 +179,7 @@ TEST_CASE("what is slow to send is still taken by the leader, who then finds tha
     begin(ranks, rank);
     set_rpc_timeout(0.1);
     const std::string error = text_of_error([&] { all_gather(to_value(Slow{rank})); });
-    shutdown();  // though calls have so little time
+    shutdown();  // although calls have little time
     throw Error(ErrorKind::Failed, error);
   });
   CHECK_THAT(errors[0], Catch::Contains("timed out in _all_gather after 0.10 seconds"));

@@ -1,4 +1,4 @@
-// Options of workers: what they take, and what they refuse.
+// Options of workers: accepted and refused values.
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -41,7 +41,7 @@ TEST_CASE("device maps of one worker add up") {
   CHECK(options.device_maps.at("worker1") == DeviceMap{{device::cuda(0), device::cuda(1)},
                                                        {device::cuda(1), device::cuda(0)},
                                                        {device::kCpu, device::cuda(2)}});
-  options.set_device_map("worker1", {{0, 1}});  // as it is
+  options.set_device_map("worker1", {{0, 1}});  // already present
   CHECK(options.device_maps.at("worker1").size() == 3);
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("a device map is one to one") {
   CHECK_THROWS_WITH(again(), Catch::Contains("`set_device_map` only supports 1-to-1 mapping"));
   CHECK(type_of(again) == "ValueError");
   CHECK_THROWS_WITH(options.set_device_map("worker2", {{0, 1}, {1, 1}}), Catch::Contains("only supports 1-to-1"));
-  options.set_device_map("worker1", {{1, 1}});  // of two calls: the session's start refuses it, on all ranks
+  options.set_device_map("worker1", {{1, 1}});  // in two calls: refused when the session starts, on all ranks
   CHECK(options.device_maps.at("worker1").at(device::cuda(0)) == device::cuda(1));
 }
 

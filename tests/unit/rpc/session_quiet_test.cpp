@@ -1,4 +1,4 @@
-// Graceful shutdowns: the work that they wait for, the calls that they refuse, and the texts when they can't end.
+// Graceful shutdowns: the work that they wait for, the calls that they refuse, and the errors if they cannot end.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -27,7 +27,7 @@ DISTRUN_RPC(quiet_one)
 void quiet_shutdown(bool graceful) { shutdown({.graceful = graceful}); }
 DISTRUN_RPC(quiet_shutdown)
 
-// Workers meet without calls, so that all counts are those of the test.
+// Workers rendezvous without calls, so that all counts are those of the test.
 struct WithoutMeeting {
   static SessionHooks hooks() {
     SessionHooks all;
@@ -37,7 +37,7 @@ struct WithoutMeeting {
   UseHooks use{hooks()};
 };
 
-// A call with a result that stays at the callee: a plan of faults tells it from others as "remote".
+// A call with a result that stays at the callee; plans of faults call it "remote".
 CallRequest remote_call(int to, bool is_repeated) {
   CallRequest request{Destination(to).within(0.05), target_of("quiet_one"), {}};
   request.sections.push_back({SectionTag::Owned, {}});
@@ -45,7 +45,7 @@ CallRequest remote_call(int to, bool is_repeated) {
   return request;
 }
 
-// Two workers with such faults; worker 0 makes the call, and both shut down.
+// Runs two workers with these faults; worker 0 makes the call, and both shut down.
 std::vector<std::string> errors_with(const std::string& faults, bool is_repeated, double timeout) {
   const Ranks ranks(2);
   return ranks.run([&](int rank) {

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are threads, each with a state of its own, and a backend whose agents connect them.
+// Ranks that are threads, each with a separate state, and a backend with agents that connect them.
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,8 +33,8 @@ inline std::string name_of(int rank) { return "worker" + std::to_string(rank); }
 class Ranks {
  public:
   explicit Ranks(int world_size) : world_size_(world_size) {
-    distrun::testing::use_gpus();  // before anything else does
-    // They live until the process ends, and are there to be found until then.
+    distrun::testing::use_gpus();  // before any other use of devices
+    // States live until the process ends, and must stay reachable for the leak checker.
     static auto* const all = new std::vector<core::RankState*>;
     for (int rank = 0; rank < world_size; ++rank) states_.push_back(all->emplace_back(new core::RankState));
   }
@@ -48,7 +48,7 @@ class Ranks {
   const std::shared_ptr<Store>& store() const noexcept { return store_; }
   core::RankState& state(int rank) const { return *states_.at(static_cast<std::size_t>(rank)); }
 
-  // Runs it as each rank, in threads of their own; what each has thrown, as "Type: text", or nothing.
+  // Runs the body as each rank, on separate threads; returns the exceptions as "Type: text", empty: none.
   std::vector<std::string> run(const std::function<void(int rank)>& body) const {
     std::vector<std::string> errors(states_.size());
     {
@@ -62,7 +62,7 @@ class Ranks {
     }
     return errors;
   }
-  // As that rank, on this thread.
+  // Runs the body as that rank on this thread.
   std::string error_as(int rank, const std::function<void()>& body) const {
     core::ThreadState own = core::thread_state();
     own.rank = &state(rank);
@@ -101,7 +101,7 @@ inline std::vector<std::string> no_errors(int world_size) {
   return std::vector<std::string>(static_cast<std::size_t>(world_size));
 }
 
-// What it throws, on any thread; empty: nothing.
+// Returns the text of the exception, on any thread; empty: none.
 inline std::string text_of_error(const std::function<void()>& body) {
   try {
     body();

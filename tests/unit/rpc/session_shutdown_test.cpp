@@ -15,7 +15,7 @@
 namespace distrun::rpc {
 namespace {
 
-// A chain of calls that nobody waits for: each makes the next one, to the next rank.
+// A chain of calls without waits: each makes the next one, to the next rank.
 std::atomic<int> links{0};
 void link(int left) {
   ++links;

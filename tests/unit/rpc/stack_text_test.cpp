@@ -1,4 +1,4 @@
-// Where a function's error was thrown, as its caller is told.
+// Where a function's error was thrown, as reported to its caller.
 #include <catch2/catch.hpp>
 
 #include <stdexcept>
@@ -16,7 +16,7 @@ constexpr int kThrowLine = __LINE__ + 2;
 __attribute__((noinline)) void throw_odd(int number) {
   if (number % 2 != 0) throw std::out_of_range("odd");
 }
-// After the call, so that it is no tail call.
+// Written after the call, which prevents a tail call.
 volatile int calls = 0;
 constexpr int kCheckLine = __LINE__ + 2;
 __attribute__((noinline)) int check_number(int number) {
@@ -45,7 +45,7 @@ struct Checker {
                                           .by_value([](const Checker&) { return 1; }, [](int) { return Checker(); })
                                           .method("check", &Checker::check);
 
-// Of each call's error, made by that rank of two.
+// Returns the trace of each call's error, made by the rank `caller` of two.
 std::vector<std::string> traces_of(int caller, const std::vector<std::function<void()>>& calls_of) {
   const Ranks ranks(2);
   std::vector<std::string> traces;

@@ -1,4 +1,4 @@
-// The memory of tensors as it travels, and copies of messages.
+// The memory of tensors as it is sent, and copies of messages.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::size_t bytes_of(const TensorSpans& spans) {
   return bytes;
 }
 
-// As they are after a way through bytes.
+// Returns the tensors after conversion to bytes and back.
 TensorList travelled(const TensorList& tensors) {
   const TensorSpans spans = spans_of(tensors);
   std::vector<tensor::Ref<tensor::Storage>> there;

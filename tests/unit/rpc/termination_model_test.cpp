@@ -1,5 +1,5 @@
 // All orders of the steps of a graceful shutdown (session/detail/termination.hpp) against calls that are still made,
-// answered, given up and lost: it ends when nothing runs and nothing is in flight, and then it does end.
+// answered, given up and lost: it ends only when nothing runs and nothing is in flight, and then it does end.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -20,16 +20,16 @@ using OfWorkers = std::array<std::uint8_t, kModelWorkers>;
 
 // The work and the counts of one worker. Each message in flight is counted at its receiver.
 struct ModelWorker {
-  std::uint8_t callbacks = 0;  // that run
-  std::uint8_t blocked = 0;    // callbacks that wait for something
-  OfWorkers serves{};          // calls that run here, by their callers
-  OfWorkers read{};            // calls that were read, and do not run yet
+  std::uint8_t callbacks = 0;  // running
+  std::uint8_t blocked = 0;    // callbacks that wait
+  OfWorkers serves{};          // calls running here, by their callers
+  OfWorkers read{};            // calls that were read and do not run yet
   OfWorkers calls{};           // in flight to here, by their senders
   std::uint8_t answers = 0;    // in flight to here
-  std::uint8_t answered = 0;   // calls that are no longer waited for, with callbacks that do not run yet
+  std::uint8_t answered = 0;   // calls that are no longer pending, with callbacks that do not run yet
   std::uint8_t waiting = 0;
-  std::uint8_t given_up = 0;  // calls with answers that are dropped when they come
-  std::uint8_t releases = 0;  // in flight to here: messages that are repeated until they are answered
+  std::uint8_t given_up = 0;  // calls with answers that are dropped on arrival
+  std::uint8_t releases = 0;  // in flight to here: messages that are repeated until answered
   std::uint8_t sent = 0;
   std::uint8_t received = 0;
   std::uint8_t is_asked = 0;   // and has not answered the leader's probe
@@ -43,14 +43,14 @@ struct Shutdown {
   std::uint8_t blocks_left = 0;
   std::uint8_t give_ups_left = 0;
   std::uint8_t releases_left = 0;
-  std::uint8_t has_before = 0;  // the leader's numbers of the round before
+  std::uint8_t has_before = 0;  // the leader's numbers of the previous round
   std::uint8_t sent_before = 0;
   std::uint8_t received_before = 0;
   std::uint8_t is_done = 0;
 };
 static_assert(sizeof(Shutdown) == kModelWorkers * sizeof(ModelWorker) + 8);
 
-// As the code once was, or could be.
+// Errors that the code once had, or could have.
 enum class Flaw { None, BlockedAreQuiet, OneRound, CountsReleases, AnsweredAreQuiet, CountsWhatIsRead };
 
 class ShutdownModel {
@@ -103,11 +103,11 @@ class ShutdownModel {
     ModelWorker seen = worker;
     if (flaw_ == Flaw::BlockedAreQuiet) seen.blocked = 0;
     if (flaw_ == Flaw::AnsweredAreQuiet) seen.answered = 0;
-    seen.read = {};  // not known to run yet; nor counted as received
+    seen.read = {};  // not known to run yet, and not counted as received
     return is_idle(seen) && seen.waiting == 0;
   }
 
-  // Callbacks and handlers call others, block, and end.
+  // Callbacks and handlers make calls, block, and end.
   void add_work(const Adding& add) const {
     const ModelWorker& own = add.own();
     const bool runs = own.callbacks + sum(own.serves) > 0;
@@ -192,7 +192,7 @@ class ShutdownModel {
     });
   }
 
-  // The leader's, when all have answered.
+  // The leader's step when all have answered.
   void add_round(const Shutdown& state, std::vector<ModelStep<Shutdown>>& steps) const {
     Shutdown after = state;
     std::uint8_t sent = 0, received = 0;
@@ -213,7 +213,7 @@ class ShutdownModel {
   const Flaw flaw_;
 };
 
-// A callback runs at the worker with the smallest number; `calls` may be made, by any worker.
+// A callback runs on the lowest worker; `calls` may be made, by any worker.
 Walked walk_shutdown(int calls, int blocks, int give_ups, int releases, Flaw flaw) {
   Shutdown first;
   first.workers[0].callbacks = 1;

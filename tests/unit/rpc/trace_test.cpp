@@ -23,7 +23,7 @@ Value run(const rpc::GraphBuilder::Function& function, const Arguments&... argum
   return rpc::run_graph(*function, {rpc::to_value(arguments)...});
 }
 
-// What the code computes of tensors, and what its trace does.
+// Compares the code's results for tensors with those of its trace.
 template <class Code>
 void check_same(const Code& code) {
   const Tensor x = add(zeros({3, 4}), reshape(arange(12), {3, 4})), y = ones({3, 4});

@@ -1,4 +1,4 @@
-// Messages of which only the envelope has arrived.
+// Messages with nothing but a readable envelope.
 #include <catch2/catch.hpp>
 
 #include "keeping_agent.hpp"

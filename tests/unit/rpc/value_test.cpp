@@ -1,4 +1,4 @@
-// Values: what they are, when two are the same, and how they are described.
+// Values: their types, equality, and descriptions.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/rpc/values/convert.hpp>

@@ -1,4 +1,4 @@
-// The thread that sends again what is not acknowledged.
+// The thread that resends unacknowledged messages.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two workers to which a message waits; of the second, each is answered when it was sent again, and another waits.
+// Messages wait for two workers. The second acknowledges each message when it is resent, and another one follows.
 class Waiting {
  public:
   Caretaker::Charges charges() {
@@ -24,7 +24,7 @@ class Waiting {
             [this](WorkerKey to, const ForkMessage& each) { send(to, each); },
             [](std::size_t) { return ledger::Page(); }};
   }
-  // When something was sent again to the one that is silent.
+  // Returns the times of the messages to the silent worker.
   std::vector<base::TimePoint> wait_silent(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, 20s, [&] { return silent_.size() >= count; });

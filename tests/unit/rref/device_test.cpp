@@ -1,4 +1,4 @@
-// Values on GPUs: whoever gets one comes after the streams that make it, without a host that waits.
+// Values on GPUs: a reader is ordered after the streams that compute a value, without a wait on the host.
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
@@ -14,7 +14,7 @@ namespace device_test {
 
 const device::Device kGpu = device::cuda(0);
 
-// Its stream is busy before it comes to that: when this returns, the value is not there yet.
+// The stream is busy first: when this returns, the value is not computed yet.
 Tensor late_value(double value) {
   device::Driver& driver = device::gpu_driver();
   driver.busy(device::current_stream(kGpu).ref(), driver.properties(0).clock_hz / 50);
@@ -25,13 +25,13 @@ DISTRUN_RPC(late_value)
 double first_of(const Tensor& tensor) {
   return tensor::select_view(tensor::to(tensor, device::kCpu), 0, 0).item_as<double>();
 }
-// Read on yet another stream.
+// Reads on yet another stream.
 double read(const std::function<Tensor()>& get) {
   const device::StreamGuard guard(device::stream_from_pool(kGpu));
   return first_of(get());
 }
 
-// worker0 and worker1; tensors stay on the GPU that they are on.
+// worker0 and worker1; tensors stay on their GPU.
 class GpuRanks {
  public:
   GpuRanks() {
@@ -85,14 +85,14 @@ TEST_CASE("a method of a value, and a function that gets a reference to it, come
     const auto more = there.remote().call<Tensor>("mul", 2);
     CHECK(read([&] { return more.to_here(); }) == 10);
     for (const char* owner : {"worker0", "worker1"}) {
-      const auto unknown = remote(owner, late_value, 6.0);  // its type is asked for first
+      const auto unknown = remote(owner, late_value, 6.0);  // its type is requested first
       CHECK(read([&] { return unknown.rpc_async().call<Tensor>("add", 1).wait(); }) == 7);
     }
   }) == "");
   CHECK(found.text() == "");
 }
 
-// What the tests above would say of a value that is handed over as it is.
+// Proves that the tests above detect a value read without ordering.
 TEST_CASE("a value that is read without its reference is found to be read too early") {
   const GpuRanks ranks;
   const distrun::testing::OrderReports found;

@@ -1,4 +1,4 @@
-// A peer that says whatever it likes, in well-formed messages: nothing of it takes away what others hold.
+// A peer that sends arbitrary well-formed messages: none of them takes away what others hold.
 #include <random>
 
 #include "reference_ranks.hpp"
@@ -18,7 +18,7 @@ DISTRUN_RPC(hostile_seven)
 
 const WorkerInfo kHostile("worker1", 1);
 
-// Ids as they are, or nearly.
+// Sends messages with real or almost real ids.
 class Liar {
  public:
   explicit Liar(unsigned seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// References of workers that have one id, one after the other.
+// References of successive workers with one id.
 #include "reference_ranks.hpp"
 
 namespace distrun::rref {
@@ -9,7 +9,7 @@ std::int64_t incarnation_seven(std::int64_t) { return 7; }
 DISTRUN_RPC(incarnation_seven)
 
 const WorkerInfo kFirst("worker1", rpc::WorkerKey(1, 1)), kSecond("worker1", rpc::WorkerKey(1, 2));
-constexpr std::int64_t kFarAway = 1'000'000;  // ids that are not in use
+constexpr std::int64_t kFarAway = 1'000'000;  // unused ids
 
 // Three workers; worker 1 is the successor of one that has left.
 class Successors {

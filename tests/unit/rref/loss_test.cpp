@@ -1,4 +1,4 @@
-// What a session's references make of messages that come early, twice and from the lost.
+// A session's references after messages that come early, twice and from lost workers.
 #include "reference_ranks.hpp"
 
 namespace distrun::rref {
@@ -17,7 +17,7 @@ void loss_keep(const Number& ref) { kept() = ref; }
 DISTRUN_RPC(loss_keep)
 
 const WorkerInfo kOther("worker1", 1);
-constexpr std::int64_t kFar = 1'000'000;  // ids that nobody has
+constexpr std::int64_t kFar = 1'000'000;  // unused ids
 
 wire::Bytes bytes_of(const ForkMessage& message) { return wire::encode(message); }
 std::string error_of(const Number& ref) {
@@ -37,7 +37,7 @@ TEST_CASE("who is lost holds nothing any more, and what it owned is lost by its 
     CHECK(debug_info()["num_owner_rrefs"] == "0");
     CHECK(has(error_of(there), "can't be used any more: worker1 is gone: it was killed"));
     CHECK(has(rpc::text_of_error([&] { rpc::rpc_sync("worker1", loss_keep, there); }), "worker1 is gone"));
-    // Whoever had looked at it before that, and goes on to share it, hears no less.
+    // A thread that has checked the reference before the loss, and then shares it, gets the same error.
     CHECK(has(rpc::text_of_error([&] { current_references()->share(*there.reference(), 1); }), "worker1 is gone"));
     CHECK(here.to_here() == 7);
   });
@@ -55,7 +55,7 @@ TEST_CASE("a reference that is read after the loss of who has sent it is lost, a
     });
   };
   CHECK(is_lost({{1, kFar}, {1, kFar + 1}, 1, 1}));
-  CHECK(is_lost({{1, kFar + 2}, {1, kFar + 3}, 2, 1}));  // a middle-man
+  CHECK(is_lost({{1, kFar + 2}, {1, kFar + 3}, 2, 1}));  // from an intermediate sender
   CHECK(ranks.left_over(0) == "");
   CHECK(ranks.left_over(2) == "");
 }

@@ -1,4 +1,4 @@
-// What a rank shows of its references.
+// The references that a rank shows.
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ TEST_CASE("owners show their values and who holds them, users what they hold") {
       CHECK(owners.owned_rows[0].holders[0].worker == 0);
       CHECK(current_references()->page(0).owned_rows.empty());
     });
-    // From outside, in a moment.
+    // Seen from outside, after a moment.
     CHECK(distrun::testing::eventually(scaled(std::chrono::milliseconds(5000)),
                                        [] { return page_of("worker0") && page_of("worker1"); }));
   });

@@ -1,4 +1,4 @@
-// Forks that are made, shared and dropped while nobody is lost.
+// Forks that are created, shared and dropped without losses.
 #include <catch2/catch.hpp>
 
 #include "support/error_of.hpp"

@@ -27,7 +27,7 @@ TEST_CASE("forks of a lost owner fail, pending or not, with what has become of i
   CHECK(workers[0].counts().is_settled());
   CHECK(workers[0].counts().users == 0);
   CHECK(workers[2].counts().users == 0);
-  // One that comes later is told at once.
+  // A fork that arrives later fails at once.
   workers[3].lose(1, "worker1 is gone");
   workers[3].arrive({r, {0, 99}, 1, 0});
   CHECK(workers.look(3).failed.size() == 1);
@@ -52,7 +52,7 @@ TEST_CASE("what a lost worker held is released, and children on their way to it 
   workers[0].drop(f);
   workers[0].lose(2, "gone");
   CHECK(workers.settle()[1].released == std::vector<RRefId>{r});
-  workers[0].withdraw(child);  // by whoever could not send it
+  workers[0].withdraw(child);  // as when the child could not be sent
   const RRefId own = workers[1].next_rref();
   workers[1].share_owned(own, 2);
   workers[1].lose(2, "gone");
@@ -71,7 +71,7 @@ TEST_CASE("a fork whose parent is lost is confirmed while its value is there, an
   workers[1].receive(2, request);
   workers.look(1);
   workers.pass_on();
-  CHECK(workers[2].counts().is_settled());  // nobody waits for a ChildAccept
+  CHECK(workers[2].counts().is_settled());  // no ChildAccept is pending
   workers[1].lose(0, "gone");
   CHECK(workers[1].holders_of(r) == std::map<ForkId, WorkerId>{{child.fork, 2}});
   workers[2].drop(child.fork);
@@ -138,7 +138,7 @@ TEST_CASE("a lost worker stays lost while it only is called") {
   workers[0].forget_creation(workers.create(0, 1, false).second);
   workers[0].arrive({{2, 0}, {2, 1}, 1, 2});
   CHECK(workers.look(0).failed.size() == 1);
-  CHECK(workers[0].counts().unacknowledged == 1);  // it has told the parent
+  CHECK(workers[0].counts().unacknowledged == 1);  // it has notified the parent
 }
 
 TEST_CASE("a new worker of a lost one's id begins anew") {
@@ -152,7 +152,7 @@ TEST_CASE("a new worker of a lost one's id begins anew") {
   CHECK_THAT(workers[1].why_gone(r), Contains("gone"));
   workers.restart(0);
   const auto [again, f2] = workers.create(0, 1);
-  CHECK(again == r);  // its count begins anew, too
+  CHECK(again == r);  // its count restarts, too
   CHECK(workers[1].why_gone(r).empty());
   workers[0].drop(f2);
   CHECK(workers.settle()[1].released == std::vector<RRefId>{r});

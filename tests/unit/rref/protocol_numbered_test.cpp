@@ -1,4 +1,4 @@
-// Messages that are numbered, and ids that are remembered.
+// Numbered messages, and remembered ids.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/recent.hpp>
@@ -36,7 +36,7 @@ TEST_CASE("the newest ids are remembered") {
   base::Recent<RRefId, HashId> recent(2);
   recent.add({0, 1});
   recent.add({1, 2});
-  recent.add({0, 1});  // is not newer for that
+  recent.add({0, 1});  // this does not make it newer
   recent.add({0, 3});
   CHECK_FALSE(recent.contains({0, 1}));
   CHECK(recent.contains({1, 2}));

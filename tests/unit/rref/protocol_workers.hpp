@@ -1,5 +1,5 @@
 #pragma once
-// A few protocols and what is under way between them, for tests that tell each step.
+// A few protocols and their messages in flight, for tests that check each step.
 #include <catch2/catch.hpp>
 
 #include <deque>
@@ -24,16 +24,16 @@ class Workers {
     for (WorkerId id = 0; id < count; ++id) all_.push_back(std::make_unique<ForkProtocol>(id));
   }
   ForkProtocol& operator[](WorkerId id) { return *all_[static_cast<std::size_t>(id)]; }
-  // Another with its id.
+  // Replaces the worker by another one with its id.
   void restart(WorkerId id) { all_[static_cast<std::size_t>(id)] = std::make_unique<ForkProtocol>(id); }
 
-  // What the worker does and sends since the last time.
+  // Returns the worker's effects since the last time, and sends its messages.
   Effects look(WorkerId id) {
     Effects effects = (*this)[id].take_effects();
     for (const auto& [to, message] : effects.sends) under_way_.push_back({id, to, message});
     return effects;
   }
-  // The only message under way, and what its receiver does.
+  // Delivers the only message in flight, and returns its receiver's effects.
   std::pair<Sent, Effects> pass_on() {
     REQUIRE(under_way_.size() == 1);
     const Sent sent = under_way_.front();
@@ -41,7 +41,7 @@ class Workers {
     (*this)[sent.to].receive(sent.from, sent.message);
     return {sent, look(sent.to)};
   }
-  // All that is under way, and whatever follows.
+  // Delivers all messages in flight and those that follow.
   std::map<WorkerId, Effects> settle() {
     std::map<WorkerId, Effects> all;
     const auto add = [&](WorkerId id, Effects effects) {
@@ -60,7 +60,7 @@ class Workers {
     return all;
   }
   const std::deque<Sent>& under_way() const noexcept { return under_way_; }
-  // Whatever is under way never arrives.
+  // Drops all messages in flight.
   void forget_under_way() { under_way_.clear(); }
   bool are_empty() const {
     for (const auto& each : all_) {
@@ -70,7 +70,7 @@ class Workers {
     return true;
   }
 
-  // remote() by `caller`: its reference and fork. With the answer, if `is_answered`.
+  // Runs remote() by `caller`; returns its reference and fork. With the answer if `is_answered`.
   std::pair<RRefId, ForkId> create(WorkerId caller, WorkerId owner, bool is_answered = true) {
     const RRefId r = (*this)[caller].next_rref();
     const ForkId f = (*this)[caller].next_fork();

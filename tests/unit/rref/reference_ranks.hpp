@@ -1,6 +1,5 @@
 #pragma once
-// Ranks that are threads, each with a session, for tests of references: what a test does as a rank it does on its own
-// thread.
+// Ranks that are threads, each with a session, for tests of references. The test's thread acts as a rank.
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
@@ -28,7 +27,7 @@ class ReferenceRanks {
   std::vector<std::string> shut_down(const rpc::ShutdownOptions& options = {.timeout = 10}) const {
     return ranks_.run([&](int) { rpc::shutdown(options); });
   }
-  // What a rank holds or waits for in a moment: "held 1", or nothing.
+  // Returns what a rank still holds or waits for after a moment: "held 1"; empty: nothing.
   std::string left_over(int rank) const {
     std::string text;
     as(rank, [&] {
@@ -44,7 +43,7 @@ class ReferenceRanks {
     for (int rank = 0; rank < ranks_.world_size(); ++rank) text += left_over(rank);
     return text;
   }
-  // Asks until it is so, as that rank.
+  // Repeats the question as that rank until it is true.
   bool comes_true(int rank, const std::function<bool()>& question) const {
     bool answer = false;
     as(rank, [&] { answer = distrun::testing::eventually(scaled(std::chrono::milliseconds(5000)), question); });
@@ -63,7 +62,7 @@ class ReferenceRanks {
   rpc::Ranks ranks_;
 };
 
-// Where callees wait, for a while, until a test lets them go on.
+// Callees wait here, for a limited time, until a test opens it.
 class Gate {
  public:
   void open() {
@@ -81,7 +80,7 @@ class Gate {
   std::condition_variable changed_;
   bool is_open_ = false;
 };
-// Of the test that runs.
+// The gate of the running test.
 inline std::shared_ptr<Gate>& gate() {
   static auto* const gate = new std::shared_ptr<Gate>;
   return *gate;

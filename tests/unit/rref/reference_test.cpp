@@ -1,4 +1,4 @@
-// Values and references to them, here and elsewhere.
+// Values and references to them, local and remote.
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "reference_ranks.hpp"
@@ -17,7 +17,7 @@ std::int64_t rref_gated(std::int64_t number) {
 }
 DISTRUN_RPC(rref_gated)
 
-struct Bound {  // to the worker that has made it
+struct Bound {  // to the worker that created it
   explicit Bound(std::int64_t number_) : number(number_) {}
   std::int64_t add(std::int64_t more) { return number += more; }
   std::int64_t number;

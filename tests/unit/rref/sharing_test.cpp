@@ -1,4 +1,4 @@
-// References on their way: to whom they go, in what, and what becomes of those that nobody takes.
+// References in flight: their receivers, their containers, and those that are never accepted.
 #include "reference_ranks.hpp"
 
 namespace distrun::rref {
@@ -41,7 +41,7 @@ struct Unsent {
 };
 const auto unsent = rpc::RegisterClass<Unsent>("UnitUnsent").constructor<std::int64_t>();
 
-// As rank 0: of its own value, of one of rank 1.
+// Called on rank 0: references to its own value and to one of rank 1.
 std::vector<Number> both() { return {Number(std::int64_t{7}), remote("worker1", share_seven, 0)}; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Suites with hosts: when a host is set up and torn down, and what tests come to when it goes wrong.
+// Suites with hosts: when a host is set up and torn down, and the tests' results if it goes wrong.
 #include <catch2/catch.hpp>
 
 #include <csignal>
@@ -13,7 +13,7 @@ namespace {
 
 using Act = std::function<void(fake::World&, int rank)>;
 
-// A run of tests with two ranks each, whose suites have hosts. Everybody does what an order asks for.
+// A run of tests with two ranks each, in suites with hosts. Hosts and ranks follow their orders.
 struct HostsShow : RunStage {
   explicit HostsShow(const Names& tests) {
     for (const std::string& id : tests) {
@@ -42,7 +42,7 @@ struct HostsShow : RunStage {
 
   std::map<std::string, Act> acts;  // instead of passing
   std::vector<wire::RunOrder> orders;
-  Names happened;  // works of hosts, and tests
+  Names happened;  // work of hosts, and tests
   std::shared_ptr<fake::World> host;
 };
 
@@ -146,7 +146,7 @@ TEST_CASE("when the set-up fails, every test of the suite does, without a rank")
     REQUIRE(attempt.ranks.size() == 1);
     CHECK(attempt.ranks[0].rank == -1);
     CHECK(attempt.ranks[0].errors.size() == 1);
-    CHECK(attempt.ranks[0].out.text == (i == 0 ? "starting\n" : ""));  // told once
+    CHECK(attempt.ranks[0].out.text == (i == 0 ? "starting\n" : ""));  // reported once
   }
   CHECK(show.told.count("rank error -1 no server") == 1);
   CHECK(show.told.count("rank error 0") == 0);
@@ -232,7 +232,7 @@ TEST_CASE("what a set-up has made is no test's leak, and the host's if it is sti
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     testing::write_file(path, "x");
     world.hold(path);
-    world.offspring = true;  // a server, say
+    world.offspring = true;  // for example a server
     world.done(rank);
   };
   show.acts["Ring (tear-down)"] = [&](fake::World& world, int rank) {
@@ -321,7 +321,7 @@ TEST_CASE("a host that is stopped goes on when its suite is to be torn down") {
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     if (rank == 1) return;
     host = show.host;
-    show.run->pause();  // and the ranks end by themselves meanwhile
+    show.run->pause();  // and the ranks end meanwhile
     world.pass(0);
     world.pass(1);
   };

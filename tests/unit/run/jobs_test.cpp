@@ -11,7 +11,7 @@ using namespace distrun::runner;
 
 namespace {
 
-// A run of tests with two ranks each, whose worlds do nothing but what the test makes them do.
+// A run of tests with two ranks each, in worlds that only the test controls.
 struct JobsShow : RunStage {
   JobsShow(const Names& tests, int jobs) {
     settings.jobs = jobs;
@@ -29,7 +29,7 @@ struct JobsShow : RunStage {
     });
     REQUIRE(testing::run_until(loop, [&] { return begun == running; }));
     testing::run_ready(loop);
-    REQUIRE(begun == running);  // and no more
+    REQUIRE(begun == running);  // no more than that
   }
   void pass(std::size_t world) {
     node.worlds[world]->pass(0);
@@ -40,7 +40,7 @@ struct JobsShow : RunStage {
     return run->record();
   }
 
-  std::size_t begun = 0;  // worlds whose ranks are there
+  std::size_t begun = 0;  // worlds with existing ranks
   bool over = false;
 };
 

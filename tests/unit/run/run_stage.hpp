@@ -1,5 +1,5 @@
 #pragma once
-// A whole run of one plugin, "ring.so", whose ranks are played by the test.
+// A whole run of one plugin, "ring.so"; the test plays its ranks.
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ struct RunStage {
     places.start_dir = scratch.directory("start");
     settings.plugins = {"ring.so"};
   }
-  // A test with two ranks.
+  // Adds a test with two ranks.
   wire::TestInfo& add(const std::string& suite, const std::string& name, const std::string& plugin = "ring.so") {
     wire::TestInfo info;
     info.suite = suite;
@@ -28,7 +28,7 @@ struct RunStage {
     return node.tables[plugin].tests.emplace_back(std::move(info));
   }
   void make() { run.emplace(loop, node, told, places, settings); }
-  // From start to end.
+  // Runs from start to end.
   const RunRecord& play() {
     make();
     testing::run_task(loop, run->run());

@@ -11,7 +11,7 @@ using proc::ExitStatus;
 
 namespace {
 
-// A run of one plugin, "ring.so", whose tests have two ranks each.
+// A run of one plugin, "ring.so", with tests of two ranks each.
 struct RunShow : RunStage {
   explicit RunShow(const std::vector<std::string>& tests) {
     for (const std::string& name : tests) add("Ring", name);
@@ -233,7 +233,7 @@ TEST_CASE("shards of a shuffled run are those of the run in order") {
     RunShow show({"a", "b", "c", "d", "e"});
     show.settings.shard = {index, 2};
     show.settings.shuffle = true;
-    show.settings.seed = static_cast<std::uint64_t>(index);  // each machine its own
+    show.settings.seed = static_cast<std::uint64_t>(index);  // different on each machine
     for (const TestRecord& test : show.play().tests) CHECK(seen.insert(test.info.name).second);
   }
   CHECK(seen.size() == 5);

@@ -1,4 +1,4 @@
-// Ranks that stay from one test to the next.
+// Persistent ranks.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using proc::ExitStatus;
 
 namespace {
 
-// A run of tests with two ranks each, which do what an order asks for: tell their result, and end if they may not stay.
+// A run of tests with two ranks each, which follow their orders: report their result, and exit unless they may stay.
 struct StayShow : RunStage {
   explicit StayShow(const Names& tests, Isolation isolation = Isolation::Pool) {
     settings.isolation = isolation;
@@ -35,15 +35,15 @@ struct StayShow : RunStage {
     orders.push_back(order);
     if (acts.contains(order.test_id)) return acts.at(order.test_id)(world, rank);
     world.done(rank);
-    if (!order.stay && !order.threads) world.end(rank);  // threads end together, when they are dismissed
+    if (!order.stay && !order.threads) world.end(rank);  // threads end together when dismissed
   }
 
   std::map<std::string, std::function<void(fake::World&, int)>> acts;  // instead of passing
   std::vector<wire::RunOrder> orders;
   std::vector<int> dismissed;
-  bool stuck = false;         // nobody ends when dismissed
-  int dies_of = 0;            // a signal that ends whoever is dismissed
-  launch::Leftover leftover;  // of who is dismissed, until it is ended
+  bool stuck = false;         // no rank exits when dismissed
+  int dies_of = 0;            // a signal that kills dismissed ranks
+  launch::Leftover leftover;  // left by dismissed ranks, until ended
 };
 
 void fail_rank_0(fake::World& world, int rank) {
@@ -106,7 +106,7 @@ TEST_CASE("ranks that have a process of their own left do not stay") {
     world.done(rank);
   };
   show.play();
-  CHECK(show.verdicts() == Names{"pass", "pass"});  // it went with them: no leak
+  CHECK(show.verdicts() == Names{"pass", "pass"});  // it ended with the ranks: no leak
   CHECK(show.node.spawned == 2);
   CHECK(show.dismissed.size() == 2);
 }
@@ -189,7 +189,7 @@ TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
   CHECK_FALSE(show.orders.back().stay);
 }
 
-// Nobody knew that no other would come.
+// It was unknown that no other test would follow.
 TEST_CASE("ranks that wait for a test that does not come are dismissed, and what goes wrong then is told") {
   StayShow show({"a"});
   show.settings.until_fail = 5;

@@ -23,7 +23,7 @@ TEST_CASE("a backend is available once somebody brings it", "[sdk]") {
   add_backend("ucc");
   CHECK(is_backend_available("ucc"));
   CHECK(reason_of(requires_ucc()).empty());
-  CHECK_FALSE(backend_has("ucc", "plugin"));  // it has a name of its own in the tables
+  CHECK_FALSE(backend_has("ucc", "plugin"));  // the tables have a separate name for it
   add_backend("from outside");
   CHECK(backend_has("from outside", "plugin"));
 }
@@ -35,7 +35,7 @@ TEST_CASE("versions of NCCL are compared number by number", "[sdk]") {
   CHECK(reason_of(requires_nccl_version({1, 99, 0}, "x")).empty());
   CHECK(reason_of(requires_nccl_version({2, 10, 0}, "x")) ==
         "Requires NCCL version greater than or equal to: 2.10.0, found: 2.9.9, reason: x");
-  add_backend("nccl", {2, 10, 1});  // the later word counts
+  add_backend("nccl", {2, 10, 1});  // the later call counts
   CHECK(reason_of(requires_nccl_version({2, 10, 0}, "x")).empty());
 }
 

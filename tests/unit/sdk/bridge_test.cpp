@@ -15,7 +15,7 @@ namespace {
 using namespace distrun;
 using namespace std::chrono_literals;
 
-// Another framework: its tests say what they ran.
+// Another framework: its tests record that they ran.
 std::vector<std::string> ran;
 
 detail::TestDeclaration bridged(const std::string& suite, const std::string& name, Parameters element,

@@ -20,7 +20,7 @@ struct Texts {
   std::string out, err;
 };
 
-// Catch must not print meanwhile, so the texts are looked at afterwards.
+// Catch must not print meanwhile, so the texts are checked afterwards.
 template <class Body>
 Texts captured(Body body) {
   const CapturedOutput output;

@@ -134,7 +134,7 @@ TEST_CASE("a bound thread works for its own rank, and bindings nest", "[sdk]") {
   CHECK_THROWS_AS(this_rank(), Error);
 }
 
-// What a plugin has that is linked with the runtime; here it writes down for whom the thread works.
+// The functions of a plugin linked with the runtime; here they record the rank that the thread works for.
 namespace {
 thread_local const distrun_rank* works_for = nullptr;
 }

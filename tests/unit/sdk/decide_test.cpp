@@ -20,7 +20,7 @@ ListContext usual_run() {
           .why_no_gpu = ""};
 }
 
-// "code reason", or nothing if the test runs.
+// Returns "code reason"; empty if the test runs.
 std::string skip_of(const TestOptions& options, const ListContext& run = usual_run()) {
   const auto skip = decide(options, run).skip;
   return skip ? std::to_string(skip->code) + " " + skip->reason : "";

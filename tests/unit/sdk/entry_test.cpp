@@ -4,7 +4,7 @@
 
 #include "fake_line.hpp"
 
-// Names of a user that are ours too must not get in the way, nor a namespace around the tests.
+// User names equal to ours must not conflict, nor a namespace around the tests.
 namespace user::deep {
 
 struct Rank {};

@@ -1,6 +1,6 @@
 #pragma once
-// The loading program's side of the C line, played by a test: it lists and runs what this test
-// binary declares, and remembers everything that the SDK says.
+// The loading program's side of the C ABI, played by a test: it lists and runs the tests declared in this binary, and
+// records all calls of the SDK.
 #include <deque>
 #include <mutex>
 #include <string>
@@ -26,8 +26,7 @@ inline distrun_plugin load_plugin() {
   return plugin;
 }
 
-// A rank's line. The answers to its waits are given beforehand; without one a wait ends well at
-// once.
+// A rank's line. The answers to its waits are set beforehand; otherwise a wait succeeds at once.
 class FakeLine {
  public:
   struct Error {
@@ -40,7 +39,7 @@ class FakeLine {
   struct Answer {
     std::int32_t code = DISTRUN_OK;
     std::string text{};
-    int rank = -1;  // the sender, or the rank that it is because of
+    int rank = -1;  // the sender, or the rank that caused it
   };
 
   FakeLine() {
@@ -83,7 +82,7 @@ class FakeLine {
   std::deque<Answer> answers;
 
  private:
-  static constexpr std::size_t kMessageMax = std::size_t{16} << 20;  // as a rank has it
+  static constexpr std::size_t kMessageMax = std::size_t{16} << 20;  // as for a real rank
 
   static FakeLine& of(void* self) { return *static_cast<FakeLine*>(self); }
 
@@ -141,7 +140,7 @@ class FakeLine {
   std::string worker_name_ = "worker1";
 };
 
-// Where list() puts the tests.
+// Receives the tests from list().
 struct FakeList {
   struct Test {
     std::string id, file, isolation, skip_reason;

@@ -24,7 +24,7 @@ void declare_suite(Registry& registry, const std::string& suite, const TestOptio
   registry.add(detail::SuiteDeclaration{suite, {"ring.cpp", 3}, [options] { return options; }});
 }
 
-// What list() says of a registry; nothing may be added then.
+// Returns the error of list() for a registry; no test may be added then.
 std::string complaint(const Registry& registry) {
   sdk_test::FakeList to;
   const std::int32_t code = detail::list_tests(registry, to.list);

@@ -7,7 +7,7 @@
 
 #include "fake_line.hpp"
 
-// What these tests run. Nothing here is judged by itself: each is run through the plugin's entry.
+// Tests to run through the plugin's entry; they do not run as cases of this binary.
 namespace {
 
 std::vector<std::string> life;  // of the last fixture
@@ -95,7 +95,7 @@ namespace {
 using distrun::sdk_test::FakeLine;
 using Texts = std::vector<std::string>;
 
-// Of a test that reports exactly one error.
+// Returns the error of a test that reports exactly one.
 FakeLine::Error only_error(const std::string& test_id) {
   FakeLine line;
   CHECK(line.run(test_id) == DISTRUN_FAILED);

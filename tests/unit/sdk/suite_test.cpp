@@ -1,4 +1,4 @@
-// Fixtures of suites: in the host, and around the tests of a rank.
+// Suite fixtures: in the host, and around the tests of a rank.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -18,7 +18,7 @@ using sdk_test::lend;
 using sdk_test::load_plugin;
 using sdk_test::text_of;
 
-std::vector<std::string> done;  // what fixtures did, in order
+std::vector<std::string> done;  // actions of fixtures, in order
 
 class Fleet : public SuiteFixture {
  public:

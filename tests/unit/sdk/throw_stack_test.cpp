@@ -10,7 +10,7 @@
 
 using distrun::base::ThrowStack;
 
-// Cold, so that the compiler does not move the throw to a part of its own, whose start is another.
+// Cold, so that the compiler does not move the throw to a separate part with another start address.
 #define THROWER __attribute__((noinline, cold)) void
 
 namespace {
@@ -25,7 +25,7 @@ THROWER throw_deep() {
   if (depth_left == 0) throw std::runtime_error("deep");
   depth_left = depth_left - 1;
   throw_deep();
-  depth_left = depth_left + 1;  // no tail call
+  depth_left = depth_left + 1;  // prevents a tail call
 }
 int throw_for_c(const void*, const void*) { throw std::logic_error("through C"); }
 
@@ -54,7 +54,7 @@ Pcs stack_of(Action action) {
 TEST_CASE("an exception that leaves has the stack of its throw, and nothing outside of who watches") {
   const Pcs pcs = stack_of([] { throw_int(); });
   REQUIRE(pcs.size() >= 2);
-  CHECK(pcs.size() <= 5);  // what throws, the thrower, the action and what calls it: two without optimisation
+  CHECK(pcs.size() <= 5);  // the throwing function, its callers, and the action: two without optimisation
   CHECK(frames_of(throw_int, pcs) == 1);
   CHECK((is_in(throw_int, pcs[0]) || is_in(throw_int, pcs[1])));
 }
@@ -124,7 +124,7 @@ TEST_CASE("of a deep stack the innermost and the outermost frames are kept, and 
   depth_left = 1000;
   const Pcs pcs = stack_of([] {
     throw_deep();
-    depth_left = 0;  // no tail call
+    depth_left = 0;  // prevents a tail call
   });
   REQUIRE(pcs.size() == ThrowStack::kPcsMax);
   CHECK(std::count(pcs.begin(), pcs.end(), 0U) == 1);

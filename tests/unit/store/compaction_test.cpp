@@ -1,4 +1,4 @@
-// A store's file does not grow with the number of updates, and readers and writers notice nothing of a compaction.
+// A store's file does not grow with the number of updates, and readers and writers do not notice a compaction.
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
@@ -40,12 +40,12 @@ Sizes sizes_of(const std::string& path) {
 
 std::uint64_t generation_of(const std::string& path) { return mark_of(path).generation; }
 
-// Enough writes for a compaction.
+// Writes enough for a compaction.
 void fill(Store& store) {
   for (int i = 0; i < 40; ++i) store.set("filler", std::string(64 * 1024, static_cast<char>('a' + i % 26)));
 }
 
-// Runs in processes of their own; fails the test if one of them does not return.
+// Runs the bodies in separate processes; fails the test if one of them does not return.
 void run_all(const std::vector<std::function<void()>>& bodies) {
   std::vector<pid_t> children;
   for (const auto& body : bodies) {
@@ -203,7 +203,7 @@ TEST_CASE("a compaction that has no room leaves the log as it is, and comes late
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   ::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small { kMiB + kMiB / 8, before.rlim_max };  // for the log, and not for a snapshot behind it
+  const struct rlimit small { kMiB + kMiB / 8, before.rlim_max };  // for the log, and not for a snapshot after it
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
   std::optional<std::string> wrong;
   try {

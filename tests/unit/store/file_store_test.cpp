@@ -1,4 +1,4 @@
-// A store in a file survives whoever dies with it open, and says what is wrong with a file that is none.
+// A store in a file survives the death of any user, and reports the defect of an invalid file.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ using testing::Scratch;
 
 std::string in(const Scratch& folder) { return folder.path() + "/store"; }
 
-// A process that adds 1 to "sum" for ever, and writes a byte for each time that it was done.
+// A process that adds 1 to "sum" for ever, and writes a byte after each addition.
 class Adder {
  public:
   explicit Adder(const std::string& path) : done_(base::make_pipe()), pid_(::fork()) {
@@ -36,7 +36,7 @@ class Adder {
   Adder(const Adder&) = delete;
   Adder& operator=(const Adder&) = delete;
 
-  // How often it was done at least, and at most once more.
+  // Kills the process; returns the number of additions, which is exact or one too small.
   int kill() {
     if (pid_ < 0) return 0;
     ::kill(pid_, SIGKILL);

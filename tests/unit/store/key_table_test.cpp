@@ -35,7 +35,7 @@ TEST_CASE("a table has so many keys and no more, and those that are there can st
   for (std::size_t i = 0; i < kKeys; ++i) table.run({Op::Set, {std::to_string(i)}, {""}, 0});
   CHECK_THROWS_WITH(table.run({Op::Set, {"more"}, {""}, 0}), Catch::StartsWith("a store has 131072 keys at most"));
   CHECK_THROWS_AS(table.run({Op::QueuePush, {"more"}, {""}, 0}), Error);
-  CHECK_FALSE(table.run({Op::QueuePop, {"more"}, {}, 0}).is_ready);  // it waits, as elsewhere
+  CHECK_FALSE(table.run({Op::QueuePop, {"more"}, {}, 0}).is_ready);  // it waits, as usual
   CHECK(table.run({Op::Delete, {"more"}, {}, 0}).number == 0);
   CHECK_NOTHROW(table.run({Op::Set, {"1"}, {"one"}, 0}));
   CHECK(table.run({Op::Get, {"1"}, {}, 0}).values[0] == "one");
@@ -64,7 +64,7 @@ TEST_CASE("keys that are missing are named with those that they may have been me
   CHECK(table.named_missing({Op::Get, {"stepp"}, {}, 0}) == std::vector<std::string>{"stepp (did you mean step?)"});
 }
 
-// All that a table has, in an order that does not depend on how it came there.
+// Returns the whole content of a table, independent of its history.
 std::string content_of(const KeyTable& table) {
   std::string all;
   table.snapshot([&](const Request& request) {
@@ -106,7 +106,7 @@ TEST_CASE("a snapshot builds the same table again, and its size is known without
   CHECK(content_of(table).empty());
 }
 
-// Bit by bit, as the definition has it.
+// Computed bit by bit, by definition.
 std::uint32_t plain_crc_of(std::string_view bytes) {
   std::uint32_t crc = 0xFFFFFFFFU;
   for (const char byte : bytes) {

@@ -1,4 +1,4 @@
-// A process that is killed in the middle of a compaction, at each of its system calls, leaves a file that others read.
+// A process that is killed during a compaction, at each of its system calls, leaves a readable file.
 #include <catch2/catch.hpp>
 
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ constexpr std::size_t kFiller = 64 * 1024;
 constexpr int kJobs = 500;
 constexpr int kParts = 4;
 
-// A file in which one of the next updates is followed by a compaction, which writes a snapshot in several parts.
+// Writes a file in which one of the next updates triggers a compaction, with a snapshot in several parts.
 void write_ripe(const std::string& path, bool is_second) {
   FileStore store(path);
   const auto ripen = [&] {
@@ -49,7 +49,7 @@ void write_ripe(const std::string& path, bool is_second) {
   ripen();
 }
 
-// Ends by SIGKILL there, or says that it has not come there.
+// Runs updates in a child that is killed at this call, or finishes before reaching it.
 enum class End { Killed, Finished };
 End update_and_die(const std::string& path, int call, int parts, int all = kParts) {
   const pid_t pid = ::fork();
@@ -57,7 +57,7 @@ End update_and_die(const std::string& path, int call, int parts, int all = kPart
     FileStore store(path);
     (void)store.check({"sum"});
     testing_strikes::strike(call, parts, all);
-    for (int i = 0; i < 4; ++i) store.add("sum", 1);  // one of them is followed by it
+    for (int i = 0; i < 4; ++i) store.add("sum", 1);  // one of them triggers it
     ::_exit(0);
   }
   int status = -1;
@@ -88,7 +88,7 @@ TEST_CASE("a process that is killed at any step of a compaction leaves what it w
     for (int parts = 0; parts <= kParts; ++parts) {
       INFO("call " << call << ", " << parts << " of " << kParts << " parts");
       std::filesystem::copy_file(ripe, path, std::filesystem::copy_options::overwrite_existing);
-      FileStore early(path);  // knows the log as it was
+      FileStore early(path);  // has read the old log
       REQUIRE(early.queue_length("jobs") == kJobs);
       end = update_and_die(path, call, parts);
       if (end == End::Finished) break;
@@ -138,10 +138,10 @@ TEST_CASE("each byte of a mark may be the last that is written") {
   }
 }
 
-// Ends with its process.
+// Killed by its destructor.
 class Adder {
  public:
-  // Writes a byte to `told` for each time that it has added.
+  // Writes a byte to `told` after each addition.
   Adder(const std::string& path, int told) : pid_(::fork()) {
     if (pid_ == 0) add_forever(path, told);
   }

@@ -9,7 +9,7 @@
 
 namespace distrun::stores {
 
-// Fails the test case if the file has none.
+// Fails the test case if the file has no mark.
 inline LogMark mark_of(const std::string& path) {
   std::string header(kLogHeaderSize, '\0');
   std::ifstream(path).read(header.data(), kLogHeaderSize);

@@ -1,5 +1,5 @@
 #pragma once
-// Ends of a TCP store's connection that say what a test wants them to.
+// Ends of a TCP store's connection that send what a test wants.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -20,7 +20,7 @@ inline void say(const base::Fd& socket, std::string_view bytes) {
   (void)!::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
-// Returns `size` bytes; fewer, if the other end closes the connection before.
+// Returns `size` bytes; fewer if the other end closes the connection before.
 inline std::string hear(const base::Fd& socket, std::size_t size) {
   std::string bytes;
   char part[4096];
@@ -33,10 +33,10 @@ inline std::string hear(const base::Fd& socket, std::size_t size) {
   }
   return bytes;
 }
-// Returns what the other end says until it closes the connection.
+// Returns everything that the other end sends until it closes the connection.
 inline std::string hear_all(const base::Fd& socket) { return hear(socket, std::size_t{1} << 30); }
 
-// Blocking; as any process may connect.
+// Connects with a blocking socket, as any process may.
 inline base::Fd connect_raw(std::uint16_t port) {
   for (const TcpAddress& address : resolve("localhost", port)) {
     base::Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -46,7 +46,7 @@ inline base::Fd connect_raw(std::uint16_t port) {
   return {};
 }
 
-// Says a Hello with a new nonce, and returns both nonces.
+// Sends a Hello with a new nonce, and returns both nonces.
 inline proof::Nonces challenge(const base::Fd& socket) {
   proof::Nonces nonces{proof::make_nonce(), {}};
   say(socket, std::string(kClientMagic) + nonces.connector);
@@ -55,7 +55,7 @@ inline proof::Nonces challenge(const base::Fd& socket) {
   nonces.listener = answer.substr(kMagicSize, proof::kNonceSize);
   return nonces;
 }
-// The whole handshake of a client, without a check of the server's proof.
+// Does the whole handshake of a client, without checking the server's proof.
 inline void greet_as_client(const base::Fd& socket, std::string_view secret) {
   const proof::Nonces nonces = challenge(socket);
   say(socket, proof::prove(secret, kProofProtocol, proof::Side::Connector, nonces));

@@ -1,4 +1,4 @@
-// Addresses of stores: what they say, and what they lack.
+// Addresses of stores: their parts, and missing parts.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Variables for a scope; null: not set.
+// Sets environment variables for a scope; null: not set.
 class Variables {
  public:
   explicit Variables(std::vector<std::pair<const char*, const char*>> all) : all_(std::move(all)) {

@@ -10,7 +10,7 @@
 namespace distrun::stores::testing_strikes {
 namespace {
 
-int calls_left = 0;  // 0: none is struck
+int calls_left = 0;  // 0: inactive
 int struck_parts = 0;
 int all_parts = 1;
 

@@ -1,5 +1,4 @@
-// The handshake of a TCP store among ends that do not know its secret, listen to others who do, or are of another
-// version.
+// The handshake of a TCP store with ends that do not know its secret, eavesdrop on others, or have another version.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -27,7 +26,7 @@ const std::string kNo(1, kRefusal);
 TcpStoreOptions sesame_at(std::uint16_t port) { return {.port = port, .timeout = 30s, .secret = kSesame}; }
 TcpStoreOptions sesame_server() { return {.is_server = true, .secret = kSesame}; }
 
-// What becomes of a client that connects to a listener which does `answer`.
+// Returns the error of a client that connects to a listener which runs `answer`.
 template <class Answer>
 Error error_at(const RawListener& listener, const Answer& answer) {
   std::optional<Error> error;

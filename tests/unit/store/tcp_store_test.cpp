@@ -1,4 +1,4 @@
-// A store over TCP among those who mean no good, or go away.
+// A store over TCP with hostile peers, and peers that disconnect.
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
@@ -167,7 +167,7 @@ TEST_CASE("stores are served at addresses of either family") {
   try {
     server = std::make_unique<TcpStore>(host, server_options());
   } catch (const Error& error) {
-    REQUIRE(host == "::1");  // a machine may have none
+    REQUIRE(host == "::1");  // a machine may lack it
     return;
   }
   TcpStore client(host, client_of(*server));
@@ -187,7 +187,7 @@ TEST_CASE("after the end of its server every call of a client fails at once, wit
     CHECK(error.kind() == ErrorKind::Disconnected);
     CHECK_THAT(error.text(), Catch::Contains(place));
   }
-  CHECK(base::system_clock().now() - begin < 30s);  // of the 300 s that a client looks for a server that may yet come
+  CHECK(base::system_clock().now() - begin < 30s);  // out of the 300 s that a client waits for a server to appear
 }
 
 TEST_CASE("a request that names more keys than a store may have is refused, and the server goes on") {
@@ -222,7 +222,7 @@ TEST_CASE("a server waits for its workers, and says how many came") {
   options.world_size = 0;
   CHECK_THROWS_WITH(TcpStore("localhost", options),
                     "the world size of a TCP store is 0: it is at least 1, or -1 where nobody counts the users");
-  options.is_server = false;  // and nobody is looked for
+  options.is_server = false;  // and no server is searched
   CHECK_THROWS_WITH(TcpStore("localhost", options), Catch::StartsWith("the world size of a TCP store is 0"));
   options.is_server = true;
   options.world_size = 2;
@@ -237,7 +237,7 @@ TEST_CASE("a server waits for its workers, and says how many came") {
   TcpStore server("localhost", options);
   CHECK(server.get("init/") == "2");
   server.set("all are here", "1");
-  worker.join();  // before its server goes
+  worker.join();  // before the server is destroyed
 }
 
 TEST_CASE("threads of one client wait side by side") {

@@ -1,5 +1,5 @@
 #pragma once
-// Code that runs in a forked child of the test: for aborts, and for what a process can do only once.
+// Runs code in a forked child of the test: for aborts, and for actions possible only once per process.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,10 +23,10 @@ inline ForkedEnd wait_for(pid_t child) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
 
-// `body` gives the child's exit code; an exception that leaves it is code 99. It must not use Catch's macros.
+// `body` returns the child's exit code; an exception from it gives code 99. It must not use Catch's macros.
 template <class Body>
 pid_t fork_child(const Body& body) {
-  std::fflush(nullptr);  // the thread sanitizer's _exit() would print what is buffered a second time
+  std::fflush(nullptr);  // otherwise the thread sanitizer's _exit() would print buffers a second time
   const pid_t child = ::fork();
   if (child != 0) return child;
   try {
@@ -41,7 +41,7 @@ ForkedEnd in_child(const Body& body) {
   return wait_for(fork_child(body));
 }
 
-// Whether `body` aborts. What it prints on the way is thrown away.
+// Returns whether `body` aborts. Discards its output.
 template <class Body>
 bool aborts(const Body& body) {
   const ForkedEnd end = in_child([&] {

@@ -12,7 +12,7 @@
 
 namespace distrun::testing {
 
-// The process may open `room` more descriptors, and no others.
+// Allows the process to open only `room` more descriptors.
 class FewFiles {
  public:
   explicit FewFiles(int room) {
@@ -36,7 +36,7 @@ class FewFiles {
   rlim_t limit_ = 0;
 };
 
-// The process may map `more` bytes beyond what it has mapped, and no others.
+// Limits the memory that the process may map to `more` bytes beyond what it has mapped.
 class LittleMemory {
  public:
   explicit LittleMemory(rlim_t more) {
@@ -55,8 +55,8 @@ class LittleMemory {
   rlimit before_{};
 };
 
-// As in_child(), with files of 4 KiB at most and the default effect of SIGXFSZ. Returns what `body` returns; below 0,
-// the signal that has ended the process.
+// Like in_child(), with files of at most 4 KiB and the default effect of SIGXFSZ. Returns the result of `body`; if
+// negative, the signal that has ended the process.
 inline int under_small_file_limit(const std::function<int()>& body) {
   const ForkedEnd end = in_child([&] {
     ::signal(SIGXFSZ, SIG_DFL);

@@ -12,10 +12,10 @@
 
 namespace distrun::testing {
 
-// Ends a test that hangs; no test waits for it.
+// Limit for a test that hangs; a passing test never waits this long.
 inline constexpr std::chrono::seconds kLong{30};
 
-// Runs handlers until `done` holds; false if it does not within `limit`.
+// Runs handlers until `done` holds; returns false if it does not within `limit`.
 template <class Done>
 bool run_until(io::Loop& loop, Done done, std::chrono::milliseconds limit = kLong) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -28,19 +28,19 @@ bool run_until(io::Loop& loop, Done done, std::chrono::milliseconds limit = kLon
   return true;
 }
 
-// Runs what is ready and nothing that would have to be waited for.
+// Runs ready handlers without waiting.
 inline void run_ready(io::Loop& loop) {
   loop.context().restart();
   loop.context().poll();
 }
 
-// Runs the loop for a while, to see that something does not happen meanwhile.
+// Runs the loop for a while, to check that something does not happen.
 inline void run_for(io::Loop& loop, std::chrono::milliseconds length) {
   run_until(
       loop, [] { return false; }, length);
 }
 
-// The task's result, or what it threw.
+// Returns the task's result, or throws its exception.
 template <class T>
 T run_task(io::Loop& loop, io::Task<T> task) {
   std::exception_ptr failure;

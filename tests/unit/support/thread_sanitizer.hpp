@@ -1,6 +1,6 @@
 #pragma once
-// Whether this is a build with the thread sanitizer, which has a thread of its own in every process and handles faults
-// itself. Tests that cannot hold then say so with WARN and return.
+// Whether this is a build with the thread sanitizer, which has a thread in every process and handles faults itself.
+// Tests that cannot hold then report that with WARN and return.
 #include <distrun/common/base/sanitizer.hpp>
 
 namespace distrun::testing {

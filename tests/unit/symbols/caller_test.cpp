@@ -1,4 +1,4 @@
-// Which place of the user's code a call site is.
+// Finds the user's source line for a call site.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -47,7 +47,7 @@ TEST_CASE("the same stack is the same object, and another one is another") {
   CHECK(stacks[0] != core::call_stack());
 }
 
-// As many bytes of its frame as it is told.
+// Uses `bytes` bytes of its frame.
 __attribute__((noinline)) core::CallSite in_frame_of(std::size_t bytes, const core::CallSite* (*next)()) {
   auto* const there = static_cast<volatile char*>(__builtin_alloca(bytes));
   there[0] = 1;

@@ -1,4 +1,4 @@
-// Files that tell all, less, or something else than what was loaded.
+// Files with complete, partial or different symbols than those that were loaded.
 #include <catch2/catch.hpp>
 
 #include <dlfcn.h>
@@ -20,9 +20,9 @@ using testing::read_file;
 using testing::Scratch;
 using testing::write_file;
 
-const std::string kNamed = DISTRUN_NAMED;  // and beside it named_no_ranges.so, named_no_debug.so
+const std::string kNamed = DISTRUN_NAMED;  // in the same directory: named_no_ranges.so, named_no_debug.so
 
-// Of a library like named.cpp's; loaded until the destructor.
+// A library like named.cpp's; loaded until the destructor.
 class Loaded {
  public:
   explicit Loaded(const std::string& file) : library_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -32,7 +32,7 @@ class Loaded {
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
 
-  // Of its hidden function, called by the one that is seen.
+  // Returns the text of its hidden function, called by the visible one.
   std::string text() const {
     using Function = int (*)(int);
     const auto hidden = reinterpret_cast<Function (*)()>(::dlsym(library_, "named_hidden"))();
@@ -68,7 +68,7 @@ TEST_CASE("what was at an address before another library is forgotten") {
   CHECK(Loaded(kNamed).text() == kAll);
 }
 
-// The library as another build, with all the same in it.
+// Returns the library with another build id and the same content.
 std::string of_another_build(std::string bytes) {
   const std::size_t name = bytes.find(std::string("\x14\0\0\0\3\0\0\0GNU\0", 12));  // 20 bytes, the kind, the owner
   REQUIRE(name != std::string::npos);

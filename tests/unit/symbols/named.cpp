@@ -1,4 +1,4 @@
-// A library whose functions are named.
+// A library with functions to be named.
 #define SEEN extern "C" __attribute__((visibility("default")))
 
 namespace named {

@@ -1,4 +1,4 @@
-// A program that names a function of its own that nobody else can link to, and one that others can.
+// A program that names one of its hidden functions, and a visible one.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

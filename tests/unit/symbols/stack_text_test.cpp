@@ -80,7 +80,7 @@ TEST_CASE("a fork of a process that has named stacks names others") {
   CHECK(status == 0);
 }
 
-// What is wrong with the names of ten functions, from that number on.
+// Returns the errors in the names of ten functions, starting with that number.
 std::string wrong_of(const std::vector<std::uint64_t>& pcs, std::size_t first) {
   const std::string text = stack_text(std::span(pcs).subspan(first, 10));
   std::size_t at = 0;

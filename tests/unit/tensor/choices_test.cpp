@@ -1,4 +1,4 @@
-// Operators that choose between elements: where(), clamps, and what dropout keeps.
+// Operators that choose between elements: where(), clamps, and the elements kept by dropout.
 #include <catch2/catch.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The CUDA module's own kernels, run by the host, against the CPU's: every dtype, whatever the layout.
+// The CUDA module's own kernels, run by the host, compared with the CPU's: every dtype and layout.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -43,19 +43,19 @@ class Draw {
     for (std::int64_t rank = below(5); rank-- > 0;) sizes.push_back(below(20) == 0 ? 0 : 1 + below(4));
     return sizes;
   }
-  // Small numbers, and some that not every dtype can hold.
+  // Returns small numbers, and some that not every dtype can represent.
   double number() {
     constexpr double kOdd[] = {1e300, -1e300, 1e19, -1e19, 3e9, -70000.5, 255, -129, -0.0, 0.5};
     return below(3) == 0 ? kOdd[below(std::size(kOdd))] : static_cast<double>(below(20)) / 4 - 2;
   }
-  // One that can be a number of such a tensor.
+  // Returns a number that such a tensor can represent.
   Scalar number_for(DType dtype) {
     for (;;) {
       const Scalar number = number_or_whole(dtype);
       if (dtype == DType::Bool || fits(number, dtype)) return number;
     }
   }
-  // Contiguous, turned, cut out, or stretched.
+  // Returns a contiguous, transposed, cut-out, or expanded tensor.
   Both tensor(const Dims& sizes, DType dtype) {
     const std::int64_t shape = sizes.empty() ? 0 : below(4);
     Dims block = sizes;
@@ -86,7 +86,7 @@ class Draw {
   base::Rng rng_;
 };
 
-// No launch within went through the host.
+// Checks that no launch was staged through the host.
 template <class Code>
 void check_unstaged(const Code& code) {
   testing::use_gpus();
@@ -167,7 +167,7 @@ TEST_CASE("CUDA's kernels add and multiply every dtype, with tensors, numbers an
         mul_(own.here, own.here), mul_(own.there, own.there);
         CHECK(is_same_bits(own.there, own.here));
         if (dtype == DType::Bool) continue;
-        const Tensor first = full({}, draw.number_for(dtype), {dtype});  // of the CPU: a number before the tensor
+        const Tensor first = full({}, draw.number_for(dtype), {dtype});  // on the CPU: a scalar before the tensor
         CHECK(is_same_bits(sub(a.there, b.there), sub(a.here, b.here)));
         CHECK(is_same_bits(sub(first, a.there, alpha), sub(first, a.here, alpha)));
       }
@@ -234,7 +234,7 @@ TEST_CASE("CUDA's kernels of three tensors compute what the CPU's do") {
 
 TEST_CASE("CUDA's kernels take as many dimensions as a tensor has") {
   check_unstaged([] {
-    // 16 of 2 elements each, none of which goes on where another ends.
+    // 16 dimensions of 2 elements, none of which continues another.
     const Dims sizes(16, 2);
     Dims strides;
     for (std::int64_t i = 0; i < 16; ++i) strides.push_back((std::int64_t{3} << (15 - i)) / 2 + 1);
@@ -257,7 +257,7 @@ TEST_CASE("what CUDA has no kernel for goes through the host, and says so") {
   CHECK(staged("cos") == 0);
   cos(a), cos(t(a)), matmul(a, t(a));
   CHECK(staged("cos") == 2);
-  CHECK(staged("arange") == 0);  // of the CPU
+  CHECK(staged("arange") == 0);  // on the CPU
   CHECK(staged("matmul") == 1);
   CHECK(is_same_bits(cos(t(a)), cos(t(to(a, device::kCpu)))));
 }

@@ -1,4 +1,4 @@
-// Convolutions against sums that are written down as they are defined, in all the ways in which they are made.
+// Convolutions compared with sums by definition, for all algorithms.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/tensor/closeness.hpp>
@@ -13,7 +13,7 @@ struct Case {
   Conv2dOptions options;
 };
 
-// Calls body(place in the result, in the input, in the weight) for all that are multiplied.
+// Calls body(index in the result, in the input, in the weight) for all products.
 template <class Body>
 void for_each_product(const Case& of, const Dims& out, Body body) {
   const Dims &x = of.input, &w = of.weight;
@@ -36,7 +36,7 @@ void check_near(const Tensor& found, const Tensor& expected) {
   CHECK(difference(to(found, DType::F64), expected, {.tolerance = Tolerance{1e-4, 1e-4}}).value_or("") == "");
 }
 
-// What results and gradients must be, in double.
+// The expected results and gradients, in double.
 struct Expected {
   Tensor results, of_input, of_weight;
 };
@@ -63,7 +63,7 @@ Expected expected_of(const Case& of, const Operands& in) {
   return expected;
 }
 
-// With every instruction set that the machine has.
+// Checks with every instruction set of the machine.
 void check_case(const Case& of, DType dtype) {
   Generator generator(3);
   const TensorOptions options{dtype, device::kCpu};
@@ -86,24 +86,24 @@ void check_case(const Case& of, DType dtype) {
 
 TEST_CASE("convolutions of all forms are what their definition says, with every instruction set") {
   const Case cases[] = {
-      {{2, 3, 9, 16}, {8, 3, 3, 3}, {{1, 1}, {1, 1}}},    // rows that are whole tiles
-      {{2, 5, 7, 7}, {11, 5, 3, 3}, {{1, 1}, {1, 1}}},    // a panel that is not full
+      {{2, 3, 9, 16}, {8, 3, 3, 3}, {{1, 1}, {1, 1}}},    // rows of whole tiles
+      {{2, 5, 7, 7}, {11, 5, 3, 3}, {{1, 1}, {1, 1}}},    // an incomplete panel
       {{1, 4, 14, 13}, {16, 4, 5, 5}, {{1, 1}, {0, 0}}},  // no padding
-      {{3, 6, 8, 8}, {8, 6, 1, 1}, {{1, 1}, {0, 0}}},     // the image as it is
+      {{3, 6, 8, 8}, {8, 6, 1, 1}, {{1, 1}, {0, 0}}},     // the image itself
       {{2, 5, 11, 12}, {8, 5, 3, 3}, {{2, 2}, {1, 1}}},   // strides
       {{2, 3, 12, 10}, {6, 3, 4, 3}, {{3, 2}, {2, 0}}},
       {{1, 2, 6, 40}, {8, 2, 2, 4}, {{1, 3}, {0, 3}}},
       {{2, 8, 6, 33}, {5, 8, 3, 2}, {{2, 1}, {1, 1}}},
       {{2, 3, 5, 5}, {8, 3, 2, 2}, {{1, 1}, {3, 3}}},  // more padding than window
       {{1, 1, 40, 40}, {1, 1, 3, 3}, {{1, 1}, {1, 1}}},
-      {{1, 2, 40, 600}, {8, 2, 3, 3}, {{1, 1}, {1, 1}}},    // rows that are made one by one
-      {{3, 20, 7, 7}, {43, 20, 3, 3}, {{1, 1}, {1, 1}}},    // by channels, borders apart
-      {{40, 9, 8, 6}, {16, 9, 3, 3}, {{1, 1}, {1, 1}}},     // more images than a chunk has
-      {{2, 460, 3, 4}, {64, 460, 3, 3}, {{1, 1}, {1, 1}}},  // a weight that is packed step by step
+      {{1, 2, 40, 600}, {8, 2, 3, 3}, {{1, 1}, {1, 1}}},    // rows built one by one
+      {{3, 20, 7, 7}, {43, 20, 3, 3}, {{1, 1}, {1, 1}}},    // by channels, borders separately
+      {{40, 9, 8, 6}, {16, 9, 3, 3}, {{1, 1}, {1, 1}}},     // more images than in a chunk
+      {{2, 460, 3, 4}, {64, 460, 3, 3}, {{1, 1}, {1, 1}}},  // a weight packed step by step
       {{3, 16, 9, 8}, {24, 16, 3, 3}, {{2, 2}, {1, 1}}},    // strides, by channels
-      {{1, 8, 45, 38}, {12, 8, 5, 3}, {{3, 2}, {2, 1}}},    // rows of an image are a chunk
-      {{2, 8, 8, 8}, {8, 8, 2, 2}, {{1, 1}, {3, 3}}},       // places that see only zeros
-      {{2, 16, 8, 8}, {16, 16, 1, 1}, {{2, 2}, {0, 0}}},    // more stride than window
+      {{1, 8, 45, 38}, {12, 8, 5, 3}, {{3, 2}, {2, 1}}},    // rows of an image form a chunk
+      {{2, 8, 8, 8}, {8, 8, 2, 2}, {{1, 1}, {3, 3}}},       // positions that see only zeros
+      {{2, 16, 8, 8}, {16, 16, 1, 1}, {{2, 2}, {0, 0}}},    // larger stride than window
   };
   for (const Case& each : cases) {
     check_case(each, DType::F32);

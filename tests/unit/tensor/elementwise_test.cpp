@@ -48,7 +48,7 @@ TEST_CASE("dtypes are promoted, and numbers only by their kind") {
   CHECK(mul(ones({2}, {DType::I16}), 3).dtype() == DType::I16);
   CHECK(mul(ones({2}, {DType::I16}), 0.5).dtype() == DType::F32);
   CHECK(add(ones({2}, {DType::Bool}), 3).dtype() == DType::I64);
-  // Without dimensions a tensor counts less than one with.
+  // A tensor without dimensions has lower priority in type promotion.
   CHECK(add(ones({2}), ones({}, {DType::F64})).dtype() == DType::F32);
   CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::I64})).dtype() == DType::I32);
   CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::F64})).dtype() == DType::F64);
@@ -205,7 +205,7 @@ TEST_CASE("a number that integers can't be is compared as what it is") {
   }
   CHECK(lt(full({}, 5, DType::I32), std::int64_t{1} << 33).item<bool>());
   CHECK(lt(zeros({2, 0}, DType::I8), 1000).sizes() == Dims{2, 0});
-  // In float32, as in a sum.
+  // Compared in float32, as in a sum.
   CHECK(to_vector<bool>(gt(bytes, 44.5)) == std::vector<bool>{true, false});
   CHECK(to_vector<bool>(lt(bytes, 300.5)) == both);
   const double nan = std::nan("");

@@ -62,7 +62,7 @@ TEST_CASE("nonzero lists where something is, row by row") {
   CHECK(nonzero(zeros({3})).sizes() == Dims{0, 1});
   CHECK(nonzero(ones({})).sizes() == Dims{1, 0});
   CHECK(nonzero(zeros({})).sizes() == Dims{0, 0});
-  // Longer rows than are looked at together, and a last element that is not set.
+  // Longer rows than one step processes, with an unset last element.
   const Dims sizes{2, 3, 600};
   std::vector<std::uint8_t> set(3600);
   std::vector<std::int64_t> expected;

@@ -16,7 +16,7 @@ const float kNan = std::nanf("");
 
 std::vector<std::int64_t> places(const Tensor& tensor) { return to_vector<std::int64_t>(tensor); }
 
-// The first that no other is larger than; what is no number is larger than all.
+// Returns the first maximum; NaN counts as largest.
 template <class T>
 std::int64_t plain_argmax(const T* numbers, std::int64_t count) {
   std::int64_t best = 0;
@@ -27,7 +27,7 @@ std::int64_t plain_argmax(const T* numbers, std::int64_t count) {
   return best;
 }
 
-// Rows of `size` elements, of which many are equal.
+// Returns rows of `size` elements, many of them equal.
 constexpr std::int64_t kRows = 3;
 template <class T>
 std::vector<T> rows_of(std::int64_t size) {
@@ -37,7 +37,7 @@ std::vector<T> rows_of(std::int64_t size) {
   return numbers;
 }
 
-// Of rows, and of the same as columns.
+// Checks rows, and the same numbers as columns.
 template <class T>
 void check_largest(const std::vector<T>& numbers) {
   const std::int64_t size = static_cast<std::int64_t>(numbers.size()) / kRows;
@@ -57,7 +57,7 @@ void check_largest(const std::vector<T>& numbers) {
     }
   }
 }
-// With one that is no number at the beginning, in the middle and at the end.
+// Checks with a NaN at the beginning, in the middle and at the end.
 template <class T>
 void check_largest_with_others(std::int64_t size) {
   for (const std::int64_t place : {std::int64_t{0}, size / 2, size - 1}) {

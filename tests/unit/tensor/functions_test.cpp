@@ -1,4 +1,4 @@
-// Functions of elements: what they compute, for which dtypes, and how exact they are.
+// Elementwise functions: results, dtypes, and accuracy.
 #include <catch2/catch.hpp>
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// Of all kinds: both signs, every exponent, infinities and what is not a number.
+// Returns numbers of all kinds: both signs, every exponent, infinities and NaN.
 std::vector<float> all_kinds(std::uint64_t step) {
   std::vector<float> numbers{0,           -0.0F,  1,       -1,    kInfinity, -kInfinity,
                              kNotANumber, 1e-45F, -1e-45F, 0.55F, 88.8F,     1e-38F};
@@ -25,7 +25,7 @@ std::vector<float> all_kinds(std::uint64_t step) {
   return numbers;
 }
 
-// How many units in the last place lie between; a zero must have the right sign.
+// Returns the distance in units in the last place; a zero must have the right sign.
 double distance(float got, double expected) {
   const auto nearest = static_cast<float>(expected);
   if (std::isnan(nearest) || std::isnan(got)) return std::isnan(nearest) == std::isnan(got) ? 0 : kInfinity;
@@ -36,7 +36,7 @@ double distance(float got, double expected) {
   return std::abs(got - expected) / std::ldexp(1.0, std::max(exponent - 24, -149));
 }
 
-// Bits of the results are the same for all sets of instructions, and `worst` units from exact ones.
+// Checks that the results have the same bits for all instruction sets, and are at most `worst` units from exact ones.
 template <class Exact>
 void check_exact(const std::vector<float>& arguments, Tensor (*of)(const Tensor&), const Exact& exact, double worst) {
   const Tensor a = from_values(std::span<const float>(arguments), {static_cast<std::int64_t>(arguments.size())});
@@ -64,7 +64,7 @@ void check_exact(const std::vector<float>& arguments, Tensor (*of)(const Tensor&
   CHECK(found <= worst);
 }
 
-// Every number of the first with each of the second.
+// All pairs of numbers from both lists.
 struct Pairs {
   std::vector<float> a, b;
 };

@@ -25,13 +25,13 @@ std::vector<T> rest_of(std::istream& in) {
   return values;
 }
 
-// Of the sources, but for a binary that runs on another machine, which is told where the files are.
+// Returns the folder in the sources, or the one in the environment for a binary on another machine.
 std::string golden_folder() {
   const char* const told = std::getenv("DISTRUN_TEST_GOLDEN");
   return told != nullptr ? told : DISTRUN_GOLDEN_DIR;
 }
 
-// Behind the word "tensor": a name, a dtype, sizes with a colon, values.
+// Reads what follows the word "tensor": a name, a dtype, sizes with a colon, values.
 void read_tensor(std::istream& in, GoldenCase& golden, Device device) {
   std::string name, dtype, sizes;
   in >> name >> dtype >> sizes;

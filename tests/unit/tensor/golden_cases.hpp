@@ -1,5 +1,5 @@
 #pragma once
-// The files that scripts/golden_tensor.py writes.
+// Reads the files that scripts/golden_tensor.py writes.
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct GoldenCase {
   const Tensor& operator[](const std::string& key) const { return tensors.at(key); }
 };
 
-// Of one file of tests/golden/tensor, on that device. Throws std::runtime_error for a line that is none.
+// Reads a file of tests/golden/tensor, onto that device. Throws std::runtime_error for an invalid line.
 std::vector<GoldenCase> read_golden(const std::string& file, Device device);
 
 }  // namespace distrun::tensor

@@ -1,5 +1,5 @@
 #pragma once
-// What is computed for the golden cases, by the name that it has in the files.
+// The operators of the golden cases, by their names in the files.
 #include <functional>
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// The operators against numpy's numbers (scripts/golden_tensor.py).
+// Operators compared with numpy's results (scripts/golden_tensor.py).
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -12,7 +12,7 @@
 namespace distrun::tensor {
 namespace {
 
-// The same numbers, but neither contiguous nor from the start of their memory.
+// Returns the same numbers, neither contiguous nor at the start of their memory.
 Tensor spread(const Tensor& tensor) {
   if (tensor.dim() == 0) return select(stack({zeros_like(tensor), tensor}), 0, 1);
   const Tensor wide = transpose(contiguous(transpose(stack({zeros_like(tensor), tensor}, -1), 0, -1)), 0, -1);

@@ -1,5 +1,5 @@
-// The operators on GPUs, virtual ones, those of the emulated CUDA and real ones (support/gpus.hpp): the same numbers as
-// on the CPU, bit by bit, and in the order of streams, which is watched.
+// The operators on GPUs, virtual ones, those of the emulated CUDA and real ones (support/gpus.hpp): the same bits as on
+// the CPU, with checked stream order.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -104,7 +104,7 @@ TEST_CASE("copies go to, from and between devices, whatever the layout") {
   CHECK(has_same_bits(host, mul(a, 2)));
 }
 
-// What CUDA copies must not overlap: the emulated one refuses it.
+// CUDA copies must not overlap: the emulated one refuses overlaps.
 TEST_CASE("copies within one tensor of a device may overlap") {
   testing::use_gpus();
   const Tensor x = to(arange(10), kGpu);
@@ -152,7 +152,7 @@ TEST_CASE("what streams do not order is reported, and what they order is not") {
   device::synchronize(kGpu);
   int reports = 0;
   device::tell_order_reports_to([&reports](const device::OrderReport&) { ++reports; });
-  // Two columns of one matrix are no conflict, the same column is.
+  // Two columns of one matrix do not conflict; the same column does.
   const auto on_both = [&](std::int64_t first, std::int64_t second) {
     add_(select(matrix, 1, first), 1);
     const device::StreamGuard guard(side);

@@ -1,4 +1,4 @@
-// Convolutions and pooling beyond the golden cases: what is refused, and the edges.
+// Convolutions and pooling beyond the golden cases: refusals and edge cases.
 #include <catch2/catch.hpp>
 
 #include <cmath>

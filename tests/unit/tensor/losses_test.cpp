@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 Tensor classes(std::initializer_list<std::int64_t> numbers) { return from_values<std::int64_t>(numbers); }
 
-// By exp and log of the C library, in double.
+// Computed with exp and log of the C library, in double.
 Tensor plain_log_softmax(const Tensor& rows) {
   std::vector<double> numbers = to_vector<double>(to(rows, DType::F64));
   const auto size = static_cast<std::size_t>(rows.size(1));

@@ -1,6 +1,5 @@
-// What plain operators do with tensors that are undefined and with numbers that are absurd: they refuse them, with the
-// wrong one in the text, and never reckon beyond what an std::int64_t holds. Operators that have a name are called with
-// more of it in tests/unit/autograd/nonsense_test.cpp.
+// Plain operators with undefined tensors and absurd numbers: they refuse them, naming the wrong one, and never overflow
+// an std::int64_t. tests/unit/autograd/nonsense_test.cpp covers named operators more widely.
 #include <catch2/catch.hpp>
 
 #include <functional>

@@ -27,7 +27,7 @@ TEST_CASE("the same seed gives the same numbers, and they go on") {
   a.set_seed(5);
   CHECK(equal(first, rand({10}, {}, a)));
   CHECK(a.seed() == 5);
-  // Fewer elements are the start of more.
+  // Fewer elements are a prefix of more.
   a.set_seed(5);
   CHECK(equal(narrow(rand({103}, {}, a), 0, 0, 10), first));
   manual_seed(5);

@@ -24,7 +24,7 @@ TEST_CASE("arange goes from start to end by a step, in int64 or float32") {
   CHECK(arange(3, 3).numel() == 0);
   CHECK(arange(INT64_MAX - 1, INT64_MAX).item<std::int64_t>() == INT64_MAX - 1);
   CHECK_THROWS_WITH(arange(5, 0), Contains("arange: from 5 a step of 1 leads away from 0"));
-  // As float64 both ends are the same.
+  // In float64 both ends are equal.
   CHECK_THROWS_WITH(arange(INT64_MAX, INT64_MAX - 1, std::int64_t{1} << 40), Contains("leads away from"));
   CHECK_THROWS_WITH(arange(INT64_MIN, INT64_MIN + 1, -1), Contains("leads away from"));
   CHECK_THROWS_WITH(arange(0, 5, 0), Contains("the step must not be 0"));

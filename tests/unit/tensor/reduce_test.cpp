@@ -15,13 +15,13 @@ Tensor numbered_as(const Dims& sizes, DType dtype = DType::F32) {
   return view(to(arange(device::count_of(sizes)), dtype), sizes);
 }
 
-// Of what is numbered.
+// Returns the elements' indices modulo 7.
 Tensor remainders_of_7(const Dims& sizes) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(device::count_of(sizes)));
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i % 7);
   return from_values(std::span<const std::int64_t>(numbers), sizes);
 }
-// Over one of the two dimensions.
+// Sums over one of the two dimensions.
 std::vector<std::int64_t> plain_sums(const Tensor& numbers, std::int64_t dim) {
   std::vector<std::int64_t> sums(static_cast<std::size_t>(numbers.size(1 - dim)));
   std::size_t i = 0;

@@ -1,5 +1,5 @@
-// Files of tensors: what is written is what the format says, what is read is what was written, and what is neither is
-// refused in words.
+// Files of tensors: written files follow the format, read tensors equal the written ones, and invalid files are refused
+// with a message.
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
@@ -25,7 +25,7 @@ namespace {
 using testing::error_of;
 using testing::Scratch;
 
-// A file's bytes: the length, the header, and what comes behind.
+// Returns a file's bytes: the length, the header, and the data.
 std::string file_of(const std::string& header, const std::string& data = "") {
   const std::uint64_t length = header.size();
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + data;
@@ -38,14 +38,14 @@ std::string encode(const NamedTensors& tensors, const Metadata& metadata = {}) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What is said of a header with so many bytes behind it.
+// Returns the error for a header followed by `data_bytes` bytes.
 std::string refusal(const std::string& header, std::size_t data_bytes = 0) {
   const Error error = error_of([&] { decode(file_of(header, std::string(data_bytes, '\0'))); });
   CHECK(error.kind() == ErrorKind::InvalidArgument);
   return error.what();
 }
 
-// Of one tensor "w" of eight bytes.
+// Returns the error for one tensor "w" of eight bytes.
 std::string refusal_of_w(const std::string& description) { return refusal("{\"w\":" + description + "}", 8); }
 
 NamedTensors of_every_dtype() {
@@ -229,7 +229,7 @@ TEST_CASE("a header that is larger than any should be is refused before it is re
   const std::uint64_t length = kSafetensorsHeaderMost + 8;
   std::string head(reinterpret_cast<const char*>(&length), sizeof length);
   testing::write_file(path, head + "{");
-  std::filesystem::resize_file(path, length + 8);  // a hole, which takes no room
+  std::filesystem::resize_file(path, length + 8);  // a hole, which takes no disk space
   CHECK_THAT(error_of([&] { load_safetensors(path); }).what(),
              Catch::EndsWith("its header has 100000008 bytes, at most 100000000 are read"));
 }
@@ -247,8 +247,8 @@ TEST_CASE("a header that is no JSON, or JSON of something else, is refused with 
   const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   CHECK(refusal("{\"w\":" + empty + ",\"w\":" + empty + "}") == "the name \"w\" stands twice");
   CHECK_THAT(refusal("{\"a\\u001b[31m\":1}"),
-             Catch::Contains("\"a\\x1b[31m\""));  // what is shown does nothing to a terminal
-  // Deeper than any stack.
+             Catch::Contains("\"a\\x1b[31m\""));  // escaped for terminals
+  // Nested more deeply than any stack allows.
   const std::string deep = "{\"w\":{\"shape\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}}";
   CHECK(refusal(deep) == "tensor \"w\": shape must have whole numbers from 0 on, and has a list");
 }
@@ -323,7 +323,7 @@ TEST_CASE("Python's standard library reads the same tensors, and writes what is 
   const std::string ours = scratch.path() + "/ours", theirs = scratch.path() + "/theirs";
   save_safetensors(ours, of_every_dtype(), {{"k", "v"}});
   const std::string script = scratch.path() + "/copy.py";
-  // Every tensor is taken out by its offsets and put into another file, in another order.
+  // Extracts every tensor by its offsets and writes them to another file, in another order.
   testing::write_file(script, R"(import json, struct, sys
 data = open(sys.argv[1], "rb").read()
 (length,) = struct.unpack("<Q", data[:8])

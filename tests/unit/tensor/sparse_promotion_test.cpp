@@ -1,4 +1,4 @@
-// Dense and sparse tensors have one rule for dtypes, and the same numbers come out.
+// Dense and sparse tensors have the same type promotion, and give the same numbers.
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ using Operator = std::function<Tensor(const Tensor&, const Tensor&)>;
 constexpr DType kAllDTypes[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,
                                 DType::I32,  DType::I64, DType::F32, DType::F64};
 
-// [1, 0, 2] and [0, 0, 3], with entries where they are not 0; as a bool [1, 0, 1] and [0, 0, 1].
+// Returns [1, 0, 2] or [0, 0, 3], with entries for nonzero elements; as bool [1, 0, 1] and [0, 0, 1].
 Tensor dense_of(DType dtype, int which) {
   return to(which == 0 ? from_values<std::int64_t>({1, 0, 2}) : from_values<std::int64_t>({0, 0, 3}), dtype);
 }
@@ -29,7 +29,7 @@ Tensor sparse_of(DType dtype, int which) {
   return sparse_coo(indices, to(values, dtype), {3});
 }
 
-// What comes of it: the numbers, or undefined if it is refused.
+// Returns the resulting numbers, or undefined if refused.
 Tensor outcome(const Operator& run, const Tensor& a, const Tensor& b) {
   try {
     return to_dense(run(a, b));
@@ -121,7 +121,7 @@ TEST_CASE("a sparse tensor and one without dimensions come to what dense ones co
 TEST_CASE("the square of a sparse tensor is that of the dense one, in its dtype") {
   for (const DType dtype : kAllDTypes) {
     INFO(name_of(dtype));
-    // An entry more at a place that has one.
+    // Has a second entry for one index.
     const Tensor twice = add(sparse_of(dtype, 0), sparse_of(dtype, 1));
     for (const Tensor& sparse : {sparse_of(dtype, 0), twice}) {
       for (const Scalar& two : {Scalar(2), Scalar(2.0)}) {

@@ -12,7 +12,7 @@ using Longs = std::vector<std::int64_t>;
 
 Tensor indices(std::initializer_list<std::int64_t> values, const Dims& sizes) { return from_values(values, sizes); }
 
-// [[0, 0, 3], [4, 0, 5]], not coalesced.
+// Returns [[0, 0, 3], [4, 0, 5]], not coalesced.
 Tensor sample() {
   return sparse_coo(indices({0, 1, 1, 1, 2, 0, 2, 2}, {2, 4}), from_values<std::int64_t>({3, 4, 2, 3}), {2, 3});
 }
@@ -174,7 +174,7 @@ TEST_CASE("the version of a sparse tensor counts what happens to the bytes of it
   mul_(values, 3);
   CHECK(s.version() == 1);
   CHECK(dense_values(shared) == Longs{3, 0, 6});
-  mul_(s, 2);  // other values take their place
+  mul_(s, 2);  // other values replace them
   CHECK(s.version() == 2);
   CHECK(shared.version() == 2);
   CHECK(to_vector<float>(values) == std::vector<float>{3, 6});

@@ -99,7 +99,7 @@ TEST_CASE("the gradient of a product is right where float32 can't hold the produ
   const auto third_of = [](const Tensor& factors) { return list(prod_gradient(ones({}), factors, 0))[2]; };
   CHECK(third_of(from_values<float>({1e30F, 1e30F, 2, 1e-30F})) == Approx(1e30));
   CHECK(third_of(from_values<float>({1e-30F, 1e-30F, 2, 1e30F})) == Approx(1e-30).epsilon(1e-6));
-  // Lines across each other.
+  // Lines along the other dimension.
   const Tensor both = prod_gradient(ones({2}), from_values<float>({2, 3, 5, 7}, {2, 2}), 0);
   CHECK(list(both) == std::vector<float>{5, 7, 2, 3});
 }

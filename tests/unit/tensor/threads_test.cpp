@@ -1,4 +1,4 @@
-// Operators that use several threads make the same bits as on one.
+// Operators give the same bits with several threads as with one.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace distrun::tensor {
 namespace {
 
-// Large enough that threads are woken.
+// Large enough to use several threads.
 struct Large {
   explicit Large(TensorOptions options)
       : x(randn({701, 523}, options)),

@@ -1,5 +1,5 @@
 #pragma once
-// Short ways to write small tensors, and to read them.
+// Short forms to write and read small tensors.
 #include <cstdint>
 #include <initializer_list>
 #include <limits>

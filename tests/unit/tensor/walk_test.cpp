@@ -1,4 +1,4 @@
-// Elementwise operators on tensors whose memory is in another order than the result's, and sums of all forms.
+// Elementwise operators on tensors with a different memory order than the result's, and sums of all shapes.
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
@@ -10,7 +10,7 @@ namespace {
 constexpr DType kAll[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,
                           DType::I32,  DType::I64, DType::F32, DType::F64};
 
-// Numbers that all dtypes can hold, and that come back after 61.
+// Returns numbers that all dtypes can represent, with period 61.
 Tensor some_numbers(const Dims& sizes, DType dtype) {
   const std::int64_t count = device::count_of(sizes);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
@@ -29,7 +29,7 @@ void with_every_instruction_set(Body body) {
   use_instruction_set(best_instruction_set());
 }
 
-// Element by element, through views of one element.
+// Checks element by element, through views of one element.
 void check_turned_copy(const Tensor& turned) {
   const Tensor copy = contiguous(turned);
   const auto elements = to_vector<double>(to(copy, DType::F64));

@@ -29,7 +29,7 @@ SliceInfo named(std::string_view name, Kind kind = Kind::Span) {
   return info;
 }
 
-// A rank's area as the rank has it, to write anything there.
+// A rank's area, writable like in the rank.
 class Area {
  public:
   Area(const Memory& memory, int rank) : size_(area_size(memory.records())) {
@@ -140,7 +140,7 @@ TEST_CASE("when the ring is full the newest slices are kept, and the others coun
   const std::uint64_t first = writer.begin(named("first"));
   constexpr std::int64_t kMore = 1000;
   for (std::int64_t i = 1; i <= kMore; ++i) writer.add(named("more"), i, i);
-  writer.end(first);  // somebody else's now
+  writer.end(first);  // its record was reused
   const ShownArea area = read(memory, 0);
   CHECK(area.slices.size() == kRecordsMin);
   CHECK(area.not_kept == kMore + 2 - kRecordsMin);  // with the first, and the name of the thread
@@ -267,7 +267,7 @@ TEST_CASE("records that were being written, or make no sense, are left out") {
   word_of(2, offsetof(Record, begin_ns)) = 0;
   word_of(3, offsetof(Record, end_ns)) = 9;  // before it began
   word_of(4, offsetof(Record, kind)) = 0xff;
-  word_of(5, offsetof(Record, name_size)) |= 0xff'00'00'00'00;  // `kind` to `unused` are one word
+  word_of(5, offsetof(Record, name_size)) |= 0xff'00'00'00'00;  // `kind` to `unused` form one word
   REQUIRE(read(memory, 0).slices.size() == 1);
   CHECK(read(memory, 0).slices.front().name == "sound");
 }

@@ -9,7 +9,7 @@ using namespace distrun::wire;
 
 namespace {
 
-// Every shape that the codec knows, nested.
+// Every shape that the codec supports, nested.
 struct Shapes {
   bool flag = false;
   Phase phase = Phase::Spawn;
@@ -46,7 +46,7 @@ TEST_CASE("a message that is cut at any byte is refused") {
     using Message = std::decay_t<decltype(message)>;
     const Bytes bytes = encode(message);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
-      // A copy of exactly that size, so that a sanitizer sees every byte read beyond it.
+      // A copy of exactly that size, so that a sanitizer detects reads beyond it.
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
       CHECK_THROWS_AS(decode<Message>(view_of(cut)), Error);
     }
@@ -73,7 +73,7 @@ TEST_CASE("a message with wrong bytes is read or refused, and nothing else happe
       std::size_t size = bad.size();
       ErrorKind kind = ErrorKind::InvalidArgument;
       try {
-        // What can be read can be written, to the same bytes but for a bool, which is any number that is not 0.
+        // Decoded messages encode to the same bytes, except for a bool, for which any nonzero byte is accepted.
         size = encode(decode<Message>(view_of(bad))).size();
       } catch (const Error& error) {
         kind = error.kind();

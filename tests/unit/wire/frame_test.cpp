@@ -48,7 +48,7 @@ bool has(const std::vector<std::uint16_t>& kinds, std::uint16_t kind) {
 
 void append(Bytes& bytes, const Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 
-// One line per frame, to compare streams by.
+// Returns one line per frame, to compare streams.
 std::string take_all(FrameSplitter& splitter) {
   std::string text;
   while (const auto frame = splitter.next()) {

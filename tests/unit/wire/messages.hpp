@@ -1,5 +1,5 @@
 #pragma once
-// Every message of the wire once, with a value in each field, and a way to visit them all.
+// Every message of the protocol once, with a value in each field, and a function to visit them all.
 #include <string>
 
 #include <distrun/common/wire/control.hpp>

@@ -23,7 +23,7 @@ ErrorKind kind_of_error(const auto& work) {
   } catch (const Error& error) {
     return error.kind();
   }
-  return ErrorKind::Unimplemented;  // stands for: none
+  return ErrorKind::Unimplemented;  // stands for no error
 }
 
 bool same_file(int a, int b) {
@@ -80,7 +80,7 @@ TEST_CASE("a packet whose descriptors this process can't take is an error that n
     CHECK_THAT(error.text(), Catch::Contains("the limit of open files is " + std::to_string(few.limit()) +
                                              " (RLIMIT_NOFILE): raise it"));
     char byte = 0;
-    CHECK(::read(pipe.first.get(), &byte, 1) == 0);  // nobody can write any more
+    CHECK(::read(pipe.first.get(), &byte, 1) == 0);  // no writer is left
   }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("descriptors of a packet that nobody keeps are closed") {
   pipe.second.reset();
   receive_packet(line.second.get());
   char byte = 0;
-  CHECK(::read(pipe.first.get(), &byte, 1) == 0);  // the end: nobody can write any more
+  CHECK(::read(pipe.first.get(), &byte, 1) == 0);  // end-of-file: no writer is left
 }
 
 TEST_CASE("a packet over a limit is refused by its sender") {
