@@ -23,7 +23,7 @@ struct Subject {
 // Creates a separate driver for a case.
 Subject make_subject();
 
-// Returns a subject with a driver; skips the case if there is none.
+// Returns a subject with a driver; skips the case without one.
 inline Subject subject_with_driver() {
   Subject subject = make_subject();
   testing::skip_case_if(subject.driver == nullptr, subject.why_absent);

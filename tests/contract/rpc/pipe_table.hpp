@@ -28,7 +28,7 @@ inline constexpr Outcomes kValue = 1, kLost = 2, kLate = 4;
 struct PipeRow {
   State state;
   Outcomes killed, stopped, closes, cut, junk;
-  // For shared memory, where it differs; 0: the same.
+  // The outcomes over shared memory, where they differ; 0: the same.
   Outcomes cut_shm = 0, junk_shm = 0;
   const char* why_not = "";  // cells with 0 do not exist
 };

@@ -153,7 +153,7 @@ void SessionCell::be_any(int rank, const Post& post) const {
   call_and_shut_down(rank, post);
 }
 
-// Whatever its calls return, the rank stays until all others have made theirs.
+// The rank stays until all others have made their calls, no matter what its own return.
 void SessionCell::call_and_shut_down(int rank, const Post& post) const {
   if (row.call.ends != Ends::NotReached) {
     const base::Nanoseconds limit = call_limit();

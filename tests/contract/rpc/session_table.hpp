@@ -15,7 +15,7 @@ namespace distrun::rpc::testing {
 
 inline constexpr int kRanks = 4;
 inline const base::Nanoseconds kInitTimeout = distrun::testing::scaled(std::chrono::milliseconds(1000));
-// For calls to a stopped rank.
+// The timeout of calls to a stopped rank.
 inline const base::Nanoseconds kCallTimeout = distrun::testing::scaled(std::chrono::milliseconds(500));
 inline const base::Nanoseconds kShutdownTimeout = distrun::testing::scaled(std::chrono::milliseconds(700));
 inline constexpr base::Nanoseconds kAtOnce{};

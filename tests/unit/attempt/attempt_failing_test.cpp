@@ -14,7 +14,7 @@ using wire::ControlFrame;
 
 namespace {
 
-// A process that has ended, but whose end was not reported yet.
+// A process that has ended, without a report of its end so far.
 class Ending {
  public:
   Ending() : pid_(::fork()) {

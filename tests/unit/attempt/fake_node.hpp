@@ -238,7 +238,7 @@ class Node final : public launch::Node {
   std::function<void(World&)> script;          // actions of each new world
   std::map<std::string, wire::PluginTable> tables;
   std::vector<std::vector<launch::Mount>> mounts;  // requested
-  std::string no_mounts;                           // why there are none
+  std::string no_mounts;                           // the reason why mounts fail
   std::string unloadable;
   std::string exec_only;
   std::vector<std::string> released;

@@ -12,7 +12,7 @@ using proc::ExitStatus;
 
 namespace {
 
-// What a rank reported before it ended.
+// The report of a rank before it ended.
 enum class Reported { Nothing, Passed, NotPassed, FailedCheck, FatalError, SkipOnly, Skip, SkipAfterError };
 
 RankState state_of(Reported told) {

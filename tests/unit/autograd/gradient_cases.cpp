@@ -6,7 +6,7 @@ namespace distrun::test {
 namespace {
 
 constexpr int kSeeds = 12;
-// For gradients of gradients, which take several passes for each element.
+// Numbers of seeds for gradients of gradients, which take several passes for each element.
 constexpr int kSecondSeeds = 3, kSecondSeedsOfGpu = 1;
 
 void check_all(const Cases& cases, Device device) {

@@ -25,7 +25,7 @@ MakeCase binary(std::function<Tensor(const Tensor&, const Tensor&)> function);
 // The first tensor keeps its sizes: for in-place operators, on a clone.
 MakeCase in_place(std::function<void(const Tensor&, const Tensor&)> function);
 MakeCase unary(std::function<Tensor(const Tensor&)> function, std::size_t least_rank = 0);
-// A case with tensors whose sizes derive from the same random numbers n, k, m, l.
+// A case with sizes derived from the same random numbers n, k, m, l.
 using MakeSizes = std::function<Sizes(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
 MakeCase sized(MakeSizes sizes, Function function);
 

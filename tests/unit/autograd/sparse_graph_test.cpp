@@ -1,4 +1,4 @@
-// What a graph keeps of sparse tensors, and which later changes are allowed.
+// Sparse tensors kept in a graph, and the later changes that are allowed.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Threads that take tokens, and wait in a queue while there are none.
+// Threads that take tokens, and wait in a queue while tokens are lacking.
 struct Takers {
   explicit Takers(int count) {
     for (int i = 0; i < count; ++i) threads.emplace_back([this] { take_all(); });

@@ -52,7 +52,7 @@ class FakeRankLine final : public core::RankLine {
   std::mutex mutex_;
 };
 
-// For a scope, makes the calling thread work for a separate rank with such a line. The rank's state outlives it, since
+// Makes the calling thread work, for a scope, for a separate rank with such a line. The rank's state outlives it, since
 // threads of the runtime may use it.
 class FakeRank {
  public:

@@ -1,4 +1,4 @@
-// What the runtime records, and for which rank.
+// The records of the runtime, and their ranks.
 #include <distrun/runtime/core/tracing.hpp>
 
 #include <catch2/catch.hpp>

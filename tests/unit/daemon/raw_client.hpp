@@ -1,5 +1,5 @@
 #pragma once
-// A client of the daemon that sends whatever a test wants, on the thread that runs the daemon's loop.
+// A client of the daemon that sends arbitrary bytes for a test, on the thread that runs the daemon's loop.
 #include <sys/socket.h>
 #include <sys/un.h>
 

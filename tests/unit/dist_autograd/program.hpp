@@ -31,7 +31,7 @@ struct Program {
   int workers = 1;
   std::size_t dense = 0, sparse = 0;  // leaves, which are the first values
   std::vector<Line> lines;
-  std::vector<std::size_t> roots;  // values whose sums are the roots
+  std::vector<std::size_t> roots;  // the roots are the sums of these values
   bool uses_all = false;           // every result is a part of a root
 };
 

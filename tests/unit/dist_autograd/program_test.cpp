@@ -6,7 +6,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-// Returns the difference of two lists of gradients; a leaf that nothing depends on has none in either.
+// Returns the difference of two lists of gradients; an unused leaf must lack one in both.
 std::string what_differs(const TensorList& got, const TensorList& wanted, const std::string& what) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string name = what + " " + std::to_string(i) + ": ";

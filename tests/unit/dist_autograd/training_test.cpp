@@ -36,7 +36,7 @@ TEST_CASE("parameters are moved by their gradients, each on its owner") {
     backward(context.id(), {sum(rpc::rpc_sync(1, times, there, mm(x, here)))});
     optimizer.step(context.id());
     CHECK(differs(here, full({4, 4}, 1 - 0.5 * 8)) == "");             // 4 columns of 2
-    CHECK(differs(there.to_here(), full({4, 4}, 2 - 0.5 * 4)) == "");  // what has come is 4
+    CHECK(differs(there.to_here(), full({4, 4}, 2 - 0.5 * 4)) == "");  // 4 was received
   });
 }
 

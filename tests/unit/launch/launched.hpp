@@ -1,5 +1,5 @@
 #pragma once
-// A real node on this machine, and worlds of real ranks whose events are recorded.
+// A real node on this machine, and worlds of real ranks with recorded events.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -44,7 +44,7 @@ TEST_CASE("what is no page of memory is no door") {
   CHECK_THROWS_AS(Door(base::make_pipe().first), Error);
 }
 
-// A rank that sleeps whenever there is nothing to read, and a peer that writes and rings. If a ring were lost, both
+// A rank that sleeps whenever its ring is empty, and a peer that writes and rings. If a ring were lost, both
 // would wait for ever, since they use no timeouts.
 void play(Door& own, const Door& peers, int rounds) {
   std::atomic<int> written{0};  // stands for a ring's position

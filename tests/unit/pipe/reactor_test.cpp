@@ -66,7 +66,7 @@ class Inbox final : public rpc::Receiver {
   std::thread::id last_reader_;
 };
 
-// A receiver whose loss() blocks until released.
+// A receiver that blocks in lose() until released.
 class SlowReceiver final : public rpc::Receiver {
  public:
   std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message) noexcept override {

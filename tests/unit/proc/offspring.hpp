@@ -19,7 +19,7 @@ class Offspring {
  public:
   Offspring() : pipe_(base::make_pipe()) {}
 
-  // Forks from the calling process; returns the pid of the daemon, whose parent has exited.
+  // Forks from the calling process; returns the pid of the daemon; its parent has exited.
   pid_t start_daemon() {
     return start([] {
       ::setsid();

@@ -16,7 +16,7 @@ using namespace distrun;
 
 namespace {
 
-// A thread that runs until stop() or destruction.
+// A thread that runs until its destruction.
 class Staying {
  public:
   Staying() : thread_("stays", [this] { done_.wait(false); }) {}

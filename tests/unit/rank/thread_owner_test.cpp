@@ -13,7 +13,7 @@ using rank::owner_of_thread;
 
 namespace {
 
-// For the duration of a test, this process belongs to four ranks.
+// Makes this process belong to four ranks for the duration of a test.
 struct SharedProcess {
   SharedProcess() { rank::share_process(4); }
   ~SharedProcess() { rank::share_process(0); }

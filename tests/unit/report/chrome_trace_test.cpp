@@ -95,7 +95,7 @@ std::vector<json> events_of(const json& trace, const std::string& phase) {
   return found;
 }
 
-// Returns the only slice with that name; an empty object if there is none or several.
+// Returns the only slice with that name; an empty object unless there is exactly one.
 json slice_named(const json& trace, const std::string& name) {
   json found = json::object();
   int count = 0;

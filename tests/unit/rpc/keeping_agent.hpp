@@ -91,7 +91,7 @@ struct KeptCalls {
   std::shared_ptr<KeepingAgent> agent = std::make_shared<KeepingAgent>();
   std::shared_ptr<Calls> calls = std::make_shared<Calls>(agent, rank());
 
-  // Returns a call whose answer the test gives.
+  // Returns a call that the test answers.
   static CallRequest request(const char* worker, double seconds, Tensor argument = {}) {
     CallRequest request{Destination(worker).within(seconds), {}, {}};
     request.target.callee = "kept_call";

@@ -91,7 +91,7 @@ TEST_CASE("a function that finds its arguments quick runs where the call is read
     asking_thread = std::this_thread::get_id();
     return std::string(rpc_sync<bool>(to, "is_asking_thread", quick) ? "read" : "handled");
   };
-  // With these agents the sender's thread reads messages.
+  // The sender's thread reads messages with these agents.
   CHECK(asked([&] { return ask(0, true) + " " + ask(0, false) + " " + ask(1, true); }) == "read handled handled");
   // Errors in the arguments are reported by the function.
   CHECK(asked([&] { return ask(0, "x"); }) == "handled");

@@ -15,7 +15,7 @@
 namespace distrun::rpc {
 namespace {
 
-// A gate that waits until the test opens it.
+// A gate at which ranks wait until the test opens it.
 class Gate {
  public:
   void open() {

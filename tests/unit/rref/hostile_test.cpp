@@ -1,4 +1,4 @@
-// A peer that sends arbitrary well-formed messages: none of them takes away what others hold.
+// A peer that sends arbitrary well-formed messages must not take away what others hold.
 #include <random>
 
 #include "reference_ranks.hpp"

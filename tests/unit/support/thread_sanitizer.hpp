@@ -1,5 +1,5 @@
 #pragma once
-// Whether this is a build with the thread sanitizer, which has a thread in every process and handles faults itself.
+// Detects a build with the thread sanitizer, which has a thread in every process and handles faults itself.
 // Tests that cannot hold then report that with WARN and return.
 #include <distrun/common/base/sanitizer.hpp>
 
