@@ -22,11 +22,15 @@ const std::string* kept(std::string name) {
 StepFor::StepFor(const CallStack* beginner, const void* step, Name name) noexcept
     : beginner_(beginner), step_(step), name_(name), outer_(std::exchange(innermost, this)) {}
 
+StepFor::StepFor(base::Location place, const void* step, Name name) noexcept
+    : beginner_(nullptr), place_(place), step_(step), name_(name), outer_(std::exchange(innermost, this)) {}
+
 StepFor::~StepFor() { innermost = outer_; }
 
 CallSite call_site(base::Location given) {
-  CallSite site{given};
-  if (given.line == 0) site.stack = call_stack();
+  const bool has_place = innermost != nullptr && innermost->place_;
+  CallSite site{has_place ? *innermost->place_ : given};
+  if (given.line == 0 && !has_place) site.stack = call_stack();
   if (innermost == nullptr) return site;
   site.beginner = innermost->beginner_;
   site.step = kept(innermost->name_(innermost->step_));

@@ -2,6 +2,7 @@
 // Where in the user's code something was asked for. An operator is many calls deep by the time it puts a kernel on a
 // stream, and a formula of a backward pass runs on a thread that no user has called: reports are to name the line that
 // called the operator, or that began the pass.
+#include <optional>
 #include <string>
 
 #include <distrun/common/base/location.hpp>
@@ -27,6 +28,8 @@ class StepFor {
   using Name = std::string (*)(const void* step);
 
   StepFor(const CallStack* beginner, const void* step, Name name) noexcept;
+  // The step says all: sites in it have that place, whatever the caller gives; line 0: none.
+  StepFor(base::Location place, const void* step, Name name) noexcept;
   ~StepFor();
   StepFor(const StepFor&) = delete;
   StepFor& operator=(const StepFor&) = delete;
@@ -35,6 +38,7 @@ class StepFor {
   friend CallSite call_site(base::Location given);
 
   const CallStack* const beginner_;
+  const std::optional<base::Location> place_;
   const void* const step_;
   const Name name_;
   const StepFor* const outer_;

@@ -84,6 +84,8 @@ class Driver {
   virtual std::size_t free_bytes(int device) const = 0;
   // What the caching allocator tells, for reports: a part of such memory is handed out, asked for at that site.
   virtual void block_taken(const void*, std::size_t, base::Location) {}
+  // ... and is given back: nothing may be asked of it until it is handed out again.
+  virtual void block_freed(const void*, std::size_t) noexcept {}
   // Host memory that copies of all devices reach without staging.
   virtual void* allocate_pinned(std::size_t bytes) = 0;
   virtual void free_pinned(void* memory) = 0;

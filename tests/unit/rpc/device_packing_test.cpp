@@ -2,8 +2,11 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/rpc/devices/carrier.hpp>
+#include <distrun/runtime/rpc/devices/message_step.hpp>
 #include <distrun/runtime/rpc/devices/packing.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
@@ -55,6 +58,29 @@ void require_refused(const std::string& why, const std::function<void(SentDevice
   PackedTensors packed = pack_tensors(message, kCrossed, "worker1", all_can);
   damage(packed.section);
   CHECK_THROWS_WITH(unpack_tensors(message, packed.section, copies_of(packed)), Catch::Contains(why));
+}
+
+TEST_CASE("races with copies for a message name its call, and where that was made") {
+  device::VirtualSettings settings;
+  settings.check_order = true;
+  const std::unique_ptr<device::Driver> driver = device::make_virtual_driver(settings);
+  std::vector<std::string> found;
+  device::tell_order_reports_to([&](const device::OrderReport& report) { found.push_back(report.text); });
+  void* const memory = driver->allocate(0, 64);
+  const device::StreamRef other{0, driver->make_stream(0, device::Priority::Normal)};
+  {
+    const MessageStep step("the answer of", "f", "by", "worker1", {"train.cpp", 12});
+    driver->fill({}, memory, 0, 64);
+  }
+  {
+    const MessageStep step("the arguments of", "g", "of", "worker2");
+    driver->fill(other, memory, 0, 64);
+  }
+  device::tell_order_reports_to({});
+  REQUIRE(found.size() == 1);
+  CHECK_THAT(found[0], Catch::StartsWith("the write by fill in the arguments of RPC call \"g\" of worker2 on ") &&
+                           Catch::Contains("the write by fill in the answer of RPC call \"f\" by worker1 at "
+                                           "train.cpp:12 on "));
 }
 
 TEST_CASE("views of one tensor are views of one at the other end, on whichever way") {

@@ -141,6 +141,7 @@ void CachingAllocator::cut(Block& block, std::size_t bytes) {
 
 void CachingAllocator::let_go(Block& block) noexcept {
   if (mark_.is_inherited()) return;  // the memory is the parent's
+  driver_.block_freed(block.begin, block.bytes);
   const std::lock_guard lock(mutex_);
   ++statistics_.frees;
   statistics_.bytes_in_use -= block.bytes;

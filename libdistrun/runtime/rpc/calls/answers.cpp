@@ -9,6 +9,7 @@
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
+#include <distrun/runtime/rpc/devices/message_step.hpp>
 
 namespace distrun::rpc {
 
@@ -90,7 +91,9 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
     if (devices_->is_read_by(message, call.peer)) {
       guard.emplace(own_state());
       streams = devices_->lease_for(message);
-      devices_->unpack(message, WorkerInfo(name_of_worker(call.peer), call.peer));
+      const WorkerInfo peer(name_of_worker(call.peer), call.peer);
+      const MessageStep step("the answer of", call.name, "by", peer.name(), call.future->info().made_at);
+      devices_->unpack(message, peer);
       devices_->follow_reads(call.peer);
     }
     if (message.kind == MessageKind::Reply) {

@@ -12,6 +12,7 @@
 #include <distrun/runtime/rpc/calls/log.hpp>
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
+#include <distrun/runtime/rpc/devices/message_step.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -176,6 +177,7 @@ void Calls::end_result(const CallContext& call, const Value& value) noexcept {
     if (!forks.is_empty()) message.sections.push_back(forks.section());
     const Departure departure{call.autograd, departing.tensors(), message.tensors, call.caller.key(), true, call.name};
     const Kept kept = depart(departure, false, message);
+    const MessageStep step("the answer of", call.name, "of", call.caller.name());
     DeviceCarrier::Kept memory = devices_->pack(message, call.back, call.caller);
     end_work(call);
     if (!send_answer(call, std::move(message), std::move(forks), std::move(memory))) withdraw(kept);

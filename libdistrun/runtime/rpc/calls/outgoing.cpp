@@ -13,6 +13,7 @@
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
+#include <distrun/runtime/rpc/devices/message_step.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
 
 namespace distrun::rpc {
@@ -131,6 +132,7 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
                             request.to.site()};
   outgoing.pending.kept = depart(departure, head.kind != CalleeKind::Operator, message);
   try {
+    const MessageStep step("the arguments of", outgoing.pending.name, "to", outgoing.to.name(), request.to.site());
     outgoing.memory =
         devices_->pack(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to);
   } catch (...) {

@@ -10,6 +10,7 @@
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
+#include <distrun/runtime/rpc/devices/message_step.hpp>
 #include <distrun/runtime/rpc/functions/graph_run.hpp>
 #include <distrun/runtime/symbols/stack_text.hpp>
 
@@ -156,6 +157,7 @@ class CallTask final : public future::HandlerTask {
     call_->streams = devices.lease_for(message_);
     devices.follow_reads(call_->caller.key());
     if (!is_packed(message_)) return;
+    const MessageStep step("the arguments of", call_->name, "of", call_->caller.name());
     call_->back = devices.unpack(message_, call_->caller);
     for (const Tensor& each : message_.tensors) {
       if (!each.device().is_cpu()) call_->arrived.push_back(each);

@@ -9,6 +9,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/device/byte_text.hpp>
 #include <distrun/runtime/device/device.hpp>
+#include <distrun/runtime/symbols/caller.hpp>
 
 namespace distrun::device::virtual_gpu {
 namespace {
@@ -66,19 +67,28 @@ AddressSpace::AddressSpace(int devices, std::size_t bytes_each) {
 void* AddressSpace::allocate(int device, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   DeviceMemory& memory = devices_[static_cast<std::size_t>(device)];
-  if (void* found = memory.allocate(bytes)) return found;
+  if (void* found = memory.allocate(bytes)) {
+    const Extent extent = memory.find(found).value();
+    forget_blocks(number_of(extent.begin), number_of(extent.begin + extent.bytes));
+    return found;
+  }
   throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
               to_string(cuda(device)) + " has no " + byte_text(bytes) +
                   " in one piece: " + byte_text(memory.views().bytes()) + " in all, " + byte_text(memory.free_bytes()) +
                   " free, in pieces of at most " + byte_text(memory.largest_free()));
 }
 
-void AddressSpace::free(int device, void* memory) {
+// What was freed is kept as one block, until its place is allocated again.
+void AddressSpace::free(int device, void* memory, const core::CallSite& site) {
   const std::lock_guard lock(mutex_);
   DeviceMemory& owner = devices_[static_cast<std::size_t>(device)];
   const std::optional<Extent> extent = owner.find(memory);
   owner.free(memory);
-  forget_blocks(number_of(extent->begin), number_of(extent->begin + extent->bytes));
+  const std::int64_t begin = number_of(extent->begin), end = begin + static_cast<std::int64_t>(extent->bytes);
+  const Block* const known = find_block(memory);
+  const core::CallSite taken_at = known != nullptr && known->end == end ? known->site : core::CallSite{};
+  forget_blocks(begin, end);
+  blocks_[begin] = {0, begin, end, taken_at, true, site};
 }
 
 std::size_t AddressSpace::free_bytes(int device) const {
@@ -131,6 +141,9 @@ AddressPlace AddressSpace::place(const void* address, std::size_t bytes) const {
     if (!memory.views().holds(address)) continue;
     const std::optional<Extent> extent = memory.find(address);
     const auto* begin = static_cast<const std::byte*>(address);
+    const Block* const block = find_block(address);
+    if (block != nullptr && block->is_freed && (bytes != 0 || !extent))
+      refuse_freed(static_cast<int>(i), bytes, *block, address);
     if (!extent || bytes > static_cast<std::size_t>(extent->begin + extent->bytes - begin)) {
       refuse_access(static_cast<int>(i), bytes, extent, address);
     }
@@ -178,7 +191,7 @@ void AddressSpace::name_block(const void* memory, std::size_t bytes, const core:
   const std::int64_t end = begin + static_cast<std::int64_t>(bytes);
   const std::lock_guard lock(mutex_);
   forget_blocks(begin, end);
-  blocks_[begin] = {next_block_++, begin, end, site};
+  blocks_[begin] = {next_block_++, begin, end, site, false, {}};
 }
 
 void AddressSpace::forget_blocks(std::int64_t begin, std::int64_t end) {
@@ -187,12 +200,37 @@ void AddressSpace::forget_blocks(std::int64_t begin, std::int64_t end) {
   while (block != blocks_.end() && block->first < end) block = blocks_.erase(block);
 }
 
+void AddressSpace::free_block(const void* memory, std::size_t bytes, const core::CallSite& site) noexcept {
+  const std::int64_t begin = number_of(memory);
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found == blocks_.end() || found->second.end != begin + static_cast<std::int64_t>(bytes)) return;
+  found->second.is_freed = true;
+  found->second.freed_at = site;
+}
+
+void AddressSpace::refuse_freed(int device, std::size_t bytes, const Block& block, const void* address) const {
+  const std::string taken = symbols::place_text(block.site), freed = symbols::place_text(block.freed_at);
+  const std::string what = "an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) + " on " +
+                           to_string(cuda(device)) + (taken.empty() ? "" : ", made" + taken) +
+                           ", which was freed before" + freed;
+  if (bytes == 0) throw Error(ErrorKind::InvalidArgument, "memory is freed twice: " + what);
+  throw Error(ErrorKind::InvalidArgument, "use after free: " + byte_text(bytes) + " are asked for from byte " +
+                                              std::to_string(number_of(address) - block.begin) + " on of " + what);
+}
+
+// The block with that address; null: none is known. With mutex_.
+const Block* AddressSpace::find_block(const void* address) const noexcept {
+  auto block = blocks_.upper_bound(number_of(address));
+  if (block == blocks_.begin()) return nullptr;
+  --block;
+  return number_of(address) < block->second.end ? &block->second : nullptr;
+}
+
 Block AddressSpace::block_of(const void* address) const {
   const std::lock_guard lock(mutex_);
-  auto block = blocks_.upper_bound(number_of(address));
-  if (block == blocks_.begin()) return {};
-  --block;
-  return number_of(address) < block->second.end ? block->second : Block{};
+  const Block* const block = find_block(address);
+  return block != nullptr ? *block : Block{};
 }
 
 std::size_t AddressSpace::describe(const void* address, char* text, std::size_t size) const noexcept {
@@ -205,14 +243,14 @@ std::size_t AddressSpace::describe(const void* address, char* text, std::size_t 
   if (imported != nullptr) device = imported->device;
   if (device < 0) return 0;
   FixedText out(text, size);
+  const Block* const block = lock ? find_block(address) : nullptr;
+  if (block != nullptr && block->is_freed) out << "freed ";
   out << (imported != nullptr ? "imported memory of cuda:" : "device memory of cuda:");
   out << static_cast<std::uint64_t>(device);
-  if (!lock) return out.used();
-  auto block = blocks_.upper_bound(number_of(address));
-  if (block == blocks_.begin() || number_of(address) >= std::prev(block)->second.end) return out.used();
-  --block;
-  const base::Location site = block->second.site.location;
+  if (block == nullptr) return out.used();
+  const base::Location site = block->site.location, freed = block->freed_at.location;
   if (site.line != 0) out << " (allocated at " << site.file << ":" << site.line << ")";
+  if (freed.line != 0) out << " (freed at " << freed.file << ":" << freed.line << ")";
   return out.used();
 }
 

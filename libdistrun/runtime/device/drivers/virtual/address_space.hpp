@@ -24,18 +24,21 @@ class AddressSpace {
 
   // Throws Error{Overloaded, "OutOfMemoryError"}.
   void* allocate(int device, std::size_t bytes);
-  void free(int device, void* memory);
+  void free(int device, void* memory, const core::CallSite& site);
   std::size_t free_bytes(int device) const;
   void* allocate_pinned(std::size_t bytes);
   void free_pinned(void* memory);
   void* add_imported(int device, TwoViews views);
   void remove_imported(void* memory);
 
-  // Throws Error{InvalidArgument} unless all of [address, address + bytes) is of one live allocation, or the host's.
+  // Throws Error{InvalidArgument} unless all of [address, address + bytes) is of one live allocation, or the host's. Of
+  // one that was freed the error says where.
   AddressPlace place(const void* address, std::size_t bytes) const;
   int device_of(const void* address) const noexcept;
   // A part of an allocation was handed out to a user, at that site.
   void name_block(const void* memory, std::size_t bytes, const core::CallSite& site);
+  // It was given back, at that site: whatever is asked of it until it is named again is refused.
+  void free_block(const void* memory, std::size_t bytes, const core::CallSite& site) noexcept;
   Block block_of(const void* address) const;
   const DeviceMemory& device(int index) const { return devices_[static_cast<std::size_t>(index)]; }
 
@@ -52,7 +55,9 @@ class AddressSpace {
   std::optional<AddressPlace> place_imported(const void* address, std::size_t bytes) const;
   const Imported* find_imported(const void* address) const noexcept;
   bool is_pinned(const void* address) const noexcept;
+  const Block* find_block(const void* address) const noexcept;
   void forget_blocks(std::int64_t begin, std::int64_t end);
+  [[noreturn]] void refuse_freed(int device, std::size_t bytes, const Block& block, const void* address) const;
 
   std::vector<DeviceMemory> devices_;  // which addresses they have is constant
   mutable std::mutex mutex_;

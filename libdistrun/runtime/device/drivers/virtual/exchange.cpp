@@ -299,7 +299,7 @@ void Exchange::touch(const AccessRecord& fresh, const VectorClock& now, const st
   const base::Location site = symbols::location_of(fresh.site);
   mine.line = site.line;
   keep(mine.stream_name, stream_name);
-  keep(mine.name, fresh.name);
+  keep(mine.name, fresh.name + (fresh.site.step != nullptr ? " in " + *fresh.site.step : ""));
   keep(mine.file, site.file);
   // Shown before it looks: of two that come at once one sees the other.
   MappedArea& area = own();

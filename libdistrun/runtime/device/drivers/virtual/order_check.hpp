@@ -27,6 +27,8 @@ struct Block {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   core::CallSite site;
+  bool is_freed = false;
+  core::CallSite freed_at;
 };
 
 class OrderCheck {

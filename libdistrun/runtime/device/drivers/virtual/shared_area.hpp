@@ -52,7 +52,7 @@ struct SharedAccess {
   std::uint64_t writes;
   std::uint64_t line;
   char stream_name[40];
-  char name[48];
+  char name[144];
   char file[96];
 };
 

@@ -47,12 +47,22 @@ void VirtualDriver::free(int device, void* memory) {
     const Region all = flat_region(place.allocation.begin, place.allocation.bytes, Access::Write);
     check_.forget(*lattice_of(all), known_of_device(device));
   }
-  space_.free(device, memory);
+  space_.free(device, memory, core::call_site({}));
   exchange_.forget(memory);
 }
 
 void VirtualDriver::block_taken(const void* memory, std::size_t bytes, base::Location site) {
   space_.name_block(memory, bytes, asked_at(site));
+}
+
+// Only where the order is checked: whoever frees would pay for a stack.
+void VirtualDriver::block_freed(const void* memory, std::size_t bytes) noexcept {
+  if (!settings_.check_order) return;
+  try {
+    space_.free_block(memory, bytes, core::call_site({}));
+  } catch (const std::exception&) {  // without memory for the stack it was freed somewhere
+    space_.free_block(memory, bytes, {});
+  }
 }
 
 // ---- streams

@@ -54,6 +54,7 @@ class VirtualDriver final : public Driver {
   void* allocate_pinned(std::size_t bytes) override { return space_.allocate_pinned(bytes); }
   void free_pinned(void* memory) override { space_.free_pinned(memory); }
   void block_taken(const void* memory, std::size_t bytes, base::Location site) override;
+  void block_freed(const void* memory, std::size_t bytes) noexcept override;
 
   StreamId make_stream(int device, Priority priority) override;
   void destroy_stream(StreamRef stream) override;
