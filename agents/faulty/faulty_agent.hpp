@@ -32,7 +32,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   bool has_room(rpc::WorkerKey to) const noexcept override { return held_.has_room() && inner_->has_room(to); }
   void look_after(rpc::WorkerKey peer) noexcept override { inner_->look_after(peer); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
-  void set_end(const std::string& why) noexcept override { inner_->set_end(why); }
+  void set_end(const std::string& why, int because_of) noexcept override { inner_->set_end(why, because_of); }
   void close(base::Nanoseconds limit) noexcept override;
   bool is_by_hand() const noexcept override { return inner_->is_by_hand(); }
   // Adds "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_lie".

@@ -18,10 +18,10 @@ constexpr std::string_view kScheme = "inproc:";
 
 constexpr std::size_t kEndMax = 1024;
 
-Error left(const rpc::WorkerInfo& worker, const std::string& why = "") {
+Error left(const rpc::WorkerInfo& worker, const std::string& why = "", int because_of = -1) {
   Error error(ErrorKind::Disconnected,
               worker.name() + " has left: " + (why.empty() ? "it has closed its agent" : why.substr(0, kEndMax)));
-  return error.with_cause(core::rank_of_peer(worker.id(), ::getpid()));
+  return error.with_cause(because_of).with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
 // The open endpoints of this process.
@@ -267,9 +267,10 @@ void Endpoint::lose(rpc::WorkerId id, std::uint64_t number, const Error& why) no
   lane->end(why);
 }
 
-void Endpoint::set_end(const std::string& why) noexcept {
+void Endpoint::set_end(const std::string& why, int because_of) noexcept {
   const std::lock_guard lock(mutex_);
   end_ = why;
+  end_because_of_ = because_of;
 }
 
 // Messages sent before are already in the receivers' lanes, ahead of the notice that this endpoint closes. In a forked
@@ -278,17 +279,19 @@ void Endpoint::close() noexcept {
   if (mark_.is_inherited()) return;
   std::vector<std::shared_ptr<Lane>> lanes;
   std::string why;
+  int because_of = -1;
   {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     why = end_;
+    because_of = end_because_of_;
     receiver_ = nullptr;
     lanes = past_;
     for (const auto& [id, peer] : peers_) lanes.push_back(peer.in);
   }
   table().remove(number_);
   for (const auto& lane : lanes) lane->close();
-  for (const auto& other : table().all()) other->lose(worker_.id(), number_, left(worker_, why));
+  for (const auto& other : table().all()) other->lose(worker_.id(), number_, left(worker_, why, because_of));
 }
 
 std::map<std::string, std::string> Endpoint::debug_info() const {

@@ -35,7 +35,7 @@ class Endpoint final {
   void start(rpc::Receiver& receiver);
   void send(rpc::WorkerKey to, rpc::Message message);
   bool has_room(rpc::WorkerKey to) const noexcept;
-  void set_end(const std::string& why) noexcept;
+  void set_end(const std::string& why, int because_of) noexcept;
   void close() noexcept;
   std::map<std::string, std::string> debug_info() const;
 
@@ -65,6 +65,7 @@ class Endpoint final {
   const std::uint64_t number_;
   const std::string secret_;
   std::string end_;  // why this worker leaves, for its peers; guarded by mutex_
+  int end_because_of_ = -1;  // the rank that caused it; -1: none is known
   core::RankState& rank_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.

@@ -25,7 +25,7 @@ class InprocAgent final : public rpc::Agent {
   }
   bool has_room(rpc::WorkerKey to) const noexcept override { return endpoint_->has_room(to); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
-  void set_end(const std::string& why) noexcept override { endpoint_->set_end(why); }
+  void set_end(const std::string& why, int because_of) noexcept override { endpoint_->set_end(why, because_of); }
   void close(base::Nanoseconds /*limit*/) noexcept override { endpoint_->close(); }
   bool is_by_hand() const noexcept override { return true; }
   std::map<std::string, std::string> debug_info() const override { return endpoint_->debug_info(); }

@@ -7,7 +7,6 @@
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
-#include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -19,7 +18,8 @@ constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
 
 constexpr int kUnrungMax = 64;  // messages; a bell costs as much as a few of them
 
-constexpr std::size_t kEndMax = 1024;  // bytes of the reason why a peer has left
+constexpr std::size_t kEndMax = 1024;          // bytes of the reason why a peer has left
+constexpr std::uint64_t kRanksMost = 1 << 16;  // of a test
 constexpr char kCma[] = "cma";
 
 std::string text_of(const wire::Bytes& bytes, std::size_t limit) {
@@ -53,7 +53,10 @@ Link::Sent Link::send(rpc::Message message, Limit limit) {
   return send(OutgoingMessage(std::move(message), cma_from_), limit, kind, bytes);
 }
 
-Link::Sent Link::send_leave(const std::string& why) { return send_own(kLeave, 0, why); }
+// The id of such a message is the cause's rank + 1; 0: there is none.
+Link::Sent Link::send_leave(const std::string& why, int because_of) {
+  return send_own(kLeave, static_cast<std::uint64_t>(because_of + 1), why);
+}
 
 Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string& text) {
   return send(OutgoingMessage::own(kind, id, text), Limit::None, kind, text.size());
@@ -171,6 +174,7 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   stream_ = std::move(stream);
   auto* const shm = dynamic_cast<ShmStream*>(stream_.get());
   peer_pid_.store(connection.peer_pid);
+  has_met_here_.store(connection.transport != "tcp");
   transport_ = std::move(connection.transport);
   channels_ = std::move(connection.channels);
   not_taken_ = std::move(connection.not_taken);
@@ -213,38 +217,6 @@ void Link::take_proof(const rpc::Message& message) {
                                   base::one_line(text_of(message.payload, kEndMax), kOfferTextMax)});
 }
 
-bool Link::end(State state, Error why) noexcept {
-  const int met = peer_pid_.load(), pid = met != 0 ? met : pid_in(address_);
-  why.with_cause(pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id()));
-  const std::lock_guard lock(writing_);
-  return end_locked(state, why);
-}
-
-void Link::dismiss(const Error& why) noexcept {
-  const std::lock_guard lock(writing_);
-  is_end_told_ = true;
-  end_locked(State::Left, why);
-}
-
-bool Link::end_locked(State state, const Error& why) noexcept {
-  if (why_) {
-    if (state == State::Lost) forget_kept();  // the peer had left before
-    return false;
-  }
-  why_ = why;
-  state_.store(state);
-  queued_bytes_ = 0, queued_ = 0;
-  has_queue_.store(false);
-  if (state == State::Lost) forget_kept();
-  return true;
-}
-
-std::optional<Error> Link::take_end() noexcept {
-  const std::lock_guard lock(writing_);
-  if (!why_ || std::exchange(is_end_told_, true)) return std::nullopt;
-  return why_;
-}
-
 void Link::drain(Delivery& delivery) noexcept {
   const std::lock_guard lock(reading_);
   if (stream_ == nullptr || is_closed_) return;
@@ -280,8 +252,7 @@ int Link::read(Delivery& delivery, int most) noexcept {
       handle(delivery, std::move(*arrived));
     }
   } catch (const Error& why) {
-    Error told(ErrorKind::Disconnected, peer_.name() + " is gone: " + why.text());
-    end(State::Lost, told);
+    end(State::Lost, gone(why.text()));
     return count + 1;
   } catch (const std::exception& why) {  // no memory for what the peer sends
     end(State::Lost, Error(ErrorKind::Disconnected, "what " + peer_.name() + " sends can't be taken: " + why.what()));
@@ -304,8 +275,10 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
     case kProved: return take_proof(arrived.message);
     case kLeave: {
       const std::string text = text_of(arrived.message.payload, kEndMax);
-      end(State::Left, Error(ErrorKind::Disconnected,
-                             peer_.name() + " has left: " + (text.empty() ? "it has closed its agent" : text)));
+      Error why(ErrorKind::Disconnected,
+                peer_.name() + " has left: " + (text.empty() ? "it has closed its agent" : text));
+      if (arrived.message.id - 1 < kRanksMost) why.with_cause(static_cast<int>(arrived.message.id - 1));
+      end(State::Left, std::move(why));
       return;
     }
     default:

@@ -81,8 +81,8 @@ class Link {
   bool has_room() const noexcept { return queued_bytes_ < kCallBytesMax && queued_ < kCallsMax; }
   // Begins connecting without a message. Returns true if the caller must start connecting to the peer.
   bool begin_meeting() noexcept;
-  // `why` is the reason shown by the peer; empty: none.
-  Sent send_leave(const std::string& why);
+  // Sends the reason shown by the peer and the rank that caused it; an empty `why` needs no reason.
+  Sent send_leave(const std::string& why, int because_of = -1);
   // Writes the queue. Returns true if it is empty afterwards.
   bool flush() noexcept;
   bool has_queue() const noexcept { return has_queue_.load(std::memory_order_acquire); }
@@ -94,6 +94,10 @@ class Link {
   // Ends the link because of `why`; returns false if it was over already. Lost: the end of the stream notifies the
   // peer, if it exists. A peer that was connected, or has died, is named as the cause.
   bool end(State state, Error why) noexcept;
+  // Returns the error of a link with a connection that has ended, or could not be made, with the peer's process; `why`
+  // is what the connection reports.
+  Error gone(const std::string& why) const;
+  Error unreachable(const std::string& why) const;
   // Ends the link at this side's request, so the end is not reported.
   void dismiss(const Error& why) noexcept;
   // Delivers what has arrived. Called before the link ends.
@@ -126,7 +130,6 @@ class Link {
   // Returns the reason of the link's end to the first caller that asks; nullopt otherwise.
   std::optional<Error> take_end() noexcept;
   void add_debug_info(std::map<std::string, std::string>& info) const;
-  int peer_pid() const noexcept { return peer_pid_.load(); }
 
  private:
   // Limits of the queue: bytes, including tensors, and calls.
@@ -149,6 +152,8 @@ class Link {
   void handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcept;
   void release(std::uint64_t number);
   void read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const;
+  int known_pid() const noexcept;  // 0: it is not known
+  bool has_died() const noexcept;
 
   const rpc::WorkerInfo peer_;
   const std::string address_;
@@ -159,7 +164,8 @@ class Link {
   std::atomic<int> unrung_{0};            // calls of owe_bell() since the last bell
   std::atomic<ShmStream*> shm_{nullptr};  // stream_, if it is a ShmStream
   std::atomic<int> peer_pid_{0};
-  std::atomic<std::size_t> cma_from_{0};  // bytes; 0: the peer reads nothing directly
+  std::atomic<bool> has_met_here_{false};  // over a transport that connects processes of one machine only
+  std::atomic<std::size_t> cma_from_{0};   // bytes; 0: the peer reads nothing directly
   Traffic in_, out_;
 
   // Guarded by writing_, which is taken after reading_.

@@ -277,7 +277,7 @@ void PipeAgent::connected(Connection connection) {
 void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) {
   const LinkPtr link = find(peer);
   if (link == nullptr) return;
-  link->end(Link::State::Lost, Error(ErrorKind::Disconnected, why.text()));
+  link->end(Link::State::Lost, link->unreachable(why.text()));
   reactor_->tell_end(*link);
 }
 
@@ -297,9 +297,7 @@ void PipeAgent::ended(WorkerId peer, const std::string& why) {
   const LinkPtr link = find(peer);
   if (link == nullptr || link->state() < Link::State::Up) return;  // the event belongs to a replaced peer
   link->drain(*reactor_);
-  link->end(Link::State::Lost,
-            Error(ErrorKind::Disconnected,
-                  link->peer().name() + " (process " + std::to_string(link->peer_pid()) + ") is gone: " + why));
+  link->end(Link::State::Lost, link->gone(why));
   reactor_->tell_end(*link);
 }
 
@@ -327,9 +325,10 @@ void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
   }
 }
 
-void PipeAgent::set_end(const std::string& why) noexcept {
+void PipeAgent::set_end(const std::string& why, int because_of) noexcept {
   const std::unique_lock lock(mutex_);
   end_ = why.substr(0, kEndMax);
+  end_because_of_ = because_of;
 }
 
 void PipeAgent::close(base::Nanoseconds limit) noexcept {
@@ -338,13 +337,15 @@ void PipeAgent::close(base::Nanoseconds limit) noexcept {
   const base::TimePoint deadline = base::deadline_after(limit);
   if (was_started && limit.count() > 0) flush_all(deadline);
   std::string end;
+  int because_of = -1;
   {
     const std::shared_lock lock(mutex_);
     end = end_;
+    because_of = end_because_of_;
   }
   for (const LinkPtr& each : links()) {
     try {
-      if (each->state() == Link::State::Up) each->send_leave(end), each->ring();
+      if (each->state() == Link::State::Up) each->send_leave(end, because_of), each->ring();
     } catch (const Error&) {  // the peer has left before
     }
   }

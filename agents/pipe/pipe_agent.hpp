@@ -43,7 +43,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   bool has_room(rpc::WorkerKey to) const noexcept override;
   void look_after(rpc::WorkerKey peer) noexcept override;
   std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
-  void set_end(const std::string& why) noexcept override;
+  void set_end(const std::string& why, int because_of) noexcept override;
   void close(base::Nanoseconds limit) noexcept override;
   std::map<std::string, std::string> debug_info() const override;
 
@@ -90,8 +90,9 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   std::atomic<bool> is_closed_{false};
   std::mutex publishing_;  // held from a change of links_ until the reactor has it; taken before mutex_
   mutable std::shared_mutex mutex_;
-  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, as is the next
+  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, as are the next two
   std::string end_;                    // reason reported to peers; empty: none
+  int end_because_of_ = -1;            // the rank that caused it; -1: none is known
 };
 
 }  // namespace distrun::agents::pipe

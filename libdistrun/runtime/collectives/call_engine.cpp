@@ -9,6 +9,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/checks.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
+#include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/collectives/profiled_call.hpp>
 #include <distrun/runtime/collectives/shm/exchange_failure.hpp>
 #include <distrun/runtime/core/tracing.hpp>
@@ -117,9 +118,10 @@ base::TimePoint CallEngine::deadline(const CallOptions& options) const {
   return base::deadline_after(options.timeout.value_or(timeout_));
 }
 
-void CallEngine::end(Leaving how, const std::string& why) {
+void CallEngine::end(Leaving how, const std::string& why, int because_of) {
   {
     const std::lock_guard lock(mutex_);
+    if (over_.empty()) over_because_of_ = because_of;
     if (over_.empty()) over_ = why;
   }
   backend_->leave(how, why);
@@ -167,8 +169,10 @@ void CallEngine::refuse_if_over(Location site) const {
 }
 
 Error CallEngine::over(const std::string& why, Location site) const {
-  return {ErrorKind::Cancelled, "DistBackendError",
-          "group " + info_.name + " is of no use any more: " + why + "; a new group works", site};
+  Error error(ErrorKind::Cancelled, "DistBackendError",
+              "group " + info_.name + " is of no use any more: " + why + "; a new group works", site);
+  const std::lock_guard lock(mutex_);
+  return error.with_cause(over_because_of_);
 }
 
 void CallEngine::note_end(const std::shared_ptr<future::FutureState>& state, const std::exception_ptr& error) {
@@ -212,7 +216,7 @@ void CallEngine::run(Job& job) {
     note(job);
     backend_->run(job.call);
   } catch (const std::exception& error) {
-    end(Leaving::GaveUp, error.what());
+    end(Leaving::GaveUp, error.what(), cause_of(error));
     throw;
   }
   if (job.unpack) job.unpack();
@@ -286,7 +290,7 @@ Work CallEngine::put_on_stream(const std::shared_ptr<Job>& job, const CallOption
     }
     put = gpus_->put({call, gpu, touched, behind, options.async});
   } catch (const std::exception& error) {
-    end(Leaving::GaveUp, error.what());
+    end(Leaving::GaveUp, error.what(), cause_of(error));
     throw;
   }
   const Work work(call.kind, call.number, job->results, std::move(put), call.root);

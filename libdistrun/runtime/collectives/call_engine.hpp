@@ -67,7 +67,8 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   void leave();
   // Waits for the calls that were started, for some seconds at most. The group stays open.
   void settle();
-  void end(Leaving how, const std::string& why);
+  // `because_of`: the rank from which that follows.
+  void end(Leaving how, const std::string& why, int because_of = -1);
   std::uint64_t calls() const;
 
  private:
@@ -92,6 +93,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::string over_;                               // why no call can be made any more
+  int over_because_of_ = -1;                       // the rank from which that follows; -1: none
   std::shared_ptr<future::FutureState> ended_by_;  // that nobody may have looked at; null: it was none
   mutable std::mutex putting_;
   std::uint64_t put_ = 0;  // collectives, on streams; guarded by putting_, which is held while one is put

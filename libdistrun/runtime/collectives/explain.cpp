@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rank_list.hpp>
-#include <distrun/common/board/describe.hpp>
-#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 
 namespace distrun::collectives {
 
@@ -31,15 +29,9 @@ std::string ranks_text(const GroupInfo& group, const std::vector<int>& places) {
 }
 
 std::string what_they_do(const GroupInfo& group, const std::vector<int>& places) {
-  const core::RankLine* line = core::rank_state().line();
-  std::string text;
-  for (const int place : places) {
-    const int rank = group.ranks[static_cast<std::size_t>(place)];
-    const std::optional<board::Shown> shown = line != nullptr ? line->look_at(rank) : std::nullopt;
-    const std::string what = shown ? board::doing(*shown) : "";
-    text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank) + (what.empty() ? "" : " (" + what + ")");
-  }
-  return text;
+  std::vector<int> ranks;
+  for (const int place : places) ranks.push_back(group.ranks[static_cast<std::size_t>(place)]);
+  return core::what_they_do(ranks);
 }
 
 std::string thrown_text(const std::exception_ptr& error) {
@@ -60,6 +52,11 @@ bool is_of_kind(const std::exception_ptr& error, ErrorKind kind) {
   } catch (...) {
     return false;
   }
+}
+
+int cause_of(const std::exception& error) noexcept {
+  const auto* const own = dynamic_cast<const Error*>(&error);
+  return own != nullptr ? own->because_of() : -1;
 }
 
 void throw_timeout(const GroupInfo& group, const Call& call, base::TimePoint begin, const std::vector<int>& missing) {

@@ -23,6 +23,9 @@ std::string ranks_text(const GroupInfo& group, const std::vector<int>& places);
 std::string thrown_text(const std::exception_ptr& error);
 bool is_of_kind(const std::exception_ptr& error, ErrorKind kind);
 
+// The rank from which an error follows; -1: none is known.
+int cause_of(const std::exception& error) noexcept;
+
 // Error{Timeout, "DistBackendError"}: "all_reduce number 7 of group world has timed out after 30 s: it waits for rank 2
 // (...)".
 [[noreturn]] void throw_timeout(const GroupInfo& group, const Call& call, base::TimePoint begin,

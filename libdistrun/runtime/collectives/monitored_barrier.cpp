@@ -1,11 +1,13 @@
 #include <distrun/runtime/collectives/monitored_barrier.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
 #include <distrun/runtime/tensor/core/empty.hpp>
 
 namespace distrun::collectives {
@@ -21,6 +23,27 @@ struct Tags {
 };
 
 Tensor nothing() { return tensor::empty({0}, {DType::U8}); }
+
+// What rank 0 answers to those who have come: they may go, or the barrier is in vain, since a rank has died.
+struct Answer {
+  std::int32_t because_of = -1;
+  char why[508] = {};  // ended by 0; empty: go
+};
+
+Tensor tensor_of(const Answer& answer) {
+  const Tensor bytes = tensor::empty({sizeof answer}, {DType::U8});
+  std::memcpy(bytes.data(), &answer, sizeof answer);
+  return bytes;
+}
+
+Answer answer_in(const Tensor& bytes) {
+  Answer answer;
+  std::memcpy(&answer, bytes.data(), sizeof answer);
+  answer.why[sizeof answer.why - 1] = '\0';
+  return answer;
+}
+
+Tensor go() { return tensor_of(Answer()); }
 
 std::string ms_text(base::Nanoseconds timeout) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()) + " ms";
@@ -49,6 +72,21 @@ bool has_come(ProcessGroup& group, int place, const Tags& tags, base::TimePoint 
   }
 }
 
+// Those who have come, or come later, would wait in vain: a rank that has died comes to no barrier.
+void tell_all(ProcessGroup& group, const Tags& tags, const base::PeerFailed& failed, base::Location site) {
+  constexpr base::Nanoseconds kPatience = std::chrono::milliseconds(100);  // with each: most have room for a message
+  Answer answer;
+  answer.because_of = failed.rank();
+  std::strncpy(answer.why, failed.what(), sizeof answer.why - 1);
+  for (int place = 1; place < group.size(); ++place) {
+    try {
+      group.send(tensor_of(answer), place, tags.go, {.timeout = kPatience}, site);
+    } catch (const Error&) {
+      continue;  // it has died, or does not read its messages
+    }
+  }
+}
+
 void gather_all(ProcessGroup& group, const Tags& tags, base::Nanoseconds timeout, bool wait_all_ranks,
                 base::Location site) {
   const base::TimePoint deadline = base::deadline_after(timeout);
@@ -59,18 +97,31 @@ void gather_all(ProcessGroup& group, const Tags& tags, base::Nanoseconds timeout
     if (!wait_all_ranks) break;
   }
   if (!missing.empty()) throw_missing(group, missing, timeout, site);
-  for (int place = 1; place < group.size(); ++place) group.send(nothing(), place, tags.go, {}, site);
+  for (int place = 1; place < group.size(); ++place) group.send(go(), place, tags.go, {}, site);
+}
+
+void hear_answer(ProcessGroup& group, const Tags& tags, base::Nanoseconds timeout, base::Location site) {
+  const Tensor bytes = go();
+  group.receive(bytes, 0, tags.go, {.timeout = timeout}, site);
+  const Answer answer = answer_in(bytes);
+  if (answer.why[0] != '\0') throw base::PeerFailed(base::printable(answer.why), answer.because_of, site);
+}
+
+// Rank 0 knows who is faulty, unless the error says it.
+std::string reached_text(const std::string& rank, const Error& error, int first) {
+  const bool is_known = error.because_of() >= 0 && error.because_of() != first;
+  return "Rank " + rank + " successfully reached monitoredBarrier, but received errors while waiting to be unblocked " +
+         "by rank 0" + (is_known ? "" : ". Please check rank 0 logs for faulty rank");
 }
 
 void wait_to_go(ProcessGroup& group, const Tags& tags, base::Nanoseconds timeout, base::Location site) {
   const std::string rank = std::to_string(group.ranks()[static_cast<std::size_t>(group.rank())]);
-  group.send(nothing(), 0, tags.come, {.timeout = timeout}, site);
   try {
-    group.receive(nothing(), 0, tags.go, {.timeout = timeout}, site);
+    group.send(nothing(), 0, tags.come, {.timeout = timeout}, site);
+    hear_answer(group, tags, timeout, site);
   } catch (Error& error) {
     if (error.kind() != ErrorKind::Timeout) {
-      error.while_doing("Rank " + rank + " successfully reached monitoredBarrier, but received errors while " +
-                        "waiting to be unblocked by rank 0. Please check rank 0 logs for faulty rank");
+      error.while_doing(reached_text(rank, error, group.ranks().front()));
       throw;
     }
     throw Error(
@@ -92,10 +143,12 @@ void monitored_barrier(ProcessGroup& group, std::optional<base::Nanoseconds> tim
   }
   const base::Nanoseconds bound = timeout.value_or(group.timeout());
   const Tags tags(group.next_monitored_barrier());
-  if (group.rank() == 0) {
+  if (group.rank() != 0) return wait_to_go(group, tags, bound, site);
+  try {
     gather_all(group, tags, bound, wait_all_ranks, site);
-  } else {
-    wait_to_go(group, tags, bound, site);
+  } catch (const base::PeerFailed& failed) {
+    tell_all(group, tags, failed, site);
+    throw;
   }
 }
 

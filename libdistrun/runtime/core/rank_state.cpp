@@ -99,6 +99,8 @@ bool thread_is_ending(const std::filesystem::path& task) {
   return found != 1 || (flags & kExiting) != 0;
 }
 
+}  // namespace
+
 // The descriptors of a process are closed once all of its threads are ending, some time before it is dead.
 bool is_ending(int pid) noexcept {
   if (!is_alive(pid)) return true;
@@ -109,8 +111,6 @@ bool is_ending(int pid) noexcept {
     return !is_alive(pid);  // it may be gone by now
   }
 }
-
-}  // namespace
 
 int rank_of_peer(int id, int pid) noexcept {
   const RankLine* const line = rank_state().line();

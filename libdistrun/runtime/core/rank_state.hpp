@@ -141,6 +141,8 @@ RankState& rank_state() noexcept;
 int rank_of_peer(int id, int pid) noexcept;
 // `rank`, if it shows itself and its process has ended; else -1.
 int rank_of_dead(int rank) noexcept;
+// Whether a process of this machine has ended, or is about to: its descriptors are closed some time before it has.
+bool is_ending(int pid) noexcept;
 // The process's, whoever asks.
 RankState& process_rank_state() noexcept;
 

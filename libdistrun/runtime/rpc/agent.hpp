@@ -88,9 +88,9 @@ class Agent {
   // Returns null if messages move without help of waiting threads.
   virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;
 
-  // Sets the reason that peers report when this worker leaves: "worker1 has left: ...". Call it before close(). At most
-  // 1 KiB is sent; an agent may ignore it.
-  virtual void set_end(const std::string& /*why*/) noexcept {}
+  // Sets the reason that peers report when this worker leaves: "worker1 has left: ...", and the rank from which that
+  // follows (-1: its own). Call it before close(). At most 1 KiB is sent; an agent may ignore it.
+  virtual void set_end(const std::string& /*why*/, int /*because_of*/) noexcept {}
   // Delivers what was sent before, for at most `limit`, and reports to the peers that this worker leaves. Afterwards
   // nothing is received, and the agent has no thread any more. Idempotent.
   virtual void close(base::Nanoseconds limit) noexcept = 0;

@@ -65,11 +65,14 @@ Reply FileStore::run(const Request& request, base::TimePoint deadline, Location 
   std::string name;
   core::PollingWait wait(wait_for(request, name, site), deadline);
   base::Nanoseconds rest = kFirstRest;
+  AwaitedDeaths deaths;
   for (;;) {
     const core::WaitEnd end = wait.rest(rest);
+    const auto death = deaths.find();
     reply = shared_->try_run(request);
     if (reply && reply->is_ready) return *reply;
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
+    if (death) throw_awaited_death("waiting for the key " + name, *death, site);
     if (end == core::WaitEnd::Timeout)
       throw reply ? shared_->timeout(deadline - begin, request, site) : locked(deadline - begin, site);
     if (reply) rest = std::min(2 * rest, kLastRest);  // else whoever holds the lock is about to give it back

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
@@ -35,7 +37,6 @@ int left_ms(base::TimePoint deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(ms, 0, 1 << 30));
 }
 
-const std::string kGone = "its server is gone";
 bool is_end(int number) { return number == EPIPE || number == ECONNRESET; }
 
 bool is_of_nobody(int number) { return number == ECONNREFUSED || number == ECONNRESET || number == ETIMEDOUT; }
@@ -43,19 +44,19 @@ bool is_of_nobody(int number) { return number == ECONNREFUSED || number == ECONN
 }  // namespace
 
 TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
-                 Unserved unserved)
-    : host_(host), port_(port), splitter_(wire::kProtocol<StoreFrame>) {
+                 Unserved unserved, ServerProcess server)
+    : host_(host), port_(port), splitter_(wire::kProtocol<StoreFrame>), server_(server) {
   const base::TimePoint begin = base::system_clock().now();
   base::Nanoseconds rest = kRetryFirstRest;
   while (!try_connect(deadline, give_up)) {
-    if (unserved == Unserved::Gone) lose(kGone);
+    if (unserved == Unserved::Gone) lose(gone_text());
     const base::TimePoint now = base::system_clock().now();
     pollfd entry{give_up, POLLIN, 0};
     if (::poll(&entry, 1, left_ms(std::min(deadline, now + rest))) > 0) lose(kFailedMeanwhile);
     if (now >= deadline) {
-      throw Error(
-          ErrorKind::Timeout, "DistStoreError",
-          "nobody serves a store at " + place_of(host_, port_) + ": tried for " + human_timeout(deadline - begin));
+      throw Error(ErrorKind::Timeout, "DistStoreError",
+                  "nobody serves a store at " + place_of(host_, port_) + ": tried for " +
+                      human_timeout(deadline - begin) + awaited_text());
     }
     rest = std::min(2 * rest, kRetryLastRest);
   }
@@ -100,7 +101,7 @@ void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
   if (hear(1, patience, give_up, kClosed)[0] != kWelcome) lose("it refuses this client's proof of the secret");
   std::int32_t pid = 0;
   std::memcpy(&pid, hear(sizeof pid, patience, give_up, kClosed).data(), sizeof pid);
-  server_rank_ = core::rank_of_peer(-1, pid);
+  server_ = {core::rank_of_peer(-1, pid), pid};
 }
 
 void TcpLine::check_magic(std::string_view magic) const {
@@ -149,7 +150,7 @@ void TcpLine::send(const wire::Bytes& packed, int give_up) {
     } else if (errno == EAGAIN) {
       if (wait(POLLOUT, base::TimePoint::max(), give_up) != Ready::Yes) lose(kFailedMeanwhile);
     } else if (errno != EINTR) {
-      lose(is_end(errno) ? kGone : base::errno_text(errno));
+      lose(is_end(errno) ? gone_text() : base::errno_text(errno));
     }
   }
 }
@@ -161,13 +162,24 @@ std::optional<wire::Frame> TcpLine::receive(TimePoint deadline, int give_up) {
     std::byte part[64 * 1024];
     const ssize_t count = ::recv(socket_.get(), part, sizeof part, 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (count <= 0) lose(count == 0 || is_end(errno) ? kGone : base::errno_text(errno));
+    if (count <= 0) lose(count == 0 || is_end(errno) ? gone_text() : base::errno_text(errno));
     splitter_.feed(wire::view_of(part, static_cast<std::size_t>(count)));
   }
 }
 
+std::string TcpLine::gone_text() const {
+  if (server_.pid == 0 || server_.pid == ::getpid()) return "its server is gone";
+  const std::string process = "process " + std::to_string(server_.pid);
+  if (server_.rank < 0) return "its server, " + process + ", is gone";
+  return "its server, rank " + std::to_string(server_.rank) + " (" + process + "), is gone";
+}
+
+// A rank that serves a store and goes on has mostly closed it because of another one that has died.
 void TcpLine::lose(const std::string& why) const {
-  throw Error(ErrorKind::Disconnected, "the store at " + place_of(host_, port_) + ": " + why).with_cause(server_rank_);
+  Error error(ErrorKind::Disconnected, "the store at " + place_of(host_, port_) + ": " + why);
+  const auto dead = server_.rank >= 0 && !core::death_of(server_.rank) ? core::first_death() : std::nullopt;
+  if (dead) error = Error(ErrorKind::Disconnected, error.text() + "; before that, " + core::text_of(*dead));
+  throw error.with_cause(dead ? dead->rank : server_.rank);
 }
 
 }  // namespace distrun::stores

@@ -11,6 +11,12 @@
 
 namespace distrun::stores {
 
+// A store's server, as it has said.
+struct ServerProcess {
+  int rank = -1;  // of the test; -1: it is none of its ranks
+  int pid = 0;    // 0: it has not been reached yet
+};
+
 class TcpLine {
  public:
   // `give_up` is readable when whoever waits must not any longer; -1: never.
@@ -22,14 +28,15 @@ class TcpLine {
     Gone,   // it has been there: throws Error{Disconnected}
   };
   // Connects, and proves that it knows the secret to a server that has proved it. Throws as TcpStore's constructor.
+  // `server`: the one that has been there.
   TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
-          Unserved unserved = Unserved::Early);
+          Unserved unserved = Unserved::Early, ServerProcess server = {});
 
   // Throws Error{Disconnected} if the server is gone, with its rank as the cause.
   void send(const wire::Bytes& packed, int give_up);
   // The next frame. Nothing: `give_up`, or the deadline. Throws Error{Disconnected} as send().
   std::optional<wire::Frame> receive(TimePoint deadline, int give_up);
-  int server_rank() const noexcept { return server_rank_; }
+  const ServerProcess& server() const noexcept { return server_; }
 
  private:
   enum class Ready { Yes, GaveUp, Late };
@@ -40,13 +47,14 @@ class TcpLine {
   void say(std::string_view bytes) const;
   std::string hear(std::size_t size, TimePoint deadline, int give_up, const char* if_closed) const;
   Ready wait(short events, TimePoint deadline, int give_up) const;
+  std::string gone_text() const;
   [[noreturn]] void lose(const std::string& why) const;
 
   const std::string host_;
   const std::uint16_t port_;
   base::Fd socket_;
   wire::FrameSplitter splitter_;
-  int server_rank_ = -1;  // of the test; -1: the server is none of its ranks
+  ServerProcess server_;
 };
 
 }  // namespace distrun::stores

@@ -15,6 +15,7 @@
 #include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/store/store_server.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_line.hpp>
@@ -67,7 +68,7 @@ class TcpStore::Impl {
     if (options.is_server) server_.emplace(host_, options.port, secret_);
     port_ = server_ ? server_->port() : options.port;
     std::unique_ptr<TcpLine> first = connect(base::deadline_after(options.timeout), TcpLine::Unserved::Early);
-    server_rank_ = first->server_rank();
+    server_process_ = first->server();
     rest(std::move(first));
   }
   ~Impl() { stop_watching(); }
@@ -93,15 +94,17 @@ class TcpStore::Impl {
     const core::Wait wait(info, deadline);
     const FailureSignal failure;
     try {
-      return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd(), unserved);
+      return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd(), unserved, server_process_);
     } catch (Error& error) {
       if (core::rank_state().has_failed_peer()) core::throw_peer_failed("connecting to a store");
-      error.with_cause(server_rank_);
+      error.with_cause(server_process_.rank);
       throw;
     }
   }
   std::unique_ptr<TcpLine> take_line(TimePoint deadline);
   void rest(std::unique_ptr<TcpLine> line);
+  static std::optional<wire::Frame> receive(TcpLine& line, const std::string& key, TimePoint deadline, int give_up,
+                                            Location site);
   std::optional<wire::Frame> ask(TcpLine& line, const Request& request, TimePoint deadline, Location site);
   void begin_watching(TimePoint deadline);
   void follow_changes();
@@ -113,7 +116,7 @@ class TcpStore::Impl {
   const base::ProcessMark mark_;
   std::optional<StoreServer> server_;
   std::uint16_t port_ = 0;
-  int server_rank_ = -1;  // of the test, once it has been reached
+  ServerProcess server_process_;  // once it has been reached
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::unique_ptr<TcpLine>> resting_;
@@ -159,10 +162,21 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
   const core::Wait wait(wait_for(request, name, site), deadline);
   const FailureSignal failure;
   line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(deadline).count(), request}), failure.fd());
-  auto frame = line.receive(base::deadline_after(kGrace, deadline), failure.fd());
+  auto frame = receive(line, name, base::deadline_after(kGrace, deadline), failure.fd(), site);
   if (frame) return frame;
   line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), -1);
   return line.receive(base::system_clock().now() + kGrace, -1);
+}
+
+// Nothing: as TcpLine::receive(). Throws base::PeerFailed if a rank has died that is to bring the key.
+std::optional<wire::Frame> TcpStore::Impl::receive(TcpLine& line, const std::string& key, TimePoint deadline,
+                                                   int give_up, Location site) {
+  for (AwaitedDeaths deaths;;) {
+    const auto death = deaths.find();  // what it wrote before may still be on its way
+    if (auto frame = line.receive(deaths.next(deadline), give_up)) return frame;
+    if (death) throw_awaited_death("waiting for the key " + key, *death, site);
+    if (core::rank_state().has_failed_peer() || base::system_clock().now() >= deadline) return std::nullopt;
+  }
 }
 
 Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
@@ -173,13 +187,14 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
   if (!frame) {
     throw Error(ErrorKind::Timeout, "DistStoreError",
                 doing + ": the server of the store, at " + place_of(host_, port_) + ", does not answer", site)
-        .with_cause(server_rank_);
+        .with_cause(server_process_.rank);
   }
   rest(std::move(line));
   if (frame->is(StoreFrame::Answer)) return wire::decode<Answer>(wire::view_of(frame->payload)).reply;
   const auto refusal = wire::decode<Refusal>(wire::view_of(frame->payload));
   if (refusal.kind == ErrorKind::Cancelled) core::throw_peer_failed(doing, site);
-  throw Error(refusal.kind, refusal.type, refusal.text, site);
+  throw Error(refusal.kind, refusal.type, refusal.text + (refusal.kind == ErrorKind::Timeout ? awaited_text() : ""),
+              site);
 }
 
 // Ends when the server has said that it tells of changes.
@@ -200,7 +215,7 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   if (end == core::WaitEnd::Timeout || lost_) {
     throw Error(ErrorKind::Disconnected,
                 "watching the key " + key + ": the server of the store, at " + place_of(host_, port_) + ", is gone")
-        .with_cause(server_rank_);
+        .with_cause(server_process_.rank);
   }
 }
 
@@ -269,6 +284,19 @@ Reply TcpStore::run(const Request& request, TimePoint deadline, Location site) {
   return impl_->run(request, deadline, site);
 }
 
+namespace {
+
+// For the text of a timeout: clients are mostly ranks, and one that has died does not come. Empty: none has.
+std::string dead_text(int world_size) {
+  std::string text;
+  for (int rank = 0; rank < world_size; ++rank) {
+    if (const auto death = core::death_of(rank)) text += (text.empty() ? " " : "; ") + core::text_of(*death);
+  }
+  return text;
+}
+
+}  // namespace
+
 void TcpStore::wait_for_workers(int world_size) {
   const TimePoint begin = base::system_clock().now();
   const TimePoint deadline = begin + timeout();
@@ -282,7 +310,8 @@ void TcpStore::wait_for_workers(int world_size) {
     if (end == core::WaitEnd::Timeout) {
       throw Error(ErrorKind::Timeout, "DistStoreError",
                   "Timed out after " + human_timeout(timeout()) + " waiting for clients. " + std::to_string(come) +
-                      "/" + std::to_string(world_size) + " clients joined." + impl_->refusals());
+                      "/" + std::to_string(world_size) + " clients joined." + impl_->refusals() +
+                      dead_text(world_size));
     }
   }
 }

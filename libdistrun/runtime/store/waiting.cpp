@@ -1,5 +1,6 @@
 #include <distrun/runtime/store/waiting.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/runtime/store/awaited_ranks.hpp>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr base::Nanoseconds kRounded = std::chrono::milliseconds(1);  // longer ones, to whole milliseconds
 
-thread_local const std::vector<int>* awaited_ranks = nullptr;
+thread_local const AwaitedRanks* awaited_ranks = nullptr;
 
 }  // namespace
 
@@ -18,10 +19,45 @@ std::string human_timeout(base::Nanoseconds timeout) {
   return base::human(timeout < kRounded ? timeout : std::chrono::ceil<base::Milliseconds>(timeout));
 }
 
-AwaitedRanks::AwaitedRanks(std::vector<int> ranks) noexcept
-    : ranks_(std::move(ranks)), outer_(std::exchange(awaited_ranks, &ranks_)) {}
+AwaitedRanks::AwaitedRanks(std::vector<int> ranks, std::vector<int> fatal) noexcept
+    : ranks_(std::move(ranks)), fatal_(std::move(fatal)), outer_(std::exchange(awaited_ranks, this)) {}
 AwaitedRanks::~AwaitedRanks() { awaited_ranks = outer_; }
-const std::vector<int>* AwaitedRanks::current() noexcept { return awaited_ranks; }
+const AwaitedRanks* AwaitedRanks::current() noexcept { return awaited_ranks; }
+
+// Not at once: a key that is there comes within that.
+AwaitedDeaths::AwaitedDeaths() noexcept : next_(base::system_clock().now() + kLook) {}
+
+bool AwaitedDeaths::may_look() noexcept {
+  const AwaitedRanks* const awaited = AwaitedRanks::current();
+  if (awaited == nullptr || awaited->fatal().empty() || core::rank_state().line() == nullptr) return false;
+  const base::TimePoint now = base::system_clock().now();
+  if (now < next_) return false;
+  next_ = now + kLook;
+  return true;
+}
+
+std::optional<core::Death> AwaitedDeaths::find() {
+  if (!may_look()) return std::nullopt;
+  for (const int rank : AwaitedRanks::current()->fatal()) {
+    if (const auto death = core::death_of(rank)) return death;
+  }
+  return std::nullopt;
+}
+
+base::TimePoint AwaitedDeaths::next(base::TimePoint deadline) const noexcept {
+  const AwaitedRanks* const awaited = AwaitedRanks::current();
+  const bool looks = awaited != nullptr && !awaited->fatal().empty() && core::rank_state().line() != nullptr;
+  return looks ? std::min(deadline, next_) : deadline;
+}
+
+void throw_awaited_death(std::string_view doing, const core::Death& death, base::Location site) {
+  throw base::PeerFailed(std::string(doing) + ": " + core::text_of(death), death.rank, site);
+}
+
+std::string awaited_text() {
+  const AwaitedRanks* const awaited = AwaitedRanks::current();
+  return awaited == nullptr || awaited->ranks().empty() ? "" : "; from " + core::what_they_do(awaited->ranks());
+}
 
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site) {
   name = request.keys.empty() ? name_of(request.op) : request.keys[0];
@@ -30,9 +66,9 @@ board::WaitInfo wait_for(const Request& request, std::string& name, base::Locati
   info.kind = board::WaitKind::StoreGet;
   info.name = name;
   info.site = site;
-  if (const std::vector<int>* const ranks = AwaitedRanks::current()) {
+  if (const AwaitedRanks* const awaited = AwaitedRanks::current()) {
     info.rule = board::PeerRule::All;
-    for (const int rank : *ranks) info.peers.add(rank);
+    for (const int rank : awaited->ranks()) info.peers.add(rank);
   }
   return info;
 }
@@ -42,8 +78,8 @@ Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& m
   std::string keys;
   for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) keys += (i == 0 ? "" : ", ") + missing[i];
   if (missing.size() > kNamed) keys += " and " + std::to_string(missing.size() - kNamed) + " more";
-  return Error(ErrorKind::Timeout, "DistStoreError", "wait timeout after " + human_timeout(timeout) + ", keys: " + keys,
-               site);
+  return Error(ErrorKind::Timeout, "DistStoreError",
+               "wait timeout after " + human_timeout(timeout) + ", keys: " + keys + awaited_text(), site);
 }
 
 }  // namespace distrun::stores

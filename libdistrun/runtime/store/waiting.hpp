@@ -1,9 +1,12 @@
 #pragma once
 // What waits for keys show, and say when they end without them.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/store/request.hpp>
 
@@ -12,6 +15,26 @@ namespace distrun::stores {
 // Shows the first of the keys, and who is to write them (awaited_ranks.hpp); `name` is kept by the caller while the
 // wait lasts.
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
+
+// Looks now and then whether a rank that the calling thread waits for has died (AwaitedRanks::fatal()). Of a wait.
+class AwaitedDeaths {
+ public:
+  AwaitedDeaths() noexcept;
+  // Returns nothing also if it is too early to look again. Whoever gets a death looks once more for what it waits for.
+  std::optional<core::Death> find();
+  // Returns when to look next; the deadline if there is nothing to look for.
+  base::TimePoint next(base::TimePoint deadline) const noexcept;
+
+ private:
+  static constexpr base::Nanoseconds kLook = std::chrono::milliseconds(50);
+  bool may_look() noexcept;
+
+  base::TimePoint next_;
+};
+// Throws base::PeerFailed: "waiting for the key a: rank 2 is gone: its process 4711 has ended".
+[[noreturn]] void throw_awaited_death(std::string_view doing, const core::Death& death, base::Location site);
+// Returns "; from rank 2 (its process 4711 has ended)", for a timeout; empty: nobody has said who is to write the keys.
+std::string awaited_text();
 
 // Returns a timeout as the caller gave it: "300 s".
 std::string human_timeout(base::Nanoseconds timeout);

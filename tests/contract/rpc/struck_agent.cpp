@@ -36,8 +36,10 @@ class StruckAgent final : public Agent, private Receiver {
     reach(Step::Send);
     agent_->send(to, std::move(message), urgency);
   }
+  bool has_room(WorkerKey to) const noexcept override { return agent_->has_room(to); }
+  void look_after(WorkerKey peer) noexcept override { agent_->look_after(peer); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return agent_->progress(); }
-  void set_end(const std::string& why) noexcept override { agent_->set_end(why); }
+  void set_end(const std::string& why, int because_of) noexcept override { agent_->set_end(why, because_of); }
   void close(base::Nanoseconds limit) noexcept override { agent_->close(limit); }
   std::map<std::string, std::string> debug_info() const override { return agent_->debug_info(); }
 

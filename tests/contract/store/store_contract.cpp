@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -191,6 +193,18 @@ TEST_CASE("a wait names the ranks that its thread has said are to write the keys
   for (int each = 0; each < 5; ++each) CHECK(named.peers.has(each) == (each == 1 || each == 3));
   CHECK_THROWS_AS(store->wait({"never"}, 20ms), Error);
   CHECK(rank.line.begun.back().info.rule == board::PeerRule::None);
+}
+
+TEST_CASE("a wait that times out says what the ranks do that were to write the keys") {
+  FakeRank rank;
+  constexpr int kNoProcess = 1 << 22;  // one more than there can be
+  rank.line.pids = {{1, kNoProcess}, {3, ::getpid()}};
+  const auto table = make_subject();
+  const auto store = table->open();
+  const stores::AwaitedRanks awaited({1, 3});
+  CHECK_THROWS_WITH(store->wait({"never"}, 20ms),
+                    Catch::StartsWith("wait timeout after 20.0 ms, keys: " + table->prefix() + "never") &&
+                        Catch::EndsWith("; from rank 1 (its process 4194304 has ended), rank 3"));
 }
 
 TEST_CASE("whatever brings a key ends a wait for it") {

@@ -165,7 +165,8 @@ TEST_CASE("a stream that makes no sense is the end of its link") {
   own.stream->bytes.assign(200, std::byte{'x'});
   CHECK(own.link.read(own.mailbox, 100) == 1);
   CHECK(own.link.state() == Link::State::Lost);
-  CHECK(end_of(own.link) == "worker2 is gone: a message of the pipe is broken: it does not begin with its mark");
+  CHECK(end_of(own.link) ==
+        "worker2 (process 1) is gone: a message of the pipe is broken: it does not begin with its mark");
   CHECK(own.link.read(own.mailbox, 100) == 0);
 }
 

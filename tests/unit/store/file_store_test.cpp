@@ -11,11 +11,13 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/log_format.hpp>
 
 #include "support/process.hpp"
 #include "support/scratch.hpp"
+#include "unit/core/fake_rank_line.hpp"
 #include "unit/support/limits.hpp"
 
 namespace distrun::stores {
@@ -58,6 +60,18 @@ class Adder {
   base::FdPair done_;
   pid_t pid_;
 };
+
+TEST_CASE("a wait for a rank that it can't do without ends when that rank has died, unless its key is there") {
+  const Scratch folder;
+  testing::FakeRank rank;
+  rank.line.pids = {{1, 1 << 22}};  // one more process than there can be
+  FileStore store(in(folder));
+  const AwaitedRanks awaited({1}, {1});
+  CHECK_THROWS_WITH(store.wait({"never"}, std::chrono::seconds(30)),
+                    "waiting for the key never: rank 1 is gone: its process 4194304 has ended");
+  store.set("there", "before it died");
+  CHECK(store.get("there") == "before it died");
+}
 
 TEST_CASE("what a dead writer has left half written is not there, and the next one goes on") {
   const Scratch folder;

@@ -9,6 +9,7 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
@@ -130,6 +131,29 @@ TEST_CASE("a server that ends is an error at every client at once") {
   server.reset();
   threads.clear();
   CHECK(lost == kClients);
+}
+
+TEST_CASE("a wait for a rank that it can't do without ends when that rank has died, by its name") {
+  constexpr int kNoProcess = 1 << 22;  // one more than there can be
+  TcpStore server("localhost", server_options());
+  FakeRank rank;
+  rank.line.pids = {{0, ::getpid()}, {1, kNoProcess}};
+  const AwaitedRanks awaited({1}, {1});
+  const Error error = error_of([&] { server.wait({"never"}, 30s); });
+  CHECK(error.text() == "waiting for the key never: rank 1 is gone: its process 4194304 has ended");
+  CHECK(error.because_of() == 1);
+  server.set("there", "before it died");
+  CHECK(server.get("there") == "before it died");
+}
+
+TEST_CASE("a server that waits in vain for clients says which ranks have died") {
+  FakeRank rank;
+  rank.line.pids = {{0, ::getpid()}, {1, 1 << 22}};
+  TcpStoreOptions options = server_options();
+  options.world_size = 2;
+  options.timeout = 20ms;
+  CHECK_THROWS_WITH(TcpStore("localhost", options),
+                    Catch::EndsWith("1/2 clients joined. rank 1 is gone: its process 4194304 has ended"));
 }
 
 TEST_CASE("clients may come before their server") {

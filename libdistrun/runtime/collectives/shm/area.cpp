@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::collectives::shm {
@@ -72,7 +73,8 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
 // Until the first rank has told it; the store may have more patience.
 std::string wait_for_address(Store& store, const GroupInfo& group, base::TimePoint deadline) {
   const base::TimePoint begin = base::system_clock().now();
-  const stores::AwaitedRanks shown({group.ranks.front()});
+  const std::vector<int> first{group.ranks.front()};
+  const stores::AwaitedRanks shown(first, core::are_all_ranks(group.ranks.size()) ? first : std::vector<int>());
   try {
     store.wait({kKey}, std::min(std::max(deadline - begin, base::Nanoseconds::zero()), store.timeout()));
   } catch (const Error& error) {
@@ -113,6 +115,23 @@ int Area::pid_of(int rank) const noexcept {
   if (pid != 0) return pid;
   const int shown = seat(rank).pid.load();
   return known.compare_exchange_strong(pid, shown) ? shown : pid;
+}
+
+void Area::blame(Cause cause) const noexcept {
+  if (cause.rank < 0) return;
+  std::uint64_t none = 0;
+  head().cause.compare_exchange_strong(
+      none, (static_cast<std::uint64_t>(cause.rank) + 1) << 32 | static_cast<std::uint32_t>(cause.pid));
+}
+
+// Any process of the group may write there: a process that is alive is not what others have died of.
+std::optional<Cause> Area::cause() const noexcept {
+  constexpr std::uint64_t kRanksMost = 1 << 16;  // of a test
+  const std::uint64_t shown = head().cause.load();
+  const std::uint64_t rank = shown >> 32;
+  const int pid = static_cast<int>(static_cast<std::uint32_t>(shown));
+  if (rank == 0 || rank > kRanksMost || pid < 0 || (pid != 0 && core::is_alive(pid))) return std::nullopt;
+  return Cause{static_cast<int>(rank) - 1, pid};
 }
 
 std::shared_ptr<Area> Area::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {

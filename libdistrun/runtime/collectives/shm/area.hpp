@@ -5,12 +5,19 @@
 // Beside the mapping stands what must not be read out of it: which ranks are threads of this process, whose addresses
 // mean something here; which of those have left; and the process of each other rank, as it was first shown.
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <distrun/runtime/collectives/shm/layout.hpp>
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::collectives::shm {
+
+// A rank from whose end those of others follow, by its number in the test.
+struct Cause {
+  int rank = -1;
+  int pid = 0;  // of its process, which has ended; 0: the rank has failed, and its process may go on
+};
 
 class Area {
  public:
@@ -35,6 +42,10 @@ class Area {
   bool is_one_process() const noexcept { return here_.load(std::memory_order_relaxed) == sitters_.size(); }
   // The process of a rank; 0: it has not begun yet.
   int pid_of(int rank) const noexcept;
+  // Shows to all why this rank is about to give up, so that they do not blame it for that. The first cause counts.
+  void blame(Cause cause) const noexcept;
+  // What was shown first, if it can be.
+  std::optional<Cause> cause() const noexcept;
 
   core::SharedAddress address() const { return memory_.address(); }
   AreaHead& head() const noexcept { return at<AreaHead>(0); }

@@ -369,9 +369,11 @@ void Exchanges::throw_if_somebody_goes(const Call& call) const {
 }
 
 void Exchanges::explain(const Call& call, base::TimePoint begin, const std::string& what) const {
+  const std::string name = name_of(group_, call.kind, call.number);
+  throw_if_dead(*area_, group_, name, call.site);
   if (base::system_clock().now() >= call.deadline) throw_timeout(group_, call, begin, not_at(now_, &Seat::left));
   throw_if_somebody_goes(call);
-  throw Error(ErrorKind::Failed, "DistBackendError", name_of(group_, call.kind, call.number) + ": " + what, call.site);
+  throw Error(ErrorKind::Failed, "DistBackendError", name + ": " + what, call.site);
 }
 
 }  // namespace distrun::collectives::shm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include <distrun/common/base/text.hpp>
@@ -134,9 +135,11 @@ Gone how_gone(const Area& area, int place) {
   return presence == Presence::GaveUp ? Gone::GaveUp : Gone::Not;
 }
 
+std::string ended_text(int pid) { return "is gone: its process " + std::to_string(pid) + " has ended"; }
+
 std::string text_of(const Area& area, int place, Gone gone) {
   switch (gone) {
-    case Gone::Dead: return "is gone: its process " + std::to_string(area.pid_of(place)) + " has ended";
+    case Gone::Dead: return ended_text(area.pid_of(place));
     case Gone::Left: return "has left the group";
     default: {
       const auto why = copied(area.seat(place).why);
@@ -145,20 +148,67 @@ std::string text_of(const Area& area, int place, Gone gone) {
   }
 }
 
+std::string text_of(const GroupInfo& group, int place) {
+  return "rank " + std::to_string(group.ranks[static_cast<std::size_t>(place)]);
+}
+
+[[noreturn]] void throw_failed(const Area& area, const std::string& what, base::Location site) {
+  if (const auto failure = core::rank_state().peer_failure()) area.blame({failure->rank, 0});
+  core::throw_peer_failed(what, site);
+}
+
+// The rank that has died first, as far as it is known; nothing: none has. Of those that are not missing only the death
+// explains what the others do.
+std::optional<Cause> who_died(const Area& area, const GroupInfo& group, const std::vector<int>& missing) {
+  if (const auto shown = area.cause(); shown && shown->pid != 0) return shown;
+  const auto cause_if_dead = [&](int place) -> std::optional<Cause> {
+    if (how_gone(area, place) != Gone::Dead) return std::nullopt;
+    return Cause{group.ranks[static_cast<std::size_t>(place)], area.pid_of(place)};
+  };
+  for (const int place : missing) {
+    if (const auto dead = cause_if_dead(place)) return dead;
+  }
+  for (int place = 0; place < group.size(); ++place) {
+    if (const auto dead = cause_if_dead(place)) return dead;
+  }
+  return std::nullopt;
+}
+
+// Of `left`, the place that is waited for and has gone, -1 for none: what follows from the death stands behind it.
+[[noreturn]] void throw_dead(const Area& area, const GroupInfo& group, const std::string& what, base::Location site,
+                             Cause dead, int left) {
+  area.blame(dead);
+  std::string text = what + ": rank " + std::to_string(dead.rank) + " " + ended_text(dead.pid);
+  if (left >= 0 && group.ranks[static_cast<std::size_t>(left)] != dead.rank) {
+    const bool gave_up = how_gone(area, left) == Gone::GaveUp;
+    text += "; since then " + text_of(group, left) + (gave_up ? " has given up the group" : " has left the group");
+  }
+  throw base::PeerFailed(text, dead.rank, site);
+}
+
 }  // namespace
 
 void throw_gone(const Area& area, const GroupInfo& group, const std::string& what, base::Location site,
                 const std::vector<int>& missing) {
-  if (core::rank_state().has_failed_peer()) core::throw_peer_failed(what, site);
+  if (core::rank_state().has_failed_peer()) throw_failed(area, what, site);
   const auto nearest = std::max_element(missing.begin(), missing.end(),
                                         [&](int a, int b) { return how_gone(area, a) < how_gone(area, b); });
-  if (nearest == missing.end()) throw base::PeerFailed(what + ": a rank has gone", -1, site);
-  const Gone gone = how_gone(area, *nearest);
+  const Gone gone = nearest == missing.end() ? Gone::Not : how_gone(area, *nearest);
+  const bool has_left = gone == Gone::Left || gone == Gone::GaveUp;
+  if (const auto dead = who_died(area, group, missing)) {
+    throw_dead(area, group, what, site, *dead, has_left ? *nearest : -1);
+  }
   if (gone == Gone::Not) throw base::PeerFailed(what + ": a rank has gone", -1, site);
   const int rank = group.ranks[static_cast<std::size_t>(*nearest)];
-  const std::string text = what + ": rank " + std::to_string(rank) + " " + text_of(area, *nearest, gone);
+  const std::string text = what + ": " + text_of(group, *nearest) + " " + text_of(area, *nearest, gone);
   if (gone == Gone::Left) throw PeerLeft(text, rank, site);
-  throw base::PeerFailed(text, rank, site);
+  const auto cause = gone == Gone::GaveUp ? area.cause() : std::nullopt;
+  throw base::PeerFailed(text, cause ? cause->rank : rank, site);
+}
+
+void throw_if_dead(const Area& area, const GroupInfo& group, const std::string& what, base::Location site) {
+  if (core::rank_state().has_failed_peer()) throw_failed(area, what, site);
+  if (const auto dead = who_died(area, group, {})) throw_dead(area, group, what, site, *dead, -1);
 }
 
 bool is_mismatch(const std::exception_ptr& error) noexcept {

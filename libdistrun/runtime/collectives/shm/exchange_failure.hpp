@@ -31,9 +31,12 @@ class PeerLeft final : public base::PeerFailed {
  public:
   using PeerFailed::PeerFailed;
 };
-// base::PeerFailed: of those that do not come, one has gone; or, by its runner, one has failed.
+// base::PeerFailed: of those that do not come, one has gone; or, by its runner, one has failed. If a process of the
+// group has ended, the error names that rank, whoever has gone in consequence; and who sees it is told so, too.
 [[noreturn]] void throw_gone(const Area& area, const GroupInfo& group, const std::string& what, base::Location site,
                              const std::vector<int>& missing);
+// The same if a process of the group has ended without having left; else returns.
+void throw_if_dead(const Area& area, const GroupInfo& group, const std::string& what, base::Location site);
 // Whether that is so because ranks do not call the same: one of the test's own faults, which must not pass for want of
 // somebody who looks.
 bool is_mismatch(const std::exception_ptr& error) noexcept;

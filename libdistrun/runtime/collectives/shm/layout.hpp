@@ -51,6 +51,7 @@ T copied(const T& shared) noexcept {
 
 struct AreaHead {
   std::atomic<std::uint64_t> magic{0};
+  std::atomic<std::uint64_t> cause{0};  // Area::cause(): its rank + 1 in the upper half, its process in the lower
 };
 
 // One of the pieces that a rank brings.

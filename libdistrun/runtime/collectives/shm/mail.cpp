@@ -96,7 +96,7 @@ class Mail::Receiving final : public Transfer {
 
   int finish(base::TimePoint deadline) override {
     const base::TimePoint begin = base::system_clock().now();
-    const std::function<std::vector<int>()> missing = [this] { return awaited(); };
+    const std::function<std::vector<int>()> missing = [this] { return mail_->awaited(letter_.peer); };
     const std::string name = letter_.peer < 0 ? "from any" : "from " + ranks_text(mail_->group_, {letter_.peer});
     board::WaitInfo info;
     info.kind = board::WaitKind::Receive;
@@ -132,14 +132,6 @@ class Mail::Receiving final : public Transfer {
       if (!is_claimed_) mail_->match_again(*this);
     }
     return is_claimed_;
-  }
-  std::vector<int> awaited() const {
-    if (letter_.peer >= 0) return {letter_.peer};
-    std::vector<int> others;
-    for (int rank = 0; rank < mail_->group_.size(); ++rank) {
-      if (rank != mail_->group_.rank) others.push_back(rank);
-    }
-    return others;
   }
   // Who could send it has gone.
   bool is_hopeless() const {

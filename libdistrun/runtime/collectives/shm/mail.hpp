@@ -59,6 +59,8 @@ class Mail : public std::enable_shared_from_this<Mail> {
   void keep(Arrived letter);
   bool has_gone(int rank) const;
 
+  // Places of those who may send what is received from that one; -1: from any.
+  std::vector<int> awaited(int peer) const;
   std::string kept_text(int peer) const;
   void end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const;
   void throw_if_broken(const Letter& letter) const;

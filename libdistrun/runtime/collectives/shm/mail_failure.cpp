@@ -24,7 +24,16 @@ void Mail::end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::T
     throw Error(ErrorKind::Cancelled, "DistBackendError", what + " was cut off: this rank has left the group",
                 letter.site);
   throw_if_broken(letter);
-  throw_gone(*area_, group_, what, letter.site, letter.peer < 0 ? std::vector<int>() : std::vector<int>{letter.peer});
+  throw_gone(*area_, group_, what, letter.site, awaited(letter.peer));
+}
+
+std::vector<int> Mail::awaited(int peer) const {
+  if (peer >= 0) return {peer};
+  std::vector<int> others;
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (rank != group_.rank) others.push_back(rank);
+  }
+  return others;
 }
 
 void Mail::throw_if_broken(const Letter& letter) const {

@@ -1,11 +1,12 @@
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
-#include <distrun/runtime/rpc/session/detail/missing.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
 
@@ -23,6 +24,12 @@ std::vector<std::string> keys_of(const char* prefix, int world_size) {
   std::vector<std::string> keys;
   for (int rank = 0; rank < world_size; ++rank) keys.push_back(prefix + std::to_string(rank));
   return keys;
+}
+
+std::vector<int> ranks_of(const StaticGroup& group) {
+  std::vector<int> ranks(static_cast<std::size_t>(group.world_size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
 }
 
 // Who has come first says it for all: "4 for worker2".
@@ -71,14 +78,16 @@ bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, ba
 void wait_until_all_have_come(const StaticGroup& group, const Member& self, base::Location site) {
   const base::TimePoint begin = base::system_clock().now(), end = begin + group.store->timeout();
   if (wait_for(group, keys_of(kMember, group.world_size), std::min(begin + kMoment, end), site)) return;
+  const bool are_all = core::are_all_ranks(static_cast<std::size_t>(group.world_size));
   for (;;) {
     const std::vector<int> missing = missing_in(group, site);
     if (missing.empty()) return;
-    const stores::AwaitedRanks shown({missing.front()});  // of the others, some may come while it waits
+    // Of the others, some may come while it waits; none without whom it can do.
+    const stores::AwaitedRanks shown({missing.front()}, are_all ? missing : std::vector<int>());
     if (wait_for(group, {kMember + std::to_string(missing.front())}, end, site)) continue;
     throw Error(ErrorKind::Timeout,
                 "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
-                    ": it waits for " + what_they_do(missing_in(group, site)),
+                    ": it waits for " + core::what_they_do(missing_in(group, site)),
                 site);
   }
 }
@@ -99,6 +108,7 @@ void count_devices(const StaticGroup& group, const Member& self, std::vector<Mem
   if (!has_names) return;
   const wire::Bytes own = wire::encode(own_device_site());
   group.store->set(kDevices + std::to_string(self.id), {reinterpret_cast<const char*>(own.data()), own.size()}, site);
+  const stores::AwaitedRanks shown(ranks_of(group));
   const std::vector<std::string> sites = group.store->multi_get(keys_of(kDevices, group.world_size), site);
   for (std::size_t i = 0; i < members.size(); ++i) {
     members[i].site = wire::decode<DeviceSite>(wire::view_of(sites[i].data(), sites[i].size()));
@@ -108,6 +118,7 @@ void count_devices(const StaticGroup& group, const Member& self, std::vector<Mem
 void wait_until_all_have_read(const StaticGroup& group, base::Location site) {
   const bool is_last = group.store->add(kMet, 1, site) == group.world_size;
   if (is_last) group.store->set(kAllMet, "", site);
+  const stores::AwaitedRanks shown(ranks_of(group));
   if (group.serves) group.store->wait({kAllMet}, {}, site);
 }
 

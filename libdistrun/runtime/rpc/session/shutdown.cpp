@@ -64,6 +64,17 @@ void leave_group(Session& session) noexcept {
   session.calls != nullptr ? session.elastic->leave(*session.calls) : session.elastic->leave_silently();
 }
 
+// The rank from which an error follows; -1: none is known.
+int cause_of(const std::exception_ptr& failed) noexcept {
+  try {
+    std::rethrow_exception(failed);
+  } catch (const Error& error) {
+    return error.because_of();
+  } catch (...) {
+    return -1;
+  }
+}
+
 Error over(const char* why) { return Error(ErrorKind::Disconnected, why); }
 
 // A handler that waits until no handler runs would wait for itself.
@@ -94,7 +105,8 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
       shut_down({*session, options.timeout, begin, deadline, site});
     } catch (...) {
       failed = std::current_exception();
-      session->agent->set_end("its shutdown has failed: " + std::string(future::describe_error(failed)));
+      session->agent->set_end("its shutdown has failed: " + std::string(future::describe_error(failed)),
+                              cause_of(failed));
     }
     leave_group(*session);
   } else if (session->elastic != nullptr) {
@@ -110,7 +122,12 @@ bool end_session(core::RankState& rank) noexcept {
   SessionState& state = session_state_of(rank);
   if (state.is_inherited() || state.is_kept()) return false;
   if (const std::shared_ptr<Session> session = state.find()) {
-    if (!session->is_ending.exchange(true)) session->close(over("the test has ended"), kLastLinger);
+    if (!session->is_ending.exchange(true)) {
+      if (const auto lost = session->termination.first_lost()) {
+        session->agent->set_end("its test has ended, after " + lost->text(), lost->because_of());
+      }
+      session->close(over("the test has ended"), kLastLinger);
+    }
   }
   state.forget();
   return true;

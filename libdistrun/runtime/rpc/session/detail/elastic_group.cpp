@@ -4,10 +4,10 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/callee.hpp>
 #include <distrun/runtime/rpc/session/detail/control.hpp>
-#include <distrun/runtime/rpc/session/detail/missing.hpp>
 #include <distrun/runtime/rpc/successor.hpp>
 
 namespace distrun::rpc {
@@ -149,7 +149,7 @@ bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error
   if (why.kind() == ErrorKind::Disconnected) return true;
   throw Error(why.kind(), why.type(),
               "joining the RPC group: " + describe(member) + " does not take note: " + why.what() + "; it is " +
-                  what_they_do({member.id}),
+                  core::what_they_do({member.id}),
               why.where());
 }
 

@@ -1,12 +1,12 @@
 #include <distrun/runtime/rpc/session/detail/meetings.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/session/detail/meeting_keys.hpp>
+#include <distrun/runtime/rpc/session/detail/told.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -19,14 +19,6 @@ constexpr char kGather[] = "distrun.gather";
 constexpr char kGathered[] = "distrun.gathered";
 
 base::TimePoint now() { return base::system_clock().now(); }
-
-double seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
-std::string text_of(const char* format, double number) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, number);
-  return text;
-}
 
 // Of a call that is a part of it: what is left of the whole, or its own.
 std::optional<base::Nanoseconds> limit_of(const MeetingBounds& bounds) {
@@ -177,34 +169,26 @@ Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const Meetin
     }
     throw Error(ErrorKind::Timeout,
                 "Followers [" + join(missing) + "] timed out in _all_gather after " +
-                    text_of("%.2f", seconds(bounds.call.value_or(calls.timeout()))) +
+                    number_text("%.2f", in_seconds(bounds.call.value_or(calls.timeout()))) +
                     " seconds. The first exception is that " + *missing.begin() + " has not come",
                 round.site);
   }
 }
 
-// Of a follower, what became of telling it.
-struct Meetings::Told {
-  std::string name;
-  std::optional<future::Future<Value>> call;
-  std::string error;  // empty: it was told
-  int because_of = -1;
-};
-
-std::vector<Meetings::Told> Meetings::tell(Calls& calls, const Entered& round, const Failure& failure,
-                                           const Packed& packed, const MeetingBounds& bounds) {
+std::vector<Told> Meetings::tell(Calls& calls, const Entered& round, const Failure& failure, const Packed& packed,
+                                 const MeetingBounds& bounds) {
   const std::string bytes(reinterpret_cast<const char*>(packed.bytes.data()), packed.bytes.size());
   const ValueList arguments{to_value(round.key), to_value(round.number),   to_value(failure.text),
                             to_value(bytes),     to_value(packed.tensors), to_value(failure.because_of)};
   std::vector<Told> all;
   for (const std::string& name : round.names) {
     if (name == round.self) continue;
-    Told told{name, {}, "", -1};
+    Told told;
+    told.name = name;
     try {
       told.call = calls.call(request_of(round.worker(name), kGathered, arguments, bounds, round.site));
     } catch (const Error& why) {
-      told.error = why.type() + ": " + why.what();
-      told.because_of = why.because_of();
+      told.fail(why);
     }
     all.push_back(std::move(told));
   }
@@ -221,8 +205,7 @@ void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
       throw;
     } catch (const Error& why) {
       if (why.kind() == ErrorKind::Disconnected && has_heard(round, each.name)) continue;
-      each.error = why.type() + ": " + why.what();
-      each.because_of = why.because_of();
+      each.fail(why);
     }
   }
 }
@@ -233,27 +216,6 @@ bool Meetings::has_heard(const Entered& round, const std::string& name) {
   return core::wait_until(wait_info({}, round.number, round.site), lock, changed_, now() + kTellPatience,
                           [&] { return round.round->heard.contains(name); });
 }
-
-namespace {
-
-template <class Told>
-[[noreturn]] void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::Location site) {
-  std::string names, first;
-  int because_of = -1;
-  for (const Told& each : all) {
-    if (each.error.empty()) continue;
-    if (names.empty()) first = each.error;
-    if (because_of < 0) because_of = each.because_of;
-    names += (names.empty() ? "" : ", ") + each.name;
-  }
-  throw Error(ErrorKind::Timeout,
-              "Followers [" + names + "] timed out in _all_gather after " + text_of("%.2f", seconds(limit)) +
-                  " seconds. The first exception is " + first,
-              site)
-      .with_cause(because_of);
-}
-
-}  // namespace
 
 Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
   {
@@ -284,7 +246,7 @@ Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round,
   const bool all_told = std::all_of(told.begin(), told.end(), [](const Told& each) { return each.error.empty(); });
   if (all_told) return gathered;
   const base::Nanoseconds limit = bounds.call.value_or(calls.timeout());
-  throw_untold(told, limit.count() > 0 ? limit : now() - begin, round.site);
+  throw_untold(told, limit.count() > 0 ? limit : now() - begin, begin, round.site);
 }
 
 Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
@@ -309,8 +271,8 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
   check(round, awaited, end);
   throw Error(ErrorKind::Timeout,
               "RPC ran for more than set timeout (" +
-                  text_of("%.0f ms", 1000 * seconds(bounds.call.value_or(base::Nanoseconds()))) + "): " + round.text() +
-                  " has not come back from " + round.leader(),
+                  number_text("%.0f ms", 1000 * in_seconds(bounds.call.value_or(base::Nanoseconds()))) +
+                  "): " + round.text() + " has not come back from " + round.leader(),
               round.site);
 }
 

@@ -36,6 +36,8 @@ struct MeetingBounds {
 // Of `seconds`; 0: none.
 MeetingBounds bounds_of(double seconds);
 
+struct Told;  // told.hpp
+
 class Meetings {
  public:
   // Why there is no map.
@@ -80,7 +82,6 @@ class Meetings {
     Error why;
   };
   class Entered;
-  struct Told;
 
   Gathered lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
   Gathered follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);

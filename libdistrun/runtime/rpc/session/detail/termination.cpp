@@ -328,10 +328,16 @@ void Termination::receive(Calls& calls, const WorkerInfo& from, Control message)
   if (answer) try_send(calls, from.id(), *answer);
 }
 
+std::optional<Error> Termination::first_lost() {
+  const std::lock_guard lock(mutex_);
+  return first_lost_;
+}
+
 void Termination::lose(const WorkerInfo& peer, const Error& why) {
   {
     const std::lock_guard lock(mutex_);
     lost_.insert_or_assign(peer.id(), why);
+    if (!first_lost_) first_lost_ = why;
   }
   changed_.notify_all();
 }

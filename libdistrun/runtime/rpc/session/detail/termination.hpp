@@ -30,6 +30,8 @@ class Termination {
   // By the session, on handlers' threads.
   void receive(Calls& calls, const WorkerInfo& from, Control message);
   void lose(const WorkerInfo& peer, const Error& why);
+  // Why the first worker that was lost is; nothing: none is.
+  std::optional<Error> first_lost();
 
  private:
   struct Sums {
@@ -63,6 +65,7 @@ class Termination {
   // Guarded by mutex_.
   bool is_running_ = false;  // the rank is in its shutdown
   std::map<WorkerId, Error> lost_;
+  std::optional<Error> first_lost_;
   std::uint64_t probed_ = 0;  // a member's: the last round that it was asked for
   bool is_done_ = false;
   std::optional<Control> aborted_;

@@ -1,0 +1,72 @@
+// How links end, and what has become of their peers.
+#include <unistd.h>
+
+#include <utility>
+
+#include <agents/pipe/link.hpp>
+#include <agents/pipe/transports/address.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+
+namespace distrun::agents::pipe {
+
+int Link::known_pid() const noexcept {
+  const int met = peer_pid_.load();
+  return met != 0 ? met : pid_in(address_);
+}
+
+// A number of a process means something on its machine only: that is this one if they have met without TCP, or if the
+// board says so.
+bool Link::has_died() const noexcept {
+  const int pid = known_pid();
+  if (pid == 0 || pid == ::getpid()) return false;
+  const bool is_here = has_met_here_.load() || core::rank_of_peer(peer_.id(), pid) >= 0;
+  return is_here && core::is_ending(pid);
+}
+
+Error Link::gone(const std::string& why) const {
+  const int pid = known_pid();
+  if (has_died()) {
+    return {ErrorKind::Disconnected, peer_.name() + " is gone: its process " + std::to_string(pid) + " has ended"};
+  }
+  const std::string process = pid == 0 || pid == ::getpid() ? "" : " (process " + std::to_string(pid) + ")";
+  return {ErrorKind::Disconnected, peer_.name() + process + " is gone: " + why};
+}
+
+Error Link::unreachable(const std::string& why) const {
+  return has_died() ? gone(why) : Error(ErrorKind::Disconnected, why);
+}
+
+bool Link::end(State state, Error why) noexcept {
+  const int pid = known_pid();
+  why.with_cause(pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id()));
+  const std::lock_guard lock(writing_);
+  return end_locked(state, why);
+}
+
+void Link::dismiss(const Error& why) noexcept {
+  const std::lock_guard lock(writing_);
+  is_end_told_ = true;
+  end_locked(State::Left, why);
+}
+
+bool Link::end_locked(State state, const Error& why) noexcept {
+  if (why_) {
+    if (state == State::Lost) forget_kept();  // of one that has left before
+    return false;
+  }
+  why_ = why;
+  state_.store(state);
+  queued_bytes_ = 0, queued_ = 0;
+  has_queue_.store(false);
+  if (state == State::Lost) forget_kept();
+  return true;
+}
+
+std::optional<Error> Link::take_end() noexcept {
+  const std::lock_guard lock(writing_);
+  if (!why_ || std::exchange(is_end_told_, true)) return std::nullopt;
+  return why_;
+}
+
+}  // namespace distrun::agents::pipe

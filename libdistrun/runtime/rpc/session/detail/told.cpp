@@ -1,0 +1,60 @@
+#include <distrun/runtime/rpc/session/detail/told.hpp>
+
+#include <cstdio>
+
+namespace distrun::rpc {
+
+double in_seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::string number_text(const char* format, double number) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, number);
+  return text;
+}
+
+namespace {
+
+// Of a group's followers, those of whom the same became.
+struct Untold {
+  std::string names, first;
+  int because_of = -1;
+};
+Untold untold_by(const std::vector<Told>& all, std::optional<ErrorKind> kind) {
+  Untold untold;
+  for (const Told& each : all) {
+    if (each.error.empty() || (kind && each.kind != *kind)) continue;
+    if (untold.names.empty()) untold.first = each.error;
+    if (untold.because_of < 0) untold.because_of = each.because_of;
+    untold.names += (untold.names.empty() ? "" : ", ") + each.name;
+  }
+  return untold;
+}
+
+}  // namespace
+
+// One that is lost explains why others are late. Of all that have not taken it torch says that time is over: that
+// stands behind the truth, but for those that have died.
+void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::TimePoint begin, base::Location site) {
+  const auto after = [](base::Nanoseconds time) {
+    return " timed out in _all_gather after " + number_text("%.2f", in_seconds(time)) + " seconds";
+  };
+  const std::string torch = " (torch says that they" + after(base::system_clock().now() - begin) + ")";
+  if (const Untold lost = untold_by(all, ErrorKind::Disconnected); !lost.names.empty()) {
+    const bool has_died = lost.first.find(" is gone: ") != std::string::npos;
+    throw Error(ErrorKind::Disconnected,
+                "Followers [" + lost.names + "] are lost in _all_gather: " + lost.first + (has_died ? "" : torch), site)
+        .with_cause(lost.because_of);
+  }
+  const Untold untold = untold_by(all, std::nullopt);
+  if (!untold_by(all, ErrorKind::Timeout).names.empty()) {
+    throw Error(ErrorKind::Timeout,
+                "Followers [" + untold.names + "]" + after(limit) + ". The first exception is " + untold.first, site)
+        .with_cause(untold.because_of);
+  }
+  throw Error(ErrorKind::Failed,
+              "Followers [" + untold.names + "] have not taken what _all_gather has gathered: " + untold.first + torch,
+              site)
+      .with_cause(untold.because_of);
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,94 @@
+// Workers of RPC of which one is killed.
+#include <catch2/catch.hpp>
+
+#include <condition_variable>
+#include <mutex>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/meeting.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/store/file_store.hpp>
+
+#include "../rpc/struck_agent.hpp"
+#include "deaths.hpp"
+
+namespace distrun::testing::deaths {
+namespace {
+
+constexpr int kHeld = 25;  // seconds
+
+std::string name(int rank) { return "worker" + std::to_string(rank); }
+
+// Until the process ends.
+int death_hold() {
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, std::chrono::seconds(kHeld), [] { return false; });
+  return 0;
+}
+DISTRUN_RPC(death_hold)
+
+int death_echo(int number) { return number; }
+DISTRUN_RPC(death_echo)
+
+int death_ask_victim() { return rpc::rpc_sync(name(kVictim), death_hold); }
+DISTRUN_RPC(death_ask_victim)
+
+void join(int rank, const std::string& folder, const std::string& transport) {
+  auto options = std::make_shared<rpc::PipeOptions>();
+  options->transports = {transport};
+  options->rpc_timeout = kHeld;
+  options->init_timeout = kHeld;
+  options->store = std::make_shared<FileStore>(folder + "/store");
+  rpc::init_rpc({name(rank), rpc::testing::struck_backend(), rank, kRanks, options});
+}
+
+Case in_session(const char* title, const char* transport, std::function<void()> call, bool has_met = true) {
+  return {title,
+          [transport = std::string(transport), call = std::move(call), has_met](
+              int rank, const std::string& folder) -> Operation {
+            join(rank, folder, transport);
+            for (int other = 0; has_met && other < kRanks; ++other) {
+              if (other != rank) rpc::rpc_sync(name(other), death_echo, other);
+            }
+            return call;
+          },
+          false};
+}
+
+void call_victim() { rpc::rpc_sync(name(kVictim), death_hold); }
+
+// A rank that does not know the victim's answer waits for one that does.
+void call_by_another() {
+  const int self = rpc::get_worker_info().id();
+  self == 0 ? call_victim() : static_cast<void>(rpc::rpc_sync(name(0), death_ask_victim));
+}
+
+void meet() { rpc::all_gather(rpc::to_value(1)); }
+void meet_within() { rpc::all_gather(rpc::to_value(1), {}, kHeld); }
+
+std::vector<Case> cases_of(const char* transport) {
+  std::vector<Case> cases{
+      in_session("a call", transport, call_victim),
+      in_session("a call to a worker that calls it", transport, call_by_another),
+      in_session("all_gather", transport, meet),
+      in_session("all_gather within a time", transport, meet_within),
+      in_session("all_gather of workers that have not met", transport, meet, false),
+      in_session("wait_all_workers", transport, [] { rpc::wait_all_workers(kHeld); }),
+      in_session("shutdown", transport, [] { rpc::shutdown({.graceful = true, .timeout = kHeld}); }),
+      in_session("a call after the death", transport, call_victim),
+      in_session("a call to a worker that was not met", transport, call_victim, false),
+  };
+  for (const std::size_t after : {cases.size() - 2, cases.size() - 1}) cases[after].is_struck_before = true;
+  return cases;
+}
+
+TEST_CASE("over shared memory all others name the worker that was killed, and its process") { check(cases_of("shm")); }
+TEST_CASE("over Unix sockets all others name the worker that was killed, and its process") { check(cases_of("uds")); }
+TEST_CASE("over TCP all others name the worker that was killed, and its process") { check(cases_of("tcp")); }
+
+}  // namespace
+}  // namespace distrun::testing::deaths
