@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -61,11 +62,15 @@ void add_mapped(const std::string& process, Collection& names) {
   }
 }
 
-// Adds the files that the process has open. Returns the inode numbers of its open sockets.
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+// Its numbers for the sockets that it has open.
 std::set<std::string> add_open(const std::string& process, Collection& names) {
   std::set<std::string> sockets;
-  DIR* files = ::opendir((process + "/fd").c_str());
-  while (const dirent* file = files == nullptr ? nullptr : ::readdir(files)) {
+  const std::unique_ptr<DIR, CloseDirectory> files(::opendir((process + "/fd").c_str()));
+  while (const dirent* file = files == nullptr ? nullptr : ::readdir(files.get())) {
     const std::string target = link_target(process + "/fd/" + file->d_name);
     if (target.starts_with(kSocket)) {
       sockets.insert(target.substr(kSocket.size(), target.size() - kSocket.size() - 1));
@@ -73,7 +78,6 @@ std::set<std::string> add_open(const std::string& process, Collection& names) {
       names.add(target);
     }
   }
-  if (files != nullptr) ::closedir(files);
   return sockets;
 }
 

@@ -23,11 +23,8 @@ std::filesystem::path name_beside(const std::filesystem::path& target) {
   return target.parent_path() / (".distrun-" + random_hex(12));
 }
 
-// Makes the new name durable. Not all file systems support it; the file is complete in any case.
-void sync_directory_of(const std::filesystem::path& target) {
-  const std::string directory = target.has_parent_path() ? target.parent_path().string() : ".";
-  const Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened) ::fsync(opened.get());
+std::string directory_of(const std::filesystem::path& target) {
+  return target.has_parent_path() ? target.parent_path().string() : ".";
 }
 
 }  // namespace
@@ -67,9 +64,13 @@ void ReplacedFile::write(std::span<const std::byte> bytes) {
 
 void ReplacedFile::take_place(Sync sync) {
   if (sync == Sync::Yes && ::fsync(fd_.get()) != 0) fail(errno);
+  // Opened before, since nothing may fail once the file has its new name.
+  const Fd directory(sync == Sync::Yes ? ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                       : -1);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   fd_.reset();
-  if (sync == Sync::Yes) sync_directory_of(target_);
+  // So that the new name is there after a loss of power. Not all file systems can; the file is whole in any case.
+  if (directory) ::fsync(directory.get());
 }
 
 void ReplacedFile::fail(int number) const { throw_errno("cannot write " + path_, number); }

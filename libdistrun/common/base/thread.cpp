@@ -25,16 +25,25 @@ sigset_t blocked_signals(Faults faults) {
   return signals;
 }
 
+// For a scope: the calling thread's signals, around the start of another, which inherits them.
+class SignalMask {
+ public:
+  explicit SignalMask(const sigset_t& blocked) noexcept { pthread_sigmask(SIG_SETMASK, &blocked, &before_); }
+  ~SignalMask() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalMask(const SignalMask&) = delete;
+  SignalMask& operator=(const SignalMask&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 int stack_signal() noexcept { return SIGRTMAX - 3; }
 
 Thread::Thread(const std::string& name, std::function<void()> body, Faults faults) {
-  const sigset_t signals = blocked_signals(faults);
-  sigset_t before;
-  // Blocked before the start, because a thread inherits its creator's mask.
-  pthread_sigmask(SIG_SETMASK, &signals, &before);
   try {
+    const SignalMask mask(blocked_signals(faults));
     thread_ = std::thread([name = name.substr(0, kNameMax), body = std::move(body)] {
       // The thread names itself: naming another thread goes through /proc, and the kernel then spends milliseconds on
       // the process's /proc entries when it exits.
@@ -43,10 +52,8 @@ Thread::Thread(const std::string& name, std::function<void()> body, Faults fault
       body();
     });
   } catch (const std::system_error& error) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw Error(ErrorKind::Overloaded, "cannot start thread '" + name + "': " + fork_errno_text(error.code().value()));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Thread::join() {

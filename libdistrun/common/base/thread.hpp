@@ -20,7 +20,8 @@ enum class Faults { Handled, Blocked };
 class Thread {
  public:
   Thread() = default;
-  // Cuts `name` to 15 characters, the kernel's limit. Throws Error{Overloaded} if the thread cannot be created.
+  // `name` is cut to 15 characters, the kernel's limit. Throws Error{Overloaded} if none can be made, std::bad_alloc:
+  // nothing has changed then.
   Thread(const std::string& name, std::function<void()> body, Faults faults = Faults::Handled);
   Thread(Thread&&) noexcept = default;
   Thread& operator=(Thread&&) = delete;

@@ -1,14 +1,23 @@
 #include <distrun/common/base/wait_queue.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace distrun::base {
 
+namespace {
+
+thread_local std::shared_ptr<WaitQueue::Waiter> own;  // a thread waits in one queue at a time
+
+}  // namespace
+
+void WaitQueue::give_to_this_thread(std::shared_ptr<Waiter> waiter) noexcept { own = std::move(waiter); }
+
 bool WaitQueue::wait_until(std::unique_lock<std::mutex>& lock, TimePoint deadline) {
-  thread_local const auto own = std::make_shared<Waiter>();  // a thread waits in one queue at a time
+  if (own == nullptr) own = make_waiter();
   own->is_taken_ = false;
-  waiters_.push_back(own);
+  own->below_ = std::move(top_);
+  top_ = own;
+  ++size_;
   const auto is_taken = [] { return own->is_taken_; };
   if (deadline == TimePoint::max()) {
     own->woken_.wait(lock, is_taken);
@@ -16,14 +25,23 @@ bool WaitQueue::wait_until(std::unique_lock<std::mutex>& lock, TimePoint deadlin
     own->woken_.wait_until(lock, deadline, is_taken);
   }
   if (own->is_taken_) return true;
-  std::erase(waiters_, own);
+  remove(*own);
   return false;
 }
 
+void WaitQueue::remove(const Waiter& waiter) noexcept {
+  std::shared_ptr<Waiter>* each = &top_;
+  while (each->get() != &waiter) each = &(*each)->below_;
+  std::shared_ptr<Waiter> below = std::move((*each)->below_);
+  *each = std::move(below);
+  --size_;
+}
+
 std::shared_ptr<WaitQueue::Waiter> WaitQueue::take() noexcept {
-  if (waiters_.empty()) return nullptr;
-  std::shared_ptr<Waiter> taken = std::move(waiters_.back());
-  waiters_.pop_back();
+  if (top_ == nullptr) return nullptr;
+  std::shared_ptr<Waiter> taken = std::move(top_);
+  top_ = std::move(taken->below_);
+  --size_;
   taken->is_taken_ = true;
   return taken;
 }

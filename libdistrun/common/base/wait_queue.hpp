@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include <distrun/common/base/clock.hpp>
 
@@ -24,19 +24,28 @@ class WaitQueue {
     friend class WaitQueue;
     std::condition_variable woken_;
     bool is_taken_ = false;
+    std::shared_ptr<Waiter> below_;  // that has come before it; null: none
   };
 
-  // Blocks until the thread was taken and notified (returns true), or until the deadline (false).
+  // Makes what a thread waits with. A thread that must not fail for want of memory is given it when it starts; others
+  // make it in their first wait, which may throw std::bad_alloc.
+  static std::shared_ptr<Waiter> make_waiter() { return std::make_shared<Waiter>(); }
+  static void give_to_this_thread(std::shared_ptr<Waiter> waiter) noexcept;
+
+  // Blocks until the thread was taken and notified (true), or until the deadline (false).
   bool wait_until(std::unique_lock<std::mutex>& lock, TimePoint deadline = TimePoint::max());
   // Takes the thread that arrived last; null if none waits.
   std::shared_ptr<Waiter> take() noexcept;
   // Takes and notifies one thread; false if none waits.
   bool wake_one() noexcept;
   void wake_all() noexcept;
-  int size() const noexcept { return static_cast<int>(waiters_.size()); }
+  int size() const noexcept { return size_; }
 
  private:
-  std::vector<std::shared_ptr<Waiter>> waiters_;
+  void remove(const Waiter& waiter) noexcept;
+
+  std::shared_ptr<Waiter> top_;  // that has come last
+  int size_ = 0;
 };
 
 }  // namespace distrun::base

@@ -40,9 +40,10 @@ class ProcessEnd::Watcher {
   // 0: it can't.
   std::uint64_t add(base::Fd pidfd, std::function<void()> call) {
     const std::lock_guard lock(mutex_);
-    if (!put_in(pidfd.get(), last_ + 1)) return 0;
-    watched_[++last_] = {std::move(pidfd), std::move(call)};
-    return last_;
+    const auto added = watched_.try_emplace(last_ + 1, std::move(pidfd), std::move(call)).first;
+    if (put_in(added->second.pidfd.get(), added->first)) return ++last_;
+    watched_.erase(added);
+    return 0;
   }
   void remove(std::uint64_t number) {
     const std::lock_guard lock(mutex_);
@@ -51,6 +52,8 @@ class ProcessEnd::Watcher {
 
  private:
   struct Watched {
+    Watched(base::Fd pidfd_, std::function<void()> call_) noexcept : pidfd(std::move(pidfd_)), call(std::move(call_)) {}
+
     base::Fd pidfd;
     std::function<void()> call;
   };
@@ -107,7 +110,7 @@ std::shared_ptr<ProcessEnd::Watcher> ProcessEnd::watcher() {
   if (current != nullptr && current->is_own()) return current;
   try {
     current = std::make_shared<Watcher>();
-  } catch (const Error&) {
+  } catch (const std::exception&) {  // ours, or std::bad_alloc
     return nullptr;
   }
   shared->last = current;

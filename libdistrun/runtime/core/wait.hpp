@@ -68,8 +68,24 @@ bool wait_until(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
 
 enum class WaitEnd : std::uint8_t { Ready, Timeout, PeerFailed };
 
+namespace detail {
+
+class UnlockedAtEnd {
+ public:
+  explicit UnlockedAtEnd(std::unique_lock<std::mutex>& lock) noexcept : lock_(lock) {}
+  ~UnlockedAtEnd() { lock_.unlock(); }
+  UnlockedAtEnd(const UnlockedAtEnd&) = delete;
+  UnlockedAtEnd& operator=(const UnlockedAtEnd&) = delete;
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+};
+
+}  // namespace detail
+
 // The same for what other ranks do: ends also when a rank of the world has failed (rank_state().peer_failure() says
-// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks.
+// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks, and is free if
+// `ready` throws.
 template <class Ready>
 WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
                        std::condition_variable& changed, base::TimePoint deadline, Ready ready) {
@@ -85,13 +101,13 @@ WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>
       changed.notify_all();
     });
     lock.lock();
+    const detail::UnlockedAtEnd is_free(lock);  // also if ready() throws: `wake` must not end with the mutex held
     const auto over = [&] { return ready() || rank.has_failed_peer(); };
     if (deadline == kForever) {
       changed.wait(lock, over);
     } else {
       is_over = changed.wait_until(lock, deadline, over);
     }
-    lock.unlock();
   }
   lock.lock();
   if (ready()) return WaitEnd::Ready;

@@ -3,6 +3,7 @@
 //
 //   collect_all(futures)   done when all are, with an error or without; its value is the futures
 //   wait_all(futures)      their values, in their order; throws the error of the first that fails, at once
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/future/future.hpp>
 
 namespace distrun::future {
@@ -23,6 +24,32 @@ using Told = std::function<void(std::size_t number, const std::shared_ptr<Future
 // Keeps none of the futures that are not done: a circle of them would never go.
 void tell_each_done(const std::vector<std::shared_ptr<FutureState>>& states, Told told);
 
+namespace detail {
+
+// Of one that went away; null: there is no memory for it.
+template <class T>
+std::shared_ptr<FutureState> ended_state(const FutureInfo& info, const std::exception_ptr& gone) noexcept {
+  const auto make = [&]() -> std::shared_ptr<FutureState> {
+    auto state = std::make_shared<TypedState<T>>(info);
+    state->end(gone);
+    return state;
+  };
+  return base::if_memory(make, [] { return std::shared_ptr<FutureState>(); });
+}
+
+// Throws std::bad_alloc, also if there was none for one of them.
+template <class T>
+std::vector<Future<T>> futures_of(const std::vector<std::shared_ptr<FutureState>>& states) {
+  std::vector<Future<T>> futures;
+  for (const auto& each : states) {
+    if (each == nullptr) throw std::bad_alloc();
+    futures.push_back(Future<T>::of(each));
+  }
+  return futures;
+}
+
+}  // namespace detail
+
 template <class T>
 Future<std::vector<Future<T>>> collect_all(const std::vector<Future<T>>& futures,
                                            base::Location site = base::Location::here()) {
@@ -37,15 +64,11 @@ Future<std::vector<Future<T>>> collect_all(const std::vector<Future<T>>& futures
   collected->done.resize(futures.size());
   collected->left = futures.size();
   tell_each_done(states, [collected, all](std::size_t number, const auto& done, const std::exception_ptr& gone) {
-    collected->done[number] = done;
-    if (done == nullptr) {
-      collected->done[number] = std::make_shared<TypedState<T>>(all.state()->info());
-      collected->done[number]->end(gone);
-    }
+    collected->done[number] = done != nullptr ? done : detail::ended_state<T>(all.state()->info(), gone);
     if (--collected->left != 0 || !all.state()->try_begin()) return;
-    std::vector<Future<T>> value;
-    for (auto& each : collected->done) value.push_back(Future<T>::of(std::move(each)));
-    static_cast<TypedState<std::vector<Future<T>>>&>(*all.state()).store(std::move(value));
+    auto& state = static_cast<TypedState<std::vector<Future<T>>>&>(*all.state());
+    const auto store = [&] { state.store(detail::futures_of<T>(collected->done)); };
+    base::if_memory(store, [&] { state.end(std::current_exception()); });
   });
   return all;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
@@ -35,9 +36,17 @@ board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
 }
 
 // The error of what was to come of a future that nobody will complete any more.
-std::exception_ptr abandoned(const FutureInfo& info) {
-  return std::make_exception_ptr(
-      Error(ErrorKind::Cancelled, describe(info) + " went away before it was done: nobody can complete it any more"));
+std::exception_ptr abandoned(const FutureInfo& info) noexcept {
+  return base::error_if_memory([&] {
+    return Error(ErrorKind::Cancelled,
+                 describe(info) + " went away before it was done: nobody can complete it any more");
+  });
+}
+
+std::exception_ptr no_thread_for(const FutureInfo& info) noexcept {
+  return base::error_if_memory([&] {
+    return Error(ErrorKind::Overloaded, "no thread can be started for what was to come after " + describe(info));
+  });
 }
 
 // Threads that wait for one future get an error each: whoever catches one may add to it.
@@ -72,12 +81,14 @@ using QuickRuns = std::vector<QuickRun>;
 constinit thread_local QuickRuns* quick_runs = nullptr;  // while some run on this thread
 
 // One after the other: what a run completes has runs of its own, and a chain of them is not to be as deep as it is
-// long.
-void run_quickly(QuickRun run) {
-  if (quick_runs != nullptr) return quick_runs->push_back(std::move(run));
+// long. Without memory for the list it is.
+void run_quickly(QuickRun run) noexcept {
+  const auto run_it = [](QuickRun each) { each.continuation->run(each.done); };
+  if (quick_runs != nullptr) {
+    return base::if_memory([&] { quick_runs->push_back(std::move(run)); }, [&] { run_it(std::move(run)); });
+  }
   QuickRuns more;  // takes memory only once a run completes another future that has one
   quick_runs = &more;
-  const auto run_it = [](QuickRun each) { each.continuation->run(each.done); };
   run_it(std::move(run));
   while (!more.empty()) {
     for (QuickRun& each : std::exchange(more, {})) run_it(std::move(each));
@@ -94,9 +105,7 @@ class FutureTask final : public HandlerTask {
       : done_(std::move(done)), attached_(std::move(attached)) {}
   ~FutureTask() override {
     if (was_run_) return;
-    const auto why = std::make_exception_ptr(
-        Error(ErrorKind::Overloaded, "no thread can be started for what was to come after " + describe(done_->info())));
-    for (const FutureState::Attached& each : attached_) each.continuation->abandon(*done_, why);
+    done_->abandon(attached_, no_thread_for(done_->info()));
   }
 
   void run() noexcept override {
@@ -118,7 +127,10 @@ FutureInfo::FutureInfo(base::Location made_at_) : kind(board::WaitKind::Future),
 
 bool FutureInfo::is_by_hand() const noexcept { return kind == board::WaitKind::Future && !follows_runtime; }
 
-FutureState::FutureState(FutureInfo info) : info_(std::move(info)), rank_(core::rank_state()) {}
+// Where its error goes if nobody looks at it is made now: it may fail for want of memory.
+FutureState::FutureState(FutureInfo info) : info_(std::move(info)), rank_(core::rank_state()) {
+  unseen_errors_of(rank_);
+}
 
 // A fork leaves its parent's continuations as they are: what they complete, and report, is the parent's.
 FutureState::~FutureState() {
@@ -127,8 +139,7 @@ FutureState::~FutureState() {
     base::leave_to_parent(std::move(attached_));
     return;
   }
-  const std::exception_ptr why = abandoned(info_);
-  for (const Attached& each : attached_) each.continuation->abandon(*this, why);
+  abandon(attached_, abandoned(info_));
 }
 
 std::exception_ptr FutureState::error() const {
@@ -222,17 +233,18 @@ void FutureState::end(std::exception_ptr error) noexcept {
 
 // Among the rank's last operations, for whoever asks why it hangs; and, unless somebody looks, in its report.
 void FutureState::tell_failure() noexcept {
-  const std::string why = describe_error(error_);
-  if (core::RankLine* const line = rank_.line()) {
-    line->note(info_.kind, "failed: " + (*info_.name != '\0' ? info_.name + std::string(": ") : "") + why, -1,
-               info_.id);
-  }
+  base::if_memory([this] {
+    core::RankLine* const line = rank_.line();
+    if (line == nullptr) return;
+    const std::string name = *info_.name != '\0' ? info_.name + std::string(": ") : "";
+    line->note(info_.kind, "failed: " + name + describe_error(error_), -1, info_.id);
+  });
   if (info_.is_failure != nullptr && info_.is_failure(error_)) return unseen_.begin_failure(rank_, error_);
-  unseen_.begin(rank_, [&] { return describe(info_) + " failed: " + why; });
+  unseen_.begin(rank_, [this] { return describe(info_) + " failed: " + describe_error(error_); });
 }
 
 void FutureState::tell_lost(const char* what, const std::exception_ptr& error) noexcept {
-  unseen_errors_of(rank_).add(describe(info_) + ": " + what + ": " + describe_error(error));
+  unseen_errors_of(rank_).add_made([&] { return describe(info_) + ": " + what + ": " + describe_error(error); });
 }
 
 void FutureState::dispatch(std::vector<Attached> attached) noexcept {
@@ -245,9 +257,14 @@ void FutureState::dispatch(std::vector<Attached> attached) noexcept {
   if (attached.empty()) return;
   try {
     handler_pool_of(rank_).post(std::make_unique<FutureTask>(shared_from_this(), std::move(attached)));
-  } catch (const Error&) {
-    return;  // the task has seen to it
+  } catch (...) {
+    // Unless there was no memory for the task, it has seen to them.
+    if (!attached.empty()) abandon(attached, std::current_exception());
   }
+}
+
+void FutureState::abandon(const std::vector<Attached>& attached, const std::exception_ptr& why) noexcept {
+  for (const Attached& each : attached) each.continuation->abandon(*this, why);
 }
 
 void FutureState::run(Attached& attached) noexcept {

@@ -121,6 +121,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
 
   void help(base::TimePoint deadline) const noexcept;
   void dispatch(std::vector<Attached> attached) noexcept;
+  void abandon(const std::vector<Attached>& attached, const std::exception_ptr& why) noexcept;
   void run(Attached& attached) noexcept;
   void use_new_streams() const;
   void tell_failure() noexcept;

@@ -16,7 +16,7 @@ void HandlerPool::post(Lane lane, std::unique_ptr<HandlerTask> task) {
   {
     const std::lock_guard lock(mutex_);
     if (count_.threads == 0) start_worker();
-    push(lane, std::move(task));
+    push(lane, task);
     woken = see_to_tasks();
   }
   if (woken != nullptr) woken->wake();
@@ -24,11 +24,12 @@ void HandlerPool::post(Lane lane, std::unique_ptr<HandlerTask> task) {
 
 void HandlerPool::post_found(std::unique_ptr<HandlerTask> task) {
   const std::lock_guard lock(mutex_);
-  push(Lane::Users, std::move(task));
+  push(Lane::Users, task);
   see_to_tasks();
 }
 
-void HandlerPool::push(Lane lane, std::unique_ptr<HandlerTask> task) {
+// If it throws, the caller still has the task: its destructor may post others, which needs the mutex.
+void HandlerPool::push(Lane lane, std::unique_ptr<HandlerTask>& task) {
   const bool is_open = lane == Lane::Users && task->info().is_users;
   (lane == Lane::Control ? control_ : users_).push_back(std::move(task));
   if (is_open) ++open_;

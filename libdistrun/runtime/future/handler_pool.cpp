@@ -88,7 +88,11 @@ bool HandlerPool::may_start_worker(Lane lane) const noexcept {
 }
 
 void HandlerPool::start_worker() {
-  base::Thread(kName, [this] { work(); }).leave_running();
+  const auto begin = [this, waiter = base::WaitQueue::make_waiter()] {
+    base::WaitQueue::give_to_this_thread(waiter);
+    work();
+  };
+  base::Thread(kName, begin).leave_running();
   ++idle_;
   count_thread();
 }
@@ -98,7 +102,7 @@ bool HandlerPool::try_start_worker(Lane lane) noexcept {
   try {
     start_worker();
     return true;
-  } catch (const Error&) {
+  } catch (const std::exception&) {  // ours, or std::bad_alloc
     return false;
   }
 }
@@ -187,7 +191,7 @@ void HandlerPool::alert_watcher() noexcept {
     }
     is_alert_ = true;
     alerted_.notify_one();
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return;
   }
 }

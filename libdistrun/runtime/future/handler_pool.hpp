@@ -64,7 +64,7 @@ class HandlerPool final {
 
   // Tasks begin in the order in which they are posted. The queue has no limit of its own: whoever posts what comes from
   // outside has one. If no thread can be had, the task waits for those that there are; if there are none at all, it
-  // throws Error{Overloaded}.
+  // throws Error{Overloaded}; without memory std::bad_alloc. The task is destroyed then.
   void post(std::unique_ptr<HandlerTask> task);
   // The same by a thread that is in idle(): wakes nobody for it, since that thread is going to return and take it.
   void post_found(std::unique_ptr<HandlerTask> task);
@@ -123,7 +123,7 @@ class HandlerPool final {
   void post(Lane lane, std::unique_ptr<HandlerTask> task);
 
   // With mutex_ held, as all below. Who may take what: handler_lanes.cpp.
-  void push(Lane lane, std::unique_ptr<HandlerTask> task);
+  void push(Lane lane, std::unique_ptr<HandlerTask>& task);
   void begin(Worker& worker, const TaskInfo& task) noexcept;
   void end(const Worker& worker) noexcept;
   int limit() const noexcept { return wanted_ + raised_; }

@@ -21,7 +21,7 @@ std::string describe_error(const std::exception_ptr& error) {
   }
 }
 
-UnseenErrors::Showing::Showing(core::RankState& rank, const std::string& text) : line_(rank.line()) {
+UnseenErrors::Showing::Showing(core::RankState& rank, std::string_view text) noexcept : line_(rank.line()) {
   if (line_ != nullptr) number_ = line_->show_error(text);
 }
 
@@ -29,34 +29,45 @@ UnseenErrors::Showing::~Showing() {
   if (number_ >= 0) line_->hide_error(number_);
 }
 
-std::uint64_t UnseenErrors::add(std::string text) {
+std::uint64_t UnseenErrors::add(std::string text) noexcept {
   const std::lock_guard lock(mutex_);
-  if (texts_.size() >= kKept) {
-    ++not_kept_;
-  } else {
-    texts_.try_emplace(last_ + 1, rank_, std::move(text));
-  }
+  const auto keep = [&] {
+    if (texts_.size() >= kKept) return false;
+    return texts_.try_emplace(last_ + 1, rank_, std::move(text)).second;
+  };
+  if (!base::if_memory(keep, [] { return false; })) ++not_kept_;
   return ++last_;
 }
 
-std::uint64_t UnseenErrors::add_failure(std::exception_ptr failure) {
+std::uint64_t UnseenErrors::count() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++not_kept_;
+  return ++last_;
+}
+
+std::uint64_t UnseenErrors::add_failure(std::exception_ptr failure) noexcept {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = kFailure | ++last_failure_;
-  failures_.try_emplace(number, rank_, std::move(failure));
+  base::if_memory([&] { failures_.try_emplace(number, rank_, std::move(failure)); }, [&] { ++failures_not_kept_; });
   return number;
 }
 
-void UnseenErrors::remove(std::uint64_t number) {
+void UnseenErrors::remove(std::uint64_t number) noexcept {
   const std::lock_guard lock(mutex_);
-  if ((number & kFailure) != 0) return void(failures_.erase(number));
-  if (texts_.erase(number) == 0 && number > taken_until_) --not_kept_;
+  if ((number & kFailure) != 0) {
+    if (failures_.erase(number) == 0 && number > failures_taken_until_) --failures_not_kept_;
+  } else {
+    if (texts_.erase(number) == 0 && number > taken_until_) --not_kept_;
+  }
 }
 
 std::vector<std::string> UnseenErrors::take() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> texts;
+  texts.reserve(texts_.size() + 1);
+  std::string more = not_kept_ > 0 ? "and " + std::to_string(not_kept_) + " more" : "";
   for (auto& [number, kept] : texts_) texts.push_back(std::move(kept.text));
-  if (not_kept_ > 0) texts.push_back("and " + std::to_string(not_kept_) + " more");
+  if (!more.empty()) texts.push_back(std::move(more));
   texts_.clear();
   taken_until_ = last_;
   not_kept_ = 0;
@@ -66,8 +77,16 @@ std::vector<std::string> UnseenErrors::take() {
 std::vector<std::exception_ptr> UnseenErrors::take_failures() {
   const std::lock_guard lock(mutex_);
   std::vector<std::exception_ptr> failures;
-  for (auto& [number, kept] : failures_) failures.push_back(std::move(kept.error));
+  failures.reserve(failures_.size() + 1);
+  for (auto& [number, kept] : failures_) failures.push_back(kept.error);
+  if (failures_not_kept_ > 0) {
+    failures.push_back(std::make_exception_ptr(Error(
+        ErrorKind::Overloaded, "MemoryError",
+        std::to_string(failures_not_kept_) + " more failed, and there was no memory to keep what they failed by")));
+  }
   failures_.clear();
+  failures_taken_until_ = kFailure | last_failure_;
+  failures_not_kept_ = 0;
   return failures;
 }
 

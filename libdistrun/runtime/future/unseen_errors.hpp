@@ -7,8 +7,11 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <distrun/common/base/if_memory.hpp>
 
 namespace distrun::core {
 class RankLine;  // runtime/core/rank_state.hpp
@@ -28,10 +31,16 @@ class UnseenErrors {
 
   explicit UnseenErrors(core::RankState& rank) noexcept : rank_(rank) {}
 
-  std::uint64_t add(std::string text);
-  // That nobody looks at it fails the test. All are kept.
-  std::uint64_t add_failure(std::exception_ptr failure);
-  void remove(std::uint64_t number);
+  // Without memory it is counted only.
+  std::uint64_t add(std::string text) noexcept;
+  // The same of what `make` returns.
+  template <class Make>
+  std::uint64_t add_made(Make make) noexcept {
+    return base::if_memory([&] { return add(make()); }, [this] { return count(); });
+  }
+  // That nobody looks at it fails the test. All are kept; without memory as one error for all of these.
+  std::uint64_t add_failure(std::exception_ptr failure) noexcept;
+  void remove(std::uint64_t number) noexcept;
   // All that are there, the oldest first, and none are there any more. The last says how many were not kept.
   std::vector<std::string> take();
   std::vector<std::exception_ptr> take_failures();
@@ -42,7 +51,7 @@ class UnseenErrors {
   // An error on the board, from construction to destruction.
   class Showing {
    public:
-    Showing(core::RankState& rank, const std::string& text);
+    Showing(core::RankState& rank, std::string_view text) noexcept;
     ~Showing();
     Showing(const Showing&) = delete;
     Showing& operator=(const Showing&) = delete;
@@ -63,6 +72,8 @@ class UnseenErrors {
     std::exception_ptr error;
   };
 
+  std::uint64_t count() noexcept;
+
   core::RankState& rank_;
   std::mutex mutex_;
   // Guarded by mutex_.
@@ -72,6 +83,8 @@ class UnseenErrors {
   std::uint64_t last_ = 0;
   std::uint64_t taken_until_ = 0;
   std::uint64_t not_kept_ = 0;
+  std::uint64_t failures_taken_until_ = kFailure;
+  std::uint64_t failures_not_kept_ = 0;
 };
 UnseenErrors& unseen_errors_of(core::RankState& rank);
 
@@ -81,7 +94,7 @@ class UnseenError {
   // At most once, one of them. `tell` makes the text, if nobody has looked.
   template <class Tell>
   void begin(core::RankState& rank, Tell tell) {
-    keep(rank, [&](UnseenErrors& all) { return all.add(tell()); });
+    keep(rank, [&](UnseenErrors& all) { return all.add_made(tell); });
   }
   void begin_failure(core::RankState& rank, const std::exception_ptr& failure) {
     keep(rank, [&](UnseenErrors& all) { return all.add_failure(failure); });

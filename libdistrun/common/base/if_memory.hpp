@@ -1,0 +1,33 @@
+#pragma once
+// For code that must not throw but builds texts and lists: says what happens instead where memory has run out.
+//
+//   const std::exception_ptr why = base::error_if_memory([&] { return Error(ErrorKind::Failed, "no " + name); });
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace distrun::base {
+
+// Returns what `act` returns; what `instead` returns if `act` throws std::bad_alloc. Neither throws anything else.
+template <class Act, class Instead>
+auto if_memory(Act act, Instead instead) noexcept {
+  try {
+    return act();
+  } catch (const std::bad_alloc&) {
+    return instead();
+  }
+}
+
+// Runs `act` unless there is no memory for it.
+template <class Act>
+void if_memory(Act act) noexcept {
+  if_memory(std::move(act), [] {});
+}
+
+// Returns the error that `make` returns; std::bad_alloc if there is no memory for it.
+template <class Make>
+std::exception_ptr error_if_memory(Make make) noexcept {
+  return if_memory([&] { return std::make_exception_ptr(make()); }, [] { return std::current_exception(); });
+}
+
+}  // namespace distrun::base
