@@ -6,6 +6,7 @@
 
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/io/handler_memory.hpp>
 
 namespace distrun::io {
 
@@ -23,6 +24,22 @@ struct FdWatch::State {
   Loop& loop;
   Descriptor descriptor;
   std::function<void()> on_readable;
+  const std::shared_ptr<HandlerMemory> reads = std::make_shared<HandlerMemory>();
+  const std::shared_ptr<HandlerMemory> writes = std::make_shared<HandlerMemory>();
+};
+
+// Waits again when a call of the handler has ended, also if that has thrown: nothing else would ask again.
+class FdWatch::ArmsAgain {
+ public:
+  explicit ArmsAgain(const std::shared_ptr<State>& state) noexcept : state_(state) {}
+  ~ArmsAgain() {
+    if (state_->descriptor.is_open()) arm(state_);
+  }
+  ArmsAgain(const ArmsAgain&) = delete;
+  ArmsAgain& operator=(const ArmsAgain&) = delete;
+
+ private:
+  const std::shared_ptr<State>& state_;
 };
 
 FdWatch::FdWatch(Loop& loop, base::Fd fd, std::function<void()> on_readable)
@@ -39,20 +56,21 @@ FdWatch::~FdWatch() {
 int FdWatch::fd() const noexcept { return state_->descriptor.native_handle(); }
 
 void FdWatch::arm(const std::shared_ptr<State>& state) {
-  state->descriptor.async_wait(Descriptor::wait_read, [weak = std::weak_ptr(state)](const auto& error) {
+  const auto on_ready = [weak = std::weak_ptr(state)](const auto& error) {
     const auto alive = weak.lock();
     if (error || !alive || !alive->descriptor.is_open()) return;
+    const ArmsAgain arms_again(alive);
     alive->on_readable();
-    if (alive->descriptor.is_open()) arm(alive);
-  });
+  };
+  state->descriptor.async_wait(Descriptor::wait_read, in_memory(state->reads, on_ready));
 }
 
 void FdWatch::when_writable(std::function<void()> on_writable) {
-  state_->descriptor.async_wait(Descriptor::wait_write,
-                                [weak = std::weak_ptr(state_), call = std::move(on_writable)](const auto& error) {
-                                  const auto alive = weak.lock();
-                                  if (!error && alive && alive->descriptor.is_open()) call();
-                                });
+  auto on_ready = [weak = std::weak_ptr(state_), call = std::move(on_writable)](const auto& error) {
+    const auto alive = weak.lock();
+    if (!error && alive && alive->descriptor.is_open()) call();
+  };
+  state_->descriptor.async_wait(Descriptor::wait_write, in_memory(state_->writes, std::move(on_ready)));
 }
 
 }  // namespace distrun::io

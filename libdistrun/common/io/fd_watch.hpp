@@ -11,7 +11,8 @@ namespace distrun::io {
 
 class FdWatch {
  public:
-  // Owns `fd`. Calls `on_readable` as long as there is something to read; it must read, or close.
+  // Owns `fd`. `on_readable` is called as long as there is something to read: it reads, or closes. It is called again,
+  // too, if it has thrown, which leaves Loop::run().
   FdWatch(Loop& loop, base::Fd fd, std::function<void()> on_readable);
   ~FdWatch();
   FdWatch(const FdWatch&) = delete;
@@ -23,6 +24,7 @@ class FdWatch {
 
  private:
   struct State;
+  class ArmsAgain;
   static void arm(const std::shared_ptr<State>& state);
   std::shared_ptr<State> state_;
 };

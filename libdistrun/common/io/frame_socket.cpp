@@ -34,12 +34,22 @@ FrameSocket::FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& prot
 
 void FrameSocket::on_readable() {
   for (int i = 0; i < kReadsPerTurn && !closed_; ++i) {
-    if (read_once() != ReadResult::Some) return;
+    if (read_or_close() != ReadResult::Some) return;
   }
 }
 
 void FrameSocket::drain() {
-  while (!closed_ && read_once() == ReadResult::Some) {
+  while (!closed_ && read_or_close() == ReadResult::Some) {
+  }
+}
+
+// What was read and found no memory is lost, and with it where the next frame begins.
+FrameSocket::ReadResult FrameSocket::read_or_close() {
+  try {
+    return read_once();
+  } catch (const std::bad_alloc&) {
+    close("no memory");
+    return ReadResult::End;
   }
 }
 
@@ -113,8 +123,9 @@ void FrameSocket::send(wire::Bytes packed) {
     throw Error(ErrorKind::Overloaded, "the peer does not read: " + std::to_string(queue_bytes_) +
                                            " bytes wait for it, the limit is " + std::to_string(limits_.queue_max));
   }
-  queue_bytes_ += packed.size();
+  const std::size_t size = packed.size();
   queue_.push_back(std::move(packed));
+  queue_bytes_ += size;
   if (!waiting_to_write_) write_some();
 }
 

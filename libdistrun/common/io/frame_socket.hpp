@@ -48,6 +48,7 @@ class FrameSocket {
   void on_readable();
   ssize_t receive(std::span<std::byte> buffer);
   ReadResult read_once();
+  ReadResult read_or_close();
   void deliver();
   void close(std::string why);
   void write_some();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/check.hpp>
+#include <distrun/common/io/handler_memory.hpp>
 
 namespace distrun::io {
 
@@ -26,6 +27,7 @@ struct Alarm::State {
   boost::asio::steady_timer timer;
   std::function<void()> handler;
   unsigned generation = 0;
+  const std::shared_ptr<HandlerMemory> memory = std::make_shared<HandlerMemory>();
 };
 
 Alarm::Alarm(Loop& loop, std::function<void()> handler) : state_(std::make_shared<State>(loop, std::move(handler))) {}
@@ -36,11 +38,12 @@ void Alarm::set(base::TimePoint when) {
   DISTRUN_ASSERT(state_->loop.in_loop());
   const unsigned generation = ++state_->generation;
   state_->timer.expires_at(when);
-  state_->timer.async_wait([weak = std::weak_ptr(state_), generation](const auto& error) {
+  const auto on_time = [weak = std::weak_ptr(state_), generation](const auto& error) {
     const auto state = weak.lock();
     // A wait that was moved or cancelled may already have been queued as done.
     if (!error && state && state->generation == generation) state->handler();
-  });
+  };
+  state_->timer.async_wait(in_memory(state_->memory, on_time));
 }
 
 void Alarm::cancel() {

@@ -21,8 +21,10 @@ class Loop {
   boost::asio::io_context& context() noexcept { return context_; }
   const base::Clock& clock() const noexcept { return clock_; }
 
-  // Runs handlers on the calling thread until nothing is pending, or until stop().
+  // Runs handlers on the calling thread until nothing is left to wait for, or stop(). What a handler throws leaves it.
   void run();
+  // The same after that: runs the others, unless it was stopped meanwhile.
+  void go_on() { context_.run(); }
   // Any thread.
   void stop() { context_.stop(); }
   void post(std::function<void()> work);
@@ -44,6 +46,7 @@ class Alarm {
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 
+  // Throws std::bad_alloc: then it is cancelled.
   void set(base::TimePoint when);
   void cancel();
 

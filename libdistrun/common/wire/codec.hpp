@@ -33,7 +33,7 @@ class Encoder {
     (put(values), ...);
   }
 
-  Bytes take() noexcept { return writer_.take(); }
+  Bytes take() { return writer_.take(); }
 
  private:
   template <class T>

@@ -44,8 +44,10 @@ std::optional<Frame> FrameSplitter::next() {
     }
     if (pending() < kFrameHeaderSize + size) return std::nullopt;
     const auto first = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + kFrameHeaderSize);
-    start_ += kFrameHeaderSize + size;
-    if (is_known) return Frame{kind, rank, Bytes(first, first + static_cast<std::ptrdiff_t>(size))};
+    std::optional<Frame> frame;
+    if (is_known) frame = Frame{kind, rank, Bytes(first, first + static_cast<std::ptrdiff_t>(size))};
+    start_ += kFrameHeaderSize + size;  // a frame that found no memory is still there
+    if (frame) return frame;
   }
   return std::nullopt;
 }

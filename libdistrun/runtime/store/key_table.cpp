@@ -158,15 +158,15 @@ std::vector<std::string> KeyTable::named_missing(const Request& request) const {
   return missing;
 }
 
+// What changes the table takes all the memory that it needs before, so that it is done or not.
 Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
   check_room(request);
+  if (changes != nullptr) changes->reserve(changes->size() + request.keys.size());
   Reply reply;
   switch (request.op) {
     case Op::Set:
-    case Op::MultiSet:
-      for (std::size_t i = 0; i < request.keys.size(); ++i) put(request.keys[i], request.values[i], changes);
-      break;
-    case Op::CompareSet: reply.values = {compare_set(request, changes)}; break;
+    case Op::MultiSet: put_all(request, changes); break;
+    case Op::CompareSet: return compare_set(request, changes);
     case Op::Get:
     case Op::MultiGet: return values_of(request.keys);
     case Op::Add: reply.number = add(request, changes); break;
@@ -186,15 +186,37 @@ Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
   return reply;
 }
 
-void KeyTable::put(const std::string& key, std::string value, std::vector<Change>* changes) {
-  const auto [at, is_new] = values_.try_emplace(key);
+KeyTable::Prepared KeyTable::prepare(const std::string& key, std::string value, bool is_told) {
+  Values alone;
+  const auto at = alone.try_emplace(key, std::move(value)).first;
+  std::optional<Change> change;
+  if (is_told) change = Change{key, std::nullopt, at->second};
+  return {alone.extract(at), std::move(change)};
+}
+
+// `changes` has room for one.
+void KeyTable::put(Prepared prepared, std::vector<Change>* changes) noexcept {
+  auto [at, is_new, rest] = values_.insert(std::move(prepared.node));
   ++changed_;
-  if (is_new) key_bytes_ += cost_of_key(key);
-  bytes_ += cost_of(value) - (is_new ? 0 : cost_of(at->second));
-  if (changes != nullptr) {
-    changes->push_back({key, is_new ? std::nullopt : std::optional(std::move(at->second)), value});
+  if (is_new) {
+    key_bytes_ += cost_of_key(at->first);
+  } else {
+    std::swap(at->second, rest.mapped());
+    bytes_ -= cost_of(rest.mapped());
   }
-  at->second = std::move(value);
+  bytes_ += cost_of(at->second);
+  if (!prepared.change) return;
+  if (!is_new) prepared.change->before = std::move(rest.mapped());
+  changes->push_back(std::move(*prepared.change));
+}
+
+void KeyTable::put_all(const Request& request, std::vector<Change>* changes) {
+  std::vector<Prepared> all;
+  all.reserve(request.keys.size());
+  for (std::size_t i = 0; i < request.keys.size(); ++i) {
+    all.push_back(prepare(request.keys[i], request.values[i], changes != nullptr));
+  }
+  for (Prepared& each : all) put(std::move(each), changes);
 }
 
 Reply KeyTable::values_of(const std::vector<std::string>& keys) const {
@@ -216,13 +238,15 @@ Reply KeyTable::values_of(const std::vector<std::string>& keys) const {
   return reply;
 }
 
-std::string KeyTable::compare_set(const Request& request, std::vector<Change>* changes) {
+Reply KeyTable::compare_set(const Request& request, std::vector<Change>* changes) {
+  const auto reply = [](const std::string& value) { return Reply{.is_ready = true, .values = {value}, .number = 0}; };
   const std::string &expected = request.values[0], &desired = request.values[1];
   const auto at = values_.find(request.keys[0]);
-  if (at == values_.end() && !expected.empty()) return expected;
-  if (at != values_.end() && at->second != expected) return at->second;
-  put(request.keys[0], desired, changes);
-  return desired;
+  if (at == values_.end() && !expected.empty()) return reply(expected);
+  if (at != values_.end() && at->second != expected) return reply(at->second);
+  Reply done = reply(desired);
+  put(prepare(request.keys[0], desired, changes != nullptr), changes);
+  return done;
 }
 
 std::int64_t KeyTable::add(const Request& request, std::vector<Change>* changes) {
@@ -234,13 +258,15 @@ std::int64_t KeyTable::add(const Request& request, std::vector<Change>* changes)
                 "add to " + shown(request.keys[0]) + ": " + std::to_string(before) + " and " +
                     std::to_string(request.number) + " are more than 64 bits hold");
   }
-  put(request.keys[0], std::to_string(sum), changes);
+  put(prepare(request.keys[0], std::to_string(sum), changes != nullptr), changes);
   return sum;
 }
 
 bool KeyTable::remove(const std::string& key, std::vector<Change>* changes) {
   const auto at = values_.find(key);
   const auto queue = queues_.find(key);
+  std::optional<Change> change;
+  if (changes != nullptr && at != values_.end()) change = Change{key, std::nullopt, std::nullopt};
   if (queue != queues_.end()) {
     for (const std::string& value : queue->second) bytes_ -= cost_of(value);
     key_bytes_ -= cost_of_key(key);
@@ -252,7 +278,10 @@ bool KeyTable::remove(const std::string& key, std::vector<Change>* changes) {
   ++changed_;
   bytes_ -= cost_of(at->second);
   key_bytes_ -= cost_of_key(key);
-  if (changes != nullptr) changes->push_back({key, std::move(at->second), std::nullopt});
+  if (change) {
+    change->before = std::move(at->second);
+    changes->push_back(std::move(*change));
+  }
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
   values_.erase(at);
 #endif
@@ -264,17 +293,22 @@ void KeyTable::append(const std::string& key, const std::string& value, std::vec
   std::string all = at == values_.end() ? "" : at->second;
   if (all.size() + value.size() > kValueSize) refuse_size("the value", key, all.size() + value.size(), kValueSize);
   all += value;
-  put(key, std::move(all), changes);
+  put(prepare(key, std::move(all), changes != nullptr), changes);
 }
 
 void KeyTable::push(const std::string& key, const std::vector<std::string>& values) {
   const auto [at, is_new] = queues_.try_emplace(key);
+  const std::size_t before = at->second.size();
+  try {
+    for (const std::string& value : values) at->second.push_back(value);
+  } catch (...) {
+    at->second.resize(before);
+    if (is_new) queues_.erase(at);
+    throw;
+  }
   if (is_new) key_bytes_ += cost_of_key(key);
   ++changed_;
-  for (const std::string& value : values) {
-    at->second.push_back(value);
-    bytes_ += cost_of(value);
-  }
+  for (const std::string& value : values) bytes_ += cost_of(value);
 }
 
 std::int64_t KeyTable::length(const std::string& key) const {
@@ -285,7 +319,8 @@ std::int64_t KeyTable::length(const std::string& key) const {
 Reply KeyTable::pop(const std::string& key) {
   const auto at = queues_.find(key);
   if (at == queues_.end()) return {.is_ready = false, .values = {}, .number = 0};
-  Reply reply{.is_ready = true, .values = {std::move(at->second.front())}, .number = 0};
+  Reply reply{.is_ready = true, .values = std::vector<std::string>(1), .number = 0};
+  reply.values[0] = std::move(at->second.front());
   ++changed_;
   bytes_ -= cost_of(reply.values[0]);
   at->second.pop_front();

@@ -26,8 +26,8 @@ struct Change {
 
 class KeyTable {
  public:
-  // Does it, or, if what it waits for is not there, nothing. Throws Error{InvalidArgument, Overloaded}, and has done
-  // nothing then. `changes`, if it is not null, gets what became of keys.
+  // Does it, or, if what it waits for is not there, nothing. Throws Error{InvalidArgument, Overloaded} and
+  // std::bad_alloc, and has done nothing then. `changes`, if it is not null, gets what became of keys.
   Reply run(const Request& request, std::vector<Change>* changes = nullptr);
   // Counts changes: a request that leaves this as it was has changed nothing.
   std::uint64_t changed() const noexcept { return changed_; }
@@ -46,9 +46,17 @@ class KeyTable {
   static void snapshot_queue(const std::string& key, const std::deque<std::string>& queue,
                              const std::function<void(const Request&)>& visit);
   void check_room(const Request& request) const;
-  void put(const std::string& key, std::string value, std::vector<Change>* changes);
+  using Values = std::map<std::string, std::string, std::less<>>;
+  // A value that is about to be a key's, with all the memory that it takes.
+  struct Prepared {
+    Values::node_type node;
+    std::optional<Change> change;
+  };
+  static Prepared prepare(const std::string& key, std::string value, bool is_told);
+  void put(Prepared prepared, std::vector<Change>* changes) noexcept;
+  void put_all(const Request& request, std::vector<Change>* changes);
   Reply values_of(const std::vector<std::string>& keys) const;
-  std::string compare_set(const Request& request, std::vector<Change>* changes);
+  Reply compare_set(const Request& request, std::vector<Change>* changes);
   std::int64_t add(const Request& request, std::vector<Change>* changes);
   bool remove(const std::string& key, std::vector<Change>* changes);
   void append(const std::string& key, const std::string& value, std::vector<Change>* changes);
@@ -56,7 +64,7 @@ class KeyTable {
   Reply pop(const std::string& key);
   std::int64_t length(const std::string& key) const;
 
-  std::map<std::string, std::string, std::less<>> values_;
+  Values values_;
   std::map<std::string, std::deque<std::string>, std::less<>> queues_;  // none is empty
   std::size_t bytes_ = 0;                                               // of all values, also in queues
   std::size_t key_bytes_ = 0;

@@ -63,8 +63,9 @@ class StoreLog::Lock {
 StoreLog::StoreLog(std::string path) : path_(std::move(path)) { open(); }
 
 void StoreLog::open() {
-  file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!file_) base::throw_errno("cannot open the store " + path_, errno);
+  base::Fd opened(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!opened) base::throw_errno("cannot open the store " + path_, errno);
+  file_ = std::move(opened);
   opened_by_.set();
   presence(file_.get(), F_OFD_SETLK, F_RDLCK);
   reset();
@@ -199,9 +200,10 @@ void StoreLog::refuse_damage() const {
 
 // With the lock held alone, and all replayed. What was not written was not done: then all is read anew.
 void StoreLog::write(const Request& request) {
-  std::string bytes = encode_record(request);
-  if (offset_ == 0) bytes.insert(0, encode_header(mark_));
+  std::string bytes;
   try {
+    bytes = encode_record(request);
+    if (offset_ == 0) bytes.insert(0, encode_header(mark_));
     const std::size_t used = std::max(std::min(allocated_, offset_), offset_ - std::min(offset_, mark_.begin));
     if (used + bytes.size() > kFileSize) {
       throw Error(ErrorKind::Overloaded,
@@ -209,7 +211,7 @@ void StoreLog::write(const Request& request) {
     }
     if (has_tail_) cut(offset_);
     write_all(bytes, offset_);
-  } catch (const Error&) {
+  } catch (...) {
     reset();
     throw;
   }

@@ -67,6 +67,7 @@ class TcpStore::Impl {
   Impl(std::string host, const TcpStoreOptions& options) : host_(std::move(host)), secret_(options.secret) {
     if (options.is_server) server_.emplace(host_, options.port, secret_);
     port_ = server_ ? server_->port() : options.port;
+    resting_.reserve(kRestingMax);
     std::unique_ptr<TcpLine> first = connect(base::deadline_after(options.timeout), TcpLine::Unserved::Early);
     server_process_ = first->server();
     rest(std::move(first));
@@ -102,11 +103,10 @@ class TcpStore::Impl {
     }
   }
   std::unique_ptr<TcpLine> take_line(TimePoint deadline);
-  void rest(std::unique_ptr<TcpLine> line);
-  static std::optional<wire::Frame> receive(TcpLine& line, const std::string& key, TimePoint deadline, int give_up,
-                                            Location site);
+  void rest(std::unique_ptr<TcpLine> line) noexcept;
   std::optional<wire::Frame> ask(TcpLine& line, const Request& request, TimePoint deadline, Location site);
   void begin_watching(TimePoint deadline);
+  void end_watching();
   void follow_changes();
   void take(const wire::Frame& frame);
   void stop_watching();
@@ -151,7 +151,8 @@ std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
   return connect(deadline);
 }
 
-void TcpStore::Impl::rest(std::unique_ptr<TcpLine> line) {
+// Has room for all that may rest.
+void TcpStore::Impl::rest(std::unique_ptr<TcpLine> line) noexcept {
   const std::lock_guard lock(mutex_);
   if (resting_.size() < kRestingMax) resting_.push_back(std::move(line));
 }
@@ -181,9 +182,9 @@ std::optional<wire::Frame> TcpStore::Impl::receive(TcpLine& line, const std::str
 
 Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
   refuse_if_inherited(site);
+  const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   std::unique_ptr<TcpLine> line = take_line(deadline);
   const auto frame = ask(*line, request, deadline, site);
-  const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   if (!frame) {
     throw Error(ErrorKind::Timeout, "DistStoreError",
                 doing + ": the server of the store, at " + place_of(host_, port_) + ", does not answer", site)
@@ -205,9 +206,15 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   info.kind = board::WaitKind::StoreGet;
   info.name = key;
   std::unique_lock lock(mutex_);
+  if (lost_) end_watching();
   if (!watcher_) begin_watching(deadline);
-  watches_.add(key, std::move(watch));
-  watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
+  const Watches::Added added = watches_.add(key, std::move(watch));
+  try {
+    watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
+  } catch (...) {
+    watches_.remove(added);
+    throw;
+  }
   const int number = ++followed_;
   const auto is_followed = [&] { return confirmed_ >= number || lost_; };
   const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
@@ -223,14 +230,25 @@ void TcpStore::Impl::begin_watching(TimePoint deadline) {
   watching_ = connect(deadline);
   end_of_watching_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!end_of_watching_) base::throw_errno("cannot make an event", errno);
+  for (const std::string& key : watches_.keys()) {  // of those before the line was lost
+    watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
+    ++followed_;
+  }
   watcher_.emplace("distrun-watch", [this] { follow_changes(); });
+}
+
+// The line was lost, so its thread needs the mutex no more.
+void TcpStore::Impl::end_watching() {
+  watcher_.reset();
+  followed_ = confirmed_ = 0;
+  lost_ = false;
 }
 
 // Until the store ends, or its server; who waits for a key is told of that.
 void TcpStore::Impl::follow_changes() {
   try {
     while (const auto frame = watching_->receive(TimePoint::max(), end_of_watching_.get())) take(*frame);
-  } catch (const Error&) {
+  } catch (const std::exception&) {  // ours, or std::bad_alloc
     const std::lock_guard lock(mutex_);
     lost_ = true;
   }

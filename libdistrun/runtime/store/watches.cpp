@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <mutex>
+#include <utility>
 
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
@@ -13,14 +14,19 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
  public:
   Watcher(core::RankState& rank, Watch watch) : rank_(rank), watch_(std::move(watch)) {}
 
-  void tell(const Change& change) {
-    {
-      const std::lock_guard lock(mutex_);
-      changes_.push_back(change);
-      if (is_busy_) return;
-      is_busy_ = true;
+  // A change that finds no memory is reported; one that finds no thread, too, and is told with the next.
+  void tell(const Change& change) noexcept {
+    try {
+      if (!add(change)) return;
+    } catch (const std::bad_alloc&) {
+      return report(change.key, "has missed a change", std::current_exception());
     }
-    future::handler_pool_of(rank_).post(std::make_unique<Task>(shared_from_this()));
+    try {
+      future::handler_pool_of(rank_).post(std::make_unique<Task>(shared_from_this()));
+    } catch (const std::exception&) {
+      set_idle();
+      report(change.key, "was not called", std::current_exception());
+    }
   }
 
  private:
@@ -36,6 +42,21 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
     std::shared_ptr<Watcher> watcher_;
   };
 
+  // False: it is told by whoever tells the ones before it.
+  bool add(const Change& change) {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(change);
+    return !std::exchange(is_busy_, true);
+  }
+  void set_idle() noexcept {
+    const std::lock_guard lock(mutex_);
+    is_busy_ = false;
+  }
+  void report(const std::string& key, const char* what, const std::exception_ptr& why) noexcept {
+    future::unseen_errors_of(rank_).add_made(
+        [&] { return "the watch of the key " + key + " " + what + ": " + future::describe_error(why); });
+  }
+
   bool call_next() noexcept {
     Change next;
     {
@@ -47,8 +68,7 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
     try {
       watch_(std::move(next.before), std::move(next.after));
     } catch (...) {
-      future::unseen_errors_of(rank_).add("the watch of the key " + next.key +
-                                          " has thrown: " + future::describe_error(std::current_exception()));
+      report(next.key, "has thrown", std::current_exception());
     }
     return true;
   }
@@ -61,11 +81,20 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
   bool is_busy_ = false;
 };
 
-void Watches::add(const std::string& key, Watch watch) {
-  watchers_.emplace(key, std::make_shared<Watcher>(core::rank_state(), std::move(watch)));
+// Where its errors go is made now: it may fail for want of memory.
+Watches::Added Watches::add(const std::string& key, Watch watch) {
+  core::RankState& rank = core::rank_state();
+  future::unseen_errors_of(rank);
+  return watchers_.emplace(key, std::make_shared<Watcher>(rank, std::move(watch)));
 }
 
-void Watches::tell(const std::vector<Change>& changes) {
+std::vector<std::string> Watches::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, watcher] : watchers_) keys.push_back(key);
+  return keys;
+}
+
+void Watches::tell(const std::vector<Change>& changes) noexcept {
   for (const Change& change : changes) {
     const auto [first, last] = watchers_.equal_range(change.key);
     for (auto each = first; each != last; ++each) each->second->tell(change);

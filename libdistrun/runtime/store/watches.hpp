@@ -14,13 +14,21 @@ namespace distrun::stores {
 class Watcher;
 
 class Watches {
+  using Watchers = std::multimap<std::string, std::shared_ptr<Watcher>, std::less<>>;
+
  public:
+  using Added = Watchers::iterator;
+
   // For the calling thread's rank.
-  void add(const std::string& key, Watch watch);
-  void tell(const std::vector<Change>& changes);
+  Added add(const std::string& key, Watch watch);
+  void remove(Added added) noexcept { watchers_.erase(added); }
+  // Of all that are there, one as often as it is watched.
+  std::vector<std::string> keys() const;
+  // What cannot be told, for want of memory or threads, is in the report of that rank.
+  void tell(const std::vector<Change>& changes) noexcept;
 
  private:
-  std::multimap<std::string, std::shared_ptr<Watcher>, std::less<>> watchers_;
+  Watchers watchers_;
 };
 
 }  // namespace distrun::stores

@@ -1,0 +1,97 @@
+#pragma once
+// A store's server at work: it accepts clients, proves to them that it knows the secret (server_greeting.hpp), answers
+// their requests from one table, keeps those that wait for keys, and tells of changes to keys that are watched.
+//
+// One thread makes, runs and destroys it. A handler that finds no memory or descriptor drops the client that it is for,
+// whose connection ends; others are served on.
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <distrun/common/io/frame_socket.hpp>
+#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/runtime/store/server_greeting.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+
+namespace distrun::stores {
+
+class Serving {
+ public:
+  Serving(const std::string& host, std::uint16_t port, std::string_view secret, std::atomic<int>& refused);
+
+  std::uint16_t port() const noexcept { return port_; }
+  io::Loop& loop() noexcept { return loop_; }
+  // After a handler has thrown: does what it may have left undone.
+  void go_on() noexcept;
+
+ private:
+  // One socket: first in the handshake, then with a line.
+  struct Client {
+    explicit Client(std::string_view secret) : greeting(secret) {}
+
+    std::unique_ptr<io::FdWatch> greets;
+    ServerGreeting greeting;
+    std::unique_ptr<io::Alarm> patience;
+    std::unique_ptr<io::FrameSocket> line;
+    std::set<std::string> watches;
+    std::size_t waiting = 0;  // requests
+    bool is_gone = false;
+  };
+  using Clients = std::list<Client>;
+  struct Waiting {
+    Client* client;
+    Ask ask;
+    std::size_t bytes;
+    base::TimePoint begin;
+    base::TimePoint deadline;
+  };
+
+  void listen(const std::string& host, std::uint16_t port);
+  void accept_all();
+  bool turn_one_away();
+  void add(base::Fd socket);
+  void begin_greeting(Client& client, base::Fd socket);
+  void greet(Client& client);
+  void go_on(Client& client, std::string_view bytes);
+  void leave(Client& client);
+  void make_line(Client& client);
+  void end_greeting(Client& client);
+  void drop(Client& client);
+  void sweep();
+
+  void take(Client& client, const wire::Frame& frame);
+  void take(Client& client, Ask ask);
+  bool try_answer(Client& client, const Ask& ask);
+  // The same without what follows from a change. `changes` as KeyTable::run().
+  bool answer(Client& client, const Ask& ask, std::vector<Change>* changes = nullptr) noexcept;
+  // With the error that `make` returns.
+  template <class Make>
+  void refuse(Client& client, std::uint64_t id, Make make) noexcept;
+  std::size_t waiting_bytes() const;
+  void cancel(Client& client, std::uint64_t id);
+  void answer_waiting();
+  void tell_changes(const std::vector<Change>& changes) noexcept;
+  void end_late();
+  void set_alarm();
+  template <class Message>
+  void send(Client& client, StoreFrame kind, const Message& message);
+
+  io::Loop loop_;
+  const std::string secret_;
+  std::atomic<int>& refused_;
+  std::uint16_t port_ = 0;
+  KeyTable table_;
+  Clients clients_;
+  std::list<Waiting> waiting_;  // the oldest first
+  bool must_sweep_ = false;
+  io::Alarm deadline_;
+  base::Fd reserve_;
+  std::unique_ptr<io::FdWatch> listener_;
+};
+
+}  // namespace distrun::stores

@@ -1,0 +1,159 @@
+// Requests: those that are answered at once, and those that wait.
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/store/serving.hpp>
+#include <distrun/runtime/store/waiting.hpp>
+
+namespace distrun::stores {
+namespace {
+
+constexpr std::size_t kAskedMax = 1024;                           // requests of one client that wait for keys
+constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 20;  // of all requests that wait for keys
+constexpr base::Nanoseconds kPatienceMax = std::chrono::hours(24 * 365);
+
+std::size_t bytes_of(const Request& request) {
+  constexpr std::size_t kEach = 2 * sizeof(std::string);
+  std::size_t bytes = 0;
+  for (const std::string& key : request.keys) bytes += kEach + key.size();
+  for (const std::string& value : request.values) bytes += kEach + value.size();
+  return bytes;
+}
+
+Refusal refusal_of(std::uint64_t id, const Error& error) {
+  return {.id = id, .kind = error.kind(), .type = error.type(), .text = error.text()};
+}
+
+}  // namespace
+
+template <class Message>
+void Serving::send(Client& client, StoreFrame kind, const Message& message) {
+  if (client.is_gone) return;
+  try {
+    client.line->send(wire::pack(kind, 0, message));
+  } catch (const std::exception&) {
+    drop(client);  // it does not read, or there is no memory for what it has asked for
+  }
+}
+
+void Serving::take(Client& client, const wire::Frame& frame) {
+  try {
+    if (frame.is(StoreFrame::Ask)) {
+      take(client, wire::decode<Ask>(wire::view_of(frame.payload)));
+    } else if (frame.is(StoreFrame::FollowKey) && client.watches.size() < kAskedMax) {
+      client.watches.insert(wire::decode<FollowKey>(wire::view_of(frame.payload)).key);
+      send(client, StoreFrame::Answer, Answer{});
+    } else if (frame.is(StoreFrame::Cancel)) {
+      cancel(client, wire::decode<Cancel>(wire::view_of(frame.payload)).id);
+    } else {
+      drop(client);
+    }
+  } catch (const std::exception&) {  // it makes no sense, or there is no memory for it
+    drop(client);
+  }
+  sweep();
+}
+
+void Serving::take(Client& client, Ask ask) {
+  if (try_answer(client, ask)) return;
+  if (client.waiting == kAskedMax) return drop(client);
+  const std::size_t bytes = bytes_of(ask.request);
+  if (waiting_bytes() + bytes > kWaitingBytesMax) {
+    return send(client, StoreFrame::Refusal,
+                refusal_of(ask.id, Error(ErrorKind::Overloaded, "requests of " + std::to_string(waiting_bytes()) +
+                                                                    " bytes wait for keys of this store: too many")));
+  }
+  ++client.waiting;
+  const base::TimePoint now = loop_.clock().now();
+  const auto patience = std::clamp(base::Nanoseconds(ask.patience_ns), base::Nanoseconds(0), kPatienceMax);
+  waiting_.push_back({&client, std::move(ask), bytes, now, now + patience});
+  set_alarm();
+}
+
+std::size_t Serving::waiting_bytes() const {
+  std::size_t bytes = 0;
+  for (const Waiting& each : waiting_) bytes += each.bytes;
+  return bytes;
+}
+
+// False: what it waits for is not there.
+bool Serving::try_answer(Client& client, const Ask& ask) {
+  std::vector<Change> changes;
+  if (!answer(client, ask, &changes)) return false;
+  tell_changes(changes);
+  if (is_change(ask.request.op) && !waiting_.empty()) answer_waiting();
+  return true;
+}
+
+bool Serving::answer(Client& client, const Ask& ask, std::vector<Change>* changes) noexcept {
+  try {
+    Reply reply = table_.run(ask.request, changes);
+    if (!reply.is_ready) return false;
+    send(client, StoreFrame::Answer, Answer{ask.id, std::move(reply)});
+  } catch (const Error& error) {
+    refuse(client, ask.id, [&] { return error; });
+  } catch (const std::bad_alloc&) {
+    refuse(client, ask.id,
+           [] { return Error(ErrorKind::Overloaded, "MemoryError", "the server of the store has no memory for it"); });
+  }
+  return true;
+}
+
+template <class Make>
+void Serving::refuse(Client& client, std::uint64_t id, Make make) noexcept {
+  base::if_memory([&] { send(client, StoreFrame::Refusal, refusal_of(id, make())); }, [&] { drop(client); });
+}
+
+void Serving::cancel(Client& client, std::uint64_t id) {
+  waiting_.remove_if([&](const Waiting& each) {
+    if (each.client != &client || each.ask.id != id) return false;
+    --client.waiting;
+    refuse(client, id, [] { return Error(ErrorKind::Cancelled, "cancelled"); });
+    return true;
+  });
+}
+
+// Those that have waited longest come first. None of them changes what others wait for: a pop takes away.
+void Serving::answer_waiting() {
+  waiting_.remove_if([this](const Waiting& each) {
+    if (each.client->is_gone) return true;
+    if (!answer(*each.client, each.ask)) return false;
+    --each.client->waiting;
+    return true;
+  });
+}
+
+void Serving::tell_changes(const std::vector<Change>& changes) noexcept {
+  for (const Change& change : changes) {
+    for (Client& client : clients_) {
+      if (!client.watches.contains(change.key)) continue;
+      base::if_memory(
+          [&] {
+            send(client, StoreFrame::Changed, Changed{change.key, change.before, change.after});
+          },
+          [&] { drop(client); });  // it notices that it has missed one
+    }
+  }
+}
+
+void Serving::end_late() {
+  const base::TimePoint now = loop_.clock().now();
+  waiting_.remove_if([&](const Waiting& each) {
+    if (each.deadline > now) return false;
+    --each.client->waiting;
+    refuse(*each.client, each.ask.id,
+           [&] { return timeout_error(each.deadline - each.begin, table_.named_missing(each.ask.request), {}); });
+    return true;
+  });
+  set_alarm();
+  sweep();
+}
+
+void Serving::set_alarm() {
+  const auto first = std::ranges::min_element(waiting_, {}, &Waiting::deadline);
+  if (first != waiting_.end()) deadline_.set(first->deadline);
+}
+
+}  // namespace distrun::stores
