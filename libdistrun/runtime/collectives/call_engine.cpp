@@ -7,6 +7,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/collectives/checks.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
@@ -118,13 +119,13 @@ base::TimePoint CallEngine::deadline(const CallOptions& options) const {
   return base::deadline_after(options.timeout.value_or(timeout_));
 }
 
-void CallEngine::end(Leaving how, const std::string& why, int because_of) {
+// A short text takes no memory.
+void CallEngine::end(Leaving how, std::string_view why) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (over_.empty()) over_because_of_ = because_of;
-    if (over_.empty()) over_ = why;
+    if (over_.empty()) base::if_memory([&] { over_ = why.empty() ? "it ended" : why; }, [&] { over_ = "no memory"; });
   }
-  backend_->leave(how, why);
+  backend_->leave(how, over_);  // it does not change any more
 }
 
 void CallEngine::wait_for_calls(std::string_view why) const {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/collectives/backends.hpp>
@@ -67,8 +68,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   void leave();
   // Waits for the calls that were started, for some seconds at most. The group stays open.
   void settle();
-  // `because_of`: the rank from which that follows.
-  void end(Leaving how, const std::string& why, int because_of = -1);
+  void end(Leaving how, std::string_view why) noexcept;
   std::uint64_t calls() const;
 
  private:

@@ -19,7 +19,7 @@ class CallQueue : public std::enable_shared_from_this<CallQueue> {
  public:
   using Job = std::function<void()>;  // must not throw
 
-  explicit CallQueue(future::HandlerPool& handlers) noexcept : handlers_(handlers) {}
+  explicit CallQueue(future::HandlerPool& handlers) : handlers_(handlers) {}  // an empty deque takes memory
 
   // Nothing is under way: the caller's call is that number, and runs until end(). 0: something is.
   std::uint64_t try_begin();

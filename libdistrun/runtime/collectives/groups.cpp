@@ -1,7 +1,6 @@
 #include <distrun/runtime/collectives/groups.hpp>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -39,14 +38,15 @@ class Groups {
     const std::lock_guard lock(mutex_);
     return default_;
   }
-  // How many groups were made of that one before.
-  int count_of(const std::string& parent) {
+  // Returns how many default groups were asked for before.
+  int count_world() noexcept {
     const std::lock_guard lock(mutex_);
-    return children_[parent]++;
+    return worlds_++;
   }
+  // The next default group has another name all the same.
   void leave_all() {
     release();
-    end_test();
+    end_groups();
   }
   void keep() {
     std::vector<std::shared_ptr<ProcessGroup>> staying;
@@ -65,6 +65,13 @@ class Groups {
   }
   void end_test() {
     if (has_default_.is_inherited()) return;
+    // If groups are kept, the store that their ranks meet in is the same in the next test.
+    if (end_groups() == 0) forget_worlds();
+  }
+
+ private:
+  // Returns how many are kept.
+  std::size_t end_groups() {
     std::vector<std::shared_ptr<ProcessGroup>> left, kept;
     std::shared_ptr<ProcessGroup> world;
     {
@@ -77,14 +84,15 @@ class Groups {
         world.swap(default_);
         has_default_.clear();
       }
-      // Of a kept group the next child has another name: the store that its ranks meet in is the same.
-      if (kept.empty()) children_.clear();
     }
     for (const auto& each : left) each->leave();
     for (const auto& each : kept) each->settle();
+    return kept.size();
   }
-
- private:
+  void forget_worlds() noexcept {
+    const std::lock_guard lock(mutex_);
+    worlds_ = 0;
+  }
   bool is_kept(const std::shared_ptr<ProcessGroup>& group) const {
     return std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) { return each.lock() == group; });
   }
@@ -95,7 +103,7 @@ class Groups {
   std::vector<std::weak_ptr<ProcessGroup>> all_;
   std::vector<std::weak_ptr<ProcessGroup>> kept_;  // of all_
   std::shared_ptr<ProcessGroup> default_;
-  std::map<std::string, int> children_;
+  int worlds_ = 0;
 };
 
 Groups& groups_of(core::RankState& rank) { return rank.part<Groups>(core::Part::Groups); }
@@ -182,12 +190,12 @@ std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options, ba
                     std::to_string(options.rank) + " of " + std::to_string(options.world_size),
                 site);
   }
+  const int made = groups().count_world();  // another one each time, for all ranks the same
   GroupInfo info;
   info.name = "world";
   info.rank = options.rank;
   info.ranks.resize(static_cast<std::size_t>(options.world_size));
   std::iota(info.ranks.begin(), info.ranks.end(), 0);
-  const int made = groups().count_of("");  // another one each time, for all ranks the same
   const auto store = made == 0 ? options.store : std::make_shared<PrefixStore>(std::to_string(made), options.store);
   auto world = make_group(std::move(info), store, options.group);
   groups().set_default(world);
@@ -205,15 +213,14 @@ std::shared_ptr<ProcessGroup> default_group(base::Location site) {
 
 void destroy_process_group() {
   const auto world = default_group();
-  const int made = groups().count_of("");
   groups().leave_all();
-  for (int i = 0; i < made; ++i) groups().count_of("");
 }
 
 std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, ProcessGroup& of,
                                         std::optional<GroupOptions> options, base::Location site) {
+  const int number = of.count_child();
   check_places(places, of, site);
-  const std::string name = of.name() + "/" + std::to_string(groups().count_of(of.name()));
+  const std::string name = of.name() + "/" + std::to_string(number);
   return make_child(name, places, of, options, 0, site);
 }
 
@@ -224,6 +231,7 @@ std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, std::opt
 
 std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key, std::optional<GroupOptions> options,
                                     base::Location site) {
+  const int number = of.count_child();
   const Tensor own = tensor::empty({2}, {DType::I64});
   own.data_as<std::int64_t>()[0] = colour;
   own.data_as<std::int64_t>()[1] = key;
@@ -236,7 +244,7 @@ std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key, std::
     if (found[2 * place] == colour) places.push_back(place);
   }
   std::stable_sort(places.begin(), places.end(), [&](int a, int b) { return found[2 * a + 1] < found[2 * b + 1]; });
-  const std::string name = of.name() + "/" + std::to_string(groups().count_of(of.name()));
+  const std::string name = of.name() + "/" + std::to_string(number);
   if (colour < 0) places.clear();
   return make_child(name + "." + std::to_string(colour), places, of, options, colour, site);
 }

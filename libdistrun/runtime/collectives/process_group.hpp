@@ -130,6 +130,9 @@ class ProcessGroup {
   Work receive_from_any(const Tensor& tensor, std::uint64_t tag = 0, CallOptions options = {},
                         Location site = Location::here());
 
+  // Returns how many groups of its ranks were asked for before. Each rank counts: those that make the same groups in
+  // the same order give them the same names, whatever fails afterwards.
+  int count_child() noexcept { return children_++; }
   // See the constructor.
   void stay_out();
   // Ends the group at once, for this rank and for those that wait for it: what is under way fails.
@@ -153,6 +156,7 @@ class ProcessGroup {
   const GroupOptions options_;
   const std::shared_ptr<CallEngine> engine_;
   std::atomic<std::uint64_t> monitored_barriers_{0};  // begun
+  std::atomic<int> children_{0};
 };
 
 }  // namespace distrun::collectives

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/collectives/shm/exchange.hpp>
 #include <distrun/runtime/collectives/shm/mail.hpp>
@@ -128,11 +129,15 @@ void ShmBackend::join(base::TimePoint deadline) {
 
 void ShmBackend::leave(Leaving how, const std::string& why) noexcept {
   std::call_once(left_, [&] {
-    std::exception_ptr missed = how == Leaving::Done ? exchanges_.why_missed() : nullptr;
+    // Without memory for its text that is an error all the same.
+    const auto why_missed = [this] {
+      return base::if_memory([this] { return exchanges_.why_missed(); }, [] { return std::current_exception(); });
+    };
+    std::exception_ptr missed = how == Leaving::Done ? why_missed() : nullptr;
     area_->end(group_.rank, how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
-    if (missed == nullptr && how == Leaving::Done) missed = exchanges_.why_missed();
+    if (missed == nullptr && how == Leaving::Done) missed = why_missed();
     if (missed != nullptr && !rank_.has_failed_peer()) future::unseen_errors_of(rank_).add_failure(missed);
   });
 }
