@@ -61,7 +61,7 @@ const std::string& FileStore::path() const noexcept { return shared_->log.path()
 Reply FileStore::run(const Request& request, base::TimePoint deadline, Location site) {
   const base::TimePoint begin = base::system_clock().now();
   std::optional<Reply> reply = shared_->try_run(request);
-  if (reply && reply->is_ready) return *reply;
+  if (reply && reply->is_ready) return std::move(*reply);
   std::string name;
   core::PollingWait wait(wait_for(request, name, site), deadline);
   base::Nanoseconds rest = kFirstRest;
@@ -70,7 +70,7 @@ Reply FileStore::run(const Request& request, base::TimePoint deadline, Location 
     const core::WaitEnd end = wait.rest(rest);
     const auto death = deaths.find();
     reply = shared_->try_run(request);
-    if (reply && reply->is_ready) return *reply;
+    if (reply && reply->is_ready) return std::move(*reply);
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
     if (death) throw_awaited_death("waiting for the key " + name, *death, site);
     if (end == core::WaitEnd::Timeout)

@@ -70,6 +70,8 @@ TEST_CASE("a future is completed and its callbacks run, or are reported") {
       future.set_result(std::string(100, 'x'));
       require(ends(next), "what follows from it ends");
     });
+    if (!future.done()) future.set_result("later");
+    require(ends(next), "what follows from it ends afterwards");
     const auto is_told = [] { return !future::unseen_errors_of(core::rank_state()).take().empty(); };
     require(ran == 1 || next.failed(), "the callback has run, or no thread was to be had");
     require(eventually(kBound, is_told), "a callback that has thrown, or was not run, is reported");

@@ -175,7 +175,7 @@ int epoll_create1(int flags) noexcept {
 }
 
 int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
-  if (operation != EPOLL_CTL_DEL && fails_with("epoll_ctl", ENOMEM)) return -1;
+  if (operation == EPOLL_CTL_ADD && fails_with("epoll_ctl", ENOMEM)) return -1;  // the others take no memory
   return static_cast<int>(::syscall(SYS_epoll_ctl, epoll, operation, fd, event));
 }
 
