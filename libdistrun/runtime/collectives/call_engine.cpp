@@ -13,6 +13,7 @@
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/collectives/profiled_call.hpp>
 #include <distrun/runtime/collectives/shm/exchange_failure.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
@@ -183,6 +184,7 @@ void CallEngine::note_end(const std::shared_ptr<future::FutureState>& state, con
 
 std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const CallOptions& options,
                                      Location site) const {
+  core::refuse_in_inline_function("calls a collective", site);
   refuse_if_over(site);
   auto made = std::make_shared<Job>();
   if (gpus_ != nullptr) made->bytes = CallBytes(CallBytes::Where::Gpu);

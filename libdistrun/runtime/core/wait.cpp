@@ -15,7 +15,9 @@ PollingWait::PollingWait(const board::WaitInfo& info, base::TimePoint deadline)
     : deadline_(deadline), rank_(rank_state()), wait_(info, deadline), wake_(rank_, [this](const PeerFailure&) {
         { const std::lock_guard no_rest_begins(mutex_); }
         failed_.notify_all();
-      }) {}
+      }) {
+  refuse_in_inline_function(kWaits, info.site);
+}
 
 WaitEnd PollingWait::rest(base::Nanoseconds duration) {
   const base::TimePoint now = base::system_clock().now();

@@ -12,6 +12,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/board/slot_writer.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::core {
@@ -68,28 +69,16 @@ bool wait_until(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
 
 enum class WaitEnd : std::uint8_t { Ready, Timeout, PeerFailed };
 
-namespace detail {
-
-class UnlockedAtEnd {
- public:
-  explicit UnlockedAtEnd(std::unique_lock<std::mutex>& lock) noexcept : lock_(lock) {}
-  ~UnlockedAtEnd() { lock_.unlock(); }
-  UnlockedAtEnd(const UnlockedAtEnd&) = delete;
-  UnlockedAtEnd& operator=(const UnlockedAtEnd&) = delete;
-
- private:
-  std::unique_lock<std::mutex>& lock_;
-};
-
-}  // namespace detail
+inline constexpr const char* kWaits = "waits for other ranks";  // in refuse_in_inline_function()
 
 // The same for what other ranks do: ends also when a rank of the world has failed (rank_state().peer_failure() says
-// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks, and is free if
-// `ready` throws.
+// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks. Throws
+// Error{Failed} in an inline function of RPC (inline_function.hpp), unless it is ready at once.
 template <class Ready>
 WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
                        std::condition_variable& changed, base::TimePoint deadline, Ready ready) {
   if (ready()) return WaitEnd::Ready;
+  refuse_in_inline_function(kWaits, info.site);
   RankState& rank = rank_state();
   std::mutex& mutex = *lock.mutex();
   bool is_over = true;
@@ -117,6 +106,7 @@ WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>
 // The same for what nobody tells: whoever waits looks again and again, and rests in between.
 class PollingWait {
  public:
+  // Throws as wait_for_peers().
   explicit PollingWait(const board::WaitInfo& info, base::TimePoint deadline = kForever);
 
   // Ready: it is time to look again. The other ends come at once.

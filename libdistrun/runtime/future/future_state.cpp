@@ -7,6 +7,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/leave_to_parent.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/progress.hpp>
@@ -163,6 +164,7 @@ void FutureState::refuse_if_inherited(base::Location site) const {
 void FutureState::wait(base::TimePoint deadline, base::Location site) const {
   if (is_done()) return;
   refuse_if_inherited(site);
+  core::refuse_in_inline_function("waits for a future that is not done", site);
   const base::TimePoint begin = base::system_clock().now();
   if (info_.progress != nullptr) {
     help(deadline);

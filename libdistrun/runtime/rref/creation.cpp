@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/rref/references.hpp>
 
 namespace distrun::rref {
@@ -42,6 +43,7 @@ HandlePtr References::make_local(Value value, base::Location site) {
 }
 
 HandlePtr References::create(rpc::CallRequest request) {
+  core::refuse_in_inline_function("makes a call", request.to.site());
   const auto calls = this->calls();
   const WorkerInfo owner = calls->resolve(request.to);
   request.to = request.to.with_worker(owner);

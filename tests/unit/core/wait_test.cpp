@@ -57,6 +57,21 @@ TEST_CASE("what is ready is not waited for, and nothing is shown") {
   CHECK(rank.line.begun.empty());
 }
 
+TEST_CASE("an inline function may not wait for other ranks, but for what is ready") {
+  FakeRank rank;
+  Door door;
+  const std::string name = "peek";
+  const InlineFunctionScope scope(&name);
+  std::unique_lock lock(door.mutex);
+  CHECK(wait_for_peers(reply_from(0), lock, door.changed, soon(), [] { return true; }) == WaitEnd::Ready);
+  CHECK(poll_until(reply_from(0), soon(), 1ms, [] { return true; }));
+  CHECK_THROWS_WITH(wait_for_peers(reply_from(0), lock, door.changed, soon(), [] { return false; }),
+                    Catch::StartsWith("the inline function \"peek\" waits for other ranks: it runs on the thread"));
+  CHECK(lock.owns_lock());
+  CHECK_THROWS_WITH(poll_until(reply_from(0), soon(), 1ms, [] { return false; }), Catch::Contains("\"peek\" waits"));
+  CHECK(rank.line.begun.size() == rank.line.ended.size());
+}
+
 TEST_CASE("a wait shows for whom it is, its number and its deadline") {
   FakeRank rank;
   Door door;

@@ -17,7 +17,15 @@ std::int64_t rref_gated(std::int64_t number) {
 }
 DISTRUN_RPC(rref_gated)
 
-struct Bound {  // to the worker that created it
+// Inline functions, which may make no call.
+std::int64_t rref_makes_one() { return remote("worker0", rref_add, 1, 2).is_owner() ? 1 : 0; }
+DISTRUN_RPC_INLINE(rref_makes_one)
+std::int64_t rref_fetches(const RRef<std::int64_t>& ref) { return ref.to_here(); }
+DISTRUN_RPC_INLINE(rref_fetches)
+std::int64_t rref_fetches_later(const RRef<std::int64_t>& ref) { return ref.to_here_async().done() ? 1 : 0; }
+DISTRUN_RPC_INLINE(rref_fetches_later)
+
+struct Bound {  // to the worker that has made it
   explicit Bound(std::int64_t number_) : number(number_) {}
   std::int64_t add(std::int64_t more) { return number += more; }
   std::int64_t number;
@@ -103,6 +111,20 @@ TEST_CASE("an object that can't be sent is called where it is, and only its fetc
               "'Tensor' object has no attribute 'matmull'; did you mean matmul?"));
     const auto object = std::make_shared<Bound>(1);
     CHECK(RRef<Bound>(object).to_here() == object);
+  });
+  CHECK(ranks.left_over() == "");
+}
+
+TEST_CASE("an inline function gets an error that names it where it makes a reference, or fetches a value") {
+  const ReferenceRanks ranks(2);
+  ranks.as(0, [] {
+    const RRef<std::int64_t> ref(std::int64_t{7});
+    for (const auto& [name, call] : std::vector<std::pair<std::string, std::function<void()>>>{
+             {"rref_makes_one", [] { rpc::rpc_sync("worker1", rref_makes_one); }},
+             {"rref_fetches", [&] { rpc::rpc_sync("worker1", rref_fetches, ref); }},
+             {"rref_fetches_later", [&] { rpc::rpc_sync("worker1", rref_fetches_later, ref); }}}) {
+      CHECK(has(rpc::text_of_error(call), "the inline function \"" + name + "\" makes a call: it runs on the thread"));
+    }
   });
   CHECK(ranks.left_over() == "");
 }

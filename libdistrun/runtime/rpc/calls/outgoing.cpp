@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
@@ -29,6 +30,8 @@ struct Calls::Outgoing {
 };
 
 namespace {
+
+constexpr const char* kCalls = "makes a call";  // in core::refuse_in_inline_function()
 
 // What a name stands for. Programs call the same again and again: each thread remembers the last.
 struct Named {
@@ -275,6 +278,7 @@ std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const Resu
 
 std::shared_ptr<future::FutureState> Calls::call_or_fail(CallRequest request, const ResultType& type) {
   const base::Location site = request.to.site();
+  core::refuse_in_inline_function(kCalls, site);
   request.waits_for_room = true;
   try {
     return call(std::move(request), type);
@@ -287,6 +291,7 @@ std::shared_ptr<future::FutureState> Calls::call_or_fail(CallRequest request, co
 // Its own deadline ends the wait: nobody else has to look.
 Value Calls::call_and_wait(CallRequest request) {
   const base::Location site = request.to.site();
+  core::refuse_in_inline_function(kCalls, site);
   request.mode = CallMode::Sync;
   request.waits_for_room = true;
   const std::int64_t began = core::trace_now();

@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/throw_stack.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
@@ -26,8 +27,11 @@ constexpr std::size_t kQuickPayload = 64 * 1024;  // more takes a while to be re
                   describe(value));
 }
 
-// What the function returns; the stack is that of what it throws.
+// What the function returns; the stack is that of what it throws. An inline one is restricted on handlers' threads,
+// too: where it runs depends on its arguments.
 Result run_watched(const Function& function, const ValueList& arguments, base::ThrowStack& stack) {
+  const bool is_inline = function.execution == Execution::Inline;
+  const core::InlineFunctionScope scope(is_inline ? &function.signature.name : nullptr);
   Result result;
   auto run = [&] { result = function.run(arguments); };
   stack.watch(run);

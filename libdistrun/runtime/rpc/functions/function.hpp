@@ -34,9 +34,11 @@ using Result = std::variant<Value, future::Future<Value>>;
 
 // How it is run.
 enum class Execution : std::uint8_t {
-  Plain,   // on a handler's thread; what it returns is the result. It may block.
-  Async,   // so, too; what it returns is a future, whose value is the result
-  Inline,  // on whatever thread has read the call, between messages: it is quick, and takes no lock and makes no call
+  Plain,  // on a handler's thread; what it returns is the result. It may block.
+  Async,  // so, too; what it returns is a future, whose value is the result
+  // On whatever thread has read the call, between messages: it is quick, and takes no lock. Calls, collectives and
+  // waits for other ranks throw Error{Failed} there (core/inline_function.hpp).
+  Inline,
 };
 
 struct Signature {

@@ -5,7 +5,8 @@
 //   DISTRUN_RPC(add_twice)                  // rpc_sync(to, add_twice, 1, 2), rpc_sync<int>(to, "add_twice", 1, 2)
 //   DISTRUN_RPC(add_twice, "a", "b")        // and arg("b", 2); a std::optional may be left out
 //   DISTRUN_RPC_ASYNC(slow)                 // returns a Future<T>; the caller gets the T
-//   DISTRUN_RPC_INLINE(peek)                // quick, takes no lock, makes no call: runs where the call is read
+//   DISTRUN_RPC_INLINE(peek)                // quick, takes no lock, makes no call: runs where the call is read, and
+//                                           // gets an error for a call, a collective or a wait for other ranks
 //
 // At namespace scope, after the function. Arguments come by value or by reference to const. A call that passes an
 // object of a class runs on a handler's thread, however quick the function is: the class's own code reads the object.

@@ -4,6 +4,7 @@
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
@@ -228,6 +229,7 @@ void check_place(int rank, int world_size, base::Location site) {
 }  // namespace
 
 void init_rpc(const InitOptions& init, base::Location site) {
+  core::refuse_in_inline_function("begins a session", site);
   SessionState& state = session_state();
   state.refuse_if_inherited(site);
   const Backend backend = choose_backend(init);

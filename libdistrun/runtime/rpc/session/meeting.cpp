@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 
@@ -39,6 +40,7 @@ void gathered(const std::string& key, std::uint64_t number, const std::string& f
 
 Gathered meet(const Value& object, const std::optional<std::set<std::string>>& wanted, const MeetingBounds& bounds,
               base::Location site) {
+  core::refuse_in_inline_function("meets other workers", site);
   const std::shared_ptr<Session> session = session_state().get();
   const std::shared_ptr<Calls> calls = current_calls();
   std::set<std::string> names = wanted.value_or(std::set<std::string>());

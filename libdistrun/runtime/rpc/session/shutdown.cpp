@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
@@ -91,6 +92,7 @@ void refuse_in_handler(base::Location site) {
 }  // namespace
 
 void shutdown(const ShutdownOptions& options, base::Location site) {
+  core::refuse_in_inline_function("ends the session", site);
   const std::shared_ptr<Session> session = session_state().get();
   if (options.graceful) refuse_in_handler(site);
   if (session->is_ending.exchange(true)) {

@@ -1,0 +1,22 @@
+#include <distrun/runtime/core/inline_function.hpp>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::core {
+
+const std::string*& inline_function() noexcept {
+  constinit thread_local const std::string* name = nullptr;
+  return name;
+}
+
+void refuse_in_inline_function(const char* doing, base::Location site) {
+  const std::string* const name = inline_function();
+  if (name == nullptr) return;
+  throw base::Error(base::ErrorKind::Failed,
+                    "the inline function \"" + *name + "\" " + doing +
+                        ": it runs on the thread that reads messages, which may not wait for other ranks; register it "
+                        "as an ordinary function, with DISTRUN_RPC or without Execution::Inline",
+                    site);
+}
+
+}  // namespace distrun::core
