@@ -45,6 +45,12 @@ double BatchNorm::check(const Tensor& input) const {
   return static_cast<double>(input.numel()) / static_cast<double>(channels_);
 }
 
+// By any moments: they are used for no element.
+Tensor BatchNorm::normalize_nothing(const Tensor& input) const {
+  const Tensor any = zeros({channels_}, input.options());
+  return batch_norm(input, {any, any}, weight(), bias(), options_.epsilon, {});
+}
+
 void BatchNorm::move_running(const tensor::Moments& moments, double count) const {
   if (!options_.track_running_stats || !is_training()) return;
   const NoGradGuard not_recorded;
@@ -59,6 +65,7 @@ Tensor BatchNorm::forward(const Tensor& input) {
   if (!uses_batch()) {
     return batch_norm(input, {running_mean(), running_var()}, weight(), bias(), options_.epsilon, {});
   }
+  if (count == 0) return normalize_nothing(input);
   if (is_training() && count <= 1) {
     refuse("a batch needs more than one element for each channel in training, and has the sizes " +
            device::to_string(input.sizes()));

@@ -2,7 +2,8 @@
 // Batch normalisation: each channel of a batch [N, C], [N, C, L] or [N, C, H, W] is brought to mean 0 and variance 1,
 // in training by the batch's own moments, else by running ones. Their buffers are "running_mean", which begins as 0,
 // and "running_var", as 1; a training call moves them by `momentum` towards the batch's, whose variance is divided by n
-// - 1 for that, and counts itself in "num_batches_tracked".
+// - 1 for that, and counts itself in "num_batches_tracked". An empty batch has an empty result, gives weight and bias
+// gradients of 0, and changes no buffer.
 #include <optional>
 
 #include <distrun/runtime/nn/module.hpp>
@@ -35,6 +36,8 @@ class BatchNorm : public Module {
   bool uses_batch() const noexcept { return is_training() || !options_.track_running_stats; }
   // Elements of each channel.
   double check(const Tensor& input) const;
+  // Of a batch without an element.
+  Tensor normalize_nothing(const Tensor& input) const;
   // After the batch is normalised: one that is refused moves nothing.
   void move_running(const tensor::Moments& moments, double count) const;
 

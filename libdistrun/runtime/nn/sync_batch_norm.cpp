@@ -14,7 +14,7 @@ namespace distrun::nn {
 namespace {
 
 struct OfAllRanks {
-  tensor::Moments moments;
+  tensor::Moments moments;  // undefined if there is no element
   double count = 0;
 };
 
@@ -37,7 +37,7 @@ OfAllRanks moments_of_all(collectives::ProcessGroup& group, const Tensor& input,
                counts = tensor::narrow(rows, 1, 2 * channels, 1);
   OfAllRanks all;
   all.count = tensor::sum(counts).item().to<double>();
-  if (all.count == 0) all.count = 1;  // of nothing: the moments are 0
+  if (all.count == 0) return all;
   const auto average = [&](const Tensor& of) {
     return tensor::div(tensor::sum(tensor::mul(of, counts), {0}, false), all.count);
   };
@@ -58,6 +58,7 @@ Tensor SyncBatchNorm::forward(const Tensor& input) {
   if (!is_training() || group_->size() == 1) return BatchNorm::forward(input);
   const double count = check(input);
   const OfAllRanks all = moments_of_all(*group_, autograd::detach(input), count);
+  if (all.count == 0) return normalize_nothing(input);
   if (all.count <= 1) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "SyncBatchNorm: the ranks' batches need more than one element for each channel in training");

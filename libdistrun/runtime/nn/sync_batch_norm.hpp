@@ -1,7 +1,7 @@
 #pragma once
 // Batch normalisation over the batches of all ranks of a group, as if they were one: whose sizes may differ, and may be
-// 0. In training each call, and each backward pass over it, is a collective of the group. Otherwise, and in a group of
-// one rank, it is a BatchNorm.
+// 0. In training each call, and each backward pass over it, is a collective of the group, but for the backward pass
+// where the batches of all ranks are empty. Otherwise, and in a group of one rank, it is a BatchNorm.
 //
 // The gradients of weight and bias are each rank's share; DataParallel averages them with the others.
 #include <memory>

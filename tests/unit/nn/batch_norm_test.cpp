@@ -75,6 +75,24 @@ TEST_CASE("batches that can not be normalised are refused, with what is wrong") 
   CHECK(norm(ones({1, 2, 3, 4})).sizes() == Dims{1, 2, 3, 4});
 }
 
+TEST_CASE("an empty batch has an empty result, gradients of 0, and leaves the running moments alone") {
+  for (const Dims& sizes : {Dims{0, 2}, Dims{0, 2, 3}, Dims{4, 2, 0}, Dims{0, 2, 5, 5}}) {
+    nn::BatchNorm norm(2), of_batches(2, {.track_running_stats = false});
+    const Tensor x = set_requires_grad(zeros(sizes));
+    const Tensor y = norm(x);
+    CHECK(y.sizes() == sizes);
+    backward(sum(y));
+    CHECK(grad(x).sizes() == sizes);
+    CHECK(equal(grad(norm.weight()), zeros({2})));
+    CHECK(equal(grad(norm.bias()), zeros({2})));
+    CHECK(equal(norm.running_mean(), zeros({2})));
+    CHECK(equal(norm.running_var(), ones({2})));
+    CHECK(norm.num_batches_tracked().item<int>() == 0);
+    of_batches.train(false);
+    CHECK(of_batches(x).sizes() == sizes);
+  }
+}
+
 TEST_CASE("a batch that is refused leaves the running moments as they were") {
   nn::BatchNorm norm(2);
   CHECK_THROWS_AS(norm(distrun::to(two_channels(), DType::F64)), Error);
