@@ -150,7 +150,7 @@ void Pass::feed(MessageId message, std::vector<Tensor> gradients) {
   drive();
 }
 
-std::vector<Value> Pass::head() const {
+rpc::ValueList Pass::head() const {
   return {rpc::to_value(context_->context_id()), rpc::to_value(id_), rpc::to_value(settings_.retain_graph),
           rpc::to_value(settings_.mode == Mode::Fast)};
 }

@@ -118,7 +118,7 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   // The SendNodes of this worker that what has come by these depends on. False: it is not known, or others' too.
   bool add_origins(const std::vector<MessageId>& messages, std::vector<MessageId>& own) const;
   Live live_of(const std::vector<Node*>& ends);  // with mutex_
-  std::vector<rpc::Value> head() const;          // of the arguments of all that is called for it
+  rpc::ValueList head() const;                   // of the arguments of all that is called for it
 
   const std::shared_ptr<Contexts> contexts_;
   const std::shared_ptr<Context> context_;

@@ -5,6 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/values/differentiable.hpp>
+#include <distrun/runtime/rpc/values/nested.hpp>
 #include <distrun/runtime/rpc/values/object_type.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 #include <distrun/runtime/tensor/sparse/sparse_entries.hpp>
@@ -39,6 +40,13 @@ constexpr std::size_t kFewTensors = 16;  // tensors that are looked for one by o
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
 
+// `value` stands so deep in what is sent.
+void check_depth(int depth, const Value& value) {
+  if (depth <= kDepthMax) return;
+  refuse("a value is nested " + std::to_string(static_cast<std::size_t>(depth) + levels_of(value)) +
+         " levels deep, and at most " + std::to_string(kDepthMax) +
+         " can be sent: make it flatter, or send its parts one by one");
+}
 void check_depth(int depth) {
   if (depth > kDepthMax) refuse("a value is nested more than " + std::to_string(kDepthMax) + " levels deep");
 }
@@ -46,7 +54,7 @@ void check_depth(int depth) {
 }  // namespace
 
 void ValueWriter::write(const Value& value, int depth) {
-  check_depth(depth);
+  check_depth(depth, value);
   const auto tag = [this](Tag which) { bytes_.number(static_cast<std::uint8_t>(which)); };
   switch (value.kind()) {
     case Kind::None: return tag(Tag::None);

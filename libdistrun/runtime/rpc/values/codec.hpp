@@ -2,16 +2,14 @@
 // Values as bytes, and the tensors that they hold as a list beside them: each once, however often it is there. A sparse
 // tensor is two of the list.
 //
-// What is read may come from anybody: lengths are checked before anything is allocated, values are at most 64 levels
-// deep, and of classes only those that are registered are made.
+// What is read may come from anybody: lengths are checked before anything is allocated, values are at most kDepthMax
+// levels deep, and of classes only those that are registered are made.
 #include <unordered_map>
 
 #include <distrun/common/wire/buffer.hpp>
 #include <distrun/runtime/rpc/values/value.hpp>
 
 namespace distrun::rpc {
-
-inline constexpr int kDepthMax = 64;
 
 // Appends. Throws Error{InvalidArgument} for what can't travel: futures ("Can not pickle torch.futures.Future"),
 // objects of classes that can't be encoded, values that are too deep; and what encoders of the value's classes throw.

@@ -8,6 +8,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, "TypeError", text); }
 
+constinit thread_local int structs_now = 0;  // whose fields the thread converts, in each other
+
 }  // namespace
 
 void refuse_value(const std::string& wanted, const Value& value) {
@@ -20,6 +22,15 @@ void refuse_unregistered(const std::type_info& type) {
 void refuse_range(std::size_t bytes, const std::string& number) {
   refuse("must be an int of " + std::to_string(8 * bytes) + " bits, which can't hold " + number);
 }
+
+FieldsScope::FieldsScope() {
+  if (structs_now >= kDepthMax) {
+    refuse("structs are nested more than " + std::to_string(kDepthMax) +
+           " levels deep, and no more can be sent: make them flatter, or send their parts one by one");
+  }
+  ++structs_now;
+}
+FieldsScope::~FieldsScope() { --structs_now; }
 
 const ValueList* items_of(const Value& value) noexcept {
   if (const List* const list = value.get_if<List>()) return &list->items;

@@ -58,6 +58,16 @@ std::int64_t to_int(T number) {
   return static_cast<std::int64_t>(number);
 }
 
+// For a scope in which the fields of a struct are converted: structs that hold structs of their own type may be nested
+// to any depth. Throws Error{InvalidArgument} beyond kDepthMax.
+class FieldsScope {
+ public:
+  FieldsScope();
+  ~FieldsScope();
+  FieldsScope(const FieldsScope&) = delete;
+  FieldsScope& operator=(const FieldsScope&) = delete;
+};
+
 struct FieldWriter {
   ValueList fields;
   template <class... Fields>
@@ -88,6 +98,8 @@ template <class T>
 inline constexpr bool kIsVector = false;
 template <class T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
+template <class T>
+inline constexpr bool kIsVector<Items<T>> = true;
 template <class T>
 inline constexpr bool kIsArray = false;
 template <class T, std::size_t n>
@@ -219,6 +231,7 @@ Value to_value(Passed&& object) {
     if (type == nullptr) detail::refuse_unregistered(typeid(typename T::element_type));
     return Value(Instance{type, object});
   } else if constexpr (detail::HasFields<T>) {
+    const detail::FieldsScope scope;
     detail::FieldWriter writer;
     fields(writer, std::as_const(object));
     return Value(Record{std::move(writer.fields)});
@@ -291,6 +304,7 @@ template <class T>
 T record_from(const Value& value) {
   const Record* const record = value.get_if<Record>();
   if (record == nullptr) refuse_value("record", value);
+  const FieldsScope scope;
   FieldReader reader{record->fields};
   T made;
   fields(reader, made);

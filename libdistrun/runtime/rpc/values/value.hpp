@@ -5,7 +5,8 @@
 //   reference
 //
 // A value is a tree. What two places of it share on the sender's side is there twice at the receiver; but tensors that
-// share memory share it there, too, and one tensor in two places is one there.
+// share memory share it there, too, and one tensor in two places is one there. It may be nested to any depth: whatever
+// is done with it here takes no more of the stack for that. What is sent has up to kDepthMax levels.
 //
 // C++ types become values and come back by convert.hpp, values become bytes and tensors by codec.hpp.
 #include <cstdint>
@@ -27,7 +28,30 @@ namespace distrun::rpc {
 class Value;
 class ObjectType;  // object_type.hpp
 
-using ValueList = std::vector<Value>;
+inline constexpr int kDepthMax = 64;  // levels of lists, tuples, maps and records in each other, in what is sent
+
+// Items of a value, which may have items themselves. Copying and destroying them recurs for some levels, and goes on
+// with no recursion below (value.cpp).
+template <class Item>
+class Items : public std::vector<Item> {
+  using Base = std::vector<Item>;
+
+ public:
+  using Base::Base;
+  Items() noexcept = default;
+  Items(Base items) noexcept : Base(std::move(items)) {}
+  Items(const Items& other);
+  Items(Items&& other) noexcept = default;
+  Items& operator=(const Items& other) {
+    if (this != &other) Base::operator=(Items(other));
+    return *this;
+  }
+  Items& operator=(Items&& other) noexcept = default;
+  ~Items();
+};
+
+using ValueList = Items<Value>;
+using ValueEntries = Items<std::pair<Value, Value>>;
 
 struct List {
   ValueList items;
@@ -37,7 +61,7 @@ struct Tuple {
 };
 // In the order in which the entries were put in. Keys are compared as values; tensors by identity.
 struct Map {
-  std::vector<std::pair<Value, Value>> items;
+  ValueEntries items;
 };
 // A struct with DISTRUN_FIELDS: its fields in their order.
 struct Record {
@@ -88,6 +112,8 @@ class Value {
 
   Kind kind() const noexcept { return static_cast<Kind>(held_.index()); }
   bool is_none() const noexcept { return kind() == Kind::None; }
+  // A list, tuple, map or record.
+  bool has_items() const noexcept { return kind() >= Kind::List && kind() <= Kind::Record; }
   const Held& held() const noexcept { return held_; }
   Held& held() noexcept { return held_; }
   template <class T>
@@ -105,6 +131,9 @@ class Value {
  private:
   Held held_;
 };
+
+extern template class Items<Value>;
+extern template class Items<std::pair<Value, Value>>;
 
 // Each reference that it holds, however deep; of instances those that their type shows.
 void visit_references(const Value& value, const ReferenceVisitor& visit);  // in inspect.cpp, too
