@@ -1,4 +1,5 @@
 // What workers call of each other: protocol.hpp.
+#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -16,8 +17,11 @@ namespace {
 using rpc::Value;
 using rpc::ValueList;
 
-constexpr int kReleaseTries = 40;
-constexpr double kReleaseSeconds = 0.5;  // of each
+// Tries to tell a worker of a release, and rests between them, each twice as long as the one before.
+constexpr double kReleaseSeconds = 0.5;  // of a try
+constexpr base::Nanoseconds kFirstRest = std::chrono::milliseconds(10), kLongestRest = std::chrono::seconds(5);
+constexpr int kDoublings = 9;      // until the longest
+constexpr int kHoldingTries = 10;  // for which a shutdown waits
 
 // The arguments that all have in front.
 struct Head {
@@ -148,45 +152,69 @@ std::vector<rpc::Parameter> parameters(std::vector<rpc::Parameter> more) {
     rpc::register_function<rpc::Execution::Plain>(kBegin, {"context", "root", "retain_graph", "is_fast", "timeout"},
                                                   &begin);
 
+// Tells a worker that a context was released, until it has answered: what becomes of a try, and of the rest after one.
 class TryAgain final : public future::Continuation {
  public:
-  TryAgain(std::weak_ptr<rpc::Calls> calls, WorkerId to, ContextId context, int tries)
-      : calls_(std::move(calls)), to_(to), context_(context), tries_(tries) {}
+  enum class After : std::uint8_t { Try, Rest };
+  TryAgain(std::weak_ptr<rpc::Calls> calls, WorkerId to, ContextId context, int tries, After after)
+      : calls_(std::move(calls)), to_(to), context_(context), tries_(tries), after_(after) {}
   void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
     done->mark_seen();
-    if (done->error() != nullptr) again(done->error());
+    go_on(done->error());
   }
-  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override { again(why); }
+  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override { go_on(why); }
   bool is_quick() const noexcept override { return true; }
 
+  // `tries`: those that have failed.
   static void send(rpc::Calls& calls, WorkerId to, ContextId context, int tries) noexcept {
-    for (; tries > 0; --tries) {
-      try {
-        rpc::CallRequest request{rpc::Destination(int{to}, {}).within(kReleaseSeconds), rpc::target_of(kRelease), {}};
-        request.arguments.positional = {rpc::to_value(context)};
-        request.sections.push_back({rpc::SectionTag::Repeated, {}});
-        const auto answer = calls.call(std::move(request));
-        answer.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries - 1));
-        return;
-      } catch (const Error& error) {
-        if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) return;
-      } catch (...) {
-        return;
-      }
+    try {
+      rpc::CallRequest request{rpc::Destination(int{to}, {}).within(kReleaseSeconds), rpc::target_of(kRelease), {}};
+      request.arguments.positional = {rpc::to_value(context)};
+      request.sections.push_back({rpc::SectionTag::Repeated, {}});
+      request.holds_shutdown = holds_shutdown(tries);
+      const auto answer = calls.call(std::move(request));
+      answer.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries, After::Try));
+    } catch (...) {
+      rest(calls, to, context, tries, std::current_exception());
     }
   }
 
  private:
-  void again(const std::exception_ptr& why) noexcept {
+  static bool holds_shutdown(int tries) noexcept { return tries < kHoldingTries; }
+
+  // Does nothing if the worker is gone.
+  static void rest(rpc::Calls& calls, WorkerId to, ContextId context, int tries,
+                   const std::exception_ptr& why) noexcept {
+    try {
+      const ErrorKind kind = rpc::error_of(why).kind();
+      const auto worker = calls.find_worker(to);
+      if (kind == ErrorKind::Disconnected || kind == ErrorKind::InvalidArgument || !worker) return;
+      const base::Nanoseconds time = std::min(kFirstRest * (1 << std::min(tries, kDoublings)), kLongestRest);
+      const auto rest = calls.rest(worker->key(), time, holds_shutdown(tries));
+      rest.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries + 1, After::Rest));
+    } catch (...) {
+      return;  // no memory, or no thread: the worker keeps the context until the session ends
+    }
+  }
+
+  void go_on(const std::exception_ptr& error) noexcept {
     const auto calls = calls_.lock();
-    if (calls == nullptr || rpc::error_of(why).kind() == ErrorKind::Disconnected) return;
-    send(*calls, to_, context_, tries_);
+    if (calls == nullptr) return;
+    core::ThreadState state;
+    state.rank = &calls->rank();
+    const core::ThreadStateGuard guard(std::move(state));
+    if (after_ == After::Try) {
+      if (error != nullptr) rest(*calls, to_, context_, tries_, error);
+    } else if (error == nullptr) {
+      send(*calls, to_, context_, tries_);
+    }
   }
 
   const std::weak_ptr<rpc::Calls> calls_;
   const WorkerId to_;
   const ContextId context_;
   const int tries_;
+  const After after_;
 };
 
 }  // namespace
@@ -195,7 +223,7 @@ void tell_released(rpc::Calls& calls, WorkerId to, ContextId context) noexcept {
   core::ThreadState state = core::thread_state();
   state.autograd_context = rpc::kNoContext;
   const core::ThreadStateGuard guard(std::move(state));
-  TryAgain::send(calls, to, context, kReleaseTries);
+  TryAgain::send(calls, to, context, 0);
 }
 
 }  // namespace distrun::dist_autograd

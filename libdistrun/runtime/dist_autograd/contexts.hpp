@@ -5,9 +5,8 @@
 // opened it, or with him, when he is lost. Ids that were released are remembered (the last kReleasedMax): what belongs
 // to one and comes late is no part of any, and does not bring it back.
 //
-// Releases are calls, which are made again until they are answered, the worker is lost, the session ends, or they have
-// been made kReleaseTries times (callees.cpp). Whoever
-// hears of one tells whom else he knows of the context.
+// Releases are calls, which are made again until they are answered, the worker is lost, or the session ends; between
+// two tries they rest, up to some seconds (callees.cpp). Whoever hears of one tells whom else he knows of the context.
 #include <atomic>
 #include <memory>
 #include <mutex>

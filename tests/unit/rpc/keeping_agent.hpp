@@ -23,7 +23,10 @@ class KeepingAgent final : public QuietAgent {
   std::vector<WorkerInfo> worker_infos() const override { return {self_, {"worker1", 1}, {"worker2", 2}}; }
   void send(WorkerKey, Message message, Urgency) override {
     std::unique_lock lock(mutex_);
-    if (refusal_) throw Error(*refusal_);
+    if (refusal_) {
+      ++refused_;
+      throw Error(*refusal_);
+    }
     if (message.kind == MessageKind::Call) calls_.push_back(message.id);
     if (message.kind == MessageKind::Failure) failure_ = message.payload;
     if (message.kind != MessageKind::Cancel || !holds_cancel_ || std::exchange(is_held_, true)) return;
@@ -50,10 +53,15 @@ class KeepingAgent final : public QuietAgent {
     const std::lock_guard lock(mutex_);
     has_room_ = has_room;
   }
-  // Makes each later send() throw this error.
-  void refuse(Error why) {
+  // Makes each later send() throw it. Nothing: it throws no more.
+  void refuse(std::optional<Error> why) {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
+  }
+  // How many messages it has refused.
+  int refused() const {
+    const std::lock_guard lock(mutex_);
+    return refused_;
   }
 
   // Blocks the first thread that sends a cancellation, which is the thread of timeouts, until let_go().
@@ -78,6 +86,7 @@ class KeepingAgent final : public QuietAgent {
   std::vector<std::uint64_t> calls_;
   wire::Bytes failure_;
   std::optional<Error> refusal_;
+  int refused_ = 0;
   bool has_room_ = true, holds_cancel_ = false, is_held_ = false, is_free_ = false;
 };
 

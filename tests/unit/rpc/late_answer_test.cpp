@@ -1,12 +1,95 @@
-// Answers that arrive after the deadline of their call.
+// Answers that come, or are read, after the deadline of their call.
 #include <catch2/catch.hpp>
+
+#include <functional>
+
+#include <distrun/common/base/deadline.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
 
 #include "keeping_agent.hpp"
 #include "support/error_of.hpp"
+#include "support/process.hpp"
+#include "support/sandbox.hpp"
 
 namespace distrun::rpc {
+namespace {
 
 using namespace std::chrono_literals;
+
+// Objects whose decoder does what the test says.
+struct Slow {
+  int number = 0;
+};
+std::function<void()> while_decoding;
+[[maybe_unused]] const auto slow = RegisterClass<Slow>("late_answer_test.Slow")
+                                       .by_value([](const Slow& object) { return object.number; },
+                                                 [](int number) {
+                                                   while_decoding();
+                                                   return Slow{number};
+                                                 });
+
+// Lets through once it is open, or when the test has failed.
+class Gate {
+ public:
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, testing::scaled(20s), [this] { return is_open_; });
+  }
+  void open() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_open_ = true;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = false;
+};
+
+// The task that reads an answer of worker1 to that call, with such an object; null: the call was over by then.
+std::unique_ptr<future::HandlerTask> receive_slow(const KeptCalls& kept, std::uint64_t id) {
+  Message message;
+  message.kind = MessageKind::Reply;
+  message.id = id;
+  write_reply(message, to_value(Slow{7}));
+  return kept.calls->receive(WorkerInfo("worker1", 1), std::move(message));
+}
+
+constexpr const char* kUnreadText = "its answer came in time, but its value was not decoded by the deadline";
+
+// Of a call of some 100 ms whose answer's decoder does not end before the error is there. `call`: makes the call, and
+// waits for it.
+Error error_while_decoding(const std::function<void(KeptCalls&, double)>& call) {
+  for (double seconds = 0.1;; seconds *= 2) {
+    KeptCalls kept;
+    Gate gate;
+    while_decoding = [&] { gate.wait(); };
+    Error error(ErrorKind::Failed, "nothing was thrown");
+    base::Thread caller("caller", [&] {
+      try {
+        call(kept, seconds);
+      } catch (const Error& thrown) {
+        error = thrown;
+      }
+    });
+    REQUIRE(testing::eventually(testing::scaled(20s), [&] { return !kept.agent->calls().empty(); }));
+    const std::unique_ptr<future::HandlerTask> task = receive_slow(kept, kept.agent->calls().front());
+    base::Thread reader("reader", [&] {
+      if (task != nullptr) task->run();
+    });
+    caller.join();
+    gate.open();
+    reader.join();
+    CHECK(kept.calls->counts().waiting == 0);
+    if (task != nullptr) return error;  // else it was late before it was read: once more, with more time
+  }
+}
+
+}  // namespace
 
 TEST_CASE("an answer that comes after its call's deadline is a timeout, whatever the thread of timeouts is doing") {
   KeptCalls kept;
@@ -26,6 +109,51 @@ TEST_CASE("an answer that comes after its call's deadline is a timeout, whatever
   CHECK(testing::error_of([&] { first.wait(); }).kind() == ErrorKind::Timeout);
   CHECK_THAT(testing::error_of([&] { late.wait(); }).text(), Catch::Contains("ran for more than set timeout (1 ms)"));
   CHECK(from_value<std::int64_t>(in_time.wait()) == 8);
+}
+
+TEST_CASE("a call whose answer is still being decoded at its deadline is a timeout then") {
+  const auto sync = [](KeptCalls& kept, double seconds) {
+    kept.calls->call_and_wait(KeptCalls::request("worker1", seconds));
+  };
+  const auto async = [](KeptCalls& kept, double seconds) {
+    kept.calls->call(KeptCalls::request("worker1", seconds)).wait(testing::scaled(20s));
+  };
+  for (const auto& call : std::vector<std::function<void(KeptCalls&, double)>>{sync, async}) {
+    const Error error = error_while_decoding(call);
+    CHECK(error.kind() == ErrorKind::Timeout);
+    CHECK_THAT(error.text(), Catch::Contains("ran for more than set timeout") && Catch::Contains(kUnreadText));
+  }
+}
+
+TEST_CASE("an answer whose decoder ends after the deadline is a timeout, whatever the thread of timeouts is doing") {
+  KeptCalls kept;
+  kept.agent->hold_cancel();
+  const auto first = kept.calls->call(KeptCalls::request("worker1", 0.001));
+  kept.agent->wait_held();
+  std::unique_ptr<future::HandlerTask> task;
+  for (double seconds = 0.1; task == nullptr; seconds *= 2) {
+    const auto begin = base::system_clock().now();
+    while_decoding = [over = begin + base::nanoseconds_of(2 * seconds)] {
+      while (base::system_clock().now() <= over) {
+      }
+    };
+    const auto late = kept.calls->call(KeptCalls::request("worker1", seconds));
+    task = receive_slow(kept, kept.agent->calls().back());
+    if (task == nullptr) continue;
+    task->run();
+    CHECK_THAT(testing::error_of([&] { late.wait(); }).text(), Catch::Contains(kUnreadText));
+  }
+  kept.agent->let_go();
+  CHECK(testing::error_of([&] { first.wait(); }).kind() == ErrorKind::Timeout);
+}
+
+TEST_CASE("an answer whose decoder ends in time is the call's value, also where its worker is lost meanwhile") {
+  KeptCalls kept;
+  const auto call = kept.calls->call(KeptCalls::request("worker1", 60));
+  while_decoding = [&] { kept.calls->lose(WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "gone")); };
+  receive_slow(kept, kept.agent->calls().back())->run();
+  CHECK(from_value<Slow>(call.wait()).number == 7);
+  CHECK(kept.calls->counts().is_quiet());
 }
 
 }  // namespace distrun::rpc

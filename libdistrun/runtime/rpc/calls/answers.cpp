@@ -1,4 +1,5 @@
-// Answers to calls. A short one is taken on the thread that has read it, any other on a thread of the pool.
+// Answers to calls. A short one is taken on the thread that has read it, any other on a thread of the pool. Its value
+// must have been read by the call's deadline: classes' own decoders may take any time.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -12,6 +13,21 @@
 #include <distrun/runtime/rpc/devices/message_step.hpp>
 
 namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kShortAnswer = 64 * 1024;  // bytes that are read in less time than deadlines are kept to
+
+bool is_read_by_handler(const Message& answer) {
+  return answer.kind == MessageKind::Reply &&
+         (!is_plain(answer) || has_packed_tensors(answer) || brings_many_events(answer));
+}
+
+bool may_be_read_late(const PendingCall& call, const Message& answer) {
+  if (answer.kind != MessageKind::Reply || call.deadline == core::kForever) return false;
+  return answer.payload.size() > kShortAnswer || is_read_by_handler(answer);
+}
+
+}  // namespace
 
 // An answer that comes after the call's deadline is dropped, also where the thread of timeouts has had no CPU since.
 std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey from) {
@@ -47,17 +63,25 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
   Ending ending(*this);
   std::optional<PendingCall> call = take_answered(message, from.key());
   if (!message.unreadable.empty()) return end_unreadable(call, from, message), nullptr;
-  if (message.kind == MessageKind::Reply &&
-      (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
+  if (is_read_by_handler(message)) {
     if (!call) {  // the call has ended
       drop_references(references_.get(), from, message);
       devices_->discard(message, from);
       return nullptr;
     }
+    if (call->deadline != core::kForever) begin_reading(*call);
     return task_of(Complete{shared_from_this(), std::move(ending), std::move(*call), std::move(message)});
   }
   if (call) complete(*call, std::move(message));
   return nullptr;
+}
+
+// Until complete() has its value, the call may expire as one that is not answered yet.
+void Calls::begin_reading(PendingCall call) {
+  const base::TimePoint deadline = call.deadline;
+  call.waits = PendingCall::Waits::ForDecoder;
+  call.bytes = 0;
+  if (pending_.add(std::move(call))) pending_.watch_timeouts(deadline);
 }
 
 void Calls::end_unreadable(const std::optional<PendingCall>& call, const WorkerInfo& from, const Message& message) {
@@ -83,6 +107,7 @@ Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
 // callee has read the arguments, so that a caller that has waited may change them.
 void Calls::complete(const PendingCall& call, Message message) noexcept {
   const TracedReply traced(call);
+  const bool may_be_late = may_be_read_late(call, message);
   std::optional<core::ThreadStateGuard> guard;
   std::shared_ptr<StreamLease> streams;
   std::exception_ptr error;
@@ -105,8 +130,10 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
   } catch (...) {
     error = std::current_exception();
   }
+  if (may_be_late) pending_.drop(call.id);
   if (error != nullptr && call.again != nullptr && send_again(call, error)) return;
   if (call.profiled != nullptr) call.profiled->end(&message);
+  if (may_be_late && base::system_clock().now() >= call.deadline) return fail_expired(call, kUnread);
   if (!call.future->try_begin()) return;
   if (error != nullptr) return call.future->end(std::move(error));
   if (streams != nullptr) call.future->comes_after(devices_->devices());

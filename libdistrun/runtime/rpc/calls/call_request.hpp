@@ -20,6 +20,7 @@ struct CallRequest {
   CallMode mode = CallMode::Async;     // Calls::call_and_wait() is Sync, whatever stands here
   // A user's, made by a thread that may block; the runtime's own are sent at once, however much is on its way.
   bool waits_for_room = false;
+  bool holds_shutdown = true;   // a graceful shutdown waits until it is answered, or its time is over
   const char* shown = nullptr;  // what waits, stacks and traces call the callee; lasts (names.hpp). Null: its name
 };
 

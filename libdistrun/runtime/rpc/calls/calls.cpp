@@ -237,15 +237,46 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
 
 // First the agent, which may still have to send the call's tensors: a caller that sees the timeout may change them.
 void Calls::expire(PendingCall call) noexcept {
+  if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);
+  if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);
   if (call.profiled != nullptr) call.profiled->end(nullptr);
+  const std::string shown = call.peer.id != self().id() ? shown_by(rank_, self(), call) : "";
+  cancel(call);
+  fail_expired(call, shown);
+}
+
+void Calls::fail_expired(const PendingCall& call, const std::string& shown) noexcept {
+  if (!call.future->try_begin()) return;
   std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
                      " ms) and will now be marked with an error: \"" + call.name + "\" of " +
-                     name_of_worker(call.peer) + ", message " + std::to_string(call.id);
-  if (call.peer.id != self().id()) text += shown_by(rank_, self(), call);
-  cancel(call);
-  if (!call.future->try_begin()) return;
+                     name_of_worker(call.peer) + ", message " + std::to_string(call.id) + shown;
   call.future->end(
       std::make_exception_ptr(Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at)));
+}
+
+future::Future<void> Calls::rest(WorkerKey peer, base::Nanoseconds time, bool holds_shutdown) {
+  refuse_forked(mark_, base::Location::here());
+  PendingCall rest;
+  rest.peer = peer;
+  rest.name = "rest";
+  rest.waits = PendingCall::Waits::ForTime;
+  rest.holds_shutdown = holds_shutdown;
+  rest.deadline = base::deadline_after(time);
+  rest.type = &kResultOf<void>;
+  rest.future = rest.type->make(future::FutureInfo(base::Location()));
+  PendingCalls::Load load{.peer = peer, .is_call = false};
+  rest.id = pending_.next_id(load);
+  pending_.add(rest);
+  pending_.watch_timeouts(rest.deadline);
+  if (is_closed_.load()) {
+    const Error why(ErrorKind::Disconnected, "RPC was shut down here");
+    if (const auto lost = pending_.take_late(rest.id, peer)) fail_pending(*lost, why);
+  }
+  return future::Future<void>::of(std::move(rest.future));
+}
+
+void Calls::end_rest(const PendingCall& rest) noexcept {
+  if (rest.future->try_begin()) rest.type->store(*rest.future, Value());
 }
 
 void Calls::cancel(const PendingCall& call) noexcept {

@@ -40,7 +40,7 @@ namespace distrun::rpc {
 struct CallCounts {
   std::uint64_t sent = 0;      // calls that were sent to other workers
   std::uint64_t received = 0;  // calls that came from other workers
-  int waiting = 0;             // of this rank's, that are not answered yet
+  int waiting = 0;             // of this rank's, that are not answered yet, but for those that hold no shutdown
   int running = 0;             // of others' and its own, that are queued or run, or whose futures are not done
   int running_async = 0;       // of these, those whose futures are not done
   int handlers = 0;            // tasks of its handlers that run users' code: queued, running or blocked
@@ -93,6 +93,9 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   // one of it, and not thrown.
   std::shared_ptr<future::FutureState> call_or_fail(CallRequest request, const ResultType& type);
   Value call_and_wait(CallRequest request);
+  // Returns a future that is done after that time, on the thread of timeouts, or fails before: with Error{Disconnected}
+  // when `peer` is lost, and when the session ends. For the runtime's own work, in continuations that are quick.
+  future::Future<void> rest(WorkerKey peer, base::Nanoseconds time, bool holds_shutdown);
   // Throws as Agent::send().
   void send_control(WorkerKey to, wire::Bytes bytes) {
     send_bytes(to, MessageKind::Control, std::move(bytes), Urgency::Later);
@@ -175,6 +178,10 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;
   void fail_pending(const PendingCall& call, const Error& why) noexcept;
   void expire(PendingCall call) noexcept;
+  void begin_reading(PendingCall call);
+  void end_rest(const PendingCall& rest) noexcept;
+  // `shown`: what became of it, for the end of the error's text.
+  void fail_expired(const PendingCall& call, const std::string& shown) noexcept;
   void cancel(const PendingCall& call) noexcept;
   // Whatever a thread works under, what it reads for the session is the rank's own.
   core::ThreadState own_state() const;
@@ -204,6 +211,9 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::set<std::pair<WorkerKey, GraphHash>> graphs_sent_;
   std::map<std::string, Error> dead_;  // by the worker's name, why
 };
+
+// What a timeout shows of a call whose answer has come in time.
+inline constexpr const char* kUnread = "; its answer came in time, but its value was not decoded by the deadline";
 
 // Returns whether a call could not be sent though it is right: its worker is gone, or too much is on its way to it.
 bool is_of_delivery(const Error& error) noexcept;

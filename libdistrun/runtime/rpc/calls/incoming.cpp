@@ -145,7 +145,7 @@ std::unique_ptr<future::HandlerTask> Calls::receive_bytes(const WorkerInfo& from
     try {
       self->control_(from, bytes);
     } catch (const std::exception& error) {
-      log("RPC: a control message of " + from.name() + ": " + base::printable(error.what()) + "\n");
+      log("RPC: a control message of " + from.name() + ": " + base::printable(base::what_of(error)) + "\n");
     }
   };
   future::handler_pool_of(rank_).post_control(task_of(std::move(hear)));

@@ -161,6 +161,7 @@ Calls::Outgoing Calls::prepare(CallRequest& request) {
   if (const auto* const outer = outer_call()) outgoing.message.sections.push_back(trace_of(*outer));
   pending.bytes = bytes_of(outgoing.message);
   pending.peer = outgoing.to.key();
+  pending.holds_shutdown = request.holds_shutdown;
   pending.deadline = deadline_of(request, pending.timeout);
   if (graph != nullptr && head.graph == nullptr) pending.again = std::make_shared<CallRequest>(request);
   if (pending.deadline != core::kForever && !request.runs_late) {
@@ -302,7 +303,7 @@ Value Calls::call_and_wait(CallRequest request) {
     pending.future->wait(pending.deadline, site);
   } catch (const Error& over) {
     if (over.kind() != ErrorKind::Timeout) throw;
-    if (auto expired = pending_.take(pending.id, pending.peer)) expire(std::move(*expired));
+    if (auto expired = pending_.take_late(pending.id, pending.peer)) expire(std::move(*expired));
   }
   return future.wait({}, site);
 }

@@ -38,7 +38,7 @@ std::uint64_t PendingCalls::next_id(Load& load) {
   const std::lock_guard lock(mutex_);
   load.waiting = waiting_for(load.peer.id);
   if (!has_room(load)) return 0;
-  if (count_ >= kCallsMax) {
+  if (load.is_call && count_ >= kCallsMax) {
     throw Error(ErrorKind::Overloaded, "too many calls wait for their answers: " + std::to_string(kCallsMax) +
                                            " at the same time; wait for some before you make more");
   }
@@ -71,6 +71,7 @@ void PendingCalls::drop(std::uint64_t id) noexcept {
 
 PendingCall PendingCalls::take_out(PendingCall& slot) noexcept {
   --count_;
+  if (!slot.holds_shutdown) --holding_none_;
   const auto load = slot.bytes != 0 ? loads_.find(slot.peer.id) : loads_.end();
   if (load != loads_.end()) {
     load->second -= slot.bytes;
@@ -89,23 +90,39 @@ bool PendingCalls::add(PendingCall call) {
     ++count_;
   } else {
     call.bytes = slot.bytes;  // as it was counted, for the same peer
+    if (!slot.holds_shutdown) --holding_none_;
   }
+  if (!call.holds_shutdown) ++holding_none_;
   slot = std::move(call);
   return true;
 }
 
+PendingCall* PendingCalls::find(std::uint64_t id, WorkerKey peer) noexcept {
+  PendingCall& slot = slots_[place_of(id)];
+  const bool is_it = id != 0 && slot.id == id && slot.peer.matches(peer) && slot.future != nullptr;
+  return is_it ? &slot : nullptr;
+}
+
 std::optional<PendingCall> PendingCalls::take(std::uint64_t id, WorkerKey peer) {
   const std::lock_guard lock(mutex_);
-  PendingCall& slot = slots_[place_of(id)];
-  if (id == 0 || slot.id != id || !slot.peer.matches(peer) || slot.future == nullptr) return std::nullopt;
-  return take_out(slot);
+  PendingCall* const slot = find(id, peer);
+  if (slot == nullptr || slot->waits != PendingCall::Waits::ForAnswer) return std::nullopt;
+  return take_out(*slot);
+}
+
+std::optional<PendingCall> PendingCalls::take_late(std::uint64_t id, WorkerKey peer) {
+  const std::lock_guard lock(mutex_);
+  PendingCall* const slot = find(id, peer);
+  if (slot == nullptr) return std::nullopt;
+  return take_out(*slot);
 }
 
 std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerKey> peer) {
   std::vector<PendingCall> taken;
   const std::lock_guard lock(mutex_);
   for (PendingCall& slot : slots_) {
-    if (slot.future == nullptr || (peer && !slot.peer.matches(*peer))) continue;
+    if (slot.future == nullptr || slot.waits == PendingCall::Waits::ForDecoder) continue;
+    if (peer && !slot.peer.matches(*peer)) continue;
     taken.push_back(take_out(slot));
   }
   return taken;
@@ -171,7 +188,7 @@ std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
 
 int PendingCalls::count() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<int>(count_);
+  return static_cast<int>(count_ - holding_none_);
 }
 
 int PendingCalls::expiring() const {

@@ -38,12 +38,20 @@ struct PendingCall {
     std::int64_t message = -1;  // -1: nothing
   };
 
+  enum class Waits : std::uint8_t {
+    ForAnswer,
+    ForDecoder,  // its answer has come, and a handler reads it
+    ForTime,     // it is no call: somebody rests until its deadline
+  };
+
   std::uint64_t id = 0;  // 0: none
   WorkerKey peer;
-  const char* name = "";                       // of the callee; lives until the process ends
-  base::Nanoseconds timeout{};                 // 0: none
-  base::TimePoint deadline;                    // core::kForever: none
-  std::uint64_t bytes = 0;                     // of its message, with the tensors
+  const char* name = "";        // of the callee; lives until the process ends
+  base::Nanoseconds timeout{};  // 0: none
+  base::TimePoint deadline;     // core::kForever: none
+  std::uint64_t bytes = 0;      // of its message, with the tensors
+  Waits waits = Waits::ForAnswer;
+  bool holds_shutdown = true;                  // a graceful shutdown waits for its end
   const ResultType* type = &kResultOf<Value>;  // of the future
   std::shared_ptr<future::FutureState> future;
   Kept kept;
@@ -69,6 +77,7 @@ class PendingCalls {
     std::uint64_t bytes = 0;
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t waiting = 0;  // set by next_id(): bytes of the others
+    bool is_call = true;        // else it is a rest, which is never refused
   };
   // The next number, kept for the call that add() is given; 0: there is no room for the call. Throws
   // Error{Overloaded} beyond 1 M calls.
@@ -82,10 +91,14 @@ class PendingCalls {
   bool add(PendingCall call);
   // Of the call with that number to that worker; nothing: it has been answered, or has expired.
   std::optional<PendingCall> take(std::uint64_t id, WorkerKey peer);
+  // The same at its deadline, also if its answer is being read.
+  std::optional<PendingCall> take_late(std::uint64_t id, WorkerKey peer);
+  // But for those whose answer is being read.
   std::vector<PendingCall> take_all(std::optional<WorkerKey> peer = {});
   // From now on `expired` is told of them.
   void watch_timeouts(base::TimePoint deadline);
 
+  // But for those that hold no shutdown.
   int count() const;
   // Those whose time is over, until `expired` has returned: in count() no longer.
   int expiring() const;
@@ -98,6 +111,7 @@ class PendingCalls {
   void watch();
   // With mutex_ held.
   std::vector<PendingCall> take_expired(base::TimePoint now);
+  PendingCall* find(std::uint64_t id, WorkerKey peer) noexcept;
   std::uint64_t waiting_for(WorkerId peer) const;
   bool has_room(const Load& load) const;
   PendingCall take_out(PendingCall& slot) noexcept;
@@ -113,6 +127,7 @@ class PendingCalls {
   std::unordered_map<WorkerId, std::uint64_t> loads_;  // bytes of the calls of slots_; 0: not there
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
+  std::size_t holding_none_ = 0;  // of these, those that hold no shutdown
   std::size_t expiring_ = 0;
   std::uint64_t last_id_ = 0;
   bool is_stopped_ = false;
