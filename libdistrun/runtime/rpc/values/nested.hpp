@@ -57,6 +57,6 @@ bool any_leaf(const Value& value, const Ask& ask, int depth = 0) {
 }
 
 // Levels of items below it: 0 of a number, 1 of a list of numbers.
-std::size_t levels_of(const Value& value);
+std::size_t levels_of(const Value& value);  // in inspect.cpp
 
 }  // namespace distrun::rpc

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <distrun/runtime/rpc/values/nested.hpp>
-
 namespace distrun::rpc {
 namespace {
 
@@ -21,7 +19,7 @@ class LevelScope {
   ~LevelScope() { levels_now = before_; }
   LevelScope(const LevelScope&) = delete;
   LevelScope& operator=(const LevelScope&) = delete;
-  bool is_deep() const noexcept { return before_ >= kRecursionMax; }
+  bool is_deep() const noexcept { return before_ >= kDepthMax; }
 
  private:
   const int before_;
@@ -33,50 +31,6 @@ constexpr std::array<std::string_view, 16> kNames{"None",   "bool",       "int",
                                                   "Device", "WorkerInfo", "function", "list",  "tuple", "map",
                                                   "record", "object",     "Future",   "RRef"};
 static_assert(kNames.size() == std::variant_size_v<Value::Held>);
-
-// Pairs that are still to be compared.
-using Pairs = std::vector<std::pair<const Value*, const Value*>>;
-
-template <class T>
-bool same_held(const T& left, const T& right) {
-  if constexpr (std::is_same_v<T, Tensor>) {
-    return left.is_same(right);
-  } else if constexpr (std::is_same_v<T, Instance>) {
-    return left.object == right.object;
-  } else if constexpr (std::is_same_v<T, future::AnyFuture>) {
-    return left.state() == right.state();
-  } else if constexpr (requires { left == right; }) {
-    return left == right;
-  } else {
-    return false;  // has items: same_items() compares them
-  }
-}
-
-// Of those with items it compares the kinds alone, and puts them to `left_over`.
-bool same_level(const Value& left, const Value& right, Pairs& left_over) {
-  if (left.kind() != right.kind()) return false;
-  if (left.has_items()) return left_over.emplace_back(&left, &right), true;
-  return std::visit([&](const auto& held) { return same_held(held, *right.get_if<std::decay_t<decltype(held)>>()); },
-                    left.held());
-}
-
-// Both are of the same kind.
-bool same_items(const Value& left, const Value& right, Pairs& left_over) {
-  const auto all_same = [&](const ValueList& ours, const ValueList& theirs) {
-    return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
-                      [&](const Value& a, const Value& b) { return same_level(a, b, left_over); });
-  };
-  switch (left.kind()) {
-    case Kind::List: return all_same(left.get_if<List>()->items, right.get_if<List>()->items);
-    case Kind::Tuple: return all_same(left.get_if<Tuple>()->items, right.get_if<Tuple>()->items);
-    case Kind::Record: return all_same(left.get_if<Record>()->fields, right.get_if<Record>()->fields);
-    default: break;
-  }
-  const auto &ours = left.get_if<Map>()->items, &theirs = right.get_if<Map>()->items;
-  return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), [&](const auto& a, const auto& b) {
-    return same_level(a.first, b.first, left_over) && same_level(a.second, b.second, left_over);
-  });
-}
 
 struct Copy {
   const Value* from;
@@ -159,17 +113,35 @@ void drop_last(Value& value) noexcept {
   if (!entries.back().first.has_items()) entries.pop_back();
 }
 
-bool is_nested(const Value& value) {
-  return any_item(value, [](const Value& each) { return each.has_items(); });
+bool has_items(const Value& value) noexcept { return value.has_items(); }
+
+bool is_nested(const Value& value) noexcept {
+  const auto any_of = [](const ValueList& items) { return std::any_of(items.begin(), items.end(), has_items); };
+  switch (value.kind()) {
+    case Kind::List: return any_of(value.get_if<List>()->items);
+    case Kind::Tuple: return any_of(value.get_if<Tuple>()->items);
+    case Kind::Record: return any_of(value.get_if<Record>()->fields);
+    case Kind::Map: break;
+    default: return false;
+  }
+  const ValueEntries& entries = value.get_if<Map>()->items;
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const auto& each) { return each.first.has_items() || each.second.has_items(); });
 }
 
-bool has_any_item(const Value& value) {
-  return any_item(value, [](const Value&) { return true; });
+// Of a value with items.
+bool is_empty(const Value& value) noexcept {
+  switch (value.kind()) {
+    case Kind::List: return value.get_if<List>()->items.empty();
+    case Kind::Tuple: return value.get_if<Tuple>()->items.empty();
+    case Kind::Record: return value.get_if<Record>()->fields.empty();
+    default: return value.get_if<Map>()->items.empty();
+  }
 }
 
 // Drops the last items up to one that is nested. Returns whether there is one.
 bool ends_nested(Value& value) noexcept {
-  while (has_any_item(value)) {
+  while (!is_empty(value)) {
     if (is_nested(last_item(value))) return true;
     drop_last(value);
   }
@@ -227,32 +199,5 @@ Items<Item>::~Items() {
 
 template class Items<Value>;
 template class Items<std::pair<Value, Value>>;
-
-std::size_t levels_of(const Value& value) {
-  std::size_t deepest = 0;
-  std::vector<std::pair<const Value*, std::size_t>> left{{&value, 0}};
-  while (!left.empty()) {
-    const auto [next, level] = left.back();
-    left.pop_back();
-    deepest = std::max(deepest, level);
-    any_item(*next, [&, below = level + 1](const Value& each) { return left.emplace_back(&each, below), false; });
-  }
-  return deepest;
-}
-
-bool holds_instance(const Value& value) noexcept {
-  return any_leaf(value, [](const Value& each) { return each.kind() == Kind::Instance; });
-}
-
-bool same(const Value& left, const Value& right) {
-  Pairs left_over;
-  if (!same_level(left, right, left_over)) return false;
-  while (!left_over.empty()) {
-    const auto [ours, theirs] = left_over.back();
-    left_over.pop_back();
-    if (!same_items(*ours, *theirs, left_over)) return false;
-  }
-  return true;
-}
 
 }  // namespace distrun::rpc
