@@ -121,9 +121,10 @@ base::TimePoint CallEngine::deadline(const CallOptions& options) const {
 }
 
 // A short text takes no memory.
-void CallEngine::end(Leaving how, std::string_view why) noexcept {
+void CallEngine::end(Leaving how, std::string_view why, int because_of) noexcept {
   {
     const std::lock_guard lock(mutex_);
+    if (over_.empty()) over_because_of_ = because_of;
     if (over_.empty()) base::if_memory([&] { over_ = why.empty() ? "it ended" : why; }, [&] { over_ = "no memory"; });
   }
   backend_->leave(how, over_);  // it does not change any more

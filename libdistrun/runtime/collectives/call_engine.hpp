@@ -68,7 +68,8 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   void leave();
   // Waits for the calls that were started, for some seconds at most. The group stays open.
   void settle();
-  void end(Leaving how, std::string_view why) noexcept;
+  // `because_of`: the rank that caused it; -1: none is known.
+  void end(Leaving how, std::string_view why, int because_of = -1) noexcept;
   std::uint64_t calls() const;
 
  private:

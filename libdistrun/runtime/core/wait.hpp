@@ -69,11 +69,28 @@ bool wait_until(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
 
 enum class WaitEnd : std::uint8_t { Ready, Timeout, PeerFailed };
 
+namespace detail {
+
+// Releases a lock when the scope ends.
+class UnlockedAtEnd {
+ public:
+  explicit UnlockedAtEnd(std::unique_lock<std::mutex>& lock) noexcept : lock_(lock) {}
+  ~UnlockedAtEnd() { lock_.unlock(); }
+  UnlockedAtEnd(const UnlockedAtEnd&) = delete;
+  UnlockedAtEnd& operator=(const UnlockedAtEnd&) = delete;
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+};
+
+}  // namespace detail
+
 inline constexpr const char* kWaits = "waits for other ranks";  // in refuse_in_inline_function()
 
 // The same for what other ranks do: ends also when a rank of the world has failed (rank_state().peer_failure() says
-// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks. Throws
-// Error{Failed} in an inline function of RPC (inline_function.hpp), unless it is ready at once.
+// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks, and is
+// free if `ready` throws. Throws Error{Failed} in an inline function of RPC (inline_function.hpp), unless it is ready at
+// once.
 template <class Ready>
 WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
                        std::condition_variable& changed, base::TimePoint deadline, Ready ready) {

@@ -104,6 +104,8 @@ class TcpStore::Impl {
   }
   std::unique_ptr<TcpLine> take_line(TimePoint deadline);
   void rest(std::unique_ptr<TcpLine> line) noexcept;
+  static std::optional<wire::Frame> receive(TcpLine& line, const std::string& key, TimePoint deadline, int give_up,
+                                            Location site);
   std::optional<wire::Frame> ask(TcpLine& line, const Request& request, TimePoint deadline, Location site);
   void begin_watching(TimePoint deadline);
   void end_watching();
