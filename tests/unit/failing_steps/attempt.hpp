@@ -53,14 +53,16 @@ class Attempt {
   // The same of what another rank is needed for, which may have failed before it could say so.
   template <class Act>
   bool may_fail_or_time_out(const Act& act) const {
-    return may_fail([&act] {
+    bool is_in_time = true;
+    const bool is_done = may_fail([&] {
       try {
         act();
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::Timeout) throw;
-        throw std::bad_alloc();
+        is_in_time = false;
       }
     });
+    return is_done && is_in_time;
   }
 
  private:
