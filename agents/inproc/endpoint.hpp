@@ -64,7 +64,7 @@ class Endpoint final {
   const rpc::WorkerInfo worker_;
   const std::uint64_t number_;
   const std::string secret_;
-  std::string end_;  // why this worker leaves, for its peers; guarded by mutex_
+  std::string end_;          // why this worker leaves, for its peers; guarded by mutex_
   int end_because_of_ = -1;  // the rank that caused it; -1: none is known
   core::RankState& rank_;
   mutable std::mutex mutex_;

@@ -87,10 +87,10 @@ class UnlockedAtEnd {
 
 inline constexpr const char* kWaits = "waits for other ranks";  // in refuse_in_inline_function()
 
-// Like wait_until(), for what other ranks do: ends also when a rank of the world has failed (rank_state().peer_failure()
-// says which and why), unless it is ready nevertheless. Releases `lock` for a moment before it blocks, and leaves it
-// released if `ready` throws. Throws Error{Failed} in an inline function of RPC (inline_function.hpp), unless it is ready
-// at once.
+// Like wait_until(), for what other ranks do: ends also when a rank of the world has failed
+// (rank_state().peer_failure() says which and why), unless it is ready nevertheless. Releases `lock` for a moment
+// before it blocks, and leaves it released if `ready` throws. Throws Error{Failed} in an inline function of RPC
+// (inline_function.hpp), unless it is ready at once.
 template <class Ready>
 WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
                        std::condition_variable& changed, base::TimePoint deadline, Ready ready) {
