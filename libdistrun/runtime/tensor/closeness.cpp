@@ -91,7 +91,7 @@ std::optional<std::string> sparse_difference(const Tensor& actual, const Tensor&
   return std::nullopt;
 }
 
-// A float32 element is shown as the float that it is.
+// Shows a float32 element as a float, not as a double.
 template <class T>
 std::string element_text(T value, DType dtype) {
   return dtype == DType::F32 ? base::shortest(static_cast<float>(value)) : value_text(value);
@@ -120,7 +120,7 @@ std::string worst_elements(const Tensor& actual, const Tensor& expected, const T
              : worst_elements_of<std::int64_t>(actual, expected, tolerance);
 }
 
-// Everything but the elements.
+// Compares everything but the elements.
 bool have_same_form(const Tensor& actual, const Tensor& expected, const CompareOptions& options) {
   return actual.sizes() == expected.sizes() && actual.is_sparse() == expected.is_sparse() &&
          (!options.check_dtype || actual.dtype() == expected.dtype()) &&

@@ -1,5 +1,5 @@
 #pragma once
-// All plain operators: they compute and record nothing. Each family has a file of its own.
+// All plain operators: they compute without recording. Each family has its own header.
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>

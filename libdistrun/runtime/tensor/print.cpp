@@ -13,10 +13,10 @@ namespace distrun::tensor {
 namespace {
 
 constexpr std::int64_t kMostShown = 1000;  // elements
-constexpr std::int64_t kEdge = 3;          // of each dimension, at either end, of a tensor with more
+constexpr std::int64_t kEdge = 3;          // shown at either end of each dimension of a larger tensor
 constexpr std::size_t kLineWidth = 80;
 
-// The elements of a tensor of the CPU as nested lists.
+// Prints the elements of a CPU tensor as nested lists.
 class Body {
  public:
   explicit Body(const Tensor& tensor)
@@ -38,7 +38,7 @@ class Body {
     return edges;
   }
 
-  // Calls `show` for each element that is shown, and `skip` where some are not.
+  // Calls `show` for each shown element, and `skip` where some are omitted.
   template <class Show, class Skip>
   void for_shown(const Tensor& tensor, Show show, Skip skip) const {
     const std::int64_t size = tensor.size(0);
@@ -95,12 +95,12 @@ std::string size_text(const Tensor& tensor) {
   return "size=" + text;
 }
 
-// Indices or values of a sparse tensor.
+// Prints the indices or values of a sparse tensor.
 std::string part_text(const Tensor& part, std::size_t indent) {
   return elements_text(part, indent) + (part.numel() == 0 ? ", " + size_text(part) + ")" : ")");
 }
 
-// float32, int64 and bool need no words: they are what numbers without any are. No numbers at all are float32.
+// float32, int64 and bool are not printed: numbers without a dtype have these. An empty list is float32.
 bool has_known_dtype(const Tensor& tensor) {
   if (tensor.dtype() == DType::F32) return true;
   const bool shows_numbers = tensor.numel() > 0 || tensor.is_sparse();
@@ -122,7 +122,7 @@ std::vector<std::string> own_suffixes(const Tensor& tensor) {
   return suffixes;
 }
 
-// Behind the text, in lines of their own where it would become too wide.
+// Appends suffixes to the text, on separate lines where it would become too wide.
 std::string with_suffixes(std::string text, const std::vector<std::string>& suffixes, std::size_t indent,
                           bool has_own_line) {
   std::size_t width = text.size() - (text.rfind('\n') + 1);  // npos + 1 is 0

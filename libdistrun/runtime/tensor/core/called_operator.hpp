@@ -1,11 +1,11 @@
 #pragma once
-// The operator that a user has called, for the texts of errors: whoever calls mse_loss() is to read of mse_loss, and
-// not of the sub() that it is made of, which the program may have in other places too.
+// The operator that the user called, for error texts: an error in mse_loss() must name mse_loss, not the sub() that it
+// uses internally and that the program may call elsewhere too.
 #include <string>
 
 namespace distrun::tensor {
 
-// While one lives, its operator is at work on this thread; of those within each other the outermost was called. Costs a
+// While an object lives, its operator runs on this thread; of nested ones the outermost was called by the user. Costs a
 // load and a store. `name` must live as long.
 class CalledOperator {
  public:
@@ -16,18 +16,18 @@ class CalledOperator {
   CalledOperator(const CalledOperator&) = delete;
   CalledOperator& operator=(const CalledOperator&) = delete;
 
-  static const char* name() noexcept { return current_; }  // null: none is at work
+  static const char* name() noexcept { return current_; }  // null: no operator is running
 
  private:
   static constinit inline thread_local const char* current_ = nullptr;
 
-  const char*& at_;  // of this thread
+  const char*& at_;  // this thread's slot
   const char* const before_;
 };
 
-// "op: text" with the name of the operator that was called, or `op` if none is known; the text alone without either.
+// Returns "op: text" with the name of the called operator, or with `op` if none is known; `text` alone without either.
 std::string with_name(const char* op, const std::string& text);
-// Throws it as Error{InvalidArgument}: for what has no name of its own, as all that needs elements of a tensor.
+// Throws Error{InvalidArgument} with that text. For checks without an operator's name, such as access to elements.
 [[noreturn]] void refuse(const std::string& text);
 
 }  // namespace distrun::tensor

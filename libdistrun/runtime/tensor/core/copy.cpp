@@ -25,13 +25,13 @@ void copy_on_device(const Tensor& out, const Tensor& given) {
   if (out.device().is_cpu() || !is_one_block(out, from)) {
     return pointwise(copy_kernel(from.dtype(), out.dtype()), out, from, Constant());
   }
-  if (out.data() == from.data()) return;  // CUDA copies no bytes onto themselves, either
+  if (out.data() == from.data()) return;  // CUDA does not copy bytes onto themselves either
   const Stream stream = device::current_stream(out.device());
   stream.driver().copy(stream.ref(), out.data(), from.data(), bytes_of(out), {});
 }
 
-// The bytes of one contiguous tensor to another GPU: on the source's stream, after what is on both by now, and what
-// comes later on either sees it.
+// Copies a contiguous tensor to another GPU on the source's stream. The copy waits for the work submitted to both
+// streams so far, and later work on either stream sees its result.
 void copy_between_gpus(const Tensor& out, const Tensor& from) {
   const Stream source = device::current_stream(from.device());
   const Stream target = device::current_stream(out.device());
@@ -43,7 +43,7 @@ void copy_between_gpus(const Tensor& out, const Tensor& from) {
   is_copied.block(target);
 }
 
-// With non_blocking the host's bytes live on until the copy is done.
+// Keeps the host memory alive until a non_blocking copy is done.
 void copy_to_or_from_host(const Tensor& out, const Tensor& from, bool non_blocking) {
   const Tensor& here = out.device().is_cpu() ? out : from;
   const Stream stream = device::current_stream((out.device().is_cpu() ? from : out).device());
@@ -55,7 +55,8 @@ void copy_to_or_from_host(const Tensor& out, const Tensor& from, bool non_blocki
   }
 }
 
-// Converts where the source is, so that as many bytes travel as the output has; and scatters where the output is.
+// Converts on the source's device, so that only the bytes of the output's dtype travel; scatters on the output's
+// device.
 void copy_across(const Tensor& out, const Tensor& from, bool non_blocking) {
   const Tensor packed = contiguous(expand(to(from, out.dtype()), out.sizes()));
   const Tensor target = out.is_contiguous() ? out : empty(out.sizes(), out.options());
@@ -139,7 +140,7 @@ Tensor apart(const Tensor& input, const Tensor& out) {
   if (!(from.storage() == to.storage())) return input;
   const bool is_same_walk = from.data == to.data && from.sizes == to.sizes && from.strides == to.strides;
   if (is_same_walk || from.numel == 0 || to.numel == 0) return input;
-  // Of one dtype or not: in bytes.
+  // Compares in bytes, since dtypes may differ.
   const auto reach_in_bytes = [](const StridedImpl& tensor) {
     device::Reach reach = device::reach_of(tensor.sizes, tensor.strides, tensor.offset);
     const auto bytes = static_cast<std::int64_t>(size_of(tensor.dtype));

@@ -12,7 +12,7 @@ namespace {
 
 struct Row {
   std::string_view name;
-  std::string_view others[3];  // what else it is called
+  std::string_view others[3];  // aliases
 };
 
 constexpr std::array<Row, kDTypeCount> kRows{{
@@ -51,7 +51,7 @@ DType parse_dtype(std::string_view name) {
 
 DType promote(DType a, DType b) noexcept {
   const bool mixed_bytes = (a == DType::U8 && b == DType::I8) || (a == DType::I8 && b == DType::U8);
-  return mixed_bytes ? DType::I16 : std::max(a, b);  // they stand in this order
+  return mixed_bytes ? DType::I16 : std::max(a, b);  // the enum is in promotion order
 }
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }

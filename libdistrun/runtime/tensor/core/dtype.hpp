@@ -1,5 +1,5 @@
 #pragma once
-// Types of elements, and what two of them come to.
+// Element types and their promotion.
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -8,24 +8,25 @@
 
 namespace distrun::tensor {
 
-// In the order of promotion: what comes later wins, but for U8 with I8.
+// In promotion order: the later one wins, except for U8 with I8.
 enum class DType : std::uint8_t { Bool, U8, I8, I16, I32, I64, F32, F64 };
 inline constexpr int kDTypeCount = 8;
 
-// Of an element, in bytes.
+// Returns the size of an element in bytes.
 constexpr std::size_t size_of(DType dtype) noexcept {
   constexpr std::size_t kBytes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 4, 8};
   return kBytes[static_cast<std::size_t>(dtype)];
 }
 std::string_view name_of(DType dtype) noexcept;  // "float32"
 std::ostream& operator<<(std::ostream& out, DType dtype);
-// "float32", and the short and old names: "f32", "float", "double", "long". Throws Error{InvalidArgument}.
+// Accepts "float32" and the short and old names: "f32", "float", "double", "long". Throws Error{InvalidArgument}.
 DType parse_dtype(std::string_view name);
 
 constexpr bool is_floating(DType dtype) noexcept { return dtype >= DType::F32; }
 constexpr bool is_integral(DType dtype) noexcept { return dtype > DType::Bool && dtype < DType::F32; }
 
-// Of two tensors with dimensions. Floating beats integral beats bool; within a kind the larger, and u8 with i8 is i16.
+// Promotes the dtypes of two tensors with dimensions. Floating beats integral beats bool; within a kind the larger
+// wins, and u8 with i8 is i16.
 DType promote(DType a, DType b) noexcept;
 
 template <class T>
@@ -65,7 +66,7 @@ struct DTypeOf<double> {
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
-// Calls body(T{}) with T the element type.
+// Calls body(T{}) where T is the element type.
 template <class Body>
 decltype(auto) visit(DType dtype, Body&& body) {
   switch (dtype) {

@@ -6,10 +6,10 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// Up to so many bytes a tensor of the CPU is one allocation with its bytes; malloc is at its best there.
+// Up to this many bytes, a CPU tensor and its bytes are one allocation; malloc is fastest there.
 constexpr std::size_t kSmall = 512;
 
-// No machine has addresses for more.
+// No machine has a larger address space.
 constexpr std::int64_t kMost = std::int64_t{1} << 56;
 
 std::size_t bytes_of(std::int64_t numel, DType dtype) {

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors from nothing, from numbers, and like others.
+// Creates tensors from constants, numbers and other tensors.
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -24,25 +24,27 @@ template <OneOption Option>
 Tensor ones(const Dims& sizes, Option option) {
   return ones(sizes, options_of(option));
 }
-// 0, 1, .. end - 1 as int64. Throws Error{InvalidArgument} for an end below 0.
+// Returns 0, 1, .. end - 1 as int64. Throws Error{InvalidArgument} for a negative end.
 Tensor arange(std::int64_t end, Device device = device::kCpu);
 
-// Same sizes, dtype and device, contiguous. zeros_like of a sparse tensor is one without entries; the others densify.
+// Return contiguous tensors with the same sizes, dtype and device. For a sparse tensor, zeros_like returns a sparse one
+// without entries; the others return dense ones.
 Tensor zeros_like(const Tensor& tensor);
 Tensor ones_like(const Tensor& tensor);
 Tensor full_like(const Tensor& tensor, const Scalar& value);
 
-// Without dimensions. Bool, int64 or float32, as people expect of true, 3 and 0.5, unless `dtype` says otherwise.
+// Returns a tensor without dimensions: bool, int64 or float32 for numbers like true, 3 and 0.5, unless `dtype` is
+// given.
 Tensor scalar_tensor(const Scalar& value);
 Tensor scalar_tensor(const Scalar& value, TensorOptions options);
 
-// Copies count_of(sizes) elements of the dtype from host memory; returns when `data` may change.
+// Copies count_of(sizes) elements of the dtype from host memory; returns when the caller may change `data`.
 Tensor from_data(const void* data, const Dims& sizes, TensorOptions options = {});
 template <OneOption Option>
 Tensor from_data(const void* data, const Dims& sizes, Option option) {
   return from_data(data, sizes, options_of(option));
 }
-// Row by row. Throws Error{InvalidArgument} unless there are as many values as the sizes have elements.
+// Takes the values row by row. Throws Error{InvalidArgument} unless there are as many as the sizes have elements.
 template <class T>
 Tensor from_values(std::span<const T> values, const Dims& sizes, Device device = device::kCpu);
 template <class T>
@@ -61,8 +63,8 @@ template <class T, std::same_as<Device> OnDevice = Device>
 Tensor from_values(const std::vector<T>& values, OnDevice device = device::kCpu) {
   return from_values(values, Dims{static_cast<std::int64_t>(values.size())}, device);
 }
-// All elements, row by row, in whatever order they lie; waits for the device. Throws Error{InvalidArgument} if the
-// dtype is another.
+// Returns all elements row by row, for any memory layout; waits for the device. Throws Error{InvalidArgument} if
+// T is not the tensor's dtype.
 template <class T>
 std::vector<T> to_vector(const Tensor& tensor);
 

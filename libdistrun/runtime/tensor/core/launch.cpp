@@ -13,8 +13,8 @@ device::Region region_of(const Operand& operand) {
   return {tensor.data, size_of(tensor.dtype), tensor.sizes, tensor.strides, operand.access};
 }
 
-// Which of the regions each operand is. Those that are one and the same in memory, as of an in-place operator, are one
-// region: work does not race with itself, and a race with other work is told once.
+// Maps each operand to a region. Operands with the same memory, as in an in-place operator, share one region: work does
+// not race with itself, and a race with other work is reported once.
 struct Regions {
   std::vector<device::Region> all;
   std::array<std::size_t, kMostOperands> of{};
@@ -51,7 +51,7 @@ void launch_on_stream(const char* name, Device device, std::span<const Operand> 
     body(addresses);
   };
   const Stream stream = device::current_stream(device);
-  stream.driver().launch(stream.ref(), std::move(kernel), {});  // the line is that of who has called the operator
+  stream.driver().launch(stream.ref(), std::move(kernel), {});  // records the line that called the operator
 }
 
 }  // namespace distrun::tensor

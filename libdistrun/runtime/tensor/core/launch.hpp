@@ -1,8 +1,8 @@
 #pragma once
-// How an operator's host code gets at the elements: at once on the CPU, in the order of the device's current stream on
-// a GPU, which runs it on a copy unless it has a kernel of its own (runtime/device/driver.hpp). The code is given
-// addresses and captures the rest (sizes, strides, constants) by value: it may run after the operator has returned, and
-// after the tensors are gone, since their memory is reused in stream order.
+// Runs an operator's host code on elements: immediately on the CPU, in order of the device's current stream on a GPU,
+// where it runs on a copy unless the GPU has a kernel of its own (runtime/device/driver.hpp). The code receives
+// addresses and captures the rest (sizes, strides, constants) by value: it may run after the operator has returned and
+// after the tensors are destroyed, since their memory is reused in stream order.
 #include <array>
 #include <functional>
 #include <optional>
@@ -22,16 +22,16 @@ inline Operand reads(const Tensor& tensor) { return {&tensor.strided(), device::
 inline Operand writes(const Tensor& tensor) { return {&tensor.strided(), device::Access::Write}; }
 inline Operand updates(const Tensor& tensor) { return {&tensor.strided(), device::Access::ReadWrite}; }
 
-// Where the operands' first elements are for the code that runs; in the operands' order.
+// The addresses of the operands' first elements, as seen by the running code; in the operands' order.
 using Addresses = std::byte* const*;
 using HostKernel = std::function<void(Addresses)>;
 
-// On the current stream of the device. `name` lives on. The regions of `elementwise` are numbers of operands.
+// Launches on the device's current stream. `name` is not copied. The regions in `elementwise` are operand indices.
 void launch_on_stream(const char* name, Device device, std::span<const Operand> operands, HostKernel body,
                       std::optional<device::Elementwise> elementwise = {});
 
 // All operands are on one device, and there is at least one. `body` is called with Addresses and must not throw.
-// `describe` is asked on GPUs only: what the body computes, as data.
+// `describe` is called on GPUs only; it returns what the body computes, as data.
 template <std::size_t N, class Body, class Describe>
 void launch(const char* name, const std::array<Operand, N>& operands, Body&& body, const Describe& describe) {
   const Device device = operands[0].tensor->device;
@@ -47,7 +47,7 @@ void launch(const char* name, const std::array<Operand, N>& operands, Body&& bod
   launch(name, operands, std::forward<Body>(body), [] { return std::nullopt; });
 }
 
-// Calls `body` with a zero of the type of a floating dtype: for loops that are made for each of the two.
+// Calls `body` with a zero of the floating dtype's type: for loops that are instantiated for both types.
 template <class Body>
 void with_floating(DType dtype, Body body) {
   if (dtype == DType::F32) {

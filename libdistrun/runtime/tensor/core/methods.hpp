@@ -1,9 +1,8 @@
 #pragma once
-// What people type behind a point: x.sum(), x.view({2, 3}), y.add_(x). Each method is the recorded operator of its name
-// with the tensor as first argument; what it does, takes and throws stands with the operator, in
-// runtime/autograd/operators. A base of Tensor without anything of its own. A class is declared in one place, so they
-// are declared here; they are defined by autograd (operators/methods.cpp), which plugins and all rooms above are linked
-// with.
+// The methods of Tensor: x.sum(), x.view({2, 3}), y.add_(x). Each calls the recorded operator of the same name with the
+// tensor as first argument; runtime/autograd/operators documents what it does, takes and throws. A base of Tensor
+// without state. Declared here because a class has one declaration; defined in autograd (operators/methods.cpp), which
+// plugins and all rooms above link.
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -99,7 +98,7 @@ class TensorMethods {
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
   Tensor masked_select(const Tensor& mask) const;
 
-  // Of all elements, along a dimension, or over several; with keep_dim these stay, with size 1.
+  // Over all elements, along a dimension, or over several. With keep_dim reduced dimensions stay, with size 1.
   Tensor sum() const;
   Tensor sum(const Dims& dims, bool keep_dims = false) const;
   Tensor mean() const;
@@ -131,7 +130,7 @@ class TensorMethods {
   Tensor sum(Int dim, bool keep_dim = false) const;
   template <Integer Int>
   Tensor mean(Int dim, bool keep_dim = false) const;
-  // A bool and a dimension are told from each other.
+  // Keeps a bool apart from a dimension.
   template <std::same_as<bool> Bool>
   Tensor var(Bool unbiased) const;
   template <Integer Int>
@@ -163,7 +162,7 @@ class TensorMethods {
   TensorList chunk(std::int64_t chunks, std::int64_t dim = 0) const;
   TensorList unbind(std::int64_t dim = 0) const;
 
-  // By numbers in another tensor.
+  // Indexing by another tensor.
   Tensor gather(std::int64_t dim, const Tensor& index) const;
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& source) const;
@@ -182,7 +181,7 @@ class TensorMethods {
   Tensor cpu() const;
   Tensor cuda() const;
 
-  // Sparse ones.
+  // Sparse tensors.
   Tensor coalesce() const;
   Tensor to_dense() const;
   Tensor indices() const;

@@ -11,7 +11,7 @@
 namespace distrun::tensor {
 namespace {
 
-// Where columns of fixed digits would be too wide, or would show nothing.
+// The exponent form is used beyond these: columns of fixed digits would be too wide, or would show nothing.
 constexpr double kMostRatio = 1000, kMost = 1e8, kLeast = 1e-4;
 
 std::string printed(const char* format, double value) {
@@ -33,7 +33,7 @@ NumberFormat::NumberFormat(const Tensor& sample) {
   }
 }
 
-// What is 0, infinite or not a number has no say.
+// Ignores elements that are 0, infinite or NaN.
 void NumberFormat::choose_for_floating(const Tensor& sample) {
   std::vector<double> values = to_vector<double>(to(sample, DType::F64));
   std::erase_if(values, [](double value) { return value == 0 || !std::isfinite(value); });

@@ -1,6 +1,6 @@
 #pragma once
-// How the numbers of one tensor are written, so that they stand in columns: all as integers, with four digits behind
-// the point, or with an exponent.
+// Formats the numbers of one tensor so that they align in columns: all as integers, with four digits after the point,
+// or with an exponent.
 #include <string>
 
 #include <distrun/runtime/tensor/core/tensor.hpp>
@@ -9,7 +9,7 @@ namespace distrun::tensor {
 
 class NumberFormat {
  public:
-  // Chosen by the elements of `sample`, a tensor of the CPU.
+  // Chooses the format from the elements of `sample`, a CPU tensor.
   explicit NumberFormat(const Tensor& sample);
 
   std::size_t width() const noexcept { return width_; }

@@ -1,5 +1,5 @@
 #pragma once
-// Two numbers of images, of height and width. One stands for both, as people of the field write it: {.padding = 1}.
+// Two numbers, for height and width of an image. A single number sets both: {.padding = 1}.
 #include <array>
 #include <cstddef>
 #include <cstdint>

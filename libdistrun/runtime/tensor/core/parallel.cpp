@@ -17,9 +17,9 @@
 namespace distrun::tensor {
 namespace {
 
-constexpr std::int64_t kPartsEach = 4;  // of a thread, so that one which is held up leaves work to the others
+constexpr std::int64_t kPartsEach = 4;  // per thread, so that a delayed thread leaves work to the others
 
-// 0: none is in force.
+// 0: no guard is active.
 constinit std::atomic<int> guarded = 0;
 
 int threads_told() noexcept {
@@ -29,8 +29,8 @@ int threads_told() noexcept {
   return std::clamp(number, 1, kMostThreads);
 }
 
-// Loops often come one after the other, and to wake a thread takes longer than many of them: whoever is to wait looks
-// for that long first.
+// Loops often follow each other closely, and waking a thread takes longer than many of them: a waiting thread polls for
+// this long before it sleeps.
 constexpr base::Nanoseconds kLook = std::chrono::microseconds(40);
 
 template <class IsReady>
@@ -44,11 +44,11 @@ void look_for(const IsReady& is_ready) noexcept {
   }
 }
 
-// One loop, from the first part to the last.
+// A loop in progress.
 struct Loop {
   detail::PartBody body{};
   std::int64_t count = 0;
-  std::int64_t part = 1;  // elements of each
+  std::int64_t part = 1;  // elements per part
   std::atomic<std::int64_t> next = 0;
 
   void work() noexcept {
@@ -58,7 +58,7 @@ struct Loop {
   }
 };
 
-// Tells when helping does not pay. Used by one thread at a time.
+// Decides when helpers do not pay off. Used by one thread at a time.
 class Patience {
  public:
   bool is_over() noexcept { return without_ > 0 && without_-- > 0; }
@@ -78,11 +78,11 @@ class Patience {
   int next_ = kFirst;
 };
 
-// The threads of the process, and the loop that they help with: one at a time, others run on their caller alone. Never
+// The process's threads and the loop that they help with. One loop at a time; others run on their caller alone. Never
 // destroyed: its threads live as long as the process.
 class Team {
  public:
-  // False: it has a loop already, or helping does not pay.
+  // Returns false if a loop is running already, or helpers do not pay off.
   bool run(detail::PartBody body, std::int64_t count, std::int64_t part, int threads) noexcept {
     if (is_busy_.test_and_set(std::memory_order_acquire)) return false;
     const bool pays = !patience_.is_over();
@@ -130,7 +130,7 @@ class Team {
       base::Thread("distrun-op", [this] { help(); }).leave_running();
       return true;
     } catch (const Error&) {
-      return false;  // those that are there do the work
+      return false;  // the existing helpers do the work
     }
   }
   [[noreturn]] void help() noexcept {
@@ -151,20 +151,20 @@ class Team {
   }
 
   const base::ProcessMark mark_;
-  std::atomic_flag is_busy_;  // there is a loop; whoever has set it uses what follows
+  std::atomic_flag is_busy_;  // a loop is running; the thread that set it owns the members below
   Patience patience_;
   int made_ = 0;  // helpers
-  Loop loop_;     // helpers read it, too: it changes while none is inside
+  Loop loop_;     // helpers read it too: it changes only while none is inside
 
   std::mutex mutex_;
   std::condition_variable begun_, left_;
   // Changed with mutex_ held.
-  std::atomic<int> wanted_ = 0;  // helpers that may still come in
+  std::atomic<int> wanted_ = 0;  // helpers that may still join
   std::atomic<int> inside_ = 0;
-  int asleep_ = 0;  // or about to be
+  int asleep_ = 0;  // or about to sleep
 };
 
-// A fork has none of the threads, and maybe a mutex that one of them held: it gets a team of its own.
+// After a fork the threads are gone, and one of them may have held the mutex: the child gets a new team.
 Team& team() {
   constinit static std::atomic<Team*> current = nullptr;
   Team* found = current.load(std::memory_order_acquire);

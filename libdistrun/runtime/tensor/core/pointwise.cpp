@@ -15,7 +15,7 @@ std::byte* address_of(const Constant& constant) {
   return const_cast<std::byte*>(static_cast<const std::byte*>(constant.address()));  // inputs are only read
 }
 
-// Small tensors are nearly all like this, and a walk would cost more than their elements.
+// Small tensors are nearly all flat, and a walk would cost more than their elements.
 bool is_flat(const StridedImpl& out, const PointwiseInput& input) {
   return input.tensor == nullptr || (input.tensor->contiguous && input.tensor->sizes == out.sizes);
 }
@@ -26,7 +26,7 @@ std::byte* data_of(const PointwiseInput& input) {
   return input.tensor == nullptr ? address_of(input.constant) : input.tensor->data;
 }
 
-// Drivers count dtypes as we do.
+// Drivers number dtypes in the same way.
 static_assert(static_cast<int>(device::ElementType::F64) + 1 == kDTypeCount);
 static_assert(static_cast<int>(device::ElementType::Bool) == static_cast<int>(DType::Bool));
 static_assert(static_cast<int>(device::ElementType::U8) == static_cast<int>(DType::U8));
@@ -43,7 +43,7 @@ device::Elementwise::Operand describe(const PointwiseInput& input, int region, c
   return {type_of(input.constant.dtype()), -1, strides, input.constant.number()};
 }
 
-// On a GPU. Operands of the launch are the output and the inputs that are tensors; numbers stand between them.
+// Runs on a GPU. Operands of the launch are the output and the inputs that are tensors; constants stay in place.
 template <std::size_t N>
 class GpuLaunch {
  public:
@@ -89,7 +89,7 @@ class GpuLaunch {
   std::size_t count_ = 1;
 };
 
-// Runs that are all packed or numbers.
+// Runs over inputs that are all contiguous or constants.
 template <std::size_t N>
 void run_flat(kernels::Run run, std::byte* const (&data)[N], const std::int64_t (&strides)[N], std::int64_t count,
               const Constant& parameter) {

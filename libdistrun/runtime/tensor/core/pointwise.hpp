@@ -1,6 +1,6 @@
 #pragma once
-// What all elementwise operators share: constants in the kernels' dtype, and one way to run a kernel over tensors that
-// stretch to the output.
+// Shared by all elementwise operators: constants in the kernels' dtype, and one way to run a kernel over tensors that
+// are broadcast to the output.
 #include <cstring>
 
 #include <distrun/runtime/device/elementwise.hpp>
@@ -10,7 +10,7 @@
 
 namespace distrun::tensor {
 
-// A number as an element of some dtype, in place.
+// A number stored in place as an element of a dtype.
 class Constant {
  public:
   Constant() noexcept = default;
@@ -29,7 +29,7 @@ class Constant {
   DType dtype_ = DType::Bool;
 };
 
-// A tensor, or a number in its place.
+// A tensor, or a constant instead of one.
 struct PointwiseInput {
   PointwiseInput(const Tensor& tensor_) : tensor(&tensor_.strided()) {}
   PointwiseInput(Constant constant_) : constant(constant_) {}
@@ -38,17 +38,17 @@ struct PointwiseInput {
   Constant constant;
 };
 
-// What runs over the elements.
+// The kernel that runs over the elements.
 struct PointwiseKernel {
-  const char* name;       // the operator's, for reports
-  const char* operation;  // what it computes (runtime/device/elementwise.hpp)
+  const char* name;       // the operator's name, for reports
+  const char* operation;  // the operation's name (runtime/device/elementwise.hpp)
   kernels::Run run;
 };
 PointwiseKernel copy_kernel(DType from, DType to);
 
-// out[i] = run(inputs[i]...). Inputs have the dtypes that `run` is for, and stretch to the output's sizes; all are on
-// the output's device, and one is no number. An input that shares memory with the output in another way than element by
-// element must be copied before: see apart() (copy.hpp).
+// Computes out[i] = run(inputs[i]...). Inputs have the dtypes that `run` expects, and are broadcast to the output's
+// sizes; all are on the output's device, and at least one is a tensor. An input that overlaps the output in memory
+// other than element by element must be copied before: see apart() (copy.hpp).
 void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const Constant& parameter);
 void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
                const Constant& parameter);
@@ -56,8 +56,8 @@ void pointwise(const PointwiseKernel& kernel, const Tensor& out, const Pointwise
                const PointwiseInput& c, const Constant& parameter);
 void fill_pointwise(const Tensor& out, const Constant& value);
 
-// For in-place operators. Throws Error{InvalidArgument} if several elements of the output are one in memory, as those
-// of an expanded tensor are.
+// Checks the output of an in-place operator. Throws Error{InvalidArgument} if several elements share memory, as in an
+// expanded tensor.
 void check_writable(const char* op, const Tensor& out);
 
 }  // namespace distrun::tensor

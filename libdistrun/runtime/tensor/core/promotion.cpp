@@ -8,12 +8,12 @@ namespace {
 
 int kind_of(DType dtype) noexcept { return dtype == DType::Bool ? 0 : is_integral(dtype) ? 1 : 2; }
 
-// `low` counts only if it is of a higher kind.
+// Applies `low` only if it is of a higher kind.
 DType raised(DType high, DType low) noexcept { return kind_of(low) > kind_of(high) ? low : high; }
 
 DType default_of(const Scalar& number) noexcept { return number.is_floating() ? DType::F32 : number.dtype(); }
 
-// What is less than zero takes away from unsigned elements.
+// Unsigned elements take negative factors, which subtract.
 bool fits_as_factor(const Scalar& alpha, DType dtype) noexcept {
   if (dtype != DType::U8) return fits(alpha, dtype);
   const auto value = alpha.to<std::int64_t>();
@@ -21,7 +21,7 @@ bool fits_as_factor(const Scalar& alpha, DType dtype) noexcept {
   return value >= -kMost && value <= kMost;
 }
 
-// Of a factor of elements of that dtype; null if nothing is.
+// Returns what is wrong with a factor for elements of that dtype; null if it is valid.
 const char* wrong_with(const Scalar& alpha, DType dtype) noexcept {
   if (alpha.is_floating() && !is_floating(dtype)) return "not be a floating number";
   if (alpha.dtype() == DType::Bool && dtype != DType::Bool) return "be a number and not a bool";

@@ -1,5 +1,5 @@
 #pragma once
-// Shared ownership in place: one allocation, and a handle of one word. Tensors and nodes of graphs are counted so.
+// Intrusive shared ownership: one allocation, and a handle of one word. Used for tensors and graph nodes.
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace distrun::tensor {
 
-// The base of what is counted. Made with a count of 0; the first Ref makes it 1. Deleted by the last Ref, through
-// let_go(), which a class overrides to be released in another way.
+// Base of counted objects. Starts with a count of 0; the first Ref makes it 1. The last Ref deletes the object through
+// let_go(), which a class may override.
 class Counted {
  public:
   Counted() noexcept = default;
@@ -18,12 +18,12 @@ class Counted {
   virtual ~Counted() = default;
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
-  // Nobody else can count up what one handle is left of, so the last one goes without an atomic change.
+  // If one handle is left, no other thread can increment the count, so the last release needs no atomic change.
   void release() const noexcept {
     const bool is_last = count_.load(std::memory_order_acquire) == 1;
     if (is_last || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<Counted*>(this)->let_go();
   }
-  // The first count of an object that only its maker knows: cheaper than retain().
+  // Sets the first count of an object that no other thread knows yet: cheaper than retain().
   void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
   std::uint32_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }
 
@@ -34,7 +34,7 @@ class Counted {
   mutable std::atomic<std::uint32_t> count_{0};
 };
 
-// What a pointer to a T may point to.
+// Types that a pointer to T may point to.
 template <class U, class T>
 concept KindOf = std::convertible_to<U*, T*>;
 
@@ -63,7 +63,7 @@ class Ref {
     if (object_ != nullptr) object_->release();
   }
 
-  // Of an object that was just made.
+  // Takes an object that was just created.
   static Ref first(T* object) noexcept {
     Ref made;
     made.object_ = object;
@@ -75,7 +75,7 @@ class Ref {
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  T* detach() noexcept { return std::exchange(object_, nullptr); }  // the count stays
+  T* detach() noexcept { return std::exchange(object_, nullptr); }  // keeps the count
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
 
  private:

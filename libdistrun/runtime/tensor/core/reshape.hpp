@@ -1,5 +1,5 @@
 #pragma once
-// The same elements in another shape: a view if that is possible, else a copy.
+// Returns the same elements in another shape: a view if possible, otherwise a copy.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor::plain {

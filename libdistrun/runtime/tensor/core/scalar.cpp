@@ -9,7 +9,7 @@
 namespace distrun::tensor {
 namespace {
 
-// The shortest text that reads back as the same number; a point shows that it is no integer.
+// Returns the shortest text that reads back as the same number; a point marks a floating number.
 std::string shortest(double value) {
   char buffer[32];
   const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof buffer, value);

@@ -19,9 +19,9 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 class Scalar {
  public:
   Scalar() noexcept : value_(std::int64_t{0}) {}
-  template <std::same_as<bool> T>  // not for whatever converts to bool, as pointers do
+  template <std::same_as<bool> T>  // excludes types that only convert to bool, such as pointers
   Scalar(T value) noexcept : value_(value) {}
-  // Throws Error{InvalidArgument} for one that is more than an int64 can be.
+  // Throws Error{InvalidArgument} if the number exceeds an int64.
   template <Integer T>
   Scalar(T value) noexcept(!kMayBeTooLarge<T>) : value_(static_cast<std::int64_t>(value)) {
     if constexpr (kMayBeTooLarge<T>) {
@@ -33,7 +33,7 @@ class Scalar {
 
   DType dtype() const noexcept;  // Bool, I64 or F64
   bool is_floating() const noexcept { return std::holds_alternative<double>(value_); }
-  // In another type as C++ converts it; a floating one that no int64 can hold becomes the least int64.
+  // Converts as C++ does; a floating number beyond int64 becomes the smallest int64.
   template <class T>
   T to() const noexcept {
     if (const auto* integer = std::get_if<std::int64_t>(&value_)) return static_cast<T>(*integer);
@@ -53,7 +53,7 @@ class Scalar {
 
   std::variant<bool, std::int64_t, double> value_;
 };
-// Whether a T can be that number, but for digits behind the point and the last ones of a float.
+// Returns whether a T can hold the number, apart from digits after the point and rounding of a float.
 template <class T>
 bool can_be(const Scalar& number) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
@@ -68,7 +68,8 @@ bool can_be(const Scalar& number) noexcept {
            value < std::ldexp(1.0, std::numeric_limits<T>::digits);
   }
 }
-// Whether an element of the dtype can be that number, but for digits behind the point and the last ones of a float.
+// Returns whether an element of the dtype can hold the number, apart from digits after the point and rounding of a
+// float.
 bool fits(const Scalar& number, DType dtype) noexcept;
 std::string to_string(const Scalar& scalar);  // "true", "3", "0.5", "2.0"
 

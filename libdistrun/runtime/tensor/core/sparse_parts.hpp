@@ -5,16 +5,16 @@
 
 namespace distrun::tensor {
 
-// Indices and values of one tensor and of those that detach from it. In-place operators put others in their place.
+// Indices and values of a tensor and of its detached aliases. In-place operators replace them.
 class SparseParts final : public Counted {
  public:
   SparseParts(Tensor indices_, Tensor values_, bool coalesced_)
       : indices(std::move(indices_)), values(std::move(values_)), coalesced(coalesced_) {}
 
-  // Changes of the bytes of indices and values count, too, whoever makes them.
+  // Includes all in-place changes to the bytes of indices and values.
   std::uint32_t version() const noexcept { return changes_ + indices.version() + values.version(); }
   void bump_version() noexcept { ++changes_; }
-  // One change: those of a result of the same dtype.
+  // Takes the parts of a result of the same dtype; counts as one change.
   void replace(const SparseParts& result);
 
   Tensor indices;
@@ -22,7 +22,7 @@ class SparseParts final : public Counted {
   bool coalesced;
 
  private:
-  std::atomic<std::uint32_t> changes_{0};  // but for those of the bytes
+  std::atomic<std::uint32_t> changes_{0};  // without changes to the bytes
 };
 
 class SparseImpl final : public TensorImpl {
@@ -44,7 +44,7 @@ bool is_coalesced(const Tensor& sparse);
 
 namespace plain {
 
-// With the caller's word for it that all is right.
+// The caller guarantees that the arguments are valid.
 Tensor sparse_coo_unchecked(Tensor indices, Tensor values, const Dims& sizes, bool coalesced);
 Tensor empty_sparse(const Dims& sizes, TensorOptions options, std::int64_t sparse_dim);  // no entries
 

@@ -11,7 +11,7 @@ constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// They hold so many bytes from now on, or no more.
+// Reports to the watcher that the device holds this many bytes more (sign 1) or less (-1).
 void tell(Device device, std::size_t bytes, int sign) noexcept {
   tell_watcher(device, sign * static_cast<std::int64_t>(bytes));
 }
@@ -39,7 +39,7 @@ Ref<Storage> Storage::make_small(std::size_t bytes, std::size_t room) {
   return Ref<Storage>::first(new (block) Storage(device::kCpu, block + before, bytes, nullptr));
 }
 
-// All are made in memory of operator new, whatever stands behind them.
+// Every storage is in memory from operator new, with or without bytes behind it.
 void Storage::let_go() noexcept {
   tell(device_, bytes_, -1);
   this->~Storage();

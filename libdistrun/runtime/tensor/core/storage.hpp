@@ -1,6 +1,6 @@
 #pragma once
-// The bytes behind strided tensors; views share one. Its version counts in-place changes of all of them, so that a
-// gradient formula notices that what it kept is no longer what it was.
+// The bytes of strided tensors; views share one storage. Its version counts in-place changes of all of them, so that a
+// gradient formula notices that a saved tensor has changed.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace distrun::tensor {
 
-// Small ones of the CPU are one block of memory: the storage, the first tensor on it, the bytes. Most tensors of a
-// program are small and have no views, and cost one allocation so.
+// A small CPU storage is one block of memory: the storage, the first tensor on it, and the bytes. Most tensors of a
+// program are small and have no views, so they cost one allocation.
 class Storage final : public Counted {
  public:
-  // For the current stream of the device; the bytes are not set. Any thread.
+  // Allocates uninitialized bytes for the device's current stream. Any thread.
   static Ref<Storage> make(Device device, std::size_t bytes);
   static Ref<Storage> adopt(std::unique_ptr<device::Memory> memory);
-  // Of the CPU, with `room` bytes of memory beside it for an object of the caller's that lives no longer than this.
+  // Allocates CPU bytes with `room` bytes beside them for an object of the caller that lives no longer than the
+  // storage.
   static Ref<Storage> make_small(std::size_t bytes, std::size_t room);
 
   std::byte* data() const noexcept { return data_; }
@@ -44,7 +45,7 @@ class Storage final : public Counted {
   std::atomic<std::uint32_t> version_{0};
   std::byte* const data_;
   const std::size_t bytes_;
-  const std::unique_ptr<device::Memory> memory_;  // none: the bytes stand behind this
+  const std::unique_ptr<device::Memory> memory_;  // null: the bytes follow this object
 };
 
 }  // namespace distrun::tensor

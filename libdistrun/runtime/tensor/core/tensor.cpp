@@ -9,7 +9,7 @@
 namespace distrun::tensor {
 namespace {
 
-// Strides of dimensions with one element or of an empty tensor mean nothing.
+// Strides of dimensions with one element, or of an empty tensor, are ignored.
 bool is_dense(const Dims& sizes, const Dims& strides, std::int64_t numel) noexcept {
   std::int64_t expected = 1;
   for (std::size_t i = sizes.size(); numel != 0 && i-- > 0;) {
@@ -19,8 +19,8 @@ bool is_dense(const Dims& sizes, const Dims& strides, std::int64_t numel) noexce
   return true;
 }
 
-// Counts elements, one size after the other. The product of all sizes other than 0 must be an std::int64_t, so that
-// that of a few of them is one, too, also of an empty tensor.
+// Counts elements, one size after the other. The product of all non-zero sizes must fit an std::int64_t, so that every
+// partial product fits too, also for an empty tensor.
 struct ElementCount {
   std::int64_t product = 1;
   bool is_sound = true, is_empty = false;
@@ -44,15 +44,15 @@ std::int64_t numel_of(const Dims& sizes) {
   return count.numel(sizes);
 }
 
-// Strides along one element lead nowhere, and yet are counted in bytes.
+// The strides of size-1 dimensions are never followed, but are still converted to bytes.
 bool are_countable(const Dims& strides) noexcept {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   return std::all_of(strides.begin(), strides.end(),
                      [](std::int64_t stride) { return stride >= -kMost && stride <= kMost; });
 }
 
-// Of the element at the offset. All that the block reaches must lie in the storage, whatever the numbers are: views are
-// also made from what another rank has sent. Of an empty one the offset means nothing.
+// Returns the address of the element at the offset. The whole block must lie in the storage for any numbers, since
+// views are also built from what another rank sent. The offset of an empty tensor is ignored.
 std::byte* address_in(const Storage& storage, const TensorImpl& tensor, const Dims& strides, std::int64_t offset) {
   const auto element_bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
   const std::int64_t elements = static_cast<std::int64_t>(storage.bytes()) / element_bytes;
@@ -109,7 +109,7 @@ void StridedImpl::let_go() noexcept {
     delete this;
     return;
   }
-  const Ref<Storage> storage = std::move(storage_);  // views may have it too; the block goes with the last
+  const Ref<Storage> storage = std::move(storage_);  // views may share it; the last owner frees the block
   this->~StridedImpl();
 }
 

@@ -1,13 +1,13 @@
 #pragma once
-// Tensors. A Tensor is a handle: copies are the same tensor, as two names of one. Sizes, strides and dtype of a tensor
-// never change; its elements, its gradient and its place in a graph may. Empty handles ("undefined") stand for "no
-// tensor", as gradients that are not needed.
+// Tensors. A Tensor is a handle; copies of it refer to the same tensor. Sizes, strides and dtype of a tensor never
+// change; its elements, gradient and graph node may. An empty handle ("undefined") means "no tensor", as for a gradient
+// that is not needed.
 //
-// What operators there are: ops.hpp (plain, nothing is recorded) and, for users, runtime/autograd/operators/all.hpp.
-// Not thread-safe: two threads may read one tensor and make views of it, not change it.
+// Operators are listed in ops.hpp (plain, not recorded) and, for users, in runtime/autograd/operators/all.hpp. Not
+// thread-safe: two threads may read one tensor and create views of it, but not change it.
 //
 // The plain operators live in the namespace tensor::plain, which tensor uses. So `tensor::add(a, b)` names one, but an
-// unqualified `add(a, b)` does not find it through its arguments: to users that is the recorded operator.
+// unqualified `add(a, b)` does not find it through its arguments: for users that is the recorded operator.
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -28,15 +28,15 @@ using namespace plain;
 
 enum class Layout : std::uint8_t { Strided, Sparse };  // Sparse: COO, sparse.hpp
 
-// What autograd keeps of a tensor; its own file is runtime/autograd/variable.hpp. Owned by the tensor.
+// Autograd's data of a tensor, defined in runtime/autograd/variable.hpp. Owned by the tensor.
 class GradientInfo {
  public:
   virtual ~GradientInfo() = default;
-  // What it adds to the text of its tensor: "requires_grad=true", "grad_fn=<MulBackward0>"; empty: nothing.
+  // Returns an addition to the tensor's text: "requires_grad=true", "grad_fn=<MulBackward0>"; empty for none.
   virtual std::string shown_of(const Tensor& tensor) const = 0;
 };
 
-// What handles share. Immovable.
+// The object shared by handles. Immovable.
 class TensorImpl : public Counted {
  public:
   TensorImpl(Layout layout, DType dtype, Device device, Dims sizes, std::int64_t numel);
@@ -46,17 +46,17 @@ class TensorImpl : public Counted {
   const Device device;
   const Dims sizes;
   const std::int64_t numel;
-  std::unique_ptr<GradientInfo> gradient;  // none: it needs no gradient and nothing was asked
+  std::unique_ptr<GradientInfo> gradient;  // null: needs no gradient, and none was requested
 
   // See Tensor.
   virtual std::uint32_t version() const noexcept = 0;
   virtual void bump_version() const noexcept = 0;
   virtual void record_stream(Stream stream) const = 0;
-  // Whether all recorded work on its bytes is on that stream.
+  // Returns whether all recorded work on its bytes is on that stream.
   virtual bool is_used_only_by(Stream stream) const = 0;
 };
 
-// Sizes, with what follows from them for a block without holes.
+// Sizes, with the strides and the count of a contiguous block.
 struct Shape {
   // Throws Error{InvalidArgument} for a negative size, or more elements than an std::int64_t can count.
   explicit Shape(const Dims& sizes);
@@ -72,7 +72,7 @@ class StridedImpl final : public TensorImpl {
   StridedImpl(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, std::int64_t offset);
   // Contiguous.
   StridedImpl(Ref<Storage> storage, DType dtype, Shape shape, bool in_storage = false);
-  // Of the CPU, in the room() beside the bytes of a small storage: one allocation for all.
+  // Creates a CPU tensor in the room() beside the bytes of a small storage: one allocation for all.
   static Ref<StridedImpl> make_small(DType dtype, Shape shape, std::size_t bytes);
 
   const Ref<Storage>& storage() const noexcept { return storage_; }
@@ -83,14 +83,14 @@ class StridedImpl final : public TensorImpl {
 
   const Dims strides;         // in elements
   const std::int64_t offset;  // in elements
-  std::byte* const data;      // of the element at the offset
+  std::byte* const data;      // at the offset
   const bool contiguous;
 
  private:
   void let_go() noexcept override;
 
   Ref<Storage> storage_;
-  const bool in_storage_;  // stands in its storage's block
+  const bool in_storage_;  // allocated in its storage's block
 };
 
 struct TensorOptions;
@@ -102,10 +102,10 @@ class Tensor : public TensorMethods {
   Tensor(const Tensor&) noexcept = default;
   Tensor(Tensor&&) noexcept = default;
 
-  // A name that is assigned to becomes one of the other tensor.
+  // Assigning to a named tensor makes it refer to the other tensor.
   Tensor& operator=(const Tensor&) & noexcept = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
-  // What has no name is written to, as copy_() and fill_() do: x[0] = y. (Where the methods are.)
+  // Assigning to a temporary writes its elements, like copy_() and fill_(): x[0] = y. (Defined with the methods.)
   void operator=(const Tensor& from) &&;
   void operator=(const Scalar& value) &&;
 
@@ -113,14 +113,14 @@ class Tensor : public TensorMethods {
   bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
   TensorImpl* impl() const noexcept { return impl_.get(); }
   std::uint32_t use_count() const noexcept { return impl_ ? impl_->use_count() : 0; }
-  // Throws Error{InvalidArgument} for a sparse or undefined one.
+  // Throws Error{InvalidArgument} for a sparse or undefined tensor.
   const StridedImpl& strided() const {
     if (!impl_ || impl_->layout != Layout::Strided) [[unlikely]]
       refuse_strided();
     return static_cast<const StridedImpl&>(*impl_);
   }
 
-  // Throw Error{InvalidArgument} for an undefined one.
+  // Throw Error{InvalidArgument} for an undefined tensor.
   DType dtype() const { return there().dtype; }
   Device device() const { return there().device; }
   Layout layout() const { return there().layout; }
@@ -131,10 +131,10 @@ class Tensor : public TensorMethods {
   std::int64_t numel() const { return there().numel; }
   TensorOptions options() const;
 
-  // Of strided ones.
+  // Strided tensors only.
   const Dims& strides() const { return strided().strides; }
   bool is_contiguous() const { return strided().contiguous; }
-  // Of the first element. On a GPU it is an address of the device, of no use to host code.
+  // Returns the address of the first element. On a GPU it is a device address that host code cannot use.
   std::byte* data() const { return strided().data; }
   template <class T>
   T* data_as() const {
@@ -143,14 +143,15 @@ class Tensor : public TensorMethods {
     return reinterpret_cast<T*>(data());
   }
 
-  // The one element, in whatever dtype; waits for the device. Throws Error{InvalidArgument} unless numel() is 1.
+  // Returns the single element in the tensor's dtype; waits for the device. Throws Error{InvalidArgument} unless
+  // numel() is 1.
   Scalar item() const;  // in copy.cpp
-  // As C++ converts it.
+  // Converts the element as C++ does.
   template <class T>
   T item_as() const {
     return item().to<T>();
   }
-  // Throws Error{InvalidArgument} for a number that no T is near to: 300 as an std::uint8_t, 1e300 as a float.
+  // Throws Error{InvalidArgument} for a number that T cannot approximate: 300 as an std::uint8_t, 1e300 as a float.
   template <class T>
   T item() const {
     const Scalar number = item();
@@ -159,7 +160,7 @@ class Tensor : public TensorMethods {
     return number.to<T>();
   }
 
-  // In-place changes so far, of it and of all that share its bytes.
+  // Counts in-place changes so far, of this tensor and of all that share its bytes.
   std::uint32_t version() const { return there().version(); }
   void bump_version() const;
   void record_stream(Stream stream) const { there().record_stream(stream); }
@@ -200,7 +201,7 @@ struct TensorOptions {
   Device device = device::kCpu;
 };
 
-// One of them alone, where options are taken: ones({2}, F64).
+// A single option instead of TensorOptions: ones({2}, F64).
 template <class T>
 concept OneOption = std::same_as<T, DType> || std::same_as<T, Device>;
 inline TensorOptions options_of(DType dtype) noexcept { return {dtype, device::kCpu}; }
@@ -208,15 +209,15 @@ inline TensorOptions options_of(Device device) noexcept { return {DType::F32, de
 
 inline TensorOptions Tensor::options() const { return {dtype(), device()}; }
 
-// "float32 [2, 3]", with the device if it is a GPU, "sparse" if it is: for the texts of errors.
+// Returns "float32 [2, 3]" for error texts, with the device if it is a GPU, and "sparse" if it is.
 std::string describe(const Tensor& tensor);
-// Error{InvalidArgument}: "op: what (float32 [2, 3] and int64 [4])", with the name of the operator that was called if
-// one is at work (called_operator.hpp).
+// Throws Error{InvalidArgument}: "op: what (float32 [2, 3] and int64 [4])". Uses the name of the called operator if one
+// is running (called_operator.hpp).
 [[noreturn]] void refuse(const char* op, const std::string& what, std::initializer_list<const Tensor*> tensors);
 
-// 0 .. rank - 1 from -rank .. rank - 1. A tensor without dimensions has one for this. Throws Error{InvalidArgument}.
+// Maps -rank .. rank - 1 to 0 .. rank - 1. A tensor without dimensions counts as rank 1. Throws Error{InvalidArgument}.
 std::size_t wrap_dim(const char* op, std::int64_t dim, std::size_t rank);
-// The whole tensor as people of the field print it: print.hpp.
+// Prints the whole tensor: print.hpp.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace distrun::tensor

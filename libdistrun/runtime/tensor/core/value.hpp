@@ -1,5 +1,5 @@
 #pragma once
-// An argument or result of an operator that is called by name, and what a custom function keeps beside tensors.
+// An argument or result of an operator that is called by name; also the non-tensor state of a custom function.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -13,7 +13,7 @@ Tensor view_of(const StridedImpl& base, Dims sizes, Dims strides, std::int64_t o
   return Tensor(make_ref<StridedImpl>(base.storage(), base.dtype, std::move(sizes), std::move(strides), offset));
 }
 
-// With -1 filled in, as a block without holes. Throws unless there are as many elements.
+// Fills in -1 and returns a contiguous shape. Throws unless the number of elements is the same.
 Shape inferred(const char* op, const Tensor& tensor, const Dims& wanted) {
   Dims sizes = wanted;
   std::optional<std::size_t> open;
@@ -37,8 +37,8 @@ Shape inferred(const char* op, const Tensor& tensor, const Dims& wanted) {
   return shape;
 }
 
-// Strides with which the same memory has the new sizes: each group of old dimensions that lie without gaps must hold a
-// whole group of new ones. None if one doesn't.
+// Returns strides that give the same memory the new sizes: each group of contiguous old dimensions must hold a whole
+// group of new ones. Returns nothing if one does not.
 std::optional<Dims> strides_for(const StridedImpl& from, const Shape& shape) {
   if (from.contiguous) return shape.strides;
   const Dims& sizes = shape.sizes;
@@ -63,8 +63,8 @@ std::optional<Dims> strides_for(const StridedImpl& from, const Shape& shape) {
   return next == 0 ? std::optional(strides) : std::nullopt;
 }
 
-// Where the elements from `first` on along a dimension begin. Strides of an empty tensor mean nothing, and may be too
-// large to reckon with.
+// Returns the offset of element `first` along a dimension. Strides of an empty tensor are ignored: they may be too
+// large to multiply.
 std::int64_t offset_at(const StridedImpl& impl, std::size_t dim, std::int64_t first) {
   return impl.numel == 0 ? impl.offset : impl.offset + first * impl.strides[dim];
 }
@@ -237,7 +237,7 @@ TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
     refuse("split", "pieces of size " + std::to_string(size) + " do not make up dimension " + std::to_string(dim),
            {&tensor});
   }
-  constexpr std::int64_t kMostPieces = 1 << 24;  // an expanded tensor has any size; the handles need memory
+  constexpr std::int64_t kMostPieces = 1 << 24;  // an expanded tensor can have any size; handles need memory
   if (size > 0 && whole / size > kMostPieces) {
     refuse("split",
            "pieces of size " + std::to_string(size) + " of dimension " + std::to_string(dim) + " are more than " +

@@ -1,34 +1,35 @@
 #pragma once
-// Tensors that share the bytes of another, and its version. None of these waits or copies; reshape.hpp has what does
-// where it must.
+// Tensors that share the bytes and the version of another. None of these functions waits or copies; reshape.hpp copies
+// where necessary.
 #include <optional>
 
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor::plain {
 
-// Another shape of the same bytes. Throws Error{InvalidArgument} if it reaches beyond the storage.
+// Returns another shape of the same bytes. Throws Error{InvalidArgument} if it reaches beyond the storage.
 Tensor as_strided(const Tensor& base, Dims sizes, Dims strides, std::int64_t offset);
-// A tensor with the same bytes, version and shape and no gradient: detach(). Sparse ones too.
+// Returns a tensor with the same bytes, version and shape, but no gradient: detach(). Also for sparse tensors.
 Tensor alias(const Tensor& tensor);
 
-// The same elements in the same order; one size may be -1. Throws Error{InvalidArgument} if the strides can't have it.
+// Returns the same elements in the same order; one size may be -1. Throws Error{InvalidArgument} if the strides do not
+// allow it.
 Tensor view(const Tensor& tensor, const Dims& sizes);
-// None if the strides can't have it. `op` is who asks, for the texts of refusals.
+// Returns nothing if the strides do not allow it. `op` is the operator's name for error texts.
 std::optional<Tensor> view_if_possible(const char* op, const Tensor& tensor, const Dims& sizes);
-// Repeats what has size 1, without memory for it. -1 leaves a size as it is.
+// Repeats dimensions of size 1 without using memory. -1 keeps a size.
 Tensor expand(const Tensor& tensor, const Dims& sizes);
 
 Tensor transpose(const Tensor& tensor, std::int64_t a, std::int64_t b);
-Tensor t(const Tensor& tensor);  // of a matrix; fewer dimensions stay as they are
+Tensor t(const Tensor& tensor);  // matrices only; fewer dimensions stay as they are
 Tensor permute(const Tensor& tensor, const Dims& order);
 Tensor unsqueeze(const Tensor& tensor, std::int64_t dim);
-Tensor squeeze(const Tensor& tensor, std::int64_t dim);  // itself unless that size is 1
+Tensor squeeze(const Tensor& tensor, std::int64_t dim);  // returns the tensor itself unless that size is 1
 
 Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length);
-// Without that dimension; -1 is the last.
+// Removes the dimension; -1 is the last.
 Tensor select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index);
-// Pieces of `size`, the last may be smaller.
+// Splits into pieces of `size`; the last may be smaller.
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim = 0);
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim = 0);
 

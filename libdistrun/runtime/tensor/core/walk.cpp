@@ -35,7 +35,7 @@ Walk::Walk(const Dims& sizes, std::initializer_list<const StridedImpl*> blocks)
   join();
 }
 
-// Larger strides come first. Equal ones, as the zeros of what repeats, are told apart by the next block.
+// Sorts larger strides first. The next block decides between equal ones, such as the zeros of a repeated block.
 void Walk::drop_and_order() {
   const auto comes_before = [this](std::size_t a, std::size_t b) {
     for (std::size_t block = 0; block < blocks_; ++block) {
@@ -78,8 +78,8 @@ void Walk::join() {
   }
 }
 
-// If a block has its neighbours in the dimension before the last, as a turned matrix, each element of a long run would
-// be in a cache line of its own, which is gone when its neighbour's turn comes.
+// If a block has its neighbours in the second-to-last dimension, as in a transposed matrix, each element of a long run
+// would be in a separate cache line, which is evicted before its neighbour is read.
 bool Walk::is_turned(std::size_t block) const noexcept {
   constexpr std::int64_t kLine = 64;
   const std::size_t last = sizes_.size() - 1;
@@ -117,7 +117,7 @@ void Walk::run_part(kernels::Run kernel, std::byte* const* data, const void* par
   run_rows(kernel, at, parameter);
 }
 
-// Calls body(at) for each place of the first dimensions.
+// Calls body(at) for each index of the first dimensions.
 template <class Body>
 void Walk::for_each_outer(std::size_t dims, std::array<std::byte*, kMost> at, const Body& body) const {
   if (dims == 0) return body(at);
@@ -153,12 +153,12 @@ void Walk::run_rows(kernels::Run kernel, std::array<std::byte*, kMost> at, const
 
 namespace {
 
-// Of the last two dimensions.
+// These apply to the last two dimensions.
 constexpr std::int64_t kTile = 4096, kTileColumns = 128;  // elements, and columns at most
-constexpr std::int64_t kInCache = 1 << 16;                // elements that are near in any order
-constexpr std::int64_t kRepeated = 1024;                  // elements of rows that are written out several times
+constexpr std::int64_t kInCache = 1 << 16;                // elements that stay in the cache in any order
+constexpr std::int64_t kRepeated = 1024;                  // elements in rows that are written out several times
 
-// What tiles have of the blocks that are brought into order beside.
+// Buffers for the tiles of the blocks that are transposed first.
 class Tiles {
  public:
   std::byte* of(std::size_t block) noexcept { return bytes_ + (block - 1) * kBytes; }
@@ -170,7 +170,7 @@ class Tiles {
 
 }  // namespace
 
-// Tile by tile: what is turned is brought into order beside first.
+// Works tile by tile; transposed blocks are copied into order first.
 void Walk::run_turned(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const {
   const kernels::CopyKernels& copy = *kernels::table().copy;
   const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
@@ -214,13 +214,13 @@ void Walk::run_turned(kernels::Run kernel, std::array<std::byte*, kMost> at, con
   });
 }
 
-// The same row for all places of the dimension before.
+// Returns whether the block has the same row for all indices of the dimension before.
 bool Walk::is_repeated(std::size_t block) const noexcept {
   const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
   return strides_[block][down] == 0 && strides_[block][across] == static_cast<std::int64_t>(size_of(dtypes_[block]));
 }
 
-// As a bias of few numbers is added. All other blocks go on from row to row.
+// Happens when a short bias is added. All other blocks continue from row to row.
 bool Walk::has_short_repeated_rows() const noexcept {
   constexpr std::int64_t kShort = 48;
   const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
@@ -232,7 +232,7 @@ bool Walk::has_short_repeated_rows() const noexcept {
   return true;
 }
 
-// Several rows in one run: what repeats itself is written out for as many.
+// Runs several rows at a time; repeated rows are written out that many times.
 void Walk::run_repeated(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const {
   const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
   const std::int64_t together = std::min(sizes_[down], kRepeated / sizes_[across]);

@@ -1,6 +1,6 @@
 #pragma once
-// One pass over several strided blocks of the same sizes, as long runs as they allow: dimensions of one element are
-// dropped, the others put in the order of the output's memory and joined where all blocks go on without a gap.
+// One pass over several strided blocks of the same sizes, in runs as long as possible: dimensions of one element are
+// dropped, the others are put in the output's memory order and merged where all blocks continue without a gap.
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -11,21 +11,22 @@
 
 namespace distrun::tensor {
 
-// Strides, in elements, with which `tensor` goes over `sizes`, to which it stretches: 0 where it repeats itself.
+// Returns the strides, in elements, with which `tensor` is expanded to `sizes`: 0 where it is repeated.
 Dims expanded_strides(const StridedImpl& tensor, const Dims& sizes);
 
-// A value; a kernel captures it.
+// A value type; kernels capture it.
 class Walk {
  public:
   static constexpr std::size_t kMost = 4;
 
-  // Over `sizes`. The first is the output. A null one stands for a constant: it stays where it is.
+  // Walks over `sizes`. The first block is the output. A null block stands for a constant: its address does not
+  // advance.
   Walk(const Dims& sizes, std::initializer_list<const StridedImpl*> blocks);
 
-  // Calls the kernel for each innermost run, with the data of all blocks; of many elements on several threads.
+  // Calls the kernel for each innermost run with the data of all blocks; large walks use several threads.
   void run(kernels::Run kernel, std::byte* const* data, const void* parameter) const;
 
-  const Dims& sizes() const noexcept { return sizes_; }  // outermost first; all but what is one run
+  const Dims& sizes() const noexcept { return sizes_; }                              // outermost first, after merging
   const Dims& strides(std::size_t block) const noexcept { return strides_[block]; }  // in bytes
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
-// The one place through which others look at what tensors are made of: operators that make some out of nothing, which
-// no autograd sees, and the bytes behind them. Without a watcher it costs one load of a pointer. As ScopeHook of
-// runtime/autograd/scope.hpp, which is for all other operators.
+// The one hook for observing factories, which autograd does not see, and the bytes of tensors. Without a watcher it
+// costs one pointer load. The counterpart of ScopeHook in runtime/autograd/scope.hpp, which covers all other operators.
 #include <atomic>
 #include <cstdint>
 
@@ -10,14 +9,14 @@
 
 namespace distrun::tensor {
 
-// Any thread. begin() and end() come in pairs on one thread, nested.
+// Called on any thread. begin() and end() are paired on one thread, and nest.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  // `name`, "ones", lives on. What it returns is given to end().
+  // `name`, such as "ones", is not copied. The result is passed to end().
   virtual void* begin(const char* name) noexcept = 0;
   virtual void end(void* begun) noexcept = 0;
-  // More bytes of the device, or fewer.
+  // Reports that the device's bytes have grown or shrunk.
   virtual void change(device::Device device, std::int64_t bytes) noexcept = 0;
 };
 
@@ -25,10 +24,10 @@ namespace detail {
 extern constinit std::atomic<Watcher*> watcher;
 }
 
-// Null: none. It must outlive whatever was begun before it was taken away. Returns the former.
+// Sets the watcher (null: none) and returns the previous one, which must outlive the scopes that it saw begin.
 Watcher* set_watcher(Watcher* watcher) noexcept;
 
-// From here to the end of the block: a tensor is made by `name`. Errors have that name.
+// Marks this block as creating a tensor by operator `name`, which errors show.
 class MakerScope {
  public:
   explicit MakerScope(const char* name) noexcept

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors by name, in an order: what modules and optimizers consist of, and what files hold.
+// Tensors by name, in order: the contents of modules, optimizers and files.
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,10 +12,10 @@ namespace distrun::tensor {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// What a file says beside them.
+// A file's metadata.
 using Metadata = std::map<std::string, std::string>;
 
-// The first of that name; null if there is none.
+// Returns the first tensor of that name, or null.
 inline const Tensor* find_named(const NamedTensors& tensors, std::string_view name) noexcept {
   for (const auto& [each, tensor] : tensors) {
     if (each == name) return &tensor;

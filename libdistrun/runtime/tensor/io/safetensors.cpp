@@ -23,7 +23,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements go to files as they lie in memory");
 
 using Write = std::function<void(std::span<const std::byte>)>;
-// Fills `into` with what is at that place.
+// Fills `into` with the bytes at that position.
 using Read = std::function<void(std::uint64_t place, std::span<std::byte> into)>;
 
 [[noreturn]] void refuse_file(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
@@ -48,7 +48,7 @@ NamedTensors in_file_order(const NamedTensors& tensors) {
   return ordered;
 }
 
-// With its length before it.
+// Returns the header with its length in front.
 std::string packed_header(const NamedTensors& tensors, const Metadata& metadata) {
   SafetensorsHeader header{{}, metadata};
   std::uint64_t end = 0;
@@ -67,7 +67,7 @@ std::string packed_header(const NamedTensors& tensors, const Metadata& metadata)
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
 }
 
-// One tensor of a device is here at a time.
+// Copies one device tensor to the host at a time.
 void write_elements(const NamedTensors& tensors, const Write& write) {
   for (const auto& [name, tensor] : tensors) {
     const Tensor here = plain::contiguous(plain::to(tensor, device::kCpu));
@@ -115,7 +115,7 @@ Safetensors read_all(const Read& read, std::uint64_t size) {
   return file;
 }
 
-// Of a regular file. Throws Error{Failed} for others.
+// Opens a regular file. Throws Error{Failed} for others.
 base::Fd open_file(const std::string& path, std::uint64_t& size) {
   base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO would wait for its writer
   if (!fd) base::throw_errno("cannot read " + path, errno);

@@ -1,14 +1,14 @@
 #pragma once
-// Files of the format safetensors, by which programs of any language exchange tensors, and which can hold nothing that
-// is run:
+// Files of the format safetensors, with which programs of any language exchange tensors, and which cannot hold
+// executable code:
 //
 //   8 bytes    the length of the header, little-endian
 //   header     JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
-//              "__metadata__": {"key": "text"}}, with spaces behind it, so that what comes next lies at a multiple of 8
+//              "__metadata__": {"key": "text"}}, padded with spaces so that the elements start at a multiple of 8
 //   the rest   the elements, row by row, one tensor after the other; offsets count from here
 //
-// Dtypes are BOOL, U8, I8, I16, I32, I64, F32 and F64. A file may come from anywhere: whatever is in it, it is read as
-// a whole or refused, and no more memory is taken than it has bytes, but for what its names need.
+// Dtypes are BOOL, U8, I8, I16, I32, I64, F32 and F64. A file may come from an untrusted source: it is read as a whole
+// or rejected, and apart from its names it uses no more memory than it has bytes.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -23,17 +23,16 @@ struct Safetensors {
   Metadata metadata;
 };
 
-// Larger headers are refused, as by other programs.
+// Larger headers are rejected, as by other programs.
 inline constexpr std::size_t kSafetensorsHeaderMost = 100'000'000;
 
-// Tensors of any device and strides; waits for the devices. Those of larger elements come first, else they stand as
-// given: so all lie at multiples of their elements' size. The file is there as a whole or not at all, also after a loss
-// of power: until then `path` has what it had. Throws Error{InvalidArgument}, before there is any file, for tensors
-// that are undefined or sparse, for names that stand twice, and for text that is not UTF-8; Error{Failed} "cannot write
-// PATH: why".
+// Saves tensors of any device and strides; waits for the devices. Tensors with larger elements come first, otherwise in
+// the given order: so each lies at a multiple of its element size. The file is replaced atomically, also if power is
+// lost: until then `path` keeps its content. Throws Error{InvalidArgument}, before creating a file, for undefined or
+// sparse tensors, duplicate names, and text that is not UTF-8; Error{Failed} "cannot write PATH: why".
 void save_safetensors(const std::string& path, const NamedTensors& tensors, const Metadata& metadata = {});
-// On the CPU, contiguous. Throws Error{Failed} if the file can't be read, and Error{InvalidArgument}, with the file,
-// the tensor and the value, for anything that is not as above.
+// Loads contiguous CPU tensors. Throws Error{Failed} if the file cannot be read, and Error{InvalidArgument}, with the
+// file, the tensor and the value, if it violates the format.
 Safetensors load_safetensors(const std::string& path);
 
 // The same in memory.

@@ -16,7 +16,7 @@
 namespace distrun::tensor {
 namespace {
 
-using Json = nlohmann::ordered_json;  // dtype, shape and data_offsets stand in this order
+using Json = nlohmann::ordered_json;  // keeps dtype, shape and data_offsets in this order
 
 constexpr const char* kMetadataKey = "__metadata__";
 // In the order of DType.
@@ -37,14 +37,14 @@ DType parse_name(const std::string& tensor, const std::string& name) {
                 "dtype " + in_quotes(name) + " can not be read, but " + known + ": convert it before it is written");
 }
 
-// What stands in one object of the header, as it comes.
+// The fields of one object of the header, as parsed so far.
 struct Described {
   std::optional<DType> dtype;
   std::optional<std::vector<std::uint64_t>> shape, offsets;
 };
 
-// Takes the JSON of a header token by token. Whatever has no place in a header ends it: so nothing is built of what is
-// deep, long or strange.
+// Reads the JSON of a header token by token. Anything unexpected stops it, so nothing is built from deep, long or
+// malformed input.
 class HeaderReader : public nlohmann::json_sax<Json> {
  public:
   std::map<std::string, Described> tensors;
@@ -152,7 +152,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 
   Place place_ = Place::Outside;
   std::string name_, field_;
-  std::vector<std::uint64_t>* numbers_ = nullptr;  // where those of a list go
+  std::vector<std::uint64_t>* numbers_ = nullptr;  // receives the numbers of a list
   bool has_metadata_ = false;
 };
 
@@ -173,7 +173,7 @@ Dims sizes_of(const std::string& name, const std::vector<std::uint64_t>& shape) 
   return sizes;
 }
 
-// Of its elements; none if no memory has as many.
+// Returns the size of the elements; nothing if no memory can hold them.
 std::optional<std::uint64_t> bytes_of(const Dims& sizes, DType dtype) {
   std::uint64_t bytes = size_of(dtype);
   bool is_empty = false, fits = true;
@@ -207,7 +207,7 @@ SafetensorsEntry checked_entry(const std::string& name, const Described& told, s
   return entry;
 }
 
-// One after the other, from the first byte to the last.
+// Checks that entries follow each other from the first byte to the last.
 void check_gapless(const std::vector<SafetensorsEntry>& entries, std::uint64_t data_bytes) {
   std::uint64_t end = 0;
   const auto gap = [&end](std::uint64_t until) {
@@ -266,7 +266,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
   return header;
 }
 
-// By hand, member by member: objects of the library look at all members for each new one.
+// Writes the text by hand: the JSON library's objects search all members for each new one.
 std::string safetensors_header_text(const SafetensorsHeader& header) {
   check_names(header.entries);
   for (const auto& [key, text] : header.metadata) {

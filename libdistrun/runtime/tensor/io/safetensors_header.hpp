@@ -1,5 +1,5 @@
 #pragma once
-// The header of a safetensors file: JSON, of which only the format's own is taken.
+// The header of a safetensors file: JSON restricted to what the format defines.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace distrun::tensor {
 
-// What the header says of one tensor. Offsets are in bytes.
+// A tensor's entry in the header. Offsets are in bytes.
 struct SafetensorsEntry {
   std::string name;
   DType dtype = DType::F32;
@@ -22,15 +22,14 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-// Entries come in the order of their bytes; together they are the `data_bytes` behind the header, without holes. Throws
-// Error{InvalidArgument} for anything else.
+// Returns entries in the order of their bytes; together they fill the `data_bytes` after the header without gaps.
+// Throws Error{InvalidArgument} for anything else.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes);
-// In the order given, without anything behind. Throws Error{InvalidArgument} for a name that stands twice or is the
-// format's own, and for text that is not UTF-8.
+// Returns the entries in the given order, without padding. Throws Error{InvalidArgument} for a duplicate or reserved
+// name, and for text that is not UTF-8.
 std::string safetensors_header_text(const SafetensorsHeader& header);
 
-// Throws Error{InvalidArgument}: tensor "w": and what is wrong with it. Names may come from anywhere, and are made safe
-// to show.
+// Throws Error{InvalidArgument} 'tensor "w": text'. Names may be untrusted and are escaped.
 [[noreturn]] void refuse_tensor(const std::string& name, const std::string& text);
 
 }  // namespace distrun::tensor

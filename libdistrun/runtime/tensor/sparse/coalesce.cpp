@@ -12,13 +12,13 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// Which entries are at one place.
+// Groups entries by place.
 struct Groups {
-  std::vector<std::int64_t> places;   // of each group, in their order
-  std::vector<std::int64_t> members;  // for each entry the number of its group
+  std::vector<std::int64_t> places;   // of each group, ascending
+  std::vector<std::int64_t> members;  // the group of each entry
 };
 
-// In time that goes with the number of all places.
+// Takes time proportional to the number of all places.
 Groups grouped_by_counting(const std::vector<std::int64_t>& entries, std::int64_t all_places) {
   Groups groups;
   std::vector<std::int64_t> group_of(static_cast<std::size_t>(all_places), -1);
@@ -45,9 +45,9 @@ Groups grouped_by_sorting(const std::vector<std::int64_t>& entries) {
   return groups;
 }
 
-// `entries`: the place of each, of so many places.
+// `entries` are the places of the entries, out of `all_places`.
 Groups grouped(const std::vector<std::int64_t>& entries, std::int64_t all_places) {
-  constexpr std::int64_t kPlacesForEntry = 8;  // up to which counting is faster
+  constexpr std::int64_t kPlacesForEntry = 8;  // up to this ratio counting is faster
   const bool are_dense = all_places / kPlacesForEntry <= static_cast<std::int64_t>(entries.size());
   return are_dense ? grouped_by_counting(entries, all_places) : grouped_by_sorting(entries);
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Entries of a sparse tensor at one place become one, their sum; and all are sorted.
+// Sums the entries of a sparse tensor that have the same place, and sorts all.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor::plain {
 
-Tensor coalesce(const Tensor& sparse);  // itself if it is
+Tensor coalesce(const Tensor& sparse);  // returns the tensor itself if it is coalesced
 
 }  // namespace distrun::tensor::plain

@@ -1,5 +1,5 @@
 #pragma once
-// What is made of sparse tensors (sparse_parts.hpp says what they are), and of what.
+// Creates sparse tensors (sparse_parts.hpp describes them) and converts them.
 #include <distrun/runtime/tensor/core/sparse_parts.hpp>
 #include <distrun/runtime/tensor/sparse/coalesce.hpp>
 
@@ -7,19 +7,19 @@ namespace distrun::tensor {
 
 namespace plain {
 
-// Shares both. Throws Error{InvalidArgument} for shapes that don't fit and for indices out of range (on a GPU that
-// waits for them).
+// Shares both tensors. Throws Error{InvalidArgument} for shapes that do not fit and for indices out of range (on a GPU
+// this waits for the indices).
 Tensor sparse_coo(const Tensor& indices, const Tensor& values, const Dims& sizes);
-// The least sizes that hold the indices.
+// Uses the smallest sizes that hold the indices.
 Tensor sparse_coo(const Tensor& indices, const Tensor& values);
 
 Tensor to_dense(const Tensor& sparse);
-// The elements of a dense tensor where `like` has entries, as a sparse one with the same indices.
+// Returns the elements of a dense tensor where `like` has entries, as a sparse tensor with the same indices.
 Tensor sparse_mask(const Tensor& dense, const Tensor& like);
-// The entries whose index in a sparse dimension is that, without the dimension. Other than views it has bytes of its
-// own. Waits for the device.
+// Returns the entries with that index in a sparse dimension, without the dimension. Unlike a view it has separate
+// bytes. Waits for the device.
 Tensor select_sparse(const Tensor& sparse, std::int64_t dim, std::int64_t index);
-// Of a dense one a view (select_view()), of a sparse one select_sparse().
+// Returns a view of a dense tensor (select_view()), and select_sparse() of a sparse one.
 Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index);
 
 }  // namespace plain

@@ -9,7 +9,7 @@
 namespace distrun::tensor {
 namespace {
 
-// They were in range when the tensor was made, and their bytes are its maker's, too.
+// Indices were in range when the tensor was created, but its creator shares their bytes and may change them.
 [[noreturn]] void refuse_changed_index(const Tensor& tensor, std::int64_t index, std::size_t dim) {
   refuse("sparse tensor",
          "its indices were changed, and " + std::to_string(index) + " is out of range for size " +

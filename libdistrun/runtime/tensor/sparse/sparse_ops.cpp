@@ -14,8 +14,8 @@
 namespace distrun::tensor {
 namespace {
 
-// Of values, which are dense. Their dtypes are made those that the sparse tensors come to first: values have a
-// dimension more, which says nothing.
+// Operators on values, which are dense. The values are first converted to the sparse tensors' common dtype: values have
+// one dimension more, so their own promotion could differ.
 constexpr BinaryOp kMul{"mul", kernels::Binary::Mul};
 constexpr BinaryOp kDiv{"div", kernels::Binary::Div, true};
 constexpr UnaryOp kNeg{"neg", kernels::Unary::Neg};
@@ -25,7 +25,7 @@ void check_same_sizes(const char* op, const Tensor& a, const Tensor& b) {
   if (a.sizes() != b.sizes()) refuse(op, "sizes must be the same, since one is sparse", {&a, &b});
 }
 
-// Both sparse, with the same number of sparse dimensions.
+// Checks that both are sparse, with the same number of sparse dimensions.
 void check_same_kind(const char* op, const Tensor& a, const Tensor& b) {
   check_same_sizes(op, a, b);
   if (sparse_dim(a) != sparse_dim(b)) {
@@ -38,7 +38,7 @@ void check_same_kind(const char* op, const Tensor& a, const Tensor& b) {
 
 Tensor values_as(const Tensor& tensor, DType dtype) { return to(sparse(tensor).values, dtype); }
 
-// Of the same dtype still.
+// Keeps the dtype.
 Tensor scaled(const Tensor& values, const Scalar& factor) {
   return factor == Scalar(1) ? values : to(binary(kMul, values, factor), values.dtype());
 }
@@ -48,13 +48,13 @@ Tensor with_values(const Tensor& tensor, const Tensor& values) {
   return sparse_coo_unchecked(parts.indices, values, tensor.sizes(), parts.coalesced);
 }
 
-// In place: the tensor and those that share its parts have the new entries.
+// Replaces the entries in place, for the tensor and all that share its parts.
 void replace(const char* op, const Tensor& tensor, const Tensor& result) {
   check_castable(op, result.dtype(), tensor);
   static_cast<const SparseImpl&>(*tensor.impl()).parts->replace(sparse(to(result, tensor.dtype())));
 }
 
-// `out` is dense and contiguous. No change is counted.
+// `out` is dense and contiguous. Does not bump its version.
 Tensor with_entries_added(const Tensor& out, const Tensor& tensor, const Scalar& alpha) {
   add_rows_(rows_by_place(out, sparse_dim(tensor)), places_on_device(tensor), values_as(tensor, out.dtype()), alpha);
   return out;
@@ -76,7 +76,7 @@ Tensor add_sparse_to_sparse(const char* op, const Tensor& a, const Tensor& b, co
   return is_coalesced(a) && is_coalesced(b) ? coalesce(sum) : sum;
 }
 
-// Where both have entries: numbers of entries of a and of b.
+// The places where both have entries, with the entry numbers in a and b.
 struct Common {
   std::vector<std::int64_t> places, of_a, of_b;
 };
