@@ -18,7 +18,7 @@ DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType
   refuse(op, "not for elements of " + std::string(name_of(dtype)), {});
 }
 
-// What drivers know the kernels by (runtime/device/elementwise.hpp), in the order of kernels/table.hpp.
+// The drivers' names of the kernels (runtime/device/elementwise.hpp), in the order of kernels/table.hpp.
 constexpr const char* kUnaryNames[] = {"neg",   "cos", "sin", "sigmoid", "clamp_min", "clamp_max", "sqrt",
                                        "rsqrt", "exp", "log", "tanh",    "abs",       "cube"};
 constexpr const char* kBinaryNames[] = {"add",
@@ -68,12 +68,12 @@ void check(const char* op, const Tensor& a) {
   check_dense(op, {&a});
 }
 
-// A tensor of the CPU without dimensions goes along with tensors of any device, as a number does.
+// A CPU tensor without dimensions combines with tensors of any device, as a number does.
 bool is_number_beside(const Tensor& number, const Tensor& other) {
   return number.dim() == 0 && number.device().is_cpu() && !other.device().is_cpu();
 }
 
-// An input of that dtype: where it is but a number beside the other one, the number.
+// An input converted to that dtype; a constant if it only acts as a number for the other input.
 class InputBeside {
  public:
   InputBeside(const Tensor& given, const Tensor& other, DType dtype)
@@ -92,7 +92,7 @@ void check_sizes_fit(const char* op, const Dims& result, const Tensor& out) {
   refuse(op, "the output's sizes don't match the broadcast sizes " + to_string(result), {&out});
 }
 
-// Into an output of the result's dtype at once, else through a temporary.
+// Fills an output of the result's dtype directly, others through a temporary.
 template <class Fill>
 void run_into(const Tensor& out, DType dtype, Fill fill) {
   if (out.dtype() == dtype) return fill(out);
@@ -120,7 +120,7 @@ DType dtype_of_result(const UnaryOp& op, const Tensor& a) {
   return op.needs_floating ? floating(a.dtype()) : a.dtype();
 }
 
-// An input of a choice as its kernel takes it: of the dtype and on the device of the others.
+// An input of a choice, on the other inputs' device and in the dtype that the kernel expects.
 class ChoiceInput {
  public:
   ChoiceInput(const char* op, const TensorOrNumber& given, const Tensor& first, DType dtype) : number_(given.number) {
@@ -146,12 +146,12 @@ class ChoiceInput {
   Scalar number_;
 };
 
-// Integers are compared as they are, also with a tensor without dimensions, whose number a sum would wrap.
+// Integers are compared exactly, also with a tensor without dimensions, whose value would wrap in a sum.
 DType dtype_to_compare(const Tensor& a, const Tensor& b) noexcept {
   return is_floating(a.dtype()) || is_floating(b.dtype()) ? result_type(a, b) : promote(a.dtype(), b.dtype());
 }
 
-// Of any two numbers of which one is below the other, or above it.
+// Returns the result for any two different numbers, given whether the first is below the second.
 bool is_true(kernels::Comparison comparison, bool is_below) noexcept {
   switch (comparison) {
     case kernels::Comparison::Eq: return false;
@@ -244,7 +244,7 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Scalar& b) {
   check(op.name, a);
   const DType dtype = result_type(a, b);
   if (!is_floating(dtype) && !fits(b, dtype)) {
-    const bool is_below = b.to<std::int64_t>() > 0;  // all elements
+    const bool is_below = b.to<std::int64_t>() > 0;  // for all elements
     return full(a.sizes(), is_true(op.kernel, is_below), {DType::Bool, a.device()});
   }
   Tensor out = empty(a.sizes(), {DType::Bool, a.device()});

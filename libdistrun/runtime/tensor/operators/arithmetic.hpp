@@ -1,13 +1,12 @@
 #pragma once
-// How the elementwise operators are put together from kernels: dtypes, sizes and devices are checked here, once for all
-// of them.
+// Builds the elementwise operators from kernels: checks dtypes, sizes and devices once for all of them.
 #include <distrun/runtime/tensor/core/pointwise.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 #include <distrun/runtime/tensor/kernels/table.hpp>
 
 namespace distrun::tensor {
 
-// An operator of two inputs, from which results are `made`; with a constant in the dtype of the inputs.
+// An operator with two inputs that returns a new tensor; may take a constant in the dtype of the inputs.
 struct BinaryOp {
   const char* name;
   kernels::Binary kernel;
@@ -33,11 +32,11 @@ struct UnaryOp {
   bool needs_floating = false;
 };
 Tensor unary(const UnaryOp& op, const Tensor& a);
-Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter);  // which takes part in promotion
+Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter);  // the parameter takes part in promotion
 void unary_(const UnaryOp& op, const Tensor& a);
 void unary_(const UnaryOp& op, const Tensor& a, const Scalar& parameter);
 
-// A tensor, or a number in its place.
+// A tensor, or a number instead of one.
 struct TensorOrNumber {
   TensorOrNumber(const Tensor& tensor_) : tensor(&tensor_) {}
   TensorOrNumber(const Scalar& number_) : number(number_) {}
@@ -46,7 +45,7 @@ struct TensorOrNumber {
   Scalar number;
 };
 
-// An operator of three inputs: of a condition, which is bool, or of one more of the result's dtype.
+// An operator with three inputs: a bool condition and two values, or three values of the result's dtype.
 struct ChoiceOp {
   const char* name;
   kernels::Choice kernel;
@@ -54,7 +53,7 @@ struct ChoiceOp {
 };
 Tensor choice(const ChoiceOp& op, const Tensor& first, const TensorOrNumber& second, const TensorOrNumber& third,
               DType dtype);
-// The first is what changes.
+// Changes `first` in place.
 void choice_(const ChoiceOp& op, const Tensor& first, const Scalar& second, const Scalar& third, DType dtype);
 
 }  // namespace distrun::tensor

@@ -1,5 +1,5 @@
 #pragma once
-// A contiguous tensor as lines along one of its dimensions, or as rows of its last ones.
+// Views a contiguous tensor as lines along one of its dimensions, or as rows of its last dimensions.
 #include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 #include <distrun/runtime/tensor/kernels/lines.hpp>
@@ -13,7 +13,7 @@ struct Around : kernels::Lines {
   std::int64_t line_count() const noexcept { return outer * inner; }
 };
 
-// Without dimensions there is one line of one element.
+// A tensor without dimensions is one line of one element.
 inline Around around(const Dims& sizes, std::size_t dim) noexcept {
   Around shape;
   for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -21,7 +21,7 @@ inline Around around(const Dims& sizes, std::size_t dim) noexcept {
   return shape;
 }
 
-// Calls line(before, after) for each.
+// Calls line(before, after) for each line.
 template <class Line>
 void for_each_line(const Around& shape, const Line& line) {
   for (std::int64_t before = 0; before < shape.outer; ++before) {
@@ -29,14 +29,14 @@ void for_each_line(const Around& shape, const Line& line) {
   }
 }
 
-// Calls part(first, count) for parts of so many rows or the like, which have elements, on several threads if they are
+// Calls part(first, count) for ranges of `count` equal items, each with some elements; uses several threads if they are
 // large.
 template <class Part>
 void for_parts(std::int64_t count, std::int64_t elements_each, const Part& part) {
   parallel_for(count, (kElementsEach - 1) / elements_each + 1,
                [&part](std::int64_t first, std::int64_t end) { part(first, end - first); });
 }
-// Calls part(first, lines) in that way for parts of a shape, the first line of which begins at element `first`.
+// Calls part(first, lines) in the same way for ranges of lines; `first` is the first element of the first line.
 template <class Part>
 void for_parts(const Around& shape, const Part& part) {
   const std::int64_t elements_each = shape.size * shape.inner;
@@ -47,7 +47,7 @@ void for_parts(const Around& shape, const Part& part) {
   });
 }
 
-// Bytes of a launch as elements.
+// Casts a launch's bytes to elements.
 template <class T>
 const T* as(const std::byte* bytes) noexcept {
   return reinterpret_cast<const T*>(bytes);

@@ -18,31 +18,31 @@ using kernels::kPanelRows;
 
 constexpr std::int64_t kBlock = ChannelPlan::kBlock;
 
-// What is multiplied at a time: a block of the result's channels, and some of the input's.
+// One step of the multiplication: a block of output channels with some input channels.
 struct Step {
   std::int64_t block, first, end;
 };
 
 Step begin_of(const ChannelPlan& plan) { return {0, 0, std::min(plan.channels, plan.in_channels)}; }
 
-// Behind the last one its block is one that isn't there.
+// After the last step, the block's number is plan.blocks().
 Step next_of(const ChannelPlan& plan, const Step& step) {
   const bool is_last = step.end == plan.in_channels;
   const std::int64_t first = is_last ? 0 : step.end;
   return {step.block + (is_last ? 1 : 0), first, std::min(first + plan.channels, plan.in_channels)};
 }
 
-// A weight that is small is packed once, for all images; of another each step packs what it needs.
+// A small weight is packed once for all images; of a large one each step packs its part.
 bool is_packed_once(const ChannelPlan& plan) {
   constexpr std::int64_t kSmall = std::int64_t{1} << 18;  // elements
   return plan.blocks() * kBlock * plan.patch() <= kSmall;
 }
 
-// How many elements are where: behind each other, and the lanes behind them.
+// Sizes in elements of the parts of the scratch memory, in this order; the lanes come last.
 struct Scratch {
   std::int64_t plus;                              // the bias or zeros
   std::int64_t packed;                            // the whole weight
-  std::int64_t images, results, packed_for_step;  // of each lane
+  std::int64_t images, results, packed_for_step;  // per lane
   std::int64_t lanes;
 
   std::int64_t lane() const { return images + results + packed_for_step; }
@@ -54,12 +54,12 @@ Scratch scratch_of(const ChannelPlan& plan) {
   return {plan.blocks() * kBlock,
           once ? plan.blocks() * kBlock * plan.patch() : 0,
           plan.images * plan.image(),
-          (plan.chunk() + 1) * kBlock,  // with a row for what is made in vain
+          (plan.chunk() + 1) * kBlock,  // with one row for discarded results
           once ? 0 : plan.channels * plan.window.count() * kBlock,
           std::min<std::int64_t>({threads(), lanes_of(plan), (plan.batch - 1) / plan.images + 1})};
 }
 
-// Where the weight has what a step needs: runs of elements.
+// The part of the weight that a step needs: equal runs of elements.
 template <class T>
 struct Runs {
   const T* begin;
@@ -77,7 +77,7 @@ Runs<T> runs_of(const ChannelPlan& plan, const Step& step, const T* weight) {
           plan.out_channels * window, channels * window};
 }
 
-// Packs it: a row for each element of the window of each channel.
+// Packs a step's weight: one row per window element and channel.
 template <class T>
 void pack(const ChannelPlan& plan, const Step& step, const T* weight, T* out) {
   const std::int64_t channels = plan.channels_of(step.block), window = plan.window.count();
@@ -92,12 +92,12 @@ void pack(const ChannelPlan& plan, const Step& step, const T* weight, T* out) {
   }
 }
 
-// Memory has a step's weight brought near while the one before is multiplied.
+// Prefetches the next step's weight during the current step.
 template <class T>
 class Ahead {
  public:
   Ahead() = default;
-  // In so many calls of fetch().
+  // Spreads the prefetches over this many calls of fetch().
   Ahead(const Runs<T>& runs, std::int64_t calls)
       : runs_(runs), each_(runs.count * (runs.length / kLine + 1) / std::max<std::int64_t>(calls, 1) + 1) {}
 
@@ -119,15 +119,15 @@ class Ahead {
   std::int64_t each_ = 0, at_ = 0;
 };
 
-// One chunk.
+// The data of one chunk.
 template <class T>
 struct Chunk {
-  const T* images;  // where the first place is
+  const T* images;  // at the first place
   std::int64_t places;
   T *results, *in_vain;
 };
 
-// Adds what a step makes to the results of one part, or begins these with a row that is added.
+// Adds a step's products to the results of one part; the first step starts from the row `plus`.
 template <class T>
 void multiply_part(const ChannelPlan& plan, const Part& part, kernels::GatheredPanel product, const Chunk<T>& chunk,
                    Ahead<T>& ahead) {
@@ -160,7 +160,7 @@ void multiply_step(const ChannelPlan& plan, const Step& step, const T* packed, c
   for (const Part& part : plan.parts) multiply_part(plan, part, product, chunk, ahead);
 }
 
-// The results of a block, without what is beside its channels.
+// Stores the results of a block, without padding channels.
 template <class T>
 void store_block(const ChannelPlan& plan, std::int64_t block, const Chunk<T>& chunk, std::int64_t images, T* out) {
   const std::int64_t places = chunk.places / images;
@@ -170,14 +170,14 @@ void store_block(const ChannelPlan& plan, std::int64_t block, const Chunk<T>& ch
   }
 }
 
-// The convolution's operands, packed weight and all.
+// Operands of the convolution, including the packed weight.
 template <class T>
 struct Operands {
   const T *input, *weight, *plus, *packed;
   T* out;
 };
 
-// `out` is where the first place's result is.
+// `out` is the result of the chunk's first place.
 template <class T>
 void convolve_chunk(const ChannelPlan& plan, const Operands<T>& of, const Chunk<T>& chunk, std::int64_t images,
                     T* packed_for_step, T* out) {
@@ -197,7 +197,7 @@ void convolve_chunk(const ChannelPlan& plan, const Operands<T>& of, const Chunk<
   }
 }
 
-// Each chunk of a lane, whose images are as many apart as there are lanes of them.
+// Runs each chunk of a lane; lanes take groups of images in turn.
 template <class T>
 void run_lane(const ChannelPlan& plan, const Scratch& sizes, const Operands<T>& of, std::int64_t lane, T* scratch) {
   T *const images = scratch, *const results = images + sizes.images, *const packed = results + sizes.results;

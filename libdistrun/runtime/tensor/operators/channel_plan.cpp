@@ -8,12 +8,12 @@
 namespace distrun::tensor {
 namespace {
 
-// So that what a block of channels needs is in the cache.
-constexpr std::int64_t kPlaces = 1024;                   // of a chunk, if images have so many
-constexpr std::int64_t kImages = std::int64_t{1} << 18;  // elements of its images
-constexpr std::int64_t kInner = 512;                     // elements under the window that are multiplied at a time
+// Limits that keep what a block of channels needs in the cache.
+constexpr std::int64_t kPlaces = 1024;                   // per chunk, if images have that many
+constexpr std::int64_t kImages = std::int64_t{1} << 18;  // per chunk of images
+constexpr std::int64_t kInner = 512;                     // window elements multiplied at a time
 
-// As many as one lane takes; more lanes may have less each.
+// Returns the most images that one lane takes; with more lanes each may take fewer.
 std::int64_t most_images(const ChannelPlan& plan) {
   const std::int64_t most = std::min(kPlaces / plan.out.count(), kImages / plan.image());
   return std::clamp<std::int64_t>(most, 1, plan.batch);
@@ -26,22 +26,22 @@ void choose_chunk(ChannelPlan& plan, int lanes_at_most) {
   plan.rows = std::min(rows, plan.out.height);
 }
 
-// Elements of the window along one side of it, each `step`th.
+// A range of window elements along one side, every `step`-th.
 struct Seen {
   std::int64_t first, end;
   bool operator==(const Seen&) const = default;
 };
 
-// How places see the window along one side of the image.
+// Geometry along one side of the image: the window elements that each place sees.
 struct Side {
-  std::int64_t size, window, places, stride, padding;  // of the convolution: the image's size
-  bool is_gradient;                                    // places are those of the image, which look at the results
+  std::int64_t size, window, places, stride, padding;  // of the convolution; size is the image's
+  bool is_gradient;                                    // places are input elements, and they see results
 
   std::int64_t step() const { return is_gradient ? stride : 1; }
   std::int64_t count(const Seen& seen) const { return (seen.end - seen.first + step() - 1) / step(); }
-  // With what is beyond the border, where zeros are.
+  // Includes elements beyond the border, which are zeros.
   Seen whole(std::int64_t place) const { return {is_gradient ? (place + padding) % stride : 0, window}; }
-  // Of a place that sees nothing but zeros these are what it sees.
+  // Excludes elements beyond the border, unless the place sees nothing else.
   Seen inside(std::int64_t place) const {
     const Seen seen = is_gradient ? inside_results(place) : inside_image(place);
     return seen.first < seen.end ? seen : whole(place);
@@ -58,10 +58,10 @@ struct Side {
   }
 };
 
-// Places that see the same are of one kind.
+// Groups places that see the same elements.
 struct Kinds {
   std::vector<Seen> seen;
-  std::vector<std::size_t> of;  // each place
+  std::vector<std::size_t> of;  // by place
   std::vector<std::int64_t> places;
 
   void add(const Seen& by_place) {
@@ -82,15 +82,15 @@ Kinds kinds_of(const Side& side, std::int64_t places, bool whole) {
   return kinds;
 }
 
-// Both sides, and which parts that makes.
+// Both sides, and the grid of parts that they form.
 struct Sides {
   Side height, width;
 };
 struct Grid {
   Kinds rows, columns;
 
-  // Multiplications of a chunk for a channel of the result, with what it takes to begin them. Panels are made up to
-  // whole ones.
+  // Counts a chunk's multiplications per output channel, including the setup of each panel. Partial panels count as
+  // whole.
   std::int64_t work(const ChannelPlan& plan, const Sides& sides) const {
     const std::int64_t images = most_images(plan), begin = 128 / plan.row();
     std::int64_t sum = 0;
@@ -105,8 +105,8 @@ struct Grid {
   }
 };
 
-// That with the least work, which is the same on any number of threads. Rows of places can be told from each other only
-// if a chunk has all of them.
+// Returns the grid with the least work, independent of the number of threads. Rows of places are only distinguished if
+// a chunk has all of them.
 Grid grid_of(const ChannelPlan& plan, const Sides& sides) {
   Grid best{kinds_of(sides.height, plan.rows, true), kinds_of(sides.width, plan.out.width, true)};
   const auto consider = [&](Grid other) {
@@ -122,14 +122,14 @@ Grid grid_of(const ChannelPlan& plan, const Sides& sides) {
   return best;
 }
 
-// As many channels each time.
+// Divides the input channels evenly.
 void choose_channels(ChannelPlan& plan) {
   const std::int64_t most = std::clamp<std::int64_t>(kInner / plan.window.count(), 1, plan.in_channels);
   const std::int64_t times = (plan.in_channels - 1) / most + 1;
   plan.channels = (plan.in_channels - 1) / times + 1;
 }
 
-// `column(y, x)` is where an element of the window lies behind a place.
+// `column(y, x)` returns the offset of a window element from a place.
 template <class Column>
 void add_elements(const ChannelPlan& plan, const Sides& sides, const Seen& rows, const Seen& columns, Column column,
                   Part& part) {
@@ -149,7 +149,7 @@ void add_elements(const ChannelPlan& plan, const Sides& sides, const Seen& rows,
   }
 }
 
-// A place is as far in the padded image as its row and its column together.
+// A place's offset in the padded image is the sum of its row's and its column's.
 struct PlaceAt {
   std::vector<std::int64_t> rows, columns;
 };
@@ -231,9 +231,9 @@ double cost_by_channels(const Geometry& g) {
   const Sides sides = sides_of(g, false);
   const auto places = static_cast<double>(most_images(plan) * plan.rows * plan.out.width);
   const auto columns = static_cast<double>(up_to(g.out_channels, kernels::kPanelColumns));
-  // Of a place: a column, half a vector more than whole ones, and to bring a column where it belongs.
+  // Cycles: a column, an odd half vector, and storing a column, each per place.
   constexpr double kColumn = 1. / 16, kHalf = 3. / 16, kStore = 3. / 8;
-  constexpr double kPlan = 12000, kPlace = 12;  // to make the plan
+  constexpr double kPlan = 12000, kPlace = 12;  // cycles to create the plan
   const bool has_half = up_to(g.out_channels, kernels::kPanelColumns) % (2 * kernels::kPanelColumns) != 0;
   const auto work = static_cast<double>(grid_of(plan, sides).work(plan, sides));
   const double of_chunk = work * (columns * kColumn + (has_half ? kHalf : 0)) + places * columns * kStore;

@@ -24,7 +24,7 @@ Tensor choose(const Tensor& condition, const TensorOrNumber& a, const TensorOrNu
   return choice({"where", Choice::Where, true}, condition, a, b, dtype);
 }
 
-// Bounds of both kinds count for the result's dtype.
+// Both bounds take part in the result's dtype.
 DType dtype_between(const char* op, const Tensor& a, const Scalar& least, const Scalar& largest) {
   DType dtype = result_type(a, least);
   if (largest.is_floating() && !is_floating(dtype)) dtype = result_type(a, largest);

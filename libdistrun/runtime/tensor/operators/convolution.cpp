@@ -1,6 +1,6 @@
-// A convolution is a product of matrices. Mostly it is made where the image lies, with places side by side in vectors
+// A convolution is a matrix product. Usually it is computed in place, with places side by side in vectors
 // (direct_convolution.hpp) or channels (channel_convolution.hpp); otherwise each image is written out as columns, one
-// for each place of the window, which costs memory and some time.
+// per place of the window, which costs memory and time.
 #include <distrun/runtime/tensor/operators/convolution.hpp>
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// Of the window along a line of that size; 0 if it is larger.
+// Returns the number of the window's places along a side; 0 if the window is larger.
 std::int64_t places(const char* op, std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t padding) {
   const std::int64_t padded = sum_of_sizes(op, size, 2 * padding);
   return padded < window ? 0 : (padded - window) / stride + 1;
 }
 
-// Strides and paddings are bounded, so that sums of them and of places are numbers.
+// Bounds strides and paddings, so that sums of them and of places cannot overflow.
 constexpr std::int64_t kMost = std::int64_t{1} << 30;
 
 void check_options(const char* op, const Conv2dOptions& options) {
@@ -42,7 +42,7 @@ void check_options(const char* op, const Conv2dOptions& options) {
   }
 }
 
-// Why they make no convolution; null if they do.
+// Returns why the sizes do not fit; null if they do.
 const char* why_unfit(const Geometry& g, std::int64_t weight_channels) {
   if (g.out_channels == 0 || g.window.height == 0 || g.window.width == 0) return "the weight has no elements";
   if (g.in_channels != weight_channels) return "the channels differ";
@@ -69,14 +69,14 @@ Geometry geometry_of(const char* op, const Dims& input, const Dims& weight, cons
   return g;
 }
 
-// One row of places under which an element of the window moves over one line of the image.
+// A row of places at which one window element moves over one line of the image.
 struct Line {
-  std::int64_t columns;      // where the row begins in the columns [patch, places]
-  std::int64_t image;        // the image's element under the first place, which may be before the line
-  std::int64_t first, last;  // the places that are on the image; the others are in the padding
+  std::int64_t columns;      // the row's begin in the columns [patch, places]
+  std::int64_t image;        // the image element at the first place, maybe before the line
+  std::int64_t first, last;  // the places inside the image; the others are in the padding
 };
 
-// Calls body(line) for each element of the window and each row of places, in the order of the columns.
+// Calls body(line) for each window element and each row of places, in the order of the columns.
 template <class Body>
 void for_each_line(const Geometry& g, Body body) {
   std::int64_t columns = 0;
@@ -84,7 +84,7 @@ void for_each_line(const Geometry& g, Body body) {
     const std::int64_t channel = element / g.window.count();
     const std::int64_t dy = element / g.window.width % g.window.height - g.padding.height;
     const std::int64_t dx = element % g.window.width - g.padding.width;
-    // Of the places x with 0 <= x stride + dx < width.
+    // Counts the places x with 0 <= x stride + dx < width.
     const auto places_before = [&](std::int64_t at) {
       return std::clamp((at - dx + g.stride.width - 1) / g.stride.width, std::int64_t{0}, g.out.width);
     };
@@ -128,7 +128,7 @@ void add_columns(const Geometry& g, T* columns, T* image) {
   });
 }
 
-// Row-major A and B, of which either may be turned.
+// Row-major A and B, either of which may be transposed.
 struct Factors {
   bool a_turned = false, b_turned = false;
 };
@@ -216,7 +216,7 @@ void check_gradient(const char* op, const Tensor& gradient, const Geometry& g) {
   refuse(op, "the gradient's sizes are not those of the result", {&gradient});
 }
 
-// Those of a tensor that is to be made.
+// Checks the sizes of a tensor before it is created.
 void check_sizes(const char* op, const Dims& sizes) {
   if (sizes.size() != 4) refuse(op, "sizes " + to_string(sizes) + " have not 4 dimensions", {});
   const Shape refuses_others(sizes);
@@ -236,15 +236,15 @@ bool is_turned_direct(const Geometry& g) {
   return is_convolution && is_direct(turned(g));
 }
 
-// With places side by side in vectors what is between the rows of images is made as well, but it takes no plan.
+// The direct method also computes the gaps between image rows, but it needs no plan.
 bool is_cheaper_by_channels(const Geometry& g) {
-  constexpr double kWorthAsking = 1e5;  // multiplications
+  constexpr double kWorthAsking = 1e5;  // multiplications below which no plan is tried
   const double multiplications = static_cast<double>(g.batch * g.result()) * static_cast<double>(g.patch());
   return multiplications > kWorthAsking && cost_by_channels(g) * 1.03 < direct_cost(g);
 }
 
-// A window of one element without padding sees each `stride`th element of the image and no other: it is a convolution
-// of these without a stride.
+// A one-element window without padding only sees every `stride`-th image element: it is a convolution of these with
+// stride 1.
 bool sees_few(const Geometry& g) {
   return g.window.count() == 1 && g.stride.count() > 1 && g.padding.height == 0 && g.padding.width == 0;
 }

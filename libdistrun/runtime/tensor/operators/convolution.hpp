@@ -1,5 +1,5 @@
 #pragma once
-// Convolutions of images [batch, channels, height, width], and what their gradients need. Floating dtypes.
+// Convolutions of images [batch, channels, height, width] and their gradients. Floating dtypes.
 #include <distrun/runtime/tensor/core/pair.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
@@ -12,14 +12,14 @@ struct Conv2dOptions {
 
 namespace plain {
 
-// Weight [out channels, in channels, height, width], bias [out channels] or undefined. There may be no images or no
-// channels of them. Throws Error{InvalidArgument} for what doesn't fit.
+// Weight [out channels, in channels, height, width], bias [out channels] or undefined. The batch or the channels may be
+// empty. Throws Error{InvalidArgument} for sizes that do not fit.
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
 Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes,
                              const Conv2dOptions& options = {});
 Tensor conv2d_weight_gradient(const Tensor& gradient, const Tensor& input, const Dims& weight_sizes,
                               const Conv2dOptions& options = {});
-// Of the bias: sum(gradient, {0, 2, 3}).
+// The bias's gradient is sum(gradient, {0, 2, 3}).
 
 }  // namespace plain
 }  // namespace distrun::tensor

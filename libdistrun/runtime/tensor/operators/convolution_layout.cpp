@@ -8,7 +8,7 @@
 namespace distrun::tensor {
 
 bool is_worth(std::int64_t made, std::int64_t needed) noexcept {
-  constexpr double kMostWork = 1.6;  // of what is needed
+  constexpr double kMostWork = 1.6;  // relative to the needed work
   return static_cast<double>(made) <= kMostWork * static_cast<double>(needed);
 }
 
@@ -66,7 +66,7 @@ template void place_image(const PaddedImage&, std::int64_t, const double*, doubl
 template <class T>
 void turn(const T* matrix, std::int64_t rows, std::int64_t columns, std::int64_t column_stride, T* out,
           std::int64_t out_stride) {
-  // Rows that are written while they are in the nearest cache. Of those that are a power of 2 apart it has few.
+  // Rows written at a time, so that they stay in the L1 cache; it holds few rows whose distance is a power of 2.
   constexpr std::int64_t kMany = 64, kFew = 8, kApart = 1024;
   constexpr std::int64_t kBytes = sizeof(T);
   const std::int64_t at_a_time = out_stride * kBytes % kApart == 0 ? kFew : kMany;

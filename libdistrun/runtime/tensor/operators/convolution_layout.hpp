@@ -1,26 +1,26 @@
 #pragma once
-// How an image lies for a convolution that is made without columns (convolution.cpp): with its padding in place, so
-// that an element of the window is found at the same distance from each place.
+// Image layout for convolutions without columns (convolution.cpp): padded in place, so that a window element is at the
+// same distance from each place.
 #include <distrun/runtime/tensor/operators/convolution_sizes.hpp>
 #include <distrun/runtime/tensor/operators/product.hpp>
 
 namespace distrun::tensor {
 
-// Multiplications of a thread: fewer are not worth waking it.
+// Multiplications per thread; fewer are not worth waking one.
 inline constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;
 
-// Vectors and panels are made whole: whether that is not much more than is needed.
+// Vectors and panels are padded to whole ones; returns whether that adds little work.
 bool is_worth(std::int64_t made, std::int64_t needed) noexcept;
 
-// With a stride each channel is as many planes as there are remainders, so that neighbouring places of the window are
-// neighbours there.
+// If there is a stride, each channel is split into one plane per remainder, so that elements of neighbouring places are
+// neighbours in memory.
 struct PaddedImage {
-  Plane image;   // without its padding
-  Plane before;  // zeros above it and to its left
+  Plane image;   // without padding
+  Plane before;  // zeros above and to the left
   Plane phases;
-  Plane plane;  // its width is the distance of rows
+  Plane plane;  // its width is the row distance
 
-  // Of the image with its padding.
+  // Coordinates include the padding.
   std::int64_t at(std::int64_t channel, std::int64_t y, std::int64_t x) const {
     const std::int64_t phase = (channel * phases.height + y % phases.height) * phases.width + x % phases.width;
     return (phase * plane.height + y / phases.height) * plane.width + x / phases.width;
@@ -28,21 +28,21 @@ struct PaddedImage {
   std::int64_t channel() const { return phases.count() * plane.count(); }
 };
 
-// Of the input, for its window. Without a stride the zeros behind a row are those before the next one, and a last row
-// is read so far.
+// Returns the input's layout. Without a stride the zeros after a row are those before the next one, and reading a last
+// row continues into them.
 PaddedImage padded_input(const Geometry& geometry);
 
-// Of the result's gradient, for the windows that cover an element of the input: with as many zeros as these reach over.
+// Returns the layout of the result's gradient, padded so that each window covering an input element fits.
 PaddedImage padded_gradient(const Geometry& geometry);
 
-// With its padding the image is not much larger than without.
+// Returns whether the padding adds little to the image.
 bool has_little_padding(const PaddedImage& image) noexcept;
 
-// What is around the image's elements stays as it is.
+// Copies image elements only; the padding stays as it is.
 template <class T>
 void place_image(const PaddedImage& padded, std::int64_t channels, const T* image, T* out);
 
-// A matrix whose columns lie along memory, copied so that rows do. Strides in elements.
+// Transposes a matrix with contiguous columns into contiguous rows. Strides in elements.
 template <class T>
 void turn(const T* matrix, std::int64_t rows, std::int64_t columns, std::int64_t column_stride, T* out,
           std::int64_t out_stride);

@@ -1,5 +1,5 @@
 #pragma once
-// All sizes of one convolution, as its operators worked them out.
+// All sizes of one convolution, computed by its operators.
 #include <cstdint>
 
 namespace distrun::tensor {

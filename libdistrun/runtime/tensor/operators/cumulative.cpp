@@ -13,13 +13,13 @@
 namespace distrun::tensor::plain {
 namespace {
 
-constexpr std::int64_t kColumns = 256;  // that are on their way at a time
+constexpr std::int64_t kColumns = 256;  // columns in progress at a time
 
-// What totals are made in: integers wrap.
+// The type of totals; integers wrap.
 template <class T>
 using Total = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
 
-// In the dtype of the result.
+// Calls body with a zero of the result's dtype.
 template <class Body>
 void with_total(DType dtype, const Body& body) {
   if (dtype == DType::I64) return body(std::int64_t{});
@@ -32,10 +32,10 @@ std::size_t checked_dim(const char* op, const Tensor& tensor, std::int64_t dim) 
   return wrap_dim(op, dim, tensor.sizes().size());
 }
 
-// Backwards, each total is of what comes behind.
+// Backwards, each total covers the elements after it.
 std::int64_t step_of(std::int64_t i, std::int64_t size, bool is_backwards) { return is_backwards ? size - 1 - i : i; }
 
-// kRows at a time, for a sum waits for the one before it.
+// Sums kRows rows at a time, because each addition waits for the previous one.
 template <std::int64_t kRows, class T>
 void add_up_rows(const T* in, T* out, std::int64_t size, bool is_backwards) {
   Total<T> totals[kRows] = {};
@@ -59,7 +59,7 @@ void add_up_all_rows(const T* in, T* out, const Around& lines, bool is_backwards
     add_up_rows<1>(in + row * lines.size, out + row * lines.size, lines.size, is_backwards);
 }
 
-// Along lines side by side.
+// Sums along lines that lie side by side.
 template <class T>
 void add_up_columns(const T* in, T* out, const Around& lines, bool is_backwards) {
   for (std::int64_t before = 0; before < lines.outer; ++before) {
@@ -112,8 +112,8 @@ Tensor product_over(const Tensor& tensor, const Dims& dims, bool keep_dims) {
   return out;
 }
 
-// Twice along the line: the product of what comes before, times that of what comes behind. So none is divided by. Both
-// are double, for a product on the way may be more than T can hold where the result is not.
+// Passes over the line twice: product of the preceding elements, times product of the following ones, so that no
+// division is needed. Both are double, since a partial product may exceed T where the result does not.
 template <class T>
 void share_product(const T* gradient, const T* in, T* out, const Around& lines) {
   std::vector<double> products(static_cast<std::size_t>(lines.size));

@@ -17,25 +17,25 @@ namespace {
 using kernels::kPanelColumns;
 using kernels::kPanelRows;
 
-// Everything but addresses.
+// The plan, without addresses.
 struct Plan {
   Geometry g;
   PaddedImage padded;
-  bool is_turned;                    // the weight
-  std::int64_t rows, columns;        // of results that are made at a time, and places of these rows
-  std::int64_t panels;               // of the weight
-  std::int64_t images;               // that are in place at a time: small ones share what is read of a large weight
-  std::int64_t lanes;                // threads that work on images of their own
-  std::vector<std::int64_t> places;  // where each element of the window begins in the padded image
+  bool is_turned;                    // the weight is transposed
+  std::int64_t rows, columns;        // result rows computed at a time, and their places
+  std::int64_t panels;               // of weight rows
+  std::int64_t images;               // images in scratch at a time: small ones share reads of a large weight
+  std::int64_t lanes;                // threads with separate images
+  std::vector<std::int64_t> places;  // offset of each window element in the padded image
 
   std::int64_t packed() const { return panels * kPanelRows * (g.patch() + 1); }  // with the bias
-  // A last tile may read behind the end, and what it reads is not used.
+  // The last tile may read beyond the end; those values are not used.
   std::int64_t image() const { return g.in_channels * padded.channel() + kPanelColumns + padded.plane.width; }
   std::int64_t lane() const { return images * image() + kPanelRows * columns; }
   std::int64_t scratch() const { return packed() + lanes * lane(); }
 };
 
-constexpr std::int64_t kPlacesAtOnce = 512;  // with what is between rows
+constexpr std::int64_t kPlacesAtOnce = 512;  // including the gaps between rows
 
 std::int64_t lanes_of(const Geometry& g) {
   const double multiplications = static_cast<double>(g.batch * g.result()) * static_cast<double>(g.patch());
@@ -58,8 +58,7 @@ Plan plan_of(const Geometry& g, bool is_turned) {
   return plan;
 }
 
-// The bias, and behind it panels of the weight's rows, column by column; rows that are missing in the last one are
-// zeros.
+// Packs the bias, then panels of the weight's rows, column by column; missing rows of the last panel are zeros.
 template <class T>
 void pack(const Plan& plan, const T* weight, const T* bias, T* packed) {
   const Geometry& g = plan.g;
@@ -83,7 +82,7 @@ void pack(const Plan& plan, const T* weight, const T* bias, T* packed) {
   }
 }
 
-// The rows of places of one panel, without what is between them.
+// Stores a panel's rows of places without the gaps between them.
 template <class T>
 void store_results(const Plan& plan, const T* panel, std::int64_t rows, std::int64_t channels, T* out) {
   const bool is_whole = plan.padded.plane.width == plan.g.out.width;
@@ -96,8 +95,8 @@ void store_results(const Plan& plan, const T* panel, std::int64_t rows, std::int
   }
 }
 
-// What a panel of `channels` makes of one image; `out` is where its rows begin. Rows of places that are whole tiles are
-// made where they belong, others beside, and with what is between them.
+// Multiplies a panel of `channels` with one image; `out` is the beginning of its rows. Rows made of whole tiles are
+// computed in place, others in `beside`, including the gaps between rows.
 template <class T>
 void convolve_panel(const Plan& plan, kernels::Panel product, std::int64_t rows, std::int64_t channels, T* beside,
                     T* out) {
@@ -119,7 +118,7 @@ void convolve_panel(const Plan& plan, kernels::Panel product, std::int64_t rows,
   store_results(plan, beside, rows, channels, out);
 }
 
-// Results of some images, whose rows from `row` on are made.
+// Computes rows of results, from `row` on, of some images.
 template <class T>
 void convolve_rows(const Plan& plan, const T* packed, const T* images, std::int64_t count, std::int64_t row, T* beside,
                    T* out) {
@@ -139,7 +138,7 @@ void convolve_rows(const Plan& plan, const T* packed, const T* images, std::int6
   }
 }
 
-// Each image of a lane, which are as many apart as there are lanes of images.
+// Runs a lane's images; lanes take groups of images in turn.
 template <class T>
 void run_lane(const Plan& plan, std::int64_t lane, const T* packed, const T* input, T* scratch, T* out) {
   const Geometry& g = plan.g;
@@ -191,8 +190,8 @@ bool is_direct(const Geometry& g) noexcept {
 }
 
 double direct_cost(const Geometry& g) noexcept {
-  constexpr double kTile = 50;                   // to begin one
-  constexpr double kColumns = 32, kCycles = 16;  // of a tile, and of a column of the weight
+  constexpr double kTile = 50;                   // cycles to start a tile
+  constexpr double kColumns = 32, kCycles = 16;  // columns of a tile, and cycles per weight column
   const std::int64_t width = padded_input(g).plane.width;
   const std::int64_t rows = std::clamp<std::int64_t>(kPlacesAtOnce / width, 1, g.out.height);
   const std::int64_t places = up_to((rows - 1) * width + g.out.width, kPanelColumns);

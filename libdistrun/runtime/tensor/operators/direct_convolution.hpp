@@ -1,24 +1,24 @@
 #pragma once
-// Convolutions without columns (convolution.cpp): of an image with its padding in place, the elements under one element
-// of the window are a row of it that begins elsewhere. So the window's elements are the rows of a matrix that overlap,
-// and the product is made where they are.
+// Convolutions without columns (convolution.cpp): with the padding in place, the image elements under one window
+// element form a row that starts at that element's offset. So the window elements give overlapping rows of a matrix,
+// which is multiplied in place.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 #include <distrun/runtime/tensor/operators/convolution_sizes.hpp>
 
 namespace distrun::tensor {
 
-// Whether that is worth it: rows of places are made with what is between them, and thrown away.
+// Returns whether this pays off: gaps between rows of places are computed and discarded.
 bool is_direct(const Geometry& geometry) noexcept;
 
-// About how many cycles an element of the result costs.
+// Estimates the cycles per result element.
 double direct_cost(const Geometry& geometry) noexcept;
 
-// Contiguous tensors of one floating dtype; the bias may be undefined. Sets all elements of `out`.
+// Takes contiguous tensors of one floating dtype; the bias may be undefined. Sets all elements of `out`.
 void convolve_directly(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                        const Geometry& geometry);
 
-// The convolution of the result's gradient that makes the input's; only for a stride of 1 and a padding within the
-// window. Its weight is the other's, turned: from the last to the first element, and channels the other way round.
+// Returns the convolution that computes the input's gradient from the result's; requires stride 1 and a padding within
+// the window. Its weight is reversed within the window, with input and output channels swapped.
 Geometry turned(const Geometry& geometry) noexcept;
 void convolve_turned(const Tensor& out, const Tensor& gradient, const Tensor& weight, const Geometry& turned_geometry);
 

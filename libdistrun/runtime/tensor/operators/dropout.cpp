@@ -10,9 +10,9 @@
 namespace distrun::tensor::plain {
 namespace {
 
-constexpr std::int64_t kPerBlock = 4;  // random numbers of a block of the generator
+constexpr std::int64_t kPerBlock = 4;  // random numbers per block of the generator
 
-// Uniform numbers that are no less than p, in parts that stay in the cache.
+// Compares uniform numbers with p (kept if not below), in parts that stay in the cache.
 void draw(Generator::Range range, float p, bool* kept, std::int64_t count) {
   constexpr std::int64_t kPart = 1024;
   constexpr std::int64_t kStrides[] = {sizeof(bool), sizeof(float), 0};

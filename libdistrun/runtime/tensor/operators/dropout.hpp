@@ -1,10 +1,10 @@
 #pragma once
-// Which elements dropout keeps.
+// Random masks for dropout.
 #include <distrun/runtime/tensor/operators/random.hpp>
 
 namespace distrun::tensor::plain {
 
-// Bool; each is true with the probability 1 - p, to 2^-24, whatever the others are. 0 <= p <= 1.
+// Returns a bool mask; each element is independently true with probability 1 - p, exact to 2^-24. 0 <= p <= 1.
 Tensor dropout_mask(const Dims& sizes, double p, Device device, Generator& generator = default_generator());
 
 }  // namespace distrun::tensor::plain

@@ -21,7 +21,7 @@ constexpr BinaryOp kSub{"sub", Binary::Add}, kSubInPlace{"sub_", Binary::Add};
 constexpr BinaryOp kMul{"mul", Binary::Mul}, kMulInPlace{"mul_", Binary::Mul};
 constexpr BinaryOp kDiv{"div", Binary::Div, true}, kDivInPlace{"div_", Binary::Div, true};
 
-// Of sums and differences of a tensor with a tensor or number.
+// Computes sums and differences of a tensor with a tensor or number.
 template <class Other>
 void check_alpha(const char* op, const Tensor& a, const Other& b, const Scalar& alpha) {
   if (alpha != Scalar(1)) [[unlikely]]
@@ -44,7 +44,7 @@ void check_no_bool(const char* op, DType dtype) {
 
 void check_bound(const char* op, const Tensor& a, const Scalar& bound) { check_fits(op, bound, result_type(a, bound)); }
 
-// Not a number leaves none, as comparisons with it would leave all.
+// A NaN bound makes every element NaN, whereas comparisons would keep all.
 Tensor clamp_one(const UnaryOp& op, const Tensor& a, const Scalar& bound) {
   check_defined(op.name, {&a});
   check_bound(op.name, a, bound);
@@ -59,7 +59,7 @@ void clamp_one_(const UnaryOp& op, const Tensor& a, const Scalar& bound) {
   unary_(op, a, bound);
 }
 
-// Of a sparse tensor, too: of what its entries at one place come to. For operators of which 0 gives 0.
+// Also for a sparse tensor, after coalescing it. For operators that map 0 to 0.
 Tensor unary_of_any(const UnaryOp& op, const Tensor& a) {
   check_defined(op.name, {&a});
   if (!a.is_sparse()) [[likely]]
@@ -69,7 +69,7 @@ Tensor unary_of_any(const UnaryOp& op, const Tensor& a) {
   return sparse_coo_unchecked(parts.indices, unary(op, parts.values), a.sizes(), true);
 }
 
-// What the absolute values are to infinity; of integers it is known.
+// Compares absolute values with infinity; for integers the result is constant.
 Tensor against_infinity(const ComparisonOp& op, const Tensor& a, bool of_integers) {
   check_defined(op.name, {&a});
   check_dense(op.name, {&a});
@@ -77,7 +77,7 @@ Tensor against_infinity(const ComparisonOp& op, const Tensor& a, bool of_integer
   return compare(op, unary({op.name, Unary::Abs}, a), std::numeric_limits<double>::infinity());
 }
 
-// As bool, under the operator's name.
+// Converts to bool, under the operator's name.
 Tensor truth(const char* op, const Tensor& a) {
   check_defined(op, {&a});
   return a.dtype() == DType::Bool ? a : compare(ComparisonOp{op, Comparison::Ne}, a, 0);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kName = "embedding_bag";
 
-// For each index: its bag, and its factor; undefined ones are 1.
+// Bag and factor of each index; undefined factors are 1.
 struct Members {
   Tensor bags;
   Tensor factors;
@@ -42,7 +42,7 @@ void check_parts(const Tensor& values, const Bags& bags) {
   }
 }
 
-// Checked: the first is 0 and none is before the one before it or beyond the indices.
+// Checks that offsets begin with 0, do not decrease, and stay within the indices.
 std::vector<std::int64_t> checked_offsets(const Bags& bags) {
   const std::vector<std::int64_t> offsets = to_vector<std::int64_t>(bags.offsets);
   std::int64_t before = 0;
@@ -75,7 +75,7 @@ Members members_of(const Bags& bags, const Tensor& like) {
   return {to(numbers, like.device()), is_mean ? to(factors, like.options()) : bags.weights};
 }
 
-// The row of the gradient that each index gets.
+// Returns the row of the gradient for each index.
 Tensor rows_of_gradient(const Tensor& gradient, const Members& members, std::int64_t count) {
   const Tensor rows = take_rows(gradient, members.bags);
   return members.factors.defined() ? mul(rows, view(contiguous(members.factors), {count, 1})) : rows;

@@ -1,28 +1,28 @@
 #pragma once
-// Rows of a table, added up by bags. Indices int64 [n]; offsets int64 [bags]: where each bag begins among them.
+// Sums rows of a table by bags. Indices are int64 [n]; offsets are int64 [bags], the begin of each bag in the indices.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 
 enum class BagMode : std::uint8_t { Sum, Mean };
 
-// One lookup, forward and backward alike.
+// Describes a lookup, for forward and backward.
 struct Bags {
   Tensor indices;
   Tensor offsets;
   BagMode mode = BagMode::Mean;
-  Tensor weights;  // a factor for each index, with mode Sum only; undefined: 1
+  Tensor weights;  // a factor per index, mode Sum only; undefined: 1
 };
 
 namespace plain {
 
-// [bags, width] for a table [rows, width]; an empty bag is 0. Throws Error{InvalidArgument} for indices or offsets out
-// of range; to see them it waits for the device.
+// Returns [bags, width] for a table [rows, width]; an empty bag gives 0. Throws Error{InvalidArgument} for indices or
+// offsets out of range; waits for the device to check them.
 Tensor embedding_bag(const Tensor& table, const Bags& bags);
-// Of the table: dense, or sparse with one entry for each index.
+// Returns the table's gradient: dense, or sparse with one entry per index.
 Tensor embedding_bag_gradient(const Tensor& gradient, const Bags& bags, std::int64_t rows);
 Tensor embedding_bag_sparse_gradient(const Tensor& gradient, const Bags& bags, std::int64_t rows);
-// Of the factors.
+// Returns the gradient of the factors.
 Tensor embedding_bag_weights_gradient(const Tensor& gradient, const Tensor& table, const Bags& bags);
 
 }  // namespace plain

@@ -14,10 +14,10 @@ namespace {
 
 enum class End : std::uint8_t { Largest, Smallest };
 
-// What is to be found in lines of a contiguous tensor.
+// A search in lines of a contiguous tensor.
 struct Search {
   kernels::ExtremesOfLines find;
-  std::int64_t element;  // its bytes
+  std::int64_t element;  // in bytes
   Around lines;
 
   // Either result may be null.
@@ -42,7 +42,7 @@ void check_has_any(const char* op, const Tensor& tensor, const ReducedLines& red
 
 enum class What : std::uint8_t { Values, Places };
 
-// One of the two; both_along() makes both in one go.
+// Returns values or indices; both_along() returns both in one pass.
 Tensor one_over(const char* op, End end, What what, const Tensor& tensor, const Dims& dims, bool keep_dims) {
   const ReducedLines reduced = reduced_lines(op, tensor, dims, keep_dims);
   check_has_any(op, tensor, reduced);

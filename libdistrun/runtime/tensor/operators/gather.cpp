@@ -15,17 +15,17 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// Where each element of an index picks in a strided tensor. Offsets in elements.
+// Maps index elements to elements of a strided tensor. Offsets in elements.
 struct Picks {
   Dims sizes;            // of the index
-  Dims strides;          // of the tensor, 0 along the dimension that is picked from
+  Dims strides;          // of the tensor, 0 along the indexed dimension
   std::int64_t stride;   // of that dimension
   std::int64_t choices;  // its size
 
   std::int64_t row() const noexcept { return sizes.back(); }
   std::int64_t step() const noexcept { return strides.back(); }
-  // Calls body(first, base) for each row of a contiguous index: its element first + j picks what is at
-  // base + j * step() + index[first + j] * stride.
+  // Calls body(first, base) for each row of a contiguous index: element first + j picks the tensor element at base + j
+  // * step() + index[first + j] * stride.
   template <class Body>
   void for_each_row(const Body& body) const;
 };
@@ -48,8 +48,8 @@ void Picks::for_each_row(const Body& body) const {
   }
 }
 
-// Calls body(picked, other) for each place of the index, with the element of `tensor` that is picked there and the
-// element of `others` that stands there.
+// Calls body(picked, other) for each index element, with the picked element of `tensor` and the element of `others` at
+// the same position.
 template <class T, class Other, class Body>
 void for_each_pick(const Picks& picks, const std::int64_t* index, T* tensor, Other* others, const Body& body) {
   const std::int64_t count = picks.row(), step = picks.step(), stride = picks.stride;
@@ -74,7 +74,7 @@ Picks picks_of(const char* op, const Tensor& x, std::size_t dim, const Tensor& i
     if (i == dim || index.sizes()[i] <= x.sizes()[i]) continue;
     refuse(op, "the index must be no larger than the tensor apart from dimension " + std::to_string(dim), {&x, &index});
   }
-  // Dimensions of one element move nothing, and without them rows are longer.
+  // Dropping dimensions of one element makes rows longer.
   Picks picks{{}, {}, x.strides()[dim], x.sizes()[dim]};
   for (std::size_t i = 0; i < x.sizes().size(); ++i) {
     if (index.sizes()[i] == 1 && (i + 1 < x.sizes().size() || !picks.sizes.empty())) continue;
@@ -84,7 +84,7 @@ Picks picks_of(const char* op, const Tensor& x, std::size_t dim, const Tensor& i
   return picks;
 }
 
-// The part of the source that the index speaks of.
+// Returns the part of the source that the index covers.
 Tensor spoken_of(const char* op, const Tensor& source, const Tensor& index) {
   const bool fits = source.dim() == index.dim() &&
                     std::equal(index.sizes().begin(), index.sizes().end(), source.sizes().begin(), std::less_equal<>());

@@ -11,7 +11,7 @@
 namespace distrun::tensor {
 
 std::optional<std::int64_t> out_of_range(const Tensor& numbers, std::int64_t size) {
-  size = std::max<std::int64_t>(size, 0);  // below 0 nothing is in range, either
+  size = std::max<std::int64_t>(size, 0);  // for negative sizes nothing is in range either
   const Tensor here = contiguous(to(numbers, device::kCpu));
   const auto* const begin = here.data_as<std::int64_t>();
   const std::int64_t count = here.numel();

@@ -1,26 +1,26 @@
 #pragma once
-// What operators that pick elements by number ask of these.
+// Checks of indices for operators that pick elements.
 #include <optional>
 
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 
-// The first of int64 numbers that is not 0 to size - 1; none: all are. Waits for the device.
+// Returns the first int64 number that is out of 0 .. size - 1, or nothing. Waits for the device.
 std::optional<std::int64_t> out_of_range(const Tensor& numbers, std::int64_t size);
 
-// Throws Error{InvalidArgument} unless all are 0 .. size - 1; waits for the device. `dim` is for the text.
+// Throws Error{InvalidArgument} unless all are 0 .. size - 1; waits for the device. `dim` is for the error text.
 void check_numbers(const char* op, const Tensor& numbers, std::size_t dim, std::int64_t size);
-// A dense int64 index on the tensor's device. Returns the dimension, wrapped.
+// Checks for a dense int64 index on the tensor's device. Returns the wrapped dimension.
 std::size_t check_index(const char* op, const Tensor& x, std::int64_t dim, const Tensor& index);
-// Elements that are added to those of `x`: of its dtype and device.
+// Checks that elements to be added to `x` have its dtype and device.
 void check_source(const char* op, const Tensor& x, const Tensor& source);
-// Itself, or a copy if it shares bytes with `x`, which is about to change.
+// Returns the tensor, or a copy if it shares bytes with `x`, which is about to change.
 Tensor unshared(const Tensor& tensor, const Tensor& x);
-// Without dimensions a tensor is as one of a single element.
+// Views a tensor without dimensions as one with a single element.
 Tensor with_a_dimension(const Tensor& tensor);
 
-// Integers wrap, truth values are either.
+// Adds elements: integers wrap, bools are or-ed.
 template <class T>
 void add_to(T& sum, T value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -32,7 +32,7 @@ void add_to(T& sum, T value) {
   }
 }
 
-// Calls body with a zero of a type as wide as the dtype: for elements that are copied by their bytes.
+// Calls body with a zero of a type as wide as the dtype: for copying elements by their bytes.
 template <class Body>
 void with_width(DType dtype, const Body& body) {
   switch (size_of(dtype)) {

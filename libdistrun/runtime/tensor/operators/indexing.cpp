@@ -19,7 +19,7 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// [n]: the numbers of slices.
+// Returns slice numbers as [n].
 Tensor list_of(const char* op, const Tensor& index) {
   if (index.dim() > 1) refuse(op, "the index must be a list of numbers", {&index});
   return contiguous(with_a_dimension(index));
@@ -31,7 +31,7 @@ Dims with_size(const Tensor& tensor, std::size_t dim, std::int64_t size) {
   return sizes;
 }
 
-// The same elements of each line. Of four lines at a time, so that the numbers are read once for them.
+// Picks the same elements of each line, four lines at a time to read the numbers once for them.
 template <class T>
 void take_elements(const T* from, std::int64_t lines, std::int64_t size, T* to, const std::int64_t* numbers,
                    std::int64_t count) {
@@ -50,7 +50,7 @@ void take_elements(const T* from, std::int64_t lines, std::int64_t size, T* to, 
   }
 }
 
-// A slice is a run of elements, of which each of `lines.outer` blocks has lines.size.
+// Each of the `lines.outer` blocks holds lines.size runs of elements, one per slice.
 template <class T>
 void take_slices(const T* from, T* to, const std::int64_t* numbers, std::int64_t count, const Around& lines) {
   if (lines.inner == 1) return take_elements(from, lines.outer, lines.size, to, numbers, count);
@@ -66,7 +66,7 @@ kernels::Run adding_kernel(DType dtype) {
   return kernels::table().binary->run[static_cast<int>(kernels::Binary::Add)][static_cast<int>(dtype)];
 }
 
-// Slices of several elements by the kernel of add().
+// Adds slices of several elements with the kernel of add().
 template <class T>
 void add_slices(T* to, const T* from, const std::int64_t* numbers, std::int64_t count, const Around& lines,
                 kernels::Run add) {

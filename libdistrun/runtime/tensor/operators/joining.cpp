@@ -33,7 +33,7 @@ DType common_type(const TensorList& tensors) {
   return dtype;
 }
 
-// The sizes of the whole; `at` is the dimension along which the tensors stand.
+// Returns the sizes of the result; `at` is the dimension that the tensors are joined along.
 Dims joined_sizes(const TensorList& tensors, std::size_t at) {
   Dims sizes = tensors.front().sizes();
   sizes[at] = 0;
@@ -59,8 +59,8 @@ Dims joined_sizes(const TensorList& tensors, std::size_t at) {
   return sizes;
 }
 
-// Of contiguous tensors, row after row of the whole: a row is what a tensor has without a gap in it. A few rows of each
-// tensor at a time, so that lines of the cache that two of them share are still there.
+// Joins contiguous tensors, row by row of the result, where a row is a tensor's part without gaps. Copies a few rows of
+// each tensor at a time, so that cache lines shared by two tensors are still in the cache.
 void join_rows(const Tensor& out, const TensorList& tensors, std::size_t at) {
   constexpr std::int64_t kBytesTogether = std::int64_t{1} << 16;
   const Around whole = around(out.sizes(), at);
@@ -98,7 +98,7 @@ Tensor stack_dense(const TensorList& tensors, std::size_t at) {
   return out;
 }
 
-// The entries of all, with the number of their tensor as one more index.
+// Takes the entries of all tensors, with the tensor's number as an additional index.
 Tensor stack_sparse(const TensorList& tensors, std::size_t at) {
   const Tensor& first = tensors.front();
   const std::int64_t sparse_dims = sparse_dim(first);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kName = "layer_norm";
 
-// Of rows, all dimensions but the last ones.
+// Counts the rows: the product of all dimensions but the last ones.
 std::int64_t rows_of(const Tensor& input, const Dims& sizes) {
   const std::size_t leading = input.sizes().size() - sizes.size();
   return device::count_of(Dims(input.sizes().span().first(leading)));
@@ -39,7 +39,7 @@ void check_row(const Tensor& input, const Dims& sizes, const Tensor& row) {
   if (row.sizes() != sizes) refuse(kName, "weight and bias must have the sizes " + to_string(sizes), {&input, &row});
 }
 
-// An operand for a tensor that there may not be.
+// Returns an operand for an optional tensor.
 Tensor or_else(const Tensor& tensor, const Tensor& other) { return tensor.defined() ? contiguous(tensor) : other; }
 
 const std::byte* behind(const void* data, std::int64_t bytes) { return static_cast<const std::byte*>(data) + bytes; }
@@ -59,7 +59,7 @@ void run_input_gradient(RunGradient run, const kernels::RowNormalizationGradient
     run(part);
   });
 }
-// Each column's in the order of rows.
+// Adds up each column in the order of rows.
 void run_sums(RunGradient run, const kernels::RowNormalizationGradient& all, double* of_weight, double* of_bias) {
   for_parts(all.size, all.count, [&](std::int64_t first, std::int64_t count) {
     kernels::RowNormalizationGradient part = all;

@@ -1,19 +1,19 @@
 #pragma once
-// Layer normalisation: rows, which are everything behind some dimension, are brought to mean 0 and variance 1. Floating
-// dtypes; moments are made in double.
+// Layer normalization: rows, which span the last dimensions, are normalized to mean 0 and variance 1. Floating dtypes;
+// moments are computed in double.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 
 struct LayerNormalized {
   Tensor result;
-  // One number for each row, [rows]: for the gradient.
+  // [rows], for the gradient.
   Tensor mean;
   Tensor inverse;  // 1 / sqrt(variance + epsilon)
 };
 
 struct LayerNormGradients {
-  Tensor input, weight, bias;  // undefined: not asked for
+  Tensor input, weight, bias;  // undefined: not requested
 };
 
 struct WantedGradients {
@@ -22,8 +22,8 @@ struct WantedGradients {
 
 namespace plain {
 
-// (x - mean) / sqrt(variance + epsilon) weight + bias over the last dimensions, which are `sizes`, those of weight and
-// bias, too; these may be undefined, for 1 and 0. The variance is divided by the number of elements.
+// Computes (x - mean) / sqrt(variance + epsilon) weight + bias over the last dimensions, which are `sizes` and also the
+// sizes of weight and bias; these may be undefined, for 1 and 0. The variance is divided by the number of elements.
 LayerNormalized layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight = {}, const Tensor& bias = {},
                            double epsilon = 1e-5);
 LayerNormGradients layer_norm_gradients(const Tensor& gradient, const Tensor& input, const Tensor& mean,

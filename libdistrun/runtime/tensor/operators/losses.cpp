@@ -27,7 +27,7 @@ CrossEntropyOptions unsmoothed(const NllLossOptions& options) {
   return {options.weight, options.ignore_index, options.reduction, 0};
 }
 
-// The numbers of a loss, as a launch captures them.
+// Sizes and options of a loss, captured by a launch.
 struct ClassLoss {
   Around lines;  // along the classes
   std::int64_t ignored;
@@ -44,7 +44,7 @@ ClassLoss class_loss(const Dims& sizes, const CrossEntropyOptions& options) {
           options.weight.defined()};
 }
 
-// Of the classes.
+// Weights of the classes.
 template <class T>
 struct Weights {
   const T* each;  // null: 1
@@ -61,7 +61,7 @@ Weights<T> weights_at(const ClassLoss& loss, const std::byte* data) {
   return {loss.has_weight ? as<T>(data) : nullptr};
 }
 
-// What a mean divides by.
+// Returns the divisor of a mean.
 template <class T>
 double weight_of_samples(const ClassLoss& loss, const std::int64_t* target, const Weights<T>& weights) {
   double total = 0;
@@ -97,7 +97,7 @@ void run_loss(const ClassLoss& loss, const T* logs, const std::int64_t* target, 
   *out = static_cast<T>(total / by);
 }
 
-// How much the loss of each sample counts in the gradient.
+// Gradient of each sample's loss.
 template <class T>
 struct SampleGradients {
   SampleGradients(const ClassLoss& loss, const T* gradient, const std::int64_t* target, const Weights<T>& weights)
@@ -118,7 +118,7 @@ struct SampleGradients {
   double all_ = 0;
 };
 
-// Takes from `out` what the classes' logarithms get.
+// Subtracts the gradients of the classes' logarithms from `out`.
 template <class T>
 void take_class_gradients(const ClassLoss& loss, const SampleGradients<T>& gradients, const std::int64_t* target,
                           const Weights<T>& weights, T* out) {
@@ -257,7 +257,7 @@ Tensor cross_entropy_gradient(const Tensor& gradient, const Tensor& log_probabil
              const auto* truth = as<std::int64_t>(data[3]);
              const Weights<T> weights = weights_at<T>(loss, data[4]);
              const SampleGradients<T> gradients(loss, as<T>(data[1]), truth, weights);
-             // Probabilities times all that the classes' logarithms get, less what each of them gets.
+             // Probabilities times the sum of the gradients of the classes' logarithms, minus each one's gradient.
              auto* factor = as_mutable<double>(data[5]);
              const double smoothed = loss.smoothing == 0 ? 0 : loss.smoothed_share() * weights.total(loss.lines.size);
              for (std::int64_t sample = 0; sample < loss.samples(); ++sample) {

@@ -56,11 +56,11 @@ Tensor multiply_matrices(const char* op, const Tensor& left, const Tensor& right
   return out;
 }
 
-// Where a batch of matrices lies.
+// Layout of a batch of matrices.
 struct Batch {
   Dims sizes;
   Dims a_strides, b_strides;  // in bytes
-  std::int64_t c_bytes;       // of one result
+  std::int64_t c_bytes;       // per result
 };
 
 Dims in_bytes(Dims strides, DType dtype) {
@@ -68,7 +68,7 @@ Dims in_bytes(Dims strides, DType dtype) {
   return strides;
 }
 
-// Strides of the batch dimensions of `tensor`, which stretch to `sizes`.
+// Returns the strides of `tensor`'s batch dimensions, broadcast to `sizes`.
 Dims batch_strides(const StridedImpl& tensor, const Dims& sizes) {
   Dims full = sizes;
   full.push_back(tensor.sizes[tensor.sizes.size() - 2]);
@@ -171,7 +171,7 @@ class ChainOrder {
   std::vector<std::size_t> split_;
 };
 
-// Of linear(): it stretches to the result, which is not stretched.
+// Checks the bias of linear(): it is broadcast to the result, which must keep its sizes.
 void check_bias(const Tensor& bias, const Tensor& x, const Dims& sizes) {
   if (!bias.defined()) return;
   check("linear", x, bias);
@@ -179,7 +179,8 @@ void check_bias(const Tensor& bias, const Tensor& x, const Dims& sizes) {
   refuse("linear", "the bias does not stretch to the result's sizes " + to_string(sizes), {&bias});
 }
 
-constexpr std::size_t kMostFactors = 256;  // the order is found in cubic time, by calls as deep as there are factors
+constexpr std::size_t kMostFactors =
+    256;  // finding the order takes cubic time and recursion as deep as the number of factors
 
 void check_factors(const TensorList& tensors) {
   if (tensors.size() < 2 || tensors.size() > kMostFactors) {

@@ -11,8 +11,8 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// Writes the places of those that are set, and returns how many they are. There is room for all, so that it can be done
-// without conditions, which a machine guesses wrong as often as right.
+// Writes the positions of set elements and returns their count. `places` has room for all, so that no branches are
+// needed, which would often be mispredicted.
 std::int64_t find_set(const bool* set, std::int64_t count, std::int64_t* places) {
   std::int64_t found = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -22,7 +22,7 @@ std::int64_t find_set(const bool* set, std::int64_t count, std::int64_t* places)
   return found;
 }
 
-// The index of each that is set, row by row.
+// Lists the index of each set element, row by row.
 void list_set(const bool* set, const Dims& sizes, std::int64_t* out) {
   constexpr std::int64_t kPart = 256;
   std::array<std::int64_t, kPart> places;

@@ -22,7 +22,7 @@ void check_channels(const char* op, const Tensor& input) {
   if (input.dim() < 2) refuse(op, "the input must be [batch, channels, ...]", {&input});
 }
 
-// Of one channel each.
+// Checks that the tensors have one element per channel.
 void check_per_channel(const char* op, const Tensor& input, std::initializer_list<const Tensor*> tensors) {
   for (const Tensor* each : tensors) {
     if (!each->defined()) continue;
@@ -38,10 +38,10 @@ Tensor or_numbers(const Tensor& numbers, double otherwise, const Tensor& input) 
   return numbers.defined() ? contiguous(numbers) : full({input.size(1)}, otherwise, input.options());
 }
 
-// Elements of a channel that lie one after the other are worked on in one go, if they are many.
+// Long runs of a channel's contiguous elements are processed at once.
 bool has_long_runs(const Around& shape) { return shape.inner >= 16 || shape.outer == 1; }
 
-// For sums short runs are brought together first: [channels, batch, ...].
+// Brings short runs together for summing: [channels, batch, ...].
 Tensor channels_together(const Tensor& input, const Around& shape) {
   return contiguous(has_long_runs(shape) ? input : transpose(input, 0, 1));
 }
@@ -53,10 +53,10 @@ Around together(Around shape) {
 }
 
 template <class T>
-constexpr std::size_t kNumber = kernels::floating_place(dtype_of<T>);  // in the tables of kernels
+constexpr std::size_t kNumber = kernels::floating_place(dtype_of<T>);  // index into the kernel tables
 const kernels::ChannelKernels& channel_kernels() { return *kernels::table().channels; }
 
-// Sums what sum_of_run(its first element) is for all runs of a channel.
+// Adds sum_of_run(first element) over all runs of a channel.
 template <class SumOfRun>
 double sum_of_channel(const Around& shape, std::int64_t channel, const SumOfRun& sum_of_run) {
   double sum = 0;

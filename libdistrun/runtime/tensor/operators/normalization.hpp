@@ -1,9 +1,8 @@
 #pragma once
-// Batch normalisation, of which the parts are apart: between the moments of a channel and their use, ranks may bring
-// theirs together.
+// The separate steps of batch normalization, so that ranks can combine their moments of a channel before using them.
 //
-// Channels are dimension 1 of [batch, channels, ...]. Moments and sums are made in double; tensors of them are
-// [channels] of the input's dtype.
+// Channels are dimension 1 of [batch, channels, ...]. Moments and sums are computed in double and returned as
+// [channels] in the input's dtype.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
@@ -13,7 +12,7 @@ struct Moments {
   Tensor variance;  // divided by the number of elements
 };
 
-// What a gradient brings for each channel.
+// Per-channel sums of a gradient.
 struct ChannelSums {
   Tensor gradient;           // sum of g
   Tensor gradient_by_value;  // sum of g (x - mean)
@@ -24,12 +23,12 @@ namespace plain {
 Moments channel_moments(const Tensor& input);
 // 1 / sqrt(variance + epsilon)
 Tensor inverse_deviation(const Tensor& variance, double epsilon);
-// (x - mean) inverse weight + bias; weight and bias may be undefined, for 1 and 0.
+// Computes (x - mean) inverse weight + bias; weight and bias may be undefined, for 1 and 0.
 Tensor normalize_channels(const Tensor& input, const Tensor& mean, const Tensor& inverse, const Tensor& weight,
                           const Tensor& bias);
 ChannelSums channel_sums(const Tensor& gradient, const Tensor& input, const Tensor& mean);
-// (g - mean_gradient - (x - mean) inverse^2 mean_gradient_by_value) inverse weight: the means are sums over all that
-// the moments were made of, divided by their number. Undefined means stand for 0: the moments were given.
+// Computes (g - mean_gradient - (x - mean) inverse^2 mean_gradient_by_value) inverse weight. The means are sums over
+// all elements that the moments include, divided by their number. Undefined means are 0: the moments were given.
 Tensor normalize_channels_gradient(const Tensor& gradient, const Tensor& input, const Moments& moments,
                                    const Tensor& inverse, const Tensor& weight, const ChannelSums& means);
 

@@ -1,12 +1,12 @@
 #pragma once
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): random bits as a function of a key and a counter. Without a state,
-// any part of a sequence can be made on its own, and it is the same on every device.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): random bits as a function of a key and a counter. Being stateless,
+// any part of a sequence can be computed separately, and it is the same on every device.
 #include <array>
 #include <cstdint>
 
 namespace distrun::tensor {
 
-// Four words for block `counter` of the sequence `key`.
+// Returns the four words of block `counter` of the sequence `key`.
 inline std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high) {
   std::array<std::uint32_t, 4> c{static_cast<std::uint32_t>(counter_low), static_cast<std::uint32_t>(counter_low >> 32),
                                  static_cast<std::uint32_t>(counter_high),

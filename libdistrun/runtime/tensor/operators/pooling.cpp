@@ -14,12 +14,12 @@ namespace {
 
 struct Axis {
   std::int64_t in, window, stride, padding, out;
-  // The part of the window at place `at` that lies in the image.
+  // The part of the window at place `at` that lies inside the image.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(at * stride - padding, 0); }
   std::int64_t end(std::int64_t at) const { return std::min(at * stride - padding + window, in); }
 };
 
-// Why there is no place for the window; null if there is one. So each window has an element of the image.
+// Returns why the window has no place; null if it has. So each window covers an element of the image.
 const char* why_unfit(const Axis& axis) {
   if (axis.window < 1) return "the window must be 1 or more";
   if (axis.stride < 1) return "the stride must be 1 or more";
@@ -53,8 +53,8 @@ void check_images(const Tensor& input) {
   }
 }
 
-// All are elements of a plane. One pass that goes with the speed of memory: the first bit of a number is set if it is
-// below 0, and that of what is left to the last element if it is beyond.
+// Checks that all are elements of a plane, in one pass at memory speed: a number's sign bit is set if it is below 0,
+// and that of its distance to the last element if it is beyond.
 void check_indices(const Tensor& indices, std::int64_t plane) {
   const std::span all(indices.data_as<std::int64_t>(), static_cast<std::size_t>(indices.numel()));
   const auto last = static_cast<std::uint64_t>(plane) - 1;
@@ -72,7 +72,7 @@ struct Span {
   std::int64_t first, end;
 };
 
-// Of one plane, the largest in these rows and columns. Without branches: which one is the largest is hard to foresee.
+// Finds the largest element of one plane in these rows and columns. Branch-free, since the branches are unpredictable.
 template <class T>
 std::int64_t place_of_largest(const T* plane, std::int64_t width, Span rows, Span columns) {
   std::int64_t best = rows.first * width + columns.first;

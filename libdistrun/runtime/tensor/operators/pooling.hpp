@@ -7,21 +7,20 @@ namespace distrun::tensor {
 
 struct Pool2dOptions {
   Pair window = 2;   // 1 or more
-  Pair stride = 0;   // 1 or more; 0: the window's
-  Pair padding = 0;  // 0 to half of the window; never the largest
+  Pair stride = 0;   // 1 or more; 0: same as the window
+  Pair padding = 0;  // 0 to half of the window; never chosen
 };
 
 struct Pooled {
   Tensor values;
-  Tensor indices;  // int64: where in its plane each stood
+  Tensor indices;  // int64: position in its plane
 };
 
 namespace plain {
 
-// There may be no images, but an image has elements. Throws Error{InvalidArgument} for others, and for a window that
-// fits nowhere.
+// The batch may be empty, but not the images. Throws Error{InvalidArgument} otherwise, and if the window fits nowhere.
 Pooled max_pool2d(const Tensor& input, const Pool2dOptions& options = {});
-// The gradient of each value, where it stood; `indices` are those that max_pool2d gave. On the CPU others are refused.
+// Adds each value's gradient at its index; `indices` are max_pool2d's. On the CPU indices out of range throw.
 Tensor max_pool2d_gradient(const Tensor& gradient, const Tensor& indices, const Dims& input_sizes);
 
 }  // namespace plain

@@ -16,7 +16,7 @@ using kernels::Unary;
 
 constexpr BinaryOp kPow{"pow", Binary::Pow}, kPowInPlace{"pow_", Binary::Pow};
 
-// Of a tensor and its exponent, which is a number.
+// Returns the result dtype of a tensor and a scalar exponent.
 DType dtype_of_power(const char* op, const Tensor& a, const Scalar& exponent) {
   check_defined(op, {&a});
   const DType dtype = result_type(a, exponent);
@@ -39,7 +39,7 @@ Tensor pow(const Tensor& a, const Scalar& b) {
   const DType dtype = dtype_of_power("pow", a, b);
   const double exponent = b.to<double>();
   if (exponent == 2 && a.is_sparse()) {
-    const Tensor base = to(coalesce(a), dtype);  // entries of one place are added in their own dtype
+    const Tensor base = to(coalesce(a), dtype);  // coalescing adds entries in their original dtype
     return mul(base, base);
   }
   check_dense("pow", {&a});

@@ -1,6 +1,6 @@
 #pragma once
-// Powers. Of integers they are integers, which wrap; where their exponents are tensors, those below 0 make 1 / a, cut
-// to an integer. None is for bool.
+// Powers. Integers give integers, which wrap; tensor exponents below 0 give 1 / a, truncated to an integer. Bool is not
+// supported.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor::plain {

@@ -10,31 +10,31 @@
 namespace distrun::tensor {
 namespace {
 
-// Up to so many multiplications loops are faster than Eigen.
+// Up to this many multiplications loops are faster than Eigen.
 constexpr double kSmall = 1500;
 
-// Up to so many panels are: a and b stay in the cache.
+// Up to this many multiplications panels are faster: a and b stay in the cache.
 constexpr double kTiled = 2.1e6;
 
 double multiplications_of(const kernels::Product& p) noexcept {
   return static_cast<double>(p.rows) * static_cast<double>(p.inner) * static_cast<double>(p.columns);
 }
 
-constexpr std::int64_t kInner = 512;  // of panels at a time
+constexpr std::int64_t kInner = 512;  // inner elements of panels at a time
 
-// Whether panels of whole tiles make it up, or nearly: what they have in common with others is made twice.
+// Returns whether whole tiles cover the product with little overlap; overlapping parts are computed twice.
 bool is_tiled(const kernels::Product& p) noexcept {
   if (p.b_column != 1) return false;
   const std::int64_t rows = up_to(p.rows, kernels::kPanelRowsLeast), columns = up_to(p.columns, kernels::kPanelColumns);
   if (rows == p.rows && columns == p.columns) return true;
-  constexpr double kMostWork = 1.1;  // of what is needed; with smaller vectors Eigen is as fast
+  constexpr double kMostWork = 1.1;  // relative to the needed work; with smaller vectors Eigen is as fast
   return instruction_set() == InstructionSet::Avx512 && p.columns >= kernels::kPanelColumns && p.inner <= kInner &&
          !p.accumulate &&
          static_cast<double>(rows) * static_cast<double>(columns) <=
              kMostWork * static_cast<double>(p.rows) * static_cast<double>(p.columns);
 }
 
-// A panel's rows from `row` on, the last one again where there are no more.
+// Takes rows of a panel from `row` on; repeats the last row if there are too few.
 template <class T>
 void set_rows(const kernels::Product& p, std::int64_t row, std::int64_t inner, std::int64_t column,
               kernels::GatheredPanel& panel) {
@@ -78,7 +78,7 @@ struct Strides {
   std::int64_t row, column;
 };
 
-// With one row or column its stride means nothing and may be anything, even too small for the kernels.
+// The stride of a single row or column is ignored and may be arbitrary, even too small for the kernels.
 Strides matrix_strides(const StridedImpl& tensor) noexcept {
   const std::size_t last = tensor.sizes.size() - 1;
   const std::int64_t rows = tensor.sizes[last - 1], columns = tensor.sizes[last];
@@ -118,7 +118,7 @@ std::int64_t products_each(const kernels::Product& product) noexcept {
 
 void multiply_rows(const kernels::Product& whole, kernels::Multiply multiply, DType dtype) {
   constexpr double kMuch = 4e6;            // multiplications
-  constexpr std::int64_t kRowsEach = 128;  // more costs no less, and fewer would read b too often
+  constexpr std::int64_t kRowsEach = 128;  // larger blocks save nothing, smaller ones read b too often
   if (whole.rows < 2 * kRowsEach || multiplications_of(whole) < kMuch) return multiply(whole);
   const auto bytes = static_cast<std::int64_t>(size_of(dtype));
   parallel_for((whole.rows - 1) / kRowsEach + 1, 1, [&](std::int64_t block, std::int64_t end) {

@@ -16,7 +16,7 @@
 namespace distrun::tensor {
 namespace {
 
-// Box and Muller's, in parts that stay in the cache: two uniform numbers make two normal ones.
+// Box-Muller transform in parts that stay in the cache: two uniform numbers give two normal ones.
 void fill_normal(std::uint64_t key, std::uint64_t first, double* out, std::int64_t count) {
   constexpr std::int64_t kPart = 512;
   std::array<double, kPart> part;

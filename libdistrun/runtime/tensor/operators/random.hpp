@@ -1,6 +1,6 @@
 #pragma once
-// Random tensors, by Philox: the numbers depend on the generator's seed and on how many it has given, and on neither
-// device, thread nor machine.
+// Random tensors from Philox: the numbers depend only on the generator's seed and on how many it has produced, not on
+// device, thread or machine.
 #include <cstdint>
 #include <mutex>
 
@@ -12,17 +12,17 @@ class RankState;  // runtime/core/rank_state.hpp
 
 namespace distrun::tensor {
 
-// Any thread. Tensors that threads ask for at once get different numbers, in an order that nobody knows.
+// Any thread. Concurrent requests get different numbers, in an unspecified order.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed = 0) noexcept : seed_(seed) {}
 
   std::uint64_t seed() const;
-  void set_seed(std::uint64_t seed);  // from the start
+  void set_seed(std::uint64_t seed);  // restarts the sequence
   struct Range {
     std::uint64_t seed, first;
   };
-  // The next blocks of 4 words; nobody else gets them.
+  // Reserves the next blocks of 4 words for the caller.
   Range take(std::uint64_t blocks);
 
  private:
@@ -32,8 +32,9 @@ class Generator {
 };
 
 Generator& generator_of(core::RankState& rank);
-// That of the rank whose work the calling thread does: the process's, or where ranks are threads its own. It begins
-// each test with rank.seed(), so that ranks have numbers of their own and a run can be repeated; with 0 outside of one.
+// Returns the generator of the rank that the calling thread works for: the process's, or a separate one where ranks are
+// threads. It starts each test with rank.seed(), so that ranks get different numbers and runs are repeatable; outside
+// of a test with 0.
 Generator& default_generator();
 void manual_seed(std::uint64_t seed);
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kFewChoices = std::uint64_t{1} << 32;
 
-// The kernel makes many blocks at a time; a few are there sooner one by one.
+// The kernel computes many blocks at a time; a few are faster one by one.
 void make_words(const Generator::Range& range, std::span<std::uint64_t> words) {
   constexpr std::size_t kFew = 12;
   if (words.size() > kFew) {
@@ -35,7 +35,7 @@ void make_words(const Generator::Range& range, std::span<std::uint64_t> words) {
   }
 }
 
-// Calls body(first, words) for parts of as many random words of 64 bits, of which a block has two.
+// Calls body(first, words) for parts of `count` random 64-bit words; a block has two.
 template <class Body>
 void for_words(const Generator::Range& range, std::int64_t count, const Body& body) {
   constexpr std::int64_t kPart = 256;
@@ -51,8 +51,8 @@ Generator::Range words_for(std::int64_t count, Generator& generator) {
   return generator.take(static_cast<std::uint64_t>(count / 2 + 1));
 }
 
-// Of few choices: one for each of the uniform numbers, made in parts that stay in the cache. The numbers are so much
-// finer than the choices that none is favoured.
+// Draws from few choices: one per uniform number, in parts that stay in the cache. The numbers are far finer than
+// the choices that the bias is negligible.
 template <class T>
 void choose_from_few(const Generator::Range& range, std::int64_t low, std::uint64_t choices, T* out,
                      std::int64_t count) {
@@ -70,13 +70,13 @@ void choose_from_few(const Generator::Range& range, std::int64_t low, std::uint6
   }
 }
 
-// One of 0 .. choices - 1.
+// Maps a random word to 0 .. choices - 1.
 std::uint64_t below(std::uint64_t choices, std::uint64_t word) {
   return static_cast<std::uint64_t>(static_cast<unsigned __int128>(word) * choices >> 64);
 }
 
-// Fisher and Yates's: each place gets one of those that are left. Where those are is known for a while before, so that
-// they are on their way to the cache.
+// Fisher-Yates shuffle: each position gets one of the remaining numbers. Their positions are known in advance, so they
+// are prefetched.
 void shuffle(const Generator::Range& range, std::int64_t* numbers, std::int64_t count) {
   for_words(range, count, [numbers, count](std::int64_t first, std::span<std::uint64_t> words) {
     for (std::int64_t i = first; std::uint64_t & word : words) {
@@ -88,7 +88,7 @@ void shuffle(const Generator::Range& range, std::int64_t* numbers, std::int64_t 
   });
 }
 
-// Beyond, a floating dtype has not every whole number: what is drawn would be rounded, up to `high` itself.
+// A floating dtype does not represent larger integers exactly: results would be rounded, even up to `high`.
 void check_has_each(std::int64_t least, std::int64_t most, DType dtype) {
   if (!is_floating(dtype)) return;
   const std::int64_t limit = std::int64_t{1} << (dtype == DType::F32 ? 24 : 53);

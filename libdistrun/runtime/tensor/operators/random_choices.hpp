@@ -1,12 +1,11 @@
 #pragma once
-// Random whole numbers, orders and truth, by Philox (random.hpp).
+// Random integers, permutations and bools from Philox (random.hpp).
 #include <distrun/runtime/tensor/operators/random.hpp>
 
 namespace distrun::tensor::plain {
 
-// Each of low .. high - 1 as likely as the others, as int64 unless another dtype holds them. Throws
-// Error{InvalidArgument} if there is none, or the dtype can't hold each of them: float32 has whole numbers up to 2^24,
-// float64 up to 2^53.
+// Returns uniform integers of low .. high - 1, as int64 unless another dtype is given. Throws Error{InvalidArgument} if
+// the range is empty, or the dtype cannot hold each integer: float32 is exact up to 2^24, float64 up to 2^53.
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOptions options = {DType::I64, {}},
                Generator& generator = default_generator());
 Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options = {DType::I64, {}},
@@ -23,8 +22,8 @@ Tensor randint(std::int64_t high, const Dims& sizes, Option option) {
 }
 // 0 .. count - 1 in a random order, int64.
 Tensor randperm(std::int64_t count, Device device = device::kCpu, Generator& generator = default_generator());
-// 1 with the probability that stands there, else 0; in the dtype of the probabilities, which is a floating one. Throws
-// Error{InvalidArgument} for what is none of 0 to 1; to see it waits for the device.
+// Returns 1 with the probability given by each element, otherwise 0; in the dtype of the probabilities, which is
+// floating. Throws Error{InvalidArgument} for a probability outside of 0 .. 1; waits for the device to check.
 Tensor bernoulli(const Tensor& probabilities, Generator& generator = default_generator());
 
 }  // namespace distrun::tensor::plain

@@ -18,14 +18,14 @@ void launch_numbers(const char* op, const Tensor& out, NumberAt number_at) {
   });
 }
 
-// The first number, the others' distance, and how many there are; Number is std::int64_t or double.
+// First number, step and count; Number is std::int64_t or double.
 template <class Number>
 struct Steps {
   Number start, step;
   std::int64_t count;
 };
 
-// Also where the difference is more than an int64: unsigned ones wrap to it.
+// Correct even if the difference exceeds an int64: unsigned arithmetic wraps to it.
 Steps<std::int64_t> whole_steps(const Scalar& start, const Scalar& end, const Scalar& step) {
   const auto first = start.to<std::int64_t>(), last = end.to<std::int64_t>(), by = step.to<std::int64_t>();
   const auto unsign = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
@@ -96,7 +96,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Tensor
                                      : stepped(fractional_steps(start, end, step), options);
 }
 
-// From both ends, so that both are exact.
+// Computes from both ends, so that both are exact.
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, TensorOptions options) {
   const MakerScope scope("linspace");
   if (steps < 0)

@@ -1,25 +1,25 @@
 #pragma once
-// Numbers in steps. Without a dtype they are int64 if all that is given is integers, else float32. arange(end) of an
-// integer: factories.hpp.
+// Evenly spaced numbers. Without a dtype they are int64 if all arguments are integers, otherwise float32. arange(end)
+// of an integer: factories.hpp.
 #include <concepts>
 
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace distrun::tensor::plain {
 
-// start, start + step, .. up to but not `end`. Throws Error{InvalidArgument} for a step of 0 or one that leads away.
+// Returns start, start + step, .. below `end`. Throws Error{InvalidArgument} for a step of 0 or in the wrong direction.
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1);
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, TensorOptions options);
 inline Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype) {
   return arange(start, end, step, options_of(dtype));
 }
-// From 0.
+// Starts from 0.
 template <std::floating_point Number>
 Tensor arange(Number end) {
   return arange(Scalar(0), Scalar(end));
 }
 
-// `steps` numbers from `start` to `end`, both among them; one alone is the start.
+// Returns `steps` numbers from `start` to `end` inclusive; a single one is the start.
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, TensorOptions options = {});
 template <OneOption Option>
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, Option option) {

@@ -25,13 +25,13 @@ namespace {
 // Elements of a contiguous tensor that are summed at a time.
 constexpr std::int64_t kPiece = std::int64_t{1} << 16;
 
-// A sum on its way: both have 8 bytes, and all bits 0 are the number 0.
+// A partial sum: both members have 8 bytes, and all-zero bits are the number 0.
 union Sum {
   std::int64_t integer;
   double floating;
 };
 
-// One after the other.
+// Stores the sums contiguously.
 void store(std::span<const Sum> sums, DType dtype, std::byte* out) {
   if (dtype != DType::F32) {
     std::memcpy(out, sums.data(), sums.size_bytes());
@@ -41,21 +41,20 @@ void store(std::span<const Sum> sums, DType dtype, std::byte* out) {
                                   static_cast<std::int64_t>(sums.size()));
 }
 
-// Sums over the last dimensions of a tensor that was permuted so that those that stay come first. The output is
+// Sums over the last dimensions of a tensor that was permuted so that the kept dimensions come first. The output is
 // contiguous.
 struct Summation {
-  // Each on its own along the last summed dimension, or side by side along the last one that stays: in the order of
-  // memory.
+  // Sums along the last summed dimension, or across the last kept one: whichever follows the memory order.
   kernels::AddSums add;
   bool is_across;
   DType out_type;
-  Dims kept, kept_strides;      // in bytes; one dimension at least each
-  Dims summed, summed_strides;  // in bytes
+  Dims kept, kept_strides;      // strides in bytes; at least one dimension each
+  Dims summed, summed_strides;  // strides in bytes
 
   void run(const std::byte* in, std::byte* out) const;
 
  private:
-  static constexpr std::int64_t kSums = 2048;  // that are on their way at a time: 16 KiB
+  static constexpr std::int64_t kSums = 2048;  // in progress at a time: 16 KiB
 
   void run_part(const std::byte* in, std::byte* out) const;
   kernels::SumBlock block(const std::byte* in, std::int64_t sums) const;
@@ -83,13 +82,13 @@ Dims without_last(Dims dims) {
   return dims;
 }
 
-// `in` is where the first of `sums` elements that stay begins.
+// `in` is the first of `sums` kept elements.
 kernels::SumBlock Summation::block(const std::byte* in, std::int64_t sums) const {
   return is_across ? kernels::SumBlock{in, summed.back(), summed_strides.back(), sums, kept_strides.back()}
                    : kernels::SumBlock{in, sums, kept_strides.back(), summed.back(), summed_strides.back()};
 }
 
-// On several threads where all that stays is one dimension, as it mostly is.
+// Uses several threads if there is one kept dimension, which is the usual case.
 void Summation::run(const std::byte* in, std::byte* out) const {
   const bool is_split = kept.size() == 1 && !(is_across && kept[0] < kernels::kShortLine);
   if (!is_split) return run_part(in, out);
@@ -118,7 +117,7 @@ void Summation::run_part(const std::byte* in, std::byte* out) const {
   });
 }
 
-// Dimensions that go on without a gap become one.
+// Merges dimensions that continue without a gap.
 void join(Dims& sizes, Dims& strides) {
   for (std::size_t i = sizes.size(); i-- > 1;) {
     if (strides[i - 1] != strides[i] * sizes[i] && sizes[i - 1] != 1) continue;
@@ -148,7 +147,7 @@ Summation summation_of(const StridedImpl& in, const std::vector<bool>& is_summed
   return sums;
 }
 
-// sum(first, count) makes the sum of one piece, which is its own; they are put together in order.
+// sum(first, count) computes one piece's sum independently; the sums are combined in order.
 template <class SumOf>
 std::vector<Sum> sums_of_pieces(std::int64_t count, const SumOf& sum) {
   std::vector<Sum> sums(static_cast<std::size_t>((count + kPiece - 1) / kPiece));
@@ -161,7 +160,7 @@ std::vector<Sum> sums_of_pieces(std::int64_t count, const SumOf& sum) {
   return sums;
 }
 
-// Of packed elements.
+// Sums contiguous elements.
 Sum total_of(const std::byte* data, DType dtype, std::int64_t count) {
   const kernels::AddSums add = kernels::table().sums->along_lines[static_cast<int>(dtype)];
   const auto element = static_cast<std::int64_t>(size_of(dtype));
@@ -195,7 +194,7 @@ Tensor sum_over(const Tensor& tensor, const std::vector<bool>& is_summed, bool k
   return out;
 }
 
-// In one go, of two that are alike.
+// Computes the result in one pass over two tensors of the same form.
 Tensor mean_square_difference(const Tensor& a, const Tensor& b) {
   Tensor out = empty({}, a.options());
   const auto add = kernels::table().sums->square_differences[kernels::floating_place(a.dtype())];

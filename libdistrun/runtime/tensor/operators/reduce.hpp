@@ -1,28 +1,29 @@
 #pragma once
-// Operators that put elements together. Sums of one tensor are the same number every time and on every machine;
-// floating ones are made in double, integer and bool ones in int64, which wraps.
+// Reductions. Sums of a tensor are bitwise reproducible on every machine; floating ones are computed in double, integer
+// and bool ones in int64, which wraps.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor::plain {
 
-// Of all elements, without dimensions. Floating dtypes stay, the others become int64. A sparse tensor's stored values.
+// Sums all elements into a tensor without dimensions. Floating dtypes stay, the others become int64. A sparse tensor's
+// stored values.
 Tensor sum(const Tensor& tensor);
-// Over some dimensions; none means all. With keep_dims they stay, with size 1.
+// Sums over some dimensions; an empty list means all. With keep_dims they stay, with size 1.
 Tensor sum(const Tensor& tensor, const Dims& dims, bool keep_dims = false);
-// What broadcasting stretched, summed up again: the gradient of expand(). Itself if the sizes are the same.
+// Sums over broadcast dimensions: the gradient of expand(). Returns the tensor itself if the sizes are the same.
 Tensor sum_to_size(const Tensor& tensor, const Dims& sizes);
 template <Integer Int>
 Tensor sum(const Tensor& tensor, Int dim, bool keep_dim = false) {
   return sum(tensor, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
 }
-Tensor mean(const Tensor& tensor);  // of floating ones
+Tensor mean(const Tensor& tensor);  // floating dtypes only
 Tensor mean(const Tensor& tensor, const Dims& dims, bool keep_dims = false);
 template <Integer Int>
 Tensor mean(const Tensor& tensor, Int dim, bool keep_dim = false) {
   return mean(tensor, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
 }
 
-// Is every element other than 0, is any? bool; of none they are true and false.
+// Return whether all elements, or any element, differ from 0, as bool; without elements they are true and false.
 Tensor all(const Tensor& tensor);
 Tensor all_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);
 template <Integer Int>
@@ -35,8 +36,8 @@ template <Integer Int>
 Tensor any(const Tensor& tensor, Int dim, bool keep_dim = false) {
   return any_along(tensor, static_cast<std::int64_t>(dim), keep_dim);
 }
-// Same sizes and dtype and elements; not a number equals nothing. Waits for the device. Throws Error{InvalidArgument}
-// for different devices. Sparse ones are compared after coalescing.
+// Returns whether sizes, dtype and elements are equal; NaN equals nothing. Waits for the device. Throws
+// Error{InvalidArgument} for different devices. Sparse tensors are compared after coalescing.
 bool equal(const Tensor& a, const Tensor& b);
 
 Tensor mse_loss(const Tensor& input, const Tensor& target);  // mean of the squared differences

@@ -7,7 +7,7 @@
 namespace distrun::tensor {
 namespace {
 
-// Those that stay come first: lines are the last dimensions, packed.
+// Returns the order with kept dimensions first, so that lines are the last dimensions, contiguous.
 Dims reduced_last(const std::vector<bool>& is_reduced) {
   Dims order;
   for (const bool wanted : {false, true}) {
@@ -18,7 +18,7 @@ Dims reduced_last(const std::vector<bool>& is_reduced) {
   return order;
 }
 
-// Dimensions of one element are on either side.
+// Dimensions of one element fit on either side.
 bool lie_together(const Dims& sizes, const std::vector<bool>& is_reduced) {
   bool has_begun = false, has_ended = false;
   for (std::size_t dim = 0; dim < sizes.size(); ++dim) {

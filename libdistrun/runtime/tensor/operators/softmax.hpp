@@ -4,7 +4,7 @@
 
 namespace distrun::tensor::plain {
 
-// exp(x) over their sum along `dim`; each line sums up to 1.
+// Returns exp(x) divided by their sum along `dim`; each line sums to 1.
 Tensor softmax(const Tensor& input, std::int64_t dim);
 Tensor softmax_gradient(const Tensor& gradient, const Tensor& result, std::int64_t dim);
 

@@ -18,7 +18,7 @@
 namespace distrun::tensor::plain {
 namespace {
 
-// sums[line] += value(x, line) of all elements: rows in lanes, and columns side by side, in the order of memory.
+// Computes sums[line] += value(x, line) over all elements, in memory order: rows in lanes, or columns side by side.
 template <class T, class Value>
 void add_lines(const T* in, const Around& lines, double* sums, const Value& value) {
   if (lines.inner == 1) {
@@ -58,7 +58,7 @@ Tensor plain_sums(const char* op, const ReducedLines& reduced) {
   return sums;
 }
 
-// Of the squared distances from the means, of which there is one for each line.
+// Sums the squared distances from the means, one mean per line.
 Tensor sums_of_squares(const char* op, const ReducedLines& reduced, const Tensor& means) {
   const Tensor sums = zeros(reduced.sizes, in_double(reduced.tensor));
   if (sums.numel() == 0 || reduced.tensor.numel() == 0) return sums;
@@ -83,7 +83,7 @@ Tensor sums_of(const kernels::AddLines (&add)[2], const ReducedLines& reduced) {
   return sums;
 }
 
-// What the sum of squares is divided by.
+// Returns the divisor of the sum of squares.
 std::int64_t freedom(std::int64_t count, bool unbiased) {
   return std::max<std::int64_t>(count - (unbiased ? 1 : 0), 0);
 }

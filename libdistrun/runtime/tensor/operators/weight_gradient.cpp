@@ -16,17 +16,17 @@ namespace {
 
 using kernels::kPanelRows;
 
-// Rows of the weight's gradient [patch, channels] that are sums over the same places.
+// Rows of the weight's gradient [patch, channels] that are summed over the same places.
 struct Group {
-  std::vector<std::int64_t> rows;         // elements under the window
-  std::vector<std::int64_t> columns;      // where each of them lies behind a place
-  std::vector<kernels::Factors> factors;  // places of a chunk: in the padded images, and in the gradient
+  std::vector<std::int64_t> rows;         // window elements
+  std::vector<std::int64_t> columns;      // their offsets from a place
+  std::vector<kernels::Factors> factors;  // offsets of a chunk's places: in the padded images, and in the gradient
 
   std::int64_t panels() const { return (static_cast<std::int64_t>(rows.size()) - 1) / kPanelRows + 1; }
 };
 
-// The gradient is made for each block of the result's channels. All are kept until the last chunk has been added; with
-// only one chunk they take each other's place.
+// The gradient is computed for each block of output channels. All blocks are kept until the last chunk has been added;
+// with a single chunk they share their memory.
 struct WeightPlan {
   ChannelPlan plan;
   std::vector<Group> groups{};
@@ -39,12 +39,12 @@ struct WeightPlan {
   }
   std::int64_t images() const { return plan.images * plan.image(); }
   std::int64_t gradient() const { return plan.chunk() * plan.row(); }
-  // With a row for each group, for what is made in vain.
+  // Has an extra row per group for discarded results.
   std::int64_t sums() const { return (plan.patch() + static_cast<std::int64_t>(groups.size())) * plan.row(); }
   std::int64_t scratch() const { return images() + gradient() + sums() * (is_one_chunk() ? 1 : plan.blocks()); }
 };
 
-// Where each element of the window lies in a channel, behind a place.
+// Offsets of the window elements from a place, within a channel.
 std::vector<std::int64_t> columns_of_window(const ChannelPlan& plan) {
   std::vector<std::int64_t> columns;
   columns.reserve(static_cast<std::size_t>(plan.window.count()));
@@ -54,7 +54,7 @@ std::vector<std::int64_t> columns_of_window(const ChannelPlan& plan) {
   return columns;
 }
 
-// Elements of the window from `first` on, up to and without `end`, of all channels.
+// Window elements `first` .. end - 1 of all channels.
 Group rows_of(const ChannelPlan& plan, const std::vector<std::int64_t>& columns, std::int64_t first, std::int64_t end) {
   Group group;
   group.rows.reserve(static_cast<std::size_t>(plan.in_channels * (end - first)));
@@ -68,7 +68,7 @@ Group rows_of(const ChannelPlan& plan, const std::vector<std::int64_t>& columns,
   return group;
 }
 
-// All in one, with the zeros around the image.
+// A single group, including the zeros around the image.
 Group whole_group(const ChannelPlan& plan, const std::vector<std::int64_t>& columns) {
   Group group = rows_of(plan, columns, 0, plan.window.count());
   group.factors.resize(static_cast<std::size_t>(plan.chunk()));
@@ -84,7 +84,7 @@ bool is_seen(const Part& part, std::int64_t element) {
   return std::binary_search(part.elements.begin(), part.elements.end(), element);
 }
 
-// One for each element of the window, whose places are those that see it there, or all if there are only zeros.
+// One group per window element, with the places where it lies inside the image, or with all if there are none.
 std::vector<Group> groups_by_element(const ChannelPlan& plan, const std::vector<std::int64_t>& columns,
                                      const Group& whole) {
   std::vector<const Part*> part_of(whole.factors.size());
@@ -104,20 +104,20 @@ std::vector<Group> groups_by_element(const ChannelPlan& plan, const std::vector<
   return groups;
 }
 
-// Whether groups by element save more than it takes to make them.
+// Returns whether groups by element save more than creating them costs.
 bool is_worth_groups(const ChannelPlan& plan) {
   std::int64_t factors = 0;
   for (const Part& part : plan.parts) factors += static_cast<std::int64_t>(part.places.size() * part.elements.size());
   const std::int64_t saved = up_to(plan.patch(), kernels::kPanelRowsLeast) * plan.chunk() -
                              up_to(plan.in_channels, kernels::kPanelRowsLeast) * factors;
   const std::int64_t chunks = ((plan.batch - 1) / plan.images + 1) * ((plan.out.height - 1) / plan.rows + 1);
-  constexpr double kCycles = 1. / 16, kMake = 8;  // of a multiplication and a factor
+  constexpr double kCycles = 1. / 16, kMake = 8;  // cycles per multiplication and per factor
   return static_cast<double>(saved) * static_cast<double>(plan.out_channels * chunks) * kCycles >
          static_cast<double>(factors) * kMake;
 }
 
 WeightPlan weight_plan_of(const Geometry& g) {
-  WeightPlan of{channel_plan_of(g, 1)};  // so that chunks are the same on any number of threads
+  WeightPlan of{channel_plan_of(g, 1)};  // the same chunks for any number of threads
   const std::vector<std::int64_t> columns = columns_of_window(of.plan);
   Group whole = whole_group(of.plan, columns);
   if (is_worth_groups(of.plan)) {
@@ -128,14 +128,14 @@ WeightPlan weight_plan_of(const Geometry& g) {
   return of;
 }
 
-// Some places, and one block of channels.
+// Some places of one block of channels.
 template <class T>
 struct ChunkBlock {
-  const T *images, *gradients;  // where the first place is
+  const T *images, *gradients;  // at the first place
   std::int64_t image_count, places, block;
 };
 
-// One panel of a group; `product` has a row of the gradient for each place.
+// Computes one panel of a group; `product` has a row of the gradient for each place.
 template <class T>
 void make_panel(const WeightPlan& of, const Group& group, std::int64_t first, std::int64_t places,
                 kernels::GatheredPanel product, const T* images, T* sums) {
@@ -155,8 +155,8 @@ void make_panel(const WeightPlan& of, const Group& group, std::int64_t first, st
   multiply(product);
 }
 
-// Adds what they make to the sums of the block, or begins these. `turned` is for its gradient, with the channels of a
-// place side by side.
+// Adds a chunk to the block's sums; the first chunk sets them. `turned` is scratch for its gradient, with the channels
+// of a place side by side.
 template <class T>
 void add_to_sums(const WeightPlan& of, const ChunkBlock<T>& chunk, bool is_first, T* turned, T* sums) {
   const ChannelPlan& plan = of.plan;
