@@ -63,7 +63,7 @@ template <class T>
 struct Maximum {
   static constexpr bool kIsFor = true;
   explicit Maximum(const void*) {}
-  T operator()(T a, T b) const { return a < b || b != b ? b : a; }  // not a number is the largest
+  T operator()(T a, T b) const { return a < b || b != b ? b : a; }  // NaN is the largest
 };
 
 template <class T>

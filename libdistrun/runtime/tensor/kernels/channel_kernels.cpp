@@ -1,4 +1,4 @@
-// Batch normalisation.
+// Batch normalization.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/channels.hpp>
 #include <distrun/runtime/tensor/kernels/line_sums.hpp>

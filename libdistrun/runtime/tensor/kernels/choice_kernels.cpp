@@ -1,4 +1,4 @@
-// Elementwise operators of three tensors, which choose between them.
+// Elementwise operators with three inputs, which choose between elements.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
@@ -10,10 +10,10 @@ using Bits = std::conditional_t<
     sizeof(T) == 8, std::uint64_t,
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
-// A bool as a byte, 0 or 1: compilers make no vectors of a bool that chooses numbers of another size.
+// A bool as a byte, 0 or 1: compilers do not vectorize a bool that selects elements of another size.
 using Condition = std::uint8_t;
 
-// a or, where the condition is 0, b: by its bits.
+// Returns a if the condition is 1, b if it is 0; works on the bits.
 template <class T>
 T chosen(Condition condition, T a, T b) {
   const auto mask = static_cast<Bits<T>>(0 - static_cast<Bits<T>>(condition));

@@ -1,4 +1,4 @@
-// Copies from one dtype to another or into another order, and fills.
+// Copies to another dtype or memory order, and fills.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
@@ -25,7 +25,7 @@ void fill_run(std::byte* const* first, Steps along, Steps down, const void* para
   });
 }
 
-// Columns lie far from each other, so the machine does not guess which are read next.
+// Columns are far apart, so the hardware does not predict which one is read next.
 void prefetch_next(const Turned& matrix, std::int64_t column, std::int64_t count) {
   constexpr std::int64_t kLine = 64;
   const std::byte* begin = matrix.next + column * matrix.column_stride;
@@ -49,7 +49,7 @@ void turn_elements(const Turned& matrix, std::byte* out, std::int64_t out_stride
 typedef std::uint32_t Four __attribute__((vector_size(16)));
 typedef std::uint64_t Two __attribute__((vector_size(16)));
 
-// Squares of as many vectors as a vector has elements.
+// Transposes a square with as many vectors as a vector has elements.
 void turn_square(Four (&square)[4]) {
   const Four ab = __builtin_shufflevector(square[0], square[1], 0, 4, 1, 5);
   const Four cd = __builtin_shufflevector(square[2], square[3], 0, 4, 1, 5);
@@ -66,7 +66,7 @@ void turn_square(Two (&square)[2]) {
   square[0] = low;
 }
 
-// Each column's bytes are read in one go, as a large matrix has them far from each other.
+// Reads each column's bytes at once, since columns of a large matrix are far apart.
 template <class Vector, class T>
 void turn_squares(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
   constexpr std::int64_t kSide = sizeof(Vector) / sizeof(T), kBytes = sizeof(T);
@@ -108,7 +108,7 @@ void turn_run(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
 
 template <class From, class To>
 constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
-// Their bytes are 0 and 1, and of bytes compilers make vectors.
+// Bools are bytes 0 and 1, and compilers vectorize bytes.
 template <class To>
 constexpr Run kConvert<bool, To> = kConvert<std::uint8_t, To>;
 

@@ -1,4 +1,4 @@
-// The largest and the smallest of lines, and where they stand; bounds of numbers.
+// Largest and smallest elements of lines and their indices; range checks.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/line_extremes.hpp>
 #include <distrun/runtime/tensor/kernels/lines.hpp>
@@ -7,10 +7,10 @@
 namespace distrun::tensor::kernels {
 namespace {
 
-constexpr std::int64_t kColumns = 256;  // that are on their way at a time
+constexpr std::int64_t kColumns = 256;  // columns in progress at a time
 
-// What is no number wins, and the first of them.
-// 0 or 1: these are worked out without jumps, so that the compiler makes vectors.
+// NaN wins, and the first one of several. Results are 0 or 1, computed without branches so that the compiler
+// vectorizes.
 template <class T>
 int is_number(T value) {
   return value == value;
@@ -34,8 +34,8 @@ T better(T value, T than) {
   return Order::is_better(value, than) ? value : than;
 }
 
-// Places up to kMost, in vectors of as many lanes as there are elements in one: of numbers of which all machines have
-// the smaller one.
+// Indices up to kMost, in vectors with as many lanes as elements; in types for which all machines have a vector
+// minimum.
 constexpr std::int64_t kMost = 64;
 template <class T>
 using Place = std::conditional_t<
@@ -44,7 +44,7 @@ using Place = std::conditional_t<
 template <class T>
 using Places = typename VectorOf<Place<T>>::Type;
 
-// From a vector's elements to kMost; that if there is none.
+// Takes one vector's elements to kMost; returns kMost if no element matches.
 template <class T, class IsIt>
 std::int64_t first_of_some(const T* data, std::int64_t count, const IsIt& is_it) {
   Places<T> lanes;
@@ -60,7 +60,7 @@ std::int64_t first_of_some(const T* data, std::int64_t count, const IsIt& is_it)
   if (i < count) look_at(count - kEach<T>);
   return static_cast<std::int64_t>(best_of_lanes<Smaller, Place<T>, kVectorBytes>(first));
 }
-// There is one.
+// At least one element must match.
 template <class T, class IsIt>
 std::int64_t first_of(const T* data, std::int64_t count, const IsIt& is_it) {
   std::int64_t i = 0;
@@ -80,7 +80,7 @@ struct Best {
   std::int64_t place;
 };
 
-// Elements of rows that are looked at one by one: all integers of 64 bits where machines do not compare vectors of
+// Rows shorter than this are searched one by one: 64-bit integers always, if the machine cannot compare vectors of
 // them.
 template <class T>
 constexpr std::int64_t kFew = is_float<T>                           ? kMany<T>
@@ -98,13 +98,13 @@ Best<T> best_of_few(const T* row, std::int64_t size) {
   }
   return best;
 }
-// Notes whether there is something that is no number: its bits without the sign are more than those of infinity. To
-// subtract them is quicker than to compare.
+// Notes whether an element is NaN: its bits without the sign exceed those of infinity. A subtraction is faster than a
+// comparison.
 template <class T>
 struct Others {
   using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
   using Vector = typename VectorOf<Bits>::Type;
-  Vector found = {};  // below 0: one was found
+  Vector found = {};  // negative if one was found
 
   void look_at(const typename VectorOf<T>::Type& vector) {
     if constexpr (is_float<T>) {
@@ -136,7 +136,7 @@ void best_of_rows(const T* in, T* values, std::int64_t* places, const Lines& lin
   }
 }
 
-// Of columns side by side, which lie in `stride` elements.
+// Searches columns side by side, within rows of `stride` elements.
 template <class Order, class T>
 void best_of_columns(const T* in, T* best, std::int64_t columns, std::int64_t size, std::int64_t stride) {
   for (std::int64_t j = 0; j < columns; ++j) best[j] = in[j];
@@ -165,7 +165,7 @@ void place_best_of_columns(const T* in, T* best, std::int64_t* places, std::int6
   }
 }
 
-// Few columns: several rows are taken as one, and the best of each of the several are put together in the end.
+// Few columns: several rows are treated as one, and their results are combined at the end.
 constexpr bool are_few_columns(std::int64_t columns, std::int64_t size) {
   constexpr std::int64_t kFewColumns = 16, kRows = 4;
   return columns <= kFewColumns && size >= kRows * (kColumns / columns);
@@ -226,7 +226,7 @@ void extremes_run(const void* in, void* values, std::int64_t* places, const Line
 }
 
 bool are_in_range(const std::int64_t* numbers, std::int64_t count, std::int64_t size) {
-  std::uint64_t outside = 0;  // its sign is set if one was below 0, or not below the size
+  std::uint64_t outside = 0;  // its sign bit is set if a number was negative or not below the size
   for (std::int64_t i = 0; i < count; ++i) {
     const auto number = static_cast<std::uint64_t>(numbers[i]);
     outside |= number | (static_cast<std::uint64_t>(size) - 1 - number);
@@ -234,7 +234,7 @@ bool are_in_range(const std::int64_t* numbers, std::int64_t count, std::int64_t 
   return static_cast<std::int64_t>(outside) >= 0;
 }
 
-// Truth values are compared as numbers.
+// Bools are compared as numbers.
 template <class T>
 using Compared = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 

@@ -1,12 +1,11 @@
 #pragma once
-// Conversions, exp, log, tanh, powers, sin and cos for the files *_kernels.cpp. Of functions of float
-// the compiler can make vectors, with the same numbers for every instruction set and exact to 2 units in the last
-// place, sin and cos to 0.6; those of double are the C library's. In an unnamed namespace, for the reason in table.hpp.
+// Conversions, exp, log, tanh, powers, sin and cos for the files *_kernels.cpp. The compiler can vectorize the float
+// functions; they give the same numbers for every instruction set, exact to 2 units in the last place (sin and cos to
+// 0.6). The double functions are the C library's. In an unnamed namespace, for the reason in table.hpp.
 #include <cstdint>
 #include <type_traits>
 
-// The loop's rounds do not depend on each other, though the compiler can't see that output and input are the same run
-// or apart.
+// Declares the loop's iterations independent: the compiler cannot see that output and input are identical or disjoint.
 #if defined(__clang__)
 #define DISTRUN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -19,7 +18,7 @@ namespace {
 template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<T>;
 
-// A floating number that an integer cannot hold becomes what x86 makes of it, and nothing undefined.
+// A floating number beyond an integer's range becomes what x86 gives, without undefined behavior.
 template <class To, class From>
 To convert_one(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -45,20 +44,20 @@ inline double exponential(double x) { return __builtin_exp(x); }
 struct ExponentialParts {
   float shifted, power;
 };
-// Added to a small number it leaves the nearest integer in the low bits.
+// Adding it to a small number leaves the nearest integer in the low bits.
 constexpr float kExponentialRounder = 0x1.8p23F;
 inline ExponentialParts exponential_parts(float x) {
   const float shifted = x * 0x1.715476p0F + kExponentialRounder;
   const float n = shifted - kExponentialRounder;
-  const float r = x - n * 0x1.62e4p-1F - n * 0x1.7f7d1cp-20F;  // ln(2), in two parts
+  const float r = x - n * 0x1.62e4p-1F - n * 0x1.7f7d1cp-20F;  // ln(2) in two parts
   const float tail = 1.F / 6 + r * (1.F / 24 + r * (1.F / 120 + r * (1.F / 720 + r * (1.F / 5040))));
   return {shifted, 1 + (r + r * r * (0.5F + r * tail))};
 }
 
-// 2^n is multiplied in two steps, as n goes beyond the exponents of normal floats.
+// Multiplies with 2^n in two steps, since n exceeds the exponents of normal floats.
 inline float exponential(float x) {
   const float least = x < -104 ? -104 : x;
-  const float bounded = least > 104 ? 104 : least;  // e^104 is infinite, e^-104 is 0; not a number stays so
+  const float bounded = least > 104 ? 104 : least;  // e^104 is infinite, e^-104 is 0; NaN stays NaN
   const auto [shifted, power] = exponential_parts(bounded);
   const std::int32_t whole =
       __builtin_bit_cast(std::int32_t, shifted) - __builtin_bit_cast(std::int32_t, kExponentialRounder);
@@ -67,7 +66,7 @@ inline float exponential(float x) {
   return power * two_to(half) * two_to(whole - half);
 }
 
-// The same number for what is not above 0, in fewer steps: 2^n is made 2^64 times as large, so that it is normal.
+// Gives the same result for x <= 0 in fewer steps: 2^n is scaled by 2^64, so that it is normal.
 inline float exponential_up_to_0(float x) {
   const auto [shifted, power] = exponential_parts(x < -104 ? -104 : x);
   const std::uint32_t exponent = (__builtin_bit_cast(std::uint32_t, shifted) + 127 + 64) << 23;
@@ -75,7 +74,7 @@ inline float exponential_up_to_0(float x) {
 }
 inline double exponential_up_to_0(double x) { return exponential(x); }
 
-// Of positive normal numbers: x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = 2 artanh s.
+// Only for positive normal numbers: x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = 2 artanh s.
 inline float logarithm(float x) {
   constexpr std::uint32_t kLeast = 0x3F3504F3;  // sqrt(1/2)
   const std::uint32_t above = __builtin_bit_cast(std::uint32_t, x) - kLeast;
@@ -83,13 +82,13 @@ inline float logarithm(float x) {
   const float m = __builtin_bit_cast(float, (above & 0x7FFFFF) + kLeast);
   const float s = (m - 1) / (m + 1), square = s * s;
   const float tail = square * (2.F / 3 + square * (2.F / 5 + square * (2.F / 7 + square * (2.F / 9))));
-  return n * 0x1.62e4p-1F + (2 * s + (s * tail + n * 0x1.7f7d1cp-20F));  // ln(2), in two parts
+  return n * 0x1.62e4p-1F + (2 * s + (s * tail + n * 0x1.7f7d1cp-20F));  // ln(2) in two parts
 }
 
 inline double natural_logarithm(double x) { return __builtin_log(x); }
 
-// x = 2^n m as above, and log m = f - (f^2 / 2 - s (f^2 / 2 + tail)) with f = m - 1, of which no digit is lost. Numbers
-// below the normal ones are made larger first.
+// x = 2^n m as above, and log m = f - (f^2 / 2 - s (f^2 / 2 + tail)) with f = m - 1, which is exact. Subnormal numbers
+// are scaled first.
 inline float natural_logarithm(float x) {
   constexpr std::uint32_t kLeast = 0x3F3504F3;  // sqrt(1/2)
   constexpr float kLeastNormal = 0x1p-126F, kInfinity = __builtin_inff();
@@ -106,7 +105,7 @@ inline float natural_logarithm(float x) {
 
 inline double hyperbolic_tangent(double x) { return __builtin_tanh(x); }
 
-// Near zero a polynomial, farther off 1 - 2 / (e^2x + 1).
+// A polynomial near zero, otherwise 1 - 2 / (e^2x + 1).
 inline float hyperbolic_tangent(float x) {
   const float size = __builtin_fabsf(x), square = size * size;
   const float slope =
@@ -117,12 +116,12 @@ inline float hyperbolic_tangent(float x) {
   return __builtin_copysignf(size < 0.55F ? near : far, x);
 }
 
-// log2 of what a float can be and is not negative, exact to 2^-40.
+// Returns log2 of any non-negative float, exact to 2^-40.
 inline double binary_logarithm(double x) {
   constexpr double kInfinity = __builtin_inf();
   constexpr std::uint64_t kLeast = 0x3FE6A09E667F3BCD;  // sqrt(1/2)
   const std::uint64_t above = __builtin_bit_cast(std::uint64_t, x) - kLeast;
-  // A double with these digits is 2^52 plus the exponent and 1024.
+  // A double with these digits equals 2^52 plus the exponent and 1024.
   const std::uint64_t biased = (above + (std::uint64_t{1024} << 52)) >> 52;
   const double n = __builtin_bit_cast(double, biased | 0x4330000000000000) - (0x1p52 + 1024);
   const double m = __builtin_bit_cast(double, (above & 0xFFFFFFFFFFFFF) + kLeast);
@@ -135,7 +134,7 @@ inline double binary_logarithm(double x) {
   return x == 0 ? -kInfinity : x < kInfinity ? finite : x;
 }
 
-// 2^x, exact to 2^-34. What a float can't be is infinite or 0 in float.
+// Returns 2^x, exact to 2^-34. Results beyond float's range become infinite or 0 in float.
 inline double two_to(double x) {
   constexpr double kRounder = 0x1.8p52;
   const double least = x < -200 ? -200 : x;
@@ -155,15 +154,15 @@ inline double two_to(double x) {
 
 inline double power(double base, double exponent) { return __builtin_pow(base, exponent); }
 
-// What C's pow() says of signs, zeros and infinities holds. All of it is in double, so that masks have one width.
+// Follows C's pow() for signs, zeros and infinities. Computes in double throughout, so that masks have one width.
 inline float power(float base_, float exponent_) {
   constexpr double kInfinity = __builtin_inf(), kRounder = 0x1.8p52;
   const double base = base_, exponent = exponent_;
   const double size = __builtin_fabs(base), steepness = __builtin_fabs(exponent);
   const double result = two_to(exponent * binary_logarithm(size));
-  const double small = steepness < 0x1p24 ? exponent : 0;  // all others are even
+  const double small = steepness < 0x1p24 ? exponent : 0;  // all larger ones are even
   const double shifted = small + kRounder;
-  const double part = small - (shifted - kRounder);  // 0: a whole number, of which the lowest bit tells if it is odd
+  const double part = small - (shifted - kRounder);  // 0: an integer; its lowest bit says if it is odd
   const std::uint64_t odd = part == 0 ? __builtin_bit_cast(std::uint64_t, shifted) << 63 : 0;
   const std::uint64_t sign = __builtin_bit_cast(std::uint64_t, base) & odd;
   const double with_sign = __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, result) | sign);
@@ -173,7 +172,7 @@ inline float power(float base_, float exponent_) {
   return static_cast<float>(exponent == 0 ? 1 : of_one);
 }
 
-// By squaring. Below 0 the exponent of integers makes 1 / a, cut to an integer.
+// Repeated squaring. A negative integer exponent gives 1 / a, truncated to an integer.
 template <class T>
 T integer_power(T base, T exponent) {
   using Whole = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -188,24 +187,24 @@ T integer_power(T base, T exponent) {
   return static_cast<T>(result);
 }
 
-// Worked out in double: sin and cos of x less the nearest multiple of pi / 2, of which the low bits of `shifted` tell
-// which one it is, and which sign it has.
-constexpr float kMostTurned = 1e6F;  // up to that the multiple and the difference are exact enough
+// Computes in double: sin and cos of x minus the nearest multiple of pi / 2. The low bits of `shifted` select the
+// function and the sign.
+constexpr float kMostTurned = 1e6F;  // up to this the multiple and the difference are exact enough
 inline bool is_turned(float x) { return __builtin_fabsf(x) <= kMostTurned; }
 inline float sine_of_turned(float x, std::uint64_t quarter_turns) {
   constexpr double kRounder = 0x1.8p52;
   const double shifted = x * 0x1.45f306dc9c883p-1 + kRounder;
   const double n = shifted - kRounder;
-  const double r = x - n * 0x1.921fb544p0 - n * 0x1.0b4611a626331p-34;  // pi / 2, in two parts
+  const double r = x - n * 0x1.921fb544p0 - n * 0x1.0b4611a626331p-34;  // pi / 2 in two parts
   const double square = r * r;
   const std::uint64_t turns = __builtin_bit_cast(std::uint64_t, shifted) + quarter_turns;
   const bool is_cosine = (turns & 1) != 0;
-  // What is left of Taylor's series after its first number, made to fit from 0 to pi / 4.
+  // The rest of Taylor's series after its first term, fitted to 0 .. pi / 4.
   const double series = (is_cosine ? -0.49999999968995856 : -0.16666666663844043) +
                         square * ((is_cosine ? 0.04166665059653939 : 0.008333331870341033) +
                                   square * ((is_cosine ? -0.0013887586565182954 : -0.00019840084376300266) +
                                             square * (is_cosine ? 2.4463452585207358e-05 : 2.724962006449013e-06)));
-  const double found = (is_cosine ? 1 : r) * (1 + square * series);  // -0 stays so
+  const double found = (is_cosine ? 1 : r) * (1 + square * series);  // keeps -0
   const std::uint64_t sign = (turns & 2) << 62;
   return static_cast<float>(__builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, found) ^ sign));
 }

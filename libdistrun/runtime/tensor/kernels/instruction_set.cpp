@@ -61,7 +61,7 @@ const Table& table() noexcept {
   const Table* table = table_in_use.load(std::memory_order_acquire);
   if (table == nullptr) [[unlikely]] {
     table = &table_of(best_instruction_set());
-    table_in_use.store(table, std::memory_order_release);  // another thread would store the same
+    table_in_use.store(table, std::memory_order_release);  // a concurrent thread stores the same
   }
   return *table;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// How the files *_kernels.cpp find the largest or smallest number of a line: in vectors side by side, then lane by
-// lane. Which one of 0 and -0 it is depends on the number of elements alone. See loops.hpp.
+// Finds the largest or smallest number of a line for the files *_kernels.cpp: in vectors side by side, then lane by
+// lane. Whether 0 or -0 is returned depends on the number of elements only. See loops.hpp.
 #include <cstdint>
 
 namespace distrun::tensor::kernels {
@@ -29,7 +29,7 @@ typename VectorOf<T>::Type vector_at(const T* data) {
   return vector;
 }
 
-// Of two numbers, or of each two in vectors; of equal ones the first.
+// Returns the larger of two numbers, or element by element of two vectors; the first if they are equal.
 struct Larger {
   template <class T>
   static T of(T a, T b) {
@@ -59,18 +59,18 @@ T best_of_lanes(const typename VectorOf<T, kBytes>::Type& vector) {
   }
 }
 
-// Nothing to be known about the numbers that were looked at.
+// Notes nothing about the numbers.
 struct NoNotes {
   template <class Vector>
   void look_at(const Vector&) {}
 };
 
-// Of kBytes of numbers side by side, or more. Calls notes.look_at(vector) for all of them; the last ones may come
-// twice.
+// Requires at least kBytes of contiguous numbers. Calls notes.look_at(vector) for all of them; the last ones may be
+// passed twice.
 template <class Order, std::int64_t kBytes, class T, class Notes>
 T best_side_by_side(const T* data, std::int64_t count, Notes& notes) {
   constexpr std::int64_t kVectors = kBytes / kVectorBytes, kWide = kVectors * kEach<T>;
-  Notes taken = notes;  // what is outside, the compiler would keep in memory
+  Notes taken = notes;  // a local copy, or the compiler would keep it in memory
   typename VectorOf<T>::Type best[kVectors];
   for (std::int64_t k = 0; k < kVectors; ++k) {
     best[k] = vector_at(data + k * kEach<T>);
@@ -93,7 +93,7 @@ T best_side_by_side(const T* data, std::int64_t count, Notes& notes) {
   return best_of_lanes<Order, T, kVectorBytes>(best[0]);
 }
 
-// The fewest numbers for best_of_many(), to which the same applies.
+// The minimum count for best_of_many(), which otherwise is like best_side_by_side().
 template <class T>
 constexpr std::int64_t kMany = 32 / static_cast<std::int64_t>(sizeof(T));
 template <class Order, class T, class Notes>
@@ -102,7 +102,7 @@ T best_of_many(const T* data, std::int64_t count, Notes& notes) {
                               : best_side_by_side<Order, 128>(data, count, notes);
 }
 
-// Of one number or more. What is none may be left out.
+// Requires at least one number. NaN may be ignored.
 template <class Order, class T>
 T best_of(const T* data, std::int64_t count) {
   if (count >= kMany<T>) {

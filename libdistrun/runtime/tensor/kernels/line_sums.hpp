@@ -1,6 +1,6 @@
 #pragma once
-// How the files *_kernels.cpp put a line of elements together: side by side in lanes, then lane by lane. The order
-// depends on the number of elements alone. See loops.hpp.
+// Reduces a line of elements for the files *_kernels.cpp: side by side in lanes, then lane by lane. The order depends
+// on the number of elements only. See loops.hpp.
 #include <distrun/runtime/tensor/kernels/functions.hpp>
 
 namespace distrun::tensor::kernels {
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kLanes = 16;
 
-// Halves on each other. As vectors from the first, for what is stored one by one is slow to get back as vectors.
+// Adds halves to each other. Uses vectors from the start, since reloading separately stored lanes as vectors is slow.
 inline double sum_of_lanes(const double (&lanes)[kLanes]) {
   typedef double Four __attribute__((vector_size(4 * sizeof(double))));
   Four fours[4];
@@ -17,7 +17,7 @@ inline double sum_of_lanes(const double (&lanes)[kLanes]) {
   return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-// The sum of value_at(i), each of them a double.
+// Returns the sum of value_at(i), which returns double.
 template <class ValueAt>
 double sum_of_values(std::int64_t count, const ValueAt value_at) {
   const auto sum_from = [&](std::int64_t i) {

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels that go over lines: the elements along one dimension of a contiguous tensor. Sums are made in double and in
-// one order on all machines, as those of table.hpp.
+// Kernels over lines: the elements along one dimension of a contiguous tensor. Sums are computed in double and in the
+// same order on all machines, like those of table.hpp.
 #include <cstdint>
 
 #include <distrun/runtime/tensor/core/dtype.hpp>
@@ -12,8 +12,8 @@ struct Lines {
   std::int64_t outer = 1, size = 1, inner = 1;
 };
 
-// `count` rows of `size` elements, each with a mean and an inverse deviation of its own. Weight and bias are rows, or
-// null for 1 and 0. Everything but the moments and sums is of the elements' type.
+// Normalizes `count` rows of `size` elements, each with its mean and inverse deviation. Weight and bias are rows, or
+// null for 1 and 0. Everything but the moments and sums has the elements' type.
 struct RowNormalization {
   std::int64_t count = 0, size = 0;
   double epsilon = 0;
@@ -21,8 +21,8 @@ struct RowNormalization {
   void *out = nullptr, *mean = nullptr, *inverse = nullptr;
 };
 
-// Of the same. Sums over the rows are added to, those of some of the columns. The input's gradient, or both sums, may
-// be null.
+// The gradient. Adds sums over the rows, for some of the columns, to of_weight and of_bias. The input's gradient, or
+// both sums, may be null.
 struct RowNormalizationGradient {
   std::int64_t count = 0, size = 0;
   std::int64_t first_column = 0, columns = 0;
@@ -31,31 +31,31 @@ struct RowNormalizationGradient {
   double *of_weight = nullptr, *of_bias = nullptr;
 };
 
-// Input and output are apart, or the same.
+// Input and output are disjoint or identical.
 using OverLines = void (*)(const void* in, void* out, const Lines& lines);
-// From a gradient and the results.
+// Computes a gradient from the results.
 using OverLinesBack = void (*)(const void* gradient, const void* result, void* out, const Lines& lines);
 
-// One for float and one for double.
+// Each array has one kernel for float and one for double.
 struct SoftmaxKernels {
   OverLines softmax[2];
   OverLines log_softmax[2];
   OverLinesBack softmax_gradient[2];
   OverLinesBack log_softmax_gradient[2];
-  // e^in times the factor of its line, a double for each.
+  // Computes e^in times the line's factor, a double per line.
   void (*scaled_powers[2])(const void* in, const double* factors, void* out, const Lines& lines);
 };
-// The largest or smallest of each line and its place there, the first of several; what is no number wins. Either result
-// may be null.
+// Finds the largest or smallest element of each line and its index in the line: the first of several; NaN wins. Either
+// result may be null.
 using ExtremesOfLines = void (*)(const void* in, void* values, std::int64_t* places, const Lines& lines);
 struct ExtremeKernels {
   ExtremesOfLines largest[kDTypeCount];
   ExtremesOfLines smallest[kDTypeCount];
-  // Whether all are 0 .. size - 1.
+  // Returns whether all are 0 .. size - 1.
   bool (*are_in_range)(const std::int64_t* numbers, std::int64_t count, std::int64_t size);
 };
 
-// sums[line] += the square, or the size, of each element.
+// Computes sums[line] += the square, or the absolute value, of each element.
 using AddLines = void (*)(const void* in, double* sums, const Lines& lines);
 
 struct RowKernels {

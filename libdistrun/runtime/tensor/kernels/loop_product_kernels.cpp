@@ -1,7 +1,7 @@
-// Products of matrices by plain loops: of integers, for which nobody waits, and of small floating ones, for which Eigen
-// takes longer to begin than these to end, and where its last bits depend on the address of the result. Built once for
-// each instruction set, with DISTRUN_KERNEL_SET as its name; sums are in order and nothing is fused, so all give the
-// same numbers. Integers wrap.
+// Matrix products by plain loops: for integers, where speed does not matter, and for small floating ones, where Eigen
+// takes longer to start than these to finish and its last bits depend on the result's address. Built once for each
+// instruction set, with DISTRUN_KERNEL_SET as its name; sums are in order and not fused, so all give the same numbers.
+// Integers wrap.
 #include <distrun/runtime/tensor/kernels/table.hpp>
 
 namespace distrun::tensor::kernels {
@@ -16,8 +16,8 @@ Wide<T> wide(T value) {
   return static_cast<Wide<T>>(value);  // NOLINT(bugprone-signed-char-misuse): its sign counts, as the bits that wrap
 }
 
-// So many elements of one row of C, side by side as vectors; those of B stand so too. `a` is the row, `b` and `c` begin
-// at the columns.
+// Computes kColumns elements of a row of C in vectors; the elements of B are contiguous too. `a` is the row, `b` and
+// `c` start at the columns.
 template <std::int64_t kColumns, class T>
 void multiply_columns(const Product& p, const T* a, const T* b, T* c) {
   Wide<T> sums[kColumns];
@@ -30,7 +30,7 @@ void multiply_columns(const Product& p, const T* a, const T* b, T* c) {
   for (std::int64_t i = 0; i < kColumns; ++i) c[i] = static_cast<T>(sums[i]);
 }
 
-// One element; the sum is in the same order.
+// Computes one element, summing in the same order.
 template <class T>
 void multiply_one(const Product& p, const T* a, const T* b, T* c) {
   Wide<T> sum = p.accumulate ? wide(*c) : Wide<T>{0};

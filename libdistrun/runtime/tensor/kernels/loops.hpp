@@ -1,23 +1,23 @@
 #pragma once
-// What the files *_kernels.cpp share: loops over runs of elements, made for an operator of single elements, and how
-// their tables are written. An operator is a struct
+// Shared by the files *_kernels.cpp: loops over runs of elements for an operator on single elements, and macros for
+// their tables. An operator is a struct
 //
 //   template <class T>
 //   struct Neg {
-//     static constexpr bool kIsFor = ...;      // whether there is one for T; comparisons are for all
+//     static constexpr bool kIsFor = ...;      // whether T is supported; comparisons support all
 //     explicit Neg(const void* parameter);     // the constant, of type T
 //     T operator()(T a) const;                 // of one element; two for a binary one
 //   };
 //
-// In an unnamed namespace, for the reason in table.hpp. Products and sums are not fused (-ffp-contract=off), so that
-// all instruction sets give the same numbers.
+// In an unnamed namespace, for the reason in table.hpp. Multiplications and additions are not fused
+// (-ffp-contract=off), so that all instruction sets give the same numbers.
 #include <distrun/runtime/tensor/kernels/functions.hpp>
 #include <distrun/runtime/tensor/kernels/table.hpp>
 
 namespace distrun::tensor::kernels {
 namespace {
 
-// Integers wrap: they are worked with as unsigned ones that no promotion makes signed again.
+// Integers wrap: they are computed in an unsigned type that is not promoted to a signed one.
 template <class T>
 using Wide = std::conditional_t<is_float<T>, T, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
@@ -35,8 +35,8 @@ T* at(std::byte* data, std::int64_t offset) {
   return reinterpret_cast<T*>(data + offset);
 }
 
-// An operator with kIsSplit has plain(), of which the compiler can make vectors, for all elements but those of which
-// is_plain() is false.
+// An operator with kIsSplit has plain(), which the compiler can vectorize, for all elements except where is_plain()
+// returns false.
 template <class Op, class T>
 void split_run(const Op op, T* out, const T* a, std::int64_t count) {
   constexpr std::int64_t kPart = 256;
@@ -53,7 +53,7 @@ void split_run(const Op op, T* out, const T* a, std::int64_t count) {
   }
 }
 
-// Calls run(data) for each run, of which there is one at least.
+// Calls run(data) for each run; there is at least one.
 template <int kBlocks, class Each>
 void for_each_run(std::byte* const* first, Steps down, const Each& run) {
   std::byte* data[kBlocks];
@@ -72,7 +72,7 @@ void packed_unary_run(const Op op, Out* out, const In* a, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i]);
 }
 
-// Of runs of one number. Apart, so that the compiler thinks of the other runs alone.
+// Runs of one repeated number. A separate function, so that the compiler optimizes the other runs alone.
 template <class Op, class In, class Out>
 [[gnu::noinline]] void repeated_unary_run(const Op op, std::byte* const* first, std::int64_t count, Steps down) {
   for_each_run<2>(first, down, [op, count](std::byte* const* data) {
@@ -104,7 +104,7 @@ void packed_binary_run(const Op op, Out* out, const In* a, const In* b, std::int
   DISTRUN_INDEPENDENT
   for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i]);
 }
-// Calls run(numbers, start, size) for parts of the elements, with as many equal numbers.
+// Calls run(numbers, start, size) for parts of the elements; `numbers` repeats the number `size` times.
 template <class T, class Run>
 void in_parts_beside(const T number, std::int64_t count, const Run& run) {
   constexpr std::int64_t kPart = 256;
@@ -115,8 +115,8 @@ void in_parts_beside(const T number, std::int64_t count, const Run& run) {
   }
 }
 
-// An operator with kTakesRuns gets a number as a run of equal ones: of a loop whose conditions on it were taken out of
-// the loop, the compiler would make no vectors.
+// An operator with kTakesRuns receives a number as a run of equal ones: if the compiler hoisted conditions on the
+// number out of the loop, it would not vectorize it.
 template <class Op, class In, class Out>
 void left_binary_run(const Op op, Out* out, const In* a, const In b, std::int64_t count) {
   if constexpr (requires { Op::kTakesRuns; }) {
@@ -167,7 +167,7 @@ void binary_run(std::byte* const* first, Steps along, Steps down, const void* pa
   });
 }
 
-// An input of several: its elements one after the other, or one that repeats itself.
+// One of several inputs: contiguous elements, or one repeated element.
 template <class T>
 struct Packed {
   const T* begin;
@@ -185,7 +185,7 @@ void packed_ternary_run(const Op op, Out* out, const First a, const Second b, co
   for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i], c[i]);
 }
 
-// Calls run(Packed) or run(Repeated), or returns false.
+// Calls run(Packed) or run(Repeated); returns false if neither applies.
 template <class T, class Run>
 bool with_input(const std::byte* data, std::int64_t stride, const Run& run) {
   const T* begin = reinterpret_cast<const T*>(data);
@@ -252,7 +252,7 @@ constexpr Run choice_entry() {
     entry(bool), entry(std::uint8_t), entry(std::int8_t), entry(std::int16_t), entry(std::int32_t), \
         entry(std::int64_t), entry(float), entry(double)                                            \
   }
-// A row of a table: unary_entry<Neg, T>() for each.
+// A row of a table: unary_entry<Neg, T>() for each dtype.
 #define DISTRUN_ROW(entry, Op)                                                                         \
   {                                                                                                    \
     entry<Op, bool>(), entry<Op, std::uint8_t>(), entry<Op, std::int8_t>(), entry<Op, std::int16_t>(), \
@@ -262,6 +262,6 @@ constexpr Run choice_entry() {
 }  // namespace
 }  // namespace distrun::tensor::kernels
 
-// The name of a table of the instruction set that is compiled for.
+// The name of a table for the instruction set being compiled.
 #define DISTRUN_JOIN(a, b) a##b
 #define DISTRUN_NAMED(prefix, set) DISTRUN_JOIN(prefix, set)

@@ -1,10 +1,10 @@
-// Products of floating matrices, by Eigen. Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; it
-// also renames Eigen's namespace, so that the linker takes no function of one set for another's.
+// Products of floating matrices with Eigen. Built once for each instruction set, with DISTRUN_KERNEL_SET as its name,
+// which also renames Eigen's namespace, so that the linker does not mix functions of different sets.
 #define DISTRUN_JOIN(a, b) a##b
 #define DISTRUN_NAMED(prefix, set) DISTRUN_JOIN(prefix, set)
 #define Eigen DISTRUN_NAMED(eigen_, DISTRUN_KERNEL_SET)
 #define EIGEN_DONT_PARALLELIZE
-// Eigen's own loops for small products are never taken: their sums are in an order that depends on addresses.
+// Disables Eigen's loops for small products: the order of their sums depends on addresses.
 #define EIGEN_GEMM_TO_COEFFBASED_THRESHOLD 1
 #define EIGEN_NO_DEBUG
 #include <Eigen/Core>

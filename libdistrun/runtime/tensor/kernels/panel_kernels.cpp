@@ -1,5 +1,5 @@
 // Panels of products of floating matrices, for convolutions. Built once for each instruction set, with
-// DISTRUN_KERNEL_SET as its name, and with fused products and sums where there are such instructions.
+// DISTRUN_KERNEL_SET as its name, and with fused multiply-add where available.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
 namespace distrun::tensor::kernels {
@@ -19,8 +19,8 @@ struct VectorOf {
   static constexpr std::int64_t kSize = kBytes / static_cast<std::int64_t>(sizeof(T));
 };
 
-// kTileRows rows of a panel from `first` on, and as many columns as kVectors vectors have: sums that are all in
-// registers. Each is a function of its own, so that nothing else takes registers.
+// Multiplies kTileRows rows of a panel from `first` on with the columns of kVectors vectors; all sums are in registers.
+// A separate function each, so that nothing else uses registers.
 template <class T, std::int64_t kTileRows, std::int64_t kBytes, std::int64_t kVectors>
 struct Tile {
   using Vector = typename VectorOf<T, kBytes>::Type;
@@ -80,7 +80,7 @@ struct Tile {
   }
 };
 
-// From `column` on, as many as there are of that width; returns where the next begins.
+// Runs all tiles of that width from `column` on; returns the next column.
 template <class OfTile, class AnyPanel>
 std::int64_t multiply_tiles(const AnyPanel& panel, std::int64_t rows, std::int64_t column) {
   for (; column + OfTile::kColumns <= panel.columns; column += OfTile::kColumns) {
@@ -119,7 +119,7 @@ template <class T>
 void take_each(const void* elements, std::int64_t step, std::int64_t count, void* out) {
   const T* const in = static_cast<const T*>(elements);
   T* const to = static_cast<T*>(out);
-  if (step == 2) {  // of which the compiler makes vectors
+  if (step == 2) {  // vectorized by the compiler
     for (std::int64_t i = 0; i < count; ++i) to[i] = in[i * 2];
     return;
   }

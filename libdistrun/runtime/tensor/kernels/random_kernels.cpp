@@ -1,4 +1,4 @@
-// Random numbers: Philox (operators/philox.hpp), many blocks side by side.
+// Random numbers: Philox (operators/philox.hpp), many blocks at a time.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kTogether = 16;
 
-// Word by word of as many blocks.
+// The words of several blocks, grouped by word index.
 struct Words {
   std::uint32_t of[4][kTogether];
 };
@@ -39,7 +39,7 @@ double unit(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>(static_cast<std::int64_t>((std::uint64_t{high} << 32 | low) >> 11)) * 0x1p-53;
 }
 
-// Box and Muller's: two uniform numbers make two normal ones.
+// Box-Muller transform: two uniform numbers give two normal ones.
 struct Pair {
   float first, second;
 };
@@ -49,7 +49,7 @@ Pair normal_pair(std::uint32_t a, std::uint32_t b) {
   return {radius * sine_of_turned(angle, 1), radius * sine_of_turned(angle, 0)};
 }
 
-// Each makes the numbers of the words of kTogether blocks.
+// Each function converts the words of kTogether blocks.
 void uniform_f32(const Words& words, float* out) {
   for (std::int64_t i = 0; i < kTogether; ++i) {
     for (std::int64_t word = 0; word < 4; ++word) out[4 * i + word] = unit(words.of[word][i]);

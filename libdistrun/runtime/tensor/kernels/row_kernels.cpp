@@ -1,4 +1,4 @@
-// Rows brought to mean 0 and variance 1, which is layer normalisation, and the sums of norms.
+// Layer normalization, which brings rows to mean 0 and variance 1, and the sums of norms.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/line_sums.hpp>
 #include <distrun/runtime/tensor/kernels/lines.hpp>
@@ -45,7 +45,7 @@ void normalize_rows_run(const RowNormalization& rows) {
   }
 }
 
-// The means of h and of h n, with h = gradient weight and n the normal numbers.
+// The means of h and of h n, with h = gradient weight and n the normalized numbers.
 struct RowMeans {
   double h = 0, h_by_normal = 0;
 };
@@ -66,7 +66,7 @@ void row_gradient(const H h, const T* in, T middle, T inverse, T* out, std::int6
   for (std::int64_t i = 0; i < size; ++i) out[i] = (h(i) - mean - normal(i) * mean_by_normal) * inverse;
 }
 
-// kRows rows at a time, in their order, so that the sums are taken up once for all of them.
+// Takes kRows rows at a time, in order, so that the sums are loaded once for all of them.
 template <std::int64_t kRows, class T>
 void add_to_sums(const RowNormalizationGradient& rows, std::int64_t first) {
   const std::int64_t size = rows.size, start = first * size;
@@ -120,7 +120,7 @@ struct Size {
   static double of(double x) { return __builtin_fabs(x); }
 };
 
-// Of columns side by side in the order of memory.
+// Sums columns side by side, in memory order.
 template <class T, class Value>
 void add_lines_run(const void* data, double* sums, const Lines& lines) {
   const T* in = static_cast<const T*>(data);

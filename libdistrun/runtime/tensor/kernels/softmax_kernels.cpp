@@ -1,4 +1,4 @@
-// Softmax, its logarithm and their gradients, along rows or, where lines lie across, many columns side by side.
+// Softmax, its logarithm and their gradients: along rows, or over many columns side by side.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/line_extremes.hpp>
 #include <distrun/runtime/tensor/kernels/line_sums.hpp>
@@ -8,10 +8,10 @@
 namespace distrun::tensor::kernels {
 namespace {
 
-constexpr std::int64_t kPart = 1024;    // elements of rows that are on their way at a time
-constexpr std::int64_t kColumns = 256;  // columns that are
+constexpr std::int64_t kPart = 1024;    // elements of rows in progress at a time
+constexpr std::int64_t kColumns = 256;  // columns in progress at a time
 
-// Short rows are worked on together, so that the loops over elements are long.
+// Short rows are processed together, so that the loops over elements are long.
 constexpr std::int64_t rows_together(std::int64_t size) { return size < kPart ? kPart / size : 1; }
 
 template <class T>
@@ -32,7 +32,7 @@ void powers(const T* in, T* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = exponential(in[i]);
 }
 
-// Of what is not above 0.
+// Computes e^x for x <= 0.
 template <class T>
 void powers_up_to_1(const T* in, T* out, std::int64_t count) {
   DISTRUN_INDEPENDENT
@@ -51,7 +51,7 @@ double total_of(const T* data, std::int64_t count) {
   return sum_of_values(count, [data](std::int64_t i) { return static_cast<double>(data[i]); });
 }
 
-// As exact as what they are for.
+// As exact as the results need.
 inline void logarithms(const double* sums, float* out, std::int64_t count) {
   DISTRUN_INDEPENDENT
   for (std::int64_t i = 0; i < count; ++i)
@@ -61,7 +61,7 @@ inline void logarithms(const double* sums, double* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = natural_logarithm(sums[i]);
 }
 
-// The sum of e^x of each of the rows, which are kPart elements at most, or one.
+// Sums e^x of each row; the rows have at most kPart elements together, or there is one row.
 template <class T>
 void sums_of_powers(const T* in, double* sums, std::int64_t rows, std::int64_t size) {
   T part[kPart];
@@ -78,7 +78,7 @@ void sums_of_powers(const T* in, double* sums, std::int64_t rows, std::int64_t s
   }
 }
 
-// Calls body(first, count) for rows that are worked on together.
+// Calls body(first, count) for rows that are processed together.
 template <class Body>
 void for_rows(const Lines& lines, const Body body) {
   const std::int64_t together = rows_together(lines.size);
@@ -87,7 +87,7 @@ void for_rows(const Lines& lines, const Body body) {
   }
 }
 
-// Calls body(start, count) for columns that are worked on together; their lines begin at element `start`.
+// Calls body(start, count) for columns that are processed together; their lines start at element `start`.
 template <class Body>
 void for_columns(const Lines& lines, const Body body) {
   for (std::int64_t before = 0; before < lines.outer; ++before) {
@@ -222,7 +222,7 @@ void softmax_gradient_of_columns(const T* gradient, const T* result, T* out, con
   });
 }
 
-// e^r times the sum of the line's gradients is what each gradient loses.
+// Each gradient is reduced by e^r times the sum of the line's gradients.
 template <class T>
 void log_softmax_gradient_of_rows(const T* gradient, const T* result, T* out, const Lines& lines) {
   for_rows(lines, [&](std::int64_t first, std::int64_t rows) {
@@ -277,7 +277,7 @@ void scaled_powers_run(const void* in, const double* factors, void* out, const L
   }
 }
 
-// Rows if the lines are packed, else columns.
+// Uses rows if the lines are contiguous, otherwise columns.
 template <class T, void (*kOfRows)(const T*, T*, const Lines&), void (*kOfColumns)(const T*, T*, const Lines&)>
 void over_lines(const void* in, void* out, const Lines& lines) {
   (lines.inner == 1 ? kOfRows : kOfColumns)(static_cast<const T*>(in), static_cast<T*>(out), lines);

@@ -2,7 +2,7 @@
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 #if defined(__SSE2__)
-#include <immintrin.h>  // its functions are always inlined: none is left over
+#include <immintrin.h>  // always inlined, so no symbols are left over
 #endif
 
 namespace distrun::tensor::kernels {
@@ -11,13 +11,13 @@ namespace {
 template <class T>
 using Sum = std::conditional_t<is_float<T>, double, std::uint64_t>;
 
-// Lanes that are summed side by side, and how many elements go into them before they are put together: the error grows
-// with the number of blocks, not of elements. Fewer elements than lanes go into four of them.
+// Lanes that are summed side by side, and elements per block before lanes are combined: the error grows with the number
+// of blocks, not of elements. Fewer elements than lanes are summed in four of them.
 constexpr std::int64_t kLanes = 32;
 constexpr std::int64_t kFour = 4;
 constexpr std::int64_t kBlock = 8192;
 
-// Lanes of a vector: as many as the machine has.
+// Lanes per vector, as the machine supports.
 #if defined(__AVX__)
 constexpr std::int64_t kEach = 4;
 #else
@@ -35,13 +35,13 @@ using VectorsOf = Vectors<std::conditional_t<std::is_same_v<T, bool>, std::uint8
 template <class T>
 using Sums = typename VectorsOf<T>::Sums;
 
-// sums[lane] += data[lane], of a vector's lanes.
+// Computes sums[lane] += data[lane] for the lanes of a vector.
 template <class T>
 void add_vector(Sums<T>& sums, const T* data) {
 #if defined(__FMA__)
   if constexpr (std::is_same_v<T, float>) {
-    // What is multiplied by 1 is added as it is. It is the multipliers that have nothing else to do: those that add
-    // also convert, and would take half as long again.
+    // Multiplying by 1 does not change the sum, but uses the idle multipliers: the adders also convert, and would take
+    // half as long again.
     const __m256d elements = _mm256_cvtps_pd(_mm_loadu_ps(data));
     sums = _mm256_fmadd_pd(elements, _mm256_set1_pd(1), sums);
     return;
@@ -61,7 +61,7 @@ void add_vectors(Sums<T> (&sums)[kTogether], const T* data) {
   for (std::int64_t k = 0; k < kTogether; ++k) add_vector<T>(sums[k], data + k * kEach);
 }
 
-// Halves of the lanes on each other.
+// Adds halves of the lanes to each other.
 template <class T, std::int64_t kTogether>
 Sum<T> folded(Sums<T> (&sums)[kTogether]) {
   for (std::int64_t half = kTogether / 2; half > 0; half /= 2) {
@@ -75,7 +75,7 @@ Sum<T> folded(Sums<T> (&sums)[kTogether]) {
   }
 }
 
-// Of fewer than there are lanes.
+// Sums fewer elements than lanes.
 template <class T>
 Sum<T> sum_of_few(const T* data, std::int64_t count) {
   Sums<T> sums[kVectorsOfFour] = {};
@@ -86,7 +86,7 @@ Sum<T> sum_of_few(const T* data, std::int64_t count) {
   return sum;
 }
 
-// Of as many as there are lanes, or more.
+// Sums at least as many elements as lanes.
 template <class T>
 Sum<T> sum_of_block(const T* data, std::int64_t count) {
   Sums<T> sums[kVectors] = {};
@@ -129,17 +129,16 @@ void along_lines_run(const SumBlock& block, void* totals) {
   }
 }
 
-// Adds the first elements of each line, so many vectors of them, to `totals`. Each sum is loaded and stored once for
-// all lines.
+// Adds the first kTogether vectors of each line to `totals`. Each sum is loaded and stored once for all lines.
 template <std::int64_t kTogether, class T>
 void add_first_vectors(const SumBlock& block, Sum<T>* totals) {
-  // Machines foresee long lines, but not pieces of short ones.
+  // Hardware prefetches long lines, but not pieces of short ones.
   constexpr std::int64_t kCacheLine = 64, kAhead = 16, kShort = 4 * kCacheLine;
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T)) * kTogether * kEach;
   const bool is_short = block.line_stride <= kShort;
   Sums<T> sums[kTogether];
   for (std::int64_t k = 0; k < kTogether; ++k) {
-    Sums<T> sum;  // each on its own, or the compiler would keep all of them in memory
+    Sums<T> sum;  // separate variables, or the compiler would keep all in memory
     __builtin_memcpy(&sum, totals + k * kEach, sizeof sum);
     sums[k] = sum;
   }
@@ -157,7 +156,7 @@ void add_first_vectors(const SumBlock& block, Sum<T>* totals) {
   }
 }
 
-// So many vectors together, halves of that where fewer are left, and then single elements.
+// Takes kTogether vectors at a time, then halves of that, then single elements.
 template <std::int64_t kTogether, class T>
 void add_all_vectors(SumBlock block, Sum<T>* totals) {
   constexpr std::int64_t kWide = kTogether * kEach;
@@ -173,8 +172,7 @@ void add_all_vectors(SumBlock block, Sum<T>* totals) {
   }
 }
 
-// Some lines at a time, in their order: as many as memory can bring along side by side, and no less than a few
-// kilobytes.
+// Takes some lines at a time, in order: as many as memory can stream in parallel, and at least a few kilobytes.
 template <class T>
 void add_packed_lines(const SumBlock& block, Sum<T>* totals) {
   constexpr std::int64_t kTogether = 8, kBytes = 16384;
@@ -189,14 +187,14 @@ void add_packed_lines(const SumBlock& block, Sum<T>* totals) {
   }
 }
 
-// Short lines that follow each other, which may be taken as long ones of several.
+// Adjacent short lines, several of which can be treated as one long line.
 template <class T>
 bool are_short(const SumBlock& block) {
   return block.count < kShortLine && block.count % kLanes != 0 && block.lines > 256 &&
          block.line_stride == block.count * block.stride;
 }
 
-// The sums of each of the several are put together in the end.
+// The sums of the combined lines are added up at the end.
 template <class T>
 void add_short_lines(const SumBlock& block, Sum<T>* totals) {
   constexpr std::int64_t kMost = 256;
@@ -230,7 +228,7 @@ void across_lines_run(const SumBlock& block, void* totals) {
   }
 }
 
-// Of what is rounded to T, as if it had been stored.
+// Rounds differences to T, as if they had been stored.
 template <class T>
 void square_differences_run(const void* a, const void* b, std::int64_t count, double* total) {
   constexpr std::int64_t kPart = 1024;

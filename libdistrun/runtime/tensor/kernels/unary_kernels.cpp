@@ -1,4 +1,4 @@
-// Elementwise operators of one tensor.
+// Elementwise operators with one input.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
@@ -56,7 +56,7 @@ struct ClampMin {
   static constexpr bool kIsFor = !std::is_same_v<T, bool>;
   const T least;
   explicit ClampMin(const void* parameter) : least(constant<T>(parameter)) {}
-  T operator()(T a) const { return a < least ? least : a; }  // not a number stays so
+  T operator()(T a) const { return a < least ? least : a; }  // NaN stays NaN
 };
 
 template <class T>

@@ -146,7 +146,7 @@ class ChoiceInput {
   Scalar number_;
 };
 
-// Integers are compared exactly, also with a tensor without dimensions, whose value would wrap in a sum.
+// Integers are compared exactly, also with a tensor without dimensions; in a sum its value would wrap.
 DType dtype_to_compare(const Tensor& a, const Tensor& b) noexcept {
   return is_floating(a.dtype()) || is_floating(b.dtype()) ? result_type(a, b) : promote(a.dtype(), b.dtype());
 }

@@ -66,7 +66,7 @@ template void place_image(const PaddedImage&, std::int64_t, const double*, doubl
 template <class T>
 void turn(const T* matrix, std::int64_t rows, std::int64_t columns, std::int64_t column_stride, T* out,
           std::int64_t out_stride) {
-  // Rows written at a time, so that they stay in the L1 cache; it holds few rows whose distance is a power of 2.
+  // Rows written at a time, so that they stay in the L1 cache; it holds few rows if their distance is a power of 2.
   constexpr std::int64_t kMany = 64, kFew = 8, kApart = 1024;
   constexpr std::int64_t kBytes = sizeof(T);
   const std::int64_t at_a_time = out_stride * kBytes % kApart == 0 ? kFew : kMany;

@@ -21,7 +21,7 @@ constexpr BinaryOp kSub{"sub", Binary::Add}, kSubInPlace{"sub_", Binary::Add};
 constexpr BinaryOp kMul{"mul", Binary::Mul}, kMulInPlace{"mul_", Binary::Mul};
 constexpr BinaryOp kDiv{"div", Binary::Div, true}, kDivInPlace{"div_", Binary::Div, true};
 
-// Computes sums and differences of a tensor with a tensor or number.
+// Checks the factor for sums and differences of a tensor with a tensor or number.
 template <class Other>
 void check_alpha(const char* op, const Tensor& a, const Other& b, const Scalar& alpha) {
   if (alpha != Scalar(1)) [[unlikely]]

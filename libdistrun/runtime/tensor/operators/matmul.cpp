@@ -171,7 +171,7 @@ class ChainOrder {
   std::vector<std::size_t> split_;
 };
 
-// Checks the bias of linear(): it is broadcast to the result, which must keep its sizes.
+// Checks the bias of linear(): it must broadcast to the result without changing the result's sizes.
 void check_bias(const Tensor& bias, const Tensor& x, const Dims& sizes) {
   if (!bias.defined()) return;
   check("linear", x, bias);
@@ -179,8 +179,7 @@ void check_bias(const Tensor& bias, const Tensor& x, const Dims& sizes) {
   refuse("linear", "the bias does not stretch to the result's sizes " + to_string(sizes), {&bias});
 }
 
-constexpr std::size_t kMostFactors =
-    256;  // finding the order takes cubic time and recursion as deep as the number of factors
+constexpr std::size_t kMostFactors = 256;  // finding the order takes cubic time and recursion to that depth
 
 void check_factors(const TensorList& tensors) {
   if (tensors.size() < 2 || tensors.size() > kMostFactors) {
