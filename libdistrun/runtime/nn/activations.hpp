@@ -1,5 +1,5 @@
 #pragma once
-// Functions between layers as modules: they have no parameters.
+// Activation functions as modules without parameters.
 #include <distrun/runtime/nn/module.hpp>
 
 namespace distrun::nn {
@@ -19,7 +19,7 @@ class Sigmoid final : public Module {
   Tensor forward(const Tensor& input) override;
 };
 
-// Each line along `dim` sums up to 1.
+// Each line along `dim` sums to 1.
 class Softmax final : public Module {
  public:
   explicit Softmax(std::int64_t dim) : dim_(dim) {}
@@ -29,7 +29,7 @@ class Softmax final : public Module {
   const std::int64_t dim_;
 };
 
-// The logarithm of it, which stays exact where that is nearly 0.
+// The logarithm of Softmax, which stays exact where the softmax is nearly 0.
 class LogSoftmax final : public Module {
  public:
   explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}
@@ -39,8 +39,8 @@ class LogSoftmax final : public Module {
   const std::int64_t dim_;
 };
 
-// In training each element is 0 with the probability `p`, and the others are 1 / (1 - p) times themselves; else all
-// stay as they are. Drawn from the default generator.
+// In training sets each element to 0 with probability `p` and scales the others by 1 / (1 - p); otherwise returns the
+// input. Uses the default generator.
 class Dropout final : public Module {
  public:
   // Throws Error{InvalidArgument, "ValueError"} unless `p` is in [0, 1].

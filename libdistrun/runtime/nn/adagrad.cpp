@@ -50,7 +50,7 @@ void Adagrad::move_dense(const Tensor& parameter, const Tensor& sum, const Tenso
   tensor::add_(parameter, measured(gradient, sum), -rate);
 }
 
-// Entries of one place must be one before they are squared.
+// Entries of one place must be summed before they are squared.
 void Adagrad::move_sparse(const Tensor& parameter, const Tensor& sum, const Tensor& gradient, double rate) const {
   const Tensor entries = tensor::coalesce(gradient);
   const tensor::SparseParts& parts = tensor::sparse(entries);

@@ -1,5 +1,5 @@
 #pragma once
-// Adagrad: each element steps by its gradient, measured by all of its gradients so far.
+// Adagrad: scales each element's step by all of its gradients so far.
 #include <vector>
 
 #include <distrun/runtime/nn/optimizer.hpp>
@@ -7,17 +7,17 @@
 namespace distrun::nn {
 
 struct AdagradOptions {
-  double learning_rate = 1e-2;  // at first
-  double lr_decay = 0;          // the rate of the nth step is learning_rate / (1 + (n - 1) lr_decay)
+  double learning_rate = 1e-2;  // initial value
+  double lr_decay = 0;          // step n uses learning_rate / (1 + (n - 1) lr_decay)
   double weight_decay = 0;
-  double initial_accumulator_value = 0;  // the sum of squares before the first step
+  double initial_accumulator_value = 0;  // sum of squares before the first step
   double epsilon = 1e-10;
 };
 
-// Sparse gradients move the entries that they have, and the sums of these; with weight decay they are refused.
+// Sparse gradients move only their entries and these entries' sums; with weight decay they throw.
 class Adagrad : public Optimizer {
  public:
-  // Throws Error{InvalidArgument} for options below 0.
+  // Throws Error{InvalidArgument} for negative options.
   explicit Adagrad(TensorList parameters, AdagradOptions options = {});
 
  private:

@@ -50,7 +50,7 @@ void Adam::take(State& state, const Tensor& gradient) const {
   state.most_square_mean = tensor::maximum(state.most_square_mean, state.square_mean);
 }
 
-// The means began as zeros, and are divided by the share that gradients have of them.
+// The means started at zero, so they are divided by the total weight of the gradients in them.
 void Adam::move(std::size_t number, const Tensor& gradient) {
   State& state = states_[number];
   const Tensor& parameter = parameters()[number];

@@ -1,5 +1,5 @@
 #pragma once
-// Adam: steps by the running mean of the gradients, measured by that of their squares.
+// Adam: steps by the running mean of the gradients, scaled by that of their squares.
 #include <array>
 #include <vector>
 
@@ -8,27 +8,26 @@
 namespace distrun::nn {
 
 struct AdamOptions {
-  double learning_rate = 1e-3;              // at first
-  std::array<double, 2> betas{0.9, 0.999};  // what the running means of gradients and of squares keep at each step
+  double learning_rate = 1e-3;              // initial value
+  std::array<double, 2> betas{0.9, 0.999};  // decay of the running means of gradients and of squares, per step
   double epsilon = 1e-8;
   double weight_decay = 0;
-  bool amsgrad = false;  // measured by the largest mean of squares so far
-  // Parameters shrink by a share of their own, learning_rate * weight_decay at each step, and gradients know nothing of
-  // it: that is AdamW.
+  bool amsgrad = false;  // scales by the largest mean of squares so far
+  // AdamW: parameters shrink by learning_rate * weight_decay at each step, and gradients do not include the decay.
   bool decoupled_weight_decay = false;
 };
 
-// Sparse gradients are refused.
+// Sparse gradients throw.
 class Adam : public Optimizer {
  public:
-  // Throws Error{InvalidArgument} for options below 0, and for betas that are not below 1.
+  // Throws Error{InvalidArgument} for negative options, and for betas of 1 or more.
   explicit Adam(TensorList parameters, AdamOptions options = {});
 
  private:
   struct State {
     std::int64_t steps = 0;
-    Tensor mean, square_mean;  // of the gradients; undefined before the first step
-    Tensor most_square_mean;   // with amsgrad
+    Tensor mean, square_mean;  // undefined before the first step
+    Tensor most_square_mean;   // with amsgrad only
   };
 
   void check_sparse() const override;

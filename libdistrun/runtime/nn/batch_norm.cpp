@@ -11,7 +11,7 @@ namespace {
   throw Error(ErrorKind::InvalidArgument, "ValueError", "BatchNorm: " + text);
 }
 
-// A share of what it was, the rest of what is new.
+// Sets running = (1 - share) running + share value.
 void move_towards(const Tensor& running, const Tensor& value, double share) {
   tensor::mul_(running, 1 - share);
   tensor::add_(running, value, share);
@@ -45,7 +45,7 @@ double BatchNorm::check(const Tensor& input) const {
   return static_cast<double>(input.numel()) / static_cast<double>(channels_);
 }
 
-// By any moments: they are used for no element.
+// The moments are arbitrary, since there are no elements.
 Tensor BatchNorm::normalize_nothing(const Tensor& input) const {
   const Tensor any = zeros({channels_}, input.options());
   return batch_norm(input, {any, any}, weight(), bias(), options_.epsilon, {});

@@ -1,9 +1,9 @@
 #pragma once
-// Batch normalisation: each channel of a batch [N, C], [N, C, L] or [N, C, H, W] is brought to mean 0 and variance 1,
-// in training by the batch's own moments, else by running ones. Their buffers are "running_mean", which begins as 0,
-// and "running_var", as 1; a training call moves them by `momentum` towards the batch's, whose variance is divided by n
-// - 1 for that, and counts itself in "num_batches_tracked". An empty batch has an empty result, gives weight and bias
-// gradients of 0, and changes no buffer.
+// Batch normalization: each channel of a batch [N, C], [N, C, L] or [N, C, H, W] is brought to mean 0 and variance 1:
+// in training with the batch's moments, otherwise with running moments. The buffers are "running_mean", initially 0,
+// and "running_var", initially 1. A training call moves them by `momentum` towards the batch's moments, whose variance
+// is divided by n - 1 here, and increments "num_batches_tracked". An empty batch gives an empty result and gradients of
+// 0 for weight and bias, and changes no buffer.
 #include <optional>
 
 #include <distrun/runtime/nn/module.hpp>
@@ -13,15 +13,15 @@ namespace distrun::nn {
 
 struct BatchNormOptions {
   double epsilon = 1e-5;
-  std::optional<double> momentum = 0.1;  // none: the running moments are the average of all batches' so far
-  bool affine = true;                    // has a weight and a bias for each channel
-  bool track_running_stats = true;       // else the batch's moments are used always
+  std::optional<double> momentum = 0.1;  // none: running moments are the average over all batches so far
+  bool affine = true;                    // with a weight and a bias per channel
+  bool track_running_stats = true;       // otherwise the batch's moments are always used
 };
 
 class BatchNorm : public Module {
  public:
   explicit BatchNorm(std::int64_t channels, BatchNormOptions options = {});
-  // Throws Error{InvalidArgument, "ValueError"} for other inputs, and in training for a channel of one element.
+  // Throws Error{InvalidArgument, "ValueError"} for other inputs, and in training for one element per channel.
   Tensor forward(const Tensor& input) override;
 
   const BatchNormOptions& options() const noexcept { return options_; }
@@ -29,16 +29,16 @@ class BatchNorm : public Module {
   Tensor bias() const { return options_.affine ? parameter(1) : Tensor(); }
   Tensor running_mean() const { return options_.track_running_stats ? buffer(0) : Tensor(); }
   Tensor running_var() const { return options_.track_running_stats ? buffer(1) : Tensor(); }
-  // An integer, of no dimensions.
+  // Returns an integer without dimensions.
   Tensor num_batches_tracked() const { return options_.track_running_stats ? buffer(2) : Tensor(); }
 
  protected:
   bool uses_batch() const noexcept { return is_training() || !options_.track_running_stats; }
-  // Elements of each channel.
+  // Returns the number of elements per channel.
   double check(const Tensor& input) const;
-  // Of a batch without an element.
+  // Handles an empty batch.
   Tensor normalize_nothing(const Tensor& input) const;
-  // After the batch is normalised: one that is refused moves nothing.
+  // Called after the batch is normalized, so that a rejected batch changes nothing.
   void move_running(const tensor::Moments& moments, double count) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace distrun::nn {
 namespace {
 
-// Whatever is wrong with the state is said to be so of the file.
+// Adds the file's name to errors about the state.
 template <class Load>
 auto load_state_of(const std::string& path, Load load_state) {
   const NamedTensors state = tensor::load_safetensors(path).tensors;

@@ -1,6 +1,6 @@
 #pragma once
-// What was learned, in files that other programs read, too (tensor/io/safetensors.hpp): those of a module are what
-// people of the field exchange; with those of its optimizer training goes on as if it had never been interrupted.
+// Checkpoints in files that other programs read too (tensor/io/safetensors.hpp): a module's state is the usual exchange
+// format; together with its optimizer's state, training continues as if never interrupted.
 #include <string>
 
 #include <distrun/runtime/nn/module.hpp>
@@ -8,12 +8,12 @@
 
 namespace distrun::nn {
 
-// Writes the state_dict(). As tensor::save_safetensors(): the file is there as a whole or not at all.
+// Writes the state_dict() with tensor::save_safetensors(), which replaces the file atomically.
 void save(const Module& module, const std::string& path, const tensor::Metadata& metadata = {});
 void save(Optimizer& optimizer, const std::string& path, const tensor::Metadata& metadata = {});
 
-// Reads a file and loads it by load_state_dict(), to whatever device the module is on. Throws what these throw; nothing
-// is changed then.
+// Reads a file and loads it with load_state_dict(), to the module's device. Throws what these throw; then nothing is
+// changed.
 StateKeys load(Module& module, const std::string& path, bool strict = true);
 void load(Optimizer& optimizer, const std::string& path);
 

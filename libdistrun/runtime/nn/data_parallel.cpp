@@ -8,7 +8,7 @@
 namespace distrun::nn {
 namespace {
 
-// What ranks compare of a network: each parameter's sizes and dtype.
+// Compared between ranks: each parameter's sizes and dtype.
 struct Shape {
   std::vector<std::int64_t> sizes;
   std::string dtype;
@@ -32,7 +32,7 @@ std::string text_of(const Shape& shape) {
   return device::to_string(sizes) + " of " + shape.dtype;
 }
 
-// Empty: they are alike.
+// Returns an empty text if they are equal.
 std::string difference(const Shapes& first, const Shapes& other, int rank, const NamedTensors& own) {
   const std::string of_rank = "Rank " + std::to_string(rank);
   if (first.size() != other.size()) {
@@ -119,7 +119,7 @@ void DataParallelState::begin_log() {
 void DataParallelState::before_forward() {
   if (!will_average()) return;
   log_["iteration"] = std::to_string(++iteration_);
-  // A round that has not ended is told before anybody waits for this rank's buffers.
+  // Reports an unfinished round before other ranks wait for this rank's buffers.
   average_->refuse_if_unfinished();
   if (options_.broadcast_buffers) broadcast_all(module_->buffers());
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A network that all ranks of a group train together: each has a copy and data of its own, the copies begin alike, and
-// gradients are averaged while a backward pass computes them, so they stay alike.
+// A network that all ranks of a group train together: each rank has a copy and separate data. The copies start equal,
+// and gradients are averaged while a backward pass computes them, so the copies stay equal.
 //
 //   DataParallel net(std::make_shared<Classifier>(), group);
 //   nn::SGD optimizer(net.module().parameters(), {.learning_rate = 0.1});
@@ -10,8 +10,8 @@
 //     optimizer.step();
 //   }
 //
-// The network may take and return whatever its operator() does. Each rank's forward and backward calls are collectives:
-// all ranks make the same ones. Errors that a call ends with are kept for logging_data(), too.
+// The network may take and return anything that its operator() does. Each rank's forward and backward calls are
+// collectives: all ranks must make the same calls. Errors of calls are also kept for logging_data().
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,26 +29,25 @@ namespace distrun::nn {
 
 struct DataParallelOptions {
   BucketSizes buckets{};
-  bool broadcast_buffers = true;        // those of the group's first rank, before each forward call
-  bool find_unused_parameters = false;  // parameters that the outputs do not depend on are not waited for
-  std::optional<Device> device{};       // tensors of inputs are moved there; none: they stay where they are
+  bool broadcast_buffers = true;        // from the group's first rank, before each forward call
+  bool find_unused_parameters = false;  // do not wait for parameters that the outputs do not depend on
+  std::optional<Device> device{};       // inputs' tensors are moved there; none: not moved
   std::string name = "DataParallel";    // for logging_data()
 };
 
-// What it tells of itself, by name: "world_size", "rank", "backend_name", "iteration", "bucket_sizes", "has_error",
-// "error", and the options.
+// Information by name: "world_size", "rank", "backend_name", "iteration", "bucket_sizes", "has_error", "error", and the
+// options.
 using LoggingData = std::map<std::string, std::string>;
 
-// What does not depend on the type of the network. One thread at a time, as the network.
+// The part that does not depend on the network's type. Not thread-safe, like the network.
 class DataParallelState {
  public:
-  // Returns when all ranks have come, with the parameters and buffers of the group's first rank. Throws
-  // Error{InvalidArgument} if no parameter needs a gradient, or if the ranks' networks are not alike: then on all
-  // ranks.
+  // Returns when all ranks have arrived, with the parameters and buffers of the group's first rank. Throws
+  // Error{InvalidArgument} if no parameter needs a gradient, or on all ranks if their networks differ.
   DataParallelState(std::shared_ptr<Module> module, std::shared_ptr<collectives::ProcessGroup> group,
                     DataParallelOptions options);
 
-  // Around a forward call; `outputs` are the tensors in what it returns.
+  // Called before and after a forward call; `outputs` are the tensors in its result.
   void before_forward();
   void after_forward(const TensorList& outputs);
   Tensor on_device(const Tensor& input) const;
@@ -79,7 +78,7 @@ class DataParallel {
                DataParallelOptions options = {})
       : module_(std::move(module)), state_(module_, std::move(group), std::move(options)) {}
 
-  // As the network's own.
+  // Calls the network's operator().
   template <class... Inputs>
   auto operator()(const Inputs&... inputs) {
     try {
@@ -99,8 +98,8 @@ class DataParallel {
   Net& module() const noexcept { return *module_; }
   const LoggingData& logging_data() const noexcept { return state_.logging_data(); }
 
-  // For a scope: gradients of forward calls are added up on each rank, and nobody is waited for; the first backward
-  // pass of a call outside it averages all that has come together.
+  // Stops averaging during a scope: gradients of forward calls accumulate on each rank without waiting. The first
+  // backward pass of a forward call outside of the scope averages all accumulated gradients.
   class NoSync {
    public:
     explicit NoSync(DataParallel& of) noexcept : state_(of.state_), before_(state_.set_averaging(false)) {}

@@ -12,7 +12,7 @@ std::string listed(const char* what, const std::vector<std::string>& names) {
   return text.empty() ? "" : std::string("\n\t") + what + " key(s) in state_dict: " + text + ".";
 }
 
-// Why a tensor can't be copied into another; empty if it can.
+// Returns why a tensor cannot be copied into another; empty if it can.
 std::string misfit(const std::string& name, const Tensor& given, const Tensor& target) {
   if (!given.defined()) return name + ": the tensor in the state is undefined.";
   if (given.is_sparse()) return name + ": the tensor in the state is sparse; load its to_dense().";

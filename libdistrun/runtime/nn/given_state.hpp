@@ -1,6 +1,6 @@
 #pragma once
-// A state that is to be loaded, looked through before anything is changed: what is there, what is missing, what does
-// not fit and what nobody knows. All of it is told at once.
+// A state to be loaded, checked before anything is changed. Collects all missing, misfitting and unexpected names and
+// reports them together.
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,27 +10,27 @@
 
 namespace distrun::nn {
 
-// What a state lacks, and what it has too much.
+// Names that a state lacks, and names that are not expected.
 struct StateKeys {
   std::vector<std::string> missing, unexpected;
 };
 
 class GivenState {
  public:
-  // The state lives on.
+  // `state` must outlive this object.
   explicit GivenState(const NamedTensors& state);
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
-  // The tensor of that name, which is expected from now on. Null, and missing, if there is none.
+  // Marks the name as expected and returns its tensor; null, and noted as missing, if it is absent.
   const Tensor* take(const std::string& name);
-  // The same for what is copied into `target`. Null also for what does not go into it: that is a fault.
+  // The same for a tensor to be copied into `target`. Also null if it does not fit, which is noted as a fault.
   const Tensor* take_for(const std::string& name, const Tensor& target);
   void add_fault(std::string text) { faults_.push_back(std::move(text)); }
 
-  // In the order in which they were asked for, and in that of the state.
+  // Returns missing names in the order of take(), and unexpected ones in the order of the state.
   StateKeys keys() const;
-  // Throws Error{InvalidArgument} with all that is wrong; names that are missing or unexpected are so if `strict`.
-  // `owner` is what the state was to be loaded into.
+  // Throws Error{InvalidArgument} with all faults; missing and unexpected names are faults if `strict`. `owner` names
+  // the object that the state is loaded into.
   void check(const std::string& owner, bool strict) const;
 
  private:

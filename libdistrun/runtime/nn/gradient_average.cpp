@@ -18,7 +18,7 @@ namespace {
 using autograd::Node;
 using autograd::Ref;
 
-// All nodes that a backward pass from there would come to.
+// Returns all nodes that a backward pass from the outputs would reach.
 std::unordered_set<const Node*> reached_from(const TensorList& outputs) {
   std::unordered_set<const Node*> reached;
   std::vector<const Node*> open;
@@ -201,7 +201,7 @@ void GradientAverage::send_uses() {
 }
 
 void GradientAverage::end_round() {
-  state_ = State::Idle;  // whatever comes of it: a collective that fails ends its group
+  state_ = State::Idle;  // also if a wait fails: a failed collective ends its group
   for (const collectives::Work& work : works_) work.wait();
   works_.clear();
   std::vector<std::uint8_t> uses(slots_.size(), 1);

@@ -1,15 +1,15 @@
 #pragma once
-// Averages the gradients of some parameters over the ranks of a group, while a backward pass goes on. It knows nothing
-// of modules: data_parallel.hpp does.
+// Averages gradients over the ranks of a group during a backward pass. Independent of modules: data_parallel.hpp
+// connects them.
 //
-//   idle        gradients are left alone: before the first prepare(), and once a pass is over
-//   prepared    the next gradients are to be averaged; the first one begins the round
-//   in a round  each gradient that is there goes into its bucket; a bucket that is full is reduced, in the order of the
-//               buckets, which is the same on all ranks, beside the pass. When the pass ends, all buckets are waited
-//               for and the averages written into grad(): idle. A round may need several passes, as for two losses; who
-//               prepares the next one before it has ended is told which parameters have no gradient.
+//   idle        gradients are ignored: before the first prepare(), and after a round
+//   prepared    the next gradients will be averaged; the first one begins the round
+//   in a round  each computed gradient goes into its bucket; a full bucket is reduced during the pass, in the order
+//               of the buckets, which is the same on all ranks. At the end of the pass, waits for all buckets and
+//               writes the averages into grad(): idle. A round may take several passes, as for two losses; a prepare()
+//               before its end throws and lists the parameters without a gradient.
 //
-// Hooks run on whatever thread a pass runs on, and a lock is held while they work; the group's calls are asynchronous.
+// Hooks run on the pass's thread, and hold a lock while they work; the group's calls are asynchronous.
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,23 +25,23 @@ namespace distrun::nn {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// Of one rank; each rank of the group makes one, for parameters that are alike.
+// One rank's part; each rank of the group creates one, for equal parameters.
 class GradientAverage : public std::enable_shared_from_this<GradientAverage> {
  public:
-  // Leaves that need gradients. The group is called in the order of the passes; nobody else may call it meanwhile, if
-  // the ranks' orders could differ.
+  // `parameters` are leaves that need gradients. The group is called in the order of the passes; it must not be used
+  // otherwise meanwhile if the ranks' orders could differ.
   GradientAverage(std::shared_ptr<collectives::ProcessGroup> group, NamedTensors parameters, const BucketSizes& sizes,
                   bool find_unused);
   ~GradientAverage();
   GradientAverage(const GradientAverage&) = delete;
   GradientAverage& operator=(const GradientAverage&) = delete;
 
-  // Once, by who holds it.
+  // Call once, when a std::shared_ptr owns this object.
   void attach();
-  // The loss will be made of `outputs`; with `find_unused`, parameters that those do not depend on count as there, with
-  // zeros, and one that no rank uses keeps the gradient that it has. Throws what refuse_if_unfinished() throws.
+  // Announces a loss computed from `outputs`. With `find_unused`, parameters that the outputs do not depend on
+  // contribute zeros, and a parameter that no rank uses keeps its gradient. Throws what refuse_if_unfinished() throws.
   void prepare(const TensorList& outputs);
-  // Throws Error{Failed, "RuntimeError"} if a round has not ended, with what is missing.
+  // Throws Error{Failed, "RuntimeError"} with the missing gradients if a round has not ended.
   void refuse_if_unfinished() const;
 
   std::vector<std::size_t> bucket_bytes() const;
@@ -51,15 +51,15 @@ class GradientAverage : public std::enable_shared_from_this<GradientAverage> {
   struct Slot {
     std::size_t bucket = 0, place = 0;
     bool is_there = false;
-    bool is_unused = false;  // by this rank
+    bool is_unused = false;  // on this rank
   };
 
-  void take(std::size_t number);  // a gradient is there
+  void take(std::size_t number);  // a gradient was computed
   void warn_if_unfinished() const;
-  // With mutex_ held:
+  // Called with mutex_ held:
   void refuse_if_in_round() const;
   void begin_round();
-  void put(std::size_t number);  // into its bucket
+  void put(std::size_t number);  // copies it into its bucket
   void send_full_buckets();
   void send_uses();
   void find_unused_by(const TensorList& outputs);
@@ -74,14 +74,14 @@ class GradientAverage : public std::enable_shared_from_this<GradientAverage> {
   std::vector<autograd::Ref<autograd::Node>> accumulators_;  // by parameter
   std::vector<autograd::HookId> hooks_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the following members
   State state_ = State::Idle;
   std::vector<GradientBucket> buckets_;
-  std::vector<std::size_t> missing_;  // gradients of each bucket that are not there yet
+  std::vector<std::size_t> missing_;  // number of missing gradients per bucket
   std::vector<Slot> slots_;           // by parameter
   std::vector<collectives::Work> works_;
-  std::vector<std::shared_ptr<device::Event>> written_;  // places of GPUs' buckets that are not under way yet
-  Tensor uses_;                                          // by parameter: 1 if a rank uses it
+  std::vector<std::shared_ptr<device::Event>> written_;  // events of writes to GPU buckets that are not in flight yet
+  Tensor uses_;                                          // by parameter: 1 if any rank uses it
 };
 
 }  // namespace distrun::nn

@@ -16,7 +16,7 @@ std::size_t bytes_of(const Tensor& tensor) {
 
 using Numbers = std::vector<std::size_t>;
 
-// In the order in which their first parameters come.
+// Returns groups in the order of their first parameters.
 std::vector<Numbers> distribute(const TensorList& parameters, const BucketSizes& sizes) {
   struct Open {
     Numbers numbers;

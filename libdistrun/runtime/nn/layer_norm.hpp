@@ -1,19 +1,19 @@
 #pragma once
-// Layer normalisation: each sample is brought to mean 0 and variance 1 by itself, over the last dimensions. It does the
-// same in training and afterwards.
+// Layer normalization: each sample is brought to mean 0 and variance 1 over its last dimensions, both in training and
+// afterwards.
 #include <distrun/runtime/nn/module.hpp>
 
 namespace distrun::nn {
 
 struct LayerNormOptions {
   double epsilon = 1e-5;
-  bool affine = true;  // has a weight and a bias for each element of a sample
+  bool affine = true;  // with a weight and a bias per element of a sample
 };
 
 class LayerNorm final : public Module {
  public:
-  // `sizes` are those of the last dimensions. Throws Error{InvalidArgument, "ValueError"} for none, for sizes below 1,
-  // and unless epsilon is above 0.
+  // `sizes` are those of the last dimensions. Throws Error{InvalidArgument, "ValueError"} if empty, for sizes below 1,
+  // and unless epsilon is positive.
   explicit LayerNorm(const Dims& sizes, LayerNormOptions options = {});
   Tensor forward(const Tensor& input) override;
 

@@ -64,7 +64,7 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width) {
   add_parameter("weight", randn({rows, width}));
 }
 
-// Bags of one index each.
+// Uses bags with one index each.
 Tensor Embedding::forward(const Tensor& input) {
   tensor::check_defined("Embedding", {&input});
   const Tensor bags = arange(input.numel(), input.device());

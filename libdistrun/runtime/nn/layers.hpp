@@ -1,6 +1,6 @@
 #pragma once
-// Modules with weights, and those that bring others' results into shape and order. Weights begin as people of the field
-// expect: uniform within 1 / sqrt(inputs), those of tables normal; numbers are drawn from the default generator.
+// Modules with weights, and modules that change shapes and order. Initial weights are the usual ones: uniform within 1
+// / sqrt(inputs), and normal for tables; they are drawn from the default generator.
 #include <distrun/runtime/autograd/operators/embedding.hpp>
 #include <distrun/runtime/autograd/operators/images.hpp>
 #include <distrun/runtime/nn/activations.hpp>
@@ -8,7 +8,7 @@
 
 namespace distrun::nn {
 
-// x weight^T + bias.
+// Computes x weight^T + bias.
 class Linear final : public Module {
  public:
   Linear(std::int64_t inputs, std::int64_t outputs, bool with_bias = true);
@@ -22,7 +22,7 @@ class Linear final : public Module {
 
 class Conv2d final : public Module {
  public:
-  // A square window of that many pixels.
+  // The window is a square with sides of `window` pixels.
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, std::int64_t window, std::int64_t stride = 1,
          std::int64_t padding = 0, bool with_bias = true);
   Tensor forward(const Tensor& input) override;
@@ -36,7 +36,7 @@ class Conv2d final : public Module {
 
 class MaxPool2d final : public Module {
  public:
-  explicit MaxPool2d(std::int64_t window, std::int64_t stride = 0);  // 0: the window's
+  explicit MaxPool2d(std::int64_t window, std::int64_t stride = 0);  // 0: same as the window
   Tensor forward(const Tensor& input) override;
 
  private:
@@ -52,14 +52,14 @@ class Flatten final : public Module {
   const std::int64_t first_, last_;
 };
 
-// One after the other; their names are their numbers.
+// Runs modules one after the other; their names are their numbers.
 class Sequential final : public Module {
  public:
   explicit Sequential(const std::vector<std::shared_ptr<Module>>& layers);
   Tensor forward(const Tensor& input) override;
 };
 
-// A table of rows; an index stands for its row: [...] becomes [..., width].
+// A table of rows; each index is replaced by its row: [...] becomes [..., width].
 class Embedding final : public Module {
  public:
   Embedding(std::int64_t rows, std::int64_t width);
@@ -69,16 +69,16 @@ class Embedding final : public Module {
 
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::Mean;
-  bool sparse = false;  // the table's gradient
+  bool sparse = false;  // the table's gradient is sparse
 };
 
-// A table of rows; bags of them are added up.
+// A table of rows; sums them by bags.
 class EmbeddingBag final : public Module {
  public:
   using Options = EmbeddingBagOptions;
 
   EmbeddingBag(std::int64_t rows, std::int64_t width, Options options = {});
-  // Indices [bags, n]: bags of one size.
+  // Indices [bags, n]: n per bag.
   Tensor forward(const Tensor& input) override;
   Tensor forward(const Tensor& indices, const Tensor& offsets, const Tensor& factors = {});
   const Tensor& weight() const noexcept { return parameter(0); }

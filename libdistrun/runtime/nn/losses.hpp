@@ -1,19 +1,18 @@
 #pragma once
-// How far results are from what they should be, as objects that keep their options. What is computed, and of what
-// shapes: runtime/autograd/operators/losses.hpp.
+// Losses as objects that hold their options. runtime/autograd/operators/losses.hpp documents computations and shapes.
 #include <utility>
 
 #include <distrun/runtime/autograd/operators/losses.hpp>
 
 namespace distrun::nn {
 
-// The mean of the squares of the differences.
+// The mean squared difference.
 class MSELoss {
  public:
   Tensor operator()(const Tensor& input, const Tensor& target) const;
 };
 
-// Of any numbers for each class, and the class that it should be.
+// Takes any numbers per class, and the target class.
 class CrossEntropyLoss {
  public:
   explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : options_(std::move(options)) {}
@@ -23,7 +22,7 @@ class CrossEntropyLoss {
   const CrossEntropyOptions options_;
 };
 
-// The same of logarithms of probabilities, as LogSoftmax makes them.
+// The same for logarithms of probabilities, as from LogSoftmax.
 class NLLLoss {
  public:
   explicit NLLLoss(NllLossOptions options = {}) : options_(std::move(options)) {}

@@ -16,7 +16,7 @@ void add_with_prefix(NamedTensors& all, const std::string& prefix, NamedTensors 
   for (auto& [name, tensor] : of_part) all.emplace_back(prefix + "." + name, std::move(tensor));
 }
 
-// Each tensor once, by the first of its names.
+// Keeps each tensor once, under its first name.
 NamedTensors each_once(NamedTensors named) {
   std::unordered_set<const tensor::TensorImpl*> seen;
   std::erase_if(named, [&seen](const auto& each) { return !seen.insert(each.second.impl()).second; });
@@ -34,7 +34,7 @@ void check_given(bool is_given, const char* what, const std::string& name) {
     throw Error(ErrorKind::InvalidArgument, "a module's " + std::string(what) + " \"" + name + "\" is none");
 }
 
-// Itself if it is there already.
+// Returns the tensor itself if it is on that device.
 Tensor leaf_on(Device device, const Tensor& tensor) {
   if (tensor.device() == device) return tensor;
   const Tensor leaf = set_requires_grad(detach(distrun::to(detach(tensor), device)), requires_grad(tensor));
@@ -119,7 +119,7 @@ void Module::zero_grad() {
   for (const Tensor& tensor : parameters()) set_grad(tensor, Tensor());
 }
 
-// The names of states are put together of these.
+// State names are composed of these.
 void Module::check_name(const std::string& name) const {
   const auto has = [&name](const auto& named) {
     return std::any_of(named.begin(), named.end(), [&name](const auto& each) { return each.first == name; });

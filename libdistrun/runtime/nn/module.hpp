@@ -1,6 +1,6 @@
 #pragma once
-// Networks from parts. A Module has parameters and parts of its own, in the order in which they were added; forward()
-// is what it computes. Modules are resources, held by std::shared_ptr; a rank may own one and others call it.
+// Networks composed of modules. A Module has parameters and submodules ("parts"), in the order of their addition;
+// forward() computes its result. Modules are resources, held by std::shared_ptr; a rank may own one and others call it.
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -13,44 +13,42 @@
 
 namespace distrun::nn {
 
-// Not thread-safe while it is built, moved to a device or switched; threads may call forward() at the same time.
+// Not thread-safe while it is built, moved to a device or switched; threads may call forward() concurrently.
 class Module {
  public:
   virtual ~Module() = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // Throws Error{Unimplemented, "NotImplementedError"} where a module takes or returns something else than one tensor:
-  // its own operator() does.
+  // Throws Error{Unimplemented, "NotImplementedError"} in a module that does not map one tensor to one tensor; such a
+  // module has its own operator().
   virtual Tensor forward(const Tensor& input);
   Tensor operator()(const Tensor& input) { return forward(input); }
 
-  // Its own, then those of its parts. One that has several names, as that of a layer that stands twice in a network,
-  // comes once, by the first of them.
+  // Returns the module's parameters, then those of its parts. A parameter with several names, such as that of a layer
+  // used twice, appears once, under its first name.
   TensorList parameters() const;
-  // Those of them that need a gradient, for optimisers.
+  // Returns the parameters that need a gradient, for optimizers.
   TensorList trained_parameters() const;
-  // "weight", "0.bias": with the names of the parts on the way.
+  // Returns names such as "weight" and "0.bias", which include the names of the parts on the path.
   NamedTensors named_parameters() const;
-  // Tensors that belong to it and are no parameters, as running means: in the same order, with the same names, each
-  // once.
+  // Returns tensors of the module that are not parameters, such as running means: in the same order and with the same
+  // names, each once.
   TensorList buffers() const;
   NamedTensors named_buffers() const;
 
-  // Parameters and buffers, those of a part behind each other, by all their names. The tensors share their elements
-  // with those of the module, and belong to no graph: whoever wants to keep what they are now clones them, or saves
-  // them.
+  // Returns parameters and buffers, part by part, under all their names. The tensors share their elements with the
+  // module's and are not in a graph: to keep their current values, clone or save them.
   NamedTensors state_dict() const;
-  // Copies the tensors into those of the same names, on whatever device, in their dtype, and records nothing: they stay
-  // the same tensors, for optimizers as well. Throws Error{InvalidArgument} with all that is wrong, before anything is
-  // changed: sizes that differ, and if `strict` names that are missing or that the module has not. Else these are what
-  // is returned.
+  // Copies the tensors into those of the same names, from any device, converted to their dtypes, without recording:
+  // they stay the same tensors, also for optimizers. Before changing anything, throws Error{InvalidArgument} with all
+  // faults: sizes that differ, and if `strict` missing and unexpected names. If not strict, returns these names.
   StateKeys load_state_dict(const NamedTensors& state, bool strict = true);
 
-  // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards, and one of
-  // before refuses to step. Buffers are replaced, too. What is one tensor stays one.
+  // Replaces each parameter by a leaf on the device, with its gradient: create optimizers afterwards, since older ones
+  // will throw when they step. Buffers are replaced too. Shared tensors stay shared.
   void to(Device device);
-  // Of it and its parts, for those that work differently while training. New modules are training.
+  // Switches the module and its parts for those that work differently in training. New modules are in training mode.
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const noexcept { return is_training_; }
@@ -59,11 +57,10 @@ class Module {
 
  protected:
   Module() = default;
-  // These in constructors. They throw Error{InvalidArgument} for an undefined tensor, a part that is null, and a name
-  // that is empty, has a dot, or is taken.
+  // Called by constructors. Throw Error{InvalidArgument} for an undefined tensor, a null part, and a name that is
+  // empty, has a dot, or is taken.
   //
-  // Returns its number: to() puts another tensor in its place.
-  // Of any dtype if no gradient is needed.
+  // Return the tensor's number, since to() replaces the tensor. Any dtype is allowed if no gradient is needed.
   std::size_t add_parameter(std::string name, Tensor value, bool needs_gradient = true);
   const Tensor& parameter(std::size_t number) const noexcept { return parameters_[number].second; }
   // The same for buffers.
@@ -74,7 +71,7 @@ class Module {
 
  private:
   void check_name(const std::string& name) const;
-  // By what a tensor was: that, which lives on so that its place is no other's, and what it is now.
+  // Maps an old tensor to itself, which keeps its address from being reused, and to its replacement.
   using Moves = std::unordered_map<const tensor::TensorImpl*, std::pair<Tensor, Tensor>>;
   void move_to(Device device, Moves& moved);
 

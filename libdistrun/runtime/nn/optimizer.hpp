@@ -1,7 +1,7 @@
 #pragma once
-// What all optimizers share: the parameters, and a step that moves them by their gradients. Gradients are arguments, so
-// that those of distributed autograd, which no grad() has, serve as well. Rules, defaults and texts of errors are those
-// of torch.optim.
+// Base of all optimizers: the parameters, and a step that moves them by their gradients. Gradients are arguments, so
+// that those of distributed autograd, which are not in grad(), work too. Rules, defaults and error texts are those of
+// torch.optim.
 #include <atomic>
 #include <mutex>
 #include <variant>
@@ -12,12 +12,11 @@
 
 namespace distrun::nn {
 
-// Any thread: steps come one after the other. They compute with plain operators, so no hook runs while the lock is
-// held. On a GPU they are put on the current stream; whoever steps on several orders these, as for the parameters
-// themselves.
+// Any thread: steps are serialized. They use plain operators, so no hook runs while the lock is held. GPU work goes to
+// the current stream; a caller that steps on several streams must order them, as for the parameters themselves.
 class Optimizer {
  public:
-  // What is kept of one parameter, by its name in state_dict(). Before the first step tensors are undefined.
+  // A part of one parameter's state, with its name in state_dict(). Tensors are undefined before the first step.
   struct StateField {
     const char* name;
     std::variant<Tensor*, std::int64_t*> value;
@@ -28,45 +27,44 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Moves each parameter in place by its gradient, one for each parameter; where it is undefined, the parameter and its
-  // state stay. Nothing is recorded, and grad() not looked at. Throws Error{InvalidArgument}, before anything is moved,
-  // for another number of gradients, for those that have not the sizes, dtype and device of the parameter, for
-  // sparse ones that the optimizer or its options can't do with, and for a parameter in whose place Module::to() has
-  // put another one since.
+  // Moves each parameter in place by its gradient; where the gradient is undefined, the parameter and its state stay.
+  // Records nothing, and ignores grad(). Before moving anything, throws Error{InvalidArgument} for a wrong number of
+  // gradients, wrong sizes, dtype or device, a sparse gradient that the optimizer or its options do not support, and a
+  // parameter that Module::to() has replaced.
   void step(const TensorList& gradients);
-  // By grad() of each.
+  // Uses grad() of each parameter.
   void step();
   void zero_grad();
 
   const TensorList& parameters() const noexcept { return parameters_; }
 
   double learning_rate() const noexcept { return learning_rate_.load(std::memory_order_relaxed); }
-  // For the steps to come. Throws Error{InvalidArgument, "ValueError"} for one below 0.
+  // Sets the rate for the following steps. Throws Error{InvalidArgument, "ValueError"} for a negative rate.
   void set_learning_rate(double rate);
 
-  // What it needs to go on: "learning_rate", and of each parameter that it has moved what it keeps, behind the number:
-  // "0.momentum_buffer", "1.exp_avg", "1.step". The tensors are its own, which steps change: whoever wants to keep what
-  // they are now clones them, or saves them.
+  // Returns the state needed to continue: "learning_rate", and the state of each parameter moved so far, by its number:
+  // "0.momentum_buffer", "1.exp_avg", "1.step". The tensors are the optimizer's, and steps change them: to keep their
+  // current values, clone or save them.
   NamedTensors state_dict();
-  // Copies that, to the devices of the parameters. With the same parameters and options, steps are to the bit those
-  // that would have come. Throws Error{InvalidArgument} with all that is wrong, before anything is changed: what is
-  // missing, what it does not know, as the state of another kind of optimizer, and sizes that differ.
+  // Copies the state to the parameters' devices. With the same parameters and options, the following steps are bitwise
+  // identical. Before changing anything, throws Error{InvalidArgument} with all faults: missing and unknown names, as
+  // in the state of another kind of optimizer, and sizes that differ.
   void load_state_dict(const NamedTensors& state);
 
  protected:
-  // `name` stands in errors and lives on. Throws Error{InvalidArgument} unless parameters are leaves that require a
-  // gradient, each given once, and for a learning rate below 0.
+  // `name` is used in errors and not copied. Throws Error{InvalidArgument} unless parameters are leaves that require a
+  // gradient, each given once, and for a negative learning rate.
   Optimizer(const char* name, TensorList parameters, double learning_rate);
 
   // Throws Error{InvalidArgument, "ValueError"}, "Invalid learning rate: -1", unless `is_valid`.
   static void check_option(bool is_valid, const char* option, double value);
 
  private:
-  // Throws Error{InvalidArgument} for a sparse gradient that can't be used. Any thread.
+  // Throws Error{InvalidArgument} if sparse gradients are not supported. Any thread.
   virtual void check_sparse() const = 0;
-  // One at a time; the gradient is defined and fits.
+  // Called for one parameter at a time; the gradient is defined and fits.
   virtual void move(std::size_t number, const Tensor& gradient) = 0;
-  // With `stepping_` held.
+  // Called with `stepping_` held.
   virtual StateFields state_of(std::size_t number) = 0;
 
   void check(const TensorList& gradients) const;
@@ -75,13 +73,13 @@ class Optimizer {
   const char* const name_;
   const TensorList parameters_;
   std::atomic<double> learning_rate_;  // changed with `stepping_` held
-  std::mutex stepping_;                // held by a step; guards parameters' elements and the state of derived classes
+  std::mutex stepping_;                // held by a step; guards parameters' elements and derived classes' state
 };
 
-// A gradient with the parameter's share of L2 decay; itself without.
+// Adds L2 decay to the gradient; returns the gradient itself if the decay is 0.
 Tensor decayed(const Tensor& gradient, const Tensor& parameter, double weight_decay);
 
-// State that a step uses: its memory is not given to others before the current stream is through with it.
+// Keeps the memory of a step's state from being reused before the current stream is done with it.
 void use_on_current_stream(const Tensor& state);
 
 }  // namespace distrun::nn

@@ -1,4 +1,4 @@
-// What an optimizer keeps of its parameters, by name.
+// Saves and loads the state of optimizers by name.
 #include <algorithm>
 #include <optional>
 
@@ -35,14 +35,15 @@ bool is_used(const StateFields& fields) {
   });
 }
 
-// Of elements that are its own, beside the parameter.
+// Returns a copy with separate elements, on the parameter's device.
 Tensor copied_beside(const Tensor& parameter, const Tensor& given) {
   const Tensor copy = tensor::empty(parameter.sizes(), parameter.options());
   tensor::copy_(copy, given);
   return copy;
 }
 
-// The one number of that name, from 0 on. None if it is missing, or something else, which is a fault.
+// Returns the number of that name, which must not be negative. Returns nothing if it is missing, or not a number, which
+// is a fault.
 template <class T>
 std::optional<T> take_number(GivenState& given, const std::string& name) {
   const Tensor* const tensor = given.take(name);
@@ -57,14 +58,14 @@ std::optional<T> take_number(GivenState& given, const std::string& name) {
   return std::nullopt;
 }
 
-// A field, and what is to be in it.
+// A field and its new value.
 struct Load {
   StateField field;
   Tensor copy{};
   std::int64_t number = 0;
 };
 
-// Of one parameter, of which a state has all or nothing.
+// Reads the fields of one parameter; a state has all of them or none.
 void take_fields(GivenState& given, std::size_t number, const Tensor& parameter, const StateFields& fields,
                  std::vector<Load>& loads) {
   const bool is_there = std::any_of(fields.begin(), fields.end(),

@@ -1,14 +1,13 @@
 #pragma once
-// Values like others, with other tensors: what goes into a network is moved to its device, whatever it is made of.
-// Tensors are looked for in containers, pairs, tuples, optionals and variants of the standard library, and in structs
-// that name their fields:
+// Rebuilds values with replaced tensors, so that any input of a network can be moved to its device. Finds tensors in
+// containers, pairs, tuples, optionals and variants of the standard library, and in structs that name their fields:
 //
 //   struct Batch {
 //     Tensor a, b;
 //   };
 //   DISTRUN_FIELDS(Batch, m.a, m.b)
 //
-// Any other value stays as it is.
+// Any other value is left unchanged.
 #include <functional>
 #include <map>
 #include <optional>
@@ -32,8 +31,7 @@ concept NamesFields = std::is_class_v<T> && requires(Rebuild& rebuild, T& value)
   fields(rebuild, value);
 };
 
-// Calls `map` for each defined tensor in a value, in the order in which they stand, and puts in its place what it
-// returns.
+// Calls `map` for each defined tensor in a value, in order, and replaces the tensor by the result.
 struct Rebuild {
   const TensorMap& map;
 
@@ -74,7 +72,7 @@ struct Rebuild {
     if constexpr (NamesFields<T>) fields(*this, value);
   }
 
-  // What a struct's fields are named to.
+  // The target of a struct's DISTRUN_FIELDS.
   template <class... Fields>
   void operator()(Fields&... values) const {
     (one(values), ...);

@@ -41,7 +41,7 @@ Tensor SGD::direction(std::size_t number, const Tensor& gradient) {
     tensor::mul_(velocity, options_.momentum);
     tensor::add_(velocity, gradient, 1 - options_.dampening);
   } else {
-    velocity = tensor::clone(gradient);  // not dampened
+    velocity = tensor::clone(gradient);  // without dampening
   }
   return options_.nesterov ? tensor::add(gradient, velocity, options_.momentum) : velocity;
 }

@@ -1,21 +1,21 @@
 #pragma once
-// Stochastic gradient descent, the optimiser of the suites and examples.
+// Stochastic gradient descent, the optimizer of the suites and examples.
 #include <distrun/runtime/nn/optimizer.hpp>
 
 namespace distrun::nn {
 
 struct SGDOptions {
-  double learning_rate = 1e-3;  // at first
+  double learning_rate = 1e-3;  // initial value
   double momentum = 0;
-  double dampening = 0;  // of what a gradient adds to the momentum
+  double dampening = 0;  // of a gradient's contribution to the momentum
   double weight_decay = 0;
   bool nesterov = false;
 };
 
-// Sparse gradients move the rows that they have, without momentum; with weight decay they are refused.
+// Sparse gradients move only their rows, without momentum; with weight decay they throw.
 class SGD : public Optimizer {
  public:
-  // Throws Error{InvalidArgument} for options below 0, and for nesterov without momentum or with dampening.
+  // Throws Error{InvalidArgument} for negative options, and for nesterov without momentum or with dampening.
   SGD(TensorList parameters, SGDOptions options);
 
  private:
@@ -25,7 +25,7 @@ class SGD : public Optimizer {
   Tensor direction(std::size_t number, const Tensor& gradient);
 
   const SGDOptions options_;
-  TensorList velocities_;  // with momentum; undefined before the first step
+  TensorList velocities_;  // with momentum only; undefined before the first step
 };
 
 }  // namespace distrun::nn

@@ -14,11 +14,11 @@ namespace distrun::nn {
 namespace {
 
 struct OfAllRanks {
-  tensor::Moments moments;  // undefined if there is no element
+  tensor::Moments moments;  // undefined without elements
   double count = 0;
 };
 
-// A row of double: the moments of each channel, and the number of its elements.
+// A row of doubles: the moments of each channel, and the number of elements.
 Tensor row_of(const Tensor& input, double count) {
   const Tensor last = tensor::full({1}, count, {tensor::DType::F64, input.device()});
   const std::int64_t channels = input.size(1);
@@ -27,7 +27,7 @@ Tensor row_of(const Tensor& input, double count) {
   return tensor::cat({tensor::to(own.mean, tensor::DType::F64), tensor::to(own.variance, tensor::DType::F64), last});
 }
 
-// Each rank's variance is about its own mean: what that is off from the common one comes in addition.
+// Each rank's variance is relative to its own mean, so the mean's squared distance from the common mean is added.
 OfAllRanks moments_of_all(collectives::ProcessGroup& group, const Tensor& input, double count) {
   const std::int64_t channels = input.size(1);
   const Tensor own = row_of(input, count);

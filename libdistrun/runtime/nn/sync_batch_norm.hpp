@@ -1,9 +1,9 @@
 #pragma once
-// Batch normalisation over the batches of all ranks of a group, as if they were one: whose sizes may differ, and may be
-// 0. In training each call, and each backward pass over it, is a collective of the group, but for the backward pass
-// where the batches of all ranks are empty. Otherwise, and in a group of one rank, it is a BatchNorm.
+// Batch normalization over the batches of all ranks of a group, as if they were one batch; their sizes may differ, or
+// be 0. In training each call and its backward pass are collectives of the group, except for the backward pass if all
+// batches are empty. Otherwise, and in a group of one rank, it is a BatchNorm.
 //
-// The gradients of weight and bias are each rank's share; DataParallel averages them with the others.
+// Gradients of weight and bias are each rank's share; DataParallel averages them with the others.
 #include <memory>
 
 #include <distrun/runtime/collectives/process_group.hpp>
