@@ -17,14 +17,14 @@
 namespace distrun::symbols {
 namespace {
 
-// One return address, which a function may have for those, too, that were inlined into it.
+// A return address, with the calls that were inlined there.
 struct Call {
   LoadedFile file;
   std::uint64_t address = 0;  // in the file
   NamedPlace place;
 };
 
-// What is known of a place; all empty: nothing.
+// The known data of a place; empty if unknown.
 struct Caller {
   base::Location location;
   std::string text;
@@ -32,7 +32,7 @@ struct Caller {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Whose code does nothing of its own accord. A sanitizer's is in between where it stands for a function of C's.
+// Libraries that only run code on behalf of their callers. A sanitizer's is included because it wraps C functions.
 bool is_of_system(const LoadedFile& file) {
   constexpr std::string_view kLibraries[] = {"libc.so",     "libstdc++.so", "libc++.so",   "libc++abi.so",
                                              "libgcc_s.so", "libm.so",      "libpthread.", "ld-linux",
@@ -42,19 +42,20 @@ bool is_of_system(const LoadedFile& file) {
                      [name](std::string_view each) { return name.starts_with(each); });
 }
 
-// Headers of C++'s library and of distrun are compiled into whoever uses them.
+// Headers of the C++ library and of distrun are compiled into the code that includes them.
 bool is_users(const SourceLine& source) {
   constexpr std::string_view kOthers[] = {"/libdistrun/", "/include/distrun/", "/include/c++/", "/c++/v1/"};
   const auto is_in = [&source](std::string_view folder) { return source.file.find(folder) != std::string::npos; };
   return !source.file.empty() && std::none_of(std::begin(kOthers), std::end(kOthers), is_in);
 }
-// Without lines: a function of C++'s that was made for the user's may be all that is left of that.
+// Used without line information. `or_of_library` also accepts C++ library functions: such an instantiation may be the
+// only trace of the user's code.
 bool is_users_function(const std::string& function, bool or_of_library) {
   const bool is_of_distrun = function.starts_with("distrun::") || function.starts_with("distrun_");
   return !is_of_distrun && (or_of_library || !function.starts_with("std::"));
 }
 
-// Never freed: locations point there.
+// Never freed, since locations point to it.
 const char* kept(const std::string& file) {
   static auto* const names = new std::map<std::string, bool>;  // guarded by the lock of Callers
   return names->try_emplace(file).first->first.c_str();
@@ -70,7 +71,7 @@ std::string name_of(const LoadedFile& file) {
   return file.path == kProgram ? "the program" : std::string(base_name(file.path));
 }
 
-// Of those that were inlined there, too; innermost first.
+// Includes the calls that were inlined there; innermost first.
 std::vector<SourceLine> users_lines(const NamedPlace& place) {
   std::vector<SourceLine> lines{place.source};
   lines.insert(lines.end(), place.inlined_at.begin(), place.inlined_at.end());
@@ -79,7 +80,7 @@ std::vector<SourceLine> users_lines(const NamedPlace& place) {
 }
 std::string line_text(const SourceLine& line) { return " at " + line.file + ":" + std::to_string(line.line); }
 
-// Of a call that is none of the user's: nothing.
+// Empty if the call is not in the user's code.
 Caller caller_in(const Call& call, bool or_of_library) {
   Caller caller;
   if (is_of_system(call.file)) return caller;
@@ -117,7 +118,7 @@ std::vector<Call> calls_of(const core::CallStack& stack) {
   return calls;
 }
 
-// The function is that which the others were inlined into.
+// The function is the one that the others were inlined into.
 void add_calls(const Call& call, std::vector<std::string>& calls) {
   const std::vector<SourceLine> lines = is_of_system(call.file) ? std::vector<SourceLine>() : users_lines(call.place);
   for (const SourceLine& line : lines) {
@@ -127,7 +128,7 @@ void add_calls(const Call& call, std::vector<std::string>& calls) {
   if (lines.empty()) calls.push_back(caller_in(call, false).text);
 }
 
-// Of the process; never destroyed.
+// One per process; never destroyed.
 class Callers {
  public:
   const Caller& find(const core::CallStack* stack) {
@@ -157,7 +158,7 @@ class Callers {
   }
 
   std::mutex mutex_;
-  std::unordered_map<const core::CallStack*, Caller> by_stack_;  // which stay where they are
+  std::unordered_map<const core::CallStack*, Caller> by_stack_;  // stacks have stable addresses
 };
 
 Callers& callers() {

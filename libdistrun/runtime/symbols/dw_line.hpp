@@ -1,7 +1,7 @@
 #pragma once
-// The line between the runtime and its module of libdw (module.cpp), which is opened when a stack is first named: ranks
-// that were linked with libdw would all start later for what few of them need. It is headers alone: neither side needs
-// a symbol of the other.
+// The interface between the runtime and its libdw module (module.cpp), which is opened when a stack is first named:
+// linking libdw would slow down the start of all ranks for what few of them need. Headers only: neither side needs a
+// symbol of the other.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,35 +9,35 @@
 
 namespace distrun::symbols {
 
-// A program or library that is loaded.
+// A loaded program or library.
 struct LoadedFile {
   std::string path;
-  std::uint64_t bias = 0;  // of an address in memory over that in the file
+  std::uint64_t bias = 0;  // address in memory minus address in the file
   struct Note {
     std::uint64_t at = 0;  // in the file
-    std::string bytes;     // as they are in memory
+    std::string bytes;     // as in memory
   };
-  std::vector<Note> notes{};  // among them the id of its build
+  std::vector<Note> notes{};  // including the build id
 };
 
 struct SourceLine {
-  std::string file;  // empty: not known
+  std::string file;  // empty: unknown
   std::uint32_t line = 0;
 };
 
 struct NamedPlace {
-  std::string function;                  // as symbols are written; empty: not known
-  SourceLine source;                     // of a function that was inlined there the line in that
-  std::vector<SourceLine> inlined_at{};  // where those that were inlined there are called, innermost first
+  std::string function;                  // the symbol's name, mangled; empty: unknown
+  SourceLine source;                     // if a function was inlined there, the line in it
+  std::vector<SourceLine> inlined_at{};  // call sites of the inlined functions, innermost first
 };
 
 namespace dw_line {
 
-// What the module's symbol kEntry is.
+// The type of the module's symbol kEntry.
 struct Module {
-  int version = 0;  // kVersion, or it is of another distrun
-  // In the order of the addresses, which are those of the file. Of a file that is not what was loaded, or too big, or
-  // unreadable, nothing is known. Functions are those of .symtab: who is loaded knows those that others can link to.
+  int version = 0;  // must be kVersion, otherwise the module is of another distrun
+  // Returns places in the order of `addresses`, which are relative to the file. They are empty if the file is too big,
+  // unreadable, or not the one that was loaded. Functions are those of .symtab: the caller knows the exported ones.
   std::vector<NamedPlace> (*name_places)(const LoadedFile& loaded, std::span<const std::uint64_t> addresses) = nullptr;
 };
 inline constexpr int kVersion = 2;

@@ -1,5 +1,5 @@
-// distrun_dw.so: what files tell of addresses in them, by libdw, as dw_line.hpp has it. Debug information in files of
-// its own is not looked for: that may ask servers.
+// distrun_dw.so: looks up addresses in files with libdw, as declared in dw_line.hpp. Does not look for separate debug
+// information files, since that may query servers.
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ bool is_function(const GElf_Sym& symbol) {
   return GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
 }
 
-// Calls on_function(symbol, header) with that of the table.
+// Calls on_function(symbol, header) for each function; `header` is the symbol table's.
 template <class OnFunction>
 void for_each_function(Elf* elf, const OnFunction& on_function) {
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
@@ -78,7 +78,7 @@ void name_functions(Elf* elf, Addresses addresses, std::vector<NamedPlace>& plac
 
 bool find_unit(Dwarf* dwarf, Dwarf_Addr address, Dwarf_Die& unit) {
   if (::dwarf_addrdie(dwarf, address, &unit) != nullptr) return true;
-  // clang writes no table that leads from an address to its unit.
+  // clang writes no table that maps addresses to units.
   for (Dwarf_CU* each = nullptr; ::dwarf_get_units(dwarf, each, &each, nullptr, nullptr, &unit, nullptr) == 0;) {
     if (::dwarf_haspc(&unit, address) > 0) return true;
   }
@@ -92,7 +92,7 @@ std::optional<std::uint64_t> number_of(Dwarf_Die* entry, unsigned attribute) {
   return is_there ? std::optional<std::uint64_t>(number) : std::nullopt;
 }
 
-// Where the functions that were inlined at the address are called.
+// Returns the call sites of the functions that were inlined at the address.
 std::vector<SourceLine> find_inlined(Dwarf_Die unit, Dwarf_Addr address) {
   std::vector<SourceLine> lines;
   Dwarf_Files* files = nullptr;

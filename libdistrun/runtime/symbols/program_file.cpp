@@ -40,7 +40,7 @@ int visit_file(dl_phdr_info* info, std::size_t, void* self) {
   return 0;
 }
 
-// Null: there is none. That is asked again each time: it may have been for want of descriptors.
+// Null if unavailable. Failures are retried each time, since descriptors may have been short.
 const dw_line::Module* dw_module() {
   static const dw_line::Module* opened = nullptr;
   if (opened != nullptr) return opened;
@@ -49,7 +49,7 @@ const dw_line::Module* dw_module() {
   return opened;
 }
 
-// The function that holds the address, if others can link to it; else empty.
+// Returns the exported function that holds the address, or an empty name.
 std::string linked_name(std::uint64_t address) {
   Dl_info info;
   const bool is_found = ::dladdr(reinterpret_cast<const void*>(address), &info) != 0 && info.dli_sname != nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// Names of functions and source lines of addresses in this process: what its programs and libraries tell in memory, and
-// by the module of libdw what their files tell, also of functions that nobody else can link to.
+// Function names and source lines of addresses in this process: from the symbols in memory, and with the libdw module
+// from the files, which also name functions that are not exported.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace distrun::symbols {
 
-// Changes whenever a file was unloaded: what was found by address before is worth nothing then. Any thread.
+// Changes whenever a file is unloaded, which invalidates earlier look-ups by address. Any thread.
 std::uint64_t unload_count() noexcept;
-// The file that has the address. An empty path: none. The program itself is kProgram.
+// Returns the file that holds the address, or an empty path. The path of the program itself is kProgram.
 inline constexpr char kProgram[] = "/proc/self/exe";
 LoadedFile find_loaded(std::uint64_t address);
 
-// In the order of the addresses, which are those of the file. Nothing stays open. One call at a time.
+// Returns places in the order of `addresses`, which are relative to the file. Keeps nothing open. Not thread-safe.
 std::vector<NamedPlace> name_places(const LoadedFile& loaded, std::span<const std::uint64_t> addresses);
 
 }  // namespace distrun::symbols

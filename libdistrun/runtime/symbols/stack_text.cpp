@@ -15,13 +15,13 @@
 namespace distrun::symbols {
 namespace {
 
-constexpr std::size_t kFramesMost = 16;   // that are told
-constexpr std::size_t kLooksMost = 40;    // that are named, some of which are not told
+constexpr std::size_t kFramesMost = 16;   // shown
+constexpr std::size_t kLooksMost = 40;    // looked up, including those not shown
 constexpr std::size_t kNameMost = 200;    // of a function or a file
-constexpr std::size_t kKnownMost = 4096;  // frames that are remembered
+constexpr std::size_t kKnownMost = 4096;  // cached frames
 
 struct Frame {
-  std::string function;  // empty: not known
+  std::string function;  // empty: unknown
   std::string place;     // " at file:line"
 };
 
@@ -30,13 +30,13 @@ std::string bounded(std::string text) {
   return text;
 }
 
-// Compilers put what is seldom run elsewhere, and copy functions for known arguments.
+// Removes the compiler's suffixes for split-off cold code and specialized copies.
 std::string function_name(const std::string& symbol) {
   std::string name = base::demangled(symbol);
   return name.substr(0, name.find(" [clone"));
 }
 
-// Of the process; never destroyed, since calls may run until it ends.
+// One per process; never destroyed, since calls may run until it ends.
 class KnownFrames {
  public:
   std::vector<Frame> find(std::span<const std::uint64_t> pcs) {
@@ -90,7 +90,7 @@ bool throws(const Frame& frame) {
   return contains(frame.function, "__cxa_throw") || contains(frame.function, "__cxa_rethrow") ||
          contains(frame.function, "_Unwind_R") || contains(frame.function, "std::rethrow_exception");
 }
-// What register.hpp puts around a function.
+// Returns whether the frame is one that register.hpp puts around a function.
 bool is_caller(const Frame& frame) {
   constexpr const char* kParts[] = {"distrun::rpc::detail::make_run<", "distrun::rpc::detail::result_of<",
                                     "distrun::rpc::detail::refuse_argument", "distrun::rpc::RegisterClass<"};
