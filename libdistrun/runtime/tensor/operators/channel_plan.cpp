@@ -10,7 +10,7 @@ namespace {
 
 // Limits that keep what a block of channels needs in the cache.
 constexpr std::int64_t kPlaces = 1024;                   // per chunk, if images have that many
-constexpr std::int64_t kImages = std::int64_t{1} << 18;  // per chunk of images
+constexpr std::int64_t kImages = std::int64_t{1} << 18;  // image elements per chunk
 constexpr std::int64_t kInner = 512;                     // window elements multiplied at a time
 
 // Returns the most images that one lane takes; with more lanes each may take fewer.

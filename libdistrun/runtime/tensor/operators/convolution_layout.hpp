@@ -12,8 +12,8 @@ inline constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;
 // Vectors and panels are padded to whole ones; returns whether that adds little work.
 bool is_worth(std::int64_t made, std::int64_t needed) noexcept;
 
-// If there is a stride, each channel is split into one plane per remainder, so that elements of neighbouring places are
-// neighbours in memory.
+// If there is a stride, each channel is split into one plane per remainder, so that elements of neighboring places are
+// neighbors in memory.
 struct PaddedImage {
   Plane image;   // without padding
   Plane before;  // zeros above and to the left
