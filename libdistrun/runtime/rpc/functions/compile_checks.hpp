@@ -1,6 +1,6 @@
 #pragma once
-// What the compiler says of a function that cannot be called by RPC: one sentence in place of pages about templates.
-// Each check returns whether all is right, for an `if constexpr` before code that would not compile.
+// Compile-time checks of functions that are called by RPC: a failed check prints one sentence instead of pages about
+// templates. Each check returns whether it passed, for an `if constexpr` around code that would not compile.
 #include <type_traits>
 
 namespace distrun::rpc::detail {
@@ -11,7 +11,7 @@ struct Types {};
 template <class...>
 inline constexpr bool kNever = false;
 
-// T&: the function may change what it is passed.
+// True for T&: the function could modify its argument.
 template <class T>
 inline constexpr bool kIsChanged = std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>;
 
@@ -24,7 +24,7 @@ consteval bool check_parameters() {
   return kReadsOnly;
 }
 
-// A call of a function with these parameters.
+// Checks a call of a function that has these parameters.
 template <class... Parameters, class... Passed>
 consteval bool check_call(Types<Parameters...>, Types<Passed...>) {
   if constexpr (!check_parameters<Parameters...>()) {
@@ -45,7 +45,7 @@ std::false_type takes_function(...);
 template <class T>
 concept IsFunction = std::is_pointer_v<std::decay_t<T>> && decltype(takes_function(std::declval<T>()))::value;
 
-// Something that is neither a function nor the name of one.
+// Explains why a type is neither a function nor the name of one.
 template <class T>
 consteval bool check_callable() {
   using Callable = std::decay_t<T>;
@@ -65,7 +65,7 @@ consteval bool check_callable() {
   return false;
 }
 
-// What a refused call returns, so that little else is said of it.
+// The return type of a rejected call: it converts to anything, so that the compiler reports few further errors.
 template <class T>
 [[noreturn]] T refused();
 struct Anything {

@@ -34,7 +34,7 @@ void refuse_surplus(const Signature& of, std::size_t given) {
                  std::to_string(given) + (given == 1 ? " was given" : " were given"));
 }
 
-// Its place among the parameters.
+// Returns the index of the parameter with that name.
 std::size_t place_of(const Signature& of, const std::string& name) {
   const auto found = std::find_if(of.parameters.begin(), of.parameters.end(),
                                   [&](const Parameter& each) { return each.name == name; });

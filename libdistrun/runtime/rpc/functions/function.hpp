@@ -1,6 +1,6 @@
 #pragma once
-// What can be called: a function, constructor or method that a plugin has registered, by its name, with the parameters
-// that it takes. Calls are checked against them before it runs, with the texts that people know:
+// A function, constructor or method that a plugin has registered: its name and its parameters. Arguments are checked
+// against the parameters before the function runs. The errors have the usual texts:
 //
 //   no_result() takes 0 positional arguments but 1 was given
 //   my_function() missing 2 required positional arguments: 'b' and 'c'
@@ -19,25 +19,25 @@ namespace distrun::rpc {
 
 struct Parameter {
   std::string name;
-  std::string type;          // as in errors: "int"
-  bool is_optional = false;  // a call may leave it out: none stands in its place
+  std::string type;          // as shown in errors: "int"
+  bool is_optional = false;  // a call may omit it; the function then gets none
 };
 
-// What a call passes; values in the order of the call, and others by name.
+// The arguments of a call: positional ones in order, the others by name.
 struct Arguments {
   ValueList positional;
   std::vector<std::pair<std::string, Value>> named;
 };
 
-// The value, or a future of it: then the thread goes on with something else meanwhile.
+// The value, or a future of it. With a future, the thread can do other work in the meantime.
 using Result = std::variant<Value, future::Future<Value>>;
 
-// How it is run.
+// Where a function runs.
 enum class Execution : std::uint8_t {
-  Plain,  // on a handler's thread; what it returns is the result. It may block.
-  Async,  // so, too; what it returns is a future, whose value is the result
-  // On whatever thread has read the call, between messages: it is quick, and takes no lock. Calls, collectives and
-  // waits for other ranks throw Error{Failed} there (core/inline_function.hpp).
+  Plain,  // on a handler thread, where it may block; its return value is the result
+  Async,  // on a handler thread; it returns a future, whose value is the result
+  // On the thread that has read the call, between messages. The function must be quick and must take no lock. Calls,
+  // collectives and waits for other ranks throw Error{Failed} in it (core/inline_function.hpp).
   Inline,
 };
 
@@ -49,17 +49,16 @@ struct Signature {
 struct Function {
   Signature signature;
   Execution execution = Execution::Plain;
-  // With a value for every parameter, in their order. Throws what the author's code throws, and TypeErrors of
-  // from_value().
+  // Takes a value for each parameter, in order. Throws what the function throws, and TypeErrors of from_value().
   std::function<Result(const ValueList& arguments)> run;
-  // Of a plain one: whether a call with these arguments is as quick as an Inline function, and takes no lock under
-  // which others wait. It is run where it is read, then, if another worker has made it, and its result may be a future
-  // that is not done yet: whoever completes it answers. Asked on that thread, with the call current. None: it is not
-  // quick.
+  // For Plain functions: returns whether a call with these arguments is as quick as an Inline function, and takes no
+  // lock that others wait under. Such a call from another worker runs on the thread that reads it. Its result may be a
+  // future that is not complete; the thread that completes the future sends the answer. is_quick() runs on the reading
+  // thread, with the call current. Empty: the function is never quick.
   std::function<bool(const ValueList& arguments)> is_quick = {};
 };
 
-// In the order of the parameters. Throws Error{InvalidArgument, "TypeError"}.
+// Returns the values in the order of the parameters. Throws Error{InvalidArgument, "TypeError"}.
 ValueList bind_arguments(const Signature& signature, Arguments arguments);
 std::string to_string(const Signature& signature);  // "my_function(a: int, b: int)"
 

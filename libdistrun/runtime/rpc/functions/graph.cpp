@@ -33,7 +33,7 @@ void check_name(const char* what, const std::string& name) {
                                               " bytes; 1 to " + std::to_string(kGraphNameMax) + " it may have");
 }
 
-// Makes constants a function's own: what callers do with their tensors afterwards changes nothing.
+// Copies the tensors among the constants, so that later changes by the caller have no effect.
 class OwnConstants {
  public:
   explicit OwnConstants(const std::string& function) : function_(function) {}
@@ -77,9 +77,9 @@ class OwnConstants {
   std::size_t bytes_ = 0;
 };
 
-// How many registers a node reads, how many blocks it has and whether it defines something.
+// How many registers a node reads, how many blocks it has, and whether it defines a register.
 struct Shape {
-  std::optional<std::size_t> in;  // nothing: any number
+  std::optional<std::size_t> in;  // nullopt: any number
   std::size_t blocks = 0;
   bool has_out = true;
 };
@@ -106,7 +106,7 @@ Shape shape_of(const Node& node, const Parts& parts) {
   refuse(parts.name, "a node is of no known kind");
 }
 
-// Walks the function as it is written, with the registers that are seen at each place.
+// Walks the function in source order and tracks the registers that are visible at each node.
 class Check {
  public:
   explicit Check(Parts& parts) : parts_(parts) {}
@@ -159,7 +159,7 @@ class Check {
     }
   }
 
-  // Its variable is seen in its body alone.
+  // The loop variable is visible only in the body.
   void check_loop(Node& node, int depth) {
     define(node);
     check(node.blocks[0], depth + 1);
@@ -204,7 +204,7 @@ class Check {
 
   Parts& parts_;
   std::vector<bool> is_seen_;
-  std::vector<Register> defined_;  // those of open blocks, the innermost last
+  std::vector<Register> defined_;  // in open blocks, the innermost last
   std::uint32_t nodes_ = 0;
   int depth_ = 0;
 };

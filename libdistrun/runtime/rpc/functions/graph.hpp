@@ -1,11 +1,12 @@
 #pragma once
-// A graph function: a small program of operators, made by graph_builder.hpp, that is sent with the call, kept by its
-// hash where it is called, and interpreted there. Nothing of it is machine code, and the callee need not know it.
+// A graph function: a small program of operators, built by graph_builder.hpp. It is sent with the call, cached by its
+// hash on the callee, and interpreted there. It contains no machine code, and the callee needs no prior knowledge of
+// it.
 //
-// Whatever is a GraphFunction can be interpreted: its constructor has checked every register, operator and block,
-// whoever it came from. Registers are numbered: parameters first, then constants, then what nodes define. A register
-// is seen from where it is defined to the end of that block. Blocks are trees and functions call only functions that
-// were finished before them, so there is no recursion, and no loop but counted ones.
+// Every GraphFunction is safe to interpret, whoever sent it: the constructor checks all registers, operators and
+// blocks. Registers are numbered: parameters first, then constants, then the results of nodes. A register is visible
+// from its definition to the end of its block. Blocks form trees, and a function calls only functions that were
+// finished before it. So there is no recursion, and all loops are counted.
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -18,33 +19,34 @@
 
 namespace distrun::rpc {
 
-inline constexpr std::size_t kGraphBytesMax = std::size_t{1} << 20;  // encoded, with the tensors among its constants
-inline constexpr std::size_t kGraphNodesMax = 65'536;                // of each function
-inline constexpr std::size_t kGraphRegistersMax = 65'536;            // so, too
-inline constexpr std::size_t kGraphFunctionsMax = 256;               // that one is made of
+// encoded, including the tensors among the constants
+inline constexpr std::size_t kGraphBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kGraphNodesMax = 65'536;      // per function
+inline constexpr std::size_t kGraphRegistersMax = 65'536;  // per function
+inline constexpr std::size_t kGraphFunctionsMax = 256;     // in one graph function, with those that it calls
 inline constexpr std::size_t kGraphNameMax = 255;
-inline constexpr int kGraphDepthMax = 64;  // blocks in blocks, with those of functions that are called there
+inline constexpr int kGraphDepthMax = 64;  // nested blocks, including those of called functions
 
 namespace graph {
 
 using Register = std::uint32_t;
 inline constexpr Register kNoRegister = 0xffffffff;
 
-// The numbers are the wire's.
+// The numbers are part of the wire format.
 enum class NodeKind : std::uint8_t {
-  Operator,    // out = name(in...), of autograd/operators/operator_table.hpp
-  Arithmetic,  // out = of plain numbers; of tensors by the operators
-  Copy,        // out = in[0], which may be assigned to
-  Assign,      // out, which is there and no constant, = in[0]
-  ForEach,     // out = each of the ints from in[0] to below in[1] in steps of in[2]; blocks[0] is its body
-  If,          // blocks[0] where in[0] is true, else blocks[1]
+  Operator,    // out = name(in...), from autograd/operators/operator_table.hpp
+  Arithmetic,  // out = operation(in...), on plain numbers, or on tensors with the operators
+  Copy,        // out = in[0]; out can be assigned to
+  Assign,      // out = in[0]; out is already defined and is not a constant
+  ForEach,     // out = each int from in[0] up to, but not including, in[1] in steps of in[2]; blocks[0] is the body
+  If,          // blocks[0] if in[0] is true, else blocks[1]
   List,        // out = [in...]
   Tuple,
-  Map,    // keys and values in turn
+  Map,    // in = key, value, key, value, ...
   Item,   // out = in[0][in[1]]
   Size,   // out = the length of in[0]
   Call,   // out = callees[callee](in...)
-  Raise,  // an error of the type `name` with the text in[0]
+  Raise,  // throws an error of the type `name` with the text in[0]
   Return,
 };
 enum class Arithmetic : std::uint8_t { Add, Sub, Mul, Div, FloorDiv, Mod, Neg, Eq, Ne, Lt, Le, Gt, Ge, Not };
@@ -64,13 +66,13 @@ struct Node {
   std::string name;
   std::vector<Register> in;
   std::vector<Block> blocks;
-  std::uint32_t number = 0;  // its place in the function as it is written, from 1; by GraphFunction
+  std::uint32_t number = 0;  // position in source order, from 1; set by GraphFunction
 };
 
 }  // namespace graph
 
-// Of what a function is, with its constants: a key for caches. It holds against accidents, not against somebody who
-// looks for two functions of one hash: the workers of a session trust each other.
+// Hash of a function and its constants; the key of caches. It protects against accidental collisions, not against an
+// attacker who searches for one: the workers of a session trust each other.
 struct GraphHash {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -78,20 +80,20 @@ struct GraphHash {
 };
 std::string to_string(const GraphHash& hash);  // 32 hexadecimal digits
 
-// Immutable; any thread.
+// Immutable and thread-safe.
 class GraphFunction {
  public:
   struct Parts {
     std::string name;
     std::vector<Parameter> parameters;
-    ValueList constants;  // none, numbers, strings, tensors of the CPU, and lists, tuples and maps of these
+    ValueList constants;  // none, numbers, strings, CPU tensors, and lists, tuples and maps of these
     std::vector<std::shared_ptr<const GraphFunction>> callees;
     std::uint32_t register_count = 0;
     graph::Block body;  // ends with a Return or a Raise
   };
 
-  // Copies the tensors among the constants. Throws Error{InvalidArgument} for what can't be interpreted, with the type
-  // AttributeError for an operator that is not there; Error{Overloaded} beyond the limits.
+  // Copies the tensors among the constants. Throws Error{InvalidArgument} for a function that cannot be interpreted
+  // (with the type AttributeError for an unknown operator), Error{Overloaded} beyond the limits.
   explicit GraphFunction(Parts parts);
 
   const std::string& name() const noexcept { return parts_.name; }
@@ -103,9 +105,9 @@ class GraphFunction {
   int depth() const noexcept { return depth_; }                          // at most kGraphDepthMax
   std::size_t constant_bytes() const noexcept { return tensor_bytes_; }  // of the tensors among the constants
 
-  // As it travels, with the functions that it calls; made once. Throws Error{Overloaded} beyond the limits, which
-  // functions of a GraphBuilder or of decode_graph() keep.
-  const Packed& encoded() const;  // in graph_codec.cpp, as the next
+  // Returns the function as it is sent, with the functions that it calls; encodes it once. Throws Error{Overloaded}
+  // beyond the limits, which functions of a GraphBuilder or of decode_graph() never exceed.
+  const Packed& encoded() const;  // this and hash() are in graph_codec.cpp
   GraphHash hash() const;         // of encoded()
 
  private:
@@ -117,7 +119,7 @@ class GraphFunction {
   mutable GraphHash hash_;
 };
 
-// "mul_", "+", "for_each", the function that is called: for the texts of errors.
+// For error texts: "mul_", "+", "for_each", or the name of the called function.
 std::string describe(const graph::Node& node, const GraphFunction& function);
 std::string to_string(const GraphFunction& function);  // "heavy_rpc(tensor)"
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the arithmetic of graph functions does to plain numbers and strings: as in Python, but ints have 64 bits, and
-// wrap around. An int with a float is a float; a bool is an int.
+// Arithmetic of graph functions on plain numbers and strings. It follows Python, but ints have 64 bits and wrap around.
+// An int combined with a float gives a float; a bool counts as an int.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -61,7 +61,7 @@ inline double calculate(Arithmetic operation, double left, double right) {
   return rest != 0 && (rest < 0) != (right < 0) ? rest + right : rest;
 }
 
-// Rounded down, as the rest that goes with it; what no int64 can hold wraps around.
+// Rounds quotients down, with the matching remainder. Overflow wraps around.
 inline Int calculate(Arithmetic operation, Int left, Int right) {
   const auto a = static_cast<std::uint64_t>(left), b = static_cast<std::uint64_t>(right);
   switch (operation) {

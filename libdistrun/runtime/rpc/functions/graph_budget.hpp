@@ -1,6 +1,6 @@
 #pragma once
-// What a run of a graph function, with all that it calls, may use up: steps, of which each node that is executed is
-// one, and for each value in lists that are made or copied some more, before that is done.
+// The steps that one run of a graph function may take, including the functions that it calls. Each executed node is one
+// step. Building or copying lists costs further steps per value, which are charged in advance.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -11,18 +11,19 @@
 
 namespace distrun::rpc::detail {
 
-inline constexpr std::uint64_t kListItemsMax = std::uint64_t{1} << 20;  // that a list holds, however deep
+// total number of values in a list, nested ones included
+inline constexpr std::uint64_t kListItemsMax = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kStepsOfItem = 8;
 inline constexpr std::uint64_t kStepsOfPoll = 1024;
 
-// The items of a list or a tuple; null: it is neither.
+// Returns the items of a list or a tuple; null for other values.
 inline const ValueList* list_in(const Value& value) noexcept {
   if (const auto* const list = value.get_if<List>()) return &list->items;
   if (const auto* const tuple = value.get_if<Tuple>()) return &tuple->items;
   return nullptr;
 }
 
-// How many values a value is, and how deep they are.
+// The number of values in a value, and the depth of their nesting.
 struct Extent {
   std::uint64_t items = 1;
   int depth = 1;
@@ -50,7 +51,7 @@ inline Extent extent_of(const Value& value) {
 
 class Budget {
  public:
-  // `name` is that of the function, for errors; `poll` may be empty. Both must outlive it.
+  // `name` is the function's, for errors; `poll` may be empty. Both must outlive the budget.
   Budget(const std::string& name, std::uint64_t steps, const std::function<void()>& poll)
       : name_(name), steps_(steps), poll_(poll) {}
 
@@ -65,7 +66,7 @@ class Budget {
     if (poll_) poll_();
   }
 
-  // Before something is made of copies of these registers.
+  // Charges for copies of these registers. Call before copying them.
   Extent admit(const ValueList& registers, const std::vector<graph::Register>& used) {
     Extent together;
     for (const graph::Register each : used) together.add(extent_of(registers[each]));
@@ -75,7 +76,7 @@ class Budget {
   void admit(const Value& value) { admit(extent_of(value), 1); }
 
  private:
-  // `given`: what is paid for by the step of its node.
+  // `given`: how many of the items the node's own step already covers.
   void admit(const Extent& extent, std::size_t given) {
     take((extent.items - given) * kStepsOfItem);
     if (extent.items <= kListItemsMax && extent.depth <= kDepthMax) return;

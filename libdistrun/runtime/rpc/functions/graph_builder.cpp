@@ -15,13 +15,13 @@ using graph::Node;
 using graph::NodeKind;
 using graph::Register;
 
-// A function that is being built. Its registers are places in the order in which they were made; what numbers they have
-// is known at the end, since parameters and constants come first.
+// A function under construction. Its registers are numbered in order of creation, and renumbered at the end, since
+// parameters and constants come first.
 class GraphDraft : public std::enable_shared_from_this<GraphDraft> {
  public:
   explicit GraphDraft(std::string name) : name_(std::move(name)) { blocks_.emplace_back(); }
 
-  // That the first value among the operands is of.
+  // Returns the draft that the first GraphValue among the operands belongs to.
   static GraphDraft& of(const std::vector<GraphOperand>& operands);
 
   GraphValue add_parameter(std::string name) {
@@ -101,7 +101,7 @@ class GraphDraft : public std::enable_shared_from_this<GraphDraft> {
   enum class Role : std::uint8_t { Parameter, Constant, Local };
   struct Place {
     Role role{};
-    Register number = 0;  // among those of its role, and at the end among all
+    Register number = 0;  // within its role; at the end, among all registers
     bool is_over = false;
   };
 
@@ -119,7 +119,7 @@ class GraphDraft : public std::enable_shared_from_this<GraphDraft> {
     parts_.constants.push_back(own(std::get<Value>(operand.held_)));
     return make_value(Role::Constant).place_;
   }
-  // As it is now, whatever becomes of it until the function is finished.
+  // Copies a tensor, so that later changes have no effect.
   static Value own(Value constant) {
     if (auto* const tensor = constant.get_if<Tensor>(); tensor != nullptr && tensor->defined()) {
       *tensor = tensor::clone(*tensor);
@@ -155,7 +155,7 @@ class GraphDraft : public std::enable_shared_from_this<GraphDraft> {
   GraphFunction::Parts parts_;
   std::vector<Place> places_;
   Register counts_[3] = {0, 0, 0};  // by role
-  std::vector<Block> blocks_;       // open ones, the innermost last
+  std::vector<Block> blocks_;       // open blocks, the innermost last
   bool is_finished_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Makes graph functions, in C++ that reads like them:
+// Builds graph functions, in C++ that reads like them:
 //
 //   rpc::GraphBuilder g("heavy_rpc");
 //   const auto t = g.parameter("tensor");
@@ -11,12 +11,11 @@
 //
 //   rpc::rpc_sync<int>("worker1", heavy, tensor);
 //
-// The C++ runs once, when the function is built; what it does with GraphValues is what the function will do. trace.hpp
-// makes a function of C++ that computes with tensors as well.
+// The C++ code runs once, when the function is built; its operations on GraphValues become the function. trace.hpp
+// builds a function from C++ code that computes with tensors.
 //
-// Mistakes throw Error{InvalidArgument} where they are made: an operator that is not there (AttributeError), a value of
-// another function or of a block that is over, an assignment to a constant; Error{Overloaded} beyond the limits of
-// graph.hpp. Not thread-safe.
+// Mistakes throw Error{InvalidArgument} at once: an unknown operator (AttributeError), a value of another function or
+// of a closed block, an assignment to a constant. Beyond the limits of graph.hpp: Error{Overloaded}. Not thread-safe.
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -35,12 +34,12 @@ namespace detail {
 class GraphDraft;
 }
 
-// What stands for a value of a function that is being built. A copy is the same value.
+// Stands for a value of the function under construction. A copy refers to the same value.
 class GraphValue {
  public:
   GraphValue(std::shared_ptr<detail::GraphDraft> draft, std::size_t place) : draft_(std::move(draft)), place_(place) {}
 
-  // Of a tensor, as Tensor has them.
+  // As for a Tensor.
   GraphValue size(std::int64_t dim) const;
   GraphValue numel() const;
   GraphValue item() const;
@@ -51,8 +50,8 @@ class GraphValue {
   std::size_t place_;
 };
 
-// Where a value is needed: one of the function, or a constant: numbers, strings, tensors of the CPU, none
-// (std::monostate()), and vectors, tuples and maps of these. A tensor is copied.
+// An operand: a value of the function, or a constant (numbers, strings, CPU tensors, none as std::monostate(), and
+// vectors, tuples and maps of these). Tensors are copied.
 class GraphOperand {
  public:
   GraphOperand(GraphValue value) : held_(std::move(value)) {}
@@ -74,29 +73,29 @@ class GraphBuilder {
 
   explicit GraphBuilder(std::string name);
 
-  // In the order of the function's parameters.
+  // Adds a parameter; call it in the order of the parameters.
   GraphValue parameter(std::string name);
   GraphValue constant(GraphOperand value);
-  // A copy of the value, for assign(). Parameters and the results of nodes may be assigned to as well.
+  // Copies the value into a variable for assign(). Parameters and results of nodes can be assigned to as well.
   GraphValue variable(GraphOperand value);
   void assign(const GraphValue& variable, GraphOperand value);
 
-  // An operator by its name, on tensors (autograd/operators/operator_table.hpp).
+  // Adds an operator on tensors by its name (autograd/operators/operator_table.hpp).
   template <class... Operands>
   GraphValue op(const std::string& name, Operands&&... operands) {
     return add_operator(name, {GraphOperand(std::forward<Operands>(operands))...});
   }
-  // Another function; it becomes a part of this one.
+  // Adds a call of another function, which becomes a part of this one.
   template <class... Operands>
   GraphValue call(const Function& function, Operands&&... operands) {
     return add_call(function, {GraphOperand(std::forward<Operands>(operands))...});
   }
 
-  // From begin to before end. Its end is known when the loop begins.
+  // Loops from begin up to, but not including, end. All bounds are evaluated before the loop.
   void for_each(GraphOperand begin, GraphOperand end, const LoopBody& body);
   void for_each(GraphOperand begin, GraphOperand end, GraphOperand step, const LoopBody& body);
-  // What is true: true, numbers but 0, tensors of one element but 0, strings, lists, tuples and maps that are not
-  // empty.
+  // True are: true, nonzero numbers, one-element tensors with a nonzero value, and non-empty strings, lists, tuples and
+  // maps.
   void branch(GraphOperand condition, const Body& then, const Body& otherwise = {});
 
   template <class... Operands>
@@ -108,16 +107,16 @@ class GraphBuilder {
     return add(graph::NodeKind::Tuple, {GraphOperand(std::forward<Operands>(operands))...});
   }
   GraphValue map(const std::vector<std::pair<GraphOperand, GraphOperand>>& entries);
-  // Of a list or a tuple, from the back below 0; of a map; a row of a tensor.
+  // Returns an item of a list or a tuple (negative: from the back) or of a map, or a row of a tensor.
   GraphValue item(GraphOperand container, GraphOperand key);
   GraphValue size(GraphOperand container);
   GraphValue floor_div(GraphOperand left, GraphOperand right);
 
   void raise(GraphOperand text, std::string type = "RuntimeError");
-  // In a block: the function ends here.
+  // Returns from the function within a block.
   void return_now(GraphOperand value);
 
-  // The function; the builder is used up. returns(): none.
+  // Finishes the function; the builder cannot be used afterwards. returns() without a value returns none.
   Function returns(GraphOperand value);
   Function returns();
 
@@ -136,8 +135,8 @@ template <class Left, class Right>
 concept GraphOperands = std::is_same_v<Left, GraphValue> || std::is_same_v<Right, GraphValue>;
 }  // namespace detail
 
-// Of plain numbers as in Python (`/` of two ints is a float); of tensors by the operators; `+` joins strings, lists and
-// tuples, too.
+// Operators: on plain numbers as in Python (`/` of two ints is a float), on tensors with the tensor operators. `+` also
+// concatenates strings, lists and tuples.
 #define DISTRUN_GRAPH_OPERATOR(symbol, operation)                                                                \
   template <class Left, class Right>                                                                             \
   requires detail::GraphOperands<Left, Right> GraphValue operator symbol(const Left& left, const Right& right) { \

@@ -13,8 +13,8 @@ using graph::Node;
 using graph::NodeKind;
 
 constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kNodeSizeMin = 19;      // a node without a name, inputs and blocks
-constexpr std::size_t kFunctionSizeMin = 28;  // its counts and names
+constexpr std::size_t kNodeSizeMin = 19;      // a node without name, inputs and blocks
+constexpr std::size_t kFunctionSizeMin = 28;  // only the counts and the name's length
 
 [[noreturn]] void refuse_size(std::size_t size) {
   throw Error(ErrorKind::Overloaded, "a graph function of " + std::to_string(size) + " bytes is larger than " +
@@ -42,7 +42,7 @@ class Encoder {
   }
 
  private:
-  // Those that it calls come first.
+  // Callees come before their callers.
   void collect(const GraphFunction& function) {
     if (places_.contains(&function)) return;
     for (const auto& callee : function.callees()) collect(*callee);
@@ -85,7 +85,7 @@ class Encoder {
   std::unordered_map<const GraphFunction*, std::uint32_t> places_;
 };
 
-// Reads what is well-formed; whether it makes sense is GraphFunction's to check.
+// Checks the encoding only; GraphFunction checks the meaning.
 class Decoder {
  public:
   Decoder(wire::BytesView bytes, const TensorList& tensors) : bytes_(bytes), values_(bytes_, tensors) {}
@@ -166,7 +166,7 @@ class Decoder {
   std::vector<std::shared_ptr<const GraphFunction>> functions_;
 };
 
-// Two sums over the same bytes that mix them differently.
+// Two 64-bit hashes of the same bytes with different mixing.
 class Hasher {
  public:
   void add(wire::BytesView bytes) {
@@ -195,7 +195,7 @@ class Hasher {
   std::uint64_t low_ = 0x13198a2e03707344U;
 };
 
-// The tensors are a function's own: dense, contiguous, of the CPU.
+// A function's constants are always dense, contiguous CPU tensors.
 GraphHash hash_of(const Packed& packed) {
   Hasher hasher;
   hasher.add(wire::view_of(packed.bytes));
@@ -250,7 +250,7 @@ std::shared_ptr<const GraphFunction> GraphCache::find(const GraphHash& hash) {
 
 void GraphCache::add(std::shared_ptr<const GraphFunction> function) {
   const GraphHash hash = function->hash();
-  Functions dropped;  // destroyed when nobody is kept waiting
+  Functions dropped;  // declared before the lock, so that it is destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   if (places_.contains(hash)) return;
   functions_.push_front(std::move(function));

@@ -1,6 +1,6 @@
 #pragma once
-// Graph functions as bytes, beside which the tensors among their constants travel (GraphFunction::encoded()), and the
-// cache of those that were read, so that a function travels to a worker once.
+// The encoding of graph functions as bytes plus the tensors among their constants (GraphFunction::encoded()), and the
+// cache of received functions, so that a function is sent to a worker only once.
 #include <list>
 #include <map>
 #include <mutex>
@@ -9,20 +9,20 @@
 
 namespace distrun::rpc {
 
-// From whoever sent it. What it makes can be interpreted, whatever the bytes. Throws Error{InvalidArgument} for what is
-// no graph function, with the type AttributeError for an operator that is not there; Error{Unimplemented} for one of
-// another version; Error{Overloaded} beyond the limits.
+// Decodes a function from an untrusted sender; the result is safe to interpret, whatever the bytes. Throws
+// Error{InvalidArgument} for malformed bytes (with the type AttributeError for an unknown operator),
+// Error{Unimplemented} for another version, Error{Overloaded} beyond the limits.
 std::shared_ptr<const GraphFunction> decode_graph(wire::BytesView bytes, const TensorList& tensors);
 
-// The functions that a worker was sent, by their hash. Any thread.
+// The functions that a worker has received, by their hash. Thread-safe.
 class GraphCache {
  public:
-  // Of at most `capacity` functions: that which was not asked for longest goes.
+  // Holds at most `capacity` functions; evicts the least recently used one.
   explicit GraphCache(std::size_t capacity = 256) : capacity_(capacity) {}
 
-  // Null: it is not there, or not any more.
+  // Returns null for a function that was not added, or that was evicted.
   std::shared_ptr<const GraphFunction> find(const GraphHash& hash);
-  // Under its own hash, whatever its sender called it. Throws as GraphFunction::encoded().
+  // Adds the function under the hash computed here, not under the sender's. Throws as GraphFunction::encoded().
   void add(std::shared_ptr<const GraphFunction> function);
   std::size_t size() const;
 
@@ -31,7 +31,7 @@ class GraphCache {
 
   const std::size_t capacity_;
   mutable std::mutex mutex_;
-  Functions functions_;  // the last that was asked for first
+  Functions functions_;  // the most recently used first
   std::map<GraphHash, Functions::iterator> places_;
 };
 

@@ -31,7 +31,7 @@ using graph::Register;
 
 // --- arithmetic ---
 
-// The operator for tensors, and the one that does the same with its arguments the other way around.
+// The tensor operator, and the operator that computes the same with swapped operands.
 struct TensorOperator {
   Arithmetic operation;
   const char* name;
@@ -135,7 +135,7 @@ Int size_of(const Value& value) {
 
 // --- the interpreter ---
 
-// A tensor of a constant is changed by this run alone.
+// Copies the tensors of a constant, so that changes affect this run only.
 void own_tensors(Value& value) {
   if (auto* const tensor = value.get_if<Tensor>()) *tensor = tensor::clone(*tensor);
   if (auto* const list = value.get_if<List>()) std::for_each(list->items.begin(), list->items.end(), own_tensors);
@@ -145,7 +145,7 @@ void own_tensors(Value& value) {
   }
 }
 
-// One function at work. Registers are in range, since it is a GraphFunction.
+// One running function. Register numbers are in range, since GraphFunction has checked them.
 class Frame {
  public:
   Frame(const GraphFunction& function, ValueList arguments, Budget& budget)
@@ -166,7 +166,7 @@ class Frame {
   }
 
  private:
-  // With the node that goes wrong in its error.
+  // Runs `work`; adds the node to the context of errors.
   template <class Work>
   auto tell(const Node& node, const Work& work) const {
     try {
@@ -178,7 +178,7 @@ class Frame {
     }
   }
 
-  // Whether the function has returned.
+  // Returns whether the function has returned.
   bool run(const Block& block) {
     for (const Node& node : block.nodes) {
       budget_.take(1);
@@ -256,7 +256,7 @@ class Frame {
     return found;
   }
 
-  // Of two equal keys the later counts, at the place of the first.
+  // Of equal keys the last value counts, at the position of the first.
   Value map_of(const Node& node) {
     budget_.take(node.in.size() * budget_.admit(registers_, node.in).items / 8);
     Map map;

@@ -26,7 +26,7 @@ List collect(const ValueList& items) {
   return list;
 }
 
-// What people write for it in other languages, as their errors do.
+// Returns the operator's symbol, which Python's error texts use.
 std::string symbol_of(std::string_view name) {
   static const std::map<std::string, std::string, std::less<>> symbols{
       {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}};
@@ -43,7 +43,7 @@ std::string symbol_of(std::string_view name) {
   throw Error(ErrorKind::InvalidArgument, "TypeError", text);
 }
 
-// Nothing: no operator takes it.
+// Returns nullopt for a value that no operator takes.
 std::optional<Operand> operand_of(const Value& value) {
   switch (value.kind()) {
     case Kind::None: return Operand();

@@ -1,6 +1,6 @@
 #pragma once
-// Operators (runtime/autograd/operators) as what calls and graph functions name: with values as arguments. Lists and
-// tuples of tensors and of ints are their Tensor[] and int[], devices their names.
+// Runs operators (runtime/autograd/operators) with values as arguments, for calls and graph functions. Lists and tuples
+// of tensors or ints become Tensor[] and int[]; devices become their names.
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,9 +13,10 @@ namespace distrun::rpc {
 
 bool is_operator(std::string_view name) noexcept;
 std::vector<std::string> operator_names();
-// Whether one of the operator's overloads takes them.
+// Returns whether one of the operator's overloads takes these arguments.
 bool takes_operands(std::string_view name, std::span<const Value> arguments);
-// Throws Error{InvalidArgument, "TypeError"} for what no operator takes: "unsupported operand type(s) for +: ...".
+// Throws Error{InvalidArgument, "TypeError"} for a value that no operator takes: "unsupported operand type(s) for +:
+// ...".
 std::vector<tensor::Value> operands_of(std::string_view name, std::span<const Value> arguments);
 Value value_of_result(tensor::Value result);
 

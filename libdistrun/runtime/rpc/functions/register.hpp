@@ -1,5 +1,5 @@
 #pragma once
-// How a plugin registers what others may call:
+// Registers a plugin's functions for calls by other workers:
 //
 //   int add_twice(int a, int b) { return a + 2 * b; }
 //   DISTRUN_RPC(add_twice)                  // rpc_sync(to, add_twice, 1, 2), rpc_sync<int>(to, "add_twice", 1, 2)
@@ -8,8 +8,8 @@
 //   DISTRUN_RPC_INLINE(peek)                // quick, takes no lock, makes no call: runs where the call is read, and
 //                                           // gets an error for a call, a collective or a wait for other ranks
 //
-// At namespace scope, after the function. Arguments come by value or by reference to const. A call that passes an
-// object of a class runs on a handler's thread, however quick the function is: the class's own code reads the object.
+// Use the macros at namespace scope, after the function. Arguments are passed by value or by reference to const. A call
+// that passes an object of a registered class always runs on a handler thread, since decoding it runs the class's code.
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -55,7 +55,7 @@ future::Future<Value> future_of_value(const future::Future<T>& future) {
   }
 }
 
-// What a function returns, as a result of that kind of execution.
+// Converts the return value to a result, as that kind of execution requires.
 template <Execution execution, class Returned, class Call>
 Result result_of(const Call& call) {
   if constexpr (execution == Execution::Async) {
@@ -79,7 +79,7 @@ std::vector<Parameter> parameters_of(const std::vector<std::string>& names) {
   return parameters;
 }
 
-// Calls `callable` with values that fit `Passed`.
+// Returns a function that converts the values to `Passed` and calls `callable`.
 template <Execution execution, class Returned, class... Passed, class Callable, std::size_t... i>
 auto make_run(Callable callable, std::vector<Parameter> parameters, std::index_sequence<i...>) {
   return [callable, parameters = std::move(parameters)]([[maybe_unused]] const ValueList& values) -> Result {
@@ -88,7 +88,7 @@ auto make_run(Callable callable, std::vector<Parameter> parameters, std::index_s
   };
 }
 
-// What can be registered.
+// Checks that the function can be registered.
 template <Execution execution, class Returned, class... Passed>
 consteval bool check_function() {
   constexpr bool kReturnsWell = execution != Execution::Async || kIsFuture<Returned>;
@@ -105,7 +105,7 @@ Function make_function(std::string name, std::vector<std::string> names, Callabl
 
 }  // namespace detail
 
-// While plugins are loaded; `names` are those of the parameters, from the first.
+// Registers a function while plugins are loaded; `names` are the names of its first parameters.
 template <Execution execution = Execution::Plain, class Returned, class... Passed>
 bool register_function(const char* name, std::vector<std::string> names, Returned (*function)(Passed...)) {
   if constexpr (detail::check_function<execution, Returned, Passed...>()) {
@@ -114,13 +114,13 @@ bool register_function(const char* name, std::vector<std::string> names, Returne
   }
   return true;
 }
-// Anything else is no function.
+// Rejects everything else at compile time.
 template <Execution execution = Execution::Plain, class Callable>
 requires(!detail::IsFunction<Callable*>) bool register_function(const char*, std::vector<std::string>, Callable*) {
   return detail::check_callable<Callable>();
 }
 
-// One whose arguments and result are known when it is called only.
+// Registers a function that checks its arguments and its result at run time.
 inline bool register_dynamic(Function function) {
   add_function(std::move(function));
   return true;

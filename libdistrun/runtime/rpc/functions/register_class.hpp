@@ -1,5 +1,5 @@
 #pragma once
-// How a plugin registers a class: its objects may be made, called and sent.
+// Registers a plugin's class, so that its objects can be created, called and sent:
 //
 //   static const auto my_class = distrun::rpc::RegisterClass<MyClass>("MyClass")
 //       .constructor<int>({"a", "delay"})
@@ -8,21 +8,21 @@
 //       .class_method("my_class_method", &MyClass::my_class_method, {"d", "e"})
 //       .by_value([](const MyClass& object) { return object.a; }, [](int a) { return MyClass(a); });
 //
-// "MyClass" makes one, "MyClass.my_instance_method" takes an object first. A class method is a function whose first
-// parameter is `const ClassName&`, which the call does not pass. by_value says how objects travel: its first function
-// makes what is sent of one, anything that can be sent, the second an object of that. A class whose objects hold
-// references shows them by `void visit_references(const rpc::ReferenceVisitor&) const`, under whatever lock it needs:
-// then cycles of references through its objects are explained (distrun ps --rrefs).
+// "MyClass" creates an object; "MyClass.my_instance_method" takes an object as its first argument. A class method is a
+// function whose first parameter is `const ClassName&`; the call does not pass it. by_value() defines how objects are
+// sent: its first function turns an object into any value that can be sent, its second turns that into an object. If
+// objects hold references, the class reports them with `void visit_references(const rpc::ReferenceVisitor&) const`,
+// which takes the locks it needs; `distrun ps --rrefs` then explains reference cycles through them.
 #include <distrun/runtime/rpc/functions/register.hpp>
 
 namespace distrun::rpc {
 
-// What a class method gets in place of an object.
+// Passed to a class method in place of an object.
 struct ClassName {
   std::string name;
 };
 
-// What a pointer to a member function is known by: its type and its bytes.
+// Returns the key of a pointer to a member function: its type and its bytes.
 template <class Method>
 std::string method_key(Method method) {
   std::string key = typeid(Method).name();

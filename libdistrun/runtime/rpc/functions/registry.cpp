@@ -16,19 +16,19 @@ namespace {
 
 std::atomic<std::uint64_t> version{1};
 
-// Those of the process. Never destroyed: calls may run until it ends.
+// The functions of the process. Never destroyed, since calls may run until the process ends.
 struct Functions {
   std::shared_mutex mutex;
   std::unordered_map<std::string, std::shared_ptr<const Function>> by_name;
   std::unordered_map<const void*, std::string> names;
-  std::unordered_map<std::string, std::string> methods;  // by their keys
+  std::unordered_map<std::string, std::string> methods;  // by key (method_key())
 };
 Functions& functions() {
   static auto* const only = new Functions;
   return *only;
 }
 
-// What a rank hides of them.
+// The functions that a rank hides.
 struct Hidden {
   std::atomic<bool> any{false};
   std::mutex mutex;

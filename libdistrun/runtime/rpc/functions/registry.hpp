@@ -1,6 +1,7 @@
 #pragma once
-// The functions of this process by name. Plugins register theirs while they are loaded, and so each rank of a test has
-// the same; a rank may hide one from its own peers later (and only there: ranks that are threads share the rest).
+// The functions of this process by name. Plugins register them while they are loaded, so all ranks of a test have the
+// same functions. A rank may later hide a function from its peers; other ranks that are threads of the process still
+// have it.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,27 +11,27 @@
 
 namespace distrun::rpc {
 
-// Any thread, as all below. Throws Error{InvalidArgument} for a name that is taken. `address`, if there is one, is what
-// callers in C++ know it by: theirs is the same function.
+// Thread-safe, like everything below. Throws Error{InvalidArgument} for a name that is taken. `address`: the C++
+// function, so that callers can pass the function instead of its name.
 void add_function(Function function, const void* address = nullptr);
-// For the calling thread's rank: as if it had never been registered. False: it wasn't.
+// Hides a function on the calling thread's rank, as if it were not registered. Returns false if there is none.
 bool hide_function(std::string_view name);
-void show_function(std::string_view name);  // again
+void show_function(std::string_view name);  // undoes one hide_function()
 
-// What the calling thread's rank has. Null: there is none. Stays good.
+// Returns a function of the calling thread's rank, or null. The pointer stays valid.
 std::shared_ptr<const Function> find_function(std::string_view name);
-// Throws Error{Failed} with the hint that it must be there on both sides, and the names that are most alike.
+// Throws Error{Failed} with the hint that both sides must register the function, and with similar names.
 std::shared_ptr<const Function> get_function(std::string_view name);
 std::vector<std::string> function_names();  // sorted
-// Changes whenever what a rank has may have changed: for whoever remembers it.
+// Changes whenever the functions of a rank may have changed; for caches.
 std::uint64_t functions_version() noexcept;
 
-// The same for methods: `key` is what a pointer to a member is known by (method_key()).
+// The same for methods: `key` is that of the pointer to the member function (method_key()).
 void add_method_name(std::string key, std::string name);
 // "my_method". Throws as name_of_function().
 const std::string& name_of_method(const std::string& key);
 
-// The name of a function of C++. Throws Error{InvalidArgument} if it is not registered, with the way out.
+// Returns the name of a C++ function. Throws Error{InvalidArgument} that says how to register it.
 const std::string& name_of_function(const void* address);
 
 }  // namespace distrun::rpc

@@ -1,5 +1,5 @@
 #pragma once
-// Graph functions traced from C++ that computes with tensors:
+// Builds graph functions by tracing C++ code that computes with tensors:
 //
 //   const auto step = [](auto x, auto weight) {
 //     auto hidden = distrun::relu(distrun::mm(x, weight));
@@ -9,13 +9,13 @@
 //   const std::shared_ptr<const rpc::GraphFunction> traced = rpc::trace("step", {"x", "weight"}, step);
 //   rpc::rpc_sync<Tensor>("worker1", traced, x, weight);  // what step(x, weight) computes here
 //
-// The code runs once, with a GraphValue for each parameter: what it would do with a tensor becomes a part of the
-// function. Loops of C++ are unrolled; what is computed without a parameter is a constant. No example is needed, and
-// none is taken for the rule: code that asks what a value is, does not compile, since a GraphValue is no bool. Where
-// the function is to decide or to loop by itself, GraphBuilder has branch() and for_each().
+// The code runs once, with a GraphValue for each parameter; operations on GraphValues become the function. C++ loops
+// are unrolled; anything computed without a parameter is a constant. Tracing needs no example inputs and depends on
+// none: a GraphValue has no bool, so code that branches on a value does not compile. For branches and loops inside the
+// function use GraphBuilder's branch() and for_each().
 //
-// Operators are called with distrun:: before them, in generic code as everywhere. embedding_bag takes its tensors in a
-// struct, and makers (ones, rand) take none: GraphBuilder::op() names these.
+// Generic code calls operators with the prefix distrun::, as usual. embedding_bag takes its tensors in a struct, and
+// factories (ones, rand) take no tensors; add these with GraphBuilder::op().
 #include <tuple>
 
 #include <distrun/runtime/rpc/functions/graph_builder.hpp>
@@ -31,9 +31,9 @@ inline constexpr bool kIsTraced = std::is_same_v<std::remove_cvref_t<T>, GraphVa
 template <class... Operands>
 concept Traced = (kIsTraced<Operands> || ...);
 
-// To the function that the first GraphValue among the operands is of.
+// Adds the operator to the function that the first GraphValue among the operands belongs to.
 GraphValue record_operator(const std::string& name, const std::vector<GraphOperand>& operands);
-// A constant, if it is empty.
+// An empty list is a constant.
 GraphOperand list_operand(const std::vector<GraphValue>& items);
 
 template <class T>
@@ -44,7 +44,7 @@ GraphOperand operand(T&& argument) {
   } else if constexpr (std::is_same_v<Argument, Dims>) {
     return std::vector<std::int64_t>(argument.begin(), argument.end());
   } else if constexpr (std::is_same_v<Argument, Tensor>) {
-    return argument.defined() ? GraphOperand(argument) : GraphOperand(Value());  // one that an operator may do without
+    return argument.defined() ? GraphOperand(argument) : GraphOperand(Value());  // an optional operand
   } else {
     return GraphOperand(std::forward<T>(argument));
   }
@@ -61,8 +61,8 @@ GraphOperand result_operand(GraphBuilder& builder, Result&& result) {
 
 }  // namespace detail
 
-// `code` takes a GraphValue for each of the parameters and returns a GraphValue, a vector, tuple or pair of them, a
-// constant, or nothing. Throws as GraphBuilder does, and what `code` throws.
+// `code` takes a GraphValue for each parameter and returns a GraphValue, a vector, tuple or pair of them, a constant,
+// or nothing. Throws what GraphBuilder and `code` throw.
 template <std::size_t count, class Code>
 GraphBuilder::Function trace(std::string name, const std::string (&parameters)[count], Code&& code) {
   GraphBuilder builder(std::move(name));
@@ -80,7 +80,7 @@ GraphBuilder::Function trace(std::string name, const std::string (&parameters)[c
 
 }  // namespace distrun::rpc
 
-// The operators as operator_table.hpp has them, where the compiler finds those of a Tensor.
+// The operators of operator_table.hpp for GraphValues, in the namespace where the compiler finds those for Tensors.
 namespace distrun {
 
 // clang-format off
