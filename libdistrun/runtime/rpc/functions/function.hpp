@@ -51,7 +51,7 @@ struct Function {
   Execution execution = Execution::Plain;
   // Takes a value for each parameter, in order. Throws what the function throws, and TypeErrors of from_value().
   std::function<Result(const ValueList& arguments)> run;
-  // For Plain functions: returns whether a call with these arguments is as quick as an Inline function, and takes no
+  // Plain functions only: returns whether a call with these arguments is as quick as an Inline function, and takes no
   // lock that others wait under. Such a call from another worker runs on the thread that reads it. Its result may be a
   // future that is not complete; the thread that completes the future sends the answer. is_quick() runs on the reading
   // thread, with the call current. Empty: the function is never quick.

@@ -13,7 +13,7 @@
 namespace distrun::rpc {
 namespace {
 
-// In front of each value. The numbers are the wire's.
+// Precedes each value. The numbers are part of the wire format.
 enum class Tag : std::uint8_t {
   None,
   True,
@@ -36,11 +36,11 @@ enum class Tag : std::uint8_t {
   Reference,
 };
 
-constexpr std::size_t kFewTensors = 16;  // tensors that are looked for one by one
+constexpr std::size_t kFewTensors = 16;  // up to this many, a linear search finds them
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
 
-// `value` stands so deep in what is sent.
+// Throws if `depth`, the nesting level of `value`, is too deep.
 void check_depth(int depth, const Value& value) {
   if (depth <= kDepthMax) return;
   refuse("a value is nested " + std::to_string(static_cast<std::size_t>(depth) + levels_of(value)) +
@@ -185,7 +185,7 @@ Value ValueReader::read(int depth) {
   refuse("a message has a value of the unknown kind " + std::to_string(number));
 }
 
-// What is there is not yet worth its memory: a list of nothing but nothing is 40 times as large as its bytes.
+// Reserves little in advance, as the count is not verified: a list of nones takes 40 times the memory of its bytes.
 ValueList ValueReader::read_items(int depth) {
   const std::uint32_t count = bytes_.count(1);
   ValueList items;

@@ -1,9 +1,9 @@
 #pragma once
-// Values as bytes, and the tensors that they hold as a list beside them: each once, however often it is there. A sparse
-// tensor is two of the list.
+// Encodes values as bytes plus a list of the tensors in them. Each tensor is listed once, however often it occurs; a
+// sparse tensor takes two entries.
 //
-// What is read may come from anybody: lengths are checked before anything is allocated, values are at most kDepthMax
-// levels deep, and of classes only those that are registered are made.
+// The reader does not trust its input: it checks lengths before it allocates, limits the nesting to kDepthMax, and
+// creates only objects of registered classes.
 #include <unordered_map>
 
 #include <distrun/common/wire/buffer.hpp>
@@ -11,8 +11,9 @@
 
 namespace distrun::rpc {
 
-// Appends. Throws Error{InvalidArgument} for what can't travel: futures ("Can not pickle torch.futures.Future"),
-// objects of classes that can't be encoded, values that are too deep; and what encoders of the value's classes throw.
+// Appends values. Throws Error{InvalidArgument} for a value that cannot be sent: a future ("Can not pickle
+// torch.futures.Future"), an object whose class has no encoder, a value nested too deep. Also throws what the encoders
+// of classes throw.
 class ValueWriter {
  public:
   ValueWriter(wire::ByteWriter& bytes, TensorList& tensors) : bytes_(bytes), tensors_(tensors) {}
@@ -30,15 +31,15 @@ class ValueWriter {
 
   wire::ByteWriter& bytes_;
   TensorList& tensors_;
-  TensorList sparse_;                                      // that were written, in their order
-  std::unordered_map<const void*, std::uint32_t> places_;  // of tensors, once there are many
+  TensorList sparse_;                                      // those already written, in order
+  std::unordered_map<const void*, std::uint32_t> places_;  // of tensors; used once there are many
 };
 
-// Whether what a plugin has written may run.
+// Whether the reader may run the decoders of plugins' classes.
 enum class Instances : std::uint8_t { Read, Refused };
 
-// Throws Error{InvalidArgument} for what no writer has written, Error{Failed} for a class that is not registered here,
-// and what decoders of the value's classes throw.
+// Throws Error{InvalidArgument} for bytes that no writer has produced, Error{Failed} for a class that is not registered
+// in this process, and what the decoders of classes throw.
 class ValueReader {
  public:
   ValueReader(wire::ByteReader& bytes, const TensorList& tensors, Instances instances = Instances::Read)
@@ -64,7 +65,7 @@ class ValueReader {
   TensorList sparse_;
 };
 
-// One value, whole: what calls use for theirs, for users' own encoders.
+// One complete value. Calls encode theirs this way, and users' encoders may, too.
 struct Packed {
   wire::Bytes bytes;
   TensorList tensors;

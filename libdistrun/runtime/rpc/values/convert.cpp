@@ -8,7 +8,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, "TypeError", text); }
 
-constinit thread_local int structs_now = 0;  // whose fields the thread converts, in each other
+constinit thread_local int structs_now = 0;  // depth of nested structs whose fields this thread is converting
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// C++ types as values, and back.
+// Converts C++ types to values and back.
 //
 //   void, std::monostate              none
 //   bool, integers, enums, floating   bool, int, int, float
@@ -9,12 +9,12 @@
 //   optional                          none, or what it holds
 //   structs with DISTRUN_FIELDS       record
 //   classes that are registered       instance; also by shared_ptr, which shares the object that was decoded
-//   Future                            a value that can't travel
+// a value that cannot be sent
 //   RRef                              reference
 //   Value, List, Map, ...             themselves
 //
-// from_value() throws Error{InvalidArgument, "TypeError"}: "must be int, not str"; ints are taken as floats, lists as
-// tuples and tuples as lists.
+// from_value() throws Error{InvalidArgument, "TypeError"}: "must be int, not str". It accepts ints as floats, and lists
+// and tuples for each other.
 #include <array>
 #include <concepts>
 #include <limits>
@@ -30,7 +30,7 @@
 
 namespace distrun::rpc {
 
-// How to name a type in an error, and in signatures: "int", "list of Tensor", "MyClass".
+// Returns the name of a type for errors and signatures: "int", "list of Tensor", "MyClass".
 template <class T>
 std::string type_name();
 template <class T>
@@ -42,10 +42,10 @@ namespace detail {
 
 [[noreturn]] void refuse_value(const std::string& wanted, const Value& value);
 [[noreturn]] void refuse_unregistered(const std::type_info& type);
-[[noreturn]] void refuse_range(std::size_t bytes, const std::string& number);  // of an int of so many bytes
-// The items of a list or a tuple; null: it is neither.
+[[noreturn]] void refuse_range(std::size_t bytes, const std::string& number);  // `bytes`: the size of the int type
+// Returns the items of a list or a tuple; null for other values.
 const ValueList* items_of(const Value& value) noexcept;
-const void* instance_of(const Value& value, std::type_index type) noexcept;  // null: of another type, or none
+const void* instance_of(const Value& value, std::type_index type) noexcept;  // null if `value` is no instance of `type`
 std::shared_ptr<void> shared_instance_of(const Value& value, std::type_index type) noexcept;
 
 template <class T>
@@ -58,8 +58,8 @@ std::int64_t to_int(T number) {
   return static_cast<std::int64_t>(number);
 }
 
-// For a scope in which the fields of a struct are converted: structs that hold structs of their own type may be nested
-// to any depth. Throws Error{InvalidArgument} beyond kDepthMax.
+// Held while the fields of a struct are converted, since a struct may nest structs of its own type to any depth. Throws
+// Error{InvalidArgument} beyond kDepthMax.
 class FieldsScope {
  public:
   FieldsScope();
@@ -140,7 +140,7 @@ constexpr Kind find_kind() {
 }
 template <Held T>
 inline constexpr Kind kind_of = find_kind<T>();
-// The room rref's RRef<T>, or what is made as that.
+// RRef<T> of rref, or a type with the same interface.
 template <class T>
 concept Refers = requires(const T& object, ReferencePtr reference) {
   { object.reference() } -> std::convertible_to<ReferencePtr>;

@@ -1,18 +1,19 @@
 #pragma once
-// Tensors that require a gradient, as they get into a message and out of it: whoever writes values notes them, and
-// whoever reads values hands them to who makes them a part of the graph here (calls/autograd_service.hpp).
+// Tracks tensors that require a gradient in messages: the writer of values records them, and the reader passes them to
+// the code that adds them to the local autograd graph (calls/autograd_service.hpp).
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::rpc {
 
-// For a scope: the tensors that this thread writes and that require a gradient, each once, in the order of writing.
+// Records, within a scope, the tensors that this thread writes and that require a gradient: each once, in order of
+// writing.
 class Departing {
  public:
   Departing() noexcept;
   ~Departing();
   Departing(const Departing&) = delete;
   Departing& operator=(const Departing&) = delete;
-  static Departing* current() noexcept;  // null: nobody wants to know
+  static Departing* current() noexcept;  // null: not recorded
 
   void note(const Tensor& tensor);
   const TensorList& tensors() const noexcept { return tensors_; }
@@ -22,16 +23,16 @@ class Departing {
   TensorList tensors_;
 };
 
-// Takes the tensors of one message as they are read.
+// Receives the tensors of one message as they are read.
 class Arrival {
  public:
   virtual ~Arrival() = default;
-  // `carried` is what stands for it among the message's tensors: itself, or the values of a sparse one. May come more
-  // than once for one tensor.
+  // `carried` is the tensor that represents it in the message: itself, or the values of a sparse tensor. May be called
+  // more than once for a tensor.
   virtual void take(const Tensor& tensor, const Tensor& carried) = 0;
 };
 
-// For a scope: what this thread reads has come in that message. Null: nothing of it requires a gradient.
+// Sets, within a scope, the message that this thread reads. Null: nothing in the message requires a gradient.
 class Arriving {
  public:
   explicit Arriving(Arrival* arrival) noexcept;

@@ -1,4 +1,4 @@
-// What is in a value, and whether two are the same.
+// Searches values, and compares them.
 #include <algorithm>
 
 #include <distrun/runtime/rpc/values/nested.hpp>
@@ -12,7 +12,7 @@ std::string plural(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// Pairs that are still to be compared.
+// Pairs that remain to be compared.
 using Pairs = std::vector<std::pair<const Value*, const Value*>>;
 
 template <class T>
@@ -30,7 +30,7 @@ bool same_held(const T& left, const T& right) {
   }
 }
 
-// Of those with items it compares the kinds alone, and puts them to `left_over`.
+// Compares two values, but of values with items only the kinds; appends these to `left_over`.
 bool same_level(const Value& left, const Value& right, Pairs& left_over) {
   if (left.kind() != right.kind()) return false;
   if (left.has_items()) return left_over.emplace_back(&left, &right), true;
@@ -38,7 +38,7 @@ bool same_level(const Value& left, const Value& right, Pairs& left_over) {
                     left.held());
 }
 
-// Both are of the same kind.
+// Compares the items of two values of the same kind.
 bool same_items(const Value& left, const Value& right, Pairs& left_over) {
   const auto all_same = [&](const ValueList& ours, const ValueList& theirs) {
     return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),

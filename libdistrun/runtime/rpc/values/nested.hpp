@@ -1,7 +1,7 @@
 #pragma once
-// Walks over values that are nested to any depth: a program may build lists in lists until its memory ends, and the
-// stack of a thread ends long before. Up to kRecursionMax levels a walk recurs, which is quick; what is deeper waits in
-// a list.
+// Traverses values of any nesting depth. A program may nest lists until memory runs out, and the stack of a thread
+// would overflow long before. So a traversal recurs, which is fast, for kRecursionMax levels, and keeps deeper values
+// in a list.
 #include <algorithm>
 #include <vector>
 
@@ -11,8 +11,8 @@ namespace distrun::rpc {
 
 inline constexpr int kRecursionMax = kDepthMax;
 
-// Asks of each item of a list, tuple or record, and of each key and value of a map, in their order, until an answer is
-// true. Returns whether one was. Other values have no items.
+// Calls `ask` for each item of a list, tuple or record, or each key and value of a map, in order, until it returns
+// true. Returns whether it did. Other values have no items.
 template <class Ask>
 bool any_item(const Value& value, const Ask& ask) {
   const auto any_of = [&](const ValueList& items) { return std::any_of(items.begin(), items.end(), ask); };
@@ -29,10 +29,10 @@ bool any_item(const Value& value, const Ask& ask) {
   }
 }
 
-// As any_leaf(), with no recursion.
+// Like any_leaf(), without recursion.
 template <class Ask>
 bool any_deep_leaf(const Value& value, const Ask& ask) {
-  std::vector<const Value*> left{&value};  // the next is the last
+  std::vector<const Value*> left{&value};  // a stack: the last is the next to visit
   while (!left.empty()) {
     const Value& next = *left.back();
     left.pop_back();
@@ -47,8 +47,8 @@ bool any_deep_leaf(const Value& value, const Ask& ask) {
   return false;
 }
 
-// Asks of each value in `value`, or of it, that is no list, tuple, record or map, in their order, until an answer is
-// true. Returns whether one was.
+// Calls `ask` for each value, at any depth, that is no list, tuple, record or map (possibly `value` itself), in order,
+// until it returns true. Returns whether it did.
 template <class Ask>
 bool any_leaf(const Value& value, const Ask& ask, int depth = 0) {
   if (!value.has_items()) return ask(value);
@@ -56,7 +56,7 @@ bool any_leaf(const Value& value, const Ask& ask, int depth = 0) {
   return any_item(value, [&](const Value& each) { return any_leaf(each, ask, depth + 1); });
 }
 
-// Levels of items below it: 0 of a number, 1 of a list of numbers.
+// Returns the number of nested levels: 0 for a number, 1 for a list of numbers.
 std::size_t levels_of(const Value& value);  // in inspect.cpp
 
 }  // namespace distrun::rpc

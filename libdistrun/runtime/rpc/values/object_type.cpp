@@ -10,7 +10,7 @@
 namespace distrun::rpc {
 namespace {
 
-// Those of the process. Never destroyed: values may hold pointers to them until it ends.
+// The types of the process. Never destroyed: values may point to them until the process ends.
 struct Types {
   std::mutex mutex;
   std::map<std::string, ObjectType, std::less<>> by_name;  // addresses stay

@@ -123,7 +123,7 @@ void drop_references(ReferenceService* service, const WorkerInfo& from, const Me
   try {
     receive_all(service, from, message);
   } catch (const Error&) {
-    return;  // what is no fork holds nothing
+    return;  // an invalid fork holds nothing
   }
 }
 

@@ -1,13 +1,13 @@
 #pragma once
-// References to values on other workers, as values hold them and calls carry them. What one is, and what becomes of it,
-// is the business of whoever is the service (the room rref); here is how it gets into a message and out of it.
+// References to values on other workers, as values contain them and calls carry them. The ReferenceService (rref)
+// defines what a reference is and how long it lives; this file puts references into messages and takes them out.
 //
-// A value that is packed says only "the reference number 2 of this message". The forks themselves, one for each that
-// travels, are a section of the envelope: so a message that nobody reads, since it came too late, or what else is in it
-// makes no sense, can still give back what it holds.
+// An encoded value contains only "reference number 2 of this message". The forks themselves, one for each sent
+// reference, are a section of the envelope. So a message that is not decoded, because it is late or malformed, can
+// still release the references in it.
 //
 //   sender     Packing packing(service, to); ...write...; message.sections <- packing.section()
-//              what could not be sent is withdrawn (Forks)
+// withdraws what could not be sent (Forks)
 //   receiver   Unpacking unpacking(service, from, message); ...read...
 #include <cstdint>
 #include <functional>
@@ -29,14 +29,14 @@ class Value;
 struct Section;
 struct Message;
 
-// Shared by all copies of it in this process.
+// Shared by all copies of the reference in this process.
 class Reference {
  public:
   virtual ~Reference() = default;
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;
   virtual std::string text() const = 0;  // "UserRRef(RRefId = ..., ForkId = ...)"
-  // Throws Error{Failed} if it can't be shared any more.
+  // Throws Error{Failed} if the reference can no longer be shared.
   virtual void check_shared() const = 0;
 
  protected:
@@ -45,8 +45,8 @@ class Reference {
 using ReferencePtr = std::shared_ptr<const Reference>;
 using ReferenceVisitor = std::function<void(const ReferencePtr&)>;
 
-// Where the result of a call goes that makes a reference: its owner keeps it, the caller hears only that it is there.
-// One of both, once.
+// Receives the result of a call that creates a reference: the owner keeps the value, and the caller is only notified.
+// Either set() or fail() is called, once.
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
@@ -54,30 +54,32 @@ class ResultSink {
   virtual void fail(const base::Error& error) noexcept = 0;
 };
 
-// Of one session. Any thread; nothing of it may block, but for wait_confirmed().
+// The references of one session. Thread-safe. Nothing blocks except wait_confirmed().
 class ReferenceService {
  public:
   virtual ~ReferenceService() = default;
-  // A new fork of it, on its way to that worker, as it travels. Throws Error{InvalidArgument} for one that was deleted.
+  // Creates a fork for that worker and returns its encoding. Throws Error{InvalidArgument} for a deleted reference.
   virtual wire::Bytes share(const Reference& reference, WorkerKey to) = 0;
-  // It was not sent.
+  // Called if the fork was not sent.
   virtual void withdraw(const wire::Bytes& fork, WorkerKey to) noexcept = 0;
-  // One has come. Throws Error{InvalidArgument} for what no share() has written.
+  // Called for a received fork. Throws Error{InvalidArgument} for bytes that share() has not written.
   virtual ReferencePtr receive(const WorkerInfo& from, const wire::Bytes& fork) = 0;
-  // Until the owners know of all of them: throws Error{Timeout}, and what has become of one that can't be.
+  // Waits until the owners have confirmed all references. Throws Error{Timeout}, or the error of a reference that
+  // failed.
   virtual void wait_confirmed(const std::vector<ReferencePtr>& references, base::TimePoint deadline) = 0;
-  // A call has come that makes a reference here: `section` is its section Owned. May come twice for one reference.
+  // Called when a call arrives that creates a reference here; `section` is the call's section Owned. May be called
+  // twice for one reference.
   virtual std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const wire::Bytes& section) = 0;
-  // A message of the kind Reference; where it is read, so nothing that users wrote may run.
+  // Handles a message of the kind Reference. Runs on the thread that reads messages, so it must not run user code.
   virtual void receive_message(const WorkerInfo& from, const wire::Bytes& bytes) = 0;
   // A worker is gone: nothing of it is received after that, but of one that takes its place. Of an incarnation that
   // another has followed already (meet()) nothing happens. As receive_message().
   virtual void lose(const WorkerInfo& peer, const base::Error& why) noexcept = 0;
-  // A worker has joined. An earlier one of its id is lost with that, if it was not before.
+  // Called when a worker has joined. An earlier worker of its id is lost then, if it was not before.
   virtual void meet(const WorkerInfo& peer) = 0;
 };
 
-// Forks that are in a message; withdrawn unless it was sent.
+// The forks in a message; withdraws them unless the message was sent.
 class Forks {
  public:
   Forks() noexcept = default;
@@ -86,7 +88,7 @@ class Forks {
   Forks& operator=(Forks&& other) noexcept;
   ~Forks();
 
-  // Its place in the message.
+  // Returns the position in the message.
   std::uint32_t add(const Reference& reference);
   bool is_empty() const noexcept { return forks_.empty(); }
   Section section() const;
@@ -100,7 +102,7 @@ class Forks {
   std::vector<wire::Bytes> forks_;
 };
 
-// For a scope: references that this thread packs go to that worker. `service` null: they are refused.
+// Sets, within a scope, the worker to which this thread packs references. `service` null: references are rejected.
 class Packing {
  public:
   Packing(ReferenceService* service, WorkerKey to) noexcept;
@@ -119,18 +121,18 @@ class Packing {
   Forks forks_;
 };
 
-// For a scope: what this thread unpacks has come in that message. All its references are there from the beginning, and
-// those that nobody takes go with the scope.
+// Sets, within a scope, the message that this thread unpacks. It receives all references of the message at once;
+// references that the decoded value does not take are released with the scope.
 class Unpacking {
  public:
-  // Throws what receive() throws; Error{InvalidArgument} if there are any and no service.
+  // Throws what receive() throws, and Error{InvalidArgument} if there are references but no service.
   Unpacking(ReferenceService* service, const WorkerInfo& from, const Message& message);
   ~Unpacking();
   Unpacking(const Unpacking&) = delete;
   Unpacking& operator=(const Unpacking&) = delete;
   static Unpacking* current() noexcept;
 
-  // Throws Error{InvalidArgument}: the message has no such reference.
+  // Throws Error{InvalidArgument} if the message has no such reference.
   const ReferencePtr& at(std::uint32_t place) const;
   void wait_confirmed(base::TimePoint deadline) const;
 
@@ -140,9 +142,9 @@ class Unpacking {
   std::vector<ReferencePtr> references_;
 };
 
-// Whether the message has any.
+// Returns whether the message contains references.
 bool has_references(const Message& message) noexcept;
-// Of a message that nobody reads.
+// Releases the references of a message that is not decoded.
 void drop_references(ReferenceService* service, const WorkerInfo& from, const Message& message) noexcept;
 
 }  // namespace distrun::rpc

@@ -1,12 +1,12 @@
 #pragma once
-// How the values of calls become bytes: one object for the process, which a test may replace for a scope.
+// Encodes the values of calls as bytes. There is one serializer per process, which a test may replace for a scope.
 //
 //   const UseSerializer guard(my_serializer);
 #include <distrun/runtime/rpc/values/codec.hpp>
 
 namespace distrun::rpc {
 
-// Any thread may use one at any time, also while it uses it already.
+// Called on any thread, also concurrently and recursively.
 class Serializer {
  public:
   virtual ~Serializer() = default;
@@ -17,7 +17,7 @@ class Serializer {
 const Serializer& default_serializer() noexcept;  // codec.hpp
 const Serializer& current_serializer() noexcept;
 
-// `serializer` must outlive the scope, and the calls that are made in it. One scope at a time, or nested.
+// `serializer` must outlive the scope, and all calls made in it. Scopes must be nested, not concurrent.
 class UseSerializer {
  public:
   explicit UseSerializer(const Serializer& serializer) noexcept;

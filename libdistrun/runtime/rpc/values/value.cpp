@@ -6,12 +6,12 @@
 namespace distrun::rpc {
 namespace {
 
-// Levels of items in each other that the thread copies, or destroys.
+// Nesting level that the thread is copying or destroying.
 [[gnu::tls_model("initial-exec")]] constinit thread_local int levels_now = 0;
 
 }  // namespace
 
-// For a scope: one level more, or that many.
+// Adds one level within a scope, or sets the level.
 class LevelScope {
  public:
   LevelScope() noexcept : before_(levels_now++) {}
@@ -34,9 +34,9 @@ static_assert(kNames.size() == std::variant_size_v<Value::Held>);
 
 struct Copy {
   const Value* from;
-  Value* to;  // none until then; stays where it is
+  Value* to;  // none until copied; its address is stable
 };
-using Copies = std::vector<Copy>;  // that are still to be made
+using Copies = std::vector<Copy>;  // that remain to be made
 
 void copy_item(const Value& from, Value& to, Copies& later) {
   from.has_items() ? later.push_back({&from, &to}) : void(to = from);
@@ -53,7 +53,7 @@ void copy_level(const ValueEntries& from, ValueEntries& to, Copies& later) {
   }
 }
 
-// Most lists are of numbers.
+// Fast path for ints, the most common items.
 void append(std::vector<Value>& to, const Value& item) {
   if (const auto* const number = item.get_if<std::int64_t>()) {
     to.emplace_back(*number);
@@ -63,7 +63,7 @@ void append(std::vector<Value>& to, const Value& item) {
 }
 void append(std::vector<std::pair<Value, Value>>& to, const std::pair<Value, Value>& entry) { to.push_back(entry); }
 
-// `to` is empty.
+// Requires that `to` is empty.
 template <class Item>
 void copy_deep(const Items<Item>& from, Items<Item>& to) {
   Copies later;
@@ -81,7 +81,7 @@ void copy_deep(const Items<Item>& from, Items<Item>& to) {
   }
 }
 
-// The place of the last item, of a map's last entry that of its value. There must be one.
+// Returns the last item, or the value of a map's last entry. There must be one.
 Value& last_place(Value& value) noexcept {
   switch (value.kind()) {
     case Kind::List: return value.get_if<List>()->items.back();
@@ -91,7 +91,7 @@ Value& last_place(Value& value) noexcept {
   }
 }
 
-// What stands there. An entry whose key alone has items is turned round before.
+// Returns the item at last_place(). If only the key of a map's entry has items, swaps key and value first.
 Value& last_item(Value& value) noexcept {
   if (Map* const map = value.get_if<Map>()) {
     auto& [key, mapped] = map->items.back();
@@ -100,7 +100,7 @@ Value& last_item(Value& value) noexcept {
   return last_place(value);
 }
 
-// Removes the last item; of an entry of a map only its half, if the other one has items.
+// Removes the last item. If the key of a map's last entry has items, removes only the entry's value.
 void drop_last(Value& value) noexcept {
   switch (value.kind()) {
     case Kind::List: return value.get_if<List>()->items.pop_back();
@@ -129,7 +129,7 @@ bool is_nested(const Value& value) noexcept {
                      [](const auto& each) { return each.first.has_items() || each.second.has_items(); });
 }
 
-// Of a value with items.
+// Takes a value with items.
 bool is_empty(const Value& value) noexcept {
   switch (value.kind()) {
     case Kind::List: return value.get_if<List>()->items.empty();
@@ -139,7 +139,7 @@ bool is_empty(const Value& value) noexcept {
   }
 }
 
-// Drops the last items up to one that is nested. Returns whether there is one.
+// Removes items from the end up to one that is nested. Returns whether there is one.
 bool ends_nested(Value& value) noexcept {
   while (!is_empty(value)) {
     if (is_nested(last_item(value))) return true;
@@ -148,8 +148,9 @@ bool ends_nested(Value& value) noexcept {
   return false;
 }
 
-// Takes no memory: the way back is kept in the places of what was taken out. `current` is what is emptied, from its
-// end; it was the last item of `parent`, whose last item is now the parent of that, and so on.
+// Destroys nested items without recursion and without allocating: the path back is stored in the slots of the removed
+// items. `current` is emptied from its end. It was the last item of `parent`; the last item of `parent` is now the
+// parent's own parent, and so on.
 void take_apart(Value current) noexcept {
   const LevelScope from_the_top(0);
   Value parent;
@@ -194,7 +195,7 @@ template <class Item>
 Items<Item>::~Items() {
   const LevelScope level;
   if (level.is_deep()) take_apart(*this);
-  this->clear();  // while the level counts
+  this->clear();  // while the level is counted
 }
 
 template class Items<Value>;

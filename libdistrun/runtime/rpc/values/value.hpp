@@ -1,14 +1,15 @@
 #pragma once
-// What calls carry: a closed set of types, and classes that a plugin has registered. Nothing that arrives is executed.
+// The values that calls carry: a closed set of types, plus classes that plugins register. Received data is never
+// executed.
 //
 //   none  bool  int  float  string  Tensor  Device  WorkerInfo  list  tuple  map  record  instance  function name
 //   reference
 //
-// A value is a tree. What two places of it share on the sender's side is there twice at the receiver; but tensors that
-// share memory share it there, too, and one tensor in two places is one there. It may be nested to any depth: whatever
-// is done with it here takes no more of the stack for that. What is sent has up to kDepthMax levels.
+// A value is a tree. An object that occurs twice at the sender is duplicated at the receiver; but a tensor that occurs
+// twice stays one tensor, and tensors that share memory still share it. Values may be nested to any depth; the
+// operations here use a bounded part of the stack. A sent value has at most kDepthMax levels.
 //
-// C++ types become values and come back by convert.hpp, values become bytes and tensors by codec.hpp.
+// convert.hpp converts C++ types to values and back, codec.hpp values to bytes and tensors.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,10 +29,10 @@ namespace distrun::rpc {
 class Value;
 class ObjectType;  // object_type.hpp
 
-inline constexpr int kDepthMax = 64;  // levels of lists, tuples, maps and records in each other, in what is sent
+inline constexpr int kDepthMax = 64;  // nested levels of lists, tuples, maps and records in a sent value
 
-// Items of a value, which may have items themselves. Copying and destroying them recurs for some levels, and goes on
-// with no recursion below (value.cpp).
+// The items of a value; they may have items themselves. Copying and destroying recurs for some levels, and proceeds
+// without recursion below them (value.cpp).
 template <class Item>
 class Items : public std::vector<Item> {
   using Base = std::vector<Item>;
@@ -59,7 +60,7 @@ struct List {
 struct Tuple {
   ValueList items;
 };
-// In the order in which the entries were put in. Keys are compared as values; tensors by identity.
+// Keeps the order of insertion. Compares keys as values, tensors by identity.
 struct Map {
   ValueEntries items;
 };
@@ -67,12 +68,12 @@ struct Map {
 struct Record {
   ValueList fields;
 };
-// An object of a class that is registered: a copy travels.
+// An object of a registered class; a copy is sent.
 struct Instance {
   const ObjectType* type = nullptr;  // lives until the process ends
   std::shared_ptr<void> object;
 };
-// A function or method, as an argument.
+// The name of a function or method, passed as an argument.
 struct FunctionName {
   std::string name;
   friend bool operator==(const FunctionName&, const FunctionName&) = default;
@@ -94,7 +95,7 @@ enum class Kind : std::uint8_t {
   Map,
   Record,
   Instance,
-  Future,  // never travels: whoever sends one is refused
+  Future,  // never sent: encoding one throws
   Reference,
 };
 std::string_view name_of(Kind kind) noexcept;  // "int", "Tensor", "list"
@@ -112,7 +113,7 @@ class Value {
 
   Kind kind() const noexcept { return static_cast<Kind>(held_.index()); }
   bool is_none() const noexcept { return kind() == Kind::None; }
-  // A list, tuple, map or record.
+  // Returns whether it is a list, tuple, map or record.
   bool has_items() const noexcept { return kind() >= Kind::List && kind() <= Kind::Record; }
   const Held& held() const noexcept { return held_; }
   Held& held() noexcept { return held_; }
@@ -124,8 +125,8 @@ class Value {
   T* get_if() noexcept {
     return std::get_if<T>(&held_);
   }
-  // To futures (runtime/future/tensors_in.hpp): the tensors on GPUs that it holds, however deep; of instances those
-  // that their type shows.
+  // Shows futures (runtime/future/tensors_in.hpp) the GPU tensors in the value at any depth; for instances, those that
+  // their type reports.
   void visit_tensors(const future::TensorVisitor& visit) const;
 
  private:
@@ -135,13 +136,13 @@ class Value {
 extern template class Items<Value>;
 extern template class Items<std::pair<Value, Value>>;
 
-// Each reference that it holds, however deep; of instances those that their type shows.
-void visit_references(const Value& value, const ReferenceVisitor& visit);  // in inspect.cpp, too
-// An object of a plugin's class, however deep.
+// Visits each reference in the value at any depth; for instances, those that their type reports.
+void visit_references(const Value& value, const ReferenceVisitor& visit);  // in inspect.cpp
+// Returns whether the value contains an object of a plugin's class, at any depth.
 bool holds_instance(const Value& value) noexcept;
-// Deep; tensors by identity, instances by the object.
+// Compares deeply; tensors by identity, instances by object.
 bool same(const Value& left, const Value& right);
-// For the texts of errors and reports: "int 3", "list of 2", "MyClass".
+// For errors and reports: "int 3", "list of 2", "MyClass".
 std::string describe(const Value& value);  // in inspect.cpp, as visit_tensors()
 
 }  // namespace distrun::rpc
