@@ -10,8 +10,8 @@
 namespace distrun::rpc {
 namespace {
 
-// Agents say that they are there while the library is loaded, so it is made when it is first asked for; and tests may
-// ask until the process ends.
+// Created on first use, since agents register while the library is loaded, and never destroyed, since tests may use it
+// until the process ends.
 class Table {
  public:
   static Table& only() {
@@ -46,7 +46,7 @@ std::string names_of(const std::vector<std::shared_ptr<const BackendInfo>>& all)
   return names.empty() ? "none" : names;
 }
 
-// Names that people know from elsewhere.
+// Translates PyTorch's names of backends.
 std::string own_name(const std::string& name) {
   if (name == "TENSORPIPE") return "pipe";
   return name == "FAULTY_TENSORPIPE" ? "faulty" : name;

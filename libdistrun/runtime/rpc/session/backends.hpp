@@ -1,5 +1,5 @@
 #pragma once
-// The agents that there are, by name. A test may add one of its own.
+// The available agents, by name. A test may register another one.
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,27 +10,28 @@
 
 namespace distrun::rpc {
 
-// What an agent is made for.
+// The arguments for creating an agent.
 struct AgentSetting {
   WorkerInfo worker;
-  int world_size = 0;           // 0: workers come and go
-  std::string secret;           // of the session: whoever can't show it is nobody's peer
-  base::Nanoseconds timeout{};  // of what has to be waited for while workers meet
+  int world_size = 0;           // 0: workers join and leave at any time
+  std::string secret;           // of the session; workers that cannot prove that they know it are rejected
+  base::Nanoseconds timeout{};  // limit for each wait while workers meet
 };
 
 struct BackendInfo {
   std::string name;
-  // Whether options are this backend's. Empty: it takes any, and is nobody's by its options alone.
+  // Returns whether the options are of this backend's type. Empty: the backend accepts any, and is never inferred from
+  // them.
   std::function<bool(const RpcBackendOptions&)> takes;
-  std::function<std::unique_ptr<RpcBackendOptions>()> make_options;  // empty: those that all have
+  std::function<std::unique_ptr<RpcBackendOptions>()> make_options;  // empty: creates RpcBackendOptions
   std::function<std::shared_ptr<Agent>(const AgentSetting&, const RpcBackendOptions&)> make_agent;
-  // Instead, of one that meets its peers by itself: the session only asks it for its workers.
+  // Alternative for an agent that meets its peers by itself: the session only asks it for its workers.
   std::function<std::shared_ptr<Agent>(Store&, const std::string& name, int rank, int world_size,
                                        const RpcBackendOptions&)>
       make_met_agent;
 };
 
-// A member of BackendType, as the reference calls it: only register_backend() and find_backend() make one.
+// A member of PyTorch's BackendType. Only register_backend() and find_backend() create one.
 class Backend {
  public:
   const std::string& name() const noexcept { return info_->name; }
@@ -45,15 +46,15 @@ class Backend {
   std::shared_ptr<const BackendInfo> info_;
 };
 
-// Any thread. Throws Error{InvalidArgument}: "RPC backend X: already registered".
+// Thread-safe. Throws Error{InvalidArgument}: "RPC backend X: already registered".
 Backend register_backend(BackendInfo info);
-// Throws Error{InvalidArgument} with those that there are. "pipe", "inproc", "faulty"; "TENSORPIPE" is the pipe, and
-// "FAULTY_TENSORPIPE" faulty.
+// Throws Error{InvalidArgument} that lists the registered backends. Names: "pipe", "inproc", "faulty"; "TENSORPIPE"
+// means "pipe", and "FAULTY_TENSORPIPE" means "faulty".
 Backend find_backend(const std::string& name);
 std::vector<Backend> backends();
-// The name of the one that --agent names; "pipe" outside of a run.
+// Returns the name that --agent gives; "pipe" outside of a run.
 std::string default_backend();
-// The one whose options they are. Throws Error{InvalidArgument, "TypeError"}: "Could not infer backend for options".
+// Infers the backend from options. Throws Error{InvalidArgument, "TypeError"}: "Could not infer backend for options".
 Backend backend_of(const RpcBackendOptions& options);
 
 }  // namespace distrun::rpc

@@ -1,5 +1,5 @@
 #pragma once
-// Steps of a session that a test may replace, to see what comes of it when they go wrong.
+// Steps of a session that a test may replace, for example with failing ones.
 #include <functional>
 #include <memory>
 
@@ -7,15 +7,15 @@
 
 namespace distrun::rpc {
 
-// Empty: as they are. Of the rank.
+// Hooks of the calling thread's rank. Empty: the step is not replaced.
 struct SessionHooks {
   std::function<void(double timeout)> wait_all_workers;
   std::function<void()> delete_references;  // "delete all user and unforked owner RRefs"
-  std::function<void()> after_broadcast;    // at a follower, in the leader's call, when it has what was gathered
-  std::function<void()> start_autograd;     // before the agent is made
+  std::function<void()> after_broadcast;  // on a follower, in the leader's call, after it has received the gathered map
+  std::function<void()> start_autograd;   // before the agent is created
   std::function<void(std::shared_ptr<Agent>)> use_agent;  // sets and starts it
 };
-// For a scope.
+// Replaces the rank's hooks within a scope.
 class UseHooks {
  public:
   explicit UseHooks(SessionHooks hooks);

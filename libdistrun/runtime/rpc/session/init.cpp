@@ -15,11 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kLeastTimeout = 30s;  // of what workers wait for each other, however short calls may be
+// for workers to wait for each other, even if calls have a shorter timeout
+constexpr base::Nanoseconds kLeastTimeout = 30s;
 constexpr int kSecretDigits = 32;
-constexpr int kElasticWorldMax = 1 << 15;  // ids are below
+constexpr int kElasticWorldMax = 1 << 15;  // ids are less than this
 
-// What a session is begun with, once it is known.
+// The parameters of a session that is about to begin.
 struct Begin {
   Backend backend;
   std::shared_ptr<Store> store;
@@ -30,7 +31,7 @@ struct Begin {
   base::Location site;
 };
 
-// How long workers wait for each other.
+// Returns how long workers wait for each other.
 base::Nanoseconds timeout_of(const RpcBackendOptions& options) {
   if (options.init_timeout > 0) return base::nanoseconds_of(options.init_timeout);
   return options.rpc_timeout > 0 ? std::max(base::nanoseconds_of(options.rpc_timeout), kLeastTimeout) : Store::kTimeout;
@@ -74,9 +75,9 @@ stores::Rendezvous rendezvous_of(const InitOptions& init, const RpcBackendOption
   return stores::rendezvous(options.init_method, init.rank, world_size, timeout_of(options));
 }
 
-// One that is opened reads all that was done in it since the test has begun.
+// A newly opened store reads everything that was done in it since the test began, so it is opened once.
 std::shared_ptr<Store> kept_rank_store(SessionState& state) {
-  constexpr char kOfRank[] = "";  // is no address
+  constexpr char kOfRank[] = "";  // not an address
   if (const auto kept = state.find_rendezvous(kOfRank)) return kept->store;
   const stores::Rendezvous opened{stores::rank_store(), 0, 0};
   state.keep(kOfRank, opened);
@@ -99,7 +100,7 @@ stores::Rendezvous find_store(SessionState& state, const InitOptions& init, cons
 
 // ---- workers meet
 
-// Closes it unless it is kept.
+// Closes the session unless keep() is called.
 class Closing {
  public:
   explicit Closing(std::shared_ptr<Session> session) : session_(std::move(session)) {}
@@ -139,7 +140,7 @@ std::shared_ptr<Session> make_session(const Begin& begin, Incarnation incarnatio
                                    begin.options);
 }
 
-// What is wrong with a record is whose it is.
+// Adds a member's worker to the agent; errors name the member.
 void make_known(Agent& agent, const Member& member, base::Location site) {
   try {
     agent.add_worker(record_of(member));
@@ -197,7 +198,7 @@ void begin_elastic(SessionState& state, const Begin& begin, const std::shared_pt
   closing.keep();
 }
 
-// Of a backend whose agent meets its peers by itself.
+// For a backend whose agent meets its peers by itself.
 void begin_met(SessionState& state, const Begin& begin, Store& store) {
   const auto session =
       std::make_shared<Session>(core::rank_state(),
@@ -216,7 +217,7 @@ void begin_session(SessionState& state, const Begin& begin) {
   store->set_timeout(timeout_of(begin.options));
   if (begin.backend.info().make_met_agent) return begin_met(state, begin, *store);
   agree_on_kind(*store, begin);
-  // Also tells which store it is, by whatever way it was found.
+  // The secret also identifies the store, however it was opened.
   const std::string secret = store->compare_set("secret", "", base::random_hex(kSecretDigits), begin.site);
   begin.world_size > 0 ? begin_static(state, begin, store, secret) : begin_elastic(state, begin, store, secret);
 }
@@ -237,7 +238,7 @@ void init_rpc(const InitOptions& init, base::Location site) {
   check_options(backend, *options, site);
   [[maybe_unused]] const WorkerInfo refuses_now(init.name, init.rank.value_or(0), site);
   if (init.world_size && *init.world_size < 1) throw value_error("init_rpc: world_size must be positive", site);
-  // Who serves at an address is told by the address that it does already.
+  // The rank that serves an address finds out from the address itself that it already serves.
   const bool is_served_there = options->store == nullptr && is_served(options->init_method);
   if (is_served_there && state.find() != nullptr) rendezvous_of(init, *options);
   const Starting starting(state);

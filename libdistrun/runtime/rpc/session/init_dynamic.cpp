@@ -1,4 +1,4 @@
-// init_rpc_dynamic() of session.hpp: what the compiler would refuse is refused when it is called.
+// init_rpc_dynamic() of session.hpp: checks at run time the types that the compiler checks for init_rpc().
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -8,7 +8,7 @@
 namespace distrun::rpc {
 namespace {
 
-// So that to_value() takes them.
+// Registers the types, so that to_value() accepts them.
 [[maybe_unused]] const bool are_types = [] {
   const auto add = [](const char* name, std::type_index type) {
     ObjectType added;

@@ -47,7 +47,7 @@ Gathered meet(const Value& object, const std::optional<std::set<std::string>>& w
   if (!wanted) {
     for (const WorkerInfo& each : session->agent->worker_infos()) names.insert(each.name());
   }
-  for (const std::string& name : names) calls->resolve(Destination(name, site));  // who is unknown is refused
+  for (const std::string& name : names) calls->resolve(Destination(name, site));  // throws for an unknown name
   if (!names.contains(calls->self().name())) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "workers that meet are named by those who come: " + calls->self().name() + " is not among them", site);
@@ -55,7 +55,7 @@ Gathered meet(const Value& object, const std::optional<std::set<std::string>>& w
   return session->meetings.meet(*calls, object, names, bounds, site);
 }
 
-// Nobody's calls bound it.
+// If the caller gives no timeout, the meeting's calls have none either, whatever the session's default is.
 MeetingBounds unbounded_if_none(MeetingBounds bounds) {
   if (!bounds.call) bounds.call = base::Nanoseconds();
   return bounds;

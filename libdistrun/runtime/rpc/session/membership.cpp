@@ -32,7 +32,7 @@ std::vector<int> ranks_of(const StaticGroup& group) {
   return ranks;
 }
 
-// Who has come first says it for all: "4 for worker2".
+// The first worker writes its world size into the store: "4 for worker2". The others compare theirs.
 void agree_on_world_size(const StaticGroup& group, const Member& self, base::Location site) {
   const std::string own = std::to_string(group.world_size);
   const std::string said = group.store->compare_set(kWorldSize, "", own + " for " + self.name, site);
@@ -62,7 +62,7 @@ std::vector<int> missing_in(const StaticGroup& group, base::Location site) {
   return missing;
 }
 
-// Whether they are there by now.
+// Returns whether all keys are present; false on timeout.
 bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, base::TimePoint deadline,
               base::Location site) {
   try {
@@ -74,7 +74,8 @@ bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, ba
   }
 }
 
-// Mostly all come within a moment. Who has not come by then is asked for, one key each, and shown as who is waited for.
+// Usually all workers arrive within kMoment. After that, waits for one missing rank after the other, and records the
+// wait.
 void wait_until_all_have_come(const StaticGroup& group, const Member& self, base::Location site) {
   const base::TimePoint begin = base::system_clock().now(), end = begin + group.store->timeout();
   if (wait_for(group, keys_of(kMember, group.world_size), std::min(begin + kMoment, end), site)) return;
@@ -82,7 +83,7 @@ void wait_until_all_have_come(const StaticGroup& group, const Member& self, base
   for (;;) {
     const std::vector<int> missing = missing_in(group, site);
     if (missing.empty()) return;
-    // Of the others, some may come while it waits; none without whom it can do.
+    // Waits for the first missing rank; the others are recorded as awaited only if the group has all ranks.
     const stores::AwaitedRanks shown({missing.front()}, are_all ? missing : std::vector<int>());
     if (wait_for(group, {kMember + std::to_string(missing.front())}, end, site)) continue;
     throw Error(ErrorKind::Timeout,
@@ -101,7 +102,7 @@ std::vector<Member> read_all(const StaticGroup& group, const Member& self, base:
   return members;
 }
 
-// Only where somebody names devices: counting them may start a driver.
+// Counts GPUs only if some member names devices, since counting may start a driver.
 void count_devices(const StaticGroup& group, const Member& self, std::vector<Member>& members, base::Location site) {
   const bool has_names =
       std::any_of(members.begin(), members.end(), [](const Member& each) { return each.names_devices(); });
@@ -122,10 +123,10 @@ void wait_until_all_have_read(const StaticGroup& group, base::Location site) {
   if (group.serves) group.store->wait({kAllMet}, {}, site);
 }
 
-// What members of a group that is elastic call. False: this one is about to leave.
+// Members of an elastic group call this to join. Returns false if this worker is about to leave.
 bool let_join(const std::string& text) {
   const std::shared_ptr<Session> session = session_state().find();
-  if (session == nullptr || session->calls != find_calls()) return false;  // the call came in one that is over
+  if (session == nullptr || session->calls != find_calls()) return false;  // the call arrived in an earlier session
   const Member member = member_of(text);
   if (session->elastic == nullptr) throw Error(ErrorKind::Failed, "nobody joins an RPC group of a fixed size");
   session->elastic->add(*session->calls, member);
@@ -137,7 +138,7 @@ bool let_join(const std::string& text) {
 
 }  // namespace
 
-// The first one removes what belongs to all.
+// Rank 0 also removes the shared keys.
 void forget_meeting(Store& store, WorkerId self, base::Location site) {
   for (const char* const each : {kMember, kDevices}) store.delete_key(each + std::to_string(self), site);
   if (self != 0) return;

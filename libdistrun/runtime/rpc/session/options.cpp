@@ -42,7 +42,7 @@ device::Device device_of_name(std::string_view name) {
                to_string(second) + " and " + to_string(first));
 }
 
-// Two of one call may not go to one place; of several calls the session's start refuses them, for all ranks alike.
+// Rejects two sources for one target within a call. Across calls, the session's start checks it, on all ranks alike.
 void check_targets(const std::vector<std::pair<MapDevice, MapDevice>>& map) {
   std::map<device::Device, device::Device> sources;  // by target
   for (const auto& [from, to] : map) {
@@ -53,7 +53,7 @@ void check_targets(const std::vector<std::pair<MapDevice, MapDevice>>& map) {
   }
 }
 
-// Reads a dictionary of options.
+// Reads a map of options.
 [[noreturn]] void refuse_constructor(const std::string& what) {
   throw Error(ErrorKind::InvalidArgument, "TypeError", "PipeOptions: incompatible constructor arguments: " + what);
 }
@@ -110,7 +110,7 @@ void check_numbers(int num_worker_threads, double rpc_timeout) {
 
 constexpr char kUsualSeed[] = "0";
 
-// Shortest that reads back as the same.
+// Returns the shortest text that reads back as the same number.
 std::string text_of(double number) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, number).ptr;

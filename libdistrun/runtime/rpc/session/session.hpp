@@ -1,11 +1,11 @@
 #pragma once
-// RPC of a rank, from init to shutdown: one session at a time, and as many as you like one after the other.
+// RPC of a rank, from init to shutdown. A rank has at most one session at a time, and any number in sequence.
 //
 //   init_rpc({.name = "worker0", .rank = 0, .world_size = 4});
 //   ...
 //   shutdown();
 //
-// Of the rank whose work the calling thread does.
+// All functions act on the rank of the calling thread.
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,38 +23,38 @@ namespace distrun::rpc {
 
 struct InitOptions {
   std::string name;
-  std::optional<Backend> backend;                    // not there: that of the options, else "pipe" (or --agent's)
-  std::optional<int> rank;                           // not there: that of the address
-  std::optional<int> world_size;                     // not there: workers come and go
-  std::shared_ptr<const RpcBackendOptions> options;  // null: the backend's own
+  std::optional<Backend> backend;                    // none: inferred from the options, else "pipe" (or --agent)
+  std::optional<int> rank;                           // none: taken from the address
+  std::optional<int> world_size;                     // none: workers join and leave at any time
+  std::shared_ptr<const RpcBackendOptions> options;  // null: the backend's defaults
 };
 
-// Returns when all workers are known, or, where workers come and go, when all that are there know this one. Throws
+// Returns when all workers are known or, in an elastic group, when all present workers know this one. Throws
 //
 //   Error{Failed}              "RPC is already initialized"; "RPC worker name X is not unique ..." (by every rank)
-//   Error{InvalidArgument}     options that can't be
-//   Error{Timeout}             with the ranks that have not come
-//   base::PeerFailed           with the rank
+//   Error{InvalidArgument}     invalid options
+//   Error{Timeout}             names the ranks that have not arrived
+//   base::PeerFailed           names the rank
 //
-// and whatever rendezvous() throws; there is no session then.
+// and what rendezvous() throws. After an error there is no session.
 void init_rpc(const InitOptions& options, base::Location site = base::Location::here());
-// The same with values whose types are known when it is called only: TypeErrors for what they can't be.
+// The same for arguments whose types are known only at run time. Throws TypeErrors for wrong types.
 void init_rpc_dynamic(const std::string& name, const Value& backend, const Value& rank, const Value& world_size,
                       const Value& options);
-// Below the session's rendezvous: with a store that is there.
+// The same without the rendezvous, for a store that is already open.
 void init_rpc_backend(const Backend& backend, std::shared_ptr<Store> store, const std::string& name, int rank,
                       int world_size, const RpcBackendOptions& options);
 
 struct ShutdownOptions {
   bool graceful = true;
-  double timeout = 0;  // of all of it, in seconds; 0: no limit but that of the test
-  // What others still hold of this worker at its end (references) is no error.
+  double timeout = 0;  // limit of the whole shutdown, in seconds; 0: only that of the test
+  // References that other workers still hold to this worker's values are not an error.
   bool ignore_leaks = false;
 };
-// Graceful: returns when no call is running or on its way between any workers, and no more will be made. Not graceful:
-// leaves at once. The rank's own part is done in any case, and then an error is thrown: Error{Timeout} with who is
-// missing and why, base::PeerFailed. A handler (a function that is called, or a callback) that calls a graceful one
-// gets Error{Failed}, and nothing has happened.
+// Graceful: blocks until no call is running or in flight between any workers, and none can be made. Not graceful:
+// leaves at once. Ends this rank's session in either case, then throws errors: Error{Timeout} with the missing workers
+// and the reason, base::PeerFailed. A graceful shutdown from a handler (a called function or a callback) throws
+// Error{Failed} and has no effect.
 void shutdown(const ShutdownOptions& options = {}, base::Location site = base::Location::here());
 
 bool is_initialized() noexcept;
@@ -65,18 +65,20 @@ WorkerInfo get_worker_info();
 WorkerInfo get_worker_info(const std::string& name);
 std::vector<WorkerInfo> get_worker_infos();
 
-// The default of calls, in seconds; 0: no limit. Each call has that which holds when it is made.
+// The default timeout of calls, in seconds; 0: no limit. A call uses the value at the time it is made.
 double get_rpc_timeout();
 void set_rpc_timeout(double seconds);
 
-// Keys of calls and of the agent: "agent.thread_pool_size", "agent.client_active_calls", "pipe.worker1.transport".
+// Returns the counters of the calls and the agent: "agent.thread_pool_size", "agent.client_active_calls",
+// "pipe.worker1.transport".
 std::map<std::string, std::string> agent_debug_info();
-// Those, and of whatever else has to do with the session: "num_owner_rrefs".
+// Returns these and the counters of the session's other parts: "num_owner_rrefs".
 std::map<std::string, std::string> debug_info();
 
-// At the end of a test: what its body has left open is closed, at once. False: the session is kept, and stays open.
+// Called at the end of a test: closes the session that its body has left open, without waiting. Returns false if the
+// session is kept (keep_session()); it stays open then.
 bool end_session(core::RankState& rank) noexcept;
-// Keeps the session that is open now, if there is one, until release_session().
+// Keeps the currently open session, if any, until release_session().
 void keep_session(core::RankState& rank);
 void release_session(core::RankState& rank);
 

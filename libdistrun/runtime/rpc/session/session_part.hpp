@@ -1,5 +1,5 @@
 #pragma once
-// What rooms above this one have in each session of a rank: made with it, and ended with it.
+// State that higher modules keep for each session of a rank; created and ended with the session.
 #include <map>
 #include <memory>
 #include <string>
@@ -12,25 +12,26 @@ namespace distrun::rpc {
 class SessionPart {
  public:
   virtual ~SessionPart() = default;
-  // A part without something to do leaves it out.
-  // In a graceful shutdown, when all workers have come to it, and before they make sure that no call runs. A hook may
-  // stand for it. Throws what the shutdown then fails with.
+  // All functions have empty defaults, except add_debug_info().
+  //
+  // Called in a graceful shutdown after all workers have reached it, and before they make sure that no call runs. A
+  // hook may replace it. Errors fail the shutdown.
   virtual void settle(base::TimePoint /*deadline*/, base::Location /*site*/) {}
-  // After that, or the hook, while messages can still be sent: what is left over.
+  // Called after settle() or the hook, while messages can still be sent; records the remaining state.
   virtual void look() {}
-  // A worker is gone.
+  // Called when a worker is gone.
   virtual void lose(const WorkerInfo& /*peer*/, const base::Error& /*why*/) noexcept {}
-  // Nothing is sent or received any more.
+  // Called when nothing is sent or received any more.
   virtual void close() noexcept {}
-  // After close(), at the end of a graceful shutdown that has not failed: throws for what was left over.
+  // Called after close() in a graceful shutdown without errors. Throws if look() has found leftovers.
   virtual void check() {}
   virtual void add_debug_info(std::map<std::string, std::string>& info) const = 0;
 };
 
-// Before start() of `calls`. `earlier` workers of this one's id have been in the group before it: what it counts, for
-// ids that others know, must not be what they have counted.
+// Called before `calls` start. `earlier`: the number of workers that had this worker's id in the group before it. Ids
+// that other workers see must not repeat theirs.
 using MakeSessionPart = std::shared_ptr<SessionPart> (*)(const std::shared_ptr<Calls>& calls, std::uint64_t earlier);
-// While libraries are loaded.
+// Registers a part while libraries are loaded.
 bool add_session_part(MakeSessionPart make);
 std::vector<std::shared_ptr<SessionPart>> make_session_parts(const std::shared_ptr<Calls>& calls,
                                                              std::uint64_t earlier);

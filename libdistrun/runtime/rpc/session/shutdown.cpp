@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kLinger = 500ms;      // for what was sent before the rank leaves
-constexpr base::Nanoseconds kLastLinger = 100ms;  // at the end of its test
+constexpr base::Nanoseconds kLinger = 500ms;      // for messages sent before the rank leaves
+constexpr base::Nanoseconds kLastLinger = 100ms;  // the same at the end of its test
 
 struct Graceful {
   Session& session;
@@ -25,7 +25,7 @@ struct Graceful {
   base::Location site;
 };
 
-// Nobody who stays waits for those who leave.
+// Waits only until this worker is quiet: members that stay do not wait for those that leave.
 void leave_elastic(const Graceful& shutdown) {
   Calls& calls = *shutdown.session.calls;
   if (!calls.wait_quiet(shutdown.deadline, shutdown.site)) {
@@ -59,13 +59,13 @@ void shut_down(const Graceful& shutdown) {
   session.termination.run(*session.calls, shutdown.begin, shutdown.deadline, shutdown.site);
 }
 
-// What others must know, though they can do without.
+// Announces the departure; members can also detect it by themselves.
 void leave_group(Session& session) noexcept {
   if (session.elastic == nullptr) return;
   session.calls != nullptr ? session.elastic->leave(*session.calls) : session.elastic->leave_silently();
 }
 
-// The rank from which an error follows; -1: none is known.
+// Returns the rank that caused an error; -1: unknown.
 int cause_of(const std::exception_ptr& failed) noexcept {
   try {
     std::rethrow_exception(failed);
@@ -78,7 +78,7 @@ int cause_of(const std::exception_ptr& failed) noexcept {
 
 Error over(const char* why) { return Error(ErrorKind::Disconnected, why); }
 
-// A handler that waits until no handler runs would wait for itself.
+// A handler that waited until no handler runs would wait for itself.
 void refuse_in_handler(base::Location site) {
   const future::TaskInfo* const task = future::HandlerPool::current();
   if (task == nullptr) return;

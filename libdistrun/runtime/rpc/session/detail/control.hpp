@@ -1,16 +1,16 @@
 #pragma once
-// What sessions tell each other on the control lane: to find the end of all calls (termination.hpp), and that a
-// follower has what was gathered (meetings.hpp), who may be gone before its answer to the leader's call is on its way.
+// Messages between sessions on the control lane: for termination detection (termination.hpp), and for a follower to
+// confirm the gathered map (meetings.hpp), since it may leave before its answer to the leader's call is sent.
 //
-//   Probe     leader to member    how many calls have you sent and received? Answer when you are quiet, in shutdown
+//   Probe     leader to member    report your sent and received calls once you are quiet and in shutdown
 //   Counts    member to leader
-//   Done      leader to member    all are quiet, and nothing is on its way
-//   Ack       member to leader    of Done: it may close
-//   Abort     leader to member    it will not come to that
-//   Ask       anybody             what are you doing?
-//   Status    anybody             at once
-//   Leave     anybody             `text`, a member of an elastic group, leaves it
-//   Heard     follower to leader  it has what was gathered in the round `round` of `text`
+//   Done      leader to member    all are quiet, and no call is in flight
+//   Ack       member to leader    confirms Done: the leader may close
+//   Abort     leader to member    the shutdown has failed
+//   Ask       any to any          asks for the status
+//   Status    any to any          answers Ask at once
+//   Leave     any to any          `text`, a member of an elastic group, is leaving
+//   Heard     follower to leader  has received the map of round `round` of the group `text`
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@
 
 namespace distrun::rpc {
 
-// The numbers are the wire's.
+// The numbers are part of the wire format.
 enum class ControlKind : std::uint8_t {
   Probe = 1,
   Counts = 2,
@@ -37,16 +37,16 @@ struct Control {
   std::uint64_t round = 0;      // Probe, Counts, Heard
   std::uint64_t sent = 0;       // Counts: calls since the session began
   std::uint64_t received = 0;   // Counts
-  bool is_in_shutdown = false;  // Status, as what follows
+  bool is_in_shutdown = false;  // Status, as are the next two
   std::int32_t running = 0;
   std::int32_t waiting = 0;
   std::uint8_t error = 0;                    // Abort: an ErrorKind
-  std::string text;                          // Abort: why; Heard: of whom
-  std::int32_t because_of = -1;              // Abort: the rank from which it follows
-  std::int32_t handlers = 0;                 // Status, as what follows
-  std::string handler;                       // the one that has run for longest; empty: none has begun
-  std::vector<std::uint64_t> sent_to;        // calls to each worker, by its id
-  std::vector<std::uint64_t> received_from;  // calls of each worker
+  std::string text;                          // Abort: the reason; Heard: the key of the group
+  std::int32_t because_of = -1;              // Abort: the rank that caused it
+  std::int32_t handlers = 0;                 // Status, as is everything below
+  std::string handler;                       // the longest-running one; empty: no handler has begun
+  std::vector<std::uint64_t> sent_to;        // calls sent to each worker, by its id
+  std::vector<std::uint64_t> received_from;  // calls received from each worker
 
   ErrorKind error_kind() const noexcept {
     return error <= static_cast<std::uint8_t>(ErrorKind::Unimplemented) ? static_cast<ErrorKind>(error)

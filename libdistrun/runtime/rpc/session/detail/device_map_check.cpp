@@ -1,4 +1,4 @@
-// Which device maps can't be: check_device_maps() of member.hpp.
+// Rejects invalid device maps: check_device_maps() of member.hpp.
 #include <algorithm>
 #include <set>
 
@@ -24,7 +24,7 @@ std::string text_of(const Numbers& numbers) {
 
 bool has_two(const Numbers& numbers) { return std::set(numbers.begin(), numbers.end()).size() != numbers.size(); }
 
-// The CPU is everywhere, and a count that nobody knows has no end.
+// Every member has the CPU. An unknown device count limits nothing.
 bool are_there(const Numbers& numbers, std::int32_t count) {
   return count == kNotCounted || std::all_of(numbers.begin(), numbers.end(), [&](auto each) { return each < count; });
 }
@@ -41,7 +41,7 @@ void check_devices(const Member& member) {
   }
 }
 
-// One end of a map, of the member that has the devices.
+// Checks one end of a map against the devices of the member that has them.
 void check_end(const Member& blamed, const char* end, const Numbers& numbers, const Member& owner,
                const std::string& behind) {
   if (!owner.devices.empty() && !are_among(numbers, owner.devices)) {

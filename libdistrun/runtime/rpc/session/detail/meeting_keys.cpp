@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kSeparator = ", ";
 
-// No name has a '#', which is less than all characters of names.
+// '#' does not occur in names, and sorts before all of their characters.
 std::string part_of(const std::string& name, Incarnation incarnation) {
   return incarnation > 1 ? name + "#" + std::to_string(incarnation) : name;
 }

@@ -11,16 +11,16 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kRoundsMax = 10'000;  // of all groups at once
+constexpr std::size_t kRoundsMax = 10'000;  // of all groups together
 constexpr base::Nanoseconds kTellPatience = std::chrono::milliseconds(500);
-// Before the leader connects to followers that have not come: most come within it, and connect by themselves.
+// Before the leader connects to absent followers: most arrive within it, and connect by themselves.
 constexpr base::Nanoseconds kUnmet = std::chrono::milliseconds(50);
 constexpr char kGather[] = "distrun.gather";
 constexpr char kGathered[] = "distrun.gathered";
 
 base::TimePoint now() { return base::system_clock().now(); }
 
-// Of a call that is a part of it: what is left of the whole, or its own.
+// Returns the timeout of a call within a meeting: the time left to the meeting's deadline, else bounds.call.
 std::optional<base::Nanoseconds> limit_of(const MeetingBounds& bounds) {
   if (bounds.deadline == core::kForever) return bounds.call;
   return std::max<base::Nanoseconds>(bounds.deadline - now(), std::chrono::milliseconds(1));
@@ -44,7 +44,7 @@ MeetingBounds bounds_of(double seconds) {
   return {limit, base::deadline_after(limit)};
 }
 
-// A round that the rank is in.
+// A round that the rank has entered.
 class Meetings::Entered {
  public:
   Entered(Meetings& all, const Calls& calls, const std::set<std::string>& names_, base::Location site_)
@@ -76,7 +76,7 @@ class Meetings::Entered {
   std::string text() const { return "_all_gather number " + std::to_string(number) + " of " + key; }
 
   const std::set<std::string>& names;
-  const WorkerKeys workers;  // as they were when it was entered
+  const WorkerKeys workers;  // at the time of entering
   const std::string self;
   const std::string key;
   const base::Location site;
@@ -125,7 +125,7 @@ bool Meetings::is_hopeless(const Entered& round, const std::set<std::string>& aw
          std::any_of(awaited.begin(), awaited.end(), [&](const auto& name) { return find_lost(round, name); });
 }
 
-// Of a wait that has ended without what it was for.
+// Throws the reason why a wait has failed, if there is one.
 void Meetings::check(const Entered& round, const std::set<std::string>& awaited, core::WaitEnd end) const {
   if (is_closed_) throw Error(ErrorKind::Failed, round.text() + ": RPC was shut down meanwhile", round.site);
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed(round.text(), round.site);
@@ -137,7 +137,7 @@ void Meetings::check(const Entered& round, const std::set<std::string>& awaited,
   }
 }
 
-// The loss of a worker is seen by those that are connected to it.
+// Only workers that are connected to a worker notice its loss, so this connects to them.
 void Meetings::look_after(Calls& calls, const Entered& round, const std::set<std::string>& names,
                           std::unique_lock<std::mutex>& lock) {
   lock.unlock();
@@ -195,7 +195,7 @@ std::vector<Told> Meetings::tell(Calls& calls, const Entered& round, const Failu
   return all;
 }
 
-// Throws base::PeerFailed.
+// Throws base::PeerFailed; other errors are stored in `all`.
 void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
   for (Told& each : all) {
     if (!each.call) continue;
@@ -210,7 +210,7 @@ void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
   }
 }
 
-// What one that is gone has said before may still be on its way through this rank's threads.
+// A message that a worker sent before it was lost may still be in this rank's queues, so this waits for a moment.
 bool Meetings::has_heard(const Entered& round, const std::string& name) {
   std::unique_lock lock(mutex_);
   return core::wait_until(wait_info({}, round.number, round.site), lock, changed_, now() + kTellPatience,
@@ -226,13 +226,13 @@ Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round,
   try {
     gathered = wait_for_all(calls, round, bounds);
   } catch (const base::PeerFailed&) {
-    throw;  // they know
+    throw;  // the followers know it
   } catch (const Error& why) {
     {
       const std::lock_guard lock(mutex_);
       groups_[round.key].failure = {why.what(), why.because_of()};
     }
-    // Their time is over, too.
+    // The followers' deadline has passed, too.
     if (bounds.deadline != core::kForever && why.kind() != ErrorKind::Disconnected) throw;
     for (const Told& each : tell(calls, round, {why.what(), why.because_of()}, {}, bounds)) {
       if (each.call) each.call->state()->mark_seen();
@@ -256,7 +256,8 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
   } catch (const base::PeerFailed&) {
     throw;
   } catch (const Error& why) {
-    const std::lock_guard lock(mutex_);  // a leader that was quick has left without an answer, but not without telling
+    // a quick leader may leave without answering, but only after it has sent the map
+    const std::lock_guard lock(mutex_);
     if (why.kind() != ErrorKind::Disconnected || !round.round->is_over) throw;
   }
   const std::set<std::string> awaited{round.leader()};

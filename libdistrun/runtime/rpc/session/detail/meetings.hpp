@@ -1,16 +1,16 @@
 #pragma once
-// Where workers of the same names meet: what meeting.hpp's calls have in common, of one session.
+// The meetings of one session; the common part of the functions in meeting.hpp.
 //
-//   follower  sends what it has to the leader (distrun.gather), and waits for what all have
-//   leader    waits for all, and sends it to each (distrun.gathered); or why there is none
+//   follower  sends its object to the leader (distrun.gather), and waits for the map of all objects
+//   leader    waits for all, and sends the map, or the reason for a failure, to each follower (distrun.gathered)
 //
-// A follower that has it may leave before it has answered that call, so it says so on the control lane first.
+// A follower that has the map may leave before it has answered that call, so it first confirms on the control lane.
 //
-// Rounds are counted for each group, and a group with a successor of one of its workers is another group
+// Rounds are counted separately for each group. If a worker is replaced by a successor, the group becomes another group
 // (meeting_keys.hpp).
 //
-// A round is there from when the rank enters it, at a leader also from the first contribution that comes, until the
-// rank has left it; what comes for it afterwards is refused. Any thread.
+// A round exists from the time the rank enters it (on a leader: also from the first contribution) until the rank leaves
+// it. Later messages for it are rejected. Thread-safe.
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -28,54 +28,54 @@ namespace distrun::rpc {
 
 using Gathered = std::map<std::string, Value>;
 
-// How long a meeting may take.
+// Time limits of a meeting.
 struct MeetingBounds {
-  std::optional<base::Nanoseconds> call;  // of each call; not there: that of the session's calls; 0: none
+  std::optional<base::Nanoseconds> call;  // of each call; none: that of the session's calls; 0: no limit
   base::TimePoint deadline = core::kForever;
 };
-// Of `seconds`; 0: none.
+// Returns bounds of `seconds`; 0: no limit.
 MeetingBounds bounds_of(double seconds);
 
 struct Told;  // told.hpp
 
 class Meetings {
  public:
-  // Why there is no map.
+  // Why there is no gathered map.
   struct Failure {
-    std::string text;     // empty: there is one
-    int because_of = -1;  // the rank from which it follows
+    std::string text;     // empty: no failure
+    int because_of = -1;  // the rank that caused it
     bool empty() const noexcept { return text.empty(); }
   };
 
-  // `names` has the own one. Throws as all_gather().
+  // `names` includes this worker. Throws as all_gather().
   Gathered meet(Calls& calls, const Value& object, const std::set<std::string>& names, const MeetingBounds& bounds,
                 base::Location site);
 
-  // What peers call. `key` is the names. Throws Error{Failed} for a round that the rank has left, Error{Overloaded} for
-  // one too many.
+  // Called by peers. `key`: key_of() the group. Throws Error{Failed} for a round that the rank has left,
+  // Error{Overloaded} if there are too many rounds.
   void contribute(const std::string& key, std::uint64_t number, const std::string& name, const Value& object);
-  // Of an empty `failure` there is a map. Whoever waits for it goes on when `before` has returned, or thrown.
+  // `packed` holds the map if `failure` is empty. Wakes waiting threads after `before` has returned or thrown.
   void finish(const std::string& key, std::uint64_t number, const Failure& failure, const Packed& packed,
               const std::function<void()>& before);
   void hear(const std::string& key, std::uint64_t number, const std::string& name);
 
   void lose(const WorkerInfo& worker, const Error& why);
-  // It has joined, or was reached after it had been lost.
+  // Called when a worker has joined, or was reached again after a loss.
   void find_again(const WorkerInfo& worker);
-  // Who waits is told that the session is over.
+  // Fails all waits: the session is over.
   void close();
 
  private:
   struct Round {
     Gathered gathered;
-    bool is_over = false;  // a follower's: it has been told what came of it
+    bool is_over = false;  // on followers: the leader has reported the outcome
     Failure failure;
-    std::set<std::string> heard;  // a leader's: who has got the map
+    std::set<std::string> heard;  // on the leader: the followers that have the map
   };
   struct Group {
     std::uint64_t entered = 0;
     std::map<std::uint64_t, std::shared_ptr<Round>> rounds;
-    Failure failure;  // a leader's: of the last round that it has given up
+    Failure failure;  // on the leader: that of the last failed round
   };
   struct Lost {
     Incarnation incarnation = 0;
@@ -94,7 +94,7 @@ class Meetings {
   bool has_heard(const Entered& round, const std::string& name);
   std::shared_ptr<Round> find_round(const std::string& key, std::uint64_t number);
   void check(const Entered& round, const std::set<std::string>& awaited, core::WaitEnd end) const;
-  // Null: it is not known to be lost.
+  // Returns null if the worker is not known to be lost.
   const Lost* find_lost(const Entered& round, const std::string& name) const;
   bool is_hopeless(const Entered& round, const std::set<std::string>& awaited) const;
 

@@ -67,7 +67,7 @@ Member member_of(std::string_view text) {
     if (map.from.size() == map.to.size()) continue;
     throw Error(ErrorKind::InvalidArgument, "a device map of " + member.name + " is cut off");
   }
-  [[maybe_unused]] const WorkerInfo refuses_now(member.name, member.id);  // what can't be a worker
+  [[maybe_unused]] const WorkerInfo refuses_now(member.name, member.id);  // throws if it cannot be a worker
   return member;
 }
 

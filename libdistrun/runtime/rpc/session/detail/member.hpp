@@ -49,7 +49,7 @@ Member member_of(std::string_view text);
 // worker name X is not unique. Workers 0 and 3 share the same name."
 void check_names(const std::vector<Member>& members);
 // Throws Error{InvalidArgument, "ValueError"}: "Node worker0 has duplicated target devices in its device map for
-// worker1". Of members that are not all there, maps may name others.
+// worker1". If not `are_all`, maps may name workers that are not among the members.
 void check_device_maps(const std::vector<Member>& members, bool are_all);
 
 }  // namespace distrun::rpc

@@ -1,6 +1,6 @@
 #pragma once
-// How the workers of a group of a fixed size get to know each other: each writes into the store who it is, and reads
-// who the others are.
+// How the workers of a group of fixed size meet: each writes its description into the store, and reads those of the
+// others.
 #include <vector>
 
 #include <distrun/common/base/location.hpp>
@@ -9,15 +9,15 @@
 namespace distrun::rpc {
 
 struct StaticGroup {
-  std::shared_ptr<Store> store;  // of this round alone
+  std::shared_ptr<Store> store;  // of this round only
   int world_size = 1;
   bool serves = false;  // this rank serves the store, and stays until all have read it
 };
 
-// All members, by id. Throws Error{Failed} for an id or a name that two have, Error{InvalidArgument, "ValueError"} for
-// device maps that can't be, or another world size; Error{Timeout} with the ranks that have not come; base::PeerFailed.
+// Returns all members, by id. Throws Error{Failed} for a duplicate id or name, Error{InvalidArgument, "ValueError"} for
+// invalid device maps or a different world size, Error{Timeout} with the ranks that have not arrived, base::PeerFailed.
 std::vector<Member> meet_all(const StaticGroup& group, Member self, base::Location site);
-// Removes what that member has written in a round. No rank reads it once all have met in the next round.
+// Removes the keys that the member wrote in a round. No rank reads them once all have met in the next round.
 void forget_meeting(Store& store, WorkerId self, base::Location site);
 
 }  // namespace distrun::rpc

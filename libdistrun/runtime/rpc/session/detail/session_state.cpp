@@ -49,7 +49,7 @@ void Session::start() {
   session_state_of(rank).set(shared_from_this());
   use_calls(rank, calls);
   calls->start();
-  // A rank is the worker of its number, unless the group numbers them otherwise; one that is there stays one.
+  // A worker's id is its rank, unless the group numbers workers differently; looking after a live worker has no effect.
   on_death_.emplace(rank, [to = agent](int dead) { to->look_after(dead); });
 }
 
@@ -85,7 +85,7 @@ void Session::lose(const WorkerInfo& peer, const Error& why) {
 
 void SessionState::refuse_if_inherited(base::Location site) const { refuse_forked(opened_, site); }
 
-// Without the lock, which a thread that a forked process has not may hold.
+// Checks is_inherited() without the lock: in a forked process, a thread that does not exist there may hold it.
 std::shared_ptr<Session> SessionState::find() const {
   if (is_inherited()) return nullptr;
   const std::lock_guard lock(mutex_);
@@ -131,7 +131,7 @@ int SessionState::begin_round(const std::string& store) {
 }
 
 void SessionState::forget() {
-  std::map<std::string, stores::Rendezvous> stores;  // closed without the lock
+  std::map<std::string, stores::Rendezvous> stores;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   stores.swap(rendezvous_);
   rounds_.clear();

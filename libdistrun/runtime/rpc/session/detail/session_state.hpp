@@ -1,5 +1,5 @@
 #pragma once
-// What a rank has of RPC: its session, if there is one, and what outlives it.
+// The RPC state of a rank: its current session, and what outlives it.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -18,13 +18,13 @@
 
 namespace distrun::rpc {
 
-// Shared by those who work with it at the moment; what it receives holds it weakly.
+// Shared by the threads that use it; callbacks hold it weakly.
 struct Session : std::enable_shared_from_this<Session> {
   Session(core::RankState& rank_, std::shared_ptr<Agent> agent_, const RpcBackendOptions& options);
 
-  // Makes the calls, which hear of what comes from now on, and of which the rank's threads know; starts the agent.
+  // Creates the calls, registers them for messages and for the rank's threads, and starts the agent.
   void start();
-  // Nothing is left of it. `why` is what calls fail with that still wait.
+  // Ends the session; pending calls fail with `why`.
   void close(const Error& why, base::Nanoseconds limit) noexcept;
 
   void receive(const WorkerInfo& from, const wire::Bytes& bytes);
@@ -32,13 +32,13 @@ struct Session : std::enable_shared_from_this<Session> {
 
   core::RankState& rank;
   const std::shared_ptr<Agent> agent;
-  const base::Nanoseconds timeout;                     // of calls, at first
-  const std::optional<int> worker_threads;             // nothing: its options have none
+  const base::Nanoseconds timeout;                     // initial timeout of calls
+  const std::optional<int> worker_threads;             // none: the options have no such number
   const std::map<std::string, DeviceMap> device_maps;  // by the worker's name
-  std::vector<Member> members;                         // of a group of a fixed size, this one too
-  std::shared_ptr<Calls> calls;                        // null: a hook has started the agent, its own way
-  std::vector<std::shared_ptr<SessionPart>> parts;     // of other rooms; none without calls
-  std::shared_ptr<ElasticGroup> elastic;               // null: the group's size is fixed
+  std::vector<Member> members;                         // of a group of fixed size, this worker included
+  std::shared_ptr<Calls> calls;                        // null: a hook has replaced the start of the agent
+  std::vector<std::shared_ptr<SessionPart>> parts;     // of higher modules; empty without calls
+  std::shared_ptr<ElasticGroup> elastic;               // null: the group has a fixed size
   Meetings meetings;
   Termination termination;
   std::atomic<bool> is_ending{false};
@@ -49,32 +49,32 @@ struct Session : std::enable_shared_from_this<Session> {
 
 class SessionState {
  public:
-  // Null in a process that was forked from the one whose session it is.
+  // Returns null in a process that was forked after the session began.
   std::shared_ptr<Session> find() const;
-  // Throws Error{Failed}: "RPC has not been initialized. ...", and as refuse_if_inherited().
+  // Throws Error{Failed}: "RPC has not been initialized. ...", and what refuse_if_inherited() throws.
   std::shared_ptr<Session> get() const;
   void set(std::shared_ptr<Session> session);
   bool is_inherited() const noexcept { return opened_.is_inherited(); }
-  // Throws Error{Failed} if the session is that of the process from which this one was forked.
+  // Throws Error{Failed} if the session belongs to the parent process.
   void refuse_if_inherited(base::Location site) const;
 
   SessionHooks hooks() const;
   SessionHooks exchange_hooks(SessionHooks hooks);
 
-  // The store of an address stays until the test ends: ranks that meet there again find the same one, and the rank that
-  // serves it may end its session before others.
+  // The store of an address stays open until the test ends: ranks that meet there again use the same one, and the rank
+  // that serves it may end its session before the others.
   std::optional<stores::Rendezvous> find_rendezvous(const std::string& address) const;
   void keep(const std::string& address, const stores::Rendezvous& rendezvous);
-  // How many rounds the rank has begun before at the store that is known by that.
+  // Returns the number of rounds that the rank has begun at the store with this key, and counts one more.
   int begin_round(const std::string& store);
 
-  // The test is over: what is left of it goes.
+  // Called at the end of a test: releases what is left.
   void forget();
 
-  // The session that is open now outlives its test, until release().
+  // Keeps the currently open session beyond its test, until release().
   void keep();
   void release();
-  // Whether the open session is the kept one.
+  // Returns whether the open session is the kept one.
   bool is_kept() const;
 
  private:
@@ -91,10 +91,10 @@ class SessionState {
   std::map<std::string, int> rounds_;
 };
 
-// While it lives, no other thread of the rank begins a session.
+// While it exists, no other thread of the rank can begin a session.
 class Starting {
  public:
-  // Throws Error{Failed} "RPC is already initialized ...", also where it is in the process that this was forked from.
+  // Throws Error{Failed}: "RPC is already initialized ...", also if the parent process is initialized.
   explicit Starting(SessionState& state);
   ~Starting();
   Starting(const Starting&) = delete;
@@ -105,7 +105,7 @@ class Starting {
 };
 
 SessionState& session_state_of(core::RankState& rank);
-// Of the calling thread's rank.
+// Returns the state of the calling thread's rank.
 SessionState& session_state();
 
 }  // namespace distrun::rpc

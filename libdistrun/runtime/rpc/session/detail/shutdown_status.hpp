@@ -1,5 +1,5 @@
 #pragma once
-// The states that workers report when a graceful shutdown takes too long, and the texts that are made of them.
+// The states that workers report when a graceful shutdown takes too long, and the texts built from them.
 #include <map>
 #include <string>
 
@@ -8,9 +8,9 @@
 
 namespace distrun::rpc {
 
-// A ControlKind::Status of this worker, as it is now.
+// Returns the current status of this worker (ControlKind::Status).
 Control status_of(const Calls& calls, bool is_in_shutdown);
-// "1 call running, 2 waiting"; of handlers those that run no calls. Empty: it is quiet.
+// Returns "1 call running, 2 waiting"; counts only handlers that run no call. Empty: the worker is quiet.
 std::string what_it_does(const Control& status);
 
 struct ById {
@@ -18,8 +18,8 @@ struct ById {
 };
 
 using ShutdownStatuses = std::map<WorkerInfo, Control, ById>;
-// "worker0 has sent 5 calls to worker1, which has received 4": messages between these are in flight, were
-// lost, or came twice. Empty: all numbers agree.
+// Returns "worker0 has sent 5 calls to worker1, which has received 4": these messages are in flight, lost or
+// duplicated. Empty: all numbers agree.
 std::string what_is_uneven(const ShutdownStatuses& statuses);
 
 }  // namespace distrun::rpc

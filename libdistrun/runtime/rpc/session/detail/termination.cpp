@@ -16,13 +16,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr base::Nanoseconds kLook = 200ms;  // how long a wait for quiet goes on before it looks whether it is in vain
+constexpr base::Nanoseconds kLook = 200ms;  // interval at which a wait for quiet checks whether it can still succeed
 constexpr base::Nanoseconds kFirstRoundRest = 50us;  // between rounds whose numbers do not agree
 constexpr base::Nanoseconds kLastRoundRest = 10ms;
-constexpr base::Nanoseconds kAskPatience = 200ms;     // with those who are asked what they do
-constexpr base::Nanoseconds kLeaderPatience = 500ms;  // beyond the deadline: the leader says why, to all the same
-constexpr base::Nanoseconds kAckPatience = 2s;        // with those who know that it is done
-constexpr base::Nanoseconds kUnevenPatience = 1s;     // with numbers that do not agree, until the rank shows them
+constexpr base::Nanoseconds kAskPatience = 200ms;     // for members to answer Ask
+constexpr base::Nanoseconds kLeaderPatience = 500ms;  // past the deadline: the leader reports the same reason to all
+constexpr base::Nanoseconds kAckPatience = 2s;        // for members to confirm Done
+constexpr base::Nanoseconds kUnevenPatience = 1s;     // for differing numbers, before the rank's report shows them
 
 base::TimePoint after(base::Nanoseconds duration, base::TimePoint deadline) {
   return std::min(deadline, base::deadline_after(duration));
@@ -35,7 +35,7 @@ Control control(ControlKind kind, std::uint64_t round = 0) {
   return message;
 }
 
-// To one that may be gone.
+// Sends to a worker that may be gone.
 void try_send(Calls& calls, WorkerId to, const Control& message) noexcept {
   try {
     calls.send_control(to, wire::encode(message));
@@ -95,8 +95,8 @@ void Termination::run(Calls& calls, base::TimePoint begin, base::TimePoint deadl
 
 // ---- the leader
 
-// Why it takes so long, among the rank's errors that nobody has looked at, for as long as this lives: for a shutdown
-// without a limit, which never says so itself.
+// While it exists, shows among the rank's unseen errors why the shutdown takes so long. A shutdown without a limit
+// would otherwise never report it.
 class Termination::Shown {
  public:
   explicit Shown(core::RankState& rank) noexcept : errors_(future::unseen_errors_of(rank)) {}
@@ -144,7 +144,8 @@ void Termination::probe_until_done(const Running& run) {
     const Sums sums = ask_all(run, round);
     if (shown.is_due(sums.sent == sums.received)) shown.show(explain(run, {}));
     if (sums.sent == sums.received && before == sums) return;
-    if (before && (sums.sent != sums.received || *before != sums)) {  // something is on its way: it comes by itself
+    // calls are in flight, and will arrive by themselves
+    if (before && (sums.sent != sums.received || *before != sums)) {
       rest_between_rounds(run, rest);
       rest = std::min(2 * rest, kLastRoundRest);
     }
@@ -185,7 +186,7 @@ Termination::Sums Termination::ask_all(const Running& run, std::uint64_t round) 
   return sums;
 }
 
-// Whoever has heard it may go at once: that is an answer, too.
+// A member that has received Done may leave at once; its loss counts as an answer.
 void Termination::tell_done(const Running& run) {
   for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Done));
   std::unique_lock lock(mutex_);
@@ -221,7 +222,7 @@ void Termination::answer(const Running& run, const WorkerInfo& leader, std::uint
   Control message = control(ControlKind::Counts, round);
   message.sent = own.sent;
   message.received = own.received;
-  try_send(run.calls, leader.id(), message);  // whether it is there is seen by the next wait
+  try_send(run.calls, leader.id(), message);  // the next wait detects whether the leader is gone
 }
 
 // ---- both
@@ -272,7 +273,7 @@ void Termination::throw_timeout(const Running& run, const std::set<WorkerId>& aw
   throw Error(ErrorKind::Timeout, "shutdown: after " + base::human(run.limit) + " still missing: " + who, run.site);
 }
 
-// Asks all, as those who are not waited for may be what the others wait for.
+// Asks all workers, since the awaited ones may in turn be waiting for the others.
 std::string Termination::explain(const Running& run, const std::set<WorkerId>& awaited) {
   {
     const std::lock_guard lock(mutex_);
@@ -303,7 +304,7 @@ std::string Termination::explain(const Running& run, const std::set<WorkerId>& a
   return text;
 }
 
-// ---- what comes
+// ---- incoming messages
 
 void Termination::receive(Calls& calls, const WorkerInfo& from, Control message) {
   std::optional<Control> answer;

@@ -1,13 +1,13 @@
 #pragma once
-// Finds that no call runs, or is on its way, between any workers, and that none will be made: Mattern's four counters.
-// The leader, the worker with the smallest name, asks all in rounds. Each answers when it is quiet, with how many calls
-// it has sent to others and received from others since the session began. If as many were received as sent, and the
-// round before has come to the same numbers, nothing has happened in between, and that is the end.
+// Detects that no call is running or in flight between any workers, and that none will be made: Mattern's four-counter
+// method. The leader, the worker with the smallest name, asks all members in rounds. Each answers once it is quiet,
+// with the numbers of calls that it has sent to others and received from others since the session began. If the sums of
+// both are equal, and the same as in the round before, nothing has happened in between, and all calls have ended.
 //
-//   leader  probing -> done: tells all, and waits until they have heard it
-//   member  answers probes until it is told
+//   leader  probing -> done: notifies all, and waits for their confirmations
+//   member  answers probes until it is notified
 //
-// What comes for it is noted from the session's start: others may be quicker.
+// Messages are recorded from the start of the session, since other workers may enter shutdown earlier.
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -23,14 +23,14 @@ namespace distrun::rpc {
 
 class Termination {
  public:
-  // Blocks until it is found. Throws Error{Timeout} with who is missing, Error{Disconnected} if a worker is lost,
-  // base::PeerFailed.
+  // Blocks until all calls have ended. Throws Error{Timeout} with the missing workers, Error{Disconnected} if a worker
+  // is lost, base::PeerFailed.
   void run(Calls& calls, base::TimePoint begin, base::TimePoint deadline, base::Location site);
 
-  // By the session, on handlers' threads.
+  // Called by the session on handler threads.
   void receive(Calls& calls, const WorkerInfo& from, Control message);
   void lose(const WorkerInfo& peer, const Error& why);
-  // Why the first worker that was lost is; nothing: none is.
+  // Returns why the first lost worker was lost; nullopt: none is lost.
   std::optional<Error> first_lost();
 
  private:
@@ -39,7 +39,7 @@ class Termination {
     std::uint64_t received = 0;
     friend bool operator==(const Sums&, const Sums&) = default;
   };
-  struct Running;  // what run() is called with
+  struct Running;  // the arguments of run()
   class Shown;
 
   static board::WaitInfo wait_info(const Running& run, const std::set<WorkerId>& awaited);
@@ -52,11 +52,11 @@ class Termination {
   void follow(const Running& run, const WorkerInfo& leader);
   void answer(const Running& run, const WorkerInfo& leader, std::uint64_t round);
 
-  // Until it is quiet; its counts then.
+  // Blocks until this worker is quiet; returns its counts.
   CallCounts wait_quiet(const Running& run, const WorkerInfo* leader);
   template <class Ready>
   void wait(const Running& run, const std::set<WorkerId>& awaited, Ready ready);
-  void check(const Running& run, const std::set<WorkerId>& awaited);  // throws if it can't come to an end any more
+  void check(const Running& run, const std::set<WorkerId>& awaited);  // throws if it can no longer succeed
   [[noreturn]] void throw_timeout(const Running& run, const std::set<WorkerId>& awaited);
   std::string explain(const Running& run, const std::set<WorkerId>& awaited);
 
@@ -66,10 +66,10 @@ class Termination {
   bool is_running_ = false;  // the rank is in its shutdown
   std::map<WorkerId, Error> lost_;
   std::optional<Error> first_lost_;
-  std::uint64_t probed_ = 0;  // a member's: the last round that it was asked for
+  std::uint64_t probed_ = 0;  // on members: the last round asked for
   bool is_done_ = false;
   std::optional<Control> aborted_;
-  std::map<WorkerId, Control> counts_;  // the leader's: the last of each member
+  std::map<WorkerId, Control> counts_;  // on the leader: the last answer of each member
   std::set<WorkerId> acked_;
   std::map<WorkerId, Control> statuses_;
 };

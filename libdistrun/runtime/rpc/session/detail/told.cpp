@@ -14,7 +14,7 @@ std::string number_text(const char* format, double number) {
 
 namespace {
 
-// Of a group's followers, those of whom the same became.
+// The followers that failed in the same way.
 struct Untold {
   std::string names, first;
   int because_of = -1;
@@ -32,8 +32,8 @@ Untold untold_by(const std::vector<Told>& all, std::optional<ErrorKind> kind) {
 
 }  // namespace
 
-// One that is lost explains why others are late. Of all that have not taken it torch says that time is over: that
-// stands behind the truth, but for those that have died.
+// A lost follower explains why others are late, so it is reported first. torch reports a timeout for all followers
+// without the map: the text adds that after the actual reason, except for followers that have died.
 void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::TimePoint begin, base::Location site) {
   const auto after = [](base::Nanoseconds time) {
     return " timed out in _all_gather after " + number_text("%.2f", in_seconds(time)) + " seconds";

@@ -1,5 +1,5 @@
 #pragma once
-// What became of telling the followers of a meeting what all have, as their leader's error.
+// The outcome of sending the gathered map to the followers, as an error on the leader.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace distrun::rpc {
 
-// Of one follower.
+// The outcome for one follower.
 struct Told {
   std::string name;
   std::optional<future::Future<Value>> call;
-  std::string error;  // empty: it was told
+  std::string error;  // empty: no error
   ErrorKind kind{};
 
   int because_of = -1;
@@ -30,9 +30,9 @@ struct Told {
 double in_seconds(base::Nanoseconds duration);
 std::string number_text(const char* format, double number);
 
-// Throws Error{Disconnected} if some are lost, which explains why others are late; Error{Timeout}, "Followers [worker1]
-// timed out in _all_gather after 5.00 seconds", if `limit` was over for some; else Error{Failed}. Each with the names,
-// and the first of their errors. They were told from `begin` on.
+// Throws Error{Disconnected} if some followers are lost, which explains why others are late; Error{Timeout}, "Followers
+// [worker1] timed out in _all_gather after 5.00 seconds", if `limit` was exceeded for some; else Error{Failed}. Each
+// error lists the followers and their first error. `begin`: when sending began.
 [[noreturn]] void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::TimePoint begin,
                                base::Location site);
 
