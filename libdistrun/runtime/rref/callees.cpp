@@ -1,4 +1,4 @@
-// What holders of a reference call at its owner.
+// Functions that holders of a reference call at its owner.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -27,7 +27,7 @@ rpc::Result type_of(const rpc::ValueList& arguments) {
   });
 }
 
-// Waits for the value on this thread: methods may block, too.
+// Waits for the value on this thread, which methods may block as well.
 rpc::Result invoke(const rpc::ValueList& arguments) {
   const auto owned = current_references()->find_value(id_of(arguments));
   const Value object = owned->future.wait();

@@ -10,11 +10,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kFirst = 100ms;  // many times what an answer takes on a busy machine
+constexpr base::Nanoseconds kFirst = 100ms;  // many times longer than an answer takes on a busy machine
 constexpr base::Nanoseconds kLongest = 5s;
-constexpr std::size_t kAtOnce = 256;  // messages to one worker
+constexpr std::size_t kAtOnce = 256;  // messages to one worker per pass
 constexpr std::size_t kRows = 1024;
-constexpr int kPageShare = 100;  // of the time, one part
+constexpr int kPageShare = 100;  // at most 1/kPageShare of the time
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void Caretaker::stop() noexcept {
   }
   changed_.notify_all();
   if (thread_ && thread_->joinable()) thread_->join();
-  writer_.reset();  // a reference may keep this for as long as the process
+  writer_.reset();  // a reference may keep the caretaker until the process ends
 }
 
 void Caretaker::notice_anew() {
@@ -58,13 +58,13 @@ bool Caretaker::look_once(bool has_changed) {
   return !waiting.empty() || is_page_old_;
 }
 
-// Only what has waited for a whole pause.
+// Sends only messages that have waited for a whole pause.
 void Caretaker::send_again(WorkerKey to, const std::vector<ForkMessage>& messages) {
   const base::TimePoint now = base::system_clock().now();
   Peer& peer = peers_[to];
   const auto is_old = [&](const ForkMessage& each) { return each.number <= peer.newest; };
   const auto old = static_cast<std::size_t>(std::count_if(messages.begin(), messages.end(), is_old));
-  if (old < peer.old || peer.pause.count() == 0) peer.pause = kFirst;  // it answers
+  if (old < peer.old || peer.pause.count() == 0) peer.pause = kFirst;  // the worker answers
   peer.old = old;
   if (now < peer.next) return;
   for (const ForkMessage& each : messages) {
@@ -83,7 +83,7 @@ bool Caretaker::write_page() {
     if (!writer_) writer_.emplace();
     writer_->write(charges_.page(kRows));
   } catch (const Error&) {
-    return true;  // no descriptor is to be had: nobody sees it
+    return true;  // no file descriptor is available, so no page is shown
   }
   next_page_ = begin + (base::system_clock().now() - begin) * kPageShare;
   return true;

@@ -1,7 +1,8 @@
 #pragma once
-// The thread of a session's references: sends again what is not acknowledged in time, and writes the page that shows
-// them to whoever looks from outside (common/ledger). It is there once a reference is, and sleeps while nothing
-// changes and nothing is on its way. A worker that does not answer is asked less and less often, up to every few
+// The background thread of a session's references. It resends messages that were not acknowledged in time, and writes
+// the page that other processes read (common/ledger). It starts with the first reference, and sleeps while nothing
+// changes and nothing is in flight. It asks a worker that does not answer less and less often, down to once every few
+// seconds. A page that takes long to write is written less often, so that pages cost at most 1% of a core.
 // seconds; and a page that takes long to write is written less often, so that it costs a hundredth of a core at most.
 #include <atomic>
 #include <condition_variable>
@@ -21,42 +22,42 @@ namespace distrun::rref {
 class Caretaker {
  public:
   using Outboxes = std::map<WorkerKey, std::vector<ForkMessage>>;
-  // By the thread, without a lock.
+  // Called on the thread, without a lock.
   struct Charges {
-    std::function<Outboxes(std::size_t most)> waiting;  // to be acknowledged, up to so many of each worker
+    std::function<Outboxes(std::size_t most)> waiting;  // unacknowledged messages, at most that many for each worker
     std::function<void(WorkerKey, const ForkMessage&)> send;
-    std::function<ledger::Page(std::size_t most)> page;  // up to so many rows of each kind
+    std::function<ledger::Page(std::size_t most)> page;  // at most that many rows of each kind
   };
   explicit Caretaker(Charges charges) : charges_(std::move(charges)) {}
   ~Caretaker() { stop(); }
   Caretaker(const Caretaker&) = delete;
   Caretaker& operator=(const Caretaker&) = delete;
 
-  // Something has changed. Throws Error{Overloaded} if there is no thread, and none can be started.
+  // Called when something has changed. Throws Error{Overloaded} if the thread does not run, and cannot be started.
   void notice() {
     if (!is_noticed_.load(std::memory_order_relaxed)) notice_anew();
   }
-  // Nothing is sent or written afterwards, and the page is gone. Not by the thread; one at a time.
+  // Afterwards nothing is sent or written, and the page is gone. Not called on the thread; one call at a time.
   void stop() noexcept;
 
  private:
-  // How a worker has answered lately.
+  // How a worker has answered recently.
   struct Peer {
-    std::uint64_t newest = 0;  // of what waited when something was last sent again
-    std::size_t old = 0;       // of these, those that waited the last time
+    std::uint64_t newest = 0;  // number of the last message that waited at the last resend
+    std::size_t old = 0;       // number of messages up to `newest` that still waited at the last look
     base::Nanoseconds pause{};
     base::TimePoint next;
   };
 
   void notice_anew();
   void run();
-  // False: nothing waits, and the page is written.
+  // Returns false if no message waits and the page is written.
   bool look_once(bool has_changed);
   void send_again(WorkerKey to, const std::vector<ForkMessage>& messages);
   bool write_page();
 
   const Charges charges_;
-  // The thread's.
+  // Used only on the thread.
   std::map<WorkerKey, Peer> peers_;
   std::optional<ledger::Writer> writer_;
   bool is_page_old_ = false;

@@ -1,4 +1,4 @@
-// How References makes references: of a value of this worker, and of the result of a call.
+// How References creates references: to a value of this worker, and to the result of a call.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -16,7 +16,7 @@ std::string text_of(base::Location site) {
 
 }  // namespace
 
-// The answer of a call that makes a reference elsewhere.
+// Handles the answer of a call that creates a value elsewhere.
 class Creation final : public future::Continuation {
  public:
   Creation(std::shared_ptr<References> references, HandlePtr handle)
@@ -90,7 +90,7 @@ void References::forget_creation(ForkId fork) noexcept {
   });
 }
 
-// The owner has never heard of the reference, so its end is not sent either.
+// The owner never learns of the reference, so its end is not sent either.
 void References::fail_unsent(Handle& handle, const Error& error) {
   auto creation = future::Future<Value>::of(rpc::failed_future(rpc::kResultOf<Value>, error, error.where()));
   creation.state()->mark_seen();  // each use of the reference shows the error
@@ -101,7 +101,7 @@ void References::fail_unsent(Handle& handle, const Error& error) {
   end_user(handle, Handle::State::TimedOut, std::string(error.text()));
 }
 
-// The fork of the reference's own id stands for the call, until it is answered.
+// Until the call is answered, a fork with the reference's own id represents it.
 HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
   OwnedSection section;
   section.site = text_of(request.to.site()) + " (" + self_.name() + ")";

@@ -32,7 +32,7 @@ std::string Handle::text() const {
   return "UserRRef(RRefId = " + to_string(rref_) + ", ForkId = " + to_string(fork_) + ")";
 }
 
-// Whoever has waited for the creation may ask before the state has heard of its answer.
+// A thread that has waited for the creation may ask before state_ has been updated.
 bool Handle::is_confirmed() const {
   const State now = state();
   if (is_owner() || now == State::Confirmed) return true;

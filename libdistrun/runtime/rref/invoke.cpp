@@ -11,7 +11,7 @@
 namespace distrun::rref {
 namespace {
 
-// `type`: of the value, as its owner says.
+// `type`: the type of the value, as reported by its owner.
 rpc::CallRequest request_of(Invocation& invocation, const std::string& type) {
   const char* const shown = rpc::lasting_name(type + "." + invocation.method);
   rpc::CallRequest request = invocation.handle->request(kInvoke, shown, invocation.timeout, invocation.site);
@@ -26,7 +26,7 @@ rpc::CallRequest request_of(Invocation& invocation, const std::string& type) {
   return request;
 }
 
-// The type of the value, which has the method.
+// Returns the type of the value, and checks that it has the method.
 std::string checked_type(const Invocation& invocation) {
   const auto asked = invocation.handle->type(invocation.timeout, invocation.site);
   std::string type = asked.wait({}, invocation.site);
@@ -43,7 +43,7 @@ std::shared_ptr<const void> lend(const Invocation& invocation) {
   return references_for(invocation).lend(invocation.handle);
 }
 
-// Goes on when the type is known.
+// Continues when the type is known.
 class InvokeLater final : public future::Continuation {
  public:
   InvokeLater(Invocation invocation, const rpc::ResultType& type, std::shared_ptr<future::FutureState> child)

@@ -1,6 +1,6 @@
 #pragma once
-// Calls of methods of a reference's value, where that is. The type of the value is asked for first, once for each
-// reference, so that a method that it does not have is refused here; the timeout counts for both.
+// Calls methods of a reference's value at its owner. The type of the value is fetched first, once for each reference,
+// so that an unknown method is rejected here. The timeout applies to each of both calls.
 #include <string>
 
 #include <distrun/runtime/rref/handle.hpp>
@@ -15,11 +15,11 @@ struct Invocation {
   base::Location site;
 };
 
-// Throw as rpc_sync; Error{InvalidArgument, "AttributeError"} for an unknown method.
+// All throw what rpc_sync throws, and Error{InvalidArgument, "AttributeError"} for an unknown method.
 Value invoke(Invocation invocation);
-// What is wrong becomes the future's error.
+// Errors are stored in the future.
 std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const rpc::ResultType& type);
-// Asks for the type before it returns.
+// Fetches the type before it returns.
 HandlePtr invoke_remote(Invocation invocation);
 
 }  // namespace distrun::rref

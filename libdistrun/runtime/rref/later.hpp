@@ -1,5 +1,5 @@
 #pragma once
-// What comes of futures of values in this room.
+// Continuations of futures of values.
 #include <memory>
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace distrun::rref {
 
-// Makes what `type` says of a value, when that is there.
+// Converts the value as `type` says, when it is ready.
 class StoreLater final : public future::Continuation {
  public:
   StoreLater(const rpc::ResultType& type, std::shared_ptr<future::FutureState> child)
@@ -28,7 +28,7 @@ class StoreLater final : public future::Continuation {
   const std::shared_ptr<future::FutureState> child_;
 };
 
-// `kept` stays until the future is done.
+// Keeps `kept` alive until the future is complete.
 inline void keep_until(future::FutureState& state, std::shared_ptr<const void> kept) {
   class Keep final : public future::Continuation {
    public:

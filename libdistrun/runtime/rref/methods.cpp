@@ -16,13 +16,13 @@ namespace {
 constexpr char kTensor[] = "Tensor";
 constexpr char kSize[] = "size";
 
-// Methods take the object first, under that name; static ones and those of the class do not.
+// Instance methods take the object first, as a parameter with that name; static and class methods do not.
 bool takes_object(const rpc::Function& function) {
   const auto& parameters = function.signature.parameters;
   return !parameters.empty() && parameters.front().name == "self";
 }
 
-// Several ints are one list of them to a method that takes no other: view(1, 4).
+// Combines several ints into one list if the operator requires it: view(1, 4).
 void gather_ints(const Value& tensor, const std::string& name, rpc::ValueList& arguments) {
   const auto is_int = [](const Value& each) { return each.kind() == rpc::Kind::Int; };
   if (arguments.empty() || !std::all_of(arguments.begin(), arguments.end(), is_int)) return;

@@ -1,5 +1,5 @@
 #pragma once
-// Methods of a value by name: those of its registered class, the operators of a tensor.
+// Methods of a value by name: those of its registered class, or the operators of a tensor.
 #include <string>
 
 #include <distrun/runtime/rpc/functions/function.hpp>
@@ -9,11 +9,12 @@ namespace distrun::rref {
 
 using rpc::Value;
 
-// What a worker calls at the owner of a reference, by name; its id comes first.
+// Functions that workers call at the owner of a reference; the reference's id comes first.
 inline constexpr char kFetch[] = "_rref_fetch";             // (created_on, local_id): the value
 inline constexpr char kTypeOf[] = "_rref_typeof_on_owner";  // (created_on, local_id): the name of its type
-inline constexpr char kInvoke[] = "_rref_invoke";  // (created_on, local_id, method, positional, named): what it returns
-inline constexpr char kPage[] = "_rref_page";      // (): what it shows of its references, as bytes
+// (created_on, local_id, method, positional, named): the method's result
+inline constexpr char kInvoke[] = "_rref_invoke";
+inline constexpr char kPage[] = "_rref_page";  // (): the page of its references, as bytes
 
 // "Tensor", "MyClass", "int".
 std::string type_name_of(const Value& value);

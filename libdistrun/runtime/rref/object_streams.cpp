@@ -29,8 +29,8 @@ void ObjectStreams::note(const std::vector<device::Device>& devices) {
   points_ = std::move(fresh);
 }
 
-// Whatever it is made of goes back to the streams that it was allocated on, which know nothing of those that have
-// worked with it.
+// The memory of the object returns to the streams that it was allocated on, which do not know the streams of the calls
+// that have used it.
 void ObjectStreams::keep_until_done(std::shared_ptr<const void> what, core::RankState& rank) noexcept {
   struct Kept {
     std::vector<std::shared_ptr<const Point>> points;
@@ -45,7 +45,8 @@ void ObjectStreams::keep_until_done(std::shared_ptr<const void> what, core::Rank
     kept->what = std::move(what);
     kept->open = points_.size();
     const auto let_go = [kept] {
-      for (const auto& point : kept->points) static_cast<void>(point->event.is_done());  // seen by the host
+      // makes the completion visible to the host
+      for (const auto& point : kept->points) static_cast<void>(point->event.is_done());
       kept->what = nullptr;
     };
     for (const auto& point : points_) {
@@ -54,7 +55,7 @@ void ObjectStreams::keep_until_done(std::shared_ptr<const void> what, core::Rank
       });
     }
   } catch (const std::exception&) {
-    return;  // no memory, or no stream: it goes now
+    return;  // no memory or no stream: releases it now
   }
 }
 

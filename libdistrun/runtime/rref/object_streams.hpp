@@ -1,9 +1,9 @@
 #pragma once
-// On which streams calls have worked with an object that is kept here: what later calls do with it comes after that.
-// Events of the value itself tell only what has made it; a method may have changed it since, on the streams of its own
+// The streams on which calls have used an object that is owned here, so that later calls are ordered after them. The
+// events of the value itself cover only its creation; a method may have modified it since, on the streams of its own
 // call.
 //
-// Any thread.
+// Thread-safe.
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -18,12 +18,12 @@ namespace distrun::rref {
 
 class ObjectStreams {
  public:
-  // What the calling thread's current streams do from now on comes after all that was noted.
+  // Orders later work on the calling thread's current streams after all noted work.
   void follow() const;
-  // Notes what the calling thread's current streams of these GPUs have to do by now, and all that was noted before.
-  // Throws what the driver throws.
+  // Notes the work so far on the calling thread's current streams of these GPUs, and all that was noted before. Throws
+  // what the driver throws.
   void note(const std::vector<device::Device>& devices);
-  // Keeps it until all that was noted is done, and lets go of it on a handler's thread of that rank.
+  // Keeps `what` until all noted work is done, then releases it on a handler thread of the rank.
   void keep_until_done(std::shared_ptr<const void> what, core::RankState& rank) noexcept;
 
  private:

@@ -33,7 +33,7 @@ void OwnedValue::end_work(const std::vector<device::Device>& devices) noexcept {
   try {
     streams.note(devices);
   } catch (const Error&) {
-    return;  // no more events are to be had: whoever comes next hears of that
+    return;  // no event is available; the next user of the value gets the error
   }
 }
 
@@ -58,7 +58,7 @@ void Sink::set(const Value& value) noexcept {
 void Sink::fail(const Error& error) noexcept {
   future::FutureState& state = *value_->future.state();
   if (state.try_begin()) state.end(std::make_exception_ptr(error));
-  state.mark_seen();  // by whoever asks for the value
+  state.mark_seen();  // the error is shown by each use of the value
 }
 
 Error lost(RRefId r, const std::string& why, int because_of) {

@@ -1,5 +1,5 @@
 #pragma once
-// Values that are owned here.
+// Values that are owned by this worker.
 #include <memory>
 #include <string>
 
@@ -15,26 +15,26 @@
 
 namespace distrun::rref {
 
-// A value that is owned here: there, or to be made.
+// A value that is owned here, and exists or is still to be created.
 struct OwnedValue final : rpc::WorkedOn {
   OwnedValue(RRefId id_, std::string site_);
   ~OwnedValue() override;
 
   const RRefId id;
-  const std::string site;  // where it was asked for: "train.cpp:12 (worker0)"
+  const std::string site;  // location of the request: "train.cpp:12 (worker0)"
   const base::TimePoint since;
   const future::Future<rpc::Value> future;
   ObjectStreams streams;
-  core::RankState& rank;  // whose it is
+  core::RankState& rank;  // the owner
 
   void end_work(const std::vector<device::Device>& devices) noexcept override;
 };
 
-// A value that is there, for whoever works with it on the calling thread: its current streams come after what made it
-// and what calls have done with it; and what the call of this thread does with it, others come after.
+// Called before the calling thread uses an existing value: orders its current streams after the value's creation and
+// after the work of earlier calls, and orders later calls after the work of this one.
 void begin_work(const std::shared_ptr<OwnedValue>& value);
 
-// Completes one, once; whoever comes second changes nothing.
+// Completes a value. Only the first completion has an effect.
 class Sink final : public rpc::ResultSink {
  public:
   explicit Sink(std::shared_ptr<OwnedValue> value) : value_(std::move(value)) {}
@@ -45,10 +45,10 @@ class Sink final : public rpc::ResultSink {
   const std::shared_ptr<OwnedValue> value_;
 };
 
-// What became of a value that can't be had any more.
+// Returns the error for a value that is lost.
 Error lost(RRefId r, const std::string& why, int because_of);
 
-// What the section Owned of a call says.
+// Contents of a call's section Owned.
 struct OwnedSection {
   RRefId rref;
   ForkId fork;

@@ -1,4 +1,4 @@
-// What References shows of itself.
+// The page of References for other processes.
 #include <algorithm>
 #include <set>
 
@@ -10,7 +10,7 @@
 namespace distrun::rref {
 namespace {
 
-constexpr std::size_t kHolders = 16;  // of one value
+constexpr std::size_t kHolders = 16;  // holders shown per value
 constexpr std::size_t kHolds = 16;
 
 template <class Tag>
@@ -39,7 +39,7 @@ std::string type_of(const OwnedValue& value) {
   return value.future.state()->error() != nullptr ? "failed" : type_name_of(value.future.value());
 }
 
-// The forks, and the values of this worker, that a value is made of.
+// Returns the forks, and the values of this worker, that a value contains.
 std::vector<ledger::Id> held_by(const OwnedValue& value) {
   std::vector<ledger::Id> ids;
   if (!value.future.done() || value.future.state()->error() != nullptr) return ids;
@@ -53,7 +53,7 @@ std::vector<ledger::Id> held_by(const OwnedValue& value) {
 
 }  // namespace
 
-// What objects hold is asked of them without the lock.
+// Objects are asked for their references without the lock.
 ledger::Page References::page(std::size_t most) const {
   ledger::Page page;
   page.worker = self_.id();

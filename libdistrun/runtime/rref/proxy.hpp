@@ -1,6 +1,6 @@
 #pragma once
-// Methods of a reference's value by name: ref.rpc_sync().call("my_method", 1), in three ways. A proxy may be used as
-// often as one likes; `timeout` in seconds counts for each call.
+// Call methods of a reference's value by name: ref.rpc_sync().call("my_method", 1), in three ways. A proxy may be used
+// repeatedly; `timeout`, in seconds, applies to each call.
 #include <string>
 #include <utility>
 

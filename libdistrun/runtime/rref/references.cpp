@@ -91,7 +91,7 @@ void References::perform(Work work) noexcept {
   try {
     caretaker_.notice();
   } catch (const Error&) {
-    return;  // no thread can be started: what is lost on its way stays so
+    return;  // no thread can be started: lost messages are not resent
   }
 }
 
@@ -103,14 +103,14 @@ void References::send(WorkerKey to, const ForkMessage& message) noexcept {
     const auto urgency = is_awaited ? rpc::Urgency::Later : rpc::Urgency::Whenever;
     if (const auto calls = calls_.lock()) calls->send_reference(to, encoder.take(), urgency);
   } catch (const Error& error) {
-    // What a worker has sent may be read after its loss: then that is heard here once more.
+    // Messages of a worker may be read after its loss. Then the loss is reported here once more.
     if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) lose(worker(to), error);
   } catch (const std::exception&) {
-    return;  // it is sent again
+    return;  // the caretaker resends it
   }
 }
 
-// Of one that may have left.
+// Returns a worker that may have left.
 WorkerInfo References::worker(WorkerKey key) const {
   if (key.id == self_.id()) return self_;
   const auto calls = calls_.lock();
@@ -129,7 +129,8 @@ void References::refuse_past(const WorkerInfo& from) const {
   if (is_past(from.key())) throw Error(ErrorKind::Disconnected, from.name() + " has left, and another has its place");
 }
 
-// Of that worker, or, if it is still there, of the first that has gone: a value may have been lost with its holders.
+// Returns the rank behind the worker's loss or, if it is not lost, behind the first lost worker's: a value may have
+// been lost together with its holders.
 int References::rank_behind(WorkerId id) const {
   const auto found = ranks_lost_.find(id);
   if (found != ranks_lost_.end()) return found->second;
@@ -146,7 +147,7 @@ std::shared_ptr<OwnedValue> References::value_of(RRefId r, const std::string& si
   return value;
 }
 
-// A forked process's copy is none that the owner counts.
+// The owner does not count the copy in a forked process.
 void References::drop(const Handle& handle) noexcept {
   if (handle.is_owner()) return;
   if (mark_.is_inherited()) return;
@@ -182,7 +183,7 @@ std::shared_ptr<OwnedValue> References::find_value(RRefId r) {
   return asked_value(r);
 }
 
-// The owner's own goes for a fork that is on its way to himself.
+// For the owner's handle, a fork in flight to the owner itself keeps the value.
 std::shared_ptr<const void> References::lend(const HandlePtr& handle) {
   if (!handle->is_owner()) return handle;
   const wire::Bytes lent = share(*handle, self_.id());
@@ -190,7 +191,7 @@ std::shared_ptr<const void> References::lend(const HandlePtr& handle) {
           [self = shared_from_this(), handle, lent](const void*) { self->withdraw(lent, self->self_.id()); }};
 }
 
-// Values of plugins' classes go on a handler's thread: their destructors may take their time.
+// Values of plugins' classes are destroyed on a handler thread, since their destructors may be slow.
 void References::release_elsewhere(Work& work) {
   std::vector<std::shared_ptr<OwnedValue>> objects;
   for (auto& each : work.released) {
@@ -203,7 +204,7 @@ void References::release_elsewhere(Work& work) {
     future::handler_pool_of(rank_).post_control(
         rpc::task_of([objects = std::move(objects)]() mutable { objects.clear(); }));
   } catch (const Error&) {
-    return;  // no thread is to be had: they have gone here
+    return;  // no thread is available: they are destroyed here
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// The references of one session of a rank: drives the protocol (protocol/fork_protocol.hpp), holds the values that are
-// owned here for as long as others hold references to them, and sends again what is not acknowledged.
+// The references of one session of a rank. Drives the protocol (protocol/fork_protocol.hpp), keeps the values that are
+// owned here while other workers hold references to them, and resends unacknowledged messages.
 //
-// Any thread. Values go without a lock: what they are made of may hold references itself.
+// Thread-safe. Values are destroyed without the lock, since they may hold references themselves.
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -25,19 +25,19 @@ namespace distrun::rref {
 
 class References final : public rpc::ReferenceService, public Keeper, public std::enable_shared_from_this<References> {
  public:
-  // Ids are counted from the first.
+  // `first_id`: the first id to use.
   References(const std::shared_ptr<rpc::Calls>& calls, core::RankState& rank, std::int64_t first_id);
   ~References() override;
 
-  // A value of this worker.
+  // Creates a value of this worker.
   HandlePtr make_local(Value value, base::Location site);
-  // The result of a call, which stays where it is made. Throws as rpc::Calls::call().
+  // Creates a reference to the result of a call, which stays on the callee. Throws as rpc::Calls::call().
   HandlePtr create(rpc::CallRequest request);
 
-  // By the owner's callees: the value of a reference, which may not have been asked for yet. Throws Error{Failed} if it
-  // never will be.
+  // Called by functions at the owner: returns the value of a reference, which may not be requested yet. Throws
+  // Error{Failed} if it will never exist.
   std::shared_ptr<OwnedValue> find_value(RRefId r);
-  // For a call that gives its id only: the value can be found for as long as what this returns is kept.
+  // For a call that passes only the id: the value can be found while the returned object exists.
   std::shared_ptr<const void> lend(const HandlePtr& handle);
 
   // Keeper
@@ -56,28 +56,28 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   void meet(const WorkerInfo& peer) override;
 
   struct Counts : ForkCounts {
-    std::size_t creations = 0;  // calls that are to make a value elsewhere, and are not answered
+    std::size_t creations = 0;  // pending calls that create a value elsewhere
   };
   Counts counts() const;
 
-  // The end of a session. All references that are held here are deleted, whoever uses them.
+  // Ends the session: deletes all references that are held here, even if they are in use.
   void delete_users();
-  // What is still held by others, a line each: "Leaking RRef ... with fork Id ...".
+  // Returns a line for each reference that other workers still hold: "Leaking RRef ... with fork Id ...".
   std::vector<std::string> leaks() const;
   void close() noexcept;
 
-  // For whoever looks from outside, up to so many rows of each kind.
+  // Returns the page for other processes, with at most that many rows of each kind.
   ledger::Page page(std::size_t most) const;
 
  private:
-  // What is to be done when the lock is given up.
+  // Actions to take after the lock is released.
   struct Work {
     std::vector<std::pair<WorkerKey, ForkMessage>> sends;
     std::vector<std::shared_ptr<OwnedValue>> released;
     std::vector<std::pair<std::shared_ptr<OwnedValue>, Error>> failed;
   };
 
-  // Changes the protocol, with the lock, and does what follows from it.
+  // Changes the protocol while holding the lock, then carries out the effects.
   template <class Change>
   auto change(Change change_it);
   void apply(Effects effects, Work& work);
@@ -92,18 +92,18 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   void end_creation_here(const Handle& handle) noexcept;
   void forget_creation(ForkId fork) noexcept;
   void fail_unsent(Handle& handle, const Error& error);
-  // With the lock.
+  // Requires the lock.
   std::shared_ptr<OwnedValue> value_of(RRefId r, const std::string& site);
-  // Of one that is asked for, and may have to be made yet. Throws Error{Failed} if it never will be; Error{Overloaded}
-  // if too much is asked for that nobody has made.
+  // Returns a value that is asked for, and may not be created yet. Throws Error{Failed} if it never will be,
+  // Error{Overloaded} if too many values are asked for that do not exist.
   std::shared_ptr<OwnedValue> asked_value(RRefId r);
   std::shared_ptr<OwnedValue> own_value(RRefId r);
   WorkerInfo worker(WorkerKey key) const;
-  // With the lock.
+  // Require the lock.
   int rank_behind(WorkerId id) const;
   WorkerKey key_of(WorkerId id) const;
-  // Returns whether a successor of the worker was met. Messages of such a worker, and its loss, change nothing: all
-  // that it held and owned ended when the successor was met.
+  // Returns whether a successor of the worker was met. Messages and the loss of such a worker have no effect: all that
+  // it held and owned ended when the successor was met.
   bool is_past(WorkerKey worker) const;
   void refuse_past(const WorkerInfo& from) const;
   HandlePtr make_handle(WorkerInfo owner, RRefId r);
@@ -118,12 +118,12 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   std::condition_variable changed_;
   // Guarded by mutex_.
   ForkProtocol protocol_;
-  std::unordered_map<RRefId, std::shared_ptr<OwnedValue>, HashId> values_;  // that others hold, or wait for
+  std::unordered_map<RRefId, std::shared_ptr<OwnedValue>, HashId> values_;  // that others hold or wait for
   std::unordered_map<ForkId, Handle*, HashId> users_;
-  std::map<WorkerId, int> ranks_lost_;   // of workers that have gone; -1: none is known
-  std::map<WorkerId, Incarnation> met_;  // of groups where workers come and go
+  std::map<WorkerId, int> ranks_lost_;   // of lost workers; -1: unknown
+  std::map<WorkerId, Incarnation> met_;  // for elastic groups
   std::size_t creations_ = 0;
-  int waiting_ = 0;  // for changed_
+  int waiting_ = 0;  // threads waiting on changed_
   bool is_closed_ = false;
   Caretaker caretaker_;
 };
@@ -146,7 +146,7 @@ auto References::change(Change change_it) {
   }
 }
 
-// Of the calling thread's session. Throws Error{Failed}: "Current RPC agent is not set! ...".
+// Returns those of the calling thread's session. Throws Error{Failed}: "Current RPC agent is not set! ...".
 std::shared_ptr<References> current_references();
 
 }  // namespace distrun::rref

@@ -1,19 +1,19 @@
 #pragma once
 // References to values on other workers:
 //
-//   RRef<Tensor> sum = remote("worker1", add, a, b);     // the result stays there
-//   sum.to_here();                                        // a copy of it
-//   rpc_sync("worker2", use, sum);                        // shared: worker2 gets it from worker1
+//   RRef<Tensor> sum = remote("worker1", add, a, b);     // the result stays on worker1
+//   sum.to_here();                                        // fetches a copy
+//   rpc_sync("worker2", use, sum);                        // shares it: worker2 fetches it from worker1
 //
-//   RRef<Model> model = remote<Model>("worker1", "Model", 128);       // made there
-//   model.rpc_sync(&Model::forward, x);                               // called there, checked when this is compiled
+//   RRef<Model> model = remote<Model>("worker1", "Model", 128);       // created on worker1
+//   model.rpc_sync(&Model::forward, x);                               // called there, checked at compile time
 //   model.rpc_async().call<Tensor>("forward", x);                     // by name
 //
 //   RRef<Table> table(std::make_shared<Table>());         // a value of this worker, for others
 //
-// A value stays for as long as anybody, anywhere, holds a reference to it: copies, arguments, results, containers and
-// objects. Cycles of references hold each other until the session ends. A shutdown deletes all that is left, and is an
-// error where others still hold what this worker owns.
+// A value lives while a reference to it exists on any worker: copies, arguments, results, containers and objects.
+// Cycles of references live until the session ends. A shutdown deletes all remaining references, and fails if other
+// workers still hold values that this worker owns.
 #include <concepts>
 #include <map>
 #include <memory>
@@ -30,7 +30,7 @@ namespace distrun::rref {
 
 namespace detail {
 
-// Of a class that a plugin has registered: handed out by pointer, so that the owner's is the object itself.
+// True for a registered class: passed as a pointer, so that the owner gets the object itself.
 template <class T>
 inline constexpr bool kIsObject =
     std::is_class_v<T> && !std::is_same_v<T, Value> && !rpc::detail::Held<T> && !rpc::detail::Text<T> &&
@@ -52,7 +52,7 @@ struct GotOf<void> {
   using Type = void;
 };
 
-// What a reference to the result of a function is a reference to.
+// The type that a reference to a function's result refers to.
 template <class T>
 struct ReferredOf {
   using Type = T;
@@ -66,7 +66,7 @@ const HandlePtr& require(const HandlePtr& handle, base::Location site);
 
 }  // namespace detail
 
-// Empty, or a reference; copies are the same one. Any thread. `timeout`s are in seconds, 0: none.
+// A reference, or empty; copies share the reference. Thread-safe. All `timeout`s are in seconds, 0: no limit.
 template <class T>
 class RRef {
   template <class Other>
@@ -74,27 +74,27 @@ class RRef {
       !std::is_member_function_pointer_v<std::decay_t<Other>> && !std::is_convertible_v<Other&&, Timeout>;
 
  public:
-  // Of a T; of a registered class a std::shared_ptr<T>: at the owner the object itself, elsewhere a copy. T may be
-  // incomplete until it is used, so that a class can hold references to its own objects.
+  // T, or for a registered class std::shared_ptr<T>: on the owner the object itself, elsewhere a copy. T may be
+  // incomplete until this is used, so that a class can hold references to objects of its own type.
   template <class U = T>
   using Got = typename detail::GotOf<U>::Type;
 
   RRef() noexcept = default;
-  // A value of this worker, which owns it. Throws Error{Failed} without RPC.
+  // Creates a value of this worker. Throws Error{Failed} without RPC.
   template <class Passed, class U = T>
   requires(!std::is_void_v<U> && !std::is_same_v<std::remove_cvref_t<Passed>, RRef> &&
            std::is_constructible_v<Got<U>, Passed&&>) explicit RRef(Passed&& value,
                                                                     base::Location site = base::Location::here())
       : handle_(refer_to_value(rpc::to_value(Got<U>(std::forward<Passed>(value))), site)) {}
-  // A template, so that it is no candidate where an object could become a record of references to such objects.
+  // A template, so that it does not take part in conversions of an object to a record of references to such objects.
   template <class Passed, class U = T>
   requires(std::is_same_v<std::remove_cvref_t<Passed>, U>&& detail::kIsObject<U>) explicit RRef(
       Passed&& value, base::Location site = base::Location::here())
       : handle_(refer_to_value(rpc::to_value(std::make_shared<U>(std::forward<Passed>(value))), site)) {}
 
-  // The value, from wherever it is: waits until it is there. Throws what the function that makes it has thrown;
-  // Error{Timeout}; Error{Disconnected} if the owner is gone; Error{Failed} if the call that was to make it has timed
-  // out ("RRef creation via rpc.remote() timed out ..."), or its session is over ("... has been deleted. ...").
+  // Waits for the value and returns it, from its owner if necessary. Throws the error of the function that creates it,
+  // Error{Timeout}, Error{Disconnected} if the owner is gone, Error{Failed} if the creating call has timed out ("RRef
+  // creation via rpc.remote() timed out ...") or the session has ended ("... has been deleted. ...").
   template <class U = T>
   Got<U> to_here(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return rpc::from_value<Got<U>>(handle(site)->to_here(timeout, site));
@@ -103,7 +103,7 @@ class RRef {
   future::Future<Got<U>> to_here_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return future::Future<Got<U>>::of(handle(site)->to_here_async(timeout, rpc::kResultOf<Got<U>>, site));
   }
-  // The owner's own. Throws Error{Failed} to others: "... can't call localValue() on user ...".
+  // Returns the value on its owner. Throws Error{Failed} on other workers: "... can't call localValue() on user ...".
   template <class U = T>
   Got<U> local_value(base::Location site = base::Location::here()) const {
     return rpc::from_value<Got<U>>(handle(site)->local_value(site));
@@ -113,16 +113,16 @@ class RRef {
   bool is_owner(base::Location site = base::Location::here()) const { return handle(site)->is_owner(); }
   const WorkerInfo& owner(base::Location site = base::Location::here()) const { return handle(site)->owner(); }
   const std::string& owner_name(base::Location site = base::Location::here()) const { return owner(site).name(); }
-  // The owner knows of it.
+  // Returns whether the owner knows this reference.
   bool confirmed_by_owner(base::Location site = base::Location::here()) const { return handle(site)->is_confirmed(); }
 
-  // Done when the value is there, or its function has failed; its own error says that the owner has not said so.
+  // Completes when the value exists or its function has failed; fails if the owner has not reported either.
   future::Future<Value> creation(base::Location site = base::Location::here()) const {
     return handle(site)->creation();
   }
-  // The same: of the creation nothing else is recorded.
+  // The same as creation(), which is all that is recorded.
   future::Future<Value> profiling(base::Location site = base::Location::here()) const { return creation(site); }
-  // The name of the value's type: "Tensor", "MyClass". Asked for once; waits until the value is there.
+  // Waits for the value, and returns the name of its type: "Tensor", "MyClass". Fetched once.
   std::string type(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return handle(site)->type(timeout, site).wait({}, site);
   }
@@ -130,7 +130,7 @@ class RRef {
     return handle(site)->type(timeout, site);
   }
 
-  // Methods by name.
+  // Call methods by name.
   SyncProxy rpc_sync(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return {handle(site), timeout, site};
   }
@@ -140,7 +140,7 @@ class RRef {
   RemoteProxy remote(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return {handle(site), timeout, site};
   }
-  // Methods that are registered, checked when this is compiled.
+  // Call registered methods, checked at compile time.
   template <class Method, class... Passed>
   requires std::is_member_function_pointer_v<Method>
   auto rpc_sync(Method method, Passed&&... passed) const {
@@ -159,7 +159,7 @@ class RRef {
     using Returned = typename detail::ReferredOf<ReturnOf<Method>>::Type;
     return RRef<Returned>::of(invoke_remote(invocation(method, std::forward<Passed>(passed)...)));
   }
-  // Anything else does not compile: compile_checks.hpp says why.
+  // Everything else fails to compile: compile_checks.hpp explains why.
   template <class Other, class... Passed>
   requires kIsNoMethod<Other>
   auto rpc_sync(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
@@ -171,13 +171,13 @@ class RRef {
   auto remote(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
 
   std::string text() const { return handle_ == nullptr ? "RRef()" : handle_->text(); }
-  // References to the same value.
+  // Returns whether both refer to the same value.
   friend bool operator==(const RRef& left, const RRef& right) noexcept {
     if (left.handle_ == nullptr || right.handle_ == nullptr) return left.handle_ == right.handle_;
     return left.handle_->rref() == right.handle_->rref();
   }
 
-  // The same reference, to what is known to be a U.
+  // Returns the same reference, typed as U; the caller knows that the value is a U.
   template <class U>
   RRef<U> as() const {
     return RRef<U>::of(handle_);
@@ -228,15 +228,15 @@ class RRef {
   HandlePtr handle_;
 };
 
-// As rpc_async, but the result stays where it is made, and this is a reference to it. By name, or whatever else can be
-// called: remote<Tensor>(to, "add", a, b); remote<MyClass>(to, "MyClass", 7) makes an object. Errors of the function
-// are the value's. What rpc_async has in its future is thrown by creation().wait().
+// Like rpc_async, but the result stays on the callee, and the returned reference refers to it. Takes a name or any
+// other callable: remote<Tensor>(to, "add", a, b); remote<MyClass>(to, "MyClass", 7) creates an object. Errors of the
+// function become the value's. Errors that rpc_async stores in its future are thrown by creation().wait().
 template <class T = Value, rpc::detail::IsTarget Callable, class... Passed>
 RRef<T> remote(const rpc::Destination& to, Callable&& callable, Passed&&... passed) {
   return RRef<T>::of(refer_to_result(
       rpc::detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
 }
-// A function of C++.
+// Calls a C++ function.
 template <class Returned, class... Parameters, class... Passed>
 auto remote(const rpc::Destination& to, Returned (*function)(Parameters...), Passed&&... passed) {
   using Result = typename detail::ReferredOf<typename rpc::detail::Gets<Returned>::Type>::Type;
@@ -247,19 +247,19 @@ auto remote(const rpc::Destination& to, Returned (*function)(Parameters...), Pas
     return rpc::detail::refused<RRef<Result>>();
   }
 }
-// Anything else does not compile: compile_checks.hpp says why.
+// Everything else fails to compile: compile_checks.hpp explains why.
 template <class T = Value, rpc::detail::IsNoCallable Callable, class... Passed>
 auto remote(const rpc::Destination&, Callable&&, Passed&&...) {
   rpc::detail::check_callable<Callable>();
   return rpc::detail::refused<RRef<T>>();
 }
 
-// What others hold of this worker's values when `within` seconds are over, or "" as soon as that is nothing: for tests
-// that want to see that all is let go of. A line for each reference, and cycles with their paths, for which the other
-// workers are asked.
+// Waits up to `within` seconds until no other worker holds a value of this one, then returns ""; otherwise returns a
+// line for each remaining reference, and reference cycles with their paths, for which it asks the other workers. For
+// tests.
 std::string leaks(double within, base::Location site = base::Location::here());
 
-// Keys "num_owner_rrefs", "num_pending_futures", "num_pending_users", "num_forks".
+// Returns the counters "num_owner_rrefs", "num_pending_futures", "num_pending_users", "num_forks".
 std::map<std::string, std::string> debug_info();
 
 }  // namespace distrun::rref

@@ -1,4 +1,4 @@
-// The references of a session: made with it, deleted in its shutdown.
+// The references of a session: created with it, and deleted in its shutdown.
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kSettleLimit = 100s;  // of a shutdown without a limit of its own
+constexpr base::Nanoseconds kSettleLimit = 100s;  // of a shutdown without a timeout
 constexpr base::Nanoseconds kAskLimit = 1s;
 constexpr std::size_t kLeaksTold = 16;
 constexpr std::size_t kPageRows = 1024;
@@ -28,7 +28,7 @@ std::string join(const std::vector<std::string>& lines) {
   return text;
 }
 
-// Until then, or the time is over: false.
+// Returns false if the deadline has passed.
 template <class Ready>
 bool wait_until(const char* what, base::TimePoint deadline, base::Location site, Ready ready) {
   board::WaitInfo info;
@@ -38,7 +38,7 @@ bool wait_until(const char* what, base::TimePoint deadline, base::Location site,
   return core::poll_until(info, deadline, 5ms, ready);
 }
 
-// Of all workers that answer.
+// Returns the pages of all workers that answer.
 std::vector<ledger::Page> pages_of_all(const References& references, base::Location site) {
   std::vector<ledger::Page> pages{references.page(kPageRows)};
   for (const WorkerInfo& each : rpc::get_worker_infos()) {
@@ -46,7 +46,7 @@ std::vector<ledger::Page> pages_of_all(const References& references, base::Locat
     try {
       const auto bytes = rpc::rpc_sync<std::string>(rpc::Destination(each, site).within(kAskLimit), kPage);
       pages.push_back(wire::decode<ledger::Page>(wire::view_of(bytes.data(), bytes.size())));
-    } catch (const Error&) {  // it has left, or hangs
+    } catch (const Error&) {  // the worker has left, or hangs
     }
   }
   return pages;
@@ -56,8 +56,8 @@ class ReferencePart final : public rpc::SessionPart {
  public:
   explicit ReferencePart(std::shared_ptr<References> references) : references_(std::move(references)) {}
 
-  // Forks that are on their way are waited for, then all that are held here are deleted; then those that are held of
-  // this worker's values, by others who do the same.
+  // Waits for forks in flight, then deletes all references that are held here, then waits until the other workers,
+  // which do the same, hold no values of this one.
   void settle(base::TimePoint deadline, base::Location site) override {
     const base::TimePoint until = std::min(deadline, base::system_clock().now() + kSettleLimit);
     wait_until("references to be confirmed", until, site, [this] {

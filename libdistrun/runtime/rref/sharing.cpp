@@ -1,4 +1,4 @@
-// References as the service of calls: what goes and comes with messages.
+// The ReferenceService of calls: references in messages.
 #include <iterator>
 #include <utility>
 
@@ -24,7 +24,7 @@ wire::Bytes References::share(const rpc::Reference& reference, WorkerKey to) {
     throw Error(ErrorKind::InvalidArgument, reference.text() + " is of another session, which is over");
   }
   return wire::encode(change([&] {
-    handle->check_shared();  // its owner may have been lost this very moment, which is heard with the lock
+    handle->check_shared();  // the loss of its owner may just have been recorded, so this is checked under the lock
     refuse_past(worker(to));
     Fork fork;
     if (handle->is_owner()) {
@@ -42,7 +42,7 @@ void References::withdraw(const wire::Bytes& fork, WorkerKey) noexcept {
   change([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
 }
 
-// Of a fork that has come back. One that is lost is no mistake of whoever sends it: he hears of it when he uses it.
+// For a fork that has returned to its owner. If its value is lost, the sender is not at fault; uses of the value fail.
 std::shared_ptr<OwnedValue> References::own_value(RRefId r) {
   try {
     return asked_value(r);
@@ -125,7 +125,7 @@ std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from
     refuse_past(from);
     std::shared_ptr<OwnedValue> value = value_of(asked.rref, asked.site);  // others may wait for it already
     if (from.id() != self_.id()) protocol_.create(asked.rref, asked.fork, from.id());
-    if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before it came
+    if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before the call has arrived
     return std::make_shared<Sink>(std::move(value));
   });
 }
@@ -154,7 +154,8 @@ void References::lose(const WorkerInfo& peer, const Error& why) noexcept {
     ranks_lost_.emplace(peer.id(), why.because_of());
     protocol_.lose(peer.id(), text);
     apply(protocol_.take_effects(), work);
-    for (auto value = values_.begin(); value != values_.end();) {  // asked for, and will never be made
+    // values that were asked for, and will never be created
+    for (auto value = values_.begin(); value != values_.end();) {
       const bool is_asked = value->first.created_on == peer.id() && !protocol_.is_owned(value->first);
       if (is_asked) work.failed.emplace_back(value->second, lost(value->first, text, why.because_of()));
       value = is_asked ? values_.erase(value) : std::next(value);

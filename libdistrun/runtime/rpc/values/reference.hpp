@@ -72,8 +72,8 @@ class ReferenceService {
   virtual std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const wire::Bytes& section) = 0;
   // Handles a message of the kind Reference. Runs on the thread that reads messages, so it must not run user code.
   virtual void receive_message(const WorkerInfo& from, const wire::Bytes& bytes) = 0;
-  // A worker is gone: nothing of it is received after that, but of one that takes its place. Of an incarnation that
-  // another has followed already (meet()) nothing happens. As receive_message().
+  // Called when a worker is gone. Afterwards nothing is received from it, only from a successor. Has no effect for an
+  // incarnation that a successor has already replaced (meet()). Runs like receive_message().
   virtual void lose(const WorkerInfo& peer, const base::Error& why) noexcept = 0;
   // Called when a worker has joined. An earlier worker of its id is lost then, if it was not before.
   virtual void meet(const WorkerInfo& peer) = 0;

@@ -8,7 +8,7 @@
 namespace distrun::rref {
 namespace {
 
-constexpr std::size_t kLostTold = 4;  // workers, of those that may have held a value that nobody holds
+constexpr std::size_t kLostTold = 4;  // named workers that may have held a value without holders
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void ForkProtocol::confirm_creation(ForkId f) {
   end_if_over(f);
 }
 
-// Its end is told to the owner when it is dropped, whether that knows of it or not.
+// When it is dropped, its end is sent to the owner even if the owner does not know it.
 void ForkProtocol::give_up_creation(ForkId f) {
   const auto user = users_.find(f);
   if (user == users_.end()) return;
@@ -58,7 +58,7 @@ bool ForkProtocol::create(RRefId r, ForkId f, WorkerId from) {
 Fork ForkProtocol::share_owned(RRefId r, WorkerId to, bool is_made) {
   const ForkId f = next_fork();
   const auto [owned, is_new] = owned_.try_emplace(r);
-  // One that has come back to its owner may not have been made yet.
+  // A fork that has returned to its owner may refer to a value that is not created yet.
   if (is_new) owned->second.is_created = r.created_on == self_ || dead_.erase(r) || lost_.count(r.created_on) != 0;
   if (is_new && is_made) owned->second.is_created = true;
   owned->second.forks.emplace(f, to);
@@ -128,7 +128,7 @@ std::vector<ForkId> ForkProtocol::drop_all() {
     User& user = users_.at(f);
     user.is_dropped = true;
     if (!user.is_confirmed) continue;
-    user.children = 0;  // whoever waits for them has waited long enough
+    user.children = 0;  // the wait for them has lasted long enough
     end_if_over(f);
   }
   return all;
@@ -180,7 +180,7 @@ void ForkProtocol::accept_fork(WorkerId from, const ForkMessage& request) {
   if (why_gone(request.rref).empty()) owned_[request.rref].forks.emplace(request.fork, from);
 }
 
-// Nobody ends what another holds.
+// A worker cannot end a fork that another one holds.
 void ForkProtocol::delete_fork(WorkerId from, const ForkMessage& message) {
   const auto owned = owned_.find(message.rref);
   if (owned != owned_.end()) {
@@ -200,7 +200,7 @@ void ForkProtocol::remove_fork(OwnedMap::iterator owned, ForkId f) {
 
 void ForkProtocol::end_owned(OwnedMap::iterator owned) {
   if (owned->second.is_created) return release(owned);
-  owned_.erase(owned);  // its call has yet to come
+  owned_.erase(owned);  // the creating call has yet to arrive
 }
 
 void ForkProtocol::release(OwnedMap::iterator owned) {
@@ -210,7 +210,7 @@ void ForkProtocol::release(OwnedMap::iterator owned) {
 }
 
 void ForkProtocol::bury(RRefId r) {
-  if (r.created_on != self_) dead_.add(r);  // of its own, not there means dead
+  if (r.created_on != self_) dead_.add(r);  // not needed for locally created references: those not in owned_ are dead
 }
 
 void ForkProtocol::acknowledge(WorkerId from, const ForkMessage& ack) {
@@ -220,7 +220,7 @@ void ForkProtocol::acknowledge(WorkerId from, const ForkMessage& ack) {
   if (message.kind == ForkMessageKind::ForkRequest) end_request(message.fork, ack.why);
 }
 
-// The owner knows of the fork, or never will: its parent need not wait for that any more.
+// The owner has noted the fork, or never will, so its parent need not wait for that any longer.
 void ForkProtocol::end_request(ForkId f, const std::string& why) {
   const auto user = users_.find(f);
   if (user == users_.end()) return;
@@ -283,7 +283,7 @@ void ForkProtocol::lose_users(WorkerId peer, const std::string& why) {
   std::sort(gone.begin(), gone.end());
   for (const ForkId& f : gone) {
     const auto user = users_.find(f);
-    if (user == users_.end()) continue;  // over with a child of its own that this worker has shared with itself
+    if (user == users_.end()) continue;  // already ended, together with a child that this worker had shared with itself
     if (!user->second.is_creation && !user->second.is_confirmed) {
       end_request(f, why);
     } else {

@@ -1,4 +1,4 @@
-// What can be seen of a ForkProtocol.
+// Views of a ForkProtocol's state.
 #include <algorithm>
 
 #include <distrun/runtime/rref/protocol/fork_protocol.hpp>

@@ -1,8 +1,8 @@
 #pragma once
-// How references and their forks are known everywhere: by the worker that has made the id, and its count. References
-// and forks of one worker are counted together, from 0 when its session begins. In a group where others come under the
-// id of one that has left, each counts where the one before it can't have come to: what was made by that one, and is
-// still held elsewhere, is not taken for its own.
+// Global ids of references and forks: the worker that created the id, and its count. A worker counts its references and
+// forks together, from 0 when its session begins. In an elastic group, each successor under an id counts from a start
+// that its predecessors cannot have reached, so that ids that they created, and that are still held elsewhere, do not
+// collide with its own.
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ using rpc::WorkerId;
 using rpc::WorkerKey;
 
 inline constexpr std::int64_t kIdsOfWorker = std::int64_t{1} << 40;
-inline constexpr std::uint64_t kEarlierMax = 1U << 22;  // workers of one id, one after the other; then ids come again
+inline constexpr std::uint64_t kEarlierMax = 1U << 22;  // successive workers of one id; after that, ids repeat
 
 template <class Tag>
 struct GlobalId {
@@ -36,7 +36,7 @@ void fields(Archive& archive, GlobalId<Tag>& m) {
 }
 
 using RRefId = GlobalId<struct RRefTag>;  // of a value with an owner
-using ForkId = GlobalId<struct ForkTag>;  // of one holder of a reference to it
+using ForkId = GlobalId<struct ForkTag>;  // of one holder of a reference to the value
 
 template <class Tag>
 std::string to_string(const GlobalId<Tag>& id) {

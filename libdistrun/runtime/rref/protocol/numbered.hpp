@@ -1,6 +1,6 @@
 #pragma once
-// Messages between two workers, so that each has its effect once, whatever becomes of it on its way: numbered from 1 by
-// the sender, kept until they are acknowledged, and known by their number to the receiver when they come again.
+// Messages between two workers that take effect exactly once, whatever happens in transit: the sender numbers them from
+// 1 and keeps them until they are acknowledged, and the receiver recognizes duplicates by their number.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -9,14 +9,14 @@
 
 namespace distrun::rref {
 
-// What was sent to one worker and is not acknowledged yet.
+// Messages to one worker that are not acknowledged yet.
 class Outbox {
  public:
   const ForkMessage& add(ForkMessage message) {
     message.number = ++last_;
     return waiting_.emplace(last_, std::move(message)).first->second;
   }
-  // Nothing, of kind Ack: it was acknowledged before.
+  // Returns a message of kind Ack if it was acknowledged before.
   ForkMessage take(std::uint64_t number) {
     const auto found = waiting_.find(number);
     if (found == waiting_.end()) return {ForkMessageKind::Ack};
@@ -32,8 +32,8 @@ class Outbox {
   std::map<std::uint64_t, ForkMessage> waiting_;
 };
 
-// What has come from one worker: all numbers up to one, and a few beyond it. The sender has no more than so many under
-// way (Outbox::waiting()), so it stays small.
+// The numbers received from one worker: all up to one, and a few beyond it. It stays small, since the sender limits the
+// messages in flight (Outbox::waiting()).
 class Inbox {
  public:
   // False: it has come before.
