@@ -183,7 +183,7 @@ std::shared_ptr<OwnedValue> References::find_value(RRefId r) {
   return asked_value(r);
 }
 
-// For the owner's handle, a fork in flight to the owner itself keeps the value.
+// On the owner, a fork in flight to the owner itself keeps the value.
 std::shared_ptr<const void> References::lend(const HandlePtr& handle) {
   if (!handle->is_owner()) return handle;
   const wire::Bytes lent = share(*handle, self_.id());

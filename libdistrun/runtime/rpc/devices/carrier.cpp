@@ -16,13 +16,13 @@ namespace {
 
 constexpr const char* kChannelNames[] = {"copy", "ipc", "staged"};
 
-// What a message of kind Devices says.
+// Contents of a message of kind Devices.
 struct WasRead {
   std::uint64_t transfer = 0;
 };
 DISTRUN_FIELDS(WasRead, m.transfer)
 
-// For comparisons, and machines on which handles of memory cannot be opened.
+// DISTRUN_RPC_DEVICE_HANDLES=0 disables handles: for comparisons, and for machines that cannot open them.
 bool are_handles_allowed() {
   const char* const value = std::getenv("DISTRUN_RPC_DEVICE_HANDLES");
   return value == nullptr || std::string(value) != "0";
@@ -44,7 +44,7 @@ std::shared_ptr<const DeviceParcel> parcel_of(std::vector<Span> spans, std::shar
   return parcel;
 }
 
-// On the current streams of the targets, which wait for what has made it.
+// Copies on the current streams of the targets, after the memory is ready.
 std::vector<tensor::Ref<tensor::Storage>> copies_of(const DeviceParcel& parcel, const SentDevices& section,
                                                     WorkerKey reader) {
   if (parcel.spans.size() != section.spans.size()) {
@@ -157,7 +157,7 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
       kept = Kept(&exports_, to.key(), packed.section.transfer);
     } catch (const Error& why) {
       if (why.kind() != ErrorKind::Overloaded) throw;
-      apart_bytes = 0;  // too many are on their way: this one goes by way of the host
+      apart_bytes = 0;  // too many transfers are in flight: stages this one through the host
       message.tensors = tensors;
       packed = pack_tensors(message, map, to.name(), [](device::Device) { return false; });
     }
@@ -188,7 +188,7 @@ DeviceMap DeviceCarrier::unpack(Message& message, const WorkerInfo& from) {
   return back;
 }
 
-// Of a transfer that is over by now the event may stand for something else already.
+// The event of a finished transfer may have been reused, so only open transfers count.
 void DeviceCarrier::follow_reads(const SentDevices& section, const WorkerInfo& from) {
   std::vector<SentEvent> open;
   for (const SentRead& each : section.reads) {
@@ -201,7 +201,7 @@ void DeviceCarrier::follow_reads(WorkerKey worker) {
   if (reads_->has(worker)) reads_->follow(worker, devices());
 }
 
-// Whoever has sent it need not keep it if it can't be read.
+// If reading fails, the sender need not keep the memory.
 std::vector<tensor::Ref<tensor::Storage>> DeviceCarrier::read(const SentDevices& section, const WorkerInfo& from) {
   imports_->refuse_second(from.key(), section.transfer);
   try {
@@ -220,7 +220,7 @@ void DeviceCarrier::discard(const Message& message, const WorkerInfo& from) noex
     const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
     if (section.transfer != 0) settings_.tell(from.key(), wire::encode(WasRead{section.transfer}));
   } catch (const std::exception&) {
-    return;  // it is gone, or has said what makes no sense
+    return;  // the sender is gone, or has sent an invalid section
   }
 }
 
@@ -229,7 +229,7 @@ void DeviceCarrier::tell_read(WorkerKey from, std::uint64_t transfer) noexcept {
     imports_->settle(from, transfer);
     settings_.tell(from, wire::encode(WasRead{transfer}));
   } catch (const std::exception&) {
-    return;  // it is gone, and needs its memory no more
+    return;  // the sender is gone, and no longer needs its memory
   }
 }
 
@@ -240,10 +240,11 @@ void DeviceCarrier::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
 void DeviceCarrier::lose(const WorkerInfo& worker) noexcept {
   exports_.lose(worker.key(), site_of(worker.key()).pid);
   try {
-    // What was being read is told to whoever waits for it; the streams that wait would tell it to others, too.
+    // The loss is reported to those that wait for the memory. Streams that wait for the lost peer would report it to
+    // later users as well, so they are replaced.
     for (const device::Stream stream : imports_->lose(worker.key())) streams_->replace(stream);
   } catch (const Error&) {
-    return;  // no streams are to be had any more, and whoever asks for one hears of it
+    return;  // no streams are available; the next user that asks for one gets the error
   }
 }
 
@@ -285,7 +286,7 @@ bool has_packed_tensors(const Message& message) noexcept {
   try {
     return !wire::decode<SentDevices>(wire::view_of(found->bytes)).tensors.empty();
   } catch (const Error&) {
-    return true;  // whoever unpacks it hears of that
+    return true;  // the receiver reports the error
   }
 }
 

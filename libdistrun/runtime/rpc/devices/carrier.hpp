@@ -1,21 +1,20 @@
 #pragma once
-// Tensors on GPUs in messages: which device of the receiver each comes to, and by which channel its bytes go there. The
-// caller's device map says where to for a call; an answer takes the same way back, so that whoever is called needs no
-// map of its own.
+// GPU tensors in messages: the device that each reaches at the receiver, and the channel that carries its bytes. The
+// caller's device map determines the devices for a call; the answer uses the reversed map, so that the callee needs
+// none.
 //
 //   channel   between
 //   copy      workers of one process: the memory itself, which the receiver copies on its device
 //   ipc       processes of one machine: a handle of the memory, which the receiver opens and copies from
-//   staged    all others, and to or from the CPU: through pinned memory of the host, as bytes of the message
+//   staged    all others, and to or from the CPU: through pinned host memory, as bytes of the message
 //
-// Work is ordered by streams: what is sent comes after what the sender's current streams have to do by now, and what is
-// received is there for what comes later on the receiver's current streams. Only `staged` makes the sender's host wait,
-// until its bytes are there.
+// Streams order the work: a tensor is sent after the work so far on the sender's current streams, and is ready for
+// later work on the receiver's current streams. Only `staged` blocks the sender's host, until the bytes are there.
 //
-// Memory that a peer reads by a handle is kept until it has done so (message kind Devices), is lost, or the session
-// ends.
+// Memory that a peer reads through a handle is kept until the peer has read it (message kind Devices) or is lost, or
+// the session ends.
 //
-// Any thread.
+// Thread-safe.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -38,37 +37,37 @@
 
 namespace distrun::rpc {
 
-// Whether the message has a section Devices.
+// Returns whether the message has a section Devices.
 bool is_packed(const Message& message) noexcept;
-// ... and tensors by it.
+// Returns whether the message has tensors in that section.
 bool has_packed_tensors(const Message& message) noexcept;
 
 class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
  public:
-  // Tells a worker that the memory of a transfer of its own was read; may throw.
+  // Notifies a worker that the memory of its transfer was read; may throw.
   using Tell = std::function<void(WorkerKey to, wire::Bytes bytes)>;
   struct Settings {
     WorkerInfo self;
-    bool is_by_hand = false;                          // messages go from hand to hand, within the process
-    std::function<void(std::function<void()>)> post;  // runs something soon, on a thread that may use devices
+    bool is_by_hand = false;                          // messages are passed within the process
+    std::function<void(std::function<void()>)> post;  // runs a function soon, on a thread that may use devices
     Tell tell;
   };
   static std::shared_ptr<DeviceCarrier> make(Settings settings);
 
-  // Before messages move, and when workers join: where the devices of each are, this one's too.
+  // Sets the devices of a worker (this one included). Called before messages are sent, and when workers join.
   void set_site(const WorkerInfo& worker, DeviceSite site);
-  // The GPUs that calls of this session may have to do with.
+  // Adds GPUs that calls of this session may use.
   void add_devices(const std::vector<device::Device>& devices);
   std::vector<device::Device> devices() const;
   bool has_devices() const noexcept { return has_devices_.load(std::memory_order_relaxed); }
 
-  // Streams of these GPUs are the calling thread's current ones, and nobody else's as long as what this returns is
-  // kept. Null: it needs none.
+  // Makes streams of these GPUs the calling thread's current ones. They are used exclusively while the returned lease
+  // exists. Returns null if no streams are needed.
   std::shared_ptr<StreamLease> lease(const std::vector<device::Device>& devices) const;
-  // Of all devices of the session, and those that the message names.
+  // Leases streams of all devices of the session, and of those that the message names.
   std::shared_ptr<StreamLease> lease_for(const Message& message) const;
 
-  // What is kept for a message that was packed. Unless it is said to be sent, it goes with this.
+  // Keeps the memory of a packed message; releases it unless sent() is called.
   class Kept {
    public:
     Kept() = default;
@@ -92,31 +91,33 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
     std::uint64_t transfer_ = 0;
   };
 
-  // Makes the message ready to go: what can't travel as bytes of the host is taken out of its tensors, and the section
-  // Devices says what there is. Throws Error{InvalidArgument, "RuntimeError"} for a tensor on a GPU that the map does
-  // not have: "TensorPipe RPC backend only supports CPU tensors by default, ..."; and what the driver throws.
+  // Prepares a message for sending: removes memory that is not sent as host bytes from its tensors, and describes
+  // everything in the section Devices. Throws Error{InvalidArgument, "RuntimeError"} for a tensor on a GPU that the map
+  // does not contain: "TensorPipe RPC backend only supports CPU tensors by default, ..."; and what the driver throws.
   Kept pack(Message& message, const DeviceMap& map, const WorkerInfo& to);
-  // All tensors of the message, where they belong, for the calling thread's current streams; once. The way back for the
-  // answer. Throws Error{InvalidArgument} for what no pack() has written, and what the driver throws.
+  // Places the message's tensors on their devices, for the calling thread's current streams; call it once. Returns the
+  // device map for the answer. Throws Error{InvalidArgument} for bytes that pack() has not written, and what the driver
+  // throws.
   DeviceMap unpack(Message& message, const WorkerInfo& from);
-  // Nobody wants the message: its memory is its sender's again.
+  // Called for a message that is not unpacked: returns the memory to the sender.
   void discard(const Message& message, const WorkerInfo& from) noexcept;
 
-  // Whether that worker may still be reading this one's memory, as it says in the message, or has said so itself.
+  // Returns whether that worker may still be reading this one's memory, according to the message or to earlier notes.
   bool is_read_by(const Message& message, WorkerKey worker) const noexcept {
     return is_packed(message) || reads_->has(worker);
   }
-  // The calling thread's current streams of the session's GPUs come after what that worker has read of this one's
-  // memory, in the process.
+  // Orders the calling thread's current streams of the session's GPUs after reads of this worker's memory by that
+  // worker, within the process.
   void follow_reads(WorkerKey worker);
 
-  // What a message of kind Devices says.
+  // Handles a message of kind Devices.
   void receive(const WorkerInfo& from, const wire::Bytes& bytes);
   void lose(const WorkerInfo& worker) noexcept;
-  // Until what peers read, and what is read from them, is read, or the deadline.
+  // Waits until all reads by and from peers are done, or until the deadline.
   void finish(base::TimePoint deadline) noexcept;
 
-  // "devices.worker1.channel": "ipc"; "devices.worker1.not_taken.ipc": why; "devices.worker1.bytes_out.ipc".
+  // Adds "devices.worker1.channel": "ipc"; "devices.worker1.not_taken.ipc": the reason;
+  // "devices.worker1.bytes_out.ipc".
   void add_debug_info(std::map<std::string, std::string>& info) const;
 
  private:
@@ -152,8 +153,7 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
   std::vector<device::Device> devices_;
 };
 
-// The devices of the receiver that a message's tensors belong on, and those of its way back; nothing else of it is
-// read.
+// Returns the devices of the receiver that the message's tensors and its reversed map name; reads nothing else.
 std::vector<device::Device> devices_named_in(const Message& message);
 
 }  // namespace distrun::rpc

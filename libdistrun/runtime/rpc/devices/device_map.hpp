@@ -1,6 +1,6 @@
 #pragma once
-// Which device of another worker each of one's own stands for: a tensor on the first comes to the second, and what is
-// sent back takes the same way.
+// Maps devices of this worker to devices of another one: a tensor on the first is sent to the second, and answers take
+// the reverse way.
 #include <map>
 
 #include <distrun/runtime/device/device.hpp>

@@ -38,7 +38,7 @@ void DeviceExports::give_back(Transfer transfer) {
 }
 
 void DeviceExports::release(WorkerKey to, std::uint64_t number) {
-  Transfer transfer;  // its memory goes without the lock
+  Transfer transfer;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     const auto found = transfers_.find(number);
@@ -62,7 +62,7 @@ void DeviceExports::lose(WorkerKey to, int pid) {
   }
 }
 
-// Those whose processes have ended.
+// Takes those whose processes have ended.
 std::vector<DeviceExports::Transfer> DeviceExports::take_orphans() {
   std::vector<Transfer> over;
   const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
 #pragma once
-// Memory of this process's devices that peers read by themselves, through handles: it is kept, with the events that
-// tell when it is there, until they say that they have it.
+// Device memory of this process that peers read through handles. It is kept, with the events that signal when it is
+// ready, until the peers report that they have read it.
 //
-// Any thread.
+// Thread-safe.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,20 +21,20 @@ namespace distrun::rpc {
 class DeviceExports {
  public:
   explicit DeviceExports(std::shared_ptr<SharedEvents> events) : events_(std::move(events)) {}
-  // Gives processes that are just ending a moment: while they are there, they may read.
+  // Waits a moment for exiting processes: they may read until they have exited.
   ~DeviceExports();
 
-  // What is on the calling thread's current streams by now makes the spans, which are on GPUs. Fills in
-  // `transfer`, `made` and the handles of the section's spans, which are the same in the same order. Throws what the
-  // driver throws, Error{Overloaded} if it has no more events for others; nothing is kept then.
+  // Keeps GPU spans that the work so far on the calling thread's current streams produces. Fills in `transfer`, `made`
+  // and the handles of the section's spans, which are the same in the same order. Throws what the driver throws, and
+  // Error{Overloaded} if it has no more shareable events; keeps nothing then.
   void keep(WorkerKey to, std::vector<Span> spans, SentDevices& section);
-  // That worker has read it, or it was not sent. What nobody knows is ignored.
+  // Called when that worker has read the transfer, or the message was not sent. Ignores unknown transfers.
   void release(WorkerKey to, std::uint64_t transfer);
-  // Nothing is heard of that worker any more, whose process is `pid`. As long as that is there it may go on to read.
+  // Called when that worker is lost; its process `pid` may continue to read until it has exited.
   void lose(WorkerKey to, int pid);
-  // That worker has not said yet that it has read it.
+  // Returns whether that worker has not yet reported that it has read the transfer.
   bool is_open(WorkerKey to, std::uint64_t transfer) const;
-  // How many are waited for.
+  // Returns the number of open transfers.
   std::size_t count() const;
 
  private:
@@ -52,7 +52,7 @@ class DeviceExports {
   // Guarded by mutex_.
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, Transfer> transfers_;
-  std::vector<std::pair<int, Transfer>> orphans_;  // of lost workers, by their processes
+  std::vector<std::pair<int, Transfer>> orphans_;  // from lost workers, with their process ids
 };
 
 }  // namespace distrun::rpc

@@ -25,7 +25,7 @@ device::Device receiving_device(const SentSpan& span) {
   throw Error(ErrorKind::InvalidArgument, "a message has memory of a device for the CPU");
 }
 
-// What goes wrong on a stream is told by the stream.
+// Errors are reported by the streams themselves.
 void wait_for(const std::vector<device::Stream>& streams) noexcept {
   for (const device::Stream stream : streams) {
     try {
@@ -60,7 +60,7 @@ DeviceImports::~DeviceImports() {
     try {
       device::driver_of(opened.device).close_imported(opened.device.index, opened.memory);
     } catch (const Error&) {
-      continue;  // its owner has gone, and took it along
+      continue;  // its owner has exited, and the memory with it
     }
   }
 }
@@ -85,7 +85,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerKey from, co
       stream.driver().copy(stream.ref(), copies.back()->data(), memory + each.offset, each.bytes);
     }
   } catch (...) {
-    wait_for(streams);  // what was begun still reads
+    wait_for(streams);  // copies that were started are still reading
     let_go(std::move(reading));
     throw;
   }
@@ -94,7 +94,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerKey from, co
   return copies;
 }
 
-// A message that comes twice.
+// Rejects a message that arrives twice.
 void DeviceImports::refuse_second(WorkerKey from, std::uint64_t transfer) const {
   const Key key{from, transfer};
   const std::lock_guard lock(mutex_);
@@ -102,7 +102,7 @@ void DeviceImports::refuse_second(WorkerKey from, std::uint64_t transfer) const 
   throw Error(ErrorKind::InvalidArgument, "a message has memory of a device that was read already");
 }
 
-// The sender's events may be any device's, so all streams that copy wait for all of them.
+// The sender's events may belong to any device, so all copying streams wait for all of them.
 void DeviceImports::follow(const std::vector<SentEvent>& events, const DeviceSite& own, const DeviceSite& peer,
                            const std::vector<device::Stream>& streams) {
   for (const SentEvent& each : events) {
@@ -136,19 +136,19 @@ void* DeviceImports::open(device::Device device, const Bytes& handle, Reading& r
   return found->second.memory;
 }
 
-// The one that was used the longest ago. With mutex_.
+// Closes the least recently used one. Requires mutex_.
 void DeviceImports::close_unused() {
   auto oldest = opened_.end();
   for (auto each = opened_.begin(); each != opened_.end(); ++each) {
     if (each->second.users != 0) continue;
     if (oldest == opened_.end() || each->second.last_use < oldest->second.last_use) oldest = each;
   }
-  if (oldest == opened_.end()) return;  // all are in use: it is more for a while
+  if (oldest == opened_.end()) return;  // all are in use, so the number is exceeded for a while
   device::driver_of(oldest->second.device).close_imported(oldest->second.device.index, oldest->second.memory);
   opened_.erase(oldest);
 }
 
-// Whoever runs out of events waits: the memory is not its owner's before it was read.
+// Without events, waits: the owner must not reuse the memory before it is read.
 void DeviceImports::end(Key key, Reading reading) {
   const std::vector<device::Stream> streams = reading.streams;
   try {

@@ -1,8 +1,8 @@
 #pragma once
-// Memory of peers' devices that this process reads through handles. Opening one takes long, and peers send from the
-// same few segments again and again: so what is open stays open, up to a number.
+// Device memory of peers that this process reads through handles. Opening a handle is slow, and peers send from the
+// same few segments repeatedly, so a limited number of handles stays open.
 //
-// Any thread.
+// Thread-safe.
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -23,32 +23,32 @@ namespace distrun::rpc {
 
 class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
  public:
-  // A transfer was read: its sender is to be told. On a thread of the driver's: it may post, and no more.
+  // Called when a transfer was read, to notify its sender. Runs on a driver's thread: it may only post.
   using Done = std::function<void(WorkerKey from, std::uint64_t transfer)>;
   DeviceImports(std::shared_ptr<SharedEvents> events, Done done)
       : shared_events_(std::move(events)), done_(std::move(done)) {}
-  // Waits a moment for copies that are not done; if they are not by then, what they read stays open as long as the
-  // process.
+  // Waits a moment for unfinished copies. If they do not finish, the memory that they read stays open until the process
+  // ends.
   ~DeviceImports();
 
-  // Throws Error{InvalidArgument} for a transfer that was begun to be read before.
+  // Throws Error{InvalidArgument} if reading this transfer was started before.
   void refuse_second(WorkerKey from, std::uint64_t transfer) const;
-  // Copies the spans of a message to their targets, on the calling thread's current streams, which wait for the
-  // sender's. `own` and `peer` are where the devices of both are. Throws Error{InvalidArgument} for what makes no
-  // sense, and what the driver throws.
+  // Copies the spans of a message to their targets on the calling thread's current streams, after the sender's work.
+  // `own` and `peer`: the devices of both. Throws Error{InvalidArgument} for an invalid section, and what the driver
+  // throws.
   std::vector<tensor::Ref<tensor::Storage>> read(WorkerKey from, const SentDevices& section, const DeviceSite& own,
                                                  const DeviceSite& peer);
-  // Of one that Done was called for, before its sender is told: the host has seen that the copies are done, so whoever
-  // hears of it may count on that.
+  // Called after Done and before the sender is notified: the host has seen that the copies are done, so the sender may
+  // rely on that.
   void settle(WorkerKey from, std::uint64_t transfer);
-  // What is being read of that worker's memory, for it to know.
-  std::vector<SentRead> reads_of(WorkerKey from) const;  // costs nothing where nothing was read yet
-  // The calling thread's current streams of these GPUs come after what that worker reads of this one's memory.
+  // Returns the unfinished reads of that worker's memory, to report them to it.
+  std::vector<SentRead> reads_of(WorkerKey from) const;  // no cost if nothing was ever read
+  // Orders the calling thread's current streams of these GPUs after that worker's reads of this one's memory.
   void follow_reads(const std::vector<SentEvent>& reads, const DeviceSite& own, const DeviceSite& peer,
                     const std::vector<device::Device>& devices);
-  // The streams on which its memory was being read.
+  // Called when a worker is lost. Returns the streams on which its memory was being read.
   std::vector<device::Stream> lose(WorkerKey from);
-  // Transfers that are being read.
+  // Returns the number of transfers being read.
   std::size_t count() const;
 
  private:
@@ -57,13 +57,13 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
     device::Device device;
     void* memory = nullptr;
     std::uint64_t last_use = 0;
-    int users = 0;  // transfers that are being read
+    int users = 0;  // transfers being read
   };
   struct Reading {
     std::vector<Bytes> handles;
     std::vector<device::Stream> streams;
     std::vector<SharedEvent> copied;  // one for each stream
-    int open_streams = 0;             // whose callbacks have not come yet
+    int open_streams = 0;             // with outstanding callbacks
   };
   using Key = std::pair<WorkerKey, std::uint64_t>;
 
@@ -90,7 +90,7 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
   std::map<Bytes, std::shared_ptr<device::Event>> events_;
   std::map<Key, Reading> reading_;
   std::vector<Reading> orphans_;  // from lost workers: their memory stays open until it was copied
-  std::deque<Key> over_;          // the last of those that were read: their memory is its owner's again
+  std::deque<Key> over_;          // recently read: their memory belongs to its owner again
 };
 
 }  // namespace distrun::rpc

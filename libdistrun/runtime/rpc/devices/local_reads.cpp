@@ -16,7 +16,8 @@ bool LocalReads::has(WorkerKey reader) const {
   return found != reads_.end() && !found->second.empty();
 }
 
-// Those that are done are followed as well: that they are is luck, which must order nothing. Then they are forgotten.
+// Waits for completed reads as well: that they have completed is chance, and must not affect the order. Then forgets
+// them.
 void LocalReads::follow(WorkerKey reader, const std::vector<device::Device>& devices) {
   static std::byte nothing{};
   const std::lock_guard lock(mutex_);

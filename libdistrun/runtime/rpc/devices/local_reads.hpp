@@ -1,8 +1,8 @@
 #pragma once
-// Reads of this worker's memory by others of the same process, and by itself: what it does with that memory later comes
-// after them. Of other processes the messages tell (SentDevices::reads).
+// Reads of this worker's memory by workers of the same process, itself included; later work on the memory is ordered
+// after them. Other processes report their reads in messages (SentDevices::reads).
 //
-// Any thread.
+// Thread-safe.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -16,10 +16,10 @@ namespace distrun::rpc {
 
 class LocalReads {
  public:
-  // What that worker has put on the stream by now reads it. Throws what the driver throws.
+  // Notes that the reader's work so far on the stream reads this worker's memory. Throws what the driver throws.
   void note(WorkerKey reader, device::Stream stream);
-  bool has(WorkerKey reader) const;  // costs nothing where there are none at all
-  // The calling thread's current streams of these GPUs come after what that worker reads.
+  bool has(WorkerKey reader) const;  // no cost if there never was a read
+  // Orders the calling thread's current streams of these GPUs after that worker's reads.
   void follow(WorkerKey reader, const std::vector<device::Device>& devices);
 
  private:

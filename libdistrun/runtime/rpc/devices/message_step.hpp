@@ -1,6 +1,6 @@
 #pragma once
-// The RPC call for whose message device memory is copied: the runtime puts such copies on streams where no line of the
-// user's is, and reports of races are to name the call.
+// Names the RPC call for whose message device memory is copied. Such copies run on streams that no user code names, and
+// race reports should name the call.
 #include <string>
 #include <string_view>
 
@@ -8,11 +8,11 @@
 
 namespace distrun::rpc {
 
-// For a scope, which all that it names outlives: what the thread asks of devices is for that message. `site` is where
-// the call was made; line 0: it is not known here.
+// Attributes, within a scope, the thread's device work to that message. All arguments must outlive the scope. `site`:
+// where the call was made; line 0: unknown.
 class MessageStep {
  public:
-  // "the answer of RPC call "f" by worker1"; `what`: "the answer of", `whose`: "by".
+  // Shown as "the answer of RPC call "f" by worker1"; `what`: "the answer of", `whose`: "by".
   MessageStep(std::string_view what, std::string_view call, std::string_view whose, std::string_view worker,
               base::Location site = {}) noexcept
       : what_(what), call_(call), whose_(whose), worker_(worker), step_(site, this, text_of) {}

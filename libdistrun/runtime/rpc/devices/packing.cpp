@@ -15,7 +15,7 @@ namespace {
 
 using StorageRef = tensor::Ref<tensor::Storage>;
 
-// What the CPU's tensors stay on, unless a map says something else.
+// CPU tensors stay on the CPU unless the map contains it.
 device::Device mapped_device(device::Device device, const DeviceMap& map, bool is_call, const std::string& to) {
   const auto found = map.find(device);
   if (found != map.end()) return found->second;
@@ -29,7 +29,7 @@ device::Device mapped_device(device::Device device, const DeviceMap& map, bool i
           ": " + device::to_string(device) + " has none");
 }
 
-// The bytes of a span on the host, once its stream has come so far.
+// Copies a span to the host, in stream order.
 StorageRef stage(const Span& span) {
   StorageRef host = tensor::Storage::adopt(device::allocate_pinned(span.bytes()));
   const device::Stream stream = device::current_stream(span.storage->device());
@@ -37,7 +37,7 @@ StorageRef stage(const Span& span) {
   return host;
 }
 
-// Of one message.
+// Packs one message.
 class Packer {
  public:
   Packer(const TensorList& tensors, const DeviceMap& map, const std::string& to, bool is_call, const CanRead& can_read)
@@ -53,7 +53,7 @@ class Packer {
     }
   }
 
-  // The message's tensors from now on.
+  // Returns the tensors that the message keeps.
   TensorList run() {
     for (std::size_t i = 0; i < places_.size(); ++i) settle(spans_.spans[i], places_[i]);
     for (const device::Stream stream : staging_) stream.synchronize();
@@ -77,8 +77,8 @@ class Packer {
   struct Place {
     bool is_apart = false;
     device::Device target;
-    std::int32_t number = kByHost;  // among those that stay apart
-    StorageRef staged;              // null: it is the CPU's
+    std::int32_t number = kByHost;  // among the spans that stay on their devices
+    StorageRef staged;              // null: the span is on the CPU
   };
 
   void settle(const Span& span, Place& place) {
@@ -113,7 +113,7 @@ class Packer {
   PackedTensors packed_;
 };
 
-// By pinned memory, which is kept and used again: from other memory a driver copies by way of its own, and waits.
+// Copies through pinned memory, which is cached: for other memory a driver uses a staging buffer, and blocks.
 StorageRef to_device(const Span& span, device::Device target) {
   StorageRef there = tensor::Storage::make(target, span.bytes());
   if (span.bytes() == 0) return there;
@@ -125,7 +125,7 @@ StorageRef to_device(const Span& span, device::Device target) {
   return there;
 }
 
-// Those of the message's own tensors that belong on GPUs go there.
+// Copies the message's tensors that belong on GPUs.
 TensorList moved(const TensorList& tensors, const std::vector<device::Device>& targets) {
   const auto is_gpu = [](device::Device each) { return !each.is_cpu(); };
   if (std::none_of(targets.begin(), targets.end(), is_gpu)) return tensors;

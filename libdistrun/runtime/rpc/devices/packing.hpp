@@ -1,6 +1,6 @@
 #pragma once
-// How the tensors of one message travel: which stretches of memory are taken along as bytes of the host, and which stay
-// where they are. A stretch travels once, however many tensors look into it, and they share it afterwards, too.
+// How the tensors of one message are sent: which spans of memory become host bytes, and which stay on their devices. A
+// span is sent once, however many tensors view it, and they share it at the receiver as well.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,21 +13,21 @@
 namespace distrun::rpc {
 
 struct PackedTensors {
-  SentDevices section;      // but for handles
+  SentDevices section;      // without handles
   std::vector<Span> apart;  // that stay on their devices, in the order of section.spans
   std::uint64_t staged_bytes = 0;
 };
 
-// Whether the receiver can read memory of this GPU itself.
+// Returns whether the receiver can read memory of this GPU directly.
 using CanRead = std::function<bool(device::Device)>;
 
-// Takes out of the message's tensors what the receiver can read itself and wants on a GPU, and puts the rest onto the
-// host: waits for the streams that make it. Throws Error{InvalidArgument, "RuntimeError"} for a tensor that the map
-// does not have: "TensorPipe RPC backend only supports CPU tensors by default, ...".
+// Removes from the message's tensors those that the receiver can read directly and needs on a GPU, and copies the rest
+// to the host: waits for the streams that produce it. Throws Error{InvalidArgument, "RuntimeError"} for a tensor on a
+// device that the map does not contain: "TensorPipe RPC backend only supports CPU tensors by default, ...".
 PackedTensors pack_tensors(Message& message, const DeviceMap& map, const std::string& to, const CanRead& can_read);
 
-// The other way round: all of the message's tensors, where they belong. `copies` are those of section.spans, on their
-// targets. Throws Error{InvalidArgument} for what makes no sense.
+// Reverses pack_tensors(): places all tensors of the message on their devices. `copies`: those of section.spans, on
+// their targets. Throws Error{InvalidArgument} for an invalid section.
 void unpack_tensors(Message& message, const SentDevices& section,
                     const std::vector<tensor::Ref<tensor::Storage>>& copies);
 

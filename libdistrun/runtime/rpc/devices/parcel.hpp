@@ -1,6 +1,6 @@
 #pragma once
-// Memory of devices that stays in the process: what a message to a worker of the same process has with it in place of
-// bytes. Whoever unpacks it copies.
+// Device memory that stays in the process: replaces the bytes in a message to a worker of the same process. The
+// receiver copies it.
 #include <memory>
 #include <vector>
 
@@ -12,8 +12,8 @@ namespace distrun::rpc {
 
 struct DeviceParcel {
   std::vector<Span> spans;
-  std::vector<device::Event> made;    // when all of it is there; one for each device
-  std::shared_ptr<LocalReads> reads;  // of its sender: where whoever copies it notes that
+  std::vector<device::Event> made;    // signal when all of it is ready; one for each device
+  std::shared_ptr<LocalReads> reads;  // the sender's; the receiver notes its copies there
 };
 
 }  // namespace distrun::rpc

@@ -1,8 +1,9 @@
 #pragma once
-// Events of this process that others wait for, with their handles, to be used again: making one costs more than a small
-// copy. Who has a handle waits for the last recording by then, so an event rests a while before it is recorded again.
+// Events of this process that other processes wait for, with their handles. They are reused, since creating one costs
+// more than a small copy. A process with the handle waits for the latest recording at that time, so an event is not
+// recorded again for a while.
 //
-// Any thread.
+// Thread-safe.
 #include <deque>
 #include <map>
 #include <mutex>
@@ -18,13 +19,13 @@ struct SharedEvent {
 
 class SharedEvents {
  public:
-  // Throws what the driver throws: Error{Overloaded} if it has no more of them.
+  // Throws what the driver throws: Error{Overloaded} if it has no more shareable events.
   SharedEvent take(device::Device device);
   void give(device::Device device, SharedEvent event);
 
  private:
   std::mutex mutex_;
-  std::map<device::Device, std::deque<SharedEvent>> resting_;  // guarded by mutex_; the longest first
+  std::map<device::Device, std::deque<SharedEvent>> resting_;  // the longest resting first
 };
 
 }  // namespace distrun::rpc

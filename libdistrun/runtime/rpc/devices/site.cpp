@@ -11,7 +11,7 @@
 namespace distrun::rpc {
 namespace {
 
-// A handle names a process of its pid namespace.
+// A handle refers to a process of its pid namespace.
 std::string this_machine() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot_id;

@@ -1,6 +1,6 @@
 #pragma once
-// Where a worker's GPUs are, as it tells the others: so that they know whether they can read its devices' memory
-// themselves (channel "ipc"), and by which number of their own they know a device of it.
+// The location of a worker's GPUs, as it reports it to other workers. They decide from it whether they can read its
+// device memory directly (channel "ipc"), and which of their own device numbers its devices have.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,20 +14,21 @@ namespace distrun::rpc {
 inline constexpr std::int32_t kNotCounted = -1;
 
 struct DeviceSite {
-  std::int32_t count = kNotCounted;  // of GPUs; not counted: nobody has named devices, and it may take a driver's start
-  std::string driver;                // "cuda", "virtual"; empty without GPUs
-  std::string machine;               // the same for all who can open each other's handles
+  // number of GPUs; not counted unless devices are named, since counting may start a driver
+  std::int32_t count = kNotCounted;
+  std::string driver;   // "cuda", "virtual"; empty without GPUs
+  std::string machine;  // equal for all processes that can open each other's handles
   std::int32_t pid = 0;
-  std::vector<std::string> uuids;  // of its GPUs, in their order
+  std::vector<std::string> uuids;  // of its GPUs, in order
 };
 DISTRUN_FIELDS(DeviceSite, m.count, m.driver, m.machine, m.pid, m.uuids)
 
-// Of this process; starts its GPU driver.
+// Returns the site of this process; starts its GPU driver.
 DeviceSite own_device_site();
 
-// Why handles of memory can't go between two of them; empty: they can.
+// Returns why memory handles cannot be exchanged between the two; empty: they can.
 std::string why_no_handles(const DeviceSite& own, const DeviceSite& peer);
-// By which number `own` knows a device of `peer`; nothing: it does not see it.
+// Returns the number of a peer's device on `own`; nullopt: the device is not visible there.
 std::optional<std::int16_t> own_number_of(const DeviceSite& own, const DeviceSite& peer, std::int16_t device);
 
 }  // namespace distrun::rpc

@@ -9,12 +9,12 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kLookedAt = 4;  // of those that were given back last
+constexpr std::size_t kLookedAt = 4;  // of the most recently returned streams
 
 }  // namespace
 
-// Whether a stream is idle is luck, which must order nothing: so it is asked as the allocator asks, of no memory that
-// anybody has.
+// Whether a stream is idle is chance, and must not affect the order. So this asks as the allocator does, about memory
+// that nothing uses.
 device::Stream StreamPool::take(device::Device device) {
   static std::byte nothing{};
   const std::lock_guard lock(mutex_);
@@ -37,11 +37,11 @@ void StreamPool::give(device::Stream stream) noexcept {
     Pool& pool = pools_.at(stream.device());
     if (pool.gone.contains(stream)) return;
     for (const Idle& each : pool.idle) {
-      if (each.stream == stream) return;  // calls that were more than there are streams had it at the same time
+      if (each.stream == stream) return;  // with more calls than streams, another call had it at the same time
     }
     if (pool.idle.size() < kKept) pool.idle.push_back({stream, pool.events.record(stream.ref())});
   } catch (const std::exception&) {
-    return;  // it is of no use any more
+    return;  // drops the stream, since it can no longer be used
   }
 }
 

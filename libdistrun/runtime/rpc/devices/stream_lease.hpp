@@ -1,9 +1,9 @@
 #pragma once
-// Streams for what a call has to do on GPUs: its own, as long as it is not answered. Of those that were given back the
-// last comes first, if what is on it is done: the allocator has memory for that stream already, and calls one after the
-// other need no more than one call does.
+// Streams for the GPU work of a call: exclusively its own until it is answered. The most recently returned stream is
+// reused first if its work is done: the allocator already has memory for it, and sequential calls need no more than one
+// call does.
 //
-// Any thread.
+// Thread-safe.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,21 +15,21 @@
 
 namespace distrun::rpc {
 
-// Of one session.
+// The streams of one session.
 class StreamPool {
  public:
   device::Stream take(device::Device device);
   void give(device::Stream stream) noexcept;
-  // It is of no use any more, for this pool nor for the device's (device/stream_pool.hpp). Throws what the driver
-  // throws.
+  // Called for a stream that can no longer be used, neither from this pool nor from the device's
+  // (device/stream_pool.hpp). Throws what the driver throws.
   void replace(device::Stream stream);
 
  private:
   struct Idle {
     device::Stream stream;
-    device::EventId event;  // of what was on it when it was given back
+    device::EventId event;  // of the work on it when it was returned
   };
-  // Of one device.
+  // The streams of one device.
   struct Pool {
     explicit Pool(device::Driver& driver) : events(driver) {}
     device::EventPool events;
@@ -43,7 +43,7 @@ class StreamPool {
 
 class StreamLease {
  public:
-  // They are the calling thread's current ones then. Throws what the driver throws.
+  // Makes the streams the calling thread's current ones. Throws what the driver throws.
   StreamLease(std::shared_ptr<StreamPool> pool, const std::vector<device::Device>& devices);
   ~StreamLease();
   StreamLease(const StreamLease&) = delete;

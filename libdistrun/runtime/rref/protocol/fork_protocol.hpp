@@ -20,8 +20,7 @@
 //       confirmed, has no children and was dropped. Then a UserDelete is sent, and resent until it is acknowledged; its
 //       number ensures that it takes effect once.
 //   G2  A fork that ends has no child that is unknown to the owner. A child counts until its ChildAccept, which its
-//   holder
-//       sends after the owner has acknowledged its ForkRequest.
+//       holder sends after the owner has acknowledged its ForkRequest.
 //
 // No value is released early. Suppose that fork f of r is held, but the owner B has no fork of r left. If B had noted
 // f, only f's UserDelete could have removed it, but f is held. So B has not noted f yet: a user shared it, its

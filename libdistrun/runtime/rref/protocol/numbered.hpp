@@ -36,7 +36,7 @@ class Outbox {
 // messages in flight (Outbox::waiting()).
 class Inbox {
  public:
-  // False: it has come before.
+  // Returns false for a duplicate.
   bool add(std::uint64_t number) {
     if (number <= all_up_to_ || !beyond_.insert(number).second) return false;
     while (!beyond_.empty() && *beyond_.begin() == all_up_to_ + 1) {
