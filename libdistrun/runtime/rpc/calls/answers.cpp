@@ -1,5 +1,5 @@
-// Answers to calls. A short one is taken on the thread that has read it, any other on a thread of the pool. Its value
-// must have been read by the call's deadline: classes' own decoders may take any time.
+// Answers to calls. A short one is decoded on the thread that has read it, any other on a handler thread. The value
+// must be decoded by the call's deadline, since the decoders of classes may take any time.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -15,7 +15,8 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kShortAnswer = 64 * 1024;  // bytes that are read in less time than deadlines are kept to
+// bytes; decoding this much takes less time than the precision of deadlines
+constexpr std::size_t kShortAnswer = 64 * 1024;
 
 bool is_read_by_handler(const Message& answer) {
   return answer.kind == MessageKind::Reply &&
@@ -29,7 +30,7 @@ bool may_be_read_late(const PendingCall& call, const Message& answer) {
 
 }  // namespace
 
-// An answer that comes after the call's deadline is dropped, also where the thread of timeouts has had no CPU since.
+// Drops an answer that arrives after the call's deadline, even if the timeout thread has had no CPU since.
 std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey from) {
   std::optional<PendingCall> call = pending_.take(answer.id, from);
   if (!call || call->deadline == core::kForever || base::system_clock().now() < call->deadline) return call;
@@ -37,8 +38,8 @@ std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey
   return std::nullopt;
 }
 
-// From before a call is no longer pending until what waits for it has its answer, so that the call is always in one of
-// both counts.
+// Lives from before a call stops being pending until its waiters have the answer, so that one of both counts always
+// includes the call.
 class Calls::Ending {
  public:
   explicit Ending(Calls& calls) noexcept : calls_(&calls) { calls.ending_.fetch_add(1); }
@@ -76,7 +77,7 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
   return nullptr;
 }
 
-// Until complete() has its value, the call may expire as one that is not answered yet.
+// Until complete() has the value, the call can expire like an unanswered one.
 void Calls::begin_reading(PendingCall call) {
   const base::TimePoint deadline = call.deadline;
   call.waits = PendingCall::Waits::ForDecoder;
@@ -103,8 +104,8 @@ Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
   return read_reply(message);
 }
 
-// A value on GPUs comes on streams of its own. The streams of a waiting thread wait for these, and these come after the
-// callee has read the arguments, so that a caller that has waited may change them.
+// A value on GPUs arrives on separate streams. The streams of a waiting thread wait for them, and they wait until the
+// callee has read the arguments, so that a caller that has waited may modify these.
 void Calls::complete(const PendingCall& call, Message message) noexcept {
   const TracedReply traced(call);
   const bool may_be_late = may_be_read_late(call, message);

@@ -9,7 +9,7 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kSmallBytes = 16 * 1024;  // of all tensors: some microseconds' work, whatever is done with them
+constexpr std::size_t kSmallBytes = 16 * 1024;  // of all tensors; any operator takes only microseconds for them
 
 bool takes(const std::vector<autograd::Overload>& overloads, const std::vector<tensor::Value>& operands) {
   return std::any_of(overloads.begin(), overloads.end(),
@@ -43,7 +43,7 @@ bool is_small(const ValueList& arguments) noexcept {
   return bytes <= kSmallBytes;
 }
 
-// What operators refuse is a RuntimeError to whoever calls them from elsewhere: so the suites of the field have it.
+// Errors that operators report for wrong operands become RuntimeErrors, as ported tests expect.
 Value run_builtin(const std::string& name, const Arguments& arguments) {
   const std::vector<tensor::Value> operands = operands_of(name, arguments.positional);
   if (!arguments.named.empty() && is_operator(name)) refuse_arguments(name, true);

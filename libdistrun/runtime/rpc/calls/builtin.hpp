@@ -1,16 +1,16 @@
 #pragma once
-// Operators as what others call.
+// Operators as callees.
 #include <string>
 
 #include <distrun/runtime/rpc/functions/function.hpp>
 
 namespace distrun::rpc {
 
-// So little work that it is done where the call is read.
+// Returns whether the operands are so small that the operator can run on the thread that reads the call.
 bool is_small(const ValueList& arguments) noexcept;
-// Throws what the operator throws; Error{InvalidArgument, "TypeError"} for values that none can take, and
-// "RuntimeError" if it does not take these, with the overloads that there are: "Overloaded torch operator invoked from
-// Python failed to match any schema".
+// Throws the operator's errors; Error{InvalidArgument, "TypeError"} for values that no operator takes, and
+// "RuntimeError" if no overload fits, with the list of overloads: "Overloaded torch operator invoked from Python failed
+// to match any schema".
 Value run_builtin(const std::string& name, const Arguments& arguments);
 
 }  // namespace distrun::rpc

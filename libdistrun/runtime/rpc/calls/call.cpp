@@ -17,7 +17,7 @@ Target target_of(std::shared_ptr<const GraphFunction> graph) {
   return {std::move(graph), {}};
 }
 
-// The object is the method's first argument.
+// Passes the object as the method's first argument.
 Target target_of(BoundMethod method) {
   const Instance* const instance = method.object.get_if<Instance>();
   if (instance == nullptr) {
@@ -39,7 +39,7 @@ Value call_sync(CallRequest request) { return current_calls()->call_and_wait(std
 
 namespace {
 
-// The future is its first argument.
+// Passes the future as the first argument.
 Value call_here(const std::string& name, const future::AnyFuture& future, const ValueList& more) {
   Arguments arguments;
   arguments.positional.push_back(Value(future));
@@ -65,7 +65,7 @@ class CallHere final : public future::Continuation {
   void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override { end(why); }
 
  private:
-  // A handle of whatever type.
+  // A handle of a future of any type.
   struct Held : future::AnyFuture {
     explicit Held(std::shared_ptr<future::FutureState> state) : AnyFuture(std::move(state)) {}
   };

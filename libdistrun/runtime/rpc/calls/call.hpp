@@ -1,29 +1,29 @@
 #pragma once
-// Calling a function of another worker, or of one's own:
+// Calls of functions on another worker, or on this one:
 //
-//   rpc_sync(to, f, a, b)         waits, and returns what f returned there
-//   rpc_async(to, f, a, b)        a Future of that
+//   rpc_sync(to, f, a, b)         waits, and returns f's result
+//   rpc_async(to, f, a, b)        returns a Future of it
 //
-// `f` is a function that is registered with DISTRUN_RPC: then arguments and result are checked when this is compiled;
-// or a name, a bound() method or a graph function: then where it is called, the result is a Value, and arguments may
-// be given by name, arg("b", 2).
+// `f` is a function registered with DISTRUN_RPC: then arguments and result are checked at compile time. Or it is a
+// name, a bound() method or a graph function: then they are checked on the callee, the result is a Value, and arguments
+// may be given by name, arg("b", 2).
 //
-// Errors, thrown by rpc_sync, and by the future of rpc_async:
+// Errors, thrown by rpc_sync and by the future of rpc_async:
 //
-//   what f threw               of the same kind, type and text; where() and remote_trace() tell of its place there
-//   Error{Timeout}             "RPC ran for more than set timeout (100 ms) ...", and what the other worker did last
-//   Error{Disconnected}        the other worker is gone, or left
-//   Error{Overloaded}          too much is on its way to it
+//   the error of f             of the same kind, type and text; where() and remote_trace() give its origin on the
+//   callee Error{Timeout}             "RPC ran for more than set timeout (100 ms) ...", and what the other worker was
+//   doing Error{Disconnected}        the other worker is gone, or has left Error{Overloaded}          too much data is
+//   in flight to it
 //
-// and thrown by both at once: Error{InvalidArgument} for a worker or arguments that can't be; Error{Failed} if RPC has
-// not been initialized.
+// Both throw at once: Error{InvalidArgument} for an invalid worker or invalid arguments; Error{Failed} if RPC has not
+// been initialized.
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
 #include <distrun/runtime/rpc/functions/compile_checks.hpp>
 
 namespace distrun::rpc {
 
-// The untyped ones, which the others are made of.
+// The untyped functions that the others are built on.
 std::shared_ptr<future::FutureState> call_async(CallRequest request, const ResultType& type);
 inline future::Future<Value> call_async(CallRequest request) {
   return future::Future<Value>::of(call_async(std::move(request), kResultOf<Value>));
@@ -57,22 +57,22 @@ template <class T>
 struct GetsOf<future::Future<T>> {
   using Type = T;
 };
-// What a caller gets of a function that returns T.
+// The type that a caller gets from a function that returns T.
 template <class T>
 using Gets = GetsOf<std::remove_cvref_t<T>>;
 
-// What target_of() takes.
+// A type that target_of() accepts.
 template <class T>
 concept IsTarget = requires(T&& callable) {
   target_of(std::forward<T>(callable));
 };
-// What nothing can be made of; the compiler says so.
+// A type that cannot be called; using it is a compile-time error.
 template <class T>
 concept IsNoCallable = !IsTarget<T> && !IsFunction<T>;
 
 }  // namespace detail
 
-// By name, or whatever else target_of() takes: rpc_sync<int>(to, "add_twice", 1, 2).
+// Call by name, or anything else that target_of() accepts: rpc_sync<int>(to, "add_twice", 1, 2).
 template <class T = Value, detail::IsTarget Callable, class... Passed>
 T rpc_sync(const Destination& to, Callable&& callable, Passed&&... passed) {
   return from_value<T>(
@@ -84,7 +84,7 @@ future::Future<T> rpc_async(const Destination& to, Callable&& callable, Passed&&
       detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...), kResultOf<T>));
 }
 
-// A function of C++.
+// Call a C++ function.
 template <class Returned, class... Parameters, class... Passed>
 typename detail::Gets<Returned>::Type rpc_sync(const Destination& to, Returned (*function)(Parameters...),
                                                Passed&&... passed) {
@@ -108,7 +108,7 @@ future::Future<typename detail::Gets<Returned>::Type> rpc_async(const Destinatio
     return detail::refused<future::Future<Got>>();
   }
 }
-// Anything else does not compile: compile_checks.hpp says why, at once, to find out what these return.
+// Everything else fails to compile, as soon as the return type is deduced: compile_checks.hpp explains why.
 template <class T = detail::Anything, detail::IsNoCallable Callable, class... Passed>
 auto rpc_sync(const Destination&, Callable&&, Passed&&...) {
   detail::check_callable<Callable>();
@@ -120,8 +120,8 @@ auto rpc_async(const Destination&, Callable&&, Passed&&...) {
   return detail::refused<future::Future<T>>();
 }
 
-// As future.then(f), of a function or operator that is known by its name: it is called here, with the future as its
-// first argument, and `more`. What is wrong with that becomes the error of the child.
+// Like future.then(f) for a named function or operator. It is called on this worker, with the future as its first
+// argument, followed by `more`. Errors are stored in the returned future.
 future::Future<Value> then_call(const future::AnyFuture& future, const std::string& name, ValueList more = {});
 
 }  // namespace distrun::rpc

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::uint8_t kRunsLate = 1, kCustom = 2, kHasGraph = 4, kIsShown = 8;
 constexpr std::size_t kArgumentsMax = 10'000;
-constexpr std::size_t kLikelyTensors = 4;  // for which there is room at once
+constexpr std::size_t kLikelyTensors = 4;  // reserved at once
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
 
-// Positional ones as a tuple, and the others as a map: for serializers of a test's own.
+// Returns positional arguments as a tuple and named ones as a map: for a test's own serializer.
 Value as_value(const Arguments& arguments) {
   Map named;
   for (const auto& [name, value] : arguments.named) named.items.emplace_back(Value(std::string(name)), value);
@@ -34,7 +34,7 @@ Arguments from_custom(const Value& value) {
   return arguments;
 }
 
-// Bytes that stand for themselves, and their tensors behind those of the message.
+// Writes bytes of another serializer; appends its tensors to those of the message.
 void write_packed(wire::ByteWriter& bytes, TensorList& tensors, const Packed& packed) {
   bytes.number(static_cast<std::uint32_t>(tensors.size()));
   bytes.number(static_cast<std::uint32_t>(packed.tensors.size()));
@@ -154,7 +154,7 @@ Arguments CallReader::read_arguments(const CallHead& head) {
   return arguments;
 }
 
-// The first byte says whether objects of a plugin's classes are in it.
+// The first byte says whether the value contains objects of plugins' classes.
 void write_reply(Message& message, const Value& value) {
   wire::ByteWriter bytes;
   bytes.number(static_cast<std::uint8_t>(holds_instance(value)));

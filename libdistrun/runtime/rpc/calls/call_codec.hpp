@@ -1,6 +1,6 @@
 #pragma once
-// What a call says, and what an answer says, as the payload of a message. A callee's arguments are read by whoever runs
-// it: what a plugin's own classes do to be read may take its time.
+// The payloads of calls and answers. The thread that runs a call decodes its arguments, since the decoders of plugins'
+// classes may be slow.
 #include <memory>
 #include <string>
 
@@ -10,32 +10,32 @@
 
 namespace distrun::rpc {
 
-// The numbers are the wire's.
+// The numbers are part of the wire format.
 enum class CalleeKind : std::uint8_t { Function = 1, Operator = 2, Graph = 3 };
 
-// The beginning of a call.
+// The first part of a call.
 struct CallHead {
   CalleeKind kind = CalleeKind::Function;
   bool runs_late = false;
-  bool is_custom = false;  // arguments are what another serializer than the usual has made
+  bool is_custom = false;  // a serializer other than the default has encoded the arguments
   std::string name;
-  std::string shown;  // as waits, stacks and traces name it; empty: by its name
+  std::string shown;  // name in waits, stacks and traces; empty: `name`
   GraphHash graph_hash;
-  std::shared_ptr<const GraphFunction> graph;  // null: the callee has it, by that hash
+  std::shared_ptr<const GraphFunction> graph;  // null: the callee knows the function with this hash
 };
 
-// Throws what the values' encoders throw. `message` gets payload and tensors.
+// Writes payload and tensors of `message`. Throws what the encoders of values throw.
 void write_call(Message& message, const CallHead& head, const Arguments& arguments);
 
-// Of whatever claims to be a call; lives until the process ends.
+// Returns a name that lives until the process ends; accepts malformed calls.
 const char* callee_name(const Message& message) noexcept;
 
-// Reads a call piece by piece. `message` must stay.
+// Reads a call in steps. `message` must outlive the reader.
 class CallReader {
  public:
   explicit CallReader(const Message& message, Instances instances = Instances::Read)
       : message_(message), bytes_(wire::view_of(message.payload)), instances_(instances) {}
-  // Throws Error{InvalidArgument} for what no call is.
+  // Throws Error{InvalidArgument} for a malformed call.
   CallHead read_head();
   Arguments read_arguments(const CallHead& head);
 
@@ -46,7 +46,7 @@ class CallReader {
 };
 
 void write_reply(Message& message, const Value& value);
-// Whether it can be read on the agent's thread: no class of a plugin is in it.
+// Returns whether the agent's thread may decode it: it contains no objects of plugins' classes.
 bool is_plain(const Message& reply) noexcept;
 Value read_reply(const Message& message);
 

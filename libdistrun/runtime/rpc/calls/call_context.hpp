@@ -1,6 +1,6 @@
 #pragma once
-// What a function that runs for somebody else can know of that: who calls it, how much time is left, and whether the
-// caller still waits. Calls that it makes itself have no more time than it has.
+// The context of a function that runs for a caller: the caller, the time left, and whether the caller still waits.
+// Calls made by the function have the same deadline at the latest.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -30,36 +30,39 @@ class CallContext {
 
   const WorkerInfo caller;
   const std::uint64_t id;          // the caller's number of the call
-  const char* const name;          // of the function; lives until the process ends
-  const base::TimePoint deadline;  // core::kForever: none
-  DeviceMap back;                  // where tensors of the answer go; set before it runs
-  mutable TensorList arrived;      // on GPUs, that came with it; kept until it is answered. Set before it runs
-  mutable std::shared_ptr<StreamLease> streams;  // on which it is run; until it is answered. Set before it runs
-  // Takes the result, which stays here as a reference, and the caller gets none; null: he gets it. Set before it runs.
+  const char* const name;          // the function's; lives until the process ends
+  const base::TimePoint deadline;  // core::kForever: no deadline
+  DeviceMap back;                  // device map of the answer; set before the function runs
+  // GPU tensors that arrived with the call; kept until it is answered. Set before the function runs
+  mutable TensorList arrived;
+  // that it runs on; held until it is answered. Set before the function runs
+  mutable std::shared_ptr<StreamLease> streams;
+  // Receives the result if it stays here as a reference; null: the caller gets it. Set before the function runs.
   std::shared_ptr<ResultSink> result;
 
-  std::optional<std::weak_ptr<Calls>> calls;  // of the session that it came in. Set before it runs
-  std::int64_t autograd = -1;  // the context of distributed autograd that it was made in; -1: none. Set before it runs
+  std::optional<std::weak_ptr<Calls>> calls;  // of the session that received the call. Set before the function runs
+  std::int64_t autograd = -1;                 // context of distributed autograd; -1: none. Set before the function runs
 
-  std::string parent;  // the trace of the call that the caller has made it for; empty: none. Set before it runs
+  std::string parent;  // trace of the call that the caller was running; empty: none. Set before the function runs
 
-  // Its hierarchical id, by the ranks that have called and their numbers: "0.17/1.81", for the 17th call of rank 0, in
-  // which rank 1 has made its 81st.
+  // Returns the hierarchical id of the call, from ranks and their call numbers: "0.17/1.81" for call 81 of rank 1, made
+  // within call 17 of rank 0.
   std::string trace() const {
     return (parent.empty() ? "" : parent + "/") + std::to_string(caller.id()) + "." + std::to_string(id);
   }
 
-  std::shared_ptr<ServedProfile> profile;  // of what is done for it; null: nobody wants to know. Set before it runs
+  // records the work for the call; null: not profiled. Set before the function runs
+  std::shared_ptr<ServedProfile> profile;
 
-  // Until it is answered, the call works on that object. Any thread.
+  // Notes that the call uses the object until it is answered. Thread-safe.
   void works_on(std::shared_ptr<WorkedOn> object) const {
     const std::lock_guard lock(mutex_);
     objects_.push_back(std::move(object));
   }
-  // On the calling thread's current streams of these GPUs it has done what it does.
+  // Orders later users of the noted objects after the work on the calling thread's current streams of these GPUs.
   void end_work(const std::vector<device::Device>& devices) const noexcept;
 
-  // The caller does not wait any more: what comes of it interests nobody.
+  // Returns whether the caller no longer waits: the result is not needed.
   bool is_cancelled() const noexcept { return is_cancelled_.load(std::memory_order_acquire); }
   void cancel() noexcept { is_cancelled_.store(true, std::memory_order_release); }
 
@@ -69,7 +72,7 @@ class CallContext {
   std::atomic<bool> is_cancelled_{false};
 };
 
-// Of the call that the thread runs, or goes on with in a callback; null: none.
+// Returns the context of the call that this thread runs, or continues in a callback; null: none.
 std::shared_ptr<const CallContext> current_call() noexcept;
 
 }  // namespace distrun::rpc

@@ -1,5 +1,5 @@
 #pragma once
-// A call as whoever makes it asks for it.
+// A call as its caller requests it.
 #include <distrun/runtime/rpc/calls/callee.hpp>
 #include <distrun/runtime/rpc/calls/destination.hpp>
 #include <distrun/runtime/rpc/devices/device_map.hpp>
@@ -7,21 +7,22 @@
 
 namespace distrun::rpc {
 
-// What a caller's profile names it by.
+// How the call was made, for its name in the caller's profile.
 enum class CallMode : std::uint8_t { Sync, Async, Remote };
 
 struct CallRequest {
   Destination to;
   Target target;
   Arguments arguments;
-  std::vector<Section> sections{};     // of the envelope, of other rooms
-  std::optional<DeviceMap> devices{};  // where tensors go; nothing: as the session's map for that worker says
-  bool runs_late = false;              // also where the caller's time is over when it arrives
-  CallMode mode = CallMode::Async;     // Calls::call_and_wait() is Sync, whatever stands here
-  // A user's, made by a thread that may block; the runtime's own are sent at once, however much is on its way.
+  std::vector<Section> sections{};     // further sections of the envelope, from other modules
+  std::optional<DeviceMap> devices{};  // device map for the tensors; none: the session's map for that worker
+  bool runs_late = false;              // run even if the caller's deadline has passed on arrival
+  CallMode mode = CallMode::Async;     // Calls::call_and_wait() always uses Sync
+  // True for calls of users, made on threads that may block. Calls of the runtime are sent at once, whatever is in
+  // flight.
   bool waits_for_room = false;
-  bool holds_shutdown = true;   // a graceful shutdown waits until it is answered, or its time is over
-  const char* shown = nullptr;  // what waits, stacks and traces call the callee; lasts (names.hpp). Null: its name
+  bool holds_shutdown = true;   // a graceful shutdown waits until the call is answered or has timed out
+  const char* shown = nullptr;  // lasting name (names.hpp) in waits, stacks and traces; null: the callee's name
 };
 
 }  // namespace distrun::rpc

@@ -9,10 +9,10 @@
 
 namespace distrun::rpc {
 
-// Any thread.
+// Thread-safe.
 class CallTally {
  public:
-  static constexpr std::size_t kPeers = 256;  // ids with a count of their own; calls of others count in all() only
+  static constexpr std::size_t kPeers = 256;  // ids with separate counts; other ids count in all() only
 
   void add(WorkerId peer) noexcept { change(peer, 1); }
   void take_back(WorkerId peer) noexcept { change(peer, ~std::uint64_t{0}); }

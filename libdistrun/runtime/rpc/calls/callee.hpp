@@ -1,5 +1,5 @@
 #pragma once
-// What a call calls: an operator or a function by name, a method of an object that travels with the call, a graph
+// What a call can call: an operator or a function by name, a method of an object that is sent along, or a graph
 // function (functions/graph.hpp).
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace distrun::rpc {
 
 class GraphFunction;  // functions/graph.hpp
 
-// A method of `object`, by its name: bound(my_object, "my_method").
+// A method of `object`: bound(my_object, "my_method").
 struct BoundMethod {
   Value object;
   std::string method;
@@ -22,7 +22,7 @@ BoundMethod bound(const T& object, std::string method) {
   return {to_value(object), std::move(method)};
 }
 
-// An argument by its name: arg("b", 2).
+// A named argument: arg("b", 2).
 struct NamedArgument {
   std::string name;
   Value value;
@@ -32,10 +32,10 @@ NamedArgument arg(std::string name, T&& value) {
   return {std::move(name), to_value(std::forward<T>(value))};
 }
 
-// A name is that of a function that is registered where it is called, and else that of an operator.
+// A name refers to a function that is registered at the callee, else to an operator.
 using Callee = std::variant<std::string, std::shared_ptr<const GraphFunction>>;
 
-// What people call, as a callee and the arguments that come before theirs.
+// A callee, and the arguments that precede the caller's.
 struct Target {
   Callee callee;
   ValueList before;

@@ -18,10 +18,10 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kWaitsTold = 3;   // of the other worker, in the text of a timeout
-constexpr std::size_t kDeadMax = 1024;  // workers whose deaths are remembered
+constexpr std::size_t kWaitsTold = 3;   // waits of the other worker in the text of a timeout
+constexpr std::size_t kDeadMax = 1024;  // remembered deaths of workers
 
-// "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2": what the worker does for the call, and beside it.
+// Returns what the worker does for the call, and besides: "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2".
 std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
   core::RankLine* const line = rank.line();
   std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer.id) : std::nullopt;
@@ -88,7 +88,7 @@ void Calls::set_device_maps(std::map<std::string, DeviceMap> maps) {
 void Calls::start() { agent_->start(*this); }
 
 void Calls::refresh_workers() {
-  // What was read before must not be put down after what was read later: several may come at once.
+  // Held while reading and storing, so that concurrent refreshes cannot store an older list over a newer one.
   const std::lock_guard refreshing(refresh_mutex_);
   auto workers = std::make_shared<Workers>();
   for (const WorkerInfo& each : agent_->worker_infos()) {
@@ -117,7 +117,7 @@ std::optional<WorkerInfo> Calls::find_worker(WorkerKey key) const {
   return found->second;
 }
 
-// Of one that may have left.
+// Returns the name of a worker that may have left.
 std::string Calls::name_of_worker(WorkerKey key) const {
   const std::optional<WorkerInfo> found = find_worker(key);
   return found ? found->name() : "worker " + std::to_string(key.id);
@@ -153,7 +153,7 @@ WorkerInfo Calls::resolve(const Destination& to) const {
   const WorkerId id = worker != nullptr ? worker->id() : std::get<int>(to.whom());
   const auto found = workers->by_id.find(id);
   if (found == workers->by_id.end()) {
-    // Only a worker that was a member has a number of its joining.
+    // Only a worker that was a member has an incarnation.
     if (worker != nullptr && worker->incarnation() != 0) {
       throw_if_dead(worker->name(), to.site());
       throw Error(ErrorKind::Disconnected, worker->name() + " has left", to.site());
@@ -175,7 +175,8 @@ CallCounts Calls::counts() const {
   counts.sent = sent_.all();
   counts.received = received_.all();
   counts.waiting = pending_.count();
-  counts.ending = ending_.load() + pending_.expiring();  // after what leaves `waiting`, and before what it leads to
+  // read after what leaves `waiting`, and before what that leads to
+  counts.ending = ending_.load() + pending_.expiring();
   counts.running = running_.count();
   counts.running_async = running_async_.load();
   counts.handlers = future::handler_pool_of(rank_).statistics().open;
@@ -235,7 +236,8 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   call.future->end(std::make_exception_ptr(std::move(own)));
 }
 
-// First the agent, which may still have to send the call's tensors: a caller that sees the timeout may change them.
+// Cancels at the agent first, which may still have to send the call's tensors: after the timeout, the caller may modify
+// them.
 void Calls::expire(PendingCall call) noexcept {
   if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);
   if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);
@@ -292,7 +294,7 @@ void Calls::cancel(const PendingCall& call) noexcept {
 
 namespace {
 
-// A rank's calls, while it has a session.
+// The calls of a rank while it has a session.
 struct Current {
   base::ProcessMark opened{base::ProcessMark::Unset{}};
   std::mutex mutex;

@@ -25,7 +25,7 @@ Destination Destination::within(double seconds) const {
   }
   Destination bounded = *this;
   bounded.timeout_ = base::Nanoseconds(std::llround(seconds * 1e9));
-  if (seconds > 0 && bounded.timeout_->count() == 0) bounded.timeout_ = base::Nanoseconds(1);  // 0 would be no limit
+  if (seconds > 0 && bounded.timeout_->count() == 0) bounded.timeout_ = base::Nanoseconds(1);  // 0 would mean no limit
   return bounded;
 }
 

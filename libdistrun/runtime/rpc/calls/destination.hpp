@@ -1,5 +1,5 @@
 #pragma once
-// Whom a call is to, how long it may take, and which line of the user's code asks for it.
+// The destination of a call, with its timeout and the line of user code that makes it.
 //
 //   rpc_sync("worker1", add_twice, 1, 2);
 //   rpc_sync(to("worker1").within(0.5), add_twice, 1, 2);   // seconds; 0: no limit
@@ -23,18 +23,18 @@ class Destination {
   Destination(std::string_view name, Location site = Location::here()) : whom_(std::string(name)), site_(site) {}
   Destination(WorkerInfo worker, Location site = Location::here()) : whom_(std::move(worker)), site_(site) {}
   Destination(int rank, Location site = Location::here()) : whom_(rank), site_(site) {}
-  // Throws Error{InvalidArgument, "ValueError"}: workers are counted.
+  // Throws Error{InvalidArgument, "ValueError"}: ranks are integers.
   Destination(double rank, Location site = Location::here());
 
-  // Throws Error{InvalidArgument, "ValueError"} below 0.
+  // Throws Error{InvalidArgument, "ValueError"} for negative values.
   Destination within(double seconds) const;
   Destination within(base::Nanoseconds limit) const;
 
-  // The same with the worker that it stands for at the moment.
+  // Returns a copy with the worker that the destination resolves to now.
   Destination with_worker(WorkerInfo worker) const;
 
   const std::variant<std::string, WorkerInfo, int>& whom() const noexcept { return whom_; }
-  // Not there: the session's. 0: none.
+  // none: the session's default; 0: no limit
   const std::optional<base::Nanoseconds>& timeout() const noexcept { return timeout_; }
   base::Location site() const noexcept { return site_; }
 

@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::size_t kContextMax = 64;
 constexpr std::size_t kTypeMax = 256, kTextMax = 256 * 1024, kContextTextMax = 4 * 1024;  // bytes
-constexpr std::size_t kTraceBytesMax = 64 * 1024;  // of an error that came from hand to hand, the outermost places
+// of an error that was forwarded repeatedly; keeps the outermost places
+constexpr std::size_t kTraceBytesMax = 64 * 1024;
 
-// Made again as they are: an Error with their name.
+// Errors of these types are rebuilt as an Error with that type.
 const std::set<std::string, std::less<>>& known_types() {
   static const std::set<std::string, std::less<>> known{
       "RuntimeError",        "ValueError",       "TypeError",        "AttributeError",   "KeyError",
@@ -38,13 +39,13 @@ Rebuilders& rebuilders() {
   return *only;
 }
 
-// Of the exception that is being handled.
+// Returns the class of the exception being handled.
 std::string class_of_current() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   return type != nullptr ? base::demangled_type(type->name()) : "an unknown class";
 }
 
-// The standard library's own, by the names that people know. The text of others tells their class.
+// Maps standard exceptions to Python's names; other exceptions keep the name of their class.
 std::string type_of(const std::exception& thrown) {
   if (dynamic_cast<const std::out_of_range*>(&thrown) != nullptr) return "IndexError";
   if (dynamic_cast<const std::invalid_argument*>(&thrown) != nullptr) return "ValueError";
@@ -54,7 +55,7 @@ std::string type_of(const std::exception& thrown) {
   return name.starts_with("std::") ? "RuntimeError" : name.substr(name.rfind(':') + 1);
 }
 
-// A plain Error, or one of a class that can be made again.
+// Returns a plain Error, or an exception of a registered class.
 std::exception_ptr rebuild(Error error) {
   if (known_types().count(error.type()) != 0) return std::make_exception_ptr(std::move(error));
   std::function<std::exception_ptr(const Error&)> rebuilder;

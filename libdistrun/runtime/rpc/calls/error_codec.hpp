@@ -1,6 +1,6 @@
 #pragma once
-// Errors as they travel: kind, type name, text, place and stack of the callee. The caller throws an error of the same
-// kind and type; of types that can't be made of that, a RuntimeError that says what it was.
+// Errors in messages: kind, type name, text, place and stack on the callee. The caller throws an error of the same kind
+// and type, or a RuntimeError that names the type if it cannot be rebuilt.
 #include <exception>
 #include <functional>
 #include <string>
@@ -11,25 +11,25 @@
 
 namespace distrun::rpc {
 
-// Whatever was thrown as an Error: those of the standard library under the names that people know (std::out_of_range
-// is an IndexError), others under the name of their class.
+// Converts a thrown exception to an Error: standard exceptions get Python's names (std::out_of_range becomes
+// IndexError), others the name of their class.
 Error error_of(const std::exception_ptr& thrown);
 
-// The same with texts that are no burden to send, log and keep: of 256 KiB, context of 4 KiB a line. What is cut off is
-// said.
+// Returns the error with texts short enough to send, log and keep: 256 KiB, context 4 KiB per line. Truncation is
+// marked.
 Error with_bounded_texts(const Error& error);
 
-// With "On WorkerInfo(id=1, name=worker1): ..." as its remote trace, and what that of the error was, which tells of its
-// throw (common/symbols) and of others that it came from; 64 KiB at most.
+// Writes the error with "On WorkerInfo(id=1, name=worker1): ..." as its remote trace, followed by the error's own trace
+// of its throw (common/symbols) and of earlier workers; at most 64 KiB.
 void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& on);
-// Throws Error{InvalidArgument} for what is none.
+// Throws Error{InvalidArgument} for a malformed error.
 std::exception_ptr read_error(wire::ByteReader& bytes);
 
-// How an error of a type of one's own is made again of its text. Without, and if `rebuild` throws, it is a RuntimeError
-// "Original exception on remote side was X: text". Any thread.
+// Registers how an error of a user-defined type is rebuilt from its text. Without it, or if `rebuild` throws, it
+// becomes a RuntimeError "Original exception on remote side was X: text". Thread-safe.
 void register_error_type(std::string type, std::function<std::exception_ptr(const Error&)> rebuild);
 
-// As it is logged: "On WorkerInfo(id=1, name=worker1):\nValueError: text\n  at file:line".
+// Returns the text for logs: "On WorkerInfo(id=1, name=worker1):\nValueError: text\n at file:line".
 std::string describe_on(const WorkerInfo& worker, const Error& error);
 
 }  // namespace distrun::rpc

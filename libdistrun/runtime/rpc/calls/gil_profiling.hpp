@@ -1,10 +1,10 @@
 #pragma once
-// Whether a session measures how long its calls wait for threads (handler_wait.hpp). Off, as it begins.
+// Measures how long a session's calls wait for threads (handler_wait.hpp). Initially off.
 
 namespace distrun::rpc {
 
-// For the session of the calling thread's rank: rpc::debug_info() tells it from now on, or no more. Throws
-// Error{Failed} without RPC.
+// Turns the measurement, which rpc::debug_info() reports, on or off for the session of the calling thread's rank.
+// Throws Error{Failed} without RPC.
 void enable_gil_profiling(bool enabled);
 
 }  // namespace distrun::rpc

@@ -1,6 +1,6 @@
 #pragma once
-// How long calls wait for a thread that runs them, on the average: a number for those who ask for it, under the name
-// that people of the field look for, "agent.gil_average_wait_time_us". Off, no clock is read.
+// The average time that calls wait for a handler thread, reported under PyTorch's name
+// "agent.gil_average_wait_time_us". While it is off, no clock is read.
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace distrun::rpc {
 
-// Of one session. Any thread.
+// One per session. Thread-safe.
 class HandlerWait {
  public:
   void enable(bool enabled) noexcept { is_on_.store(enabled, std::memory_order_relaxed); }
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
   void add(base::Nanoseconds waited) noexcept;
-  // Nothing while it is off.
+  // Adds nothing while it is off.
   void add_debug_info(std::map<std::string, std::string>& info) const;
 
  private:
@@ -25,7 +25,7 @@ class HandlerWait {
   std::atomic<std::int64_t> total_ns_{0};
 };
 
-// A call's, from when it is queued until it runs. `wait` lives as long; null: nobody asks.
+// Times a call from queuing to running. `wait` must outlive it; null: not measured.
 class QueuedCall {
  public:
   explicit QueuedCall(HandlerWait* wait) noexcept : wait_(wait != nullptr && wait->is_on() ? wait : nullptr) {

@@ -1,4 +1,4 @@
-// The incoming half of Calls: what others ask for, and what they are answered.
+// The incoming half of Calls: running calls of others, and answering them.
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,7 @@ void log_failure(const WorkerInfo& self, const CallContext& call, const Error& e
 
 constexpr base::Nanoseconds kNow{0}, kLongest = std::chrono::hours(24 * 365);
 
-constexpr std::size_t kTraceMax = 512;  // of a chain of some fifty calls; a longer one begins anew
+constexpr std::size_t kTraceMax = 512;  // some fifty nested calls; a longer trace restarts
 
 std::string parent_of(const Message& message) {
   for (const Section& each : message.sections) {
@@ -79,7 +79,7 @@ void Calls::refuse_unreadable(const WorkerInfo& from, const Message& message) {
   fail(call, Error(ErrorKind::Overloaded, "MemoryError", text), true);
 }
 
-// Counts it as received once it is among those that run, or has been run: never is it in neither.
+// Counts the call as received only once it is listed as running or has run, so that it is never in neither count.
 std::unique_ptr<future::HandlerTask> Calls::receive_call(const WorkerInfo& from, Message&& message) {
   struct Received {
     ~Received() {
@@ -95,7 +95,7 @@ std::unique_ptr<future::HandlerTask> Calls::receive_call(const WorkerInfo& from,
 std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, Message&& message) {
   if (!message.unreadable.empty()) return refuse_unreadable(from, message), nullptr;
   base::TimePoint deadline = core::kForever;
-  // A limit that is further away than anybody waits is none, whatever the number.
+  // A timeout of kLongest or more is no limit.
   if (message.left && *message.left < kLongest) deadline = base::system_clock().now() + std::max(*message.left, kNow);
   const auto id = message.id;
   std::shared_ptr<ResultSink> result = begin_result(from, message);
@@ -120,12 +120,12 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
     fail(*call, error, false);
     return nullptr;
   }
-  // Who calls himself may be in the middle of something, and calls of calls would stack up.
+  // Local calls never run here: their caller may be in the middle of other work, and nested calls would grow the stack.
   const bool is_own = from.id() == self().id();
   return make_call_task(shared_from_this(), std::move(call), std::move(message), !is_own && !is_profiled);
 }
 
-// Null: the caller gets the result.
+// Returns null if the caller gets the result.
 std::shared_ptr<ResultSink> Calls::begin_result(const WorkerInfo& from, const Message& message) {
   for (const Section& each : message.sections) {
     if (each.tag != SectionTag::Owned) continue;
@@ -186,7 +186,7 @@ void Calls::end_result(const CallContext& call, const Value& value) noexcept {
   }
 }
 
-// On the current streams: whatever has worked with the arguments until now, they are let go of after that.
+// Releases the arguments in order of the current streams, after all work on them so far.
 void Calls::end_work(const CallContext& call) {
   if (call.streams == nullptr && call.arrived.empty()) return;
   call.end_work(devices_->devices());
@@ -209,12 +209,13 @@ void Calls::fail(const CallContext& call, const Error& thrown, bool is_own) noex
     write_error(bytes, error, self());
     message.payload = bytes.take();
     send_answer(call, std::move(message));
-  } catch (...) {  // no memory: the caller's time runs out
+  } catch (...) {  // no memory: the call times out
     running_.remove(call);
   }
 }
 
-// To somebody who is gone nothing is answered; to whom too much is on its way, that. False: it was not sent.
+// Does not answer a caller that is gone. If too much data is in flight to the caller, answers with that error. Returns
+// false if the answer was not sent.
 bool Calls::send_answer(const CallContext& call, Message message, Forks forks, DeviceCarrier::Kept kept) noexcept {
   if (is_inherited()) return false;
   message.id = call.id;

@@ -1,5 +1,5 @@
 #pragma once
-// Messages on a worker's stderr, about calls of other workers that failed.
+// Writes messages to a worker's stderr about failed calls of other workers.
 #include <string_view>
 
 namespace distrun::rpc {

@@ -1,11 +1,11 @@
 #pragma once
-// Names that live until the process ends, as waits and futures show them. Those that were asked for once are kept, up
-// to a limit, beyond which all are "other": names also come from other ranks.
+// Names that live until the process ends, for waits and futures. Each requested name is kept, up to a limit; beyond it
+// all further names become "other", since names also come from other ranks.
 #include <string_view>
 
 namespace distrun::rpc {
 
-// Any thread.
+// Thread-safe.
 const char* lasting_name(std::string_view name);
 
 }  // namespace distrun::rpc

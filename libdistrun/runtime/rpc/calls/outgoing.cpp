@@ -1,4 +1,4 @@
-// The outgoing half of Calls: from what somebody asks for to the answer that he gets.
+// The outgoing half of Calls: from the request to the answer.
 #include <algorithm>
 #include <utility>
 
@@ -19,24 +19,24 @@
 
 namespace distrun::rpc {
 
-// A call that is ready to be sent.
+// A call that is ready to send.
 struct Calls::Outgoing {
   WorkerInfo to;
   PendingCall pending;
   Message message;
   Urgency urgency = Urgency::Later;
-  Forks forks{};                 // that travel in it
-  DeviceCarrier::Kept memory{};  // of devices, that its receiver reads
+  Forks forks{};                 // in the message
+  DeviceCarrier::Kept memory{};  // device memory that the receiver reads
 };
 
 namespace {
 
 constexpr const char* kCalls = "makes a call";  // in core::refuse_in_inline_function()
 
-// What a name stands for. Programs call the same again and again: each thread remembers the last.
+// A resolved name. Programs repeat calls, so each thread caches the last one.
 struct Named {
   std::string name;
-  std::uint64_t version = 0;  // of the functions
+  std::uint64_t version = 0;  // functions_version()
   core::RankState* rank = nullptr;
   CalleeKind kind = CalleeKind::Function;
   const char* lasting = "";
@@ -54,7 +54,7 @@ const Named& named_by(const std::string& name) {
   return last;
 }
 
-// `lasting`: its name.
+// `lasting`: set to the lasting name.
 CallHead head_of(const CallRequest& request, const char*& lasting) {
   CallHead head;
   head.runs_late = request.runs_late;
@@ -73,7 +73,7 @@ CallHead head_of(const CallRequest& request, const char*& lasting) {
   return head;
 }
 
-// That this thread runs for somebody else; null: none.
+// Returns the call that this thread runs for a caller; null: none.
 const CallContext* outer_call() noexcept { return static_cast<const CallContext*>(core::thread_state().call.get()); }
 
 Section trace_of(const CallContext& outer) {
@@ -84,7 +84,7 @@ Section trace_of(const CallContext& outer) {
 
 }  // namespace
 
-// The first of: what the caller says, the session's; and no more than the function has that makes the call.
+// Returns the earliest of: the request's deadline, else the session's; and that of the function that makes the call.
 base::TimePoint Calls::deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const {
   timeout = request.to.timeout().value_or(this->timeout());
   const CallContext* const outer = outer_call();
@@ -116,7 +116,7 @@ void Calls::withdraw(const Kept& kept) noexcept {
   if (kept.message >= 0) autograd_->withdraw(kept.context, kept.message);
 }
 
-// Callees of a user's may make calls of their own, which belong to the context; operators do not.
+// Callees of users may make calls themselves, which belong to the context; operators do not.
 void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& request) {
   Message& message = outgoing.message;
   const Departing departing;
@@ -144,7 +144,7 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
   }
 }
 
-// What encoders do to pack the arguments counts for nobody's time.
+// The time of encoding the arguments does not count towards the timeout.
 Calls::Outgoing Calls::prepare(CallRequest& request) {
   Outgoing outgoing{resolve(request.to), {}, {}};
   PendingCall& pending = outgoing.pending;
@@ -173,7 +173,7 @@ Calls::Outgoing Calls::prepare(CallRequest& request) {
 
 namespace {
 
-// As a wait for it shows itself, and who helps it on.
+// Describes the wait for the call, and how to drive its progress.
 future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_to_self, base::Location site,
                            std::vector<device::Device> devices) {
   future::FutureInfo info(site);
@@ -199,7 +199,7 @@ void Calls::send(Outgoing& outgoing) {
   }
 }
 
-// Counts it before others can receive it.
+// Counts the call before others can receive it.
 void Calls::send_counted(Outgoing& outgoing) {
   const bool is_counted = !is_repeated(outgoing.message);
   if (is_counted) sent_.add(outgoing.to.id());
@@ -213,7 +213,7 @@ void Calls::send_counted(Outgoing& outgoing) {
   outgoing.memory.sent();
 }
 
-// Between the look for a worker and the message to it, it may have left.
+// A worker may leave between its lookup and the message to it.
 bool Calls::has_left(const WorkerInfo& worker) const {
   const std::vector<WorkerInfo> all = agent_->worker_infos();
   return std::none_of(all.begin(), all.end(), [&](const WorkerInfo& each) { return each.key().matches(worker.key()); });
@@ -227,7 +227,7 @@ void Calls::send_to_self(Outgoing& outgoing) {
   if (task != nullptr) future::handler_pool_of(rank_).post(std::move(task));
 }
 
-// Gives the call its number.
+// Assigns the call's number.
 void Calls::begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site) {
   PendingCall& call = outgoing.pending;
   outgoing.message.is_limited = is_limited;
@@ -267,7 +267,7 @@ PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency ur
   return std::move(pending);
 }
 
-// Whoever gets the future may never wait for it: it fails all the same when its time is over.
+// The future may never be waited for, so the timeout thread watches the call.
 std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const ResultType& type) {
   const base::Location site = request.to.site();
   const std::int64_t began = core::trace_now();
@@ -289,7 +289,7 @@ std::shared_ptr<future::FutureState> Calls::call_or_fail(CallRequest request, co
   }
 }
 
-// Its own deadline ends the wait: nobody else has to look.
+// The wait ends by itself at the call's deadline, so the timeout thread is not needed.
 Value Calls::call_and_wait(CallRequest request) {
   const base::Location site = request.to.site();
   core::refuse_in_inline_function(kCalls, site);
@@ -308,7 +308,7 @@ Value Calls::call_and_wait(CallRequest request) {
   return future.wait({}, site);
 }
 
-// The callee has not kept the graph function that it was sent once.
+// Sends the call again with its graph function, which the callee no longer has.
 bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
   Kept kept;
   try {

@@ -33,7 +33,7 @@ std::uint64_t PendingCalls::next_id() {
   return next_id(none);
 }
 
-// Skips a number if a call that waits for long has its place.
+// Skips a number if its slot is taken by a long-waiting call.
 std::uint64_t PendingCalls::next_id(Load& load) {
   const std::lock_guard lock(mutex_);
   load.waiting = waiting_for(load.peer.id);
@@ -89,7 +89,7 @@ bool PendingCalls::add(PendingCall call) {
     if (call.bytes != 0) loads_[call.peer.id] += call.bytes;
     ++count_;
   } else {
-    call.bytes = slot.bytes;  // as it was counted, for the same peer
+    call.bytes = slot.bytes;  // as counted before, for the same peer
     if (!slot.holds_shutdown) --holding_none_;
   }
   if (!call.holds_shutdown) ++holding_none_;
@@ -128,7 +128,7 @@ std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerKey> peer) {
   return taken;
 }
 
-// Two numbers that differ stay apart if they did before.
+// Numbers in different slots stay in different slots.
 void PendingCalls::grow() {
   std::vector<PendingCall> larger(2 * slots_.size());
   for (PendingCall& slot : slots_) {
@@ -153,7 +153,7 @@ void PendingCalls::watch() {
   while (!is_stopped_) {
     const base::TimePoint until = looks_at_.load();
     if (until == core::kForever) {
-      changed_.wait(lock);  // it waits for nothing that a rank could do: nothing is shown
+      changed_.wait(lock);  // waits for nothing that a rank could do, so no wait is recorded
     } else {
       changed_.wait_until(lock, until);
     }

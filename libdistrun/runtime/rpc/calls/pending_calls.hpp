@@ -1,13 +1,13 @@
 #pragma once
-// The calls that this rank waits for, by their number, and the thread that ends those whose time is over. Numbers count
-// up; a table of a power of two is as large as the calls that wait at the same time, so that a reply finds its call in
-// a step and no memory is taken for one.
+// The calls that this rank waits for, by number, and the timeout thread that ends overdue ones. Numbers increase. They
+// index a table with a power of two of slots, which grows with the number of simultaneous calls: a reply finds its call
+// in one step, and a call needs no allocation.
 //
-// What is sent to a worker that does not answer stays in memory here, on the way, and there. So the calls that wait for
-// one worker's answers are counted in bytes, and a call that would go beyond a limit waits for answers first.
+// Messages to a worker that does not answer use memory here, in transit, and there. So the bytes of the calls that wait
+// for one worker's answers are counted, and a call that would exceed a limit first waits for answers.
 //
-// The thread is there once somebody may wait without looking himself (watch_timeouts()), and sleeps until the first
-// deadline that it knows of: calls that are answered in time cost it nothing.
+// The thread starts when a call first needs it (watch_timeouts()), and sleeps until the earliest deadline that it
+// knows: calls that are answered in time cost it nothing.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -40,76 +40,76 @@ struct PendingCall {
 
   enum class Waits : std::uint8_t {
     ForAnswer,
-    ForDecoder,  // its answer has come, and a handler reads it
-    ForTime,     // it is no call: somebody rests until its deadline
+    ForDecoder,  // its answer has arrived, and a handler decodes it
+    ForTime,     // no call, but a rest until its deadline
   };
 
   std::uint64_t id = 0;  // 0: none
   WorkerKey peer;
-  const char* name = "";        // of the callee; lives until the process ends
-  base::Nanoseconds timeout{};  // 0: none
-  base::TimePoint deadline;     // core::kForever: none
-  std::uint64_t bytes = 0;      // of its message, with the tensors
+  const char* name = "";        // the callee's; lives until the process ends
+  base::Nanoseconds timeout{};  // 0: no limit
+  base::TimePoint deadline;     // core::kForever: no deadline
+  std::uint64_t bytes = 0;      // of its message, tensors included
   Waits waits = Waits::ForAnswer;
   bool holds_shutdown = true;                  // a graceful shutdown waits for its end
   const ResultType* type = &kResultOf<Value>;  // of the future
   std::shared_ptr<future::FutureState> future;
   Kept kept;
-  std::shared_ptr<const CallRequest> again;  // to be sent with all that the callee may have had once; null: it was
-  std::shared_ptr<ProfiledCall> profiled;    // null: it is in no profile
+  // request to repeat with the graph function, if the callee no longer has it; null: it was sent along
+  std::shared_ptr<const CallRequest> again;
+  std::shared_ptr<ProfiledCall> profiled;  // null: not profiled
 };
 
-// Any thread.
+// Thread-safe.
 class PendingCalls {
  public:
   using Expired = std::function<void(PendingCall)>;
 
-  // `expired` is called by the thread, without a lock.
+  // `expired` is called on the timeout thread, without a lock.
   explicit PendingCalls(Expired expired);
   ~PendingCalls();
   PendingCalls(const PendingCalls&) = delete;
   PendingCalls& operator=(const PendingCalls&) = delete;
 
-  // The bytes of a call, and how many may wait for its peer's answers together with it. A call that is alone may have
-  // any size.
+  // The bytes of a call, and the limit for all calls that wait for its peer's answers. A single call may have any size.
   struct Load {
     WorkerKey peer;
     std::uint64_t bytes = 0;
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t waiting = 0;  // set by next_id(): bytes of the others
-    bool is_call = true;        // else it is a rest, which is never refused
+    bool is_call = true;        // false: a rest, which is never refused
   };
-  // The next number, kept for the call that add() is given; 0: there is no room for the call. Throws
-  // Error{Overloaded} beyond 1 M calls.
+  // Returns the next number, reserved for add(); 0: there is no room for the call. Throws Error{Overloaded} beyond 1 M
+  // calls.
   std::uint64_t next_id(Load& load);
   std::uint64_t next_id();
-  // Until there may be room, or the deadline: false.
+  // Blocks until there may be room. Returns false at the deadline.
   bool wait_for_room(const Load& load, const board::WaitInfo& info, base::TimePoint deadline);
-  // Removes the call with that number, or the number alone. Does nothing if it is gone already.
+  // Removes the call with that number, or the reservation. Does nothing if it is gone already.
   void drop(std::uint64_t id) noexcept;
-  // One with a number of next_id(), or one that was taken: false, if there is another in its place by now.
+  // Adds a call with a number from next_id(), or one that was taken. Returns false if another call has its slot now.
   bool add(PendingCall call);
-  // Of the call with that number to that worker; nothing: it has been answered, or has expired.
+  // Removes and returns the call with that number to that worker; nullopt: it was answered, or has expired.
   std::optional<PendingCall> take(std::uint64_t id, WorkerKey peer);
-  // The same at its deadline, also if its answer is being read.
+  // The same at its deadline, even if its answer is being decoded.
   std::optional<PendingCall> take_late(std::uint64_t id, WorkerKey peer);
-  // But for those whose answer is being read.
+  // Takes all except calls whose answers are being decoded.
   std::vector<PendingCall> take_all(std::optional<WorkerKey> peer = {});
-  // From now on `expired` is told of them.
+  // From now on, `expired` is called for overdue calls.
   void watch_timeouts(base::TimePoint deadline);
 
-  // But for those that hold no shutdown.
+  // Counts the waiting calls, without those that hold no shutdown.
   int count() const;
-  // Those whose time is over, until `expired` has returned: in count() no longer.
+  // Counts overdue calls until `expired` has returned; count() no longer includes them.
   int expiring() const;
-  // Ends the thread. Not by it.
+  // Stops the thread. Not called on it.
   void stop() noexcept;
 
  private:
   static constexpr std::size_t kCallsMax = 1 << 20;
 
   void watch();
-  // With mutex_ held.
+  // Requires mutex_.
   std::vector<PendingCall> take_expired(base::TimePoint now);
   PendingCall* find(std::uint64_t id, WorkerKey peer) noexcept;
   std::uint64_t waiting_for(WorkerId peer) const;
@@ -124,7 +124,7 @@ class PendingCalls {
   std::condition_variable room_;
   // Guarded by mutex_.
   int waiting_for_room_ = 0;
-  std::unordered_map<WorkerId, std::uint64_t> loads_;  // bytes of the calls of slots_; 0: not there
+  std::unordered_map<WorkerId, std::uint64_t> loads_;  // bytes of the calls in slots_; 0: absent
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
   std::size_t holding_none_ = 0;  // of these, those that hold no shutdown
@@ -132,7 +132,7 @@ class PendingCalls {
   std::uint64_t last_id_ = 0;
   bool is_stopped_ = false;
   std::optional<base::Thread> thread_;
-  // When the thread looks again. Changed with mutex_ held, and read without: nearly all calls have more time than that.
+  // When the thread next checks. Changed with mutex_ held, read without it: nearly all calls have later deadlines.
   std::atomic<base::TimePoint> looks_at_;
 };
 

@@ -23,7 +23,7 @@ const char* name_of(CallMode mode) noexcept {
 // on when they are answered.
 bool is_of_runtime(std::string_view callee) noexcept { return callee.starts_with("distrun."); }
 
-// A profile does not need to be told of what goes wrong with a call.
+// Errors are not reported to the profile; the events count as lost.
 void add_answer(const profiler::Recorder& recorder, const profiler::CalledWorker& worker,
                 const Message& answer) noexcept {
   const Section* const section = profiler_section_of(answer);
@@ -72,7 +72,7 @@ void ProfiledCall::end(const Message* answer) noexcept {
   if (record_ == nullptr) return;
   const auto recorder = record_->recorder;
   profiler::CalledWorker worker{key_, to_, record_->event.begin, {}};
-  worker.end = profiler::Record::end(std::move(record_));  // before the others, of which there may be too many
+  worker.end = profiler::Record::end(std::move(record_));  // before the remote events, of which there may be too many
   if (answer != nullptr) add_answer(*recorder, worker, *answer);
 }
 

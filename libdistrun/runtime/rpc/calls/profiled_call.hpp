@@ -1,7 +1,7 @@
 #pragma once
-// A call that is made under a profile, as its caller's profile shows it: "rpc_sync#f(worker0 -> worker1)", from when it
-// is made until it is answered; and below it what the other worker has done for it, which comes with the answer
-// (served_profile.hpp), as "rpc_sync#f(worker0 -> worker1)#remote_op: aten::add".
+// A call in its caller's profile: "rpc_sync#f(worker0 -> worker1)", from its start until its answer. Below it is the
+// other worker's work for the call, which arrives with the answer (served_profile.hpp), as "rpc_sync#f(worker0 ->
+// worker1)#remote_op: aten::add".
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,18 +17,19 @@ struct Record;  // profiler/record.hpp
 
 namespace distrun::rpc {
 
-// What the profile calls it. `callee` is the name of a function, or "aten::add" of an operator.
+// Returns the name in the profile. `callee`: the name of a function, or "aten::add" for an operator.
 std::string profiling_key(CallMode mode, std::string_view callee, std::string_view from, std::string_view to);
 
 class ProfiledCall {
  public:
-  // Null: the thread has no profile that records calls. Else `sections`, of the message, get what tells the callee.
+  // Returns null if the thread has no profile that records calls. Otherwise adds the section for the callee to
+  // `sections` of the message.
   static std::shared_ptr<ProfiledCall> begin(const CallHead& head, CallMode mode, const WorkerInfo& from,
                                              const WorkerInfo& to, std::vector<Section>& sections);
-  // One that was never made is not recorded.
+  // Does not record a call that was never made.
   ~ProfiledCall();
 
-  // It is answered, or given up (null): before anybody who waits for it finds it done. Once.
+  // Called once, when the call is answered or given up (null), before its waiters see that it is done.
   void end(const Message* answer) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// What the future of a call is of. The answer becomes its value on the thread that brings it, with no other future in
-// between: that would cost as much as all the rest of a call.
+// The type of a call's future. The thread that receives the answer stores the value directly: an intermediate future
+// would cost as much as the rest of the call.
 #include <exception>
 #include <memory>
 #include <type_traits>
@@ -13,7 +13,7 @@ namespace distrun::rpc {
 
 struct ResultType {
   std::shared_ptr<future::FutureState> (*make)(future::FutureInfo info);
-  // Completes it. What is wrong with the value becomes the future's error.
+  // Completes the future; errors of the conversion are stored in it.
   void (*store)(future::FutureState& begun, Value&& value) noexcept;
 };
 

@@ -1,7 +1,7 @@
-// Room for a call: how much may wait for one worker's answers, and on the way to it, before the next call to it waits.
-// Without a bound a worker that is slow, or stopped, would fill the memory of its callers, and its own.
+// Limits how much may wait for one worker's answers, and be in flight to it, before the next call to it waits. Without
+// a limit, a slow or stopped worker would fill the memory of its callers, and its own.
 //
-// The wait is the caller's, so it ends with the call's own deadline: the call was not sent then, and may be made again.
+// The caller waits, so the wait ends at the call's deadline. The call was not sent then, and may be made again.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/board/slot_writer.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
@@ -11,11 +11,11 @@
 namespace distrun::rpc {
 namespace {
 
-// Bytes of calls without an answer. Functions that run for others may have more of them under way: the answer of the
-// one is often what lets the others end.
+// Bytes of unanswered calls. Functions that run for others get a higher limit: other calls often cannot finish without
+// the answer to theirs.
 constexpr std::uint64_t kUnansweredMax = std::uint64_t{256} << 20;
 constexpr std::uint64_t kUnansweredOfHandlersMax = std::uint64_t{1} << 30;
-// While less is under way, agents have room.
+// With less than this in flight, agents have room.
 constexpr std::uint64_t kAskAgentFrom = std::uint64_t{16} << 20;
 
 constexpr base::Nanoseconds kLastRest = std::chrono::milliseconds(1);

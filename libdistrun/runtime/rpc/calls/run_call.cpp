@@ -18,7 +18,7 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kQuickPayload = 64 * 1024;  // more takes a while to be read
+constexpr std::size_t kQuickPayload = 64 * 1024;  // decoding more takes too long
 
 [[noreturn]] void refuse_plain(const Value& value) {
   throw Error(ErrorKind::Failed,
@@ -27,8 +27,8 @@ constexpr std::size_t kQuickPayload = 64 * 1024;  // more takes a while to be re
                   describe(value));
 }
 
-// What the function returns; the stack is that of what it throws. An inline one is restricted on handlers' threads,
-// too: where it runs depends on its arguments.
+// Returns the function's result; `stack` gets the stack of its exception. Inline functions are restricted on handler
+// threads as well, since their arguments decide where they run.
 Result run_watched(const Function& function, const ValueList& arguments, base::ThrowStack& stack) {
   const bool is_inline = function.execution == Execution::Inline;
   const core::InlineFunctionScope scope(is_inline ? &function.signature.name : nullptr);
@@ -38,8 +38,8 @@ Result run_watched(const Function& function, const ValueList& arguments, base::T
   return result;
 }
 
-// Of the exception that is being handled: with the place where a function has thrown it, in front of what it tells of
-// places further away.
+// Converts the exception being handled, and puts the place where a function has thrown it in front of more distant
+// places.
 Error error_with(const base::ThrowStack& stack) {
   Error error = error_of(std::current_exception());
   std::string places = symbols::stack_text(stack.pcs());
@@ -49,7 +49,7 @@ Error error_with(const base::ThrowStack& stack) {
   return error;
 }
 
-// What waits for a future of a function that goes on by itself.
+// Answers when the future that a function has returned completes.
 class AnswerLater final : public future::Continuation {
  public:
   AnswerLater(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call, bool is_quick)
@@ -75,7 +75,7 @@ class AnswerLater final : public future::Continuation {
   const bool is_quick_;
 };
 
-// Shows on the rank's board that a thread runs a call, from construction to destruction. It is no wait of the thread.
+// Shows on the rank's board, while it exists, that a thread runs a call. It is no wait of the thread.
 class ShownHandler {
  public:
   explicit ShownHandler(const CallContext& call) noexcept : line_(core::rank_state().line()) {
@@ -105,7 +105,7 @@ class CallTask final : public future::HandlerTask {
         call_(std::move(call)),
         message_(std::move(message)),
         queued_(answers_->handler_wait()) {}
-  // No thread was to be had for it.
+  // Answers with an error if no thread was available to run the task.
   ~CallTask() override {
     if (!was_unpacked_) drop_references(answers_->reference_service(), call_->caller, message_);
     if (was_run_) return;
@@ -129,7 +129,7 @@ class CallTask final : public future::HandlerTask {
 
   future::TaskInfo info() const noexcept override { return {call_->name, call_->caller.id()}; }
 
-  // What is wrong with it is told when it is run.
+  // Errors are reported when the call runs.
   bool look_if_quick() noexcept {
     try {
       if (message_.payload.size() > kQuickPayload || is_packed(message_) || has_references(message_)) return false;
@@ -155,7 +155,7 @@ class CallTask final : public future::HandlerTask {
     return state;
   }
 
-  // The call has streams of its own, which come after what makes its tensors.
+  // The call gets separate streams, which are ordered after the work that produces its tensors.
   void unpack() {
     DeviceCarrier& devices = answers_->devices();
     call_->streams = devices.lease_for(message_);
@@ -184,7 +184,7 @@ class CallTask final : public future::HandlerTask {
     }
   }
 
-  // When their owners know of all references among them.
+  // Returns when the owners of all references among the arguments know of them.
   Arguments read_arguments(const CallHead& head, CallReader& reader) {
     const auto arrival = arrival_of(answers_->autograd_service(), call_->caller, message_, call_->back);
     const Arriving arriving(arrival.get());
@@ -231,12 +231,12 @@ class CallTask final : public future::HandlerTask {
     later.state()->attach(std::make_unique<AnswerLater>(answers_, call_, is_quick_));
   }
 
-  // A result that stays here may be held by others than whoever has asked for it, and has gone since.
+  // A result that stays here may have other holders than its caller, which may be gone.
   bool is_unwanted() const noexcept { return call_->result == nullptr && call_->is_cancelled(); }
   bool is_over() const noexcept {
     return is_unwanted() || (call_->deadline != core::kForever && base::system_clock().now() >= call_->deadline);
   }
-  // As its caller finds out by itself, if not a little earlier.
+  // The caller detects the timeout by itself, if not a little earlier.
   void refuse_late() {
     answers_->fail(*call_,
                    Error(ErrorKind::Timeout, "RuntimeError",
@@ -253,8 +253,8 @@ class CallTask final : public future::HandlerTask {
   bool was_unpacked_ = false;  // its references were taken out
 };
 
-// Nothing: a handler has to read them, and tells what is wrong if that is why. Objects are read by code of their
-// classes, which may take its time.
+// Returns nullopt if a handler has to decode them, and to report errors: objects are decoded by code of their classes,
+// which may be slow.
 std::optional<Arguments> try_read(CallReader& reader, const CallHead& head) {
   try {
     return reader.read_arguments(head);
@@ -263,7 +263,7 @@ std::optional<Arguments> try_read(CallReader& reader, const CallHead& head) {
   }
 }
 
-// Nothing: it is not quick.
+// Returns nullopt if the call is not quick.
 std::optional<Value> try_quick(Answers& answers, const CallContext& call, const Message& message,
                                base::ThrowStack& stack, std::shared_ptr<StreamLease>& streams) {
   if (message.payload.empty() || message.payload.size() > kQuickPayload || is_packed(message)) return std::nullopt;
@@ -290,7 +290,8 @@ std::optional<Value> try_quick(Answers& answers, const CallContext& call, const 
   }
   Result result = run_watched(*function, arguments, stack);
   if (const auto* const later = std::get_if<future::Future<Value>>(&result)) {
-    return later->done() ? std::optional<Value>(later->wait()) : std::nullopt;  // it is waited for elsewhere
+    // an incomplete future is awaited on another thread
+    return later->done() ? std::optional<Value>(later->wait()) : std::nullopt;
   }
   return std::move(std::get<Value>(result));
 }
@@ -311,7 +312,7 @@ bool run_if_quick(Answers& answers, const CallContext& call, const Message& mess
   base::ThrowStack stack;
   const std::int64_t began = core::trace_now();
   try {
-    core::thread_state().autograd_context = call.autograd;  // until the agent comes back from the calls
+    core::thread_state().autograd_context = call.autograd;  // until the agent returns from the calls
     std::shared_ptr<StreamLease> streams;                   // until it is answered
     const std::optional<Value> value = try_quick(answers, call, message, stack, streams);
     if (!value) return false;

@@ -1,11 +1,11 @@
 #pragma once
-// One call of another worker, run here:
+// Runs one call of another worker:
 //
 //   read -> queued -> running -> answered
-//                            \-> its future is waited for -> answered
+//                            \-> waiting for its future -> answered
 //
-// An operator on little, and functions that say that they are quick, always or with these arguments, are run where the
-// call is read. All others are handlers' tasks: they may block.
+// Operators on small operands, and functions that are quick (always, or with these arguments), run on the thread that
+// reads the call. All others may block, and run as handlers' tasks.
 #include <memory>
 
 #include <distrun/runtime/future/handler_pool.hpp>
@@ -18,36 +18,36 @@
 
 namespace distrun::rpc {
 
-// Where answers go, once each; and what the calls of one session share. Any thread.
+// Receives the answers, one per call, and gives access to what the calls of a session share. Thread-safe.
 class Answers {
  public:
   virtual void reply(const CallContext& call, const Value& value) noexcept = 0;
-  // Of a function's own error, which is logged; `is_own`: what was wrong with the call.
+  // Reports the function's error, which is logged, or, unless `is_own`, an error in the call.
   virtual void fail(const CallContext& call, const Error& error, bool is_own) noexcept = 0;
-  // It waits for its future now.
+  // Called when a call starts to wait for its future.
   virtual void begin_async() noexcept = 0;
   virtual void end_async() noexcept = 0;
   virtual GraphCache& graphs() noexcept = 0;
-  virtual ReferenceService* reference_service() noexcept = 0;  // null: there is none
-  virtual AutogradService* autograd_service() noexcept = 0;    // so, too
+  virtual ReferenceService* reference_service() noexcept = 0;  // null: none
+  virtual AutogradService* autograd_service() noexcept = 0;    // null: none
   virtual DeviceCarrier& devices() noexcept = 0;
-  virtual HandlerWait* handler_wait() noexcept { return nullptr; }  // null: nobody asks
+  virtual HandlerWait* handler_wait() noexcept { return nullptr; }  // null: not measured
 
  protected:
   ~Answers() = default;
 };
 
-// The type of the error that tells a caller to send the graph function along.
+// Type of the error that asks the caller to send the graph function along.
 inline constexpr const char* kUnknownGraph = "UnknownGraph";
 
-// What a function has returned that is to return a future: that. Throws Error{InvalidArgument} for anything else.
+// Returns the future that an async function has returned. Throws Error{InvalidArgument} for any other result.
 Result async_result(Result result);
 
-// Runs it at once if it is quick, and says so; the call is answered then. On any thread.
+// Runs and answers the call if it is quick, and returns whether it was. Thread-safe.
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept;
 
-// The task of one that is not; `answers` is kept. Null: it may run here, its function has found these arguments quick,
-// and it was run.
+// Returns the task for a call that is not quick; the task keeps `answers`. Returns null if the call has run already,
+// since `may_run_here` was set and the function is quick with these arguments.
 std::unique_ptr<future::HandlerTask> make_call_task(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call,
                                                     Message message, bool may_run_here);
 

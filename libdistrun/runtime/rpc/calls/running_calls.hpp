@@ -1,6 +1,6 @@
 #pragma once
-// The calls of others that this rank runs, or has queued: whom to tell that a caller does not wait any more, and what
-// there is to wait for before a session can end.
+// The calls of others that this rank runs or has queued: to cancel calls whose callers no longer wait, and to know when
+// a session can end.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace distrun::rpc {
 
-// Any thread.
+// Thread-safe.
 class RunningCalls {
  public:
-  // `most`: bytes of all their messages; by default a quarter of the machine's memory, and 1 GiB at least.
+  // `most`: bytes of all their messages; by default a quarter of the machine's memory, but at least 1 GiB.
   explicit RunningCalls(std::uint64_t most = bytes_by_default()) : bytes_max_(most) {}
 
-  // `bytes` of its message. Throws Error{Overloaded} beyond 1 M calls, and beyond the bytes, unless it is the only one.
-  // A call with a number that its caller uses already is not listed.
+  // `bytes`: size of its message. Throws Error{Overloaded} beyond 1 M calls, and beyond the bytes unless it is the only
+  // one. Does not list a call with a number that its caller already uses.
   void add(const std::shared_ptr<CallContext>& call, std::uint64_t bytes);
   void remove(const CallContext& call) noexcept;
   void cancel(WorkerKey caller, std::uint64_t id) noexcept;
   void cancel_all(WorkerKey caller) noexcept;
 
-  // Of each caller the oldest first, at most `most`.
+  // Returns at most `most` calls, for each caller the oldest first.
   std::vector<std::shared_ptr<const CallContext>> list(std::size_t most) const;
   int count() const noexcept { return static_cast<int>(count_.load()); }
 
@@ -37,7 +37,7 @@ class RunningCalls {
   static std::uint64_t bytes_by_default();
 
   const std::uint64_t bytes_max_;
-  std::atomic<std::size_t> count_{0};  // of calls_; those that are answered where they are read are in none
+  std::atomic<std::size_t> count_{0};  // size of calls_; calls that are answered where they are read are not listed
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<std::pair<WorkerKey, std::uint64_t>, Running> calls_;

@@ -68,7 +68,7 @@ void ServedProfile::end(Message& answer) noexcept {
     if (!is_for_caller_) return;
     answer.sections.push_back({SectionTag::Profiler, profiler::encode_events(events, recorder_->not_kept())});
   } catch (const std::exception&) {
-    return;  // no memory: the answer is more than what was done for it
+    return;  // no memory: the answer matters more than its profile
   }
 }
 

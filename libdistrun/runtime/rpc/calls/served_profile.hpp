@@ -1,6 +1,6 @@
 #pragma once
-// What is done here for a call of another worker, for whoever wants to know: its caller, to whom the events go with the
-// answer, and profiles of all that the rank does for others (server_profile.hpp).
+// Records the work for another worker's call: for the caller, which gets the events with the answer, and for profiles
+// of all that the rank does for others (server_profile.hpp).
 #include <memory>
 #include <vector>
 
@@ -18,22 +18,23 @@ namespace distrun::rpc {
 
 class ServerEvents;  // server_profile.hpp
 
-// Null: there is none.
+// Returns null if there is none.
 const Section* profiler_section_of(const Message& message) noexcept;
-// Reading them takes longer than an agent's thread has.
+// Returns whether decoding the events takes too long for an agent's thread.
 bool brings_many_events(const Message& answer) noexcept;
 
 class ServedProfile {
  public:
-  // Nobody wants to know: most calls.
+  // Returns false for most calls: neither the caller nor the rank profiles them.
   static bool is_wanted(const Message& call) noexcept;
-  // `self` is who serves it. Null: as above, or what the caller wants makes no sense.
+  // `self`: the worker that serves the call. Returns null if no profile is wanted, or the caller's section is
+  // malformed.
   static std::shared_ptr<ServedProfile> of(const Message& call, const core::RankState& rank, WorkerId self);
   ~ServedProfile();
 
-  // For the thread's state, while it is served.
+  // Returns the recorder for the thread's state while the call is served.
   std::shared_ptr<const void> recorder() const noexcept;
-  // It is answered: nothing begins in it any more. Once; more than that is nothing.
+  // Called when the call is answered; nothing is recorded afterwards. Further calls have no effect.
   void end(Message& answer) noexcept;
 
  private:

@@ -28,7 +28,7 @@ AllOn& all_on() {
   return *only;
 }
 
-// By the words of the field: all may be left out.
+// Takes PyTorch's options; all may be omitted.
 std::shared_ptr<Profile> make(std::optional<bool> record_shapes, std::optional<bool> profile_memory,
                               std::optional<bool> use_cuda) {
   profiler::ProfileOptions options;

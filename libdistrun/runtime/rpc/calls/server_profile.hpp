@@ -1,6 +1,6 @@
 #pragma once
-// A profile of all that a rank does for others, whoever asks, in whatever thread. As an object of its own worker, or by
-// reference from another:
+// A profile of all that a rank does for others, for any caller and in any thread. Created locally, or remotely by
+// reference:
 //
 //   const auto profile = remote<rpc::ServerProcessGlobalProfile>("worker1", "ServerProcessGlobalProfile");
 //   profile.rpc_sync().call("enter");
@@ -22,15 +22,15 @@ class RankState;
 
 namespace distrun::rpc {
 
-// What such a profile has heard of. Any thread.
+// The events of such a profile. Thread-safe.
 class ServerEvents {
  public:
   explicit ServerEvents(const profiler::ProfileOptions& options) : options_(options) {}
 
   const profiler::ProfileOptions& options() const noexcept { return options_; }
-  // Of a call that has been answered.
+  // Adds the events of an answered call.
   void add(const profiler::Events& events);
-  // As trees of their own; beyond the limit there are none.
+  // Returns a separate tree for each thread; events beyond the limit are dropped.
   std::vector<profiler::Events> by_thread() const;
 
  private:
@@ -39,12 +39,12 @@ class ServerEvents {
   profiler::Events events_;  // guarded by mutex_
 };
 
-// Whether any rank of the process has one that is on.
+// Returns whether any rank of the process has an active one.
 bool is_server_profiled() noexcept;
-// Those that are on, the outermost first.
+// Returns the active ones, the outermost first.
 std::vector<std::shared_ptr<ServerEvents>> server_profiles_of(const core::RankState& rank);
 
-// Any thread. Several may be on, within each other or not: each hears of calls that begin while it is on.
+// Thread-safe. Several may be active, nested or not: each records the calls that begin while it is active.
 class ServerProcessGlobalProfile {
  public:
   explicit ServerProcessGlobalProfile(const profiler::ProfileOptions& options = {});
@@ -52,14 +52,14 @@ class ServerProcessGlobalProfile {
   ServerProcessGlobalProfile(const ServerProcessGlobalProfile&) = delete;
   ServerProcessGlobalProfile& operator=(const ServerProcessGlobalProfile&) = delete;
 
-  // Of the rank that it is called on. More than once is once.
+  // Activates it on the calling rank. Has no effect if it is active.
   void enter();
-  void leave() noexcept;  // "exit" to those who call it by reference
+  void leave() noexcept;  // "exit" for callers by reference
 
-  // For each thread that has served, what it did, in the order in which it began.
+  // Returns the events of each thread that has served calls, in the order in which they began.
   std::vector<profiler::Events> process_global_function_events() const { return events_->by_thread(); }
   profiler::Averages key_averages(profiler::GroupBy group = {}) const;
-  // The same as a table.
+  // Returns the same as a table.
   std::string table() const { return profiler::table(key_averages()); }
 
  private:

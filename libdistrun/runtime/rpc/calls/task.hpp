@@ -1,5 +1,5 @@
 #pragma once
-// A handler's task of a few lines: task_of([...] { ... }). The lambda owns what it needs, and must not throw.
+// Creates a handler's task from a lambda: task_of([...] { ... }). The lambda owns what it needs, and must not throw.
 #include <memory>
 #include <utility>
 

@@ -1,14 +1,14 @@
 #pragma once
-// Calls in the traces of ranks (runtime/core/tracing.hpp): where they are made, where quick ones are run, and where
-// their answers are taken in. Handlers are there as what the board shows. Both sides name the caller's number of the
-// call and each other, so that whoever reads the traces can put them together.
+// Calls in the traces of ranks (runtime/core/tracing.hpp): where they are made, where quick ones run, and where their
+// answers are decoded. Handlers appear as shown on the board. Both sides record the caller's number of the call and
+// each other's rank, so that traces can be matched.
 #include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/rpc/calls/call_context.hpp>
 #include <distrun/runtime/rpc/calls/pending_calls.hpp>
 
 namespace distrun::rpc {
 
-// From `began` (core::trace_now()) to the end of the scope.
+// Traces from `began` (core::trace_now()) to the end of the scope.
 class TracedCall {
  public:
   TracedCall(const PendingCall& call, base::Location site, std::int64_t began) noexcept;
@@ -17,7 +17,7 @@ class TracedCall {
   core::TraceSlice slice_;
 };
 
-// For a scope in which its answer is taken in.
+// Traces the decoding of an answer, within a scope.
 class TracedReply {
  public:
   explicit TracedReply(const PendingCall& call) noexcept;
@@ -26,7 +26,7 @@ class TracedReply {
   core::TraceSlice slice_;
 };
 
-// One that has begun then, and is over. `name` is its function's.
+// Traces a call that began at `began` and has just ended. `name`: its function.
 void trace_quick_call(const CallContext& call, const char* name, std::int64_t began) noexcept;
 
 }  // namespace distrun::rpc

@@ -1,5 +1,5 @@
 #pragma once
-// For a scope: the futures of all rpc_async that the thread calls are waited for at its end.
+// Waits, at the end of a scope, for the futures of all rpc_async calls that the thread makes in it.
 //
 //   WaitAllScope all;
 //   rpc_async(...);
@@ -13,19 +13,19 @@ namespace distrun::rpc {
 
 class WaitAllScope {
  public:
-  // Throws Error{Failed} where the thread has one.
+  // Throws Error{Failed} if the thread already has a scope.
   explicit WaitAllScope(base::Location site = base::Location::here());
-  // Without end() it waits, too; errors are told in the rank's report then.
+  // Waits unless end() was called; errors are shown in the rank's report then.
   ~WaitAllScope();
   WaitAllScope(const WaitAllScope&) = delete;
   WaitAllScope& operator=(const WaitAllScope&) = delete;
 
-  // Once. The scope is over for the thread, whatever comes of it.
+  // Call it once. Ends the thread's scope, even if it throws.
   void end(base::Location site = base::Location::here());
 
-  // Of the calling thread; null outside of a scope.
+  // Returns those of the calling thread; null outside of a scope.
   static const std::vector<future::AnyFuture>* futures() noexcept;
-  // A call was made: kept if the thread has a scope.
+  // Called for each new call; keeps it if the thread has a scope.
   static void add(const std::shared_ptr<future::FutureState>& state);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// An object of this worker that calls work on, each on streams of its own.
+// An object of this worker that calls use, each on separate streams.
 #include <vector>
 
 #include <distrun/runtime/device/device.hpp>
@@ -9,7 +9,8 @@ namespace distrun::rpc {
 class WorkedOn {
  public:
   virtual ~WorkedOn() = default;
-  // What a call has done with it is on the calling thread's current streams of these GPUs: others come after that.
+  // Called when a call's work on the object is on the calling thread's current streams of these GPUs; orders later
+  // users after it.
   virtual void end_work(const std::vector<device::Device>& devices) noexcept = 0;
 };
 
