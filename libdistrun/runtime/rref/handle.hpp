@@ -109,8 +109,7 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
 };
 using HandlePtr = std::shared_ptr<Handle>;
 
-// References of the calling thread's session, for user code, which does not see References. Both throw Error{Failed}
-// without RPC.
+// References of the calling thread's session, for user code without References. Both throw Error{Failed} without RPC.
 HandlePtr refer_to_value(Value value, base::Location site);
 // Returns a reference to the result of the call, which stays on the callee. Throws Error{InvalidArgument} for an
 // invalid worker or invalid arguments. If the call cannot be sent, creation() and all uses of the reference fail.

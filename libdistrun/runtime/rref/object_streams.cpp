@@ -29,8 +29,7 @@ void ObjectStreams::note(const std::vector<device::Device>& devices) {
   points_ = std::move(fresh);
 }
 
-// The memory of the object returns to the streams that it was allocated on, which do not know the streams of the calls
-// that have used it.
+// The object's memory returns to the streams of its allocation, which do not know the streams of later calls.
 void ObjectStreams::keep_until_done(std::shared_ptr<const void> what, core::RankState& rank) noexcept {
   struct Kept {
     std::vector<std::shared_ptr<const Point>> points;

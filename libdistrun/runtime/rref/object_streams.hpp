@@ -1,7 +1,6 @@
 #pragma once
 // The streams on which calls have used an object that is owned here, so that later calls are ordered after them. The
-// events of the value itself cover only its creation; a method may have modified it since, on the streams of its own
-// call.
+// value's own events cover only its creation; a method may have modified it since, on the streams of its call.
 //
 // Thread-safe.
 #include <memory>
@@ -20,8 +19,8 @@ class ObjectStreams {
  public:
   // Orders later work on the calling thread's current streams after all noted work.
   void follow() const;
-  // Notes the work so far on the calling thread's current streams of these GPUs, and all that was noted before. Throws
-  // what the driver throws.
+  // Notes the work so far on the thread's current streams of these GPUs, and all noted before. Throws the driver's
+  // errors.
   void note(const std::vector<device::Device>& devices);
   // Keeps `what` until all noted work is done, then releases it on a handler thread of the rank.
   void keep_until_done(std::shared_ptr<const void> what, core::RankState& rank) noexcept;

@@ -37,7 +37,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // Called by functions at the owner: returns the value of a reference, which may not be requested yet. Throws
   // Error{Failed} if it will never exist.
   std::shared_ptr<OwnedValue> find_value(RRefId r);
-  // For a call that passes only the id: the value can be found while the returned object exists.
+  // Keeps the value of a call that passes only the id findable while the returned object exists.
   std::shared_ptr<const void> lend(const HandlePtr& handle);
 
   // Keeper

@@ -254,9 +254,8 @@ auto remote(const rpc::Destination&, Callable&&, Passed&&...) {
   return rpc::detail::refused<RRef<T>>();
 }
 
-// Waits up to `within` seconds until no other worker holds a value of this one, then returns ""; otherwise returns a
-// line for each remaining reference, and reference cycles with their paths, for which it asks the other workers. For
-// tests.
+// Waits up to `within` seconds until no other worker holds a value of this one, then returns ""; otherwise a line for
+// each remaining reference, and reference cycles with their paths, for which it asks the other workers. For tests.
 std::string leaks(double within, base::Location site = base::Location::here());
 
 // Returns the counters "num_owner_rrefs", "num_pending_futures", "num_pending_users", "num_forks".

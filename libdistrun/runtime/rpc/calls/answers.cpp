@@ -38,8 +38,8 @@ std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey
   return std::nullopt;
 }
 
-// Lives from before a call stops being pending until its waiters have the answer, so that one of both counts always
-// includes the call.
+// Lives from before a call stops being pending until its waiters have the answer, so that it is always in one of the
+// counts.
 class Calls::Ending {
  public:
   explicit Ending(Calls& calls) noexcept : calls_(&calls) { calls.ending_.fetch_add(1); }

@@ -39,17 +39,15 @@ class AutogradService {
   virtual std::optional<Departed> depart(const Departure& departure) = 0;
   // Called if the message was not sent.
   virtual void withdraw(std::int64_t context, std::int64_t message) noexcept = 0;
-  // Called for a received message. `carried`: its tensors as they will be read; `back`: the device map for messages to
-  // the sender. Returns null if nothing is kept. Throws Error{InvalidArgument} for a section that depart() has not
-  // written.
+  // Called for a received message. `carried`: its tensors as they will be read; `back`: the device map for answers to
+  // it. Returns null if nothing is kept. Throws Error{InvalidArgument} for a section that depart() has not written.
   virtual std::unique_ptr<Arrival> arrive(const WorkerInfo& from, const wire::Bytes& section, const TensorList& carried,
                                           const DeviceMap& back) = 0;
 };
 
 // Returns the section Autograd of a message, or null.
 const Section* autograd_section_of(const Message& message) noexcept;
-// Returns the context that a message was sent in, the first field of the section; kNoContext also for a malformed
-// section.
+// Returns the context that a message was sent in (the first field of the section); kNoContext if it is malformed.
 std::int64_t context_of(const Message& message) noexcept;
 // Calls arrive(); returns null without a section. Throws Error{InvalidArgument} for a section without a service.
 std::unique_ptr<Arrival> arrival_of(AutogradService* service, const WorkerInfo& from, const Message& message,

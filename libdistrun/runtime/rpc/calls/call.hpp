@@ -10,13 +10,13 @@
 //
 // Errors, thrown by rpc_sync and by the future of rpc_async:
 //
-//   the error of f             of the same kind, type and text; where() and remote_trace() give its origin on the
-//   callee Error{Timeout}             "RPC ran for more than set timeout (100 ms) ...", and what the other worker was
-//   doing Error{Disconnected}        the other worker is gone, or has left Error{Overloaded}          too much data is
-//   in flight to it
+//   the error of f             of the same kind, type and text; where() and remote_trace() give its origin there
+//   Error{Timeout}             "RPC ran for more than set timeout (100 ms) ...", and what the other worker was doing
+//   Error{Disconnected}        the other worker is gone, or has left
+//   Error{Overloaded}          too much data is in flight to it
 //
-// Both throw at once: Error{InvalidArgument} for an invalid worker or invalid arguments; Error{Failed} if RPC has not
-// been initialized.
+// Both throw at once: Error{InvalidArgument} for an invalid worker or arguments; Error{Failed} if RPC is not
+// initialized.
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
 #include <distrun/runtime/rpc/functions/compile_checks.hpp>

@@ -1,6 +1,5 @@
 #pragma once
-// The payloads of calls and answers. The thread that runs a call decodes its arguments, since the decoders of plugins'
-// classes may be slow.
+// The payloads of calls and answers. The thread that runs a call decodes its arguments: plugins' decoders may be slow.
 #include <memory>
 #include <string>
 

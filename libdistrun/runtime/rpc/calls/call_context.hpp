@@ -45,8 +45,8 @@ class CallContext {
 
   std::string parent;  // trace of the call that the caller was running; empty: none. Set before the function runs
 
-  // Returns the hierarchical id of the call, from ranks and their call numbers: "0.17/1.81" for call 81 of rank 1, made
-  // within call 17 of rank 0.
+  // Returns the hierarchical id, from ranks and call numbers: "0.17/1.81" is call 81 of rank 1 within call 17 of rank
+  // 0.
   std::string trace() const {
     return (parent.empty() ? "" : parent + "/") + std::to_string(caller.id()) + "." + std::to_string(id);
   }

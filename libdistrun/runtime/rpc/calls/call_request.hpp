@@ -18,8 +18,7 @@ struct CallRequest {
   std::optional<DeviceMap> devices{};  // device map for the tensors; none: the session's map for that worker
   bool runs_late = false;              // run even if the caller's deadline has passed on arrival
   CallMode mode = CallMode::Async;     // Calls::call_and_wait() always uses Sync
-  // True for calls of users, made on threads that may block. Calls of the runtime are sent at once, whatever is in
-  // flight.
+  // True for users' calls, made on threads that may block. The runtime's calls are sent at once, without a limit.
   bool waits_for_room = false;
   bool holds_shutdown = true;   // a graceful shutdown waits until the call is answered or has timed out
   const char* shown = nullptr;  // lasting name (names.hpp) in waits, stacks and traces; null: the callee's name

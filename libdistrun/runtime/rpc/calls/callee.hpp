@@ -1,5 +1,5 @@
 #pragma once
-// What a call can call: an operator or a function by name, a method of an object that is sent along, or a graph
+// The target of a call: an operator or a function by name, a method of an object that is sent along, or a graph
 // function (functions/graph.hpp).
 #include <memory>
 #include <string>

@@ -236,7 +236,7 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   call.future->end(std::make_exception_ptr(std::move(own)));
 }
 
-// Cancels at the agent first, which may still have to send the call's tensors: after the timeout, the caller may modify
+// Cancels at the agent first, which may still be sending the call's tensors: after the timeout, the caller may modify
 // them.
 void Calls::expire(PendingCall call) noexcept {
   if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);

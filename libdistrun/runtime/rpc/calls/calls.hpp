@@ -89,8 +89,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
     return future::Future<Value>::of(call(std::move(request), kResultOf<Value>));
   }
   std::shared_ptr<future::FutureState> call(CallRequest request, const ResultType& type);
-  // The same for user threads: waits for room, and stores errors of delivery (is_of_delivery()) in the future instead
-  // of throwing them.
+  // The same for user threads: waits for room, and stores errors of delivery (is_of_delivery()) in the future.
   std::shared_ptr<future::FutureState> call_or_fail(CallRequest request, const ResultType& type);
   Value call_and_wait(CallRequest request);
   // Returns a future that completes after that time, on the timeout thread. It fails earlier with Error{Disconnected}

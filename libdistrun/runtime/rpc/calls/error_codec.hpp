@@ -15,8 +15,7 @@ namespace distrun::rpc {
 // IndexError), others the name of their class.
 Error error_of(const std::exception_ptr& thrown);
 
-// Returns the error with texts short enough to send, log and keep: 256 KiB, context 4 KiB per line. Truncation is
-// marked.
+// Returns the error with texts cut to 256 KiB, and context lines to 4 KiB; the texts say so.
 Error with_bounded_texts(const Error& error);
 
 // Writes the error with "On WorkerInfo(id=1, name=worker1): ..." as its remote trace, followed by the error's own trace

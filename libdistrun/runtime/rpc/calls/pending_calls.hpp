@@ -79,8 +79,7 @@ class PendingCalls {
     std::uint64_t waiting = 0;  // set by next_id(): bytes of the others
     bool is_call = true;        // false: a rest, which is never refused
   };
-  // Returns the next number, reserved for add(); 0: there is no room for the call. Throws Error{Overloaded} beyond 1 M
-  // calls.
+  // Returns the next number, reserved for add(); 0: no room for the call. Throws Error{Overloaded} beyond 1 M calls.
   std::uint64_t next_id(Load& load);
   std::uint64_t next_id();
   // Blocks until there may be room. Returns false at the deadline.

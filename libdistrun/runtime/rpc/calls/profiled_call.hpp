@@ -22,8 +22,7 @@ std::string profiling_key(CallMode mode, std::string_view callee, std::string_vi
 
 class ProfiledCall {
  public:
-  // Returns null if the thread has no profile that records calls. Otherwise adds the section for the callee to
-  // `sections` of the message.
+  // Returns null if the thread has no profile that records calls. Otherwise adds the callee's section to `sections`.
   static std::shared_ptr<ProfiledCall> begin(const CallHead& head, CallMode mode, const WorkerInfo& from,
                                              const WorkerInfo& to, std::vector<Section>& sections);
   // Does not record a call that was never made.

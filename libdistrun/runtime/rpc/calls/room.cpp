@@ -11,11 +11,11 @@
 namespace distrun::rpc {
 namespace {
 
-// Bytes of unanswered calls. Functions that run for others get a higher limit: other calls often cannot finish without
-// the answer to theirs.
+// Bytes of unanswered calls. Functions that run for others get a higher limit: other calls often wait for their
+// answers.
 constexpr std::uint64_t kUnansweredMax = std::uint64_t{256} << 20;
 constexpr std::uint64_t kUnansweredOfHandlersMax = std::uint64_t{1} << 30;
-// With less than this in flight, agents have room.
+// Agents have room while less than this is in flight.
 constexpr std::uint64_t kAskAgentFrom = std::uint64_t{16} << 20;
 
 constexpr base::Nanoseconds kLastRest = std::chrono::milliseconds(1);

@@ -38,8 +38,7 @@ Result run_watched(const Function& function, const ValueList& arguments, base::T
   return result;
 }
 
-// Converts the exception being handled, and puts the place where a function has thrown it in front of more distant
-// places.
+// Converts the exception being handled, and puts the place of the function's throw before more distant places.
 Error error_with(const base::ThrowStack& stack) {
   Error error = error_of(std::current_exception());
   std::string places = symbols::stack_text(stack.pcs());
@@ -253,8 +252,7 @@ class CallTask final : public future::HandlerTask {
   bool was_unpacked_ = false;  // its references were taken out
 };
 
-// Returns nullopt if a handler has to decode them, and to report errors: objects are decoded by code of their classes,
-// which may be slow.
+// Returns nullopt if a handler has to decode them, and to report errors. Decoders of classes may be slow.
 std::optional<Arguments> try_read(CallReader& reader, const CallHead& head) {
   try {
     return reader.read_arguments(head);

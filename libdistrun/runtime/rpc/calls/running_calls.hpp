@@ -1,6 +1,5 @@
 #pragma once
-// The calls of others that this rank runs or has queued: to cancel calls whose callers no longer wait, and to know when
-// a session can end.
+// The calls of others that this rank runs or has queued: to cancel them, and to know when a session can end.
 #include <atomic>
 #include <map>
 #include <memory>

@@ -27,8 +27,7 @@ class ServedProfile {
  public:
   // Returns false for most calls: neither the caller nor the rank profiles them.
   static bool is_wanted(const Message& call) noexcept;
-  // `self`: the worker that serves the call. Returns null if no profile is wanted, or the caller's section is
-  // malformed.
+  // `self`: the serving worker. Returns null if no profile is wanted, or the caller's section is malformed.
   static std::shared_ptr<ServedProfile> of(const Message& call, const core::RankState& rank, WorkerId self);
   ~ServedProfile();
 

@@ -1,6 +1,5 @@
 #pragma once
-// A profile of all that a rank does for others, for any caller and in any thread. Created locally, or remotely by
-// reference:
+// A profile of all that a rank does for others, for any caller and in any thread. Created locally, or by reference:
 //
 //   const auto profile = remote<rpc::ServerProcessGlobalProfile>("worker1", "ServerProcessGlobalProfile");
 //   profile.rpc_sync().call("enter");

@@ -1,7 +1,6 @@
 #pragma once
-// GPU tensors in messages: the device that each reaches at the receiver, and the channel that carries its bytes. The
-// caller's device map determines the devices for a call; the answer uses the reversed map, so that the callee needs
-// none.
+// GPU tensors in messages: each tensor's device at the receiver, and the channel that carries its bytes. The caller's
+// device map determines the devices for a call; the answer uses the reversed map, so the callee needs none.
 //
 //   channel   between
 //   copy      workers of one process: the memory itself, which the receiver copies on its device
@@ -11,8 +10,8 @@
 // Streams order the work: a tensor is sent after the work so far on the sender's current streams, and is ready for
 // later work on the receiver's current streams. Only `staged` blocks the sender's host, until the bytes are there.
 //
-// Memory that a peer reads through a handle is kept until the peer has read it (message kind Devices) or is lost, or
-// the session ends.
+// Memory that a peer reads through a handle is kept until it is read (message kind Devices), or the peer or session
+// ends.
 //
 // Thread-safe.
 #include <array>
@@ -95,9 +94,8 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
   // everything in the section Devices. Throws Error{InvalidArgument, "RuntimeError"} for a tensor on a GPU that the map
   // does not contain: "TensorPipe RPC backend only supports CPU tensors by default, ..."; and what the driver throws.
   Kept pack(Message& message, const DeviceMap& map, const WorkerInfo& to);
-  // Places the message's tensors on their devices, for the calling thread's current streams; call it once. Returns the
-  // device map for the answer. Throws Error{InvalidArgument} for bytes that pack() has not written, and what the driver
-  // throws.
+  // Places the tensors on their devices, for the calling thread's current streams; call it once. Returns the device map
+  // for the answer. Throws Error{InvalidArgument} for bytes that pack() has not written, and what the driver throws.
   DeviceMap unpack(Message& message, const WorkerInfo& from);
   // Called for a message that is not unpacked: returns the memory to the sender.
   void discard(const Message& message, const WorkerInfo& from) noexcept;
@@ -106,8 +104,7 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
   bool is_read_by(const Message& message, WorkerKey worker) const noexcept {
     return is_packed(message) || reads_->has(worker);
   }
-  // Orders the calling thread's current streams of the session's GPUs after reads of this worker's memory by that
-  // worker, within the process.
+  // Orders the calling thread's current streams after that worker's reads, within the process, of this worker's memory.
   void follow_reads(WorkerKey worker);
 
   // Handles a message of kind Devices.

@@ -1,6 +1,6 @@
 #pragma once
-// Maps devices of this worker to devices of another one: a tensor on the first is sent to the second, and answers take
-// the reverse way.
+// Maps devices of this worker to devices of another one: tensors are sent from the first to the second; answers reverse
+// it.
 #include <map>
 
 #include <distrun/runtime/device/device.hpp>

@@ -16,8 +16,7 @@ bool LocalReads::has(WorkerKey reader) const {
   return found != reads_.end() && !found->second.empty();
 }
 
-// Waits for completed reads as well: that they have completed is chance, and must not affect the order. Then forgets
-// them.
+// Waits for completed reads as well, since completion by chance must not affect the order. Then forgets them.
 void LocalReads::follow(WorkerKey reader, const std::vector<device::Device>& devices) {
   static std::byte nothing{};
   const std::lock_guard lock(mutex_);

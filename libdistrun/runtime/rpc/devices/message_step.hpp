@@ -1,6 +1,6 @@
 #pragma once
-// Names the RPC call for whose message device memory is copied. Such copies run on streams that no user code names, and
-// race reports should name the call.
+// Names the RPC call that device memory is copied for. Such copies run on streams without a line of user code, and race
+// reports should name the call.
 #include <string>
 #include <string_view>
 

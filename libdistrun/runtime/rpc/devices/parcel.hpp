@@ -1,6 +1,5 @@
 #pragma once
-// Device memory that stays in the process: replaces the bytes in a message to a worker of the same process. The
-// receiver copies it.
+// Device memory in a message to a worker of the same process, in place of bytes. The receiver copies it.
 #include <memory>
 #include <vector>
 

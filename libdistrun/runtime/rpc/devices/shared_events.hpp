@@ -1,7 +1,7 @@
 #pragma once
-// Events of this process that other processes wait for, with their handles. They are reused, since creating one costs
-// more than a small copy. A process with the handle waits for the latest recording at that time, so an event is not
-// recorded again for a while.
+// Events of this process that others wait for, with their handles. They are reused, since creating one costs more than
+// a small copy. A waiting process waits for the latest recording, so an event rests for a while before it is recorded
+// again.
 //
 // Thread-safe.
 #include <deque>

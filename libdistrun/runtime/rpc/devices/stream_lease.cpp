@@ -13,8 +13,7 @@ constexpr std::size_t kLookedAt = 4;  // of the most recently returned streams
 
 }  // namespace
 
-// Whether a stream is idle is chance, and must not affect the order. So this asks as the allocator does, about memory
-// that nothing uses.
+// That a stream is idle by chance must not affect the order. So this asks as the allocator does, about unused memory.
 device::Stream StreamPool::take(device::Device device) {
   static std::byte nothing{};
   const std::lock_guard lock(mutex_);

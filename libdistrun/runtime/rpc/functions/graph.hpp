@@ -1,7 +1,6 @@
 #pragma once
 // A graph function: a small program of operators, built by graph_builder.hpp. It is sent with the call, cached by its
-// hash on the callee, and interpreted there. It contains no machine code, and the callee needs no prior knowledge of
-// it.
+// hash on the callee, and interpreted there. It has no machine code, and need not be known to the callee before.
 //
 // Every GraphFunction is safe to interpret, whoever sent it: the constructor checks all registers, operators and
 // blocks. Registers are numbered: parameters first, then constants, then the results of nodes. A register is visible
@@ -119,7 +118,7 @@ class GraphFunction {
   mutable GraphHash hash_;
 };
 
-// For error texts: "mul_", "+", "for_each", or the name of the called function.
+// Returns "mul_", "+", "for_each", or the name of the called function, for error texts.
 std::string describe(const graph::Node& node, const GraphFunction& function);
 std::string to_string(const GraphFunction& function);  // "heavy_rpc(tensor)"
 

@@ -94,8 +94,7 @@ class GraphBuilder {
   // Loops from begin up to, but not including, end. All bounds are evaluated before the loop.
   void for_each(GraphOperand begin, GraphOperand end, const LoopBody& body);
   void for_each(GraphOperand begin, GraphOperand end, GraphOperand step, const LoopBody& body);
-  // True are: true, nonzero numbers, one-element tensors with a nonzero value, and non-empty strings, lists, tuples and
-  // maps.
+  // True are: true, nonzero numbers, nonzero one-element tensors, and non-empty strings, lists, tuples and maps.
   void branch(GraphOperand condition, const Body& then, const Body& otherwise = {});
 
   template <class... Operands>

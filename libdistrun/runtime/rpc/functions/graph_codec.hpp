@@ -9,9 +9,9 @@
 
 namespace distrun::rpc {
 
-// Decodes a function from an untrusted sender; the result is safe to interpret, whatever the bytes. Throws
-// Error{InvalidArgument} for malformed bytes (with the type AttributeError for an unknown operator),
-// Error{Unimplemented} for another version, Error{Overloaded} beyond the limits.
+// Decodes a function from an untrusted sender; the result is safe to interpret. Throws Error{InvalidArgument} for
+// malformed bytes (with the type AttributeError for an unknown operator), Error{Unimplemented} for another version,
+// Error{Overloaded} beyond the limits.
 std::shared_ptr<const GraphFunction> decode_graph(wire::BytesView bytes, const TensorList& tensors);
 
 // The functions that a worker has received, by their hash. Thread-safe.

@@ -256,7 +256,7 @@ class Frame {
     return found;
   }
 
-  // Of equal keys the last value counts, at the position of the first.
+  // Keeps the last value of equal keys, at the position of the first.
   Value map_of(const Node& node) {
     budget_.take(node.in.size() * budget_.admit(registers_, node.in).items / 8);
     Map map;

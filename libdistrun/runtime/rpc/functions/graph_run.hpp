@@ -2,8 +2,7 @@
 // Runs graph functions on the values of calls.
 //
 // The number of steps is bounded, so that a function cannot run forever or fill the memory with lists: each executed
-// node is a step, and building or copying a list costs steps for each item. The cost of the operators themselves is not
-// counted.
+// node is a step, and each item of a list that is built or copied costs steps. The operators' own cost is not counted.
 #include <functional>
 #include <span>
 #include <string_view>

@@ -1,7 +1,6 @@
 #pragma once
 // The functions of this process by name. Plugins register them while they are loaded, so all ranks of a test have the
-// same functions. A rank may later hide a function from its peers; other ranks that are threads of the process still
-// have it.
+// same functions. A rank may later hide a function from its peers; other ranks of the process still have it.
 #include <memory>
 #include <string>
 #include <string_view>

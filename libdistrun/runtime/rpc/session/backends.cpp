@@ -10,8 +10,8 @@
 namespace distrun::rpc {
 namespace {
 
-// Created on first use, since agents register while the library is loaded, and never destroyed, since tests may use it
-// until the process ends.
+// Created on first use, since agents register while the library is loaded; never destroyed, since tests may still use
+// it.
 class Table {
  public:
   static Table& only() {

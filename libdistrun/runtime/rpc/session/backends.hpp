@@ -20,8 +20,7 @@ struct AgentSetting {
 
 struct BackendInfo {
   std::string name;
-  // Returns whether the options are of this backend's type. Empty: the backend accepts any, and is never inferred from
-  // them.
+  // Returns whether the options are of this backend's type. Empty: it accepts any, and is never inferred from options.
   std::function<bool(const RpcBackendOptions&)> takes;
   std::function<std::unique_ptr<RpcBackendOptions>()> make_options;  // empty: creates RpcBackendOptions
   std::function<std::shared_ptr<Agent>(const AgentSetting&, const RpcBackendOptions&)> make_agent;

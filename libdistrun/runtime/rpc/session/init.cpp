@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// for workers to wait for each other, even if calls have a shorter timeout
+// least time that workers wait for each other, even if calls have a shorter timeout
 constexpr base::Nanoseconds kLeastTimeout = 30s;
 constexpr int kSecretDigits = 32;
 constexpr int kElasticWorldMax = 1 << 15;  // ids are less than this
@@ -198,7 +198,7 @@ void begin_elastic(SessionState& state, const Begin& begin, const std::shared_pt
   closing.keep();
 }
 
-// For a backend whose agent meets its peers by itself.
+// Begins a session with a backend that meets its peers without help.
 void begin_met(SessionState& state, const Begin& begin, Store& store) {
   const auto session =
       std::make_shared<Session>(core::rank_state(),

@@ -55,7 +55,7 @@ Gathered meet(const Value& object, const std::optional<std::set<std::string>>& w
   return session->meetings.meet(*calls, object, names, bounds, site);
 }
 
-// If the caller gives no timeout, the meeting's calls have none either, whatever the session's default is.
+// If the caller gives no timeout, the meeting's calls have none either, in place of the session's default.
 MeetingBounds unbounded_if_none(MeetingBounds bounds) {
   if (!bounds.call) bounds.call = base::Nanoseconds();
   return bounds;

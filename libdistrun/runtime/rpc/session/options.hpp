@@ -40,8 +40,7 @@ struct MapDevice {
 
 // Options of the pipe agent, and of the agent for ranks that are threads.
 struct PipeOptions : RpcBackendOptions {
-  // The timeout is a plain number of seconds: other types of time do not compile. Throws Error{InvalidArgument} for
-  // numbers out of range.
+  // The timeout is a plain number of seconds; no other type compiles. Throws Error{InvalidArgument} if out of range.
   explicit PipeOptions(int num_worker_threads = kDefaultWorkerThreads, double rpc_timeout = kDefaultRpcTimeoutSeconds,
                        std::string init_method = "", std::map<std::string, DeviceMap> device_maps = {},
                        std::vector<MapDevice> devices = {});
@@ -68,8 +67,8 @@ struct FaultyOptions : RpcBackendOptions {
   explicit FaultyOptions(int num_worker_threads = kDefaultWorkerThreads, double rpc_timeout = kDefaultRpcTimeoutSeconds,
                          std::string init_method = "", std::vector<std::string> messages_to_fail = {},
                          std::map<std::string, double> messages_to_delay = {}, int num_fail_sends = 0);
-  // The defaults of ported tests: 8 threads; the first 3 sends of messages that are retried fail, and calls are delayed
-  // by 1.5 s.
+  // The defaults of ported tests: 8 threads; the first 3 sends of retried messages fail, and calls are delayed by 1.5
+  // s.
   static FaultyOptions usual();
 
   // Returns "SEED:PLAN" for these options, or, if they ask for no faults, for the run (--faults); empty: no faults.
@@ -88,8 +87,7 @@ struct FaultyOptions : RpcBackendOptions {
 // Returns the value of --faults; empty: no faults.
 std::string run_faults();
 
-// Returns the transport that --rpc-transport names, by default "best". Used by agents with a choice of transports when
-// their options name none.
+// Returns the transport that --rpc-transport names, by default "best"; for options that name none.
 std::string run_transport();
 
 }  // namespace distrun::rpc

@@ -69,8 +69,7 @@ std::vector<WorkerInfo> get_worker_infos();
 double get_rpc_timeout();
 void set_rpc_timeout(double seconds);
 
-// Returns the counters of the calls and the agent: "agent.thread_pool_size", "agent.client_active_calls",
-// "pipe.worker1.transport".
+// Returns counters of calls and agent: "agent.thread_pool_size", "agent.client_active_calls", "pipe.worker1.transport".
 std::map<std::string, std::string> agent_debug_info();
 // Returns these and the counters of the session's other parts: "num_owner_rrefs".
 std::map<std::string, std::string> debug_info();

@@ -12,8 +12,8 @@
 namespace distrun::rpc {
 
 // Appends values. Throws Error{InvalidArgument} for a value that cannot be sent: a future ("Can not pickle
-// torch.futures.Future"), an object whose class has no encoder, a value nested too deep. Also throws what the encoders
-// of classes throw.
+// torch.futures.Future"), an object without an encoder, a value nested too deep; and what the encoders of classes
+// throw.
 class ValueWriter {
  public:
   ValueWriter(wire::ByteWriter& bytes, TensorList& tensors) : bytes_(bytes), tensors_(tensors) {}
@@ -35,7 +35,7 @@ class ValueWriter {
   std::unordered_map<const void*, std::uint32_t> places_;  // of tensors; used once there are many
 };
 
-// Whether the reader may run the decoders of plugins' classes.
+// Controls whether the reader may run the decoders of plugins' classes.
 enum class Instances : std::uint8_t { Read, Refused };
 
 // Throws Error{InvalidArgument} for bytes that no writer has produced, Error{Failed} for a class that is not registered

@@ -5,8 +5,7 @@
 
 namespace distrun::rpc {
 
-// Records, within a scope, the tensors that this thread writes and that require a gradient: each once, in order of
-// writing.
+// Records, within a scope, the tensors that this thread writes and that require a gradient: each once, in order.
 class Departing {
  public:
   Departing() noexcept;
@@ -27,8 +26,7 @@ class Departing {
 class Arrival {
  public:
   virtual ~Arrival() = default;
-  // `carried` is the tensor that represents it in the message: itself, or the values of a sparse tensor. May be called
-  // more than once for a tensor.
+  // `carried`: the tensor in the message, itself or the values of a sparse one. May be called repeatedly for a tensor.
   virtual void take(const Tensor& tensor, const Tensor& carried) = 0;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
-// Traverses values of any nesting depth. A program may nest lists until memory runs out, and the stack of a thread
-// would overflow long before. So a traversal recurs, which is fast, for kRecursionMax levels, and keeps deeper values
-// in a list.
+// Traverses values of any nesting depth, even if the depth would overflow the stack of a thread. A traversal recurs,
+// which is fast, for kRecursionMax levels, and keeps deeper values in a list.
 #include <algorithm>
 #include <vector>
 

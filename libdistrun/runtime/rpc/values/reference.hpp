@@ -7,7 +7,7 @@
 // still release the references in it.
 //
 //   sender     Packing packing(service, to); ...write...; message.sections <- packing.section()
-// withdraws what could not be sent (Forks)
+//              withdraws what could not be sent (Forks)
 //   receiver   Unpacking unpacking(service, from, message); ...read...
 #include <cstdint>
 #include <functional>
@@ -64,11 +64,9 @@ class ReferenceService {
   virtual void withdraw(const wire::Bytes& fork, WorkerKey to) noexcept = 0;
   // Called for a received fork. Throws Error{InvalidArgument} for bytes that share() has not written.
   virtual ReferencePtr receive(const WorkerInfo& from, const wire::Bytes& fork) = 0;
-  // Waits until the owners have confirmed all references. Throws Error{Timeout}, or the error of a reference that
-  // failed.
+  // Waits until the owners have confirmed all references. Throws Error{Timeout}, or the error of a failed reference.
   virtual void wait_confirmed(const std::vector<ReferencePtr>& references, base::TimePoint deadline) = 0;
-  // Called when a call arrives that creates a reference here; `section` is the call's section Owned. May be called
-  // twice for one reference.
+  // Called when a call arrives that creates a reference here; `section`: its section Owned. May be called twice.
   virtual std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const wire::Bytes& section) = 0;
   // Handles a message of the kind Reference. Runs on the thread that reads messages, so it must not run user code.
   virtual void receive_message(const WorkerInfo& from, const wire::Bytes& bytes) = 0;

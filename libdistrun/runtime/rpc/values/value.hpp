@@ -1,6 +1,5 @@
 #pragma once
-// The values that calls carry: a closed set of types, plus classes that plugins register. Received data is never
-// executed.
+// The values that calls carry: a closed set of types, and plugins' registered classes. Received data is never executed.
 //
 //   none  bool  int  float  string  Tensor  Device  WorkerInfo  list  tuple  map  record  instance  function name
 //   reference
@@ -125,8 +124,8 @@ class Value {
   T* get_if() noexcept {
     return std::get_if<T>(&held_);
   }
-  // Shows futures (runtime/future/tensors_in.hpp) the GPU tensors in the value at any depth; for instances, those that
-  // their type reports.
+  // Shows futures (tensors_in.hpp) the GPU tensors in the value at any depth; of instances those that their type
+  // reports.
   void visit_tensors(const future::TensorVisitor& visit) const;
 
  private:

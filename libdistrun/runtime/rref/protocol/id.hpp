@@ -1,8 +1,7 @@
 #pragma once
 // Global ids of references and forks: the worker that created the id, and its count. A worker counts its references and
-// forks together, from 0 when its session begins. In an elastic group, each successor under an id counts from a start
-// that its predecessors cannot have reached, so that ids that they created, and that are still held elsewhere, do not
-// collide with its own.
+// forks together, from 0 when its session begins. In an elastic group, successors under an id start beyond the numbers
+// that their predecessors can have reached: ids of those may still be held elsewhere.
 #include <compare>
 #include <cstdint>
 #include <functional>

@@ -6,7 +6,7 @@
 //
 // A follower that has the map may leave before it has answered that call, so it first confirms on the control lane.
 //
-// Rounds are counted separately for each group. If a worker is replaced by a successor, the group becomes another group
+// Rounds are counted separately for each group. A group with a successor of a worker is another group
 // (meeting_keys.hpp).
 //
 // A round exists from the time the rank enters it (on a leader: also from the first contribution) until the rank leaves

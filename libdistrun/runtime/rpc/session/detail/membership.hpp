@@ -1,6 +1,5 @@
 #pragma once
-// How the workers of a group of fixed size meet: each writes its description into the store, and reads those of the
-// others.
+// How the workers of a group of fixed size meet: each writes its description into the store, and reads the others'.
 #include <vector>
 
 #include <distrun/common/base/location.hpp>
