@@ -19,8 +19,7 @@ class ObjectStreams {
  public:
   // Orders later work on the calling thread's current streams after all noted work.
   void follow() const;
-  // Notes the work so far on the thread's current streams of these GPUs, and all noted before. Throws the driver's
-  // errors.
+  // Notes the work so far on the thread's current streams of these GPUs, and all noted before. Throws driver errors.
   void note(const std::vector<device::Device>& devices);
   // Keeps `what` until all noted work is done, then releases it on a handler thread of the rank.
   void keep_until_done(std::shared_ptr<const void> what, core::RankState& rank) noexcept;

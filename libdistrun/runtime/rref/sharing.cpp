@@ -42,8 +42,7 @@ void References::withdraw(const wire::Bytes& fork, WorkerKey) noexcept {
   change([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
 }
 
-// Handles a fork that has returned to its owner. If its value is lost, uses of the value fail, not the sender's
-// message.
+// Handles a fork that has returned to its owner. If its value is lost, uses of the value fail, not the message.
 std::shared_ptr<OwnedValue> References::own_value(RRefId r) {
   try {
     return asked_value(r);

@@ -15,8 +15,7 @@
 namespace distrun::rpc {
 namespace {
 
-// bytes; decoding this much takes less time than the precision of deadlines
-constexpr std::size_t kShortAnswer = 64 * 1024;
+constexpr std::size_t kShortAnswer = 64 * 1024;  // bytes; decoded within the precision of deadlines
 
 bool is_read_by_handler(const Message& answer) {
   return answer.kind == MessageKind::Reply &&
@@ -38,8 +37,7 @@ std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey
   return std::nullopt;
 }
 
-// Lives from before a call stops being pending until its waiters have the answer, so that it is always in one of the
-// counts.
+// Lives from before a call stops being pending until its waiters have the answer, so that some count includes it.
 class Calls::Ending {
  public:
   explicit Ending(Calls& calls) noexcept : calls_(&calls) { calls.ending_.fetch_add(1); }

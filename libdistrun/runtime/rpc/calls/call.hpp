@@ -15,8 +15,7 @@
 //   Error{Disconnected}        the other worker is gone, or has left
 //   Error{Overloaded}          too much data is in flight to it
 //
-// Both throw at once: Error{InvalidArgument} for an invalid worker or arguments; Error{Failed} if RPC is not
-// initialized.
+// Both throw at once: Error{InvalidArgument} for an invalid worker or arguments; Error{Failed} without RPC.
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
 #include <distrun/runtime/rpc/functions/compile_checks.hpp>

@@ -33,10 +33,8 @@ class CallContext {
   const char* const name;          // the function's; lives until the process ends
   const base::TimePoint deadline;  // core::kForever: no deadline
   DeviceMap back;                  // device map of the answer; set before the function runs
-  // GPU tensors that arrived with the call; kept until it is answered. Set before the function runs
-  mutable TensorList arrived;
-  // that it runs on; held until it is answered. Set before the function runs
-  mutable std::shared_ptr<StreamLease> streams;
+  mutable TensorList arrived;      // its tensors on GPUs, kept until it is answered; set before the function runs
+  mutable std::shared_ptr<StreamLease> streams;  // held until it is answered; set before the function runs
   // Receives the result if it stays here as a reference; null: the caller gets it. Set before the function runs.
   std::shared_ptr<ResultSink> result;
 
@@ -45,14 +43,12 @@ class CallContext {
 
   std::string parent;  // trace of the call that the caller was running; empty: none. Set before the function runs
 
-  // Returns the hierarchical id, from ranks and call numbers: "0.17/1.81" is call 81 of rank 1 within call 17 of rank
-  // 0.
+  // Returns the hierarchical id of ranks and call numbers: "0.17/1.81" is call 81 of rank 1 in call 17 of rank 0.
   std::string trace() const {
     return (parent.empty() ? "" : parent + "/") + std::to_string(caller.id()) + "." + std::to_string(id);
   }
 
-  // records the work for the call; null: not profiled. Set before the function runs
-  std::shared_ptr<ServedProfile> profile;
+  std::shared_ptr<ServedProfile> profile;  // null: not profiled; set before the function runs
 
   // Notes that the call uses the object until it is answered. Thread-safe.
   void works_on(std::shared_ptr<WorkedOn> object) const {

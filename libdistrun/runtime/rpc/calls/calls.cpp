@@ -175,8 +175,7 @@ CallCounts Calls::counts() const {
   counts.sent = sent_.all();
   counts.received = received_.all();
   counts.waiting = pending_.count();
-  // read after what leaves `waiting`, and before what that leads to
-  counts.ending = ending_.load() + pending_.expiring();
+  counts.ending = ending_.load() + pending_.expiring();  // after what leaves `waiting`, before what that leads to
   counts.running = running_.count();
   counts.running_async = running_async_.load();
   counts.handlers = future::handler_pool_of(rank_).statistics().open;
@@ -236,8 +235,7 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   call.future->end(std::make_exception_ptr(std::move(own)));
 }
 
-// Cancels at the agent first, which may still be sending the call's tensors: after the timeout, the caller may modify
-// them.
+// Cancels at the agent first, which may still be sending the tensors: after the timeout, the caller may modify them.
 void Calls::expire(PendingCall call) noexcept {
   if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);
   if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);

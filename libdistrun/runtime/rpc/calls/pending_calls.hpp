@@ -55,9 +55,8 @@ struct PendingCall {
   const ResultType* type = &kResultOf<Value>;  // of the future
   std::shared_ptr<future::FutureState> future;
   Kept kept;
-  // request to repeat with the graph function, if the callee no longer has it; null: it was sent along
-  std::shared_ptr<const CallRequest> again;
-  std::shared_ptr<ProfiledCall> profiled;  // null: not profiled
+  std::shared_ptr<const CallRequest> again;  // sent if the callee lacks the graph function; null: it was sent along
+  std::shared_ptr<ProfiledCall> profiled;    // null: not profiled
 };
 
 // Thread-safe.

@@ -11,8 +11,7 @@
 namespace distrun::rpc {
 namespace {
 
-// Bytes of unanswered calls. Functions that run for others get a higher limit: other calls often wait for their
-// answers.
+// Bytes of unanswered calls. Functions that run for others get a higher limit: other calls often wait for theirs.
 constexpr std::uint64_t kUnansweredMax = std::uint64_t{256} << 20;
 constexpr std::uint64_t kUnansweredOfHandlersMax = std::uint64_t{1} << 30;
 // Agents have room while less than this is in flight.

@@ -288,8 +288,7 @@ std::optional<Value> try_quick(Answers& answers, const CallContext& call, const 
   }
   Result result = run_watched(*function, arguments, stack);
   if (const auto* const later = std::get_if<future::Future<Value>>(&result)) {
-    // an incomplete future is awaited on another thread
-    return later->done() ? std::optional<Value>(later->wait()) : std::nullopt;
+    return later->done() ? std::optional<Value>(later->wait()) : std::nullopt;  // else awaited elsewhere
   }
   return std::move(std::get<Value>(result));
 }

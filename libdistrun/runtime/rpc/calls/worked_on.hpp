@@ -9,8 +9,7 @@ namespace distrun::rpc {
 class WorkedOn {
  public:
   virtual ~WorkedOn() = default;
-  // Called when a call's work on the object is on the calling thread's current streams of these GPUs; later calls
-  // follow it.
+  // Called when a call's work on the object is on the thread's current streams of these GPUs; later calls follow it.
   virtual void end_work(const std::vector<device::Device>& devices) noexcept = 0;
 };
 

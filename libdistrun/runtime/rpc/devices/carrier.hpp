@@ -10,8 +10,7 @@
 // Streams order the work: a tensor is sent after the work so far on the sender's current streams, and is ready for
 // later work on the receiver's current streams. Only `staged` blocks the sender's host, until the bytes are there.
 //
-// Memory that a peer reads through a handle is kept until it is read (message kind Devices), or the peer or session
-// ends.
+// Memory that a peer reads through a handle is kept until it is read (message kind Devices), or peer or session end.
 //
 // Thread-safe.
 #include <array>

@@ -1,6 +1,5 @@
 #pragma once
-// Maps devices of this worker to devices of another one: tensors are sent from the first to the second; answers reverse
-// it.
+// Maps devices of this worker to devices of another one: tensors are sent from first to second; answers reverse it.
 #include <map>
 
 #include <distrun/runtime/device/device.hpp>

@@ -27,18 +27,16 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
   using Done = std::function<void(WorkerKey from, std::uint64_t transfer)>;
   DeviceImports(std::shared_ptr<SharedEvents> events, Done done)
       : shared_events_(std::move(events)), done_(std::move(done)) {}
-  // Waits a moment for unfinished copies; the memory that others still read stays open until the process ends.
+  // Waits a moment for unfinished copies; memory that some still read stays open until the process ends.
   ~DeviceImports();
 
   // Throws Error{InvalidArgument} if reading this transfer was started before.
   void refuse_second(WorkerKey from, std::uint64_t transfer) const;
   // Copies the spans of a message to their targets on the calling thread's current streams, after the sender's work.
-  // `own` and `peer`: the devices of both. Throws Error{InvalidArgument} for an invalid section, and the driver's
-  // errors.
+  // `own`, `peer`: the devices of both. Throws Error{InvalidArgument} for an invalid section, and the driver's errors.
   std::vector<tensor::Ref<tensor::Storage>> read(WorkerKey from, const SentDevices& section, const DeviceSite& own,
                                                  const DeviceSite& peer);
-  // Called after Done and before the sender is notified: the host sees that the copies are done, as the sender will
-  // assume.
+  // Called after Done, before the sender is notified: the host sees that the copies are done, which the sender assumes.
   void settle(WorkerKey from, std::uint64_t transfer);
   // Returns the unfinished reads of that worker's memory, to report them to it.
   std::vector<SentRead> reads_of(WorkerKey from) const;  // no cost if nothing was ever read

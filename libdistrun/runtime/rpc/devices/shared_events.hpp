@@ -1,7 +1,6 @@
 #pragma once
 // Events of this process that others wait for, with their handles. They are reused, since creating one costs more than
-// a small copy. A waiting process waits for the latest recording, so an event rests for a while before it is recorded
-// again.
+// a small copy. A waiting process waits for the latest recording, so an event rests before it is recorded again.
 //
 // Thread-safe.
 #include <deque>

@@ -14,10 +14,9 @@ namespace distrun::rpc {
 inline constexpr std::int32_t kNotCounted = -1;
 
 struct DeviceSite {
-  // number of GPUs; not counted unless devices are named, since counting may start a driver
-  std::int32_t count = kNotCounted;
-  std::string driver;   // "cuda", "virtual"; empty without GPUs
-  std::string machine;  // equal for all processes that can open each other's handles
+  std::int32_t count = kNotCounted;  // of GPUs; counted only if devices are named: it may start a driver
+  std::string driver;                // "cuda", "virtual"; empty without GPUs
+  std::string machine;               // equal for all processes that can open each other's handles
   std::int32_t pid = 0;
   std::vector<std::string> uuids;  // of its GPUs, in order
 };

@@ -1,7 +1,6 @@
 #pragma once
 // Streams for the GPU work of a call: exclusively its own until it is answered. The most recently returned stream is
-// reused first if its work is done: the allocator has memory for it, and sequential calls need no more than one call
-// does.
+// reused first if its work is done: the allocator has memory for it, and sequential calls need only one stream.
 //
 // Thread-safe.
 #include <map>

@@ -18,11 +18,10 @@
 
 namespace distrun::rpc {
 
-// encoded, including the tensors among the constants
-inline constexpr std::size_t kGraphBytesMax = std::size_t{1} << 20;
-inline constexpr std::size_t kGraphNodesMax = 65'536;      // per function
-inline constexpr std::size_t kGraphRegistersMax = 65'536;  // per function
-inline constexpr std::size_t kGraphFunctionsMax = 256;     // in one graph function, with those that it calls
+inline constexpr std::size_t kGraphBytesMax = std::size_t{1} << 20;  // encoded, with the tensors of constants
+inline constexpr std::size_t kGraphNodesMax = 65'536;                // per function
+inline constexpr std::size_t kGraphRegistersMax = 65'536;            // per function
+inline constexpr std::size_t kGraphFunctionsMax = 256;               // in one graph function, with those that it calls
 inline constexpr std::size_t kGraphNameMax = 255;
 inline constexpr int kGraphDepthMax = 64;  // nested blocks, including those of called functions
 

@@ -15,8 +15,7 @@ bool is_operator(std::string_view name) noexcept;
 std::vector<std::string> operator_names();
 // Returns whether one of the operator's overloads takes these arguments.
 bool takes_operands(std::string_view name, std::span<const Value> arguments);
-// Throws Error{InvalidArgument, "TypeError"} for values that no operator takes: "unsupported operand type(s) for +:
-// ...".
+// Throws Error{InvalidArgument, "TypeError"}: "unsupported operand type(s) for +: ..." if no operator takes a value.
 std::vector<tensor::Value> operands_of(std::string_view name, std::span<const Value> arguments);
 Value value_of_result(tensor::Value result);
 

@@ -10,8 +10,7 @@
 namespace distrun::rpc {
 namespace {
 
-// Created on first use, since agents register while the library is loaded; never destroyed, since tests may still use
-// it.
+// Created on first use, since agents register while the library is loaded; never destroyed, since tests may use it.
 class Table {
  public:
   static Table& only() {

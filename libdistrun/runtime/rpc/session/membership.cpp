@@ -74,8 +74,7 @@ bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, ba
   }
 }
 
-// Usually all workers arrive within kMoment. After that, waits for one missing rank after the other, and shows the
-// wait.
+// Usually all workers arrive within kMoment. After that, waits for one missing rank at a time, and shows the wait.
 void wait_until_all_have_come(const StaticGroup& group, const Member& self, base::Location site) {
   const base::TimePoint begin = base::system_clock().now(), end = begin + group.store->timeout();
   if (wait_for(group, keys_of(kMember, group.world_size), std::min(begin + kMoment, end), site)) return;

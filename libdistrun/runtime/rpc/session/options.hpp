@@ -67,8 +67,7 @@ struct FaultyOptions : RpcBackendOptions {
   explicit FaultyOptions(int num_worker_threads = kDefaultWorkerThreads, double rpc_timeout = kDefaultRpcTimeoutSeconds,
                          std::string init_method = "", std::vector<std::string> messages_to_fail = {},
                          std::map<std::string, double> messages_to_delay = {}, int num_fail_sends = 0);
-  // The defaults of ported tests: 8 threads; the first 3 sends of retried messages fail, and calls are delayed by 1.5
-  // s.
+  // The defaults of ported tests: 8 threads, the first 3 sends of retried messages fail, calls are delayed by 1.5 s.
   static FaultyOptions usual();
 
   // Returns "SEED:PLAN" for these options, or, if they ask for no faults, for the run (--faults); empty: no faults.

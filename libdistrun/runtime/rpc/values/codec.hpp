@@ -12,8 +12,7 @@
 namespace distrun::rpc {
 
 // Appends values. Throws Error{InvalidArgument} for a value that cannot be sent: a future ("Can not pickle
-// torch.futures.Future"), an object without an encoder, a value nested too deep; and what the encoders of classes
-// throw.
+// torch.futures.Future"), an object without encoder, too deep a value; and what the encoders of classes throw.
 class ValueWriter {
  public:
   ValueWriter(wire::ByteWriter& bytes, TensorList& tensors) : bytes_(bytes), tensors_(tensors) {}

@@ -13,8 +13,8 @@
 //   RRef                              reference
 //   Value, List, Map, ...             themselves
 //
-// from_value() throws Error{InvalidArgument, "TypeError"}: "must be int, not str". It converts int to float, list to
-// tuple and tuple to list.
+// from_value() throws Error{InvalidArgument, "TypeError"}: "must be int, not str". It converts int to float, and lists
+// and tuples to each other.
 #include <array>
 #include <concepts>
 #include <limits>

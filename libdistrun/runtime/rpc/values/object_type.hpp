@@ -18,14 +18,12 @@ class ObjectType {
   // Empty: objects cannot be sent, but can be created, and called where they are.
   std::function<Value(const void* object)> encode;
   std::function<std::shared_ptr<void>(const Value& state)> decode;
-  // empty: no tensors are searched for
-  std::function<void(const void* object, const future::TensorVisitor&)> visit_tensors;
+  std::function<void(const void* object, const future::TensorVisitor&)> visit_tensors;  // empty: not searched
   // Empty: no references are searched for. Called on a thread that inspects values, which other threads may be using.
   std::function<void(const void* object, const ReferenceVisitor&)> visit_references;
 };
 
-// Thread-safe; called while plugins are loaded, or later. Throws Error{InvalidArgument} if name or class are
-// registered.
+// Thread-safe; called while plugins are loaded, or later. Throws Error{InvalidArgument} if either is registered.
 const ObjectType& add_object_type(ObjectType type);
 // Sets the codec of a registered type; call it once.
 void set_codec(const std::string& name, std::function<Value(const void*)> encode,

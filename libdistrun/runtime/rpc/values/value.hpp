@@ -124,8 +124,7 @@ class Value {
   T* get_if() noexcept {
     return std::get_if<T>(&held_);
   }
-  // Shows futures (tensors_in.hpp) the GPU tensors in the value at any depth; of instances those that their type
-  // reports.
+  // Shows futures (tensors_in.hpp) the GPU tensors in the value at any depth; of instances what their type reports.
   void visit_tensors(const future::TensorVisitor& visit) const;
 
  private:

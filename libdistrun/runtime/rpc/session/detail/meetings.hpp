@@ -6,8 +6,7 @@
 //
 // A follower that has the map may leave before it has answered that call, so it first confirms on the control lane.
 //
-// Rounds are counted separately for each group. A group with a successor of a worker is another group
-// (meeting_keys.hpp).
+// Rounds are counted for each group. A group with a successor of a worker is another group (meeting_keys.hpp).
 //
 // A round exists from the time the rank enters it (on a leader: also from the first contribution) until the rank leaves
 // it. Later messages for it are rejected. Thread-safe.

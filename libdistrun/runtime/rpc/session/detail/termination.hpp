@@ -23,7 +23,8 @@ namespace distrun::rpc {
 
 class Termination {
  public:
-  // Blocks until all calls have ended. Throws Error{Timeout}, Error{Disconnected} for a lost worker, base::PeerFailed.
+  // Blocks until all calls have ended. Throws Error{Timeout} with the missing workers, Error{Disconnected},
+  // base::PeerFailed.
   void run(Calls& calls, base::TimePoint begin, base::TimePoint deadline, base::Location site);
 
   // Called by the session on handler threads.
