@@ -1,6 +1,6 @@
 #pragma once
-// What a backend is: it moves and reduces bytes of the host for the ranks of one group. Tensors, order, futures and
-// checks of arguments are the group's (process_group.hpp).
+// The interface of a backend, which moves and reduces host bytes for the ranks of one group. Tensors, order, futures
+// and argument checks belong to the group (process_group.hpp).
 #include <memory>
 #include <string>
 
@@ -10,16 +10,16 @@ namespace distrun::collectives {
 
 class DeviceBackend;  // device_backend.hpp
 
-// A letter on its way. Its bytes stay where they are until it has ended.
+// A point-to-point message in flight. Its bytes must stay in place until it has finished.
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  // Until it is done; at the deadline it is taken back. The place of who has sent it, or to whom it went. Once. Throws
-  // Error{Timeout}, base::PeerFailed, and Error{InvalidArgument} if what comes has another size or dtype.
+  // Blocks until the transfer is done; cancels it at the deadline. Returns the group rank of the peer. Call once.
+  // Throws Error{Timeout}, base::PeerFailed, and Error{InvalidArgument} if the message has another size or dtype.
   virtual int finish(base::TimePoint deadline) = 0;
 };
 
-// How a rank goes.
+// How a rank leaves its group.
 enum class Leaving : std::uint8_t { Done, GaveUp };
 
 class Backend {
@@ -29,23 +29,25 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  // Blocks; one at a time, in the order of their numbers, on any thread. Throws Error{Timeout}, base::PeerFailed,
-  // Error{InvalidArgument} if ranks do not call the same, Error{Cancelled} after leave(). The group is of no use then.
+  // Blocks. One call at a time, in the order of their numbers, on any thread. Throws Error{Timeout}, base::PeerFailed,
+  // Error{InvalidArgument} if the ranks' calls differ, and Error{Cancelled} after leave(). Then the group cannot be
+  // used.
   virtual void run(const Call& call) = 0;
-  // In the order in which the letters are meant; does not block. Any thread, but one at a time for each direction.
+  // Start a message, in the order of the calls, without blocking. Thread-safe, but one call at a time in each
+  // direction.
   virtual std::unique_ptr<Transfer> begin_send(const Letter& letter, ConstBytes bytes) = 0;
   virtual std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) = 0;
-  // The rank goes: whoever waits for it, here or elsewhere, ends with `why`. Any thread; the first time counts.
+  // Makes the rank leave: waits for this rank, on all ranks, end with `why`. Thread-safe; the first call counts.
   virtual void leave(Leaving how, const std::string& why) noexcept = 0;
-  // The group stays open beyond the test that is over. What waits open when they first last long, descriptors and a
-  // thread, is opened now: else it would be the leak of whatever test is the first to wait.
+  // Called if the group stays open beyond the current test. Opens the descriptors and the thread that long waits need
+  // now, so that they do not count as a leak of the first test that waits.
   virtual void prepare_to_stay() noexcept {}
-  // Blocks until its calls on streams are done, or the deadline. The group stays open.
+  // Blocks until the calls on streams are done, at most until the deadline. The group stays open.
   virtual void settle(base::TimePoint /*deadline*/) noexcept {}
-  // Places of those that the call under way waits for, as far as that is known. Any thread.
+  // Returns the group ranks that the active call waits for, as far as known. Thread-safe.
   virtual std::vector<int> missing() const { return {}; }
-  // Of one that moves bytes on GPUs, and none of the host: what is asked instead of the above, but for leave(). Lives
-  // as long. Null: it moves bytes of the host.
+  // Returns the interface to use instead of this one, except for leave(), if the backend moves bytes on GPUs; null if
+  // it moves host bytes. Lives as long as the backend.
   virtual DeviceBackend* on_gpus() noexcept { return nullptr; }
 };
 

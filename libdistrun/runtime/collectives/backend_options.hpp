@@ -1,5 +1,5 @@
 #pragma once
-// What a backend is made with, beside its group.
+// Options for creating a backend, besides its group.
 #include <memory>
 #include <optional>
 
@@ -10,12 +10,12 @@
 namespace distrun::collectives {
 
 struct BackendOptions {
-  std::optional<device::Device> gpu{};  // the rank's, for backends that are on one; else by its number
-  // The group that it is made of, all ranks of which are asked for it at that time, if it is to take of that what it
-  // can; and a number of those that are in it together.
+  std::optional<device::Device> gpu{};  // the rank's GPU, for GPU backends; default: by rank number
+  // Backend of the parent group, whose resources may be reused: all of the parent's ranks take part in the creation.
+  // `colour` is the same for the ranks of one new group.
   Backend* parent = nullptr;
   int colour = 0;
-  std::shared_ptr<Store> store{};  // the same, for who meets again later; null: it lives as long as the backend
+  std::shared_ptr<Store> store{};  // the same store, if it is used later; null: it lives as long as the backend
 };
 
 }  // namespace distrun::collectives

@@ -14,16 +14,16 @@
 namespace distrun::collectives {
 namespace {
 
-// While the library is loaded: tests are listed by what there is.
+// Runs when the library is loaded, since tests are listed according to the available backends.
 const bool known = [] {
   core::add_backend({"shm", {}});
   core::add_backend({"threads", {}});
-  core::add_backend({"nccl", kVirtualVersion});  // on virtual GPUs it is there always
+  core::add_backend({"nccl", kVirtualVersion});  // virtual GPUs are always available
   if (has_gloo()) core::add_backend({"gloo", {}});
   return true;
 }();
 
-// For comparisons, and machines whose kernel is to be spared.
+// Single copies can be turned off, for comparisons and to spare a machine's kernel.
 bool may_copy_once() {
   const char* const value = std::getenv("DISTRUN_SHM_SINGLE_COPY");
   return value == nullptr || std::string(value) != "0";

@@ -1,5 +1,5 @@
 #pragma once
-// Which backend a group has, by its name.
+// Creates a group's backend by name.
 #include <memory>
 #include <string>
 
@@ -9,11 +9,12 @@
 
 namespace distrun::collectives {
 
-// Meets the group's other ranks in `store`, which is the group's own. Throws Error{InvalidArgument, "ValueError"} for a
-// name that nobody knows, Error{Unimplemented} for one that is not there, with the reason, and what its maker throws.
+// Meets the group's other ranks in `store`, which must be private to the group. Throws Error{InvalidArgument,
+// "ValueError"} for an unknown name, Error{Unimplemented} with the reason if the backend is not available, and what the
+// backend's factory throws.
 std::unique_ptr<Backend> make_backend(const std::string& name, const GroupInfo& group, Store& store,
                                       base::TimePoint deadline, const BackendOptions& options = {});
-// What make_backend() would say; empty: it would make one.
+// Returns the reason that make_backend() would give; empty if the backend is available.
 std::string why_no_backend(const std::string& name);
 
 }  // namespace distrun::collectives

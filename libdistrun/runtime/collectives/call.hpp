@@ -1,18 +1,18 @@
 #pragma once
-// A collective as backends get it: bytes of the host, checked and in one piece each.
+// A collective as backends get it: host bytes, checked, each buffer contiguous.
 //
-//   kind           in                    out
-//   Broadcast      of the root: one      of the others: one
-//   AllReduce      one                   one; may be the same bytes
-//   Reduce         one                   of the root: one; may be the same bytes
-//   AllGather      one                   one for each rank
-//   Gather         one                   of the root: one for each rank
-//   Scatter        of the root: one for each rank     one
-//   ReduceScatter  one for each rank     one
-//   AllToAll       one for each rank     one for each rank
-//   Barrier        none                  none
+//   kind           in                        out
+//   Broadcast      on the root: one          on the others: one
+//   AllReduce      one                       one; may be the same bytes
+//   Reduce         one                       on the root: one; may be the same bytes
+//   AllGather      one                       one for each rank
+//   Gather         one                       on the root: one for each rank
+//   Scatter        on the root: one for each rank    one
+//   ReduceScatter  one for each rank         one
+//   AllToAll       one for each rank         one for each rank
+//   Barrier        none                      none
 //
-// Of all ranks `in` and `out` are of one size, but those of AllToAll, which two ranks know of each other.
+// `in` and `out` have the same size on all ranks, except for AllToAll, where each pair of ranks has its own size.
 #include <array>
 #include <cstddef>
 #include <span>
@@ -45,22 +45,22 @@ inline constexpr int kCallKinds = 11;
 const char* name_of(CallKind kind) noexcept;  // "all_reduce"
 inline bool is_letter(CallKind kind) noexcept { return kind == CallKind::Send || kind == CallKind::Receive; }
 
-// Of a group, as one of its ranks knows it. A rank's place in the group is its index in `ranks`.
+// A group as seen by one of its ranks. The group rank of a rank is its index in `ranks`.
 struct GroupInfo {
   std::string name;        // "world"
-  int rank = 0;            // this one's place
-  std::vector<int> ranks;  // as the runner counts them
+  int rank = 0;            // group rank of this rank
+  std::vector<int> ranks;  // world ranks
 
   int size() const noexcept { return static_cast<int>(ranks.size()); }
 };
 
-// Sizes of a tensor, as far as they are shown to others.
+// Sizes of a tensor, as far as other ranks see them.
 struct ShownSizes {
   static constexpr std::size_t kMost = 6;
   ShownSizes() = default;
   explicit ShownSizes(std::span<const std::int64_t> sizes) noexcept;
 
-  std::uint32_t dims = 0;  // may be more than are shown
+  std::uint32_t dims = 0;  // may be more than `shown` holds
   std::array<std::int64_t, kMost> shown{};
   friend bool operator==(const ShownSizes&, const ShownSizes&) = default;
 };
@@ -68,24 +68,24 @@ std::string to_string(const ShownSizes& sizes);  // "[2, 3]"
 
 struct Call {
   CallKind kind = CallKind::Barrier;
-  std::uint64_t number = 0;  // among the collectives of the group, from 1
+  std::uint64_t number = 0;  // among the group's collectives, from 1
   ReduceOp reduce = ReduceOp::Sum;
   DType dtype = DType::U8;
-  int root = -1;           // a place; -1: there is none
-  bool is_strict = false;  // ranks must agree in the sizes too
+  int root = -1;           // a group rank; -1: none
+  bool is_strict = false;  // the ranks' sizes must agree too
   ShownSizes sizes;        // of the tensor
   std::vector<ConstBytes> in;
   std::vector<Bytes> out;
   base::TimePoint deadline;
   base::Location site;
 
-  // Of one of them, where all have one size.
+  // Returns the size of one buffer, for calls whose buffers all have the same size.
   std::size_t bytes() const noexcept;
 };
 
-// Between two ranks.
+// A point-to-point message.
 struct Letter {
-  int peer = -1;  // a place; -1: whoever comes first, of what is received
+  int peer = -1;  // a group rank; -1: receive from any rank
   std::uint64_t tag = 0;
   DType dtype = DType::U8;
   base::Location site;

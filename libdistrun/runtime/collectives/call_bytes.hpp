@@ -1,11 +1,10 @@
 #pragma once
-// The tensors of a call as the bytes that its backend knows: of the host, or of the GPU that they are on. What lies
-// there in one piece is taken as it is; of others there are copies beside, and what came of them is put back where it
-// belongs.
+// The tensors of a call as bytes for its backend: on the host, or on the tensors' GPU. Contiguous tensors there are
+// used directly; others are copied, and results are copied back.
 //
-// Of the host, with tensors on GPUs: inputs are read once the current stream of the maker has made them (the host waits
-// for that); results are written on the current streams of who puts them back, after all that the maker's streams had
-// to do. Of GPUs: all is done on the current streams, and the host waits for nothing.
+// Host bytes of GPU tensors: inputs are read after the work that is on the creator's current stream (the host waits for
+// it); results are written on the current streams of the thread that calls put_back(), after the work that was on the
+// creator's streams. GPU bytes: everything runs on the current streams, and the host does not wait.
 #include <vector>
 
 #include <distrun/runtime/collectives/call.hpp>
@@ -20,28 +19,28 @@ class CallBytes {
 
   explicit CallBytes(Where where = Where::Host) noexcept : where_(where) {}
 
-  // Dense; checked by the caller.
+  // Return the bytes of a dense tensor, which the caller has checked.
   ConstBytes read(const Tensor& tensor);
   Bytes write(const Tensor& tensor) { return prepare(tensor, false); }
-  // Both.
+  // Returns the bytes of a tensor that is read and written.
   Bytes change(const Tensor& tensor) { return prepare(tensor, true); }
-  // Written by somebody else, once all is written here.
+  // Adds a tensor that other code writes after put_back().
   void add_written(const Tensor& tensor);
 
-  // Once all is written. Any thread: on its current streams of the tensors' devices, which are waited for by who uses
-  // the tensors.
+  // Copies the results to their tensors after all bytes are written. May run on any thread: uses that thread's current
+  // streams of the tensors' devices, for which users of the tensors must wait.
   void put_back();
-  // Of the tensors that are written.
+  // Returns the GPUs of the written tensors.
   std::vector<device::Device> gpus() const;
   const TensorList& written() const noexcept { return written_; }
-  // All, with the copies.
+  // Returns all tensors, including the copies.
   TensorList touched() const;
 
  private:
   struct Copy {
     Tensor target;
     Tensor copy;
-    std::shared_ptr<device::Event> free;  // from when on the target may be written; null: at once
+    std::shared_ptr<device::Event> free;  // after which the target may be written; null: at once
   };
 
   Bytes prepare(const Tensor& tensor, bool with_elements);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr base::Nanoseconds kSettleMost = std::chrono::seconds(10);
 
-// In a trace.
+// Describes a call in a trace.
 trace::SliceInfo slice_of(const Call& call) noexcept {
   trace::SliceInfo info;
   info.kind = trace::Kind::Collective;
@@ -33,7 +33,7 @@ trace::SliceInfo slice_of(const Call& call) noexcept {
   return info;
 }
 
-// A call that only reads its tensor has it as its result all the same.
+// Includes the results: a call that only reads its tensor still returns it as its result.
 std::vector<device::Device> gpus_of(const Job& job) {
   std::vector<device::Device> all = job.bytes.gpus();
   for (const Tensor& result : job.results) {
@@ -43,7 +43,7 @@ std::vector<device::Device> gpus_of(const Job& job) {
   return all;
 }
 
-// For a scope: streams of the pool are current on all of these.
+// Makes pool streams current on all of these GPUs for a scope.
 class PoolStreams {
  public:
   explicit PoolStreams(const std::vector<device::Device>& gpus) {
@@ -56,7 +56,7 @@ class PoolStreams {
   std::vector<std::unique_ptr<device::StreamGuard>> guards_;
 };
 
-// What ends a transfer, on a handler.
+// Finishes a transfer on a handler.
 class TransferTask final : public future::HandlerTask {
  public:
   TransferTask(std::function<void()> work, Future<TensorList> future)
@@ -120,14 +120,14 @@ base::TimePoint CallEngine::deadline(const CallOptions& options) const {
   return base::deadline_after(options.timeout.value_or(timeout_));
 }
 
-// A short text takes no memory.
+// The text "no memory" is short enough to need no allocation.
 void CallEngine::end(Leaving how, std::string_view why, int because_of) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (over_.empty()) over_because_of_ = because_of;
     if (over_.empty()) base::if_memory([&] { over_ = why.empty() ? "it ended" : why; }, [&] { over_ = "no memory"; });
   }
-  backend_->leave(how, over_);  // it does not change any more
+  backend_->leave(how, over_);  // over_ no longer changes
 }
 
 void CallEngine::wait_for_calls(std::string_view why) const {
@@ -159,7 +159,7 @@ void CallEngine::refuse_if_inherited(Location site) const {
                "use it in that process, fork before the group is made, or exec() a program", site);
 }
 
-// Who is told that has been told what has ended it.
+// Marks the error that ended the group as seen, since the caller gets it now.
 void CallEngine::refuse_if_over(Location site) const {
   refuse_if_inherited(site);
   const std::string why = why_over();
@@ -200,7 +200,7 @@ std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const Ca
   return made;
 }
 
-// On the board: "all_reduce of world: float32 [2, 3]".
+// Writes to the board: "all_reduce of world: float32 [2, 3]".
 void CallEngine::note(const Job& job) const {
   core::RankLine* const line = rank_.line();
   if (line == nullptr) return;
@@ -273,7 +273,7 @@ Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
   return *work;
 }
 
-// Letters have no number among the collectives.
+// Point-to-point messages have no number among the collectives.
 Work CallEngine::put_on_stream(const std::shared_ptr<Job>& job, const CallOptions& options) {
   const Call& call = job->call;
   const core::TraceSlice traced(core::tracer(), [&] { return slice_of(call); });
@@ -302,7 +302,7 @@ Work CallEngine::put_on_stream(const std::shared_ptr<Job>& job, const CallOption
   return work;
 }
 
-// Each waits on a thread of its own: others must not keep it from going on.
+// Each async transfer waits on a separate handler thread, so that others cannot block it.
 Work CallEngine::finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<CallBytes> bytes,
                         const CallOptions& options, Location site) {
   const auto source = std::make_shared<int>(-1);

@@ -1,15 +1,15 @@
 #pragma once
-// How the calls of a group run: in their order, on the caller's thread or beside it, until one fails; and what a rank
-// shows of them. What each collective brings is process_group.cpp's.
+// Runs the calls of a group in order, on the caller's thread or beside it, until one fails, and shows what the rank
+// does. The data of each collective is set up in process_group.cpp.
 //
-//   job       made by the group, with bytes of its tensors
-//   started   has its number; runs at once on the caller's thread if nothing is under way and it is not async, else on
-//             a handler, behind the others
-//   done      results are where they belong; or it has failed, and with it the group (over)
+//   job       created by the group, with the bytes of its tensors
+//   started   has its number; runs at once on the caller's thread if no call is active and it is not async, else on a
+//             handler, after the others
+//   done      the results are in place; or it failed, which ends the group (over)
 //
-// With a backend for GPUs a job is put on a stream at once, by whoever starts it.
+// With a GPU backend the starting thread puts a job on a stream at once.
 //
-// Letters have no order among each other but the backend's: each that is async ends on a handler of its own.
+// Only the backend orders point-to-point messages: each async one finishes on a separate handler.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,15 +27,15 @@
 
 namespace distrun::collectives {
 
-// A collective on its way.
+// A collective in flight.
 struct Job {
   Call call;
   CallBytes bytes;
-  std::function<void()> unpack;  // what has come into what is written; empty: it came there
-  TensorList results;            // none: what is written
+  std::function<void()> unpack;  // moves the received bytes into the outputs; empty: they are there already
+  TensorList results;            // empty: the written tensors
 };
 
-// Of one group. Any thread.
+// Runs the calls of one group. Thread-safe.
 class CallEngine : public std::enable_shared_from_this<CallEngine> {
  public:
   using Location = base::Location;
@@ -44,31 +44,31 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store,
              const BackendOptions& options);
 
-  // For a tensor like that; an undefined one: for none.
+  // Creates a job for a tensor such as `like`; undefined if the call has no tensor.
   std::shared_ptr<Job> job(CallKind kind, const Tensor& like, const CallOptions& options, Location site) const;
   Work start(const std::shared_ptr<Job>& job, const CallOptions& options);
 
   Backend& backend() const noexcept { return *backend_; }
-  // Groups are made of this one's, and the rank is in none.
+  // Takes part in the creation of groups from this group's ranks, on a rank that is in none of them.
   void stay_out(base::Nanoseconds timeout);
-  // Where tensors of a call must be; nothing: anywhere.
+  // Returns where the tensors of a call must be; nothing: anywhere.
   std::optional<device::Device> gpu() const noexcept;
-  // With a backend for GPUs: throws Error{InvalidArgument} unless all are on one, which is returned; of none the
-  // rank's.
+  // Returns the GPU of the tensors (GPU backends only); without tensors the rank's GPU. Throws
+  // Error{InvalidArgument} if the tensors are on several devices.
   device::Device one_gpu(CallKind kind, const TensorList& tensors, Location site) const;
   Work finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<CallBytes> bytes,
               const CallOptions& options, Location site);
 
-  // Throws Error{Cancelled} if the group is over, and as refuse_if_inherited().
+  // Throws Error{Cancelled} if the group is over, and what refuse_if_inherited() throws.
   void refuse_if_over(Location site) const;
-  // The process was forked from the one that is in the group: the rank's place is the parent's, and so are the threads.
+  // Returns true in a process forked from the group's process: the rank and its threads belong to the parent.
   bool is_inherited() const noexcept { return mark_.is_inherited(); }
   void refuse_if_inherited(Location site) const;
-  // What was asked for before is done first: what goes wrong with it is worth knowing. For some seconds at most.
+  // Waits some seconds for pending calls, so that their errors are seen, then leaves the group.
   void leave();
-  // Waits for the calls that were started, for some seconds at most. The group stays open.
+  // Waits for the started calls, for some seconds at most. The group stays open.
   void settle();
-  // `because_of`: the rank that caused it; -1: none is known.
+  // `because_of`: the rank that caused the end; -1: unknown.
   void end(Leaving how, std::string_view why, int because_of = -1) noexcept;
   std::uint64_t calls() const;
 
@@ -79,7 +79,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   void wait_for_calls(std::string_view why) const;
   std::string why_over() const;
   Error over(const std::string& why, Location site) const;
-  // By its error, which nobody may ever look at.
+  // Remembers `state` as the call that ended the group if `error` is a mismatch, which the user may never look at.
   void note_end(const std::shared_ptr<future::FutureState>& state, const std::exception_ptr& error);
   void note(const Job& job) const;
   base::TimePoint deadline(const CallOptions& options) const;
@@ -88,16 +88,16 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   const GroupInfo info_;
   const base::Nanoseconds timeout_;
   const std::unique_ptr<Backend> backend_;
-  DeviceBackend* const gpus_;  // null: the backend moves bytes of the host
+  DeviceBackend* const gpus_;  // null: the backend moves host bytes
   const std::shared_ptr<CallQueue> queue_;
   core::RankState& rank_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::string over_;                               // why no call can be made any more
-  int over_because_of_ = -1;                       // the rank from which that follows; -1: none
-  std::shared_ptr<future::FutureState> ended_by_;  // that nobody may have looked at; null: it was none
+  std::string over_;                               // why no more calls are possible
+  int over_because_of_ = -1;                       // the rank that caused it; -1: none
+  std::shared_ptr<future::FutureState> ended_by_;  // whose error may be unseen; null: none
   mutable std::mutex putting_;
-  std::uint64_t put_ = 0;  // collectives, on streams; guarded by putting_, which is held while one is put
+  std::uint64_t put_ = 0;  // collectives on streams; guarded by putting_, which is held while one is put
 };
 
 }  // namespace distrun::collectives

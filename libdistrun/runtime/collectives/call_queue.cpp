@@ -32,7 +32,7 @@ void CallQueue::end() noexcept {
     }
     if (try_start_handler()) return;
   }
-  run_all();  // no handler can be had: the jobs run here
+  run_all();  // no handler is available: run the jobs here
 }
 
 void CallQueue::post(const std::function<Job(std::uint64_t)>& make) {

@@ -1,6 +1,6 @@
 #pragma once
-// The collectives of a group: one after the other, in the order in which they were asked for. A call that need not wait
-// for others runs on the thread that asks for it; others run on the rank's handlers, one at a time.
+// Runs the collectives of a group one at a time, in the order in which they were requested. A call that need not wait
+// for others runs on the calling thread; the others run on the rank's handlers.
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,21 +14,21 @@
 
 namespace distrun::collectives {
 
-// Any thread.
+// Thread-safe.
 class CallQueue : public std::enable_shared_from_this<CallQueue> {
  public:
   using Job = std::function<void()>;  // must not throw
 
-  explicit CallQueue(future::HandlerPool& handlers) : handlers_(handlers) {}  // an empty deque takes memory
+  explicit CallQueue(future::HandlerPool& handlers) : handlers_(handlers) {}  // not noexcept: an empty deque allocates
 
-  // Nothing is under way: the caller's call is that number, and runs until end(). 0: something is.
+  // If no call is active, begins the caller's call, which lasts until end(), and returns its number; else returns 0.
   std::uint64_t try_begin();
   void end() noexcept;
-  // Behind all that was asked for: `make` gets its number. Throws what `make` throws, std::bad_alloc, and
-  // Error{Overloaded} if no handler can be had; then nothing has changed, and the number is the next one's.
+  // Queues a job after all others; `make` gets its number. Throws what `make` throws, std::bad_alloc, and
+  // Error{Overloaded} if no handler is available; then nothing has changed, and the next job gets the number.
   void post(const std::function<Job(std::uint64_t)>& make);
   std::uint64_t numbers_given() const;
-  // Blocks until all that was posted by now has run, or the deadline; shown as `info`.
+  // Blocks until all jobs posted so far have run, at most until the deadline; `info` is shown on the board.
   void wait_for_posted(const board::WaitInfo& info, base::TimePoint deadline) const;
 
  private:

@@ -46,9 +46,9 @@ namespace {
 
 constexpr char kShareMemory[] = " share memory; give each result memory of its own, for example by clone()";
 
-constexpr std::size_t kFew = 17;  // outputs and inputs of small groups, which need no memory of the heap
+constexpr std::size_t kFew = 17;  // outputs and inputs of small groups, which need no heap memory
 
-// Returns the place behind the last one written. Tensors without elements have none.
+// Returns the end of the written extents. Tensors without elements have none.
 Checks::Extent* write_extents(Checks::Extent* to, std::span<const Tensor> tensors, bool are_outputs) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& each = tensors[i];
@@ -88,7 +88,7 @@ void Checks::apart_or_own_piece(const Tensor& output, const Tensor& input) const
   if (overlaps && in != own) refuse("the output and the input" + std::string(kShareMemory));
 }
 
-// By their beginnings: one that begins before an earlier one has ended shares memory with it.
+// Sorts by start address: an extent that starts before the end of an earlier one shares memory with it.
 void Checks::apart(std::span<Extent> all) const {
   std::sort(all.begin(), all.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   const Extent* last[2] = {nullptr, nullptr};  // the input and the output that reach furthest

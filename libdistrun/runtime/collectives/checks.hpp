@@ -1,6 +1,6 @@
 #pragma once
-// What is wrong with the arguments of a collective: Error{InvalidArgument, "ValueError"}, with the words that people
-// know from ProcessGroupGloo behind the name of the collective: "broadcast: invalid root rank: 7".
+// Checks the arguments of a collective. Throws Error{InvalidArgument, "ValueError"} with the texts of ProcessGroupGloo
+// after the name of the collective: "broadcast: invalid root rank: 7".
 #include <span>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace distrun::collectives {
 
-// For one call of a group.
+// Checks one call of a group.
 class Checks {
  public:
   Checks(const GroupInfo& group, CallKind kind, base::Location site) noexcept
@@ -21,23 +21,24 @@ class Checks {
     const std::byte* end;
     std::size_t index;
     bool is_output;
-    bool is_own;  // this rank's
+    bool is_own;  // belongs to this rank
   };
 
   void root(int place) const;
   void peer(int place) const;
   void dense(const Tensor& tensor) const;
-  // One for each rank, of that dtype and so many elements.
+  // Requires one tensor for each rank, with the dtype and number of elements of `like`.
   void one_for_each(const char* what, const TensorList& list, const Tensor& like) const;
   void same_dtype(const Tensor& tensor, DType dtype, std::size_t index) const;
   void elements(const Tensor& tensor, std::int64_t count, std::size_t index) const;
-  // Refuses outputs that share memory with each other or with an input: which value would stay there is chance. This
-  // rank's own output may be its own input. Of tensors that are not contiguous only the first elements are compared.
+  // Refuses outputs that share memory with each other or with an input, since their values would be random. This rank's
+  // output may be its own input. Of tensors that are not contiguous only the first elements are compared.
   void apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const;
-  // The same of an output that has one piece for each rank, of the input's size.
+  // Does the same for an output that has one piece for each rank, of the input's size.
   void apart_or_own_piece(const Tensor& output, const Tensor& input) const;
   void reduction(ReduceOp op, DType dtype) const { check_reduction(name_of(kind_), op, dtype, site_); }
-  // Pieces along the first dimension: sizes that add up to it, one for each rank; none: equal ones.
+  // Returns the sizes of the pieces along the first dimension, one for each rank; they must add up to it. Empty `sizes`
+  // means equal pieces.
   std::vector<std::int64_t> splits(const char* what, const Tensor& tensor, std::vector<std::int64_t> sizes) const;
   [[noreturn]] void refuse(const std::string& why) const;
 

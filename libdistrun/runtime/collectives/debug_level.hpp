@@ -1,8 +1,8 @@
 #pragma once
-// How much process groups look at what they do. Of the process; any thread.
+// How thoroughly process groups check their calls. One level per process; thread-safe.
 //
-//   off     ranks must agree in what they call, in dtype and number of elements: that costs nothing
-//   info    the same
+//   off     ranks must agree in the call, the dtype and the number of elements, which costs nothing
+//   info    the same as off
 //   detail  and in the sizes of their tensors
 #include <cstdint>
 
@@ -10,14 +10,15 @@ namespace distrun::collectives {
 
 enum class DebugLevel : std::uint8_t { Off, Info, Detail };
 
-// At first, what $TORCH_DISTRIBUTED_DEBUG says: OFF (also if it is not set), INFO or DETAIL, in any case of letters.
+// Returns the level; initially that of $TORCH_DISTRIBUTED_DEBUG: OFF (the default), INFO or DETAIL, in upper or lower
+// case.
 DebugLevel debug_level();
 void set_debug_level(DebugLevel level) noexcept;
-// Reads it again. Throws Error{InvalidArgument} for another value.
+// Reads the variable again. Throws Error{InvalidArgument} for another value.
 void set_debug_level_from_environment();
 const char* name_of(DebugLevel level) noexcept;  // "detail"
 
-// The level as it is kept, for code that puts it back later; -1: the environment has not been read yet.
+// Returns the stored level, for code that restores it later; -1: the environment has not been read yet.
 int debug_level_number() noexcept;
 void restore_debug_level(int number) noexcept;
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a backend is that moves bytes where they are, on GPUs. A call is put on a stream of the backend's own, which
-// waits for what the calling thread's current stream has to do; the host goes on. Who wants the results waits for the
-// work: by a stream (stream_work.hpp).
+// The interface of a backend that moves bytes on GPUs. A call runs on a stream of the backend, after the work on the
+// calling thread's current stream; the host continues. Users of the results wait for the work, on a stream
+// (stream_work.hpp).
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,27 +13,29 @@
 
 namespace distrun::collectives {
 
-// A call whose bytes are all on one GPU; or a letter, of which `root` is the other's place.
+// A call whose bytes are all on one GPU, or a point-to-point message, for which `root` is the peer's group rank.
 struct StreamCall {
   Call call;
   device::Device gpu;
-  TensorList touched;            // whose memory it uses
-  std::function<void()> behind;  // puts on the current stream what comes after it there; empty: nothing
-  bool async = false;            // a letter may be put on its stream later, by somebody else
+  TensorList touched;            // tensors whose memory the call uses
+  std::function<void()> behind;  // puts the work that follows on the current stream; empty: none
+  bool async = false;            // another thread may put a message on its stream later
 };
 
-// Any thread.
+// Thread-safe.
 class DeviceBackend {
  public:
-  // The rank's, for tensors that are nobody's.
+  // Returns the rank's GPU, used where no tensor determines one.
   virtual device::Device gpu() const noexcept = 0;
-  // Why it can't make such a call; empty: it can.
+  // Returns why the backend does not support the call; empty if it does.
   virtual std::string why_not(const Call& call) const = 0;
-  // Collectives in the order of their numbers. Throws what keeps the call from its stream; the group is of no use then.
+  // Puts a call on its stream; collectives in the order of their numbers. If it throws, the group can no longer be
+  // used.
   virtual std::shared_ptr<StreamWork> put(StreamCall call) = 0;
-  // Groups are made of some of its ranks, and this one is in none: BackendOptions::parent of the others.
+  // Takes part in the creation of groups that have this one as BackendOptions::parent, on a rank that is in none of
+  // them.
   virtual void stay_out(base::TimePoint deadline) = 0;
-  // For who tells it to the user: what has gone wrong on a stream, and has ended the group; empty: nothing.
+  // Returns the failure on a stream that ended the group, which the caller must report to the user; empty: none.
   virtual std::string why_over() = 0;
 
  protected:

@@ -15,7 +15,7 @@
 namespace distrun::collectives {
 namespace {
 
-// A rank's own.
+// The groups of one rank.
 class Groups {
  public:
   void add(const std::shared_ptr<ProcessGroup>& group) {
@@ -28,7 +28,7 @@ class Groups {
     default_ = std::move(group);
     has_default_.set();
   }
-  // A forked process has its parent's object, whose mutex may be locked for good.
+  // A forked process has its parent's object, whose mutex may stay locked forever.
   void refuse_if_inherited(base::Location site) const {
     has_default_.check("the default process group",
                        "use it in that process, fork before init_process_group(), or exec() a program", site);
@@ -38,12 +38,12 @@ class Groups {
     const std::lock_guard lock(mutex_);
     return default_;
   }
-  // Returns how many default groups were asked for before.
+  // Returns how many default groups were requested before.
   int count_world() noexcept {
     const std::lock_guard lock(mutex_);
     return worlds_++;
   }
-  // The next default group has another name all the same.
+  // Does not reset the count, so that the next default group has another name.
   void leave_all() {
     release();
     end_groups();
@@ -65,12 +65,12 @@ class Groups {
   }
   void end_test() {
     if (has_default_.is_inherited()) return;
-    // If groups are kept, the store that their ranks meet in is the same in the next test.
+    // Kept groups still use the store, which is the same in the next test.
     if (end_groups() == 0) forget_worlds();
   }
 
  private:
-  // Returns how many are kept.
+  // Returns the number of kept groups.
   std::size_t end_groups() {
     std::vector<std::shared_ptr<ProcessGroup>> left, kept;
     std::shared_ptr<ProcessGroup> world;
@@ -101,7 +101,7 @@ class Groups {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::weak_ptr<ProcessGroup>> all_;
-  std::vector<std::weak_ptr<ProcessGroup>> kept_;  // of all_
+  std::vector<std::weak_ptr<ProcessGroup>> kept_;  // a subset of all_
   std::shared_ptr<ProcessGroup> default_;
   int worlds_ = 0;
 };
@@ -124,7 +124,7 @@ std::shared_ptr<ProcessGroup> make_group(GroupInfo info, const std::shared_ptr<S
   return add(std::make_shared<ProcessGroup>(std::move(info), std::move(own), options));
 }
 
-// Of a parent that is of the same kind.
+// Returns true if the parent has the same backend and GPU.
 bool is_like(const GroupOptions& options, const ProcessGroup& parent) {
   return options.backend == parent.backend() && options.gpu == parent.options().gpu;
 }
@@ -148,7 +148,7 @@ void check_places(const std::vector<int>& places, const ProcessGroup& of, base::
   }
 }
 
-// Whoever is first says who is in it.
+// The first rank stores the members of the group; the others must name the same.
 void check_agreement(Store& store, const std::string& name, const std::vector<int>& places, base::Location site) {
   const std::string own = to_text(places);
   const std::string first = store.compare_set(name + "/ranks", "", own);
@@ -190,7 +190,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options, ba
                     std::to_string(options.rank) + " of " + std::to_string(options.world_size),
                 site);
   }
-  const int made = groups().count_world();  // another one each time, for all ranks the same
+  const int made = groups().count_world();  // counts up the same way on all ranks
   GroupInfo info;
   info.name = "world";
   info.rank = options.rank;

@@ -1,9 +1,9 @@
 #pragma once
-// The groups of a rank: the default one, in which all ranks of a test are, and those that are made of it. Whoever is
-// still in a group when its test ends leaves it then, and ranks that wait for it are told. Groups that a suite's
-// set-up has opened stay open until the suite's last test on the rank is over.
+// The groups of a rank: the default group, with all ranks of a test, and the groups created from it. When a test ends,
+// its rank leaves the groups that are still open, and ranks that wait for it are notified. Groups opened by a suite's
+// set-up stay open until the rank has run the suite's last test.
 //
-// Of the rank whose work the calling thread does. Any thread, one at a time.
+// The functions apply to the rank that the calling thread works for. Any thread, one at a time.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,33 +23,33 @@ struct WorldOptions {
   GroupOptions group;
 };
 
-// Makes the default group, "world", and returns when all ranks are in it. Throws Error{Failed} if there is one, and
+// Creates the default group, "world", and returns when all ranks have joined. Throws Error{Failed} if there is one, and
 // what ProcessGroup's constructor throws.
 std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options,
                                                  base::Location site = base::Location::here());
 bool is_initialized();
-// Throws Error{Failed} if there is none, and if it is that of the process from which this one was forked, which has
-// none then, and can make none.
+// Throws Error{Failed} if there is no default group, or if it belongs to the process from which this one was forked; a
+// forked process cannot create one.
 std::shared_ptr<ProcessGroup> default_group(base::Location site = base::Location::here());
-// The rank leaves it, and all of its groups; there may be another one then.
+// Leaves the default group and all groups created from it; a new one may be created then.
 void destroy_process_group();
 
-// A group of some ranks of another one, by their places there, in that order: all ranks of that one call it, with the
-// same ranks and in the same order of calls; those that are not in it get null at once. It has the options of the other
-// one unless there are some. Throws Error{InvalidArgument, "ValueError"} for places that are not there, or twice, and
-// if ranks do not agree.
+// Creates a group of some ranks of another group, given by their group ranks, in that order. All ranks of that group
+// call it with the same ranks and in the same order of calls; ranks that are not members get null at once. `options`
+// defaults to those of the other group. Throws Error{InvalidArgument, "ValueError"} for ranks that are out of range or
+// listed twice, and if the ranks disagree.
 std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, ProcessGroup& of,
                                         std::optional<GroupOptions> options = {},
                                         base::Location site = base::Location::here());
 std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, std::optional<GroupOptions> options = {},
                                         base::Location site = base::Location::here());
-// Groups of those with the same colour, ordered by `key` and then by place; null for a colour below 0.
+// Creates one group per colour, ordered by `key` and then by group rank; returns null for a colour below 0.
 std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key = 0, std::optional<GroupOptions> options = {},
                                     base::Location site = base::Location::here());
 
-// At the end of a test. Kept groups stay open: calls that the test has started on them are waited for.
+// Called at the end of a test. Kept groups stay open, after waiting for the calls that the test started on them.
 void leave_groups(core::RankState& rank);
-// Keeps the groups that are open now, until release_groups().
+// Keeps the currently open groups until release_groups().
 void keep_groups(core::RankState& rank);
 void release_groups(core::RankState& rank);
 

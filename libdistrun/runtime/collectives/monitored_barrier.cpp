@@ -13,8 +13,8 @@
 namespace distrun::collectives {
 namespace {
 
-// Tags that no user counts to. Each barrier of the group has two of its own: who comes late to one that has failed has
-// not come to the next.
+// Tags that users do not reach. Each barrier of the group has its own two, so that a rank that arrives late at a failed
+// barrier does not count as arrived at the next one.
 constexpr std::uint64_t kFirstTag = 0xffff'ff00'0000'0000U;
 struct Tags {
   explicit Tags(std::uint64_t number) : come(kFirstTag + 2 * (number % 0x1'0000'0000U)), go(come + 1) {}
@@ -24,10 +24,10 @@ struct Tags {
 
 Tensor nothing() { return tensor::empty({0}, {DType::U8}); }
 
-// What rank 0 answers to those who have come: they may go, or the barrier is in vain, since a rank has died.
+// Rank 0's answer to the ranks that have arrived: they may go, or the barrier fails because a rank has died.
 struct Answer {
   std::int32_t because_of = -1;
-  char why[508] = {};  // ended by 0; empty: go
+  char why[508] = {};  // null-terminated; empty: go
 };
 
 Tensor tensor_of(const Answer& answer) {
@@ -72,9 +72,9 @@ bool has_come(ProcessGroup& group, int place, const Tags& tags, base::TimePoint 
   }
 }
 
-// Those who have come, or come later, would wait in vain: a rank that has died comes to no barrier.
+// Notifies all ranks, including those that arrive later, since a dead rank never arrives.
 void tell_all(ProcessGroup& group, const Tags& tags, const base::PeerFailed& failed, base::Location site) {
-  constexpr base::Nanoseconds kPatience = std::chrono::milliseconds(100);  // with each: most have room for a message
+  constexpr base::Nanoseconds kPatience = std::chrono::milliseconds(100);  // per rank: most have room for a message
   Answer answer;
   answer.because_of = failed.rank();
   std::strncpy(answer.why, failed.what(), sizeof answer.why - 1);
@@ -82,7 +82,7 @@ void tell_all(ProcessGroup& group, const Tags& tags, const base::PeerFailed& fai
     try {
       group.send(tensor_of(answer), place, tags.go, {.timeout = kPatience}, site);
     } catch (const Error&) {
-      continue;  // it has died, or does not read its messages
+      continue;  // the rank has died or does not read its messages
     }
   }
 }
@@ -107,7 +107,7 @@ void hear_answer(ProcessGroup& group, const Tags& tags, base::Nanoseconds timeou
   if (answer.why[0] != '\0') throw base::PeerFailed(base::printable(answer.why), answer.because_of, site);
 }
 
-// Rank 0 knows who is faulty, unless the error says it.
+// Refers to rank 0 for the faulty rank, unless the error names it.
 std::string reached_text(const std::string& rank, const Error& error, int first) {
   const bool is_known = error.because_of() >= 0 && error.because_of() != first;
   return "Rank " + rank + " successfully reached monitoredBarrier, but received errors while waiting to be unblocked " +

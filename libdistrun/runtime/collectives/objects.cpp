@@ -10,9 +10,9 @@
 namespace distrun::collectives {
 namespace {
 
-constexpr std::int64_t kObjectMost = std::int64_t{1} << 30;  // bytes of one, as in a message of RPC
+constexpr std::int64_t kObjectMost = std::int64_t{1} << 30;  // bytes of one object, as for an RPC message
 
-// Rounded up to `size`, where the group has its tensors.
+// Copies the bytes, padded to `size`, to the group's device.
 Tensor tensor_of(const ProcessGroup& group, const wire::Bytes& bytes, std::int64_t size) {
   const Tensor tensor = tensor::zeros({size}, {DType::U8});
   if (!bytes.empty()) std::memcpy(tensor.data(), bytes.data(), bytes.size());
@@ -40,8 +40,8 @@ std::vector<std::int64_t> values_of(const Tensor& numbers) {
   return {host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + host.numel()};
 }
 
-// Sizes are other ranks' words: memory is allocated by them, and bytes are read up to there. All ranks see the same
-// ones, and so refuse the same.
+// Checks a size sent by another rank before memory is allocated and bytes are read by it. All ranks see the same sizes
+// and so refuse the same.
 void check_size(const ProcessGroup& group, std::int64_t size, int place, base::Location site) {
   if (size >= 0 && size <= kObjectMost) return;
   throw Error(ErrorKind::InvalidArgument, "ValueError",
@@ -51,7 +51,7 @@ void check_size(const ProcessGroup& group, std::int64_t size, int place, base::L
               site);
 }
 
-// Sizes are looked at by the host: none that a failed call has left behind.
+// Waits until the host can read the sizes, so that it does not use those of a failed call.
 void finish(const ProcessGroup& group, const Work& work, base::Location site) { work.wait(group.host_wait(), site); }
 
 std::vector<std::int64_t> sizes_of_all(ProcessGroup& group, std::size_t own, base::Location site) {

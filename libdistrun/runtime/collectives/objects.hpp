@@ -1,7 +1,7 @@
 #pragma once
-// Collectives of values that are no tensors: whatever common/wire can encode (numbers, texts, vectors, structs with
-// DISTRUN_FIELDS). Ranks' values may differ in size. What the others send is decoded with all checks: it is never
-// executed. Throws what the collectives throw, and Error{InvalidArgument} for bytes that are no such value.
+// Collectives of values that are not tensors: all types that common/wire can encode (numbers, texts, vectors, structs
+// with DISTRUN_FIELDS). The values may differ in size between ranks. Received bytes are fully checked when decoded and
+// never executed. Throws what the collectives throw, and Error{InvalidArgument} for bytes that do not decode.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace distrun::collectives {
 
-// Bytes of each rank, to all; of the root, to all; to the root (others get none); of the root, one to each.
+// Move encoded values: each rank's to all; the root's to all; each rank's to the root; one of the root's to each rank.
 std::vector<wire::Bytes> all_gather_bytes(ProcessGroup& group, const wire::Bytes& own, base::Location site);
 wire::Bytes broadcast_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site);
 std::vector<wire::Bytes> gather_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site);
@@ -23,12 +23,12 @@ std::vector<T> decode_all(const std::vector<wire::Bytes>& all) {
   return values;
 }
 
-// By place.
+// Returns the values by group rank.
 template <class T>
 std::vector<T> all_gather_object(ProcessGroup& group, const T& own, base::Location site = base::Location::here()) {
   return decode_all<T>(all_gather_bytes(group, wire::encode(own), site));
 }
-// The root's; of the others `own` is not looked at.
+// Returns the root's value; `own` is ignored on other ranks.
 template <class T>
 T broadcast_object(ProcessGroup& group, const T& own, int root = 0, base::Location site = base::Location::here()) {
   const wire::Bytes bytes = group.rank() == root ? wire::encode(own) : wire::Bytes();
@@ -39,7 +39,7 @@ std::vector<T> gather_object(ProcessGroup& group, const T& own, int root = 0,
                              base::Location site = base::Location::here()) {
   return decode_all<T>(gather_bytes(group, wire::encode(own), root, site));
 }
-// The root has one for each; the others none.
+// The root passes one value for each rank; the others pass none.
 template <class T>
 T scatter_object(ProcessGroup& group, const std::vector<T>& all, int root = 0,
                  base::Location site = base::Location::here()) {

@@ -27,13 +27,13 @@ TensorList pieces_of(const Tensor& tensor, const Splits& sizes) {
   return pieces;
 }
 
-// As many equal pieces, whatever the shape.
+// Returns `count` pieces of equal size, whatever the shape.
 TensorList flat_pieces(const Tensor& tensor, int count) {
   const Tensor flat = tensor::reshape(tensor, {tensor.numel()});
   return pieces_of(flat, Splits(static_cast<std::size_t>(count), tensor.numel() / count));
 }
 
-// Several tensors' bytes, one after the other.
+// The bytes of several tensors, one after the other.
 using Packed = std::vector<std::byte>;
 
 template <class Pieces>
@@ -71,8 +71,8 @@ ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOp
                          .colour = colour,
                          .store = store_})) {}
 
-// Who leaves by an exception does not wait for calls that others may have no part in any more. A forked process leaves
-// nothing: the engine stays as it is, with what the backend has open.
+// During stack unwinding, does not wait for pending calls, which other ranks may never join. In a forked process leaves
+// the engine, and what the backend has open, to the parent.
 ProcessGroup::~ProcessGroup() {
   if (engine_->is_inherited()) {
     base::leave_to_parent(engine_);
@@ -173,7 +173,7 @@ Work ProcessGroup::all_reduce_coalesced(const TensorList& tensors, ReduceOp op, 
   return engine_->start(made, options);
 }
 
-// Where they are: as one tensor, made by the current stream.
+// Concatenates the tensors on their GPU, on the current stream, and reduces them as one.
 Work ProcessGroup::all_reduce_packed(const std::shared_ptr<Job>& job, const TensorList& tensors, ReduceOp op,
                                      const CallOptions& options, Location site) {
   engine_->one_gpu(CallKind::AllReduce, tensors, site);

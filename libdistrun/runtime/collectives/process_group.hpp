@@ -1,32 +1,34 @@
 #pragma once
 // A group of ranks that call collectives together: each rank of the group calls the same ones in the same order, with
-// tensors of the same dtype and number of elements. Ranks that do not are told at once who calls what.
+// tensors of the same dtype and number of elements. If ranks differ, the error says at once which rank calls what.
 //
 //   const auto group = distrun::init_process_group(rank);
 //   group->all_reduce(gradient, ReduceOp::Avg);                        // returns when it is done
 //   const Work work = group->all_reduce(next, ReduceOp::Sum, {.async = true});
 //   work.wait();
 //
-// A rank is named by its place in the group, 0 .. size() - 1. Any dense tensor will do: with or without holes, without
-// elements, of all dtypes, on any device. Those on GPUs are read after what is on the calling thread's current stream,
-// and who waits for the work gets them behind what wrote them; no host need wait.
+// Ranks are named by their group rank, 0 .. size() - 1. Every dense tensor is allowed: contiguous or not, empty, of any
+// dtype, on any device. GPU tensors are read after the work on the calling thread's current stream, and a wait for the
+// call orders the current stream after the writes; the host need not wait.
 //
-// With backend nccl all tensors of a call are on one GPU, and no host waits at all, but in barriers and where a wait
-// has a timeout: what goes wrong is thrown by the next wait for the work, or by the next call. Letters have no tags
+// With backend nccl all tensors of a call are on one GPU, and the host waits only in barriers and in waits with a
+// timeout. Errors are thrown by the next wait for the work, or by the next call. Point-to-point messages have no tags
 // there.
 //
-// Any thread; one at a time, if the order is to be known. Errors:
+// Thread-safe; use one thread at a time if the order of calls matters. Errors:
 //
-//   Error{InvalidArgument, "ValueError"}         this rank's arguments are wrong; nobody else knows of the call
-//   Error{InvalidArgument, "DistBackendError"}   the ranks do not call the same
+//   Error{InvalidArgument, "ValueError"}         this rank's arguments are wrong; the other ranks do not see the call
+//   Error{InvalidArgument, "DistBackendError"}   the ranks' calls differ
 //   Error{Timeout, "DistBackendError"}           it took longer than the call's timeout, or the group's
-//   base::PeerFailed                             a rank that is needed has failed, died, or left the group
-//   Error{Cancelled, "DistBackendError"}         the group was aborted, here
-//   Error{Failed}                                the process was forked from the one that is in the group: it can use
-//                                                none of its functions, and what it does with it ends nothing
+//   base::PeerFailed                             a required rank has failed, died, or left the group
+//   Error{Cancelled, "DistBackendError"}         this rank aborted the group
+//   Error{Failed}                                the process was forked from the group's process, and cannot use the
+//   group
+//                                                or end it
 //
-// But for the first and the last, a collective that fails ends the group: ranks may no longer agree on what comes next.
-// The others are told why, at their next call, and a new group works. Letters that fail end nothing, but with nccl.
+// Except for the first and the last, a failed collective ends the group, since the ranks may no longer agree on the
+// next call. The other ranks get the reason at their next call, and can create a new group. Failed point-to-point
+// messages do not end the group, except with nccl.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -41,10 +43,10 @@ namespace distrun::collectives {
 struct GroupOptions {
   std::string backend = "shm";
   base::Nanoseconds timeout = std::chrono::minutes(30);
-  std::optional<device::Device> gpu{};  // the rank's, with nccl; else the one of its number, by the number of GPUs
+  std::optional<device::Device> gpu{};  // default: the rank's with nccl, else by rank number modulo their count
 };
 
-using Splits = std::vector<std::int64_t>;  // sizes along the first dimension, one for each rank; none: equal ones
+using Splits = std::vector<std::int64_t>;  // sizes along the first dimension, one for each rank; empty: equal
 
 class CallEngine;
 struct Job;
@@ -53,11 +55,10 @@ class ProcessGroup {
  public:
   using Location = base::Location;
 
-  // Meets the other ranks in `store`, of which each group needs its own (a PrefixStore), and returns when all are
-  // there.
+  // Meets the other ranks in `store` and returns when all have arrived. Each group needs its own store (a PrefixStore).
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options);
-  // Of some ranks of another group, all of which make one with that one as `parent` now, or call stay_out(): whatever
-  // can be had from it need not be made. `colour`: the same for those that are in one group.
+  // Creates a group of some ranks of `parent`, whose resources it can reuse. All ranks of `parent` must call this or
+  // stay_out(). `colour` is the same for the ranks of one new group.
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup& parent, int colour);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
@@ -67,82 +68,81 @@ class ProcessGroup {
   int size() const noexcept { return info_.size(); }
   const std::string& name() const noexcept { return info_.name; }
   const std::string& backend() const noexcept { return options_.backend; }
-  const std::vector<int>& ranks() const noexcept { return info_.ranks; }  // by place, as the runner counts them
+  const std::vector<int>& ranks() const noexcept { return info_.ranks; }  // world ranks, by group rank
   base::Nanoseconds timeout() const noexcept { return options_.timeout; }
   const GroupInfo& info() const noexcept { return info_; }
   const GroupOptions& options() const noexcept { return options_; }
-  const std::shared_ptr<Store>& store() const;  // the group's own
-  // Where tensors for it belong that could be anywhere: with nccl the rank's GPU, else the CPU.
+  const std::shared_ptr<Store>& store() const;  // private to the group
+  // Returns the default device for the group's tensors: with nccl the rank's GPU, else the CPU.
   device::Device device() const;
-  // For Work::wait(), before the host looks at what a call has brought: with nccl it must wait itself, for as long as
-  // that may take.
+  // Returns the timeout to pass to Work::wait() before the host reads results: with nccl the host itself must wait.
   std::optional<base::Nanoseconds> host_wait() const;
-  // Collectives that this rank has called: the number of the last one.
+  // Returns the number of the last collective that this rank has called.
   std::uint64_t sequence_number() const;
 
-  // The number of a monitored_barrier() that this rank begins.
+  // Returns the number of the monitored_barrier() that this rank begins.
   std::uint64_t next_monitored_barrier() noexcept { return monitored_barriers_.fetch_add(1); }
 
-  // The root's elements, to all.
+  // Sends the root's elements to all ranks.
   Work broadcast(const Tensor& tensor, int root = 0, CallOptions options = {}, Location site = Location::here());
-  // Of all ranks, to all; to the root, whose tensor alone changes.
+  // Reduces the tensors of all ranks, to all ranks; or to the root, whose tensor alone changes.
   Work all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
                   Location site = Location::here());
   Work reduce(const Tensor& tensor, int root = 0, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
               Location site = Location::here());
-  // Several tensors of one dtype as one.
+  // Reduces several tensors of one dtype in one call.
   Work all_reduce_coalesced(const TensorList& tensors, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
                             Location site = Location::here());
-  // Each rank's tensor, to all: as a list, or one after the other in one tensor.
+  // Gathers each rank's tensor on all ranks, as a list or concatenated in one tensor.
   Work all_gather(const TensorList& outputs, const Tensor& input, CallOptions options = {},
                   Location site = Location::here());
   Work all_gather_into(const Tensor& output, const Tensor& input, CallOptions options = {},
                        Location site = Location::here());
-  // Several tensors as one; of any dtypes. outputs[rank][i] is what that rank has as inputs[i].
+  // Gathers several tensors, of any dtypes, in one call. outputs[rank][i] is inputs[i] of that rank.
   Work all_gather_coalesced(const std::vector<TensorList>& outputs, const TensorList& inputs, CallOptions options = {},
                             Location site = Location::here());
-  // To the root, which alone has outputs.
+  // Gathers each rank's tensor on the root, which alone has outputs.
   Work gather(const TensorList& outputs, const Tensor& input, int root = 0, CallOptions options = {},
               Location site = Location::here());
-  // Of the root, which alone has inputs, one to each.
+  // Sends one tensor of the root, which alone has inputs, to each rank.
   Work scatter(const Tensor& output, const TensorList& inputs, int root = 0, CallOptions options = {},
                Location site = Location::here());
-  // inputs[rank] of all, reduced, is that rank's output; the inputs as a list, or one after the other in one tensor.
+  // Gives each rank the reduction of inputs[rank] of all ranks. The inputs are a list, or concatenated in one tensor.
   Work reduce_scatter(const Tensor& output, const TensorList& inputs, ReduceOp op = ReduceOp::Sum,
                       CallOptions options = {}, Location site = Location::here());
   Work reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op = ReduceOp::Sum,
                            CallOptions options = {}, Location site = Location::here());
-  // outputs[rank] is what that rank has as inputs[this rank]; or pieces of one tensor each, along the first dimension.
+  // Sets outputs[rank] to inputs[this rank] of that rank. The single form uses pieces of one tensor along the first
+  // dimension.
   Work all_to_all(const TensorList& outputs, const TensorList& inputs, CallOptions options = {},
                   Location site = Location::here());
   Work all_to_all_single(const Tensor& output, const Tensor& input, Splits output_splits = {}, Splits input_splits = {},
                          CallOptions options = {}, Location site = Location::here());
-  // Returns, or is done, when all have called it.
+  // Finishes when all ranks have called it.
   Work barrier(CallOptions options = {}, Location site = Location::here());
 
-  // A small one is done when it is on its way, a large one when it has been received. Letters of one sender with one
-  // tag come in the order in which they were sent.
+  // A small message is done when it is in flight, a large one when it has been received. Messages of one sender with
+  // one tag arrive in the order in which they were sent.
   Work send(const Tensor& tensor, int to, std::uint64_t tag = 0, CallOptions options = {},
             Location site = Location::here());
   Work receive(const Tensor& tensor, int from, std::uint64_t tag = 0, CallOptions options = {},
                Location site = Location::here());
-  // Whoever has sent one with that tag: Work::source_rank().
+  // Receives from any rank that sends with this tag; Work::source_rank() names it.
   Work receive_from_any(const Tensor& tensor, std::uint64_t tag = 0, CallOptions options = {},
                         Location site = Location::here());
 
-  // Returns how many groups of its ranks were asked for before. Each rank counts: those that make the same groups in
-  // the same order give them the same names, whatever fails afterwards.
+  // Returns how many groups of its ranks were requested before. Each rank counts, so ranks that create the same groups
+  // in the same order give them the same names, even if calls fail in between.
   int count_child() noexcept { return children_++; }
-  // See the constructor.
+  // See the constructor with `parent`.
   void stay_out();
-  // Ends the group at once, for this rank and for those that wait for it: what is under way fails.
+  // Ends the group at once: active calls fail, on this rank and on ranks that wait for it.
   void abort(const std::string& why = "it was aborted");
-  // No call comes any more; others that wait for this rank are told. Also done at the end of the test.
+  // Makes no more calls; ranks that wait for this one are notified. Also done at the end of the test.
   void leave();
-  // Waits for the calls that were started, for some seconds at most. At the end of a test that does not leave the
-  // group.
+  // Waits for the started calls, for some seconds at most. Called at the end of a test that does not leave the group.
   void settle();
-  // It stays open beyond the test: what it would open later is opened now (Backend::prepare_to_stay()).
+  // Called if the group stays open beyond the test; see Backend::prepare_to_stay().
   void prepare_to_stay() noexcept;
 
  private:
@@ -155,7 +155,7 @@ class ProcessGroup {
   const std::shared_ptr<Store> store_;
   const GroupOptions options_;
   const std::shared_ptr<CallEngine> engine_;
-  std::atomic<std::uint64_t> monitored_barriers_{0};  // begun
+  std::atomic<std::uint64_t> monitored_barriers_{0};  // number of the last one begun
   std::atomic<int> children_{0};
 };
 

@@ -1,12 +1,12 @@
 #pragma once
-// A collective in the profile of the rank that calls it, by the name and with the words that people of the field look
-// for: "record_param_comms".
+// Adds a collective to the profile of the calling rank, under the usual name "record_param_comms" and with its usual
+// fields.
 #include <distrun/runtime/collectives/call.hpp>
 #include <distrun/runtime/profiler/span.hpp>
 
 namespace distrun::collectives {
 
-// Until the call returns; what goes on beside it is not a part of it.
+// The span ends when the call returns; work that continues beside it does not count.
 profiler::Span profiled(const Call& call, const GroupInfo& group);
 
 }  // namespace distrun::collectives

@@ -8,7 +8,7 @@
 namespace distrun::collectives {
 namespace {
 
-// Integers are added as what wraps around; small ones as what they are promoted to.
+// Integers are added unsigned, so that they wrap around; small ones are promoted first.
 template <class T>
 using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
@@ -51,7 +51,7 @@ void combine_numbers(ReduceOp op, std::byte* out, const std::byte* a, const std:
   }
 }
 
-// As the operation on bits that it comes to: they are 0 or 1.
+// Returns the equivalent bit operation, since bools are 0 or 1.
 ReduceOp of_bools(ReduceOp op) {
   switch (op) {
     case ReduceOp::Sum:

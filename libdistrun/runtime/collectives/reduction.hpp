@@ -1,6 +1,6 @@
 #pragma once
-// What becomes of the elements of several ranks. Sums and products of integers wrap around; of bools a sum is "or" and
-// a product "and"; a NaN is the least and the greatest.
+// Reduces the elements of several ranks. Sums and products of integers wrap around; for bools a sum is "or" and a
+// product "and"; min and max of a NaN are NaN.
 #include <cstddef>
 #include <cstdint>
 
@@ -13,11 +13,11 @@ enum class ReduceOp : std::uint8_t { Sum, Product, Min, Max, Avg, BitAnd, BitOr,
 inline constexpr int kReduceOps = 8;
 const char* name_of(ReduceOp op) noexcept;  // "sum", "band"
 
-// Throws Error{InvalidArgument} for bits of floating-point numbers, and for an average of others: "all_reduce: cannot
-// use band with float32, only with integers and bools".
+// Throws Error{InvalidArgument} for bit operations on floating-point numbers, and for an average of other types:
+// "all_reduce: cannot use band with float32, only with integers and bools".
 void check_reduction(const char* what, ReduceOp op, DType dtype, base::Location where);
 
-// out[i] = a[i] op b[i]; `out` may be one of them. An average is a sum until finish() has divided it.
+// Sets out[i] = a[i] op b[i]; `out` may be `a` or `b`. An average is a sum until finish() divides it.
 void combine(ReduceOp op, DType dtype, std::byte* out, const std::byte* a, const std::byte* b, std::size_t count);
 void finish(ReduceOp op, DType dtype, std::byte* out, std::size_t count, int ranks);
 

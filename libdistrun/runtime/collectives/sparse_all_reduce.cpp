@@ -11,13 +11,13 @@ namespace {
 
 constexpr char kName[] = "all_reduce of sparse tensors";
 
-constexpr std::int64_t kEntriesMost = std::int64_t{1} << 27;  // memory is allocated by what other ranks say
+constexpr std::int64_t kEntriesMost = std::int64_t{1} << 27;  // bounds memory that other ranks request
 
 [[noreturn]] void refuse(const std::string& why, base::Location site) {
   throw Error(ErrorKind::InvalidArgument, "ValueError", std::string(kName) + ": " + why, site);
 }
 
-// Entries, then what must be the same on all ranks: dtype, sparse dimensions, sizes.
+// Returns the number of entries, then what must be the same on all ranks: dtype, sparse dimensions, sizes.
 std::vector<std::int64_t> description_of(const Tensor& sparse) {
   std::vector<std::int64_t> all{tensor::nnz(sparse), static_cast<std::int64_t>(sparse.dtype()),
                                 tensor::sparse_dim(sparse)};
@@ -29,7 +29,7 @@ bool is_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t
   return a.size() == b.size() && !a.empty() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
 }
 
-// Parts of all ranks along `dim`, which have as many entries there as `counts` says.
+// Concatenates the parts of all ranks along `dim`, where they have `counts` entries.
 Tensor gather_along(ProcessGroup& group, const Tensor& own, std::int64_t dim, const std::vector<std::int64_t>& counts,
                     base::Location site) {
   Dims sizes = own.sizes();
@@ -67,7 +67,7 @@ Tensor all_reduce_sparse(ProcessGroup& group, const Tensor& sparse, ReduceOp op,
   const tensor::SparseParts& parts = tensor::sparse(sparse);
   const Tensor indices = gather_along(group, parts.indices, 1, counts, site);
   const Tensor values = gather_along(group, parts.values, 0, counts, site);
-  // Other ranks' indices are looked at before anything is read or written there.
+  // The other ranks' indices are checked before anything is read or written with them.
   return tensor::coalesce(tensor::sparse_coo(indices, values, sparse.sizes()));
 }
 

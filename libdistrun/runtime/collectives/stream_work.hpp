@@ -1,6 +1,5 @@
 #pragma once
-// Work of a backend that moves bytes where they are, on GPUs: something on a stream, of which the host may ask how far
-// it is.
+// Work of a GPU backend: an operation on a stream, whose progress the host may query.
 #include <exception>
 #include <optional>
 
@@ -9,7 +8,7 @@
 
 namespace distrun::collectives {
 
-// Any thread.
+// Thread-safe.
 class StreamWork {
  public:
   StreamWork() = default;
@@ -17,13 +16,13 @@ class StreamWork {
   StreamWork(const StreamWork&) = delete;
   StreamWork& operator=(const StreamWork&) = delete;
 
-  // The stream has come to its end, or it has failed. The host has seen it then.
+  // Returns true if the stream has finished the work or the work failed; the host is then synchronized with it.
   virtual bool done() = 0;
-  // Null: none is known by now.
+  // Returns null while no error is known.
   virtual std::exception_ptr error() = 0;
-  // The calling thread's current stream waits for it, and the host does not, unless it blocks: that is what barriers
-  // do, what the backend may be told to do, and what a timeout asks for. Throws its error, if it is known, and
-  // Error{Timeout} if `timeout` is over first: the work goes on all the same.
+  // Makes the calling thread's current stream wait. The host blocks only for barriers, with a `timeout`, or if the
+  // backend is configured to block. Throws the work's error, if known, and Error{Timeout} after `timeout`; the work
+  // continues.
   virtual void wait(std::optional<base::Nanoseconds> timeout, base::Location site) = 0;
 };
 

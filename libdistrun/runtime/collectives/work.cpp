@@ -50,7 +50,7 @@ Future<TensorList> Work::future() const {
   return future_on_streams();
 }
 
-// Its value is there already, and made by streams that wait for it.
+// The value exists already, written by streams that wait for the work.
 Future<TensorList> Work::future_on_streams() const {
   future::FutureInfo info(base::Location::here());
   info.kind = board::WaitKind::Collective;

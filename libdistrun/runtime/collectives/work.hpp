@@ -1,5 +1,5 @@
 #pragma once
-// What a collective, a send or a receive is told, and what it has come to.
+// Options and results of a collective, a send or a receive.
 #include <cstdint>
 #include <memory>
 
@@ -11,45 +11,45 @@
 namespace distrun::collectives {
 
 struct CallOptions {
-  std::optional<base::Nanoseconds> timeout{};  // else the group's
-  bool async = false;                          // returns at once; the work says when it is done
+  std::optional<base::Nanoseconds> timeout{};  // default: the group's
+  bool async = false;                          // return at once; the Work says when it is done
 };
 
-// A value; copies are the same work.
+// A value type; copies refer to the same work.
 class Work {
  public:
-  // Done.
+  // Work that is done.
   Work(CallKind kind, std::uint64_t number, TensorList result) noexcept;
   Work(CallKind kind, std::uint64_t number, Future<TensorList> future, std::shared_ptr<int> source) noexcept;
-  // On a stream. `from`: of a receive, who sends it.
+  // Work on a stream. `from`: the sender, for a receive.
   Work(CallKind kind, std::uint64_t number, TensorList result, std::shared_ptr<StreamWork> on_stream,
        int from) noexcept;
 
   bool done() const;  // with a result or an error
   bool succeeded() const { return done() && error() == nullptr; }
-  // Of one that is done: its error; null: it has none.
+  // Returns the error of finished work; null: none.
   std::exception_ptr error() const;
-  // Blocks until it is done; results on GPUs are in the hands of the calling thread's current streams then, and no host
-  // waits for those. With a backend for GPUs (nccl) only the current stream waits, unless there is a `timeout`, or it
-  // is a barrier. Throws its error, and Error{Timeout} if `timeout` is over first: the work goes on all the same.
+  // Blocks until the work is done. The calling thread's current streams then wait for results on GPUs; the host does
+  // not. With a GPU backend (nccl) the host blocks only with a `timeout` or for a barrier. Throws the work's error, and
+  // Error{Timeout} after `timeout`; the work continues.
   void wait(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const;
-  // The tensors that it has written.
+  // Returns the written tensors.
   const TensorList& result() const;
   Future<TensorList> future() const;
 
-  // Of a receive that is done: the place in the group of who has sent it.
+  // Returns the sender's group rank of a finished receive.
   int source_rank() const;
   CallKind kind() const noexcept { return kind_; }
-  std::uint64_t number() const noexcept { return number_; }  // among the collectives of its group; 0 of others
+  std::uint64_t number() const noexcept { return number_; }  // among the group's collectives; 0 for messages
 
  private:
   Future<TensorList> future_on_streams() const;
 
   CallKind kind_;
   std::uint64_t number_;
-  TensorList result_;  // if there is no future
+  TensorList result_;  // used without future_
   std::optional<Future<TensorList>> future_;
-  std::shared_ptr<StreamWork> on_stream_;  // null: it is not on one
+  std::shared_ptr<StreamWork> on_stream_;  // null: not on a stream
   std::shared_ptr<int> source_;            // written before the future is done
 };
 
