@@ -30,7 +30,7 @@ core::SharedAddress parse_address(const std::string& text) {
   throw Error(ErrorKind::Failed, "the store's \"area\" is no address of shared memory but \"" + text + "\"");
 }
 
-// Of this process, for its own ranks.
+// The areas of this process, shared by its ranks.
 struct Areas {
   std::mutex mutex;
   std::map<std::uint64_t, std::weak_ptr<Area>> by_inode;  // guarded by mutex
@@ -70,7 +70,7 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
   }
 }
 
-// Until the first rank has told it; the store may have more patience.
+// Waits until the first rank has stored the address, at most until the deadline, even if the store's timeout is longer.
 std::string wait_for_address(Store& store, const GroupInfo& group, base::TimePoint deadline) {
   const base::TimePoint begin = base::system_clock().now();
   const std::vector<int> first{group.ranks.front()};
@@ -124,9 +124,9 @@ void Area::blame(Cause cause) const noexcept {
       none, (static_cast<std::uint64_t>(cause.rank) + 1) << 32 | static_cast<std::uint32_t>(cause.pid));
 }
 
-// Any process of the group may write there: a process that is alive is not what others have died of.
+// Ignores a cause with a live process, since every process of the group may write there.
 std::optional<Cause> Area::cause() const noexcept {
-  constexpr std::uint64_t kRanksMost = 1 << 16;  // of a test
+  constexpr std::uint64_t kRanksMost = 1 << 16;  // in a test
   const std::uint64_t shown = head().cause.load();
   const std::uint64_t rank = shown >> 32;
   const int pid = static_cast<int>(static_cast<std::uint32_t>(shown));

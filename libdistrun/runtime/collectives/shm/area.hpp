@@ -1,9 +1,9 @@
 #pragma once
-// The memory of a group, mapped. Ranks that are threads of one process share one mapping, so that sanitizers see what
-// they do to each other.
+// The mapped memory of a group. Ranks that are threads of one process share one mapping, so that sanitizers see their
+// accesses to each other's data.
 //
-// Beside the mapping stands what must not be read out of it: which ranks are threads of this process, whose addresses
-// mean something here; which of those have left; and the process of each other rank, as it was first shown.
+// Data that must not be trusted from shared memory is kept beside the mapping: which ranks are threads of this process,
+// so that their addresses are valid here; which of those have left; and the process of each other rank as first shown.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,17 +13,17 @@
 
 namespace distrun::collectives::shm {
 
-// A rank from whose end those of others follow, by its number in the test.
+// The rank whose end made other ranks end, by its world rank.
 struct Cause {
   int rank = -1;
-  int pid = 0;  // of its process, which has ended; 0: the rank has failed, and its process may go on
+  int pid = 0;  // of its process, which has ended; 0: the rank failed, its process may still run
 };
 
 class Area {
  public:
-  // The first rank of the group makes it, the others find it in the store, which is the group's own. Throws what the
-  // store throws, Error{Timeout} and base::PeerFailed with the name of the first one, Error{Disconnected} if ranks are
-  // on several machines, and Error{Unimplemented} for too many.
+  // The group's first rank creates the memory, the others find it in `store`, which is private to the group. Throws
+  // what the store throws, Error{Timeout} and base::PeerFailed naming the first rank, Error{Disconnected} if the ranks
+  // are on several machines, and Error{Unimplemented} for too many ranks.
   static std::shared_ptr<Area> meet(Store& store, const GroupInfo& group, base::TimePoint deadline);
 
   Area(int ranks);
@@ -31,20 +31,20 @@ class Area {
   Area(const Area&) = delete;
   Area& operator=(const Area&) = delete;
 
-  // A rank of this process begins; once, before it shows anything else.
+  // Enters a rank of this process; once, before it shows anything else.
   void take_seat(int rank) noexcept;
-  // A rank of this process ends; once.
+  // Ends a rank of this process; once.
   void end(int rank, Presence how, const std::string& why) noexcept;
-  // Of a rank of this process.
+  // Only for a rank of this process.
   bool has_ended(int rank) const noexcept { return sitter(rank).has_ended.load(); }
   bool is_here(int rank) const noexcept { return sitter(rank).is_here.load(std::memory_order_relaxed); }
-  // All ranks are threads of this process: no other one has a part in the group.
+  // Returns true if all ranks are threads of this process, so that no other process is in the group.
   bool is_one_process() const noexcept { return here_.load(std::memory_order_relaxed) == sitters_.size(); }
-  // The process of a rank; 0: it has not begun yet.
+  // Returns the process of a rank; 0: it has not arrived yet.
   int pid_of(int rank) const noexcept;
-  // Shows to all why this rank is about to give up, so that they do not blame it for that. The first cause counts.
+  // Shows all ranks why this rank is about to give up, so that they do not blame it. The first cause counts.
   void blame(Cause cause) const noexcept;
-  // What was shown first, if it can be.
+  // Returns the first cause shown, if it is plausible.
   std::optional<Cause> cause() const noexcept;
 
   core::SharedAddress address() const { return memory_.address(); }
@@ -76,7 +76,7 @@ class Area {
   Layout layout_;
   core::SharedMemory memory_;
   mutable std::vector<Sitter> sitters_;
-  std::atomic<std::size_t> here_{0};  // how many of them are here
+  std::atomic<std::size_t> here_{0};  // number of sitters that are here
 };
 
 }  // namespace distrun::collectives::shm

@@ -17,17 +17,18 @@
 namespace distrun::collectives::shm {
 namespace {
 
-constexpr int kSpins = 1000;  // some 40 us
+constexpr int kSpins = 1000;  // about 40 us
 
-// A wait that lasts longer is worth having the ends of others' processes told.
+// A wait longer than this asks to be notified when other processes end.
 constexpr base::Nanoseconds kShort = std::chrono::milliseconds(1);
 
-// Of those that are not told of, for want of descriptors or in a fork, somebody has to look.
+// Interval for checking processes; the shorter one applies to those without notification, for lack of descriptors or in
+// a forked process.
 constexpr base::Nanoseconds kCheck = std::chrono::milliseconds(500), kCheckUntold = std::chrono::milliseconds(10);
 
 std::uint32_t* word_of(std::atomic<std::uint32_t>& bell) { return reinterpret_cast<std::uint32_t*>(&bell); }
 
-// Until it is no longer `value`, somebody has rung, or then.
+// Sleeps until the bell differs from `value`, is rung, or the time is reached.
 void sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t value, base::TimePoint until) {
   const auto ns = std::chrono::duration_cast<base::Nanoseconds>(until.time_since_epoch()).count();
   const timespec at{static_cast<std::time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
@@ -39,7 +40,7 @@ void strike(Seat& seat) noexcept {
   ::syscall(SYS_futex, word_of(seat.bell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// While it lives, a thread of the rank wants to hear the bell.
+// Announces that a thread of the rank waits for the bell.
 class Sleeper {
  public:
   explicit Sleeper(Seat& own) : own_(own) { own_.sleepers.fetch_add(1); }
@@ -53,7 +54,7 @@ class Sleeper {
 
 }  // namespace
 
-// Of the processes of ranks that were waited for; they ring this rank's bell. Any thread.
+// Watches the processes of ranks that were waited for; their ends ring this rank's bell. Thread-safe.
 class Bells::PeerEnds {
  public:
   PeerEnds(std::shared_ptr<Area> area, const GroupInfo& group)
@@ -61,7 +62,7 @@ class Bells::PeerEnds {
 
   struct Look {
     bool any_gone = false;
-    bool all_told = true;  // from now on
+    bool all_told = true;  // all ends are notified from now on
   };
   Look look(const std::vector<int>& places) {
     const std::lock_guard lock(mutex_);
@@ -69,19 +70,19 @@ class Bells::PeerEnds {
     for (const int place : places) look(place, all);
     return all;
   }
-  // Somebody that was looked at is gone by now.
+  // Returns true if one of the watched processes has ended.
   bool has_any() const noexcept { return any_.load(); }
 
  private:
   struct Peer {
     std::atomic<bool> gone{false};
-    std::unique_ptr<core::ProcessEnd> end;  // ends before what it sets
+    std::unique_ptr<core::ProcessEnd> end;  // destroyed before what it sets
   };
 
   void look(int place, Look& all) {
     Peer& peer = peers_[static_cast<std::size_t>(place)];
     const int pid = area_->pid_of(place);
-    if (pid == 0 || pid == ::getpid()) return;  // it has not come yet, or is a thread of this process
+    if (pid == 0 || pid == ::getpid()) return;  // it has not arrived yet, or is a thread of this process
     if (peer.end == nullptr) peer.end = std::make_unique<core::ProcessEnd>(pid, [this, &peer] { tell(peer); });
     const bool is_told = peer.end->is_told();
     all.all_told &= is_told;
@@ -97,7 +98,7 @@ class Bells::PeerEnds {
   Seat& own_;
   std::atomic<bool> any_{false};
   std::mutex mutex_;
-  std::vector<Peer> peers_;  // their ends guarded by mutex_
+  std::vector<Peer> peers_;  // their `end` is guarded by mutex_
 };
 
 Bells::Bells(std::shared_ptr<Area> area, const GroupInfo& group)
@@ -117,7 +118,7 @@ void Bells::ring_all() const noexcept {
   }
 }
 
-// Without memory a wait that lasts tries it again.
+// If memory is short, a long wait tries again.
 void Bells::watch_all() const noexcept {
   try {
     std::vector<int> places(static_cast<std::size_t>(group_.size()));

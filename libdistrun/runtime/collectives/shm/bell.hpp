@@ -1,10 +1,10 @@
 #pragma once
-// How ranks of a group wait for what another one writes into the shared memory: they look for some microseconds, then
-// they let others run and look, then they sleep until somebody rings. A rank has one bell, for all of its threads.
+// Waits of a group's ranks for changes in the shared memory: they poll for some microseconds, then poll and yield, then
+// sleep until their bell is rung. A rank has one bell for all its threads.
 //
-// Who sleeps for longer is rung as well when the process of a rank that it waits for ends.
+// A long sleep also ends when the process of an awaited rank ends.
 //
-// Who changes something rings those who may want to know; it costs a look at a number, unless one of them sleeps.
+// A rank that changes something rings the ranks concerned; that only reads a counter unless one of them sleeps.
 #include <functional>
 #include <memory>
 #include <vector>
@@ -16,22 +16,22 @@
 namespace distrun::collectives::shm {
 
 struct Awaited {
-  board::WaitInfo info;  // as it is shown, but for the ranks
+  board::WaitInfo info;  // shown on the board, except for the ranks
   base::TimePoint deadline = core::kForever;
-  const std::function<std::vector<int>()>& missing;  // places of those that it is waited for at this moment
+  const std::function<std::vector<int>()>& missing;  // group ranks that are awaited at this moment
 };
 
-// Any thread.
+// Thread-safe.
 class Bells {
  public:
   Bells(std::shared_ptr<Area> area, const GroupInfo& group);
 
   void ring(int rank) const noexcept;
   void ring_all() const noexcept;
-  // Has the ends of all others' processes told from now on, as a wait that lasts does.
+  // Requests notification of the end of all other processes from now on, as a long wait does.
   void watch_all() const noexcept;
 
-  // PeerFailed: also if a rank that is missing has ended without a word. `ready` is called often.
+  // Returns PeerFailed also if a missing rank's process has ended without leaving. `ready` is called often.
   template <class Ready>
   core::WaitEnd wait(const Awaited& awaited, const Ready& ready) const {
     return look(ready) ? core::WaitEnd::Ready : sleep(awaited, std::function<bool()>(std::cref(ready)));
@@ -58,14 +58,14 @@ class Bells {
 
   class PeerEnds;
 
-  // What others do for it takes no longer, or is worth a sleep. Counted in time: to yield costs 0.3 us, or on a busy
-  // machine what is left of others' turns.
+  // What other ranks do takes no longer than this, or is worth a sleep. In time, not in yields: a yield costs 0.3 us,
+  // or on a busy machine the rest of other threads' time slices.
   static constexpr base::Nanoseconds kPatience = std::chrono::microseconds(150);
 
   const std::shared_ptr<Area> area_;
   const GroupInfo group_;
-  const std::shared_ptr<PeerEnds> ends_;  // one for all copies
-  const int spins_;                       // none where there are more ranks than CPUs: another one could run
+  const std::shared_ptr<PeerEnds> ends_;  // shared by all copies
+  const int spins_;                       // 0 if there are more ranks than CPUs, as others could run instead
 };
 
 }  // namespace distrun::collectives::shm

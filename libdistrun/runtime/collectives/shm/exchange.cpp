@@ -12,9 +12,9 @@
 namespace distrun::collectives::shm {
 namespace {
 
-constexpr std::size_t kScratch = std::size_t{128} << 10;  // bytes reduced at once: they stay in a core's cache
+constexpr std::size_t kScratch = std::size_t{128} << 10;  // bytes reduced at once, which stay in a core's cache
 
-constexpr std::size_t kWhole = std::size_t(-1);  // a piece that is all there is
+constexpr std::size_t kWhole = std::size_t(-1);  // a piece that covers all bytes
 
 template <class Span>
 Span clamp(Span whole, std::size_t begin, std::size_t size) {
@@ -29,8 +29,8 @@ void copy_end_of(const char* file, std::array<char, 48>& into) {
   into[kept] = '\0';
 }
 
-// While it lives, a rank reads other ranks' bytes: those of its process that give up wait for its end. Whoever begins
-// looks then whether they have.
+// Marks that this rank reads other ranks' bytes in place; ranks of its process that give up wait for the end of that.
+// Check after construction whether they have given up.
 class Reading {
  public:
   Reading(Seat& own, bool in_place) : own_(in_place ? &own : nullptr) {
@@ -43,7 +43,7 @@ class Reading {
   Reading& operator=(const Reading&) = delete;
 
  private:
-  Seat* const own_;  // null: others' bytes are in the shared memory, which stays
+  Seat* const own_;  // null: other ranks' bytes are in the shared memory, which stays
 };
 
 }  // namespace
@@ -64,7 +64,7 @@ std::vector<int> Exchanges::not_at(std::uint64_t number, std::atomic<std::uint64
   return places;
 }
 
-// `ready` says also yes if there is nothing to wait for any more.
+// `ready` must also return true if there is nothing left to wait for.
 template <class Ready>
 void Exchanges::wait(const Call& call, const Ready& ready, const std::function<std::vector<int>()>& missing) {
   if (ready()) return;
@@ -109,7 +109,7 @@ void Exchanges::show(const Call& call, const Piece& piece) {
 void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece) {
   const std::uint64_t next = now_ + 1;
   if (next > kCards) {
-    const std::uint64_t last = next - kCards;  // that had this card
+    const std::uint64_t last = next - kCards;  // the last exchange that used this card
     for (int place = 0; place < group_.size(); ++place) {
       const Seat& seat = area_->seat(place);
       const auto gone = [&] { return seat.presence.load() != Presence::Here; };
@@ -129,14 +129,14 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
     std::memcpy(area_->room(group_.rank, now_) + used, bytes.data(), bytes.size());
     used += bytes.size();
   }
-  // Read by who has seen `come`. One write after the other: others look at that line all the time, and take it away.
+  // Read after `come`. The stores are adjacent, since other ranks keep polling that cache line and taking it away.
   own_.marks[now_ % kCards].store(mark_, std::memory_order_relaxed);
   come_.store(now_, std::memory_order_relaxed);
   own_.come.store(now_);
   bells_.ring_all();
 }
 
-// A rank that has gone takes nothing any more.
+// A rank that has gone takes nothing.
 void Exchanges::leave(const Call& call, const Brings& brings, const Piece& piece) {
   done();
   if (!piece.in_place || brings.parts.empty() || brings.stay) return;
@@ -160,7 +160,8 @@ void Exchanges::meet(const Call& call, int rank) {
   if (!is_same(area_->card(rank, now_), card_)) tell_mismatch(call);
 }
 
-// With those of which it takes nothing too, as far as they have come: of two ranks the later one sees the other.
+// Compares with every rank that has arrived, even if nothing is taken from it: of two ranks the later one sees the
+// other.
 void Exchanges::compare_with_all(const Call& call) {
   for (int place = 0; place < group_.size(); ++place) {
     const Seat& seat = area_->seat(place);
@@ -171,8 +172,8 @@ void Exchanges::compare_with_all(const Call& call) {
   }
 }
 
-// Of an exchange that this rank has left: somebody has gone without having come to it. Who goes later sees that this
-// one has left the exchange (why_missed()).
+// Called after this rank has left an exchange: fails if a rank has gone without arriving at it. A rank that goes later
+// sees that this one has left the exchange (why_missed()).
 void Exchanges::refuse_if_anybody_missed(const Call& call) const {
   for (int place = 0; place < group_.size(); ++place) {
     const Seat& seat = area_->seat(place);
@@ -186,7 +187,7 @@ std::vector<int> Exchanges::missing() const {
   return left_.load() < last ? not_at(last, &Seat::come) : std::vector<int>();
 }
 
-// Letters are no matter of the group: a small one is sent whether or not somebody receives it.
+// Skips point-to-point messages: a small one is sent whether or not it is received.
 std::exception_ptr Exchanges::why_missed() const {
   const std::uint64_t next = come_.load() + 1;
   for (int place = 0; place < group_.size(); ++place) {
@@ -196,7 +197,7 @@ std::exception_ptr Exchanges::why_missed() const {
   return nullptr;
 }
 
-// Of all ranks, if they come soon: who is in the minority is seen then.
+// Waits briefly for all ranks, to show which are in the minority.
 void Exchanges::tell_mismatch(const Call& call) {
   constexpr base::Nanoseconds kSoon = std::chrono::milliseconds(50);
   board::WaitInfo info;
@@ -208,7 +209,7 @@ void Exchanges::tell_mismatch(const Call& call) {
   throw_mismatch(*area_, group_, call, now_);
 }
 
-// In this exchange: what it has brought to it may be gone.
+// Returns true if the rank has given up in this exchange, so that its bytes may be gone.
 bool Exchanges::has_given_up(int rank) const {
   const Seat& seat = area_->seat(rank);
   return seat.presence.load() == Presence::GaveUp && seat.left.load() < now_;
@@ -229,7 +230,7 @@ void Exchanges::wait_for_readers() const noexcept {
 Exchanges::Shown Exchanges::part_of(const Call& call, int rank, int part, std::size_t size) const {
   const Part shown = copied(area_->part(rank, now_, part));
   if (shown.size != size) throw_wrong_size(group_, call, rank, shown.size, size);
-  // Addresses are taken from threads of this process only.
+  // Addresses are only accepted from threads of this process.
   const bool in_place = in_place_ && copied(area_->card(rank, now_).in_place) != 0;
   if (!in_place && (size > kRoom || shown.at > kRoom - size)) {
     throw_broken(group_, rank,
@@ -260,8 +261,8 @@ const std::byte* Exchanges::view(int rank, std::size_t offset, std::size_t size,
   return scratch;
 }
 
-// Some bytes after the other, so that what was read stays in the cache. The last rank's are combined straight into the
-// result, of which this rank's own may be a part that is no longer needed then.
+// Reduces block by block, so that the bytes stay in the cache. The last rank's block is combined straight into the
+// result, which may overlap this rank's own part: that block is no longer needed then.
 void Exchanges::reduce_piece(const Call& call, int part, Bytes into, const Piece& piece) {
   const Bytes out = clamp(into, piece.begin, piece.size);
   const std::size_t element = tensor::size_of(call.dtype);
@@ -287,11 +288,11 @@ void Exchanges::reduce_piece(const Call& call, int part, Bytes into, const Piece
   finish(call.reduce, call.dtype, out.data(), out.size() / element, group_.size());
 }
 
-// Of many pieces each looks at the clock: how many they are may be others' word (all_to_all), and ranks that show all
-// to be there would never make this one wait.
+// Checks the clock before each piece: other ranks may determine the number of pieces (all_to_all), and ranks that
+// always show up would never make this one time out.
 template <class Body>
 void Exchanges::for_each_piece(const Call& call, const Brings& brings, const Body& body) {
-  constexpr std::size_t kLine = 64;  // no element is cut
+  constexpr std::size_t kLine = 64;  // elements are not split
   const std::size_t room = kRoom / static_cast<std::size_t>(brings.count) / kLine * kLine;
   Piece piece{.begin = 0, .size = room};
   if (in_place_) piece = {.begin = 0, .size = kWhole, .in_place = brings.largest > room};
@@ -304,7 +305,7 @@ void Exchanges::for_each_piece(const Call& call, const Brings& brings, const Bod
 }
 
 void Exchanges::copy(const Call& call, const Brings& brings, const std::vector<Take>& takes) {
-  const bool is_one_way = takes.size() + 1 < group_.ranks.size();  // it does not wait for all others
+  const bool is_one_way = takes.size() + 1 < group_.ranks.size();  // does not wait for all others
   for_each_piece(call, brings, [&](const Piece& piece) {
     come(call, brings, piece);
     if (is_one_way) compare_with_all(call);
@@ -347,7 +348,7 @@ void Exchanges::wait_for_all_done(base::TimePoint deadline) const {
   bells_.wait({info, deadline, missing}, [&] { return missing().empty(); });
 }
 
-// Who ends shows it before its connections do, who dies some moments after.
+// Waits a moment: a rank that leaves shows it before its connections close, a process that dies soon after.
 void Exchanges::throw_if_somebody_goes(const Call& call) const {
   constexpr base::Nanoseconds kSoon = std::chrono::seconds(1), kLook = std::chrono::milliseconds(2);
   board::WaitInfo info;

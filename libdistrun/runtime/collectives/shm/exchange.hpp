@@ -1,12 +1,13 @@
 #pragma once
-// Exchanges of a group, as one rank takes part in them: each rank shows pieces of bytes, and each takes of the others'
-// what it wants. All collectives are one or two of these.
+// Exchanges of a group, from the view of one rank: each rank shows pieces of bytes and takes what it wants of the
+// others'. A collective is one or two exchanges.
 //
-// Ranks that are processes copy what they bring into the room (kRoom), larger bytes piece by piece, and need not wait
-// for who takes them. The room stays in the cores' caches: for 64 MiB that is twice as fast as reading them out of the
-// other rank's memory by process_vm_readv. Ranks that are threads of one process look at each other's bytes where they
-// are, if they do not fit into the room, and wait until all have done so.
+// Ranks in separate processes copy their bytes into the room (kRoom), larger ones piece by piece, and need not wait for
+// the takers. The room stays in the cores' caches: for 64 MiB that is twice as fast as reading the other rank's memory
+// by process_vm_readv. Ranks that are threads of one process read bytes that do not fit into the room in place, and
+// wait until all have done so.
 //
+// Any thread, one call at a time. Throws what Backend::run() throws.
 // One at a time, on any thread. Throws what Backend::run() throws.
 #include <exception>
 #include <vector>
@@ -16,16 +17,16 @@
 
 namespace distrun::collectives::shm {
 
-// What a rank brings: none, or as many parts as all ranks do that bring some.
+// Bytes that a rank brings: no parts, or as many as every other rank that brings some.
 struct Brings {
   std::vector<ConstBytes> parts;
-  int count = 1;            // of those that bring some
-  std::size_t largest = 0;  // of all parts of all ranks, so that all make as many exchanges
-  // The bytes stay as they are until another exchange of the call has ended: nobody waits for who takes them.
+  int count = 1;            // parts of each rank that brings some
+  std::size_t largest = 0;  // of all parts of all ranks, so that all run as many exchanges
+  // The bytes stay valid until another exchange of the call has ended, so this one need not wait for the takers.
   bool stay = false;
 };
 
-// Of the part `part` of what rank `from` brings: all of it.
+// Takes all of part `part` that rank `from` brings.
 struct Take {
   int from = 0;
   int part = 0;
@@ -36,34 +37,34 @@ class Exchanges {
  public:
   Exchanges(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bells);
 
-  // Whether large bytes are taken where their owner has them; from now on. All ranks must say the same.
+  // Sets whether large bytes are read in place from now on. All ranks must pass the same value.
   void use_peer_memory(bool may) noexcept { in_place_ = may; }
 
-  // Shows what this rank brings, and takes. One exchange, or several.
+  // Shows what this rank brings, and takes from others, in one or several exchanges.
   void copy(const Call& call, const Brings& brings, const std::vector<Take>& takes);
-  // Reduces the part `part` of all ranks into `into`, which may be this rank's own part. In the order of the ranks, so
-  // that it does not matter who computes it.
+  // Reduces part `part` of all ranks into `into`, which may be this rank's own part. The order is that of the ranks, so
+  // that all ranks compute the same result.
   void reduce(const Call& call, const Brings& brings, int part, Bytes into);
 
-  // For bytes that somebody else moves. Until all have come, and do the same; they bring nothing. The exchange lasts
-  // until this rank is done() with it.
+  // Waits until all ranks have arrived with the same call, for bytes that are moved by other means. The exchange lasts
+  // until this rank calls done().
   void gather(const Call& call);
   void done() noexcept;
-  // Until all ranks that are there are done with the last exchange of this one, or the deadline. Any thread.
+  // Waits until all present ranks are done with this rank's last exchange, at most until the deadline. Thread-safe.
   void wait_for_all_done(base::TimePoint deadline) const;
-  // Of who has gathered, and has not got what it wants from whoever moves the bytes: why, as far as it can be seen;
-  // `what` is what that one says.
+  // Throws the reason why bytes that are moved by other means after gather() did not arrive, as far as it can be found;
+  // `what` is the mover's message.
   [[noreturn]] void explain(const Call& call, base::TimePoint begin, const std::string& what) const;
 
-  // The next call begins.
+  // Begins the next call.
   void begin_call() noexcept { step_ = 0; }
-  // Who has not come to the exchange under way, if there is one. Any thread.
+  // Returns the ranks that are absent from the active exchange, if there is one. Thread-safe.
   std::vector<int> missing() const;
-  // Of a rank that leaves, before it shows that, and after: others have been in an exchange that it has not come to,
-  // and have not waited for it. Null: they have not. Any thread.
+  // Call before and after this rank shows that it leaves. Returns an error if other ranks have passed an exchange at
+  // which this rank has not arrived, else null. Thread-safe.
   std::exception_ptr why_missed() const;
-  // Of a rank that has given up: until no thread of this process reads its bytes any more. Soon: it reads, or it sees
-  // that the rank has given up.
+  // Waits, after this rank has given up, until no thread of this process reads its bytes. That is soon: a reader
+  // finishes or sees that the rank has given up.
   void wait_for_readers() const noexcept;
 
  private:
@@ -72,7 +73,7 @@ class Exchanges {
     std::size_t size = 0;
     bool in_place = false;
   };
-  // A part that a rank shows, checked: it lies in the rank's room, or is an address in this process.
+  // A checked part that a rank shows: it lies in the rank's room, or is an address in this process.
   struct Shown {
     std::uint64_t at = 0;
     bool in_place = false;
@@ -83,7 +84,7 @@ class Exchanges {
   void come(const Call& call, const Brings& brings, const Piece& piece);
   void leave(const Call& call, const Brings& brings, const Piece& piece);
   void show(const Call& call, const Piece& piece);
-  // Until that rank has come, and does the same.
+  // Waits until that rank has arrived, and checks that its call is the same.
   void meet(const Call& call, int rank);
   void compare_with_all(const Call& call);
   void refuse_if_anybody_missed(const Call& call) const;
@@ -92,7 +93,7 @@ class Exchanges {
   void refuse_given_up(const Call& call, int rank) const;
   void take(const Call& call, const Take& take, const Piece& piece);
   void reduce_piece(const Call& call, int part, Bytes into, const Piece& piece);
-  // Of what a rank has shown_, where it can be read: there, or in `scratch`.
+  // Returns a pointer to bytes of a rank's shown_ part: in place, or copied to `scratch`.
   const std::byte* view(int rank, std::size_t offset, std::size_t size, std::byte* scratch);
   Shown part_of(const Call& call, int rank, int part, std::size_t size) const;
   bool is_over() const noexcept { return area_->has_ended(group_.rank); }
@@ -108,13 +109,13 @@ class Exchanges {
   Seat& own_;
   PeerMemory memory_;
   bool in_place_ = false;
-  std::uint64_t now_ = 0;  // the exchange that is under way, or was the last
+  std::uint64_t now_ = 0;  // the active exchange, or the last one
   std::uint32_t step_ = 0;
-  // What this rank shows, as others cannot change it.
+  // The card that this rank shows, where other processes cannot change it.
   Card card_;
   std::uint64_t mark_ = 0;
   std::atomic<std::uint64_t> come_{0}, left_{0};
-  std::vector<Shown> shown_;  // of each rank, what is reduced now
+  std::vector<Shown> shown_;  // parts of all ranks in the current reduction
   std::vector<std::byte> scratch_;
 };
 

@@ -35,7 +35,7 @@ std::string text_of(const GroupInfo& group, const Card& card) {
   return site.empty() ? text : text + " (" + site + ")";
 }
 
-// What others show may be nonsense.
+// Clamps the fields, since other ranks may show nonsense.
 Card read_card(const Area& area, int rank, std::uint64_t exchange) {
   Card card = copied(area.card(rank, exchange));
   card.file.back() = '\0';
@@ -53,7 +53,7 @@ std::vector<Same> who_does_what(const Area& area, const GroupInfo& group, std::u
   std::vector<Same> all;
   for (int place = 0; place < group.size(); ++place) {
     const std::uint64_t come = area.seat(place).come.load();
-    if (come < exchange || come >= exchange + kCards) continue;  // its card is not there yet, or no longer
+    if (come < exchange || come >= exchange + kCards) continue;  // its card is not there yet, or was reused
     std::string text = text_of(group, read_card(area, place, exchange));
     const auto like = std::find_if(all.begin(), all.end(), [&](const Same& each) { return each.text == text; });
     if (like != all.end()) {
@@ -85,7 +85,7 @@ bool is_same(const Card& a, const Card& b) noexcept {
          a.root == b.root && a.step == b.step && (!(a.is_strict && b.is_strict) || a.sizes == b.sizes);
 }
 
-// Sums that are the same by chance alone; a few products, side by side, for it is made for each exchange.
+// Returns a hash that collides only by chance; a few independent products, since it is computed for each exchange.
 std::uint64_t mark_of(const Card& card) noexcept {
   const std::uint64_t kinds = static_cast<std::uint64_t>(card.kind) | static_cast<std::uint64_t>(card.reduce) << 8 |
                               static_cast<std::uint64_t>(card.dtype) << 16 |
@@ -124,7 +124,7 @@ void throw_broken(const GroupInfo& group, int place, const std::string& how, bas
 
 namespace {
 
-// By how near each is to the cause: who has died, who has left, and who has given up because of them.
+// Ordered by nearness to the cause: a rank that died, one that left, one that gave up because of them.
 enum class Gone : std::uint8_t { Not, GaveUp, Left, Dead };
 
 Gone how_gone(const Area& area, int place) {
@@ -157,8 +157,8 @@ std::string text_of(const GroupInfo& group, int place) {
   core::throw_peer_failed(what, site);
 }
 
-// The rank that has died first, as far as it is known; nothing: none has. Of those that are not missing only the death
-// explains what the others do.
+// Returns the rank that died first, as far as known. Ranks that are not missing count too: their death explains what
+// the others do.
 std::optional<Cause> who_died(const Area& area, const GroupInfo& group, const std::vector<int>& missing) {
   if (const auto shown = area.cause(); shown && shown->pid != 0) return shown;
   const auto cause_if_dead = [&](int place) -> std::optional<Cause> {
@@ -174,7 +174,7 @@ std::optional<Cause> who_died(const Area& area, const GroupInfo& group, const st
   return std::nullopt;
 }
 
-// Of `left`, the place that is waited for and has gone, -1 for none: what follows from the death stands behind it.
+// Throws for a dead rank. If `left` (-1: none), an awaited group rank, has gone in consequence, the text says so.
 [[noreturn]] void throw_dead(const Area& area, const GroupInfo& group, const std::string& what, base::Location site,
                              Cause dead, int left) {
   area.blame(dead);

@@ -3,21 +3,21 @@
 //
 //   AreaHead | Seat of each rank | Part of each rank, card and part | room of each rank and card | MailBox of each pair
 //
-// An exchange has a number, the same on all ranks, and one place of `kCards` in each seat. A rank comes to exchange n
-// by showing what it brings on its card and setting `come` to n; it leaves it when it has taken what it wants. Nobody
-// writes a card again before all have left the exchange that it was of. So a card may be read, without any lock, by who
-// has seen that its owner has come, and has not left yet.
+// An exchange has a number, the same on all ranks, and one of the `kCards` cards in each seat. A rank arrives at
+// exchange n by writing what it brings to its card and setting `come` to n; it leaves when it has taken what it wants.
+// A card is not rewritten before all ranks have left its exchange. So a rank may read a card without a lock, from when
+// it has seen that the card's owner has arrived until it leaves the exchange itself.
 //
-// Ranks that do not call the same are found in every exchange, also where bytes go one way and nobody waits for who
-// takes them: of two ranks the one that comes later sees what the other has shown. Beside `come` stands a mark for
-// that, in a line that is read anyway; the card is looked at where marks differ.
+// Differing calls are detected in every exchange, even where bytes go one way and no rank waits for the takers: of two
+// ranks the later one sees what the other has shown. A mark for that is next to `come`, in a cache line that is read
+// anyway; the card is only read if marks differ.
 //
-// All numbers that others wait for are written and read in one order that all agree on (seq_cst): who goes to sleep
-// shows that first and looks again, who changes something changes it first and looks then who sleeps.
+// All counters that others wait for are seq_cst: a rank that goes to sleep announces it and then checks again; a rank
+// that changes something changes it and then checks for sleepers.
 //
-// No rank trusts what it reads here: each process of the group may write anywhere at any time. What is read is copied
-// once (copied()), checked against its bounds, and used as the copy alone. What a rank must know of itself, and which
-// ranks are in its process, it keeps in its own memory (area.hpp).
+// Ranks do not trust what they read here, since each process of the group may write anywhere at any time. Values are
+// copied once (copied()), checked, and only the copy is used. What a rank must know of itself, and which ranks are in
+// its process, is kept in private memory (area.hpp).
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -31,15 +31,15 @@
 namespace distrun::collectives::shm {
 
 inline constexpr std::uint64_t kMagic = 0x32'6d'68'73'75'72'74'64;  // "dtrushm2"
-inline constexpr std::uint64_t kCards = 2;                          // exchanges that may be under way
-inline constexpr std::size_t kRoom = std::size_t{256} << 10;        // bytes that a rank brings to one, in the room
-inline constexpr std::size_t kLetters = 8;                          // on their way from one rank to another
-inline constexpr std::size_t kLetterRoom = std::size_t{8} << 10;    // of a letter that carries its bytes
-inline constexpr std::size_t kLoans = 32;                           // letters of a rank that are fetched
-inline constexpr std::size_t kKeptMost = std::size_t{32} << 20;     // bytes of a rank's letters kept for later receives
+inline constexpr std::uint64_t kCards = 2;                          // exchanges that may be active
+inline constexpr std::size_t kRoom = std::size_t{256} << 10;      // bytes that a rank can bring to an exchange at once
+inline constexpr std::size_t kLetters = 8;                        // in flight from one rank to another
+inline constexpr std::size_t kLetterRoom = std::size_t{8} << 10;  // bytes of a message that carries its bytes
+inline constexpr std::size_t kLoans = 32;                         // messages of a rank that are read from its memory
+inline constexpr std::size_t kKeptMost = std::size_t{32} << 20;  // bytes of a sender's messages kept for later receives
 inline constexpr int kRanksMax = 256;
 
-// A copy of what another process may be writing: the compiler must not read it again.
+// Returns a copy of data that another process may be writing; the compiler must not read it again.
 template <class T>
 T copied(const T& shared) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -51,65 +51,64 @@ T copied(const T& shared) noexcept {
 
 struct AreaHead {
   std::atomic<std::uint64_t> magic{0};
-  std::atomic<std::uint64_t> cause{0};  // Area::cause(): its rank + 1 in the upper half, its process in the lower
+  std::atomic<std::uint64_t> cause{0};  // of Area::cause(): world rank + 1 in the upper half, process in the lower
 };
 
-// One of the pieces that a rank brings.
+// One of the parts that a rank brings.
 struct Part {
   std::uint64_t at = 0;  // an offset in the room, or an address in its owner's memory
   std::uint64_t size = 0;
 };
 
-// What a rank does in an exchange. Whoever takes part must show the same, but for where it was called and what it
-// brings.
+// Describes a rank's call in an exchange. All ranks must show the same, except for the call site and the parts.
 struct Card {
   std::uint64_t number = 0;  // of the call
   std::uint64_t bytes = 0;   // Call::bytes(); 0 where ranks may differ
   std::int32_t root = -1;
-  std::uint32_t step = 0;  // a call may be several exchanges
+  std::uint32_t step = 0;  // index of the exchange in its call
   CallKind kind{};
   ReduceOp reduce{};
   DType dtype{};
-  std::uint8_t in_place = 0;   // the parts are addresses. No bool: another process may write any byte
+  std::uint8_t in_place = 0;   // the parts are addresses. Not a bool: another process may write any byte
   std::uint8_t is_strict = 0;  // Call::is_strict
   std::uint32_t line = 0;
   ShownSizes sizes;
-  std::array<char, 48> file{};  // the end of its path, ended by 0
+  std::array<char, 48> file{};  // the end of its path, null-terminated
 };
 
 enum class Presence : std::uint32_t { Here, Left, GaveUp };
 
-// A loan is who may read a letter's bytes in its sender's memory: 4 * turn + state.
+// State of a direct read of a message's bytes from the sender's memory. Stored as 4 * turn + state.
 enum class Loan : std::uint64_t { Free, Offered, Fetching, Fetched };
 
 struct alignas(64) Seat {
   // Written in each exchange.
   std::atomic<std::uint64_t> come{0};
   std::atomic<std::uint64_t> left{0};
-  std::array<std::atomic<std::uint64_t>, kCards> marks{};  // of its cards: mark_of()
-  // Hardly ever written: to look at it costs nothing.
+  std::array<std::atomic<std::uint64_t>, kCards> marks{};  // mark_of() each card
+  // Rarely written, so reading it is cheap.
   alignas(64) std::atomic<Presence> presence{Presence::Here};
   std::atomic<std::int32_t> pid{0};
-  std::atomic<std::uint64_t> probe{0};                // where in its memory kMagic stands
-  alignas(64) std::atomic<std::uint32_t> reading{0};  // 1: it reads where other ranks of its process have their bytes
-  alignas(64) std::atomic<std::uint32_t> bell{0};     // a futex: grows when something has changed for a sleeper
-  std::atomic<std::uint32_t> sleepers{0};             // threads of the rank that want to hear it
+  std::atomic<std::uint64_t> probe{0};                // address of a kMagic in its memory
+  alignas(64) std::atomic<std::uint32_t> reading{0};  // 1: it reads bytes of ranks of its process in place
+  alignas(64) std::atomic<std::uint32_t> bell{0};     // a futex, incremented when something has changed for a sleeper
+  std::atomic<std::uint32_t> sleepers{0};             // threads of the rank that wait for the bell
   alignas(64) std::array<Card, kCards> cards;
   std::array<std::atomic<std::uint64_t>, kLoans> loans{};
-  std::array<char, 512> why{};  // it has given up; set before `presence`
+  std::array<char, 512> why{};  // why it gave up; set before `presence`
 
-  // The rank goes; by itself, once.
+  // Called once by the rank itself when it leaves.
   void show_end(Presence how, const std::string& text) noexcept;
 };
 
-enum class Carriage : std::uint32_t { Inside, Fetched, Shared };  // where a letter's bytes are
+enum class Carriage : std::uint32_t { Inside, Fetched, Shared };  // where a message's bytes are
 
 struct LetterHead {
   std::uint64_t tag = 0;
   std::uint64_t size = 0;
   DType dtype{};
   Carriage carriage{};
-  std::uint64_t loan = 0;  // Fetched, Shared: which, as it was offered
+  std::uint64_t loan = 0;  // Fetched, Shared: the Loan word as offered
   std::uint32_t loan_index = 0;
   std::uint64_t address = 0;   // Fetched: in the sender's memory
   core::SharedAddress memory;  // Shared
@@ -117,17 +116,17 @@ struct LetterHead {
 
 struct ShownLetter {
   LetterHead head;
-  std::array<std::byte, kLetterRoom> inside;  // Inside; not initialised
+  std::array<std::byte, kLetterRoom> inside;  // Inside; not initialized
 };
 
-// From one rank to another.
+// Messages from one rank to another.
 struct MailBox {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> taken{0};
   std::array<ShownLetter, kLetters> letters;
 };
 
-// Where what is, for a number of ranks.
+// The offsets of all parts, for a number of ranks.
 class Layout {
  public:
   explicit Layout(int ranks) noexcept;

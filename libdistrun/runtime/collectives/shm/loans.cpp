@@ -45,8 +45,8 @@ bool Loans::end(const Lent& lent, int reader) noexcept {
   return was_fetched;
 }
 
-// A thread of this process reads the bytes where they are, if there are no other processes in the group, and so is
-// waited for.
+// If the group has no other processes, the reader is a thread that reads the bytes in place, so it is waited for
+// without a limit.
 bool Loans::wait_for_copy(const Lent& lent, int reader) const noexcept {
   const std::uint64_t reading = with_state(lent.word, Loan::Fetching);
   const base::TimePoint until = base::system_clock().now() + kLongestCopy;

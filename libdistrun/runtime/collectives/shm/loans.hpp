@@ -1,11 +1,13 @@
 #pragma once
-// Loans of a rank: other ranks read the bytes of a large message in its memory, or in memory that it shares for that.
+// Direct reads of a rank's large messages by other ranks, from its memory or from memory that it shares for that
+// (loans).
 //
-//   offered -> fetching -> fetched    the receiver has read them
-//   offered -> free                   the sender has taken them back
-//   fetching -> free                  the same; what the receiver is reading does not count
+//   offered -> fetching -> fetched    the receiver has read the bytes
+//   offered -> free                   the sender has withdrawn them
+//   fetching -> free                  the same; the receiver discards what it reads
 //
-// The words of these states are shared, so which loans are in use, and which turn each is in, is kept beside them: a
+// The words with these states are shared. So which loans are in use, and the turn of each, is kept in private memory:
+// if another process changes a word, one message fails, and no other one succeeds.
 // word that another process has changed makes one letter fail, and no other one succeed.
 #include <array>
 #include <atomic>
@@ -15,29 +17,29 @@
 
 namespace distrun::collectives::shm {
 
-// One, as it was offered.
+// One loan, as offered.
 struct Lent {
   std::uint32_t place = 0;  // below kLoans
   std::uint64_t word = 0;
 };
 
-// Any thread.
+// Thread-safe.
 class Loans {
  public:
   Loans(std::shared_ptr<Area> area, int rank) : area_(std::move(area)), own_(area_->seat(rank)) {}
 
-  // The sender's side. Nothing: all are in use.
+  // The sender's side. Returns nothing if all loans are in use.
   std::optional<Lent> offer() noexcept;
   bool is_fetched(const Lent& lent) const noexcept;
-  // Its word is one that neither end has written.
+  // Returns true if its word has a value that neither end writes.
   bool is_broken(const Lent& lent) const noexcept;
-  // Ends it: the bytes are read no more. True: they were read to their end. A copy that is under way ends soon,
-  // but not that of a process that has died or is stopped: after a bound it does not count.
+  // Ends the loan: the bytes are not read any more. Returns true if they were read completely. Waits for an active copy
+  // to end; if the reader is dead or stopped, or after a limit, that copy is discarded.
   bool end(const Lent& lent, int reader) noexcept;
 
-  // The receiver's side. False: the sender has taken the letter back.
+  // The receiver's side. Returns false if the sender has withdrawn the message.
   bool claim(int sender, const Lent& lent) const noexcept;
-  // The bytes were read. False: that took so long that it does not count.
+  // Called when the bytes were read. Returns false if that took too long, so that they must be discarded.
   bool give_back(int sender, const Lent& lent) const noexcept;
 
  private:

@@ -51,7 +51,7 @@ class Mail::Sending final : public Transfer {
  private:
   friend class Mail;
 
-  // It is done, or will never be.
+  // Returns true if the message is done or can never be.
   bool is_settled() {
     const std::lock_guard lock(mail_->mutex_);
     mail_->put_all_queued();
@@ -61,7 +61,7 @@ class Mail::Sending final : public Transfer {
     return mail_->has_gone(letter_.peer);
   }
 
-  // Nobody touches the bytes any more. True: they have got where they should.
+  // Ends all access to the bytes. Returns true if they have reached the receiver.
   bool take_back() {
     std::unique_lock lock(mail_->mutex_);
     if (is_back_) return was_done_;
@@ -77,7 +77,7 @@ class Mail::Sending final : public Transfer {
   const ConstBytes bytes_;
   // Guarded by the mail's lock.
   bool in_box_ = false;
-  std::optional<Lent> lent_;  // nothing: it carries its bytes
+  std::optional<Lent> lent_;  // nothing: the message carries its bytes
   std::unique_ptr<core::SharedMemory> shared_;
   bool is_back_ = false;
   bool was_done_ = false;
@@ -118,7 +118,7 @@ class Mail::Receiving final : public Transfer {
     const std::lock_guard lock(mail_->mutex_);
     return match();
   }
-  // It is matched, or never will be.
+  // Returns true if the receive is matched or can never be.
   bool is_settled() {
     const std::lock_guard lock(mail_->mutex_);
     return match() || is_hopeless();
@@ -133,7 +133,7 @@ class Mail::Receiving final : public Transfer {
     }
     return is_claimed_;
   }
-  // Who could send it has gone.
+  // Returns true if all possible senders have gone.
   bool is_hopeless() const {
     if (letter_.peer >= 0) return mail_->has_gone(letter_.peer);
     for (int rank = 0; rank < mail_->group_.size(); ++rank) {
@@ -176,7 +176,7 @@ void Mail::Receiving::fetch() {
   std::memcpy(bytes_.data(), shared.data(), bytes_.size());
 }
 
-// A letter that does not fit, or can't be read, is taken all the same: its sender has done its part.
+// A message that does not fit, or cannot be read, counts as taken: its sender has done its part.
 void Mail::Receiving::read() {
   if (arrived_->head.carriage == Carriage::Inside) {
     check_size();
@@ -229,7 +229,7 @@ std::unique_ptr<Transfer> Mail::receive(const Letter& letter, Bytes bytes) {
   return receiving;
 }
 
-// Its letter was taken back before it was claimed: it is first in turn for another one.
+// Makes the receive first in line for another message, after the sender withdrew this one.
 void Mail::match_again(Receiving& receiving) {
   receiving.arrived_.reset();
   post(receiving, true);
@@ -251,12 +251,12 @@ void Mail::post(Receiving& receiving, bool is_first) {
   if (kept_[static_cast<std::size_t>(from)].is_full) take_from(from);
 }
 
-// From now on its sender lets the bytes be. False: it has taken them back.
+// Returns true if the sender leaves the bytes in place from now on; false if it has withdrawn them.
 bool Mail::claim(const Arrived& letter) const {
   return letter.head.carriage == Carriage::Inside || loans_.claim(letter.from, lent_of(letter.head));
 }
 
-// By whoever waits: what it waits for may be sent by who waits for one of these.
+// Called by every waiting thread: the peer it waits for may itself wait for one of these messages.
 void Mail::put_all_queued() {
   for (int to = 0; to < group_.size(); ++to) put_queued(to);
 }
@@ -314,12 +314,12 @@ Mail::Receiving* Mail::wanting(int from, std::uint64_t tag) const {
   return found != posted_.end() ? *found : nullptr;
 }
 
-// It sends and takes nothing any more, or what it sends cannot be.
+// Returns true if the rank sends and takes nothing any more, or has sent impossible data.
 bool Mail::has_gone(int rank) const {
   return area_->seat(rank).presence.load() != Presence::Here || !boxes_.why_refused(rank).empty();
 }
 
-// After a rank has gone, all that its box holds is taken: no sender is left to wait.
+// After a rank has gone, everything in its box is taken, as no sender waits.
 bool Mail::may_keep(int from, const LetterHead& head) {
   const bool is_last = area_->seat(from).presence.load() != Presence::Here;
   const std::size_t most = kKeptMost + (is_last ? kLetters * (sizeof(Arrived) + kLetterRoom) : 0);
@@ -348,7 +348,7 @@ void Mail::take_from(int from) {
     if (wanted != nullptr) {
       posted_.remove(wanted);
       wanted->arrived_ = std::move(letter);
-      bells_.ring(group_.rank);  // another thread's, perhaps
+      bells_.ring(group_.rank);  // the receive may be another thread's
     } else {
       keep(std::move(letter));
     }

@@ -1,17 +1,16 @@
 #pragma once
-// Letters from one rank of a group to another. Small ones are put into the mail box and are done with; of large ones
-// the receiver fetches the bytes out of the sender's memory (a loan), or, where that is not allowed, out of memory that
-// the sender shares for this one letter.
+// Point-to-point messages of a group. Small ones are copied into the mail box and are done. The receiver reads the
+// bytes of large ones from the sender's memory (a loan), or, where that is not allowed, from memory that the sender
+// shares for this one message.
 //
-//   sending    queued -> in the box -> done; a loan: -> offered -> fetching -> fetched
-//   receiving  posted -> matched with a letter -> done
+//   sending    queued -> in the box -> done; with a loan: -> offered -> fetching -> fetched
+//   receiving  posted -> matched with a message -> done
 //
-// Receives are matched in the order in which they were posted: each letter goes to the first that wants it, by who sent
-// it and its tag; letters that nobody wants yet are kept. Whatever thread looks first takes the letters out of the
-// boxes for all.
+// Receives are matched in the order in which they were posted: each message goes to the first that wants it, by sender
+// and tag; unmatched messages are kept. The first thread that looks takes the messages out of the boxes for all.
 //
-// What is kept of one sender has a bound, kKeptMost. Beyond it letters stay in the box, and so with their sender, until
-// some receive takes one of those that are kept. What a receive waits for may be behind them: its timeout says so.
+// At most kKeptMost bytes of one sender are kept. Further messages stay in the box, and their sender waits, until a
+// receive takes a kept one. The message that a receive waits for may be behind them; its timeout then says so.
 #include <deque>
 #include <list>
 #include <memory>
@@ -26,7 +25,7 @@
 
 namespace distrun::collectives::shm {
 
-// Of one rank of a group. Any thread. Its transfers keep it.
+// The messages of one rank of a group. Thread-safe. Its transfers keep it alive.
 class Mail : public std::enable_shared_from_this<Mail> {
  public:
   Mail(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bells);
@@ -38,13 +37,13 @@ class Mail : public std::enable_shared_from_this<Mail> {
  private:
   class Sending;
   class Receiving;
-  // Messages of one sender that no receive asks for yet.
+  // Messages of one sender that no receive has asked for yet.
   struct Kept {
     std::size_t bytes = 0;
     bool is_full = false;  // the next one did not fit, and stays in the box
   };
 
-  // All with mutex_ held.
+  // Call these with mutex_ held.
   void put_queued(int to);
   void put_all_queued();
   bool put(Sending& sending);
@@ -59,7 +58,7 @@ class Mail : public std::enable_shared_from_this<Mail> {
   void keep(Arrived letter);
   bool has_gone(int rank) const;
 
-  // Places of those who may send what is received from that one; -1: from any.
+  // Returns the group ranks that may send what is received from `peer`; -1: any rank.
   std::vector<int> awaited(int peer) const;
   std::string kept_text(int peer) const;
   void end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const;
@@ -74,10 +73,10 @@ class Mail : public std::enable_shared_from_this<Mail> {
   bool may_fetch_ = false;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<std::deque<Sending*>> queued_;  // for each rank, those whose box was full
-  std::list<Receiving*> posted_;              // and not matched
+  std::vector<std::deque<Sending*>> queued_;  // by receiver, those whose box was full
+  std::list<Receiving*> posted_;              // not matched yet
   std::list<Arrived> unwanted_;
-  std::vector<Kept> kept_;  // by sender, what of unwanted_ is its
+  std::vector<Kept> kept_;  // by sender, its share of unwanted_
   MailBoxes boxes_;
 };
 

@@ -5,7 +5,7 @@
 namespace distrun::collectives::shm {
 namespace {
 
-// Empty: it may be used.
+// Returns why the message is invalid; empty if it may be used.
 std::string why_not(const LetterHead& head) {
   const auto is_above = [](auto value, auto most) { return static_cast<std::uint64_t>(value) > most; };
   if (is_above(head.dtype, std::uint64_t{tensor::kDTypeCount - 1})) {

@@ -1,6 +1,6 @@
 #pragma once
-// A rank's ends of the mail boxes of its group. How many letters it has written and taken it knows by itself; what the
-// other end writes is checked when it is read. A rank that has written what cannot be is refused from then on.
+// A rank's ends of its group's mail boxes. The rank counts written and taken messages itself and checks what the other
+// end writes. A rank that has written impossible values is refused from then on.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace distrun::collectives::shm {
 
-// A letter that was taken out of its box.
+// A message that was taken out of its box.
 struct Arrived {
   int from = -1;
   LetterHead head;
-  std::vector<std::byte> inside;  // of a letter that carries its bytes: all, head.size
+  std::vector<std::byte> inside;  // all head.size bytes of a message that carries its bytes
 };
 
 // One thread at a time.
@@ -21,20 +21,20 @@ class MailBoxes {
  public:
   MailBoxes(std::shared_ptr<Area> area, const GroupInfo& group);
 
-  // Returns the place for the next message to that rank; null: there is no room.
+  // Returns the slot for the next message to that rank; null if the box is full.
   ShownLetter* room(int to);
-  // It is written.
+  // Publishes that message.
   void send(int to);
 
   // Returns the header of the next message from that rank, if there is one.
   std::optional<LetterHead> look(int from);
-  // That letter.
+  // Takes that message.
   Arrived take(int from, const LetterHead& head);
-  // Its sender sees that there is room again.
+  // Shows the sender that there is room again.
   void show_taken(int from);
 
   void refuse(int rank, std::string how) { side(rank).broken = std::move(how); }
-  // How it has broken the shared memory; empty: it has not.
+  // Returns how the rank has broken the shared memory; empty if it has not.
   const std::string& why_refused(int rank) const { return sides_[static_cast<std::size_t>(rank)].broken; }
 
  private:

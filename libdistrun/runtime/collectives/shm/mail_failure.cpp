@@ -1,4 +1,4 @@
-// Why a message was not sent or received, as errors that name the rank.
+// Errors of messages that were not sent or received, naming the rank.
 #include <algorithm>
 #include <string>
 
@@ -44,7 +44,7 @@ void Mail::throw_if_broken(const Letter& letter) const {
   }
 }
 
-// The message may be behind others that this rank does not receive.
+// Explains that the message may be behind others that this rank does not receive.
 std::string Mail::kept_text(int peer) const {
   const std::lock_guard lock(mutex_);
   for (int rank = 0; rank < group_.size(); ++rank) {

@@ -10,7 +10,7 @@
 namespace distrun::collectives::shm {
 namespace {
 
-// How many were read, or -1.
+// Returns the number of bytes read, or -1.
 ssize_t read_some(int pid, std::uint64_t address, std::byte* into, std::size_t size) noexcept {
   const iovec local{into, size};
   const iovec remote{reinterpret_cast<void*>(address), size};  // NOLINT(performance-no-int-to-ptr): of another process

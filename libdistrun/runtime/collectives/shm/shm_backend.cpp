@@ -19,13 +19,13 @@ namespace {
 using shm::Brings;
 using shm::Take;
 
-// Bytes that each rank reduces as a whole: a second exchange costs more than that.
+// Up to this size each rank reduces all bytes: a second exchange would cost more.
 constexpr std::size_t kReduceWhole = std::size_t{16} << 10;
 
-// No rank has more bytes.
+// The largest valid size.
 constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 
-// What other ranks read to see whether they can.
+// Read by other ranks to test whether they can.
 const std::uint64_t probe = shm::kMagic;
 
 void copy_own(ConstBytes from, Bytes into) {
@@ -47,7 +47,7 @@ class ShmBackend final : public Backend {
   }
   ~ShmBackend() override { leave(Leaving::Done, ""); }
 
-  // Once, before anything else.
+  // Call once, before anything else.
   void join(base::TimePoint deadline);
 
   void run(const Call& call) override;
@@ -85,7 +85,7 @@ class ShmBackend final : public Backend {
   shm::Exchanges exchanges_;
   const std::shared_ptr<shm::Mail> mail_;
   const ShmOptions options_;
-  bool in_place_ = false;  // ranks look at each other's bytes where they are
+  bool in_place_ = false;  // ranks read each other's bytes in place
   std::once_flag left_;
 };
 
@@ -107,12 +107,12 @@ void ShmBackend::refuse_processes() const {
   }
 }
 
-// Whether all ranks say yes.
+// Returns true if all ranks pass true.
 bool ShmBackend::do_all(const Call& call, bool own) {
   std::uint8_t mine = own ? 1 : 0, all = 0;
   const ConstBytes bytes(reinterpret_cast<const std::byte*>(&mine), 1);
   exchanges_.reduce(call, {.parts = {bytes}, .largest = 1}, 0, Bytes(reinterpret_cast<std::byte*>(&all), 1));
-  return own && all != 0;  // this rank's own word may have been changed by others
+  return own && all != 0;  // other ranks may have changed this rank's value
 }
 
 void ShmBackend::join(base::TimePoint deadline) {
@@ -120,7 +120,7 @@ void ShmBackend::join(base::TimePoint deadline) {
   call.reduce = ReduceOp::Min;
   call.deadline = deadline;
   exchanges_.begin_call();
-  do_all(call, true);  // all have shown who they are
+  do_all(call, true);  // all have shown their process
   if (options_.threads_only) refuse_processes();
   in_place_ = do_all(call, options_.single_copy && area_->is_one_process());
   exchanges_.use_peer_memory(in_place_);
@@ -129,7 +129,7 @@ void ShmBackend::join(base::TimePoint deadline) {
 
 void ShmBackend::leave(Leaving how, const std::string& why) noexcept {
   std::call_once(left_, [&] {
-    // Without memory for its text that is an error all the same.
+    // If there is no memory for the error, the failed allocation is the error.
     const auto why_missed = [this] {
       return base::if_memory([this] { return exchanges_.why_missed(); }, [] { return std::current_exception(); });
     };
@@ -165,7 +165,7 @@ void ShmBackend::run_kind(const Call& call) {
   }
 }
 
-// Of each rank the part of that number, into out[rank].
+// Returns takes of part `part` of all other ranks, into out[rank].
 std::vector<Take> ShmBackend::takes_of_all(const Call& call, int part) const {
   std::vector<Take> takes;
   for (int rank = 0; rank < group_.size(); ++rank) {
@@ -174,7 +174,7 @@ std::vector<Take> ShmBackend::takes_of_all(const Call& call, int part) const {
   return takes;
 }
 
-// All that reduces nothing and has parts of one size.
+// Runs the calls that do not reduce and whose parts have one size.
 void ShmBackend::move(const Call& call) {
   Brings brings{.parts = call.in, .count = 1, .largest = call.bytes()};
   std::vector<Take> takes;
@@ -183,7 +183,7 @@ void ShmBackend::move(const Call& call) {
       for (int rank = 0; rank < group_.size(); ++rank) takes.push_back({rank, 0, {}});
       break;
     case CallKind::Broadcast:
-    case CallKind::Send:  // of two ranks, and from the root
+    case CallKind::Send:  // two ranks; sent by the root
       if (!is_root(call)) takes = {{call.root, 0, call.out.front()}};
       break;
     case CallKind::Scatter:
@@ -202,7 +202,7 @@ void ShmBackend::move(const Call& call) {
   exchanges_.copy(call, brings, takes);
 }
 
-// As even as they can be, without cutting elements.
+// Returns slices of nearly equal size that do not split elements.
 std::vector<Bytes> slices_of(Bytes whole, std::size_t element, int count) {
   const std::size_t elements = whole.size() / element, n = static_cast<std::size_t>(count);
   std::vector<Bytes> slices;
@@ -244,7 +244,7 @@ void ShmBackend::reduce(const Call& call) {
     const Brings brings{.parts = call.in, .largest = in.size()};
     return is_root(call) ? exchanges_.reduce(call, brings, 0, call.out.front()) : exchanges_.copy(call, brings, {});
   }
-  // Only the root has room for the result: the others reduce their slices beside it.
+  // Only the root has room for the result: the others reduce their slices in a temporary buffer.
   std::vector<std::byte> beside(is_root(call) ? 0 : in.size());
   const Bytes out = is_root(call) ? call.out.front() : Bytes(beside);
   const std::vector<Bytes> slices = slices_of(out, tensor::size_of(call.dtype), group_.size());
@@ -257,8 +257,8 @@ void ShmBackend::reduce(const Call& call) {
                   is_root(call) ? takes_of_all(gather, 0) : std::vector<Take>());
 }
 
-// Each rank knows its own sizes only. Sizes that are taken count, too: who takes more than is sent must look for the
-// rest to see that it is not there.
+// Returns the largest size of all ranks, each of which knows only its own sizes. Sizes taken count too: a rank that
+// takes more than is sent must look for the rest to see that it is missing.
 std::size_t ShmBackend::largest_of_all(const Call& call) {
   std::uint64_t own = 0, all = 0;
   for (const ConstBytes& each : call.in) own = std::max<std::uint64_t>(own, each.size());
@@ -270,7 +270,7 @@ std::size_t ShmBackend::largest_of_all(const Call& call) {
   const ConstBytes bytes(reinterpret_cast<const std::byte*>(&own), sizeof own);
   exchanges_.reduce(sizes, {.parts = {bytes}, .largest = sizeof own}, 0,
                     Bytes(reinterpret_cast<std::byte*>(&all), sizeof all));
-  // Pieces are counted by it, so that a number that is too small would leave results as they were.
+  // It determines the number of pieces: with a value that is too small, parts of the results would not be written.
   if (all >= own && all <= kSizeMost) return all;
   throw Error(ErrorKind::Disconnected, "DistBackendError",
               name_of(group_, call.kind, call.number) + ": a rank has broken the shared memory: the largest size of " +
