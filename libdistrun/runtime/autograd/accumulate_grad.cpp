@@ -11,7 +11,8 @@
 namespace distrun::autograd {
 namespace {
 
-// The strides that a gradient of `variable` has: its own if its elements fill a block without holes, in any order.
+// Returns the strides that a gradient of `variable` gets: the variable's if its elements fill a block without holes, in
+// any order.
 Dims strides_of_gradient(const Tensor& variable) {
   if (variable.is_sparse() || variable.is_contiguous()) return device::contiguous_strides(variable.sizes());
   const Dims& sizes = variable.sizes();

@@ -1,7 +1,7 @@
 #pragma once
-// Anomaly mode: finds the operator behind a gradient that is not a number, or behind a backward pass that fails. While
-// it is on, each node remembers the calls that made it, and every result of a node is looked at, which costs more than
-// much of the work itself. It is a part of the thread's state, and passes begun under it look, too.
+// Anomaly mode: finds the operator behind a gradient that is NaN, or behind a backward pass that fails. While it is on,
+// each node remembers the calls that created it, and every result of a node is checked, which costs more than much of
+// the work itself. The mode is a part of the thread's state; passes that are started under it check, too.
 #include <string>
 
 #include <distrun/runtime/autograd/node.hpp>
@@ -11,7 +11,7 @@ namespace distrun::autograd {
 
 inline bool is_anomaly_mode() noexcept { return core::thread_state().anomaly_checked; }
 
-// For a scope.
+// Sets the mode for a scope.
 class AnomalyGuard {
  public:
   explicit AnomalyGuard(bool checked = true) noexcept : before_(is_anomaly_mode()) {
@@ -25,8 +25,8 @@ class AnomalyGuard {
   const bool before_;
 };
 
-// Names what the code from here on does, for that text and for people: "layer 3 of rank 0". Kept by the nodes made
-// in the scope while anomaly mode is on. `name` must outlive the scope.
+// Names what the code in this scope does, for error messages: "layer 3 of rank 0". Nodes that are created in the scope
+// keep the name while anomaly mode is on. `name` must outlive the scope.
 class ForwardName {
  public:
   explicit ForwardName(const char* name) noexcept;
@@ -38,15 +38,16 @@ class ForwardName {
   const char* const before_;
 };
 
-// The name that is in force, and the calls that led here.
+// Returns the current ForwardName and the calls that led here.
 ForwardSite forward_site();
 
-// Throws Error{Failed} if a defined result holds a NaN: which one, of which node, and where its forward call was.
+// Throws Error{Failed} if a defined result holds a NaN; the error names the result, the node, and the place of its
+// forward call.
 void check_for_nan(const Node& node, const Gradients& results);
 
-// "The forward call of MulBackward0 was made at:" and a line for each of the user's calls; or how to get them.
+// Returns "The forward call of MulBackward0 was made at:" and a line for each of the user's calls, or how to get them.
 std::string forward_text(const Node& node);
-// "MulBackward0 (made in layer 3 of rank 0 at model.cpp:41)", without what is not known.
+// Returns "MulBackward0 (made in layer 3 of rank 0 at model.cpp:41)"; parts that are unknown are left out.
 std::string name_with_site(const Node& node);
 
 }  // namespace distrun::autograd

@@ -55,8 +55,9 @@ void DeviceWorker::wake() {
   changed_.notify_one();
 }
 
-// Blocks; false: it is ready, and `work` is not set. ready() is not called under the lock, which a pass that holds its
-// own may want; what it may have missed meanwhile, wake() has counted. An idle worker is no wait of anybody's.
+// Blocks until there is work, or until ready() is true: returns false then, and `work` is not set. ready() is called
+// without the lock, since it may lock the mutex of a pass; `wakes_` counts the notifications that come meanwhile. An
+// idle worker records no wait.
 bool DeviceWorker::take(Work& work, const std::function<bool()>& ready) {
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -1,7 +1,8 @@
 #pragma once
-// The thread that runs the nodes of one GPU, for all passes of a rank. One for each device that a pass touches, started
-// then, so that a process that forks before has none. It lives until the process ends. Ranks that are threads of one
-// process have workers each: a node may wait for other ranks, as that of a batch normalisation over all ranks does.
+// The thread that runs the nodes of one GPU, for all passes of a rank. A device's worker starts when the first pass
+// touches the device, so a process that forks before has none; it lives until the process ends. Ranks that are threads
+// of one process have separate workers: a node may wait for other ranks, as that of a batch normalisation over all
+// ranks does.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -14,10 +15,10 @@
 
 namespace distrun::autograd {
 
-// Who gives a worker work: a pass, by numbers of its entries.
+// Gives a worker work, identified by entry numbers: a pass.
 class WorkGiver : public tensor::Counted {
  public:
-  // On the worker's thread; must not throw.
+  // Called on the worker's thread; must not throw.
   virtual void run_on_worker(EntryIndex entry) = 0;
 };
 
@@ -29,7 +30,7 @@ class DeviceWorker {
     std::uint32_t nesting = 0;
     EntryIndex entry = 0;
 
-    // Inner passes first: the outer ones wait for them.
+    // Inner passes run first, since the outer ones wait for them.
     friend bool operator<(const Work& a, const Work& b) noexcept {
       return a.nesting != b.nesting ? a.nesting < b.nesting : a.sequence < b.sequence;
     }
@@ -37,14 +38,14 @@ class DeviceWorker {
 
   explicit DeviceWorker(Device device);
 
-  // Any thread. They are put in order before the first of them begins.
+  // Thread-safe. Sorts all works before the first of them begins.
   void push(std::vector<Work> works);
   void wake();
 
-  // Throws Error{Failed} in a process that was forked after the worker was started: it has no such thread.
+  // Throws Error{Failed} in a process that was forked after the worker was started: the thread does not exist there.
   void check_process() const;
 
-  // On the worker's own thread: runs what comes until `ready()`.
+  // Called on the worker's thread: runs incoming work until `ready()`.
   void run_until(const std::function<bool()>& ready);
 
  private:
@@ -58,10 +59,10 @@ class DeviceWorker {
   std::uint64_t wakes_ = 0;  // guarded by mutex_
 };
 
-// Of that GPU and that rank, null being the process's; started by the first call. Throws Error{Overloaded} if there is
-// no thread to be had.
+// Returns the worker of that GPU and that rank (null: the process's), and starts it on the first call. Throws
+// Error{Overloaded} if no thread can be created.
 DeviceWorker& device_worker(Device device, const core::RankState* rank);
-// Whose thread this is; else null.
+// Returns the worker whose thread this is; otherwise null.
 DeviceWorker* current_device_worker() noexcept;
 
 }  // namespace distrun::autograd

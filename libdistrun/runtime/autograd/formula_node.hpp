@@ -1,12 +1,12 @@
 #pragma once
-// A node that is made of a formula.
+// A node that is created from a formula.
 //
-// A Formula is a struct with what it keeps, and
+// A Formula is a struct with the values that it keeps, and
 //   static constexpr const char* kName = "MulBackward0";     // or: const char* name() const
 //   Gradients apply(const Node& node, Gradients gradients);  // one result per edge; undefined for those not needed
 //   void release() noexcept;                                 // if it keeps tensors
-// apply() is called with at least one defined gradient. Results may be broadcast, and of another dtype:
-// gradient_fit.hpp. With recording on, in a pass with create_graph, what it computes must be recorded
+// apply() is called with at least one defined gradient. Results may be broadcast, and of another dtype: see
+// gradient_fit.hpp. In a pass with create_graph, recording is on, and its operations must be recorded
 // (operators/formula_operators.hpp) or refused.
 #include <algorithm>
 #include <string>

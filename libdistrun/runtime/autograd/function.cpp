@@ -14,14 +14,14 @@
 namespace distrun::autograd {
 namespace {
 
-// The size of the list: it is not there.
+// Returns the size of the list if the tensor is not in it.
 std::size_t place_in(const TensorList& list, const Tensor& tensor) {
   const auto same = [&tensor](const Tensor& entry) { return entry.is_same(tensor); };
   return static_cast<std::size_t>(std::find_if(list.begin(), list.end(), same) - list.begin());
 }
 bool contains(const TensorList& list, const Tensor& tensor) { return place_in(list, tensor) < list.size(); }
 
-// "Scale" of "app::(anonymous namespace)::Scale".
+// Returns "Scale" for "app::(anonymous namespace)::Scale".
 std::string short_name(const std::type_info& function) {
   const std::string name = base::demangled_type(function.name());
   const std::size_t last = name.rfind("::", name.find('<'));
@@ -120,7 +120,7 @@ TensorList FunctionCall::end(TensorList results) {
   TensorList finished;
   for (const Tensor& result : results) finished.push_back(finish_result(result));
   node_->save(results);
-  // The node is theirs from now on: what it held of them would be a circle.
+  // From now on the results hold the node: if it held them, that would be a cycle.
   node_->context.dirty_.clear();
   node_->context.non_differentiable_.clear();
   return finished;
@@ -129,7 +129,7 @@ TensorList FunctionCall::end(TensorList results) {
 Tensor FunctionCall::finish_result(const Tensor& result) {
   const FunctionContext& context = node_->context;
   if (!result.defined() || !tensor::is_floating(result.dtype()) || contains(context.non_differentiable_, result)) {
-    // Inputs of the node and results of the function are counted alike.
+    // Inputs of the node must match results of the function in number.
     node_->add_input(result.defined() ? result : tensor::empty({0}));
     return contains(inputs_, result) ? tensor::alias(result) : result;
   }
@@ -140,7 +140,7 @@ Tensor FunctionCall::finish_result(const Tensor& result) {
     return result;
   }
   Tensor own = result;
-  // An argument that is returned as it came keeps its own place in the graph.
+  // An argument that is returned unchanged keeps its position in the graph.
   if (contains(inputs_, result)) {
     own = tensor::alias(result);
     if (!own.is_sparse()) mark_view(own, result);

@@ -1,5 +1,5 @@
 #pragma once
-// Functions with a gradient formula of the user's own.
+// Functions whose gradient formula users write.
 //
 //   struct Scale {
 //     static Tensor forward(FunctionContext& context, const Tensor& x, double factor) {
@@ -13,8 +13,8 @@
 //   Tensor y = apply<Scale>(x, 2.0);
 //
 // forward() returns a Tensor or a TensorList; nothing is recorded within it. backward() gets one gradient per result
-// and returns one per tensor among forward's arguments, lists flattened, undefined where there is none. It runs at most
-// once per pass, on whatever thread runs the pass, and is not recorded.
+// and returns one per tensor among forward's arguments (lists flattened), undefined where there is none. It runs at
+// most once per pass, on any thread that runs the pass, and is not recorded.
 #include <map>
 #include <string>
 #include <typeinfo>
@@ -32,24 +32,25 @@ using tensor::ValueKind;
 
 class FunctionNode;
 
-// What one call keeps from forward() to backward(). Owned by the call's node.
+// Keeps the values of one call from forward() to backward(). Owned by the call's node.
 class FunctionContext {
  public:
-  // Arguments and results of forward() only. Replaces what was saved before.
+  // Saves arguments and results of forward(), and nothing else. Replaces what was saved before.
   void save_for_backward(TensorList tensors) { to_save_ = std::move(tensors); }
-  // In backward(). Throws Error{Failed} if one was changed in place, or if an earlier pass has released them.
+  // For backward(). Throws Error{Failed} if a saved tensor was changed in place, or was released by an earlier pass.
   TensorList saved_tensors() const;
 
-  // In forward(): arguments that it has changed in place, which must be among its results (apply() throws
-  // Error{InvalidArgument} else, if one needs a gradient); results without a gradient.
+  // For forward(). mark_dirty() names arguments that it has changed in place; they must be among its results (otherwise
+  // apply() throws Error{InvalidArgument} if one needs a gradient). mark_non_differentiable() names results without a
+  // gradient.
   void mark_dirty(TensorList tensors) { dirty_ = std::move(tensors); }
   void mark_non_differentiable(TensorList tensors) { non_differentiable_ = std::move(tensors); }
-  // In forward(). False: backward() sees undefined gradients; else zeros stand for them.
+  // For forward(). If false, backward() gets undefined gradients as they are; otherwise they are replaced by zeros.
   void set_materialize_gradients(bool wanted) noexcept { materializes_ = wanted; }
-  // Of the tensor arguments: whether backward() must compute that gradient.
+  // Returns whether backward() must compute the gradient of that tensor argument.
   bool needs_input_gradient(std::size_t argument) const;
 
-  // For whatever else backward() needs.
+  // Holds any other values that backward() needs.
   std::map<std::string, Value> data;
 
  private:
@@ -62,7 +63,7 @@ class FunctionContext {
   bool materializes_ = true;
 };
 
-// One call of apply(), without what depends on the function's type.
+// One call of apply(), without the parts that depend on the function's type.
 class FunctionCall {
  public:
   using Backward = TensorList (*)(FunctionContext&, TensorList);
@@ -81,7 +82,7 @@ class FunctionCall {
       inputs_.insert(inputs_.end(), list.begin(), list.end());
     }
   }
-  // Between these two forward() runs.
+  // forward() runs between these two.
   FunctionContext& begin();
   TensorList end(TensorList results);
 

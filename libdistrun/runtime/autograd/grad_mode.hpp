@@ -1,13 +1,12 @@
 #pragma once
-// Whether operators of this thread record what they do. It is a part of the thread's state
-// (runtime/core/thread_state.hpp).
+// Whether operators of this thread record what they do: a part of the thread's state (runtime/core/thread_state.hpp).
 #include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::autograd {
 
 inline bool is_grad_enabled() noexcept { return core::thread_state().grad_enabled; }
 
-// For a scope: operators record, or don't.
+// Turns recording on or off for a scope.
 class GradModeGuard {
  public:
   explicit GradModeGuard(bool enabled) noexcept : before_(is_grad_enabled()) {

@@ -69,7 +69,7 @@ HookId register_hook(const Tensor& tensor, TensorHook hook) {
     throw Error(ErrorKind::InvalidArgument, "cannot register a hook on a tensor that doesn't require gradient");
   }
   if (!hook) throw Error(ErrorKind::InvalidArgument, "cannot register an empty function as a hook");
-  // (A leaf's node holds the leaf.)
+  // (A leaf's node keeps the leaf alive.)
   if (!edge.node->is_leaf()) variable_of(tensor)->hooked.push_back(edge.node);
   return edge.node->add_tensor_hook(edge.input, std::move(hook));
 }

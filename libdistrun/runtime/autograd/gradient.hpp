@@ -1,5 +1,6 @@
 #pragma once
-// What users ask of a tensor: whether it needs a gradient, the gradient, who made it, and hooks on its gradient.
+// What users ask about a tensor: whether it requires a gradient, its gradient, the node that created it, and its
+// gradient hooks.
 #include <type_traits>
 #include <utility>
 
@@ -9,21 +10,22 @@
 namespace distrun::autograd {
 
 // For leaves. Returns the tensor. Throws Error{InvalidArgument} for dtypes that are not floating, and for false on a
-// tensor that an operator made. Graphs that have the leaf obey, too: while it needs no gradient their passes bring it
-// none, and its hooks see none.
+// tensor that an operator created. Existing graphs with the leaf follow, too: while it requires no gradient, their
+// passes deliver none to it, and its hooks are not called.
 Tensor set_requires_grad(const Tensor& tensor, bool wanted = true);
 
-// Undefined before the first backward pass.
+// Returns an undefined tensor before the first backward pass.
 Tensor grad(const Tensor& tensor);
-// Throws Error{InvalidArgument} unless size, dtype and device are the tensor's, and for the tensor itself. Undefined
-// clears it.
+// Sets the gradient, or clears it if `gradient` is undefined. Throws Error{InvalidArgument} unless size, dtype and
+// device are the tensor's, and for the tensor itself.
 void set_grad(const Tensor& tensor, Tensor gradient);
 
-// The hook sees each gradient of the tensor as it is now before it is used further, and may return another, of the same
-// size, dtype, layout and device: else the pass fails with Error{InvalidArgument}. Of what is made of the tensor in
-// place later it sees nothing. Throws Error{InvalidArgument} if the tensor needs no gradient, and for an empty hook.
+// Calls the hook with each gradient of the tensor in its present version before the gradient is used further. The hook
+// may return another one of the same size, dtype, layout and device; anything else fails the pass with
+// Error{InvalidArgument}. Later in-place changes of the tensor are not seen by it. Throws Error{InvalidArgument} if the
+// tensor needs no gradient, and for an empty hook.
 HookId register_hook(const Tensor& tensor, TensorHook hook);
-// One that looks, and returns nothing.
+// Registers a hook that only reads the gradient and returns nothing.
 template <class Hook>
 requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookId register_hook(const Tensor& tensor,
                                                                                          Hook hook) {
@@ -32,11 +34,11 @@ requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookId regis
                          return gradient;
                        }));
 }
-// Also of a leaf that needs no gradient for now, and of a tensor that was changed in place since (a view that was
-// changed keeps its hook). What is no hook of the tensor is left alone.
+// Removes a hook, also from a leaf that requires no gradient at present, and from a tensor that was changed in place
+// since (a view that was changed keeps its hook). Ignores a hook that does not belong to the tensor.
 void remove_hook(const Tensor& tensor, HookId hook);
 
-// The same bytes, and no part of any graph.
+// Returns a tensor with the same bytes that is in no graph.
 Tensor detach(const Tensor& tensor);
 
 }  // namespace distrun::autograd

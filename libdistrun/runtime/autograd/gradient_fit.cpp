@@ -12,7 +12,7 @@
 namespace distrun::autograd {
 namespace {
 
-// Whether `to` may have been broadcast to `from`.
+// Returns whether `to` may have been broadcast to `from`.
 bool can_sum_to(const Dims& from, const Dims& to) {
   if (to.size() > from.size()) return false;
   const std::size_t ahead = from.size() - to.size();
@@ -27,7 +27,7 @@ bool is_alone(const Tensor& tensor) {
          has_no_other_stream(tensor);
 }
 
-// Of two gradients that are added.
+// The formula of a sum of two gradients.
 struct AddGradientsBackward {
   static constexpr const char* kName = "AddBackward0";
   Gradients apply(const Node& node, Gradients gradients) {
@@ -75,7 +75,7 @@ Tensor sum_of(Tensor first, Tensor second) {
     return with_history(tensor::add(first, second), record(AddGradientsBackward{}, first, second));
   }
   if (first.is_sparse() && !second.is_sparse()) std::swap(first, second);
-  // Gradients that were broadcast (expanded) overlap in memory, and can't be added to.
+  // Gradients that were broadcast (expanded) overlap in memory, so nothing can be added to them in place.
   const bool in_place = is_alone(first) && first.is_contiguous() && !second.is_sparse();
   if (!in_place) return tensor::add(first, second);
   tensor::add_(first, second);

@@ -20,7 +20,7 @@
 namespace distrun::autograd {
 namespace {
 
-constexpr std::uint32_t kNestingOfThread = 50;  // passes within passes that share a stack
+constexpr std::uint32_t kNestingOfThread = 50;  // nested passes that share a stack
 constexpr std::uint32_t kNestingMost = 5000;
 constexpr std::uint32_t kNestingOfWorkerMost = 200;
 
@@ -73,7 +73,7 @@ void GraphTask::start() {
   for (EntryIndex i = 0; i < table_.size() && !is_shared_; ++i) is_shared_ = table_[i].node->is_on_gpu();
   if (is_shared_) beginner_ = core::call_stack();
   if (is_shared_ && table_.is_spread()) table_.await_in_order();
-  ++outstanding_;  // the start itself: workers may be done with a root before the next is given
+  ++outstanding_;  // counts the start itself: workers may finish a root before the next is added
   InlineVector<EntryIndex, 2> ready;
   try {
     for (Root& root : roots_) {
@@ -99,12 +99,12 @@ std::optional<Error> GraphTask::feed(Node& node, Gradients gradients) {
   }
   {
     const auto guard = lock();
-    if (has_failed_) return std::nullopt;  // what was held was dropped
+    if (has_failed_) return std::nullopt;  // the held gradients were dropped
     if (entry.holds == 0) return refusal(node, "was fed as often as this pass expects");
     --entry.holds;
     --holds_;
     for (std::uint32_t i = 0; i < gradients.size(); ++i) add_to_sum(entry, i, std::move(gradients[i]));
-    // The last one makes it ready: it stays outstanding.
+    // The last gradient makes the node ready: it stays outstanding.
     if (--entry.dependencies > 0) {
       --outstanding_;
       return std::nullopt;
@@ -146,7 +146,7 @@ void GraphTask::push(Device device, std::vector<DeviceWorker::Work> works) {
   std::size_t count = works.size();
   try {
     device_worker(device, state_.rank).push(std::move(works));
-  } catch (...) {  // there is no such worker: these nodes are over
+  } catch (...) {  // no such worker: these nodes fail
     fail(std::current_exception());
     for (; count > 0; --count) finish_one();
   }
@@ -167,8 +167,8 @@ void GraphTask::make_ready(EntryIndex index) {
   if (options_.on_ready && current_device_worker() != nullptr) options_.on_ready();
 }
 
-// Of those that go to one worker none begins before it knows them all: the order in which they run, and so the last
-// bits of sums, must not depend on how fast it is.
+// No node of a worker begins before the worker has all of these: the order in which they run, and so the last bits of
+// sums, must not depend on the worker's speed.
 void GraphTask::make_ready_at_once(const InlineVector<EntryIndex, 2>& entries) {
   if (entries.size() == 1) return make_ready(entries[0]);
   std::map<Device, std::vector<DeviceWorker::Work>> of_workers;
@@ -315,7 +315,7 @@ void GraphTask::drive() {
 }
 
 void GraphTask::run() {
-  // A worker's thread can't be left waiting for another: that one may need the worker.
+  // A worker's thread must not wait for another thread, which may need the worker.
   const bool on_worker = current_device_worker() != nullptr;
   const std::uint32_t most = on_worker ? kNestingOfWorkerMost : kNestingMost;
   if (nesting_ > most) {
@@ -361,7 +361,7 @@ void GraphTask::drive_to_end() {
   }
 }
 
-// A worker that drives a pass of its own goes on with its device's nodes meanwhile: the pass may need them.
+// A worker that drives a nested pass runs its device's nodes while it waits: the pass may need them.
 void GraphTask::wait_for_work(DeviceWorker* worker) {
   const auto has_work = [this] {
     const std::lock_guard guard(mutex_);
@@ -380,7 +380,7 @@ void GraphTask::wait_for_work(DeviceWorker* worker) {
 
 void GraphTask::wake_driver() {
   {
-    const std::lock_guard guard(mutex_);  // so that a driver that is about to sleep has seen it, or is asleep
+    const std::lock_guard guard(mutex_);  // a driver that is about to sleep has seen it, or sleeps already
   }
   changed_.notify_all();
   if (driving_worker_ != nullptr) driving_worker_->wake();

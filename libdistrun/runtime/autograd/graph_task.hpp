@@ -1,15 +1,15 @@
 #pragma once
-// One pass over a graph. Nodes become ready when all their gradients have come, and run in the reverse order of their
-// making. Nodes of the CPU run on the threads that drive the pass: the one that called backward(), or with drive()
-// whoever has brought gradients. Nodes of a GPU run on that device's worker (device_worker.hpp), on the stream that
-// their forward ran on; a gradient that crosses streams is waited for by an event, and no thread waits for a device.
+// One pass over a graph. Nodes become ready when all their gradients have arrived, and run in the reverse order of
+// their creation. Nodes of the CPU run on the threads that drive the pass: the one that called backward(), or those
+// that fed gradients and call drive(). Nodes of a GPU run on that device's worker (device_worker.hpp), on the stream of
+// their forward call. A gradient that crosses streams is ordered by an event; no thread waits for a device.
 //
-// A pass is prepared by one thread: roots, captures, holds. From start() on any thread may use it. A hold stands for
-// gradients that somebody will feed() to a node from outside (messages of other ranks); the pass is not done before.
+// One thread prepares a pass: roots, captures, holds. After start() it is thread-safe. A hold stands for gradients that
+// another component will feed() to a node (messages of other ranks); the pass is not done before.
 //
-// The first error ends it: what is ready is dropped, what runs is waited for, and gradients that have reached leaves
-// stay. Everything is usable afterwards. Where nothing but CPU nodes takes part and nobody feeds, one thread does it
-// all without a lock.
+// The first error ends it: ready nodes are dropped, running ones are awaited, and gradients that have reached leaves
+// stay. Everything is usable afterwards. If only CPU nodes take part and nothing is fed, one thread does it all without
+// a lock.
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -31,49 +31,49 @@ namespace distrun::autograd {
 
 struct PassOptions {
   bool retain_graph = false;
-  LeafSink* leaves = nullptr;  // null: into grad() of each. Must outlive the pass.
-  // Of a pass that nobody run()s: called by a device's worker that has made a node of the CPU ready, so that somebody
-  // comes to drive(). Must not throw.
+  LeafSink* leaves = nullptr;  // null: into grad() of each leaf. Must outlive the pass.
+  // For a pass that is not run by run(): a device's worker calls it after it has made a node of the CPU ready, so that
+  // a thread calls drive(). Must not throw.
   std::function<void()> on_ready = {};
-  void* owner = nullptr;      // for whoever has made the pass, and meets it again in a node
-  bool create_graph = false;  // nodes are run with recording on, so that gradients have a graph of their own
+  void* owner = nullptr;      // lets the pass's creator find its object from within a node
+  bool create_graph = false;  // run nodes with recording on, so that gradients have a graph
 };
 
 class GraphTask final : public WorkGiver {
  public:
-  // Nodes run under the calling thread's state, with recording on or off as the options say.
+  // Nodes run under the calling thread's state, with recording on or off as in the options.
   explicit GraphTask(PassOptions options);
 
   // ---- before start()
 
-  // `gradient` is that of the root's tensor, and fits it.
+  // `gradient` is the gradient of the root's tensor, and fits it.
   void add_root(Edge root, Tensor gradient);
-  // The pass ends there: only nodes on the way to captured edges run, and leaves get nothing. Returns its number.
+  // Captures the gradient of an edge. The pass ends there: only nodes that lead to captured edges run, and leaves get
+  // nothing. Returns the capture's number.
   std::size_t capture(const Edge& edge);
-  // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it; it runs once, with
-  // the sum of what they bring. The node is kept.
+  // Counts the nodes reachable from a node that will be fed, and makes it wait for `holds` feeds; it runs once, with
+  // the sum of their gradients. Keeps the node alive.
   void expect(Ref<Node> node, std::uint32_t holds = 1);
-  // Of the nodes that were counted since this was last asked: those that lead nowhere, and are no leaves.
+  // Returns the nodes counted since the last call that have no edges and are not leaves.
   std::vector<Node*> new_ends();
-  // Called once, on the thread that does the last bit of work or brings the error. Must not throw.
+  // Sets a callback, called once on the thread that does the last piece of work or reports the error. Must not throw.
   void on_done(std::function<void()> callback) { on_done_ = std::move(callback); }
 
-  // ---- from here on any thread
+  // ---- thread-safe from here on
 
   void start();
-  // The gradients of a node that is expected, one for each input; uses up a hold. Ignored after an error of the pass.
-  // They come from somebody else: what does not fit is returned as Error{InvalidArgument}, and the pass is as it was.
+  // Brings the gradients of an expected node, one for each input; uses up a hold. Ignored after an error of the pass.
+  // The gradients come from outside: if they don't fit, returns Error{InvalidArgument} and leaves the pass as it was.
   [[nodiscard]] std::optional<Error> feed(Node& node, Gradients gradients);
-  // Runs what is ready for this thread, and returns when nothing is.
+  // Runs the nodes that are ready for this thread, and returns when there are none.
   void drive();
-  // Drives until the pass is done, lets the caller's current streams wait for the leaves', and throws the first error,
-  // which is then the caller's alone: error() has none any more. Without an error it calls what at_end() was given, in
-  // that order, and throws what they throw.
+  // Drives until the pass is done, and makes the caller's current streams wait for the leaves'. Throws the first error
+  // and clears error(). Otherwise it calls the callbacks of at_end() in their order, and throws what they throw.
   void run();
-  // For hooks and nodes: what is to be done when all gradients are there, by run(), on the thread that called it.
-  // Throws Error{Unimplemented} in a pass that nobody run()s.
+  // For hooks and nodes: run() calls `callback` when all gradients are available, on the thread that called run().
+  // Throws Error{Unimplemented} in a pass without run().
   void at_end(std::function<void()> callback);
-  // Of the node that the calling thread is in; null: it is in none.
+  // Returns the pass whose node the calling thread runs; null if it runs none.
   static GraphTask* current() noexcept;
   void* owner() const noexcept { return options_.owner; }
   void fail(std::exception_ptr error);
@@ -85,7 +85,7 @@ class GraphTask final : public WorkGiver {
 
   // ---- once it is done
 
-  // By number; undefined: nothing came.
+  // Returns a captured gradient by its number; undefined if none arrived.
   Tensor captured(std::size_t number) const { return captures_[number].gradient; }
   void wait_for_leaves() const;
 
@@ -116,11 +116,11 @@ class GraphTask final : public WorkGiver {
   void evaluate(PassEntry& entry);
   Gradients call(Node& node, Gradients gradients);
   void deliver(const Node& node, Gradients results);
-  // Result `result` of the node, which may wait for others; of a root there is no node. True: it was the last one that
-  // the entry needs, and the caller is to make it ready.
+  // Adds result `result` of the node, or a root's gradient if there is no node; it may have to wait for others. Returns
+  // true if it was the last one that the entry needs: the caller must make the entry ready.
   bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient, const Node* maker = nullptr,
                     std::size_t result = 0);
-  // With the lock held, if shared.
+  // Requires the lock if the pass is shared.
   void add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient);
   void make_ready(EntryIndex entry);
   void push(Device device, std::vector<DeviceWorker::Work> works);
@@ -138,13 +138,13 @@ class GraphTask final : public WorkGiver {
   std::vector<Root> roots_;
   std::vector<Ref<Node>> expected_;
   std::function<void()> on_done_;
-  EntryIndex looked_at_ = 0;   // by new_ends()
-  bool is_shared_ = false;     // other threads take part: what follows is locked
-  std::uint32_t nesting_ = 0;  // passes around this one
-  // Who has called start(), if shared.
+  EntryIndex looked_at_ = 0;   // position of new_ends()
+  bool is_shared_ = false;     // other threads take part: the members below are locked
+  std::uint32_t nesting_ = 0;  // number of enclosing passes
+  // Where start() was called, if shared.
   const core::CallStack* beginner_ = nullptr;
 
-  mutable std::mutex mutex_;  // guards what follows, if shared
+  mutable std::mutex mutex_;  // guards the members below, if shared
   std::condition_variable changed_;
   PassTable table_;
   std::vector<Capture> captures_;

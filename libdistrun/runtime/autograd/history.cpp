@@ -15,8 +15,8 @@
 namespace distrun::autograd {
 namespace {
 
-// What a placement makes of a gradient, recorded where that is on; linear, as linear_map() has it, which stands on this
-// file.
+// Maps a gradient by a placement, recorded if recording is on. Linear like linear_map(), which cannot be used here
+// since it depends on this file.
 using Map = Tensor (Placement::*)(const Tensor&) const;
 Tensor mapped(const char* kind, const Placement& placement, const Tensor& gradient, Map run, Map adjoint);
 
@@ -52,7 +52,7 @@ struct AsStridedBackward {
 
 constexpr char kPart[] = "AsStridedBackward0";
 
-// Of a gradient of the base in which the view's part was replaced.
+// The formula of a gradient of the base in which the view's part was replaced.
 struct ReplacedPartBackward {
   static constexpr const char* kName = "torch::autograd::CopySlices";
   Placement placement;
@@ -66,7 +66,7 @@ struct ReplacedPartBackward {
   }
 };
 
-// `part` may be undefined, for zeros.
+// `part` may be undefined, which means zeros.
 Tensor with_part(const Placement& placement, const Tensor& gradient, const Tensor& part) {
   Tensor whole = placement.without_part(gradient);
   if (part.defined()) tensor::copy_(placement.view_of(whole), part);
@@ -77,11 +77,11 @@ Tensor with_part(const Placement& placement, const Tensor& gradient, const Tenso
   return is_needed ? with_history(std::move(whole), std::move(node)) : whole;
 }
 
-// The gradient of a base of which `inner` changed a part. Its first edge leads to the base as it was before, the others
-// to the operator's other inputs.
+// Computes the gradient of a base of which `inner` changed a part. Its first edge leads to the base before the change,
+// the others to the operator's other inputs.
 class CopySlices final : public Node {
  public:
-  // `edge` of the inner node leads to the view as it was.
+  // Edge `edge` of the inner node leads to the view before the change.
   CopySlices(const Tensor& base, const Tensor& view, Ref<Node> inner, std::size_t edge)
       : placement_(base, view), inner_(std::move(inner)), edge_(edge) {
     add_input(base);
@@ -113,13 +113,13 @@ class CopySlices final : public Node {
   void release_saved() noexcept override { inner_->release_saved(); }
 
  private:
-  // That of the view first.
+  // Returns the inner node's results with the view's first.
   Gradients inner_results(Gradients gradients) const {
     Gradients results = inner_->apply(std::move(gradients));
     for (std::size_t i = edge_; i > 0; --i) std::swap(results[i], results[i - 1]);
     return results;
   }
-  // The same without changes in place.
+  // Computes the same without in-place changes.
   Gradients apply_recorded(const Tensor& gradient) const {
     Gradients of_part(1);
     of_part[0] = mapped(kPart, placement_, gradient, &Placement::part_of, &Placement::spread);
@@ -133,7 +133,7 @@ class CopySlices final : public Node {
   const std::size_t edge_;
 };
 
-// A view whose way back is a custom function is what it was before the base was changed.
+// A view whose backward is a custom function can be used only if its base was not changed since.
 Edge maker_of_function_view(const Tensor& view, const Variable& variable) {
   const bool is_as_it_was =
       variable.view->version == view.version() || grad_fn(variable.view->base) == variable.view->maker_of_base;
@@ -145,7 +145,7 @@ Edge maker_of_function_view(const Tensor& view, const Variable& variable) {
   return {variable.grad_fn, variable.output};
 }
 
-// Of a tensor that is a view: renewed if the base has been changed since.
+// For a view: renews its grad_fn if the base has been changed since.
 Edge maker_of_view(const Tensor& view, Variable& variable) {
   if (variable.view->kind == ViewKind::OfFunction) return maker_of_function_view(view, variable);
   const std::lock_guard lock(variable.view->mutex);
@@ -162,7 +162,7 @@ Edge maker_of_view(const Tensor& view, Variable& variable) {
   return {variable.grad_fn, variable.output};
 }
 
-// Without a node it is a leaf. Threads that only read a tensor may ask at the same time.
+// Returns an edge without a node for a leaf. Threads that only read a tensor may call it concurrently.
 Edge maker_of(const Tensor& tensor) {
   Variable* const variable = variable_of(tensor);
   if (variable == nullptr) return {};
@@ -171,7 +171,7 @@ Edge maker_of(const Tensor& tensor) {
 
 }  // namespace
 
-// A node's name without the namespaces that some have.
+// Shows a node's name without the namespaces that some have.
 std::string Variable::shown_of(const Tensor& tensor) const {
   const Ref<Node> node = autograd::grad_fn(tensor);
   if (!node) return requires_grad ? "requires_grad=true" : "";

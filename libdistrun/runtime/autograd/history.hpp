@@ -1,10 +1,10 @@
 #pragma once
-// Where a tensor comes from, as the graph knows it: the node that made it, and where its gradient goes.
+// A tensor's position in the graph: the node that created it, and the edge that takes its gradient.
 //
-// A view and its base are one value. A tensor that an operator made as a view knows its base. When a recorded operator
-// changes the view in place, the base gets a new grad_fn: its gradient passes through a CopySlices node, which gives
-// the operator's own node the part of the gradient that belongs to the view. A view notices by the version that its own
-// grad_fn is out of date, and makes a new one from the base's when somebody asks.
+// A view and its base are one value. A tensor that an operator created as a view knows its base. When a recorded
+// operator changes the view in place, the base gets a new grad_fn, a CopySlices node, which passes the view's part of
+// the gradient to the operator's node. A view detects by the version that its grad_fn is out of date, and derives a new
+// one from the base's when it is asked for.
 #include <cstdint>
 
 #include <distrun/runtime/autograd/node.hpp>
@@ -12,35 +12,35 @@
 namespace distrun::autograd {
 
 bool requires_grad(const Tensor& tensor);
-// Whether what is computed of them now is recorded.
+// Returns whether an operator on these inputs would be recorded now.
 bool any_needs_gradient(const TensorList& inputs);
 bool is_leaf(const Tensor& tensor);
-// Of a leaf: null.
+// Returns null for a leaf.
 Ref<Node> grad_fn(const Tensor& tensor);
 std::uint32_t output_number(const Tensor& tensor);
-// Where its gradient goes to; none if it needs none.
+// Returns the edge that takes the tensor's gradient; an empty one if it needs none.
 Edge gradient_edge(const Tensor& tensor);
 
-// A copy of what the tensor is now, with its place in the graph: for a formula that keeps what is about to be changed
-// in place.
+// Copies the tensor's present value, with its position in the graph: for a formula that keeps a tensor that is about to
+// be changed in place.
 Tensor former_of(const Tensor& tensor);
 
-// `result` was made by the operator that `node` stands for; it becomes the node's next output. Returned again.
+// Makes `result` the next output of `node`, the node of the operator that created it. Returns it.
 Tensor with_history(Tensor result, Ref<Node> node);
 
-// `view` shares the bytes of `of`, by a recorded operator or one that was not recorded. Once per view.
+// Records that `view` shares the bytes of `of`, by an operator that may not have been recorded. Call once per view.
 void mark_view(const Tensor& view, const Tensor& of);
-// The view is a result of a custom function: its gradient goes through that, whatever becomes of the base. If the base
-// is changed by a recorded operator later, the view can't be used where its gradient matters: Error{InvalidArgument}.
+// Marks a view that a custom function returned: its gradient goes through that function, however the base changes. If a
+// recorded operator changes the base later, using the view where its gradient matters throws Error{InvalidArgument}.
 void mark_view_of_function(const Tensor& view);
 
-// Before an in-place operator of users. Throws Error{InvalidArgument} if recording is on and the tensor is a leaf that
-// requires a gradient, a view of one (or of another tensor's bytes that has become one), or a view that a custom
-// function has returned, or that was made while recording was off, of a base with a gradient.
+// Called before a user's in-place operator. Throws Error{InvalidArgument} if recording is on and the tensor is a leaf
+// that requires a gradient, a view of one (or of another tensor's bytes that has become one), or a view of a base with
+// a gradient that a custom function returned, or that was created while recording was off.
 void check_in_place(const Tensor& tensor);
 
-// After one that is recorded. `node` is its node; edge number `edge` leads to where the tensor's gradient went before,
-// and its input `output` stands for the tensor; for a view it has no other inputs.
+// Called after an in-place operator that is recorded. `node` is its node; edge number `edge` leads to where the
+// tensor's gradient went before, and its input `output` stands for the tensor; for a view it has no other inputs.
 void rebase_history(const Tensor& changed, Ref<Node> node, std::uint32_t output = 0, std::size_t edge = 0);
 
 }  // namespace distrun::autograd

@@ -1,5 +1,5 @@
 #pragma once
-// What may look at gradients on their way, and change them.
+// The functions that may read and replace gradients during a pass.
 #include <cstdint>
 #include <functional>
 
@@ -8,16 +8,17 @@
 
 namespace distrun::autograd {
 
-// Of a node's inputs, or of its results; undefined ones stand for zeros. Copies of the handles, not of tensors.
+// Gradients of a node's inputs or of its results; undefined ones stand for zeros. Copies share the tensors.
 using Gradients = InlineVector<Tensor, 2>;
 
-// Called with the gradient of one tensor; a defined result replaces it, and must be like it: of its size, dtype, layout
-// and device.
+// Called with the gradient of one tensor; a defined result replaces it, and must have its size, dtype, layout and
+// device.
 using TensorHook = std::function<Tensor(const Tensor&)>;
-// Called before a node with its gradients, or after it with its results and what it got. What it returns replaces them.
+// A PreHook is called before a node with the node's gradients, a PostHook after it with its results and its gradients.
+// The returned list replaces them.
 using PreHook = std::function<TensorList(TensorList)>;
 using PostHook = std::function<TensorList(TensorList results, const TensorList& gradients)>;
-// Names a hook, so that it can be removed.
+// Identifies a hook for its removal.
 enum class HookId : std::uint64_t {};
 
 }  // namespace distrun::autograd

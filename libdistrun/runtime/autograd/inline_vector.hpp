@@ -1,6 +1,6 @@
 #pragma once
-// A vector whose first few elements stand in the object itself: edges, gradients and inputs of a node are one or two
-// nearly always, and a node that allocated for each of them would cost several times as much.
+// A vector that stores its first few elements in the object: a node nearly always has one or two edges, gradients and
+// inputs, and allocating for each would make nodes several times as expensive.
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace distrun::autograd {
 
-// Move-only. T moves without throwing. Pointers to elements are good until the next push_back() or resize().
+// Move-only. T must move without throwing. Pointers to elements are valid until the next push_back() or resize().
 template <class T, std::size_t kInline>
 class InlineVector {
  public:

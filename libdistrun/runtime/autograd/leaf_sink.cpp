@@ -9,13 +9,13 @@ namespace distrun::autograd {
 
 void GradientMap::take(const Tensor& leaf, Tensor gradient) {
   const std::lock_guard lock(mutex_);
-  // The handle that is kept makes the next leaf that gets the same gradient see that it isn't alone.
+  // This handle shows the next leaf that gets the same gradient that the gradient is shared.
   if (gradient.impl()->use_count() > 1) shared_.push_back(gradient);
   const auto [place, is_new] = places_.try_emplace(leaf.impl(), entries_.size());
   if (is_new) entries_.push_back({leaf, Tensor()});
   Entry& entry = entries_[place->second];
   if (entry.gradient.defined() && !has_no_other_stream(entry.gradient)) {
-    entry.gradient = sum_of(std::move(entry.gradient), std::move(gradient));  // its readers may not be done
+    entry.gradient = sum_of(std::move(entry.gradient), std::move(gradient));  // its readers may still run
   } else {
     accumulate_into(entry.gradient, std::move(gradient), leaf);
   }

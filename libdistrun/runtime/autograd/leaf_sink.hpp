@@ -1,6 +1,6 @@
 #pragma once
-// Where a pass puts the gradients of leaves, if not into the leaves: for passes that must leave grad() alone, as those
-// of distributed autograd do.
+// Receives the gradients of leaves in place of the leaves: for passes that must not change grad(), such as those of
+// distributed autograd.
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -20,9 +20,9 @@ class LeafSink {
   virtual void take(const Tensor& leaf, Tensor gradient) = 0;
 };
 
-// Keeps them by the leaf's identity, and adds up what several passes bring. A gradient that comes to one leaf alone is
-// moved in; one that a node gave to several leaves is copied for each of them, so that the entries share no bytes with
-// each other or with what the node has kept. Any thread.
+// Stores gradients by the leaf's identity, and adds up those of several passes. A gradient that reaches only one leaf
+// is moved in; one that a node gave to several leaves is copied for each, so that entries share no bytes with each
+// other or with tensors that the node kept. Thread-safe.
 class GradientMap final : public LeafSink {
  public:
   struct Entry {
@@ -31,26 +31,27 @@ class GradientMap final : public LeafSink {
   };
 
   void take(const Tensor& leaf, Tensor gradient) override;
-  // After a pass: lets go of what was only kept to see who else has it.
+  // Called after a pass: releases the handles that were only kept to detect shared gradients.
   void end_pass();
 
-  // In the order in which the leaves first came. The caller's current streams wait for the gradients.
+  // Returns the entries in the order in which the leaves first arrived. The caller's current streams wait for the
+  // gradients.
   std::vector<Entry> entries() const;
-  Tensor find(const Tensor& leaf) const;  // undefined: it is not here
+  Tensor find(const Tensor& leaf) const;  // undefined: no entry
   std::size_t size() const;
 
  private:
   void wait_for_gradients() const;
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Entry> entries_;
   std::unordered_map<const tensor::TensorImpl*, std::size_t> places_;
-  std::vector<Tensor> shared_;  // gradients that others had, too, when they came
+  std::vector<Tensor> shared_;  // gradients that had other handles when they arrived
   std::map<device::Stream, device::Event> written_;
 };
 
-// The gradient of a leaf, which may be undefined, goes into the sink; without one into grad(), with its graph if that
-// is recorded.
+// Passes the leaf's gradient, which may be undefined, to the sink; without a sink adds it to grad(), with its graph if
+// that is recorded.
 void bring_to_leaf(AccumulateGrad& leaf, Gradients gradients, LeafSink* sink);
 
 }  // namespace distrun::autograd

@@ -1,7 +1,7 @@
 #pragma once
 // Formulas that are linear in the gradient, and how a pass with create_graph records them: the gradient of such a
-// formula is its adjoint, whose gradient is the formula again. Sums over what was stretched, scattering to places,
-// masks and casts are all of that kind, so that none needs a second derivative of its own.
+// formula is its adjoint, whose gradient is the formula again. Sums over broadcast dimensions, scatters, masks and
+// casts are all linear, so none needs a separate second derivative.
 #include <utility>
 
 #include <distrun/runtime/autograd/record.hpp>
@@ -26,9 +26,9 @@ struct LinearMapBackward {
   void release() noexcept { kept.release(); }
 };
 
-// run(x, kept), recorded if recording is on and x needs a gradient. `run` and `adjoint` use plain operators; each is
-// the other's adjoint for all x. Both are given `kept` (a mask, places), which gets no gradient, and must not change
-// before theirs is made: that is an error. Nobody looks after what else they capture.
+// Returns run(x, kept), recorded if recording is on and x needs a gradient. `run` and `adjoint` use plain operators;
+// each is the other's adjoint for all x. Both get `kept` (a mask, indices), which has no gradient; changing it before
+// the backward pass is an error. Other captured values are not checked.
 template <class Run, class Adjoint>
 Tensor linear_map(const char* kind, const Tensor& x, Run run, Adjoint adjoint, const Tensor& kept) {
   Tensor result = run(x, kept);

@@ -11,7 +11,7 @@ namespace {
 
 struct ThreadCount {
   std::uint64_t sequence = 0;
-  std::uint32_t thread = 0;  // 0: not numbered yet
+  std::uint32_t thread = 0;  // 0: no number yet
 };
 constinit thread_local ThreadCount thread_count;
 constinit std::atomic<std::uint32_t> threads{0};
@@ -21,7 +21,7 @@ std::uint32_t thread_number() noexcept {
   return thread_count.thread;
 }
 
-// Nodes of this thread that wait for their deletion.
+// Nodes that this thread is about to delete.
 struct Released {
   Node* first = nullptr;
   bool is_deleting = false;
@@ -48,8 +48,8 @@ std::uint32_t Node::add_input(const Tensor& like) {
   return static_cast<std::uint32_t>(inputs_.size() - 1);
 }
 
-// A chain of a million nodes must not become a million frames: what a deletion lets go of is put on a list, and the
-// outermost call works it off. It does not matter by which way a node holds the next: by an edge, or by a tensor.
+// Deleting a chain of a million nodes must not recurse a million frames deep: nodes that a deletion releases are put on
+// a list, and the outermost call deletes them. This covers nodes that are held by an edge and those held by a tensor.
 void Node::let_go() noexcept {
   next_released_ = released.first;
   released.first = this;

@@ -19,7 +19,7 @@ TensorList list_of(Gradients gradients) {
 
 TensorList copy_of(const Gradients& gradients) { return {gradients.begin(), gradients.end()}; }
 
-// What the hook returned takes the place of what it got: the gradient of the same tensor.
+// Checks a gradient that a hook returned: it replaces the gradient of the same tensor.
 void check_like(const Tensor& returned, const Tensor& got, const char* what) {
   const bool is_like = returned.sizes() == got.sizes() && returned.dtype() == got.dtype() &&
                        returned.layout() == got.layout() && returned.device() == got.device();

@@ -1,5 +1,5 @@
 #pragma once
-// The hooks of one node. Most nodes have none, so they stand in an object of their own.
+// The hooks of one node. They are a separate object because most nodes have none.
 #include <mutex>
 #include <variant>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace distrun::autograd {
 
-// Any thread. A hook that is added or removed while hooks run counts from the next run on.
+// Thread-safe. Adding or removing a hook while hooks run takes effect at the next run.
 class NodeHooks {
  public:
   HookId add_tensor_hook(std::uint32_t input, TensorHook hook);
@@ -17,10 +17,11 @@ class NodeHooks {
   bool remove(HookId hook) noexcept;
   bool has(HookId hook) const noexcept;
 
-  // What the hooks make of a node's gradients, before it. Throws Error{InvalidArgument} when one returns another number
-  // of them, when one of a tensor returns a gradient of another size, dtype, layout or device, and what hooks throw.
+  // Applies the hooks that run before a node to its gradients. Throws Error{InvalidArgument} if one returns another
+  // number of gradients, or a tensor hook returns a gradient of another size, dtype, layout or device; and whatever
+  // hooks throw.
   Gradients before(Gradients gradients) const;
-  // What they make of its results; `gradients` is what the node got.
+  // Applies the post-hooks to the node's results; `gradients` are those that the node got.
   Gradients after(Gradients results, const Gradients& gradients) const;
   bool has_post_hooks() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a pass says of nodes that fail. For graph_task.cpp.
+// The errors of a pass whose nodes fail. For graph_task.cpp.
 #include <string>
 
 #include <distrun/common/base/error.hpp>
@@ -8,12 +8,12 @@
 
 namespace distrun::autograd {
 
-// In anomaly mode: with where the node's forward call was.
+// For anomaly mode: adds the place of the node's forward call.
 inline Error with_forward(const Error& error, const Node& node) {
   return {error.kind(), error.type(), error.text() + "\n" + forward_text(node), error.where()};
 }
 
-// Of gradients that somebody else brings.
+// The error for gradients fed from outside that don't fit.
 inline Error refusal(const Node& node, const std::string& why) {
   return {ErrorKind::InvalidArgument, "cannot feed " + node.name() + ": it " + why};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What holds for a thread while it runs nodes of a pass, and ends with a scope: the pass, how deep passes are nested,
-// and that a hook sees the node. For graph_task.cpp.
+// Per-thread state while a thread runs nodes of a pass, set for a scope: the pass, the nesting depth of passes, and the
+// node for the scope hook. For graph_task.cpp.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +14,8 @@ namespace distrun::autograd {
 
 class GraphTask;
 
-// A node may run a pass of its own, and so on: how many passes the calling thread is within. Every so many of them get
-// a thread, and so a stack, of their own.
+// A node may run a nested pass, and so on: counts the passes that the calling thread is within. Every kNestingOfThread
+// of them get a separate thread, and so a new stack.
 class NestingGuard {
  public:
   explicit NestingGuard(std::uint32_t nesting) noexcept : before_(std::exchange(nesting_, nesting)) {}
@@ -29,7 +29,7 @@ class NestingGuard {
   const std::uint32_t before_;
 };
 
-// Whose nodes the calling thread runs.
+// The pass whose nodes the calling thread runs.
 class TaskGuard {
  public:
   explicit TaskGuard(GraphTask& task) noexcept : before_(std::exchange(task_, &task)) {}
@@ -43,7 +43,7 @@ class TaskGuard {
   GraphTask* const before_;
 };
 
-// Work in it is the node's, in the pass that somebody has begun: for reports.
+// Attributes work in this scope to the node, in the pass that `beginner` started: for reports.
 class StepGuard {
  public:
   StepGuard(const Node& node, const core::CallStack* beginner) noexcept : step_(beginner, &node, name_of) {}
@@ -53,7 +53,7 @@ class StepGuard {
   const core::StepFor step_;
 };
 
-// The scope hook, around a node.
+// Calls the scope hook around a node.
 class NodeScope {
  public:
   NodeScope(const Node& node, const Gradients& gradients) : hook_(detail::scope_hook.load(std::memory_order_acquire)) {

@@ -21,7 +21,7 @@ void PassEntry::bring(const Node& maker, std::size_t result, Tensor gradient) {
   it->is_there = true;
 }
 
-// Where the node stands, or the free slot where it would.
+// Returns the node's slot, or the free slot for it.
 std::size_t PassTable::slot_of(const Node* node) const noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(node) >> 4;
   const int shift = 64 - std::countr_zero(slots_.size());
@@ -51,7 +51,7 @@ void PassTable::grow() {
 void PassTable::count_from(Node* start) {
   const EntryIndex first = size();
   if (at(start) < first) return;
-  // What is new stands at the end of the entries: they are the list of what is still to be looked at.
+  // New entries are at the end: they serve as the list of nodes still to visit.
   for (EntryIndex next = first; next < size(); ++next) {
     for (const Edge& edge : entries_[next].node->next_edges()) {
       if (edge) ++entries_[at(edge.node.get())].dependencies;
@@ -69,7 +69,8 @@ bool PassTable::is_spread() const noexcept {
   return false;
 }
 
-// Nodes of one thread run in the reverse order of their making, since what one needs was made after it.
+// Nodes of one thread run in the reverse order of their creation, since the gradients that a node needs come from nodes
+// created after it.
 void PassTable::await_in_order() {
   for (const PassEntry& maker : entries_) {
     if (!maker.is_needed) continue;
@@ -88,7 +89,7 @@ void PassTable::await_in_order() {
   for (PassEntry& entry : entries_) std::stable_sort(entry.awaited.begin(), entry.awaited.end(), runs_before);
 }
 
-// Successors first, with a stack of our own.
+// Visits successors first, with an explicit stack.
 void PassTable::need_captured_only() {
   struct Visit {
     EntryIndex entry;

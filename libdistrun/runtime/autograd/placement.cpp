@@ -53,7 +53,7 @@ Tensor Placement::base_of(const Tensor& block) const {
   return tensor::as_strided(block, base_.sizes, base_.strides, 0);
 }
 
-// Elements of the view that are one in memory, since it was expanded, share their sum.
+// Elements of the view that share memory, since it was expanded, share their sum.
 void Placement::put(const Tensor& block, const Tensor& gradient) const {
   Dims sizes = view_.sizes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

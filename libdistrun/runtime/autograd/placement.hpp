@@ -1,23 +1,23 @@
 #pragma once
 // Where a view lies in its base's block of memory, for gradients of views that are changed in place: gradients of the
-// base get a block of the same shape, so that the same strides find the view's part of it. Everything here is linear.
+// base get a block of the same shape, so that the same strides address the view's part. All operations are linear.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 
 class Placement {
  public:
-  // Strided ones.
+  // Both must be strided.
   Placement(const Tensor& base, const Tensor& view);
 
-  // Of a gradient of the view: all zeros but for its part.
+  // Returns a gradient of the base from a gradient of the view: zeros outside the view's part.
   Tensor spread(const Tensor& gradient) const;
-  // The other way round: a copy of the view's part of a gradient of the base.
+  // The adjoint of spread(): returns a copy of the view's part of a gradient of the base.
   Tensor part_of(const Tensor& gradient) const;
-  // A copy of a gradient of the base, with its strides; the second with zeros for the view's part.
+  // Return a copy of a gradient of the base, with the base's strides; the second with zeros in the view's part.
   Tensor copy(const Tensor& gradient) const;
   Tensor without_part(const Tensor& gradient) const;
-  // Of a tensor that copy() or without_part() made.
+  // `copy` must be a result of copy() or without_part().
   Tensor view_of(const Tensor& copy) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// How an operator records itself: a formula and what it keeps become a node. For the operators of this folder, and for
-// those that need more than a custom function (function.hpp) offers.
+// How an operator records itself: a formula and the values that it keeps become a node. For the operators of this
+// folder, and for those that need more than a custom function (function.hpp) offers.
 #include <distrun/runtime/autograd/formula_node.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/history.hpp>
@@ -14,7 +14,7 @@ bool needs_gradient(const Inputs&... inputs) {
   return ((variable_of(inputs) != nullptr) || ...) && is_grad_enabled() && (requires_grad(inputs) || ...);
 }
 
-// `node` with an edge for each input, in their order.
+// Returns a node with an edge for each input, in their order.
 template <class Formula, class... Inputs>
 Ref<FormulaNode<Formula>> record(Formula formula, const Inputs&... inputs) {
   auto node = make_node_for(std::move(formula));
@@ -22,7 +22,7 @@ Ref<FormulaNode<Formula>> record(Formula formula, const Inputs&... inputs) {
   return node;
 }
 
-// `result` shares its bytes with `of`. Returned again.
+// Records that `result` shares its bytes with `of`, and returns it.
 inline Tensor as_view(Tensor result, const Tensor& of) {
   mark_view(result, of);
   return result;

@@ -24,7 +24,7 @@ namespace {
   throw Error(ErrorKind::Failed, text);
 }
 
-// For what is recorded of a result that its node kept.
+// Returns a result that its node kept with its history, so that operators on it can be recorded.
 Tensor with_maker(const Tensor& result, const Node& maker, std::uint32_t output) {
   Tensor same = tensor::alias(result);
   Variable& variable = make_variable(same);

@@ -1,5 +1,5 @@
 #pragma once
-// A tensor that a formula keeps for the backward pass. It remembers the version that it was kept in, so that a gradient
+// A tensor that a formula keeps for the backward pass. It remembers the tensor's version, so that computing a gradient
 // from values that have changed meanwhile is an error and not a wrong number.
 #include <optional>
 
@@ -11,13 +11,13 @@ class SavedTensor {
  public:
   SavedTensor() noexcept = default;
   explicit SavedTensor(const Tensor& tensor);
-  // Result number `output` of the node that keeps it: its bytes are kept, not the tensor, which has the node.
+  // Saves result number `output` of the node that keeps it: keeps the bytes, not the tensor, which holds the node.
   static SavedTensor of_result(const Tensor& result, std::uint32_t output = 0);
 
-  // With its history, for what is recorded of it. Undefined if an undefined one was saved. Throws Error{Failed} if it
-  // was released, or changed in place since then. `owner` is the node that keeps it.
+  // Returns the tensor with its history, so that operators on it can be recorded; undefined if an undefined one was
+  // saved. Throws Error{Failed} if it was released, or changed in place since. `owner` is the node that keeps it.
   Tensor unpack(const Node& owner) const;
-  // With Node::KeptLock.
+  // Requires Node::KeptLock.
   void release() noexcept {
     is_released_ = is_released_ || tensor_.defined();
     tensor_ = Tensor();
@@ -32,7 +32,7 @@ class SavedTensor {
   bool is_released_ = false;
 };
 
-// What a second pass over a released graph is told.
+// Throws the error of a second pass over a released graph.
 [[noreturn]] void throw_released(const Node& owner);
 
 }  // namespace distrun::autograd

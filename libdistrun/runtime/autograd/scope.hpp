@@ -1,6 +1,6 @@
 #pragma once
-// The one place through which others look at what autograd does: profiler, tracing. A hook is told when an operator
-// begins and ends, and the same of each node of a backward pass. Without a hook it costs one load of a pointer.
+// The one interface through which profilers and tracers observe autograd. A hook is notified when an operator or a node
+// of a backward pass begins and ends. Without a hook this costs one load of a pointer.
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -13,36 +13,36 @@ namespace distrun::autograd {
 
 enum class ScopeKind : std::uint8_t { Operator, Node };
 
-// What is entered. Good during enter() alone, but for `name` of an operator, which lives on.
+// The operator or node that is entered. Valid only during enter(), except an operator's `name`, which lives on.
 struct Scope {
   ScopeKind kind = ScopeKind::Operator;
   std::string_view name;       // "mul"; "MulBackward0"
-  std::uint64_t sequence = 0;  // of an operator: that of the node that it makes, if it makes one
-  std::uint32_t thread = 0;    // of a node: number of the thread whose operator made it
+  std::uint64_t sequence = 0;  // of an operator: that of the node that it creates, if any
+  std::uint32_t thread = 0;    // of a node: number of the thread that created it
   std::span<const Tensor* const> input_places;
 
   // Copies of the handles; undefined ones are left out.
   TensorList inputs() const;
 };
 
-// Any thread. enter() and leave() come in pairs on one thread, nested. Neither may throw.
+// Thread-safe. enter() and leave() are called in nested pairs on one thread. Neither may throw.
 class ScopeHook {
  public:
   virtual ~ScopeHook() = default;
-  // What it returns is given to leave().
+  // Its result is passed to leave().
   virtual void* enter(const Scope& scope) noexcept = 0;
   virtual void leave(void* entered) noexcept = 0;
 };
 
-// Null: none. The hook must outlive every operator and pass that was begun before it was taken away. Returns the
-// former.
+// Sets the hook (null: none) and returns the former one. The hook must outlive every operator and pass that began
+// before it was removed.
 ScopeHook* set_scope_hook(ScopeHook* hook) noexcept;
 
 namespace detail {
 extern constinit std::atomic<ScopeHook*> scope_hook;
 }
 
-// From here to the end of the block: the operator `name` at work on the inputs. Errors have its name.
+// Marks the rest of the block as the operator `name` on these inputs. Errors in it name the operator.
 class OperatorScope {
  public:
   template <class... Inputs>

@@ -1,9 +1,9 @@
 #pragma once
-// What autograd knows of a tensor: whether it needs a gradient, the gradient, and the node whose result it is. A tensor
-// without that (most are) costs nothing. What users ask of it: gradient.hpp; where a result comes from: history.hpp.
+// Autograd's data of a tensor: whether it requires a gradient, the gradient, and the node whose result it is. Tensors
+// without it (most) cost nothing. Users' questions about it: gradient.hpp; where a result comes from: history.hpp.
 //
-// A leaf is a tensor that no recorded operator made. Gradients of leaves are accumulated in grad(); those of others go
-// on to the node that made them, grad_fn().
+// A leaf is a tensor that no recorded operator created. Gradients of leaves are accumulated in grad(); those of others
+// go on to the node that created them, grad_fn().
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -13,11 +13,11 @@
 
 namespace distrun::autograd {
 
-// How a view, or one that it is a view of, was made.
+// How a view, or a view that it is derived from, was created.
 enum class ViewKind : std::uint8_t {
   Recorded,
-  Unrecorded,  // while recording was off
-  OfFunction,  // returned by a custom function, whose backward() is the way back to the base
+  Unrecorded,  // created while recording was off
+  OfFunction,  // returned by a custom function, whose backward() leads to the base
 };
 
 // Where a view comes from.
@@ -26,7 +26,7 @@ struct ViewInfo {
   std::mutex mutex;           // guards grad_fn and version: threads that only read a view may renew them
   std::uint32_t version = 0;  // of the bytes when grad_fn was made
   ViewKind kind = ViewKind::Recorded;
-  Ref<Node> maker_of_base;  // of a custom function's: what the base was when the view was made
+  Ref<Node> maker_of_base;  // of a custom function's view: the base's grad_fn when the view was created
 };
 
 class Variable final : public tensor::GradientInfo {
@@ -34,17 +34,17 @@ class Variable final : public tensor::GradientInfo {
   ~Variable() override { delete accumulator.load(std::memory_order_acquire); }
   std::string shown_of(const Tensor& tensor) const override;
 
-  bool requires_grad = false;  // as a leaf
-  bool is_replaced = false;    // a module has another leaf in its place, on another device
+  bool requires_grad = false;  // of a leaf
+  bool is_replaced = false;    // a module has replaced it by another leaf, on another device
   Tensor grad;
   Ref<Node> grad_fn;         // none: a leaf; of a view it may be out of date
   std::uint32_t output = 0;  // which result of grad_fn it is
   std::unique_ptr<ViewInfo> view;
-  std::atomic<Node*> accumulator{nullptr};  // its own, made by accumulator_of() (accumulate_grad.hpp)
-  std::vector<Ref<Node>> hooked;            // makers, former ones as well, that have hooks of this tensor
+  std::atomic<Node*> accumulator{nullptr};  // created by accumulator_of() (accumulate_grad.hpp)
+  std::vector<Ref<Node>> hooked;            // present and former makers that have hooks of this tensor
 };
 
-// The tensor's, or null. Undefined tensors have none.
+// Returns the tensor's, or null. Undefined tensors have none.
 inline Variable* variable_of(const Tensor& tensor) noexcept {
   return tensor.defined() ? static_cast<Variable*>(tensor.impl()->gradient.get()) : nullptr;
 }
