@@ -1,5 +1,5 @@
 #pragma once
-// The errors of a pass whose nodes fail. For graph_task.cpp.
+// The errors of a pass when a node fails. For graph_task.cpp.
 #include <string>
 
 #include <distrun/common/base/error.hpp>
@@ -8,7 +8,7 @@
 
 namespace distrun::autograd {
 
-// For anomaly mode: adds the place of the node's forward call.
+// Adds the place of the node's forward call, in anomaly mode.
 inline Error with_forward(const Error& error, const Node& node) {
   return {error.kind(), error.type(), error.text() + "\n" + forward_text(node), error.where()};
 }

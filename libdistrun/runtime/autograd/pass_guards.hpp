@@ -29,7 +29,7 @@ class NestingGuard {
   const std::uint32_t before_;
 };
 
-// The pass whose nodes the calling thread runs.
+// The pass that the calling thread runs nodes of.
 class TaskGuard {
  public:
   explicit TaskGuard(GraphTask& task) noexcept : before_(std::exchange(task_, &task)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// All operators that users call. Each family has a file of its own; + - * / and their like are in symbols.hpp.
+// All operators that users call. Each family has its own file; + - * / and the like are in symbols.hpp.
 #include <distrun/runtime/autograd/operators/copies.hpp>
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
 #include <distrun/runtime/autograd/operators/embedding.hpp>

@@ -17,7 +17,7 @@ struct RsubBackward {
   }
 };
 
-// Of n / b: - g (n / b) / b.
+// The gradient of n / b: - g (n / b) / b.
 struct RdivBackward {
   static constexpr const char* kName = "DivBackward0";
   Scalar dividend;

@@ -1,10 +1,10 @@
 #pragma once
-// Gradients of + - * /, for the forms that make a result and for those in place.
+// Gradients of + - * /, for the forms that return a new tensor and the in-place forms.
 #include <distrun/runtime/autograd/operators/formula_operators.hpp>
 
 namespace distrun::autograd {
 
-// Of a + alpha b. A form with a number instead of b has one edge.
+// The gradient of a + alpha b. A form with a number instead of b has one edge.
 struct AddBackward {
   static constexpr const char* kName = "AddBackward0";
   Scalar alpha;
@@ -32,7 +32,7 @@ struct SubBackward {
   }
 };
 
-// Keeps of a and b what the other's gradient needs.
+// Keeps a and b only as far as the gradient of the other needs them.
 struct MulBackward {
   static constexpr const char* kName = "MulBackward0";
   SavedTensor a, b;

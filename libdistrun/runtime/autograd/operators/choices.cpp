@@ -10,7 +10,7 @@ namespace {
 
 using namespace autograd;
 
-// Edges for those of the two that are tensors.
+// Has an edge for each of the two that is a tensor.
 struct WhereBackward {
   static constexpr const char* kName = "WhereBackward0";
   SavedTensor condition;
@@ -29,7 +29,7 @@ struct WhereBackward {
   void release() noexcept { condition.release(); }
 };
 
-// Of the larger or smaller of two.
+// The gradient of maximum() and minimum().
 struct ExtremeBackward {
   const char* kind;
   Tensor (*gradient)(const Tensor& gradient, const Tensor& a, const Tensor& b);

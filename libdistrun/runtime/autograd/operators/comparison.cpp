@@ -6,7 +6,7 @@
 namespace distrun {
 namespace {
 
-// What is true or false has no gradient: only the scope is told.
+// Results of bool have no gradient: only the scope hook is notified.
 Tensor compare(const char* name, Tensor (*plain)(const Tensor&, const Tensor&), const Tensor& a, const Tensor& b) {
   const autograd::OperatorScope scope(name, a, b);
   return plain(a, b);

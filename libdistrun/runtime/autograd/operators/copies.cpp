@@ -9,7 +9,7 @@ namespace {
 
 using namespace autograd;
 
-// The gradient of a copy is that of the original; it gets its dtype and device where it is delivered.
+// The gradient of a copy is that of the original; its dtype and device are converted on delivery.
 struct CopyBackward {
   const char* kind;
   const char* name() const { return kind; }

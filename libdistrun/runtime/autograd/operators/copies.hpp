@@ -1,13 +1,12 @@
 #pragma once
-// Copies as users call them: to another place, dtype or device, recorded. <distrun/runtime/tensor/core/copy.hpp> says
-// what each does.
+// Recorded copies to another layout, dtype or device. See <distrun/runtime/tensor/core/copy.hpp>.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {
 
 Tensor clone(const Tensor& tensor);
 Tensor contiguous(const Tensor& tensor);
-// Itself if nothing changes.
+// Return the tensor itself if nothing changes.
 Tensor to(const Tensor& tensor, DType dtype);
 Tensor to(const Tensor& tensor, Device device, bool non_blocking = false);
 Tensor to(const Tensor& tensor, const TensorOptions& options, bool non_blocking = false);

@@ -1,7 +1,7 @@
 #pragma once
-// Elementwise operators as users call them: recorded if an input needs a gradient. What they compute, how tensors
-// stretch and dtypes are promoted: <distrun/runtime/tensor/operators/elementwise.hpp>, and choices.hpp and powers.hpp
-// beside it. In-place forms return their first argument.
+// Elementwise operators for users: recorded if an input needs a gradient. For semantics, broadcasting and promotion of
+// dtypes see <distrun/runtime/tensor/operators/elementwise.hpp>, and choices.hpp and powers.hpp beside it. In-place
+// forms return their first argument.
 #include <optional>
 
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
@@ -33,7 +33,7 @@ Tensor abs(const Tensor& a);
 Tensor relu(const Tensor& a);
 Tensor clamp_min(const Tensor& a, const Scalar& least);
 Tensor clamp_max(const Tensor& a, const Scalar& largest);
-// The gradient passes where the element is within the bounds or is one.
+// The gradient passes where the element is within the bounds or equals one.
 Tensor clamp(const Tensor& a, const std::optional<Scalar>& least, const std::optional<Scalar>& largest = {});
 
 Tensor pow(const Tensor& a, const Tensor& b);
@@ -41,7 +41,7 @@ Tensor pow(const Tensor& a, const Scalar& b);
 Tensor pow(const Scalar& a, const Tensor& b);
 Tensor square(const Tensor& a);
 
-// Of elements that are equal each gets half of the gradient.
+// Equal elements get half of the gradient each.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
@@ -49,9 +49,10 @@ Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b);
 Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b);
 Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b);
 
-// Each element is 0 with probability p, and 1 / (1 - p) times what it was otherwise; which ones is drawn from the
-// default generator (<distrun/runtime/tensor/operators/random.hpp>), the same on every device. Not in training, or if
-// p is 0, the tensor itself. Throws Error{InvalidArgument} for p not from 0 to 1, and for dtypes that are not floating.
+// Sets each element to 0 with probability p, and multiplies the others by 1 / (1 - p). The choice is drawn from the
+// default generator (<distrun/runtime/tensor/operators/random.hpp>), and is the same on every device. Returns the
+// tensor itself if not training, or if p is 0. Throws Error{InvalidArgument} for p not from 0 to 1, and for dtypes that
+// are not floating.
 Tensor dropout(const Tensor& tensor, double p = 0.5, bool training = true);
 
 Tensor add_(const Tensor& a, const Tensor& b, const Scalar& alpha = 1);

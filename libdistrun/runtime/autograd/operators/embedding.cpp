@@ -9,15 +9,14 @@ namespace {
 
 using namespace autograd;
 
-// For each index the number of its bag: how many bags begin at it or before, less one.
+// Returns the bag number of each index: the number of bags that begin at or before it, minus one.
 Tensor bag_of_each(const Bags& bags) {
   const Tensor begins = tensor::zeros({bags.indices.size(0) + 1}, bags.indices.options());
   const Tensor count = tensor::index_add(begins, 0, bags.offsets, tensor::ones_like(bags.offsets));
   return tensor::sub(tensor::narrow(tensor::cumsum(count, 0), 0, 0, bags.indices.size(0)), 1);
 }
 
-// The same gradients made of operators that are recorded: rows are taken by index_select() and brought back by
-// index_add().
+// Computes the same gradients with recorded operators: index_select() takes rows, and index_add() returns them.
 class RecordedBags {
  public:
   RecordedBags(const Tensor& gradient, const Bags& bags)
@@ -32,7 +31,7 @@ class RecordedBags {
   }
 
  private:
-  // How much each index counts in its bag.
+  // Returns the weight of each index in its bag.
   Tensor shares() const {
     if (bags_.weights.defined()) return bags_.weights;
     const Tensor ones = tensor::ones({bags_.indices.size(0)}, rows_.options());
@@ -43,7 +42,7 @@ class RecordedBags {
   }
 
   const Bags bags_;
-  const Tensor rows_;  // of the gradient, for each index that of its bag
+  const Tensor rows_;  // the gradient's rows: for each index that of its bag
 };
 
 struct EmbeddingBagBackward {

@@ -1,6 +1,5 @@
 #pragma once
-// Rows of a table, added up by bags, as users call it. <distrun/runtime/tensor/operators/embedding.hpp> says what it
-// does.
+// Sums of rows of a table by bags. See <distrun/runtime/tensor/operators/embedding.hpp>.
 #include <distrun/runtime/tensor/operators/embedding.hpp>
 
 namespace distrun {
@@ -8,7 +7,7 @@ namespace distrun {
 using tensor::BagMode;
 using tensor::Bags;
 
-// The table's gradient is dense, or sparse with an entry for each index; the factors' is dense.
+// The table's gradient is dense, or sparse with an entry for each index; that of the weights is dense.
 Tensor embedding_bag(const Tensor& table, const Bags& bags, bool sparse_gradient = false);
 
 }  // namespace distrun

@@ -12,7 +12,7 @@ namespace {
 
 using namespace autograd;
 
-// Of values that all elements like them share.
+// The gradient of an extreme that is shared by all elements equal to it.
 struct SharedExtremeBackward {
   const char* kind;
   SavedTensor input, result;
@@ -33,7 +33,7 @@ struct SharedExtremeBackward {
   }
 };
 
-// Of values that stand at known places.
+// The gradient of an extreme at known indices.
 struct PlacedExtremeBackward {
   const char* kind;
   SavedTensor indices;

@@ -1,14 +1,13 @@
 #pragma once
-// The largest and the smallest, as users call them. <distrun/runtime/tensor/operators/extremes.hpp> says what each
-// does.
+// Maxima and minima for users. See <distrun/runtime/tensor/operators/extremes.hpp>.
 #include <distrun/runtime/tensor/operators/extremes.hpp>
 
 namespace distrun {
 
 using tensor::Extremes;
 
-// The gradient of max, min, amax and amin is shared by all elements that are the result; along a dimension, with their
-// places, max and min give it to the one at that place.
+// The gradient of max, min, amax and amin is shared by all elements equal to the result; max and min along a dimension
+// give it to the element at the returned index.
 Tensor max(const Tensor& tensor);
 Tensor min(const Tensor& tensor);
 Extremes max_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors from nothing, from numbers and by chance, as users make them. They are leaves and need no gradient; see
+// Creation of tensors: uninitialised, from numbers, random. They are leaves and need no gradient; see
 // set_requires_grad().
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/operators/nonzero.hpp>

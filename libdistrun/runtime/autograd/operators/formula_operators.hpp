@@ -1,10 +1,10 @@
 #pragma once
-// Operators for formulas: plain ones, or where a pass makes a graph of the gradients (create_graph) recorded ones. A
-// formula that is written with these needs no other one for gradients of gradients. What is a kernel of its own has
-// with_slopes() and linear_map(), or says in recorded operators what it computes.
+// Operators for formulas: plain ones, or recorded ones in a pass with create_graph. A formula written with these needs
+// no other for gradients of gradients. Formulas with separate kernels use with_slopes() or linear_map(), or express
+// their result in recorded operators.
 //
-// The recorded ones are themselves made of formulas: what these are is said in a file of its own
-// (chosen_operators.cpp), so that no two include each other.
+// The recorded operators are themselves built from formulas: chosen_operators.cpp defines these functions, so that no
+// two files include each other.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/linear_map.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
@@ -49,14 +49,14 @@ Tensor unsqueeze(const Tensor& a, std::int64_t dim);
 Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length);
 Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index);
 
-// A kernel that is linear in the gradient, with slopes that do not change where the operands change a little.
+// Runs a kernel that is linear in the gradient, with slopes that stay constant under small changes of the operands.
 template <class Kernel>
 Tensor with_slopes(const Tensor& gradient, Kernel kernel) {
   if (!is_grad_enabled()) return kernel(gradient);
   return mul(gradient, kernel(tensor::ones_like(gradient)));
 }
 
-// By formulas that can't be recorded.
+// Called by formulas that can't be recorded.
 inline void refuse_recording(const Node& node, const char* why) {
   if (!is_grad_enabled()) return;
   throw Error(ErrorKind::Unimplemented, node.name() + ": there are no gradients of gradients (create_graph) " + why);

@@ -9,8 +9,8 @@ namespace {
 
 using namespace autograd;
 
-// A convolution is linear in the image and in the weight: so are the gradients, which are made of two of image, weight
-// and the result's gradient. The gradients of these are made of the other two of them again.
+// A convolution is linear in the image and in the weight, and so are the gradients: each is computed from two of image,
+// weight and result's gradient. The gradients of these are computed from the other two.
 Tensor input_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes,
                       const Conv2dOptions& options);
 Tensor weight_gradient(const Tensor& gradient, const Tensor& input, const Dims& weight_sizes,
@@ -106,7 +106,7 @@ struct MaxPool2dBackward {
   void release() noexcept { indices.release(); }
 
  private:
-  // One for each plane.
+  // Reshapes to one row for each plane.
   static Tensor rows_of(const Tensor& images) {
     const std::int64_t planes = images.size(0) * images.size(1);
     return tensor::reshape(images, {planes, images.size(2) * images.size(3)});

@@ -1,5 +1,5 @@
 #pragma once
-// Operators on images [batch, channels, height, width] as users call them.
+// Operators on images [batch, channels, height, width] for users.
 #include <distrun/runtime/tensor/operators/convolution.hpp>
 #include <distrun/runtime/tensor/operators/pooling.hpp>
 

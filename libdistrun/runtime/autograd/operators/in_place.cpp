@@ -11,7 +11,7 @@ namespace {
 
 using namespace autograd;
 
-// The former elements are gone: their gradient is zero. What they were set to, if that was a tensor, gets it all.
+// The former elements are overwritten: their gradient is zero. A source tensor gets the whole gradient.
 struct OverwriteBackward {
   const char* kind;
   const char* name() const { return kind; }
@@ -24,7 +24,7 @@ struct OverwriteBackward {
   }
 };
 
-// What `a` is now, for the gradient of the other: the change is about to overwrite it.
+// Saves the present value of `a`, for the gradient of the other: the change is about to overwrite it.
 SavedTensor former(const Tensor& a, const Tensor& other) {
   return requires_grad(other) ? SavedTensor(former_of(a)) : SavedTensor();
 }
@@ -35,7 +35,7 @@ SavedTensor other_for(const Tensor& a, const Tensor& other) {
 
 }  // namespace
 
-// One line says an operator.
+// One line for each operator.
 // clang-format off
 Tensor add_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   const OperatorScope scope("add_", a, b);

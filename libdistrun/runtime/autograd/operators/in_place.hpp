@@ -1,15 +1,15 @@
 #pragma once
-// How an operator that changes its first tensor records itself.
+// How an in-place operator records itself.
 #include <distrun/runtime/autograd/record.hpp>
 
 namespace distrun::autograd {
 
-// Checks, records and runs an operator that changes `a`. The formula is made before the change; one that has
-// keep_result() is given the tensor after it.
+// Checks, records and runs an operator that changes `a`. The formula is created before the change; afterwards its
+// keep_result(), if it has one, gets the tensor.
 template <class MakeFormula, class Operator, class... Others>
 Tensor in_place(const Tensor& a, MakeFormula make_formula, Operator run, const Others&... others) {
   check_in_place(a);
-  const bool all_are_there = a.defined() && (others.defined() && ...);  // else the operator refuses them
+  const bool all_are_there = a.defined() && (others.defined() && ...);  // otherwise the operator refuses them
   if (!all_are_there || !tensor::is_floating(a.dtype()) || !needs_gradient(a, others...)) {
     run();
     return a;
@@ -22,7 +22,7 @@ Tensor in_place(const Tensor& a, MakeFormula make_formula, Operator run, const O
   return a;
 }
 
-// What `other` is before `a` changes.
+// Saves the value of `other` before `a` changes.
 inline SavedTensor saved_beside(const Tensor& a, const Tensor& other) {
   return SavedTensor(other.is_same(a) ? former_of(other) : other);
 }

@@ -1,4 +1,4 @@
-// In place: operators of one tensor, powers and clamps.
+// In-place operators of one tensor, powers and clamps.
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
 #include <distrun/runtime/autograd/operators/in_place.hpp>
 #include <distrun/runtime/autograd/operators/power_formulas.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace autograd;
 
-// A rule that wants the input gets a copy of what `a` was.
+// A rule that needs the input gets a copy of the former value of `a`.
 template <class Rule, class Operator>
 Tensor change(const Tensor& a, Rule rule, Operator run) {
   const auto formula = [&] {
@@ -54,7 +54,7 @@ Tensor abs_(const Tensor& a) {
 
 Tensor relu_(const Tensor& a) {
   const OperatorScope scope("relu_", a);
-  const OperatorScope within("clamp_min_", a);  // as of relu()
+  const OperatorScope within("clamp_min_", a);  // as for relu()
   return change(a, OfRelu{}, [&] { tensor::relu_(a); });
 }
 

@@ -31,7 +31,7 @@ struct GatherBackward {
   void release() noexcept { index.release(); }
 };
 
-// Of x and the source, of which only as much counts as the index speaks of.
+// The gradients of x and the source, of which only the part that the index covers counts.
 struct ScatterAddBackward {
   static constexpr const char* kName = "ScatterAddBackward0";
   SavedTensor index;
@@ -81,7 +81,7 @@ struct IndexSelectBackward {
   void release() noexcept { index.release(); }
 };
 
-// Of x and the source.
+// The gradients of x and the source.
 struct IndexAddBackward {
   static constexpr const char* kName = "IndexAddBackward0";
   SavedTensor index;
@@ -177,7 +177,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   tensor::check_defined("masked_select", {&x, &mask});
   if (mask.dtype() != tensor::DType::Bool) tensor::refuse("masked_select", "the mask must be bool", {&mask});
   const Dims sizes = tensor::broadcast("masked_select", x, mask);
-  // The number of each among all elements, row by row.
+  // The number of each selected element, row by row.
   const Tensor places = tensor::nonzero(tensor::reshape(tensor::expand(mask, sizes), {-1}));
   return index_select(reshape(expand(x, sizes), {-1}), 0, tensor::select_view(places, 1, 0));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Elements by numbers that stand in a tensor, as users call them. <distrun/runtime/tensor/operators/indexing.hpp> says
-// what each does; all look at the numbers and wait for the device. In-place forms return their first argument.
+// Access to elements by index tensors. See <distrun/runtime/tensor/operators/indexing.hpp>; all check the indices and
+// wait for the device. In-place forms return their first argument.
 #include <distrun/runtime/tensor/operators/indexing.hpp>
 
 namespace distrun {
@@ -15,9 +15,9 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 Tensor index_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
                   const Scalar& alpha = 1);
 
-// The mask is bool and stretches to x's sizes.
+// The mask is bool and is broadcast to x's sizes.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value);
-// [n]: the elements where it is true, in the order of x. Mask and x stretch to common sizes.
+// Returns [n]: the elements where the mask is true, in the order of x. Mask and x are broadcast to common sizes.
 Tensor masked_select(const Tensor& x, const Tensor& mask);
 
 }  // namespace distrun

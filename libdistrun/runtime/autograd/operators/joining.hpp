@@ -1,5 +1,5 @@
 #pragma once
-// Several tensors as one, as users call it. <distrun/runtime/tensor/operators/joining.hpp> says what each does.
+// Joins several tensors into one. See <distrun/runtime/tensor/operators/joining.hpp>.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {

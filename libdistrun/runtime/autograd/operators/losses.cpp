@@ -52,7 +52,7 @@ struct CrossEntropyBackward {
   }
 
  private:
-  // The loss is linear in the logarithms, which lead to the input by a node of their own.
+  // The loss is linear in the logarithms, which have a separate node that leads to the input.
   static Tensor recorded(const Node& node, const Tensor& gradient, const Tensor& logs, const Tensor& truth,
                          const CrossEntropyOptions& options) {
     const auto run = [sizes = logs.sizes(), options](const Tensor& x, const Tensor& of) {

@@ -1,6 +1,6 @@
 #pragma once
-// How far predictions of classes are from the truth, as users call it. Shapes and errors:
-// <distrun/runtime/tensor/operators/losses.hpp>. Targets and weights get no gradient.
+// Losses of class predictions. For shapes and errors see <distrun/runtime/tensor/operators/losses.hpp>. Targets and
+// weights get no gradient.
 #include <distrun/runtime/tensor/operators/losses.hpp>
 
 namespace distrun {
@@ -10,7 +10,7 @@ using tensor::NllLossOptions;
 using tensor::Reduction;
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const NllLossOptions& options = {});
-// One node of the graph, unlike log_softmax() and nll_loss().
+// Is one node of the graph, unlike log_softmax() and nll_loss().
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntropyOptions& options = {});
 
 }  // namespace distrun

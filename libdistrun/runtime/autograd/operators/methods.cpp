@@ -1,4 +1,4 @@
-// The methods of tensors: each is the operator of its name. TensorMethods says why they are defined here.
+// The methods of tensors: each calls the operator of its name. TensorMethods says why they are defined here.
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
@@ -7,7 +7,7 @@ namespace distrun::tensor {
 
 const Tensor& TensorMethods::self() const noexcept { return static_cast<const Tensor&>(*this); }
 
-// A row for each.
+// One line for each.
 // clang-format off
 Tensor TensorMethods::add(const Tensor& other, const Scalar& alpha) const { return distrun::add(self(), other, alpha); }
 Tensor TensorMethods::add(const Scalar& other, const Scalar& alpha) const { return distrun::add(self(), other, alpha); }

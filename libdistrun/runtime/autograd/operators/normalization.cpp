@@ -15,8 +15,8 @@ namespace {
 using namespace autograd;
 namespace plain = tensor::plain;
 
-// Over some dimensions, recorded. What the kernels of the first gradient are given, this makes anew of the input, so
-// that gradients go through it.
+// A recorded normalisation over some dimensions. Recomputes from the input the values that the kernels of the first
+// gradient are given, so that gradients pass through them.
 struct Normalized {
   Normalized(const Tensor& x, Dims over, double epsilon)
       : dims(std::move(over)), distance(formula::sub(x, formula::mean(x, dims, true))) {
@@ -25,7 +25,7 @@ struct Normalized {
     value = formula::mul(distance, inverse);
   }
 
-  // Of the input; `gradient` is that of the value.
+  // Returns the input's gradient from `gradient`, that of `value`.
   Tensor input_gradient(const Tensor& gradient) const {
     const Tensor along = formula::mul(value, formula::mean(formula::mul(gradient, value), dims, true));
     return formula::mul(inverse, formula::sub(formula::sub(gradient, formula::mean(gradient, dims, true)), along));
@@ -39,7 +39,7 @@ Tensor weighted(const Tensor& gradient, const Tensor& weight) {
   return weight.defined() ? formula::mul(gradient, weight) : gradient;
 }
 
-// Of input, weight and bias.
+// The gradients of input, weight and bias.
 struct LayerNormBackward {
   static constexpr const char* kName = "NativeLayerNormBackward0";
   SavedTensor input, mean, inverse, weight;
@@ -61,7 +61,7 @@ struct LayerNormBackward {
   }
 
  private:
-  // Those of weight and bias are summed where they are delivered.
+  // Those of weight and bias are summed on delivery.
   Gradients apply_recorded(const Node& node, const Tensor& gradient) const {
     const Tensor x = input.unpack(node);
     Dims dims;
@@ -75,7 +75,7 @@ struct LayerNormBackward {
   }
 };
 
-// Of input, weight and bias.
+// The gradients of input, weight and bias.
 struct BatchNormBackward {
   static constexpr const char* kName = "NativeBatchNormBackward0";
   SavedTensor input, mean, variance, inverse, weight;
@@ -90,7 +90,7 @@ struct BatchNormBackward {
     Gradients results(node.next_edges().size());
     if (node.needs(1)) results[1] = tensor::mul(sums.gradient_by_value, scale);
     if (node.needs(2)) results[2] = tensor::mul(sums.gradient, 1);
-    // All ranks of the moments take part in the sums, whoever needs the result.
+    // All ranks of the moments take part in the sums, whether or not they need the result.
     const tensor::ChannelSums means = means_of(std::move(sums));
     if (node.needs(0)) {
       results[0] = plain::normalize_channels_gradient(gradients[0], x, moments, scale, weight.unpack(node), means);

@@ -1,35 +1,35 @@
 #pragma once
-// Operators that put elements into proportion, as users call them. What each computes say softmax.hpp,
-// layer_norm.hpp and normalization.hpp of <distrun/runtime/tensor/operators/>.
+// Softmax and normalisations for users. See softmax.hpp, layer_norm.hpp and normalization.hpp in
+// <distrun/runtime/tensor/operators/>.
 #include <functional>
 
 #include <distrun/runtime/tensor/operators/normalization.hpp>
 
 namespace distrun {
 
-// exp(x) over their sum along `dim`; each line sums up to 1.
+// Returns exp(x) divided by its sum along `dim`; each line sums to 1.
 Tensor softmax(const Tensor& tensor, std::int64_t dim);
 Tensor log_softmax(const Tensor& tensor, std::int64_t dim);
 
-// (x - mean) / sqrt(variance + epsilon) * weight + bias over the last dimensions, which are `sizes`. Weight and bias
-// may be undefined, for 1 and 0.
+// Returns (x - mean) / sqrt(variance + epsilon) * weight + bias over the last dimensions, which are `sizes`. Undefined
+// weight and bias stand for 1 and 0.
 Tensor layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight = {}, const Tensor& bias = {},
                   double epsilon = 1e-5);
 
-// What the moments of a batch normalisation were made of.
+// How the moments of a batch normalisation were computed.
 struct MomentsOrigin {
-  // Elements of each channel, those of other ranks among them; 0: they were given, and no gradient goes through them.
+  // Elements of each channel on all ranks; 0: the moments were given, and no gradient passes through them.
   double count = 0;
-  // Adds up tensors in place over all ranks whose elements are in the moments; none: they are this rank's alone. Called
-  // in backward passes, on whatever thread they run.
+  // Adds up tensors in place over all ranks that contribute to the moments; empty if only this rank does. Called in
+  // backward passes, on the thread that runs the node.
   std::function<void(const TensorList&)> add_up{};
 };
 
-// (x - mean) / sqrt(variance + epsilon) * weight + bias, by the channels of [batch, channels, ...]. Weight and bias may
-// be undefined, for 1 and 0. The gradients of weight and bias are this rank's share.
+// Returns (x - mean) / sqrt(variance + epsilon) * weight + bias, by the channels of [batch, channels, ...]. Undefined
+// weight and bias stand for 1 and 0. The gradients of weight and bias are this rank's share.
 Tensor batch_norm(const Tensor& input, const tensor::Moments& moments, const Tensor& weight, const Tensor& bias,
                   double epsilon, MomentsOrigin origin);
-// Of this input's own moments.
+// Uses the moments of this input.
 Tensor batch_norm(const Tensor& input, const Tensor& weight = {}, const Tensor& bias = {}, double epsilon = 1e-5);
 
 }  // namespace distrun

@@ -14,7 +14,7 @@ using Int = std::int64_t;
 const Value kOne = Int{1};
 const Value kNone = std::monostate();
 
-// For operators that have no such form in C++.
+// Operators that have no such form in C++.
 Scalar add_numbers(Scalar a, Scalar b) {
   if (a.is_floating() || b.is_floating()) return a.to<double>() + b.to<double>();
   return static_cast<Int>(static_cast<std::uint64_t>(a.to<Int>()) + static_cast<std::uint64_t>(b.to<Int>()));
@@ -125,7 +125,7 @@ void add_elementwise(OperatorList& list) {
   list["ge"] = {overload(TT(&distrun::ge)), overload(TS(&distrun::ge))};
 }
 
-// Table and C++ differ: a bound that is left out is clamp_min() or clamp_max().
+// The table differs from C++: a bound that is left out is clamp_min() or clamp_max().
 Tensor clamp_of(Tensor a, Scalar least, Scalar largest) { return distrun::clamp(a, least, largest); }
 Tensor clamp_of_(Tensor a, Scalar least, Scalar largest) { return distrun::clamp_(a, least, largest); }
 
@@ -188,7 +188,7 @@ void add_products(OperatorList& list) {
   list["embedding_bag"] = {overload(&embedding_bag_of, {Value(std::string("mean")), Value(false), kNone})};
 }
 
-// Reductions of all elements, of some dimensions, along one; most can keep what they reduce.
+// Reductions of all elements, of some dimensions, along one; most can keep the reduced dimensions.
 using Whole = Tensor (*)(const Tensor&);
 using OverDims = Tensor (*)(const Tensor&, const Dims&, bool);
 using Along = Tensor (*)(const Tensor&, Int, bool);

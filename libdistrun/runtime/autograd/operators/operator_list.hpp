@@ -11,7 +11,7 @@ namespace distrun::autograd {
 
 using OperatorList = std::map<std::string, std::vector<Overload>, std::less<>>;
 
-// Made by the first call; never changes. Overloads stand in the order in which they are tried.
+// Created by the first call; constant afterwards. Overloads are tried in their order.
 const OperatorList& operator_list();
 
 }  // namespace distrun::autograd

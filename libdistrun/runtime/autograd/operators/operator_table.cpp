@@ -6,7 +6,7 @@
 namespace distrun::autograd {
 namespace {
 
-constexpr std::size_t kNameMost = 100;  // of an unknown operator, in the text
+constexpr std::size_t kNameMost = 100;  // of an unknown operator, in the error
 
 std::string kinds_of(std::span<const Value> arguments) {
   std::string text;
@@ -45,7 +45,7 @@ Value call_operator(std::string_view name, std::span<const Value> arguments) {
   refuse_kinds(name, arguments, *overloads);
 }
 
-// Programs call the same again and again: each thread remembers the last. The list stays as it is.
+// Programs repeat the same call: each thread remembers the last one found, since the list never changes.
 const std::vector<Overload>* find_operator(std::string_view name) noexcept {
   constinit thread_local const OperatorList::value_type* last = nullptr;
   if (last != nullptr && last->first == name) return &last->second;

@@ -1,5 +1,5 @@
 #pragma once
-// Makes an entry of the operator table of a function: its parameters tell which kinds it takes.
+// Converts a function to an entry of the operator table: its parameter types determine the kinds.
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -78,7 +78,7 @@ Overload make_overload(Result (*function)(Arguments...), std::vector<Value> defa
   return {{Taken<std::remove_cvref_t<Arguments>>::kParameter...}, std::move(defaults), run};
 }
 
-// `defaults` are those of the last parameters.
+// `defaults` belong to the last parameters.
 template <class Result, class... Arguments>
 Overload overload(Result (*function)(Arguments...), std::vector<Value> defaults = {}) {
   return make_overload(function, std::move(defaults), std::index_sequence_for<Arguments...>());

@@ -1,12 +1,12 @@
 #pragma once
-// Gradients of what was read from places, and the other way round: linear, and each other's adjoints.
+// Gradients of reads at indices, and the reverse: linear, and each other's adjoints.
 #include <distrun/runtime/autograd/linear_map.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/operators/indexing.hpp>
 
 namespace distrun::autograd {
 
-// Zeros of those sizes, to which is added what gather() with that index has read.
+// Adds `x`, read by gather() with that index, to zeros of those sizes.
 inline Tensor scattered(const char* kind, const Tensor& x, std::int64_t dim, const Tensor& index, const Dims& sizes) {
   const auto run = [dim, sizes](const Tensor& from, const Tensor& places) {
     Tensor to = tensor::zeros(sizes, from.options());
@@ -19,7 +19,7 @@ inline Tensor scattered(const char* kind, const Tensor& x, std::int64_t dim, con
   return linear_map(kind, x, run, adjoint, index);
 }
 
-// The same of index_select().
+// The same for index_select().
 inline Tensor index_added(const char* kind, const Tensor& x, std::int64_t dim, const Tensor& index, const Dims& sizes) {
   const auto run = [dim, sizes](const Tensor& from, const Tensor& places) {
     Tensor to = tensor::zeros(sizes, from.options());

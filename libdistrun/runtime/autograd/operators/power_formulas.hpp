@@ -1,13 +1,13 @@
 #pragma once
-// Gradients of powers whose exponents are tensors, for the forms that make a result and for that in place.
+// Gradients of powers with tensors as exponents, for both forms: with a new result, and in place.
 #include <distrun/runtime/autograd/operators/formula_operators.hpp>
 
 namespace distrun::autograd {
 
 inline Tensor zero_where(const Tensor& condition, const Tensor& slope) { return formula::where(condition, 0, slope); }
 
-// Of a to the power of b: g b a^(b - 1), and g a^b log(a). Where b is 0, and for the latter where a is 0 and b not
-// below, these are 0, though a factor may be infinite.
+// The gradients of a to the power of b: g b a^(b - 1), and g a^b log(a). Where b is 0, and for the latter where a is 0
+// and b is not negative, these are 0, though a factor may be infinite.
 struct PowBackward {
   static constexpr const char* kName = "PowBackward1";
   SavedTensor a, b;

@@ -1,4 +1,4 @@
-// Powers whose exponents are tensors; unary.cpp has those of a number.
+// Powers with tensors as exponents; unary.cpp has those with a number.
 #include <cmath>
 
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace autograd;
 
-// Of n to the power of b: g n^b log(n), and 0 where n is 0 and b is not below.
+// The gradient of n to the power of b: g n^b log(n), and 0 where n is 0 and b is not negative.
 struct PowOfNumberBackward {
   static constexpr const char* kName = "PowBackward2";
   Scalar base;

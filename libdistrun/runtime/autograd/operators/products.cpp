@@ -14,15 +14,15 @@ using namespace autograd;
 
 Tensor transposed(const Tensor& matrices) { return formula::transpose(matrices, -2, -1); }
 
-// Of matmul, which stretches batches: what was stretched is summed where the gradients are delivered. A vector is a
-// matrix of one row or column meanwhile.
+// The gradients of matmul, which broadcasts batches: broadcast dimensions are summed on delivery. A vector is treated
+// as a matrix of one row or column.
 struct MatmulBackward {
   const char* kind;
   SavedTensor a, b;
   const char* name() const { return kind; }
 
   Gradients apply(const Node& node, Gradients gradients) {
-    // Without the other's gradient a factor may not have been kept.
+    // A factor is kept only if the other one's gradient is needed.
     const bool a_is_row = is_row, b_is_column = is_column;
     Tensor gradient = gradients[0];
     if (a_is_row) gradient = formula::unsqueeze(gradient, b_is_column ? -1 : -2);
@@ -57,7 +57,7 @@ struct LinearBackward {
     Gradients results(node.next_edges().size());
     if (node.needs(0)) results[0] = formula::matmul(gradient, weight.unpack(node));
     if (node.needs(1)) results[1] = formula::mm(formula::t(rows_of(gradient)), rows_of(x.unpack(node)));
-    if (node.needs(2)) results[2] = gradient;  // summed over the rows where it is delivered
+    if (node.needs(2)) results[2] = gradient;  // summed over the rows on delivery
     return results;
   }
   void release() noexcept {
@@ -74,7 +74,7 @@ struct LinearBackward {
   }
 };
 
-// With P the product of the factors before one and S of those after it, its gradient is P^T g S^T.
+// If P is the product of the factors before one and S of those after it, its gradient is P^T g S^T.
 struct MultiDotBackward {
   static constexpr const char* kName = "LinalgMultiDotBackward0";
   std::vector<SavedTensor> factors;

@@ -1,5 +1,5 @@
 #pragma once
-// Products of matrices as users call them. <distrun/runtime/tensor/operators/matmul.hpp> says what each does.
+// Matrix products for users. See <distrun/runtime/tensor/operators/matmul.hpp>.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {

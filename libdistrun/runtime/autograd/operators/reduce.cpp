@@ -48,7 +48,7 @@ struct SparseSumBackward {
 struct SumDimsBackward {
   static constexpr const char* kName = "SumBackward1";
   Dims sizes;
-  Dims kept;  // the same with 1 for what was summed
+  Dims kept;  // the same with 1 for reduced dimensions
 
   Gradients apply(const Node&, Gradients gradients) {
     gradients[0] = formula::expand(formula::reshape(gradients[0], kept), sizes);
@@ -69,7 +69,7 @@ struct MeanBackward {
 struct MeanDimsBackward {
   static constexpr const char* kName = "MeanBackward1";
   Dims sizes;
-  Dims kept;  // the same with 1 for what was put together
+  Dims kept;  // the same with 1 for reduced dimensions
 
   Gradients apply(const Node&, Gradients gradients) {
     const std::int64_t lines = std::max<std::int64_t>(device::count_of(kept), 1);

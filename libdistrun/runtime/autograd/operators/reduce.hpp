@@ -1,6 +1,5 @@
 #pragma once
-// Operators that put elements together, as users call them. <distrun/runtime/tensor/operators/reduce.hpp> says what
-// each does.
+// Reductions for users. See <distrun/runtime/tensor/operators/reduce.hpp>.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {

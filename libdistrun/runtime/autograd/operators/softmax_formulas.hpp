@@ -1,5 +1,5 @@
 #pragma once
-// Gradients of softmax and its logarithm: cross_entropy has the latter in it.
+// Gradients of softmax and log_softmax; cross_entropy uses the latter.
 #include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/tensor/operators/softmax.hpp>
 

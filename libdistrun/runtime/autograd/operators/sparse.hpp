@@ -1,5 +1,5 @@
 #pragma once
-// Sparse COO tensors as users make and read them. <distrun/runtime/tensor/sparse/sparse.hpp> says what each does.
+// Creation and parts of sparse COO tensors. See <distrun/runtime/tensor/sparse/sparse.hpp>.
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun {
@@ -8,14 +8,14 @@ using tensor::is_coalesced;
 using tensor::nnz;
 using tensor::sparse_dim;
 
-// The gradient of the values is what the tensor's has at their indices.
+// The gradient of the values is the tensor's gradient at their indices.
 Tensor sparse_coo(const Tensor& indices, const Tensor& values, const Dims& sizes);
 Tensor coalesce(const Tensor& sparse);
-Tensor to_dense(const Tensor& sparse);  // its gradient is sparse; a dense tensor is itself
+Tensor to_dense(const Tensor& sparse);  // its gradient is sparse; returns a dense tensor itself
 
-// Tensors of their own that share the bytes of the parts, and are in no graph: a leaf that a sparse tensor was made of
-// does not come back. A change of them in place is one of the sparse tensor, which its version counts, and has no
-// gradient; after an in-place operator of the sparse tensor they are what its parts were before.
+// Return separate tensors that share the bytes of the parts and are in no graph: they don't lead back to a leaf that
+// the sparse tensor was created from. Changing them in place changes the sparse tensor, increases its version and has
+// no gradient; after an in-place operator on the sparse tensor they hold its former parts.
 Tensor indices(const Tensor& sparse);
 Tensor values(const Tensor& sparse);
 

@@ -13,7 +13,7 @@
 namespace distrun::autograd {
 namespace {
 
-// Of a sparse tensor, without a copy of all that it lacks.
+// Reads a sparse tensor at places without a dense copy of it.
 Tensor values_of_sparse_at(const Tensor& sparse, const Tensor& places) {
   const Tensor sorted = tensor::coalesce(sparse);
   const Tensor& values = tensor::sparse(sorted).values;

@@ -1,18 +1,19 @@
 #pragma once
-// Parts of gradients of sparse tensors: where entries are, and what gradients have there. They are not recorded.
+// Parts of gradients of sparse tensors: the places of entries, and the gradients' values there. They are not recorded.
 #include <distrun/runtime/autograd/saved_tensor.hpp>
 
 namespace distrun::autograd {
 
 inline constexpr char kNotOfSparse[] = "of sparse tensors: use dense ones there";
 
-// Where a sparse tensor has entries, for a formula that does not need the values: they may change meanwhile.
+// Keeps the places of a sparse tensor's entries, for a formula that does not need the values: those may change
+// meanwhile.
 class SavedPlaces {
  public:
   explicit SavedPlaces(const Tensor& sparse);
 
-  // A sparse tensor of bool that has entries there, and no dense dimensions. Throws as SavedTensor does, if the indices
-  // were changed.
+  // Returns a sparse tensor of bool with entries at these places, and no dense dimensions. Throws as SavedTensor does
+  // if the indices were changed.
   Tensor unpack(const Node& owner) const;
   void release() noexcept { indices_.release(); }
 
@@ -22,13 +23,13 @@ class SavedPlaces {
   bool is_coalesced_;
 };
 
-// [n, ...]: what a tensor has at each of n places. Of a sparse one it waits for the device.
+// Returns [n, ...]: a tensor's values at n places. Waits for the device if the tensor is sparse.
 Tensor values_at(const Tensor& tensor, const Tensor& places);
 
-// A sparse tensor of what a dense one has at the places, each of them once.
+// Returns a sparse tensor with the values of a dense one at the places, each of them once.
 Tensor entries_at(const Tensor& dense, const Tensor& places);
 
-// select() of a sparse tensor, recorded.
+// Runs select() on a sparse tensor, recorded.
 Tensor select_sparse(const Tensor& sparse, std::int64_t dim, std::int64_t index);
 
 }  // namespace distrun::autograd

@@ -17,12 +17,12 @@ namespace {
 
 using namespace autograd;
 
-// Sizes of a result that kept its dimensions.
+// Returns the sizes of a result that keeps its dimensions.
 Dims kept_sizes(const Tensor& tensor, const Dims& dims) {
   return tensor::sizes_without(tensor.sizes(), tensor::reduced_dims("sum", tensor, dims), true);
 }
 
-// Of the variance; `gradient` has the sizes of a result that kept its dimensions.
+// Computes the gradient of the variance; `gradient` has the sizes of a result that keeps its dimensions.
 Tensor var_gradient(const Tensor& gradient, const Tensor& x, const Dims& dims, bool unbiased) {
   const std::int64_t lines = std::max<std::int64_t>(gradient.numel(), 1);
   const double freedom = std::max<double>(static_cast<double>(x.numel() / lines) - (unbiased ? 1 : 0), 0);
@@ -43,7 +43,7 @@ struct VarBackward {
   void release() noexcept { input.release(); }
 };
 
-// That of the square, divided by twice the root; none where that is 0.
+// The gradient of the variance divided by twice the root; zero where that is 0.
 struct DeviationBackward {
   static constexpr const char* kName = "StdBackward0";
   SavedTensor input, result;
@@ -103,7 +103,7 @@ struct CumsumBackward {
   }
 };
 
-// Recorded: for each element the product of the others along the dimension.
+// Returns for each element the product of the others along the dimension, recorded.
 Tensor products_of_others(const Tensor& x, std::int64_t dim) {
   const std::int64_t count = x.size(dim);
   if (x.numel() == 0) return x;
@@ -125,7 +125,7 @@ Tensor products_of_others(const Tensor& x, std::int64_t dim) {
 struct ProdBackward {
   static constexpr const char* kName = "ProdBackward0";
   SavedTensor input;
-  Dims lines;  // the input's sizes, or one line of all
+  Dims lines;  // the input's sizes, or one line of all elements
   std::int64_t dim;
 
   Gradients apply(const Node& node, Gradients gradients) {

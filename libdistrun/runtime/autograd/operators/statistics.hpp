@@ -1,6 +1,6 @@
 #pragma once
-// How elements are spread and how they add up along a dimension, as users call it. What each computes say
-// statistics.hpp and cumulative.hpp of <distrun/runtime/tensor/operators/>.
+// Variance, norms, and sums and products along a dimension. See statistics.hpp and cumulative.hpp in
+// <distrun/runtime/tensor/operators/>.
 #include <concepts>
 #include <optional>
 
@@ -13,10 +13,10 @@ Tensor var(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool ke
 // "std" in the operator table.
 Tensor standard_deviation(const Tensor& tensor);
 Tensor standard_deviation(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool keep_dims = false);
-// Without p: 2.
+// p is 2 by default.
 Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p = {});
 Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p, const Dims& dims, bool keep_dims = false);
-// Not for whatever converts to bool, as the lists {} and {0} do.
+// Takes only bool: {} and {0}, which convert to bool, are lists of dimensions.
 template <std::same_as<bool> Bool>
 Tensor var(const Tensor& tensor, Bool unbiased) {
   return distrun::var(tensor, Dims{}, unbiased);

@@ -1,7 +1,7 @@
 #pragma once
-// Operators as symbols: a + b, 2 * x, -x, x += y, x < y. Each is the operator that elementwise.hpp has under its name;
-// comparisons give tensors of bool, so that all(a == b) asks for a yes or no. In the namespace where the compiler looks
-// for operators of a Tensor.
+// Operators as symbols: a + b, 2 * x, -x, x += y, x < y. Each calls its namesake in elementwise.hpp; comparisons return
+// tensors of bool, so use all(a == b) for one answer. They are in the namespace where the compiler looks for operators
+// of a Tensor.
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
 
 namespace distrun::tensor {
@@ -21,14 +21,14 @@ inline Tensor operator/(const Tensor& a, const Tensor& b) { return distrun::div(
 inline Tensor operator/(const Tensor& a, const Scalar& b) { return distrun::div(a, b); }
 inline Tensor operator/(const Scalar& a, const Tensor& b) { return distrun::rdiv(a, b); }
 
-// Of bool tensors: masks that are put together. Throw Error{InvalidArgument} for others, of which they would be bits.
+// Combine masks of bool. Throw Error{InvalidArgument} for other dtypes, where they would combine bits.
 Tensor operator&(const Tensor& a, const Tensor& b);
 Tensor operator|(const Tensor& a, const Tensor& b);
 Tensor operator^(const Tensor& a, const Tensor& b);
 Tensor operator~(const Tensor& a);
 inline Tensor operator!(const Tensor& a) { return distrun::logical_not(a); }
 
-// In place: all handles and views of `a` see it. So handles that are constants, and x[0] += y, may be written to.
+// In place: all handles and views of `a` see the change. So const handles, and x[0] += y, can be written to.
 inline const Tensor& operator+=(const Tensor& a, const Tensor& b) { return distrun::add_(a, b), a; }
 inline const Tensor& operator+=(const Tensor& a, const Scalar& b) { return distrun::add_(a, b), a; }
 inline const Tensor& operator-=(const Tensor& a, const Tensor& b) { return distrun::sub_(a, b), a; }
@@ -38,7 +38,7 @@ inline const Tensor& operator*=(const Tensor& a, const Scalar& b) { return distr
 inline const Tensor& operator/=(const Tensor& a, const Tensor& b) { return distrun::div_(a, b), a; }
 inline const Tensor& operator/=(const Tensor& a, const Scalar& b) { return distrun::div_(a, b), a; }
 
-// A number on the left is compared the other way round.
+// A comparison with a number on the left is reversed.
 #define DISTRUN_COMPARISON(symbol, name, turned)                                                  \
   inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return distrun::name(a, b); } \
   inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return distrun::name(a, b); } \

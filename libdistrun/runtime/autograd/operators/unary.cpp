@@ -7,7 +7,7 @@ namespace {
 
 using namespace autograd;
 
-// With what the rule wants to be kept.
+// Records a result with the tensor that the rule needs.
 template <class Rule>
 Tensor by_rule(Tensor result, const Tensor& a, Rule rule) {
   if (!needs_gradient(a)) return result;
@@ -76,7 +76,7 @@ Tensor abs(const Tensor& a) {
 
 Tensor relu(const Tensor& a) {
   const OperatorScope scope("relu", a);
-  const OperatorScope within("clamp_min", a);  // what relu is made of, as people of the field see it
+  const OperatorScope within("clamp_min", a);  // relu appears as clamp_min, as usual
   return by_rule(tensor::relu(a), a, OfRelu{});
 }
 

@@ -1,11 +1,10 @@
 #pragma once
-// Gradients of operators of one tensor, for the forms that make a result and for those in place.
+// Gradients of operators of one tensor, for both forms: with a new result, and in place.
 #include <distrun/runtime/autograd/operators/formula_operators.hpp>
 
 namespace distrun::autograd {
 
-// A rule makes the gradient of the input of that of the result and a tensor that was kept: the input, or if kOfResult
-// the result.
+// A rule computes the input's gradient from the result's and a saved tensor: the input, or the result if kOfResult.
 template <class Rule>
 struct UnaryBackward {
   static constexpr const char* kName = Rule::kName;
@@ -18,11 +17,11 @@ struct UnaryBackward {
     return results;
   }
   void release() noexcept { kept.release(); }
-  // In place the result is there after the node.
+  // The result of an in-place operator exists only after the node.
   void keep_result(const Tensor& result) requires Rule::kOfResult { kept = SavedTensor::of_result(result); }
 };
 
-// What a mask lets through, and in its turn of the gradient of that.
+// Applies a mask to a gradient; its adjoint applies the same mask.
 template <class Mask>
 Tensor masked(const char* kind, const Tensor& gradient, const Tensor& by, Mask mask) {
   return linear_map(kind, gradient, mask, mask, by);
@@ -134,7 +133,7 @@ struct OfClamp : OfInput {
   }
 };
 
-// Of a to the power of a number.
+// The gradient of a to the power of a number.
 struct OfPow : OfInput {
   static constexpr const char* kName = "PowBackward0";
   Scalar exponent;

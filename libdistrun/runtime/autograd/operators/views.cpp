@@ -18,7 +18,7 @@ namespace {
 
 using namespace autograd;
 
-// The same elements in another shape.
+// The gradient of the same elements in another shape.
 struct ShapeBackward {
   const char* kind;
   Dims sizes;  // of the base
@@ -30,10 +30,10 @@ struct ShapeBackward {
   }
 };
 
-// The dimensions in another order.
+// The gradient of a permutation of dimensions.
 struct PermuteBackward {
   const char* kind;
-  Dims order;  // that brings them back
+  Dims order;  // the inverse permutation
   const char* name() const { return kind; }
 
   Gradients apply(const Node&, Gradients gradients) {
@@ -52,11 +52,11 @@ struct ExpandBackward {
   }
 };
 
-// Pieces of one dimension; the gradient of a piece without one is zero, and so is what no piece has.
+// The gradient of pieces of one dimension. Pieces without a gradient, and elements in no piece, get zero.
 struct PiecesBackward {
   struct Piece {
     std::int64_t start, length;
-    bool is_selected = false;  // select(): the dimension is gone
+    bool is_selected = false;  // select(): the dimension is removed
   };
   const char* kind;
   Dims sizes;
@@ -105,7 +105,7 @@ struct PiecesBackward {
 
 template <class MakeFormula>
 Tensor recorded(Tensor view, const Tensor& of, MakeFormula make_formula) {
-  if (view.is_same(of)) view = tensor::alias(of);  // nothing changed; yet it is another tensor, with its own history
+  if (view.is_same(of)) view = tensor::alias(of);  // unchanged, but a separate tensor with its own history
   mark_view(view, of);
   return needs_gradient(of) ? with_history(std::move(view), record(make_formula(), of)) : view;
 }
