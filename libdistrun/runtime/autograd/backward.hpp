@@ -15,10 +15,10 @@ struct BackwardOptions {
   bool create_graph = false;
 };
 
-// Adds the gradients of `roots` to grad() of the leaves that they depend on. `gradients` has one for each root, or is
-// empty; an undefined one is 1 for a root of one element. Returns when the work is done on the CPU and is ordered
-// before later work on the caller's current streams. Thread-safe; may also be called within a node. Throws
-// Error{InvalidArgument} for unsuitable roots, before anything is done, and whatever nodes throw.
+// Adds the gradients of `roots` to grad() of their leaves. `gradients` has one for each root, or is empty; an undefined
+// one is 1 for a root of one element. Returns when the work is done on the CPU and is ordered before later work on the
+// caller's current streams. Thread-safe; may also be called within a node. Throws Error{InvalidArgument} for unsuitable
+// roots, before anything is done, and what nodes throw.
 void backward(const TensorList& roots, const TensorList& gradients = {}, BackwardOptions options = {});
 void backward(const Tensor& root, const Tensor& gradient = {}, BackwardOptions options = {});
 
@@ -27,10 +27,11 @@ void backward(const Tensor& root, const Tensor& gradient = {}, BackwardOptions o
 TensorList gradients(const TensorList& outputs, const TensorList& inputs, const TensorList& output_gradients = {},
                      BackwardOptions options = {}, bool allow_unused = false);
 
-// For hooks: calls `callback` once all gradients of this pass are available, on the thread that called backward() and
-// before backward() returns, with recording off unless the pass has create_graph. An exception of the callback leaves
-// backward(). It is not called after an error of the pass. Throws Error{Failed} outside a pass, Error{Unimplemented} in
-// a pass of distributed autograd, which has no such thread, and Error{InvalidArgument} for an empty function.
+// Calls `callback`, registered by a hook, once all gradients of this pass are available, on the thread that called
+// backward() and before backward() returns, with recording off unless the pass has create_graph. An exception of the
+// callback leaves backward(). It is not called after an error of the pass. Throws Error{Failed} outside a pass,
+// Error{Unimplemented} in a pass of distributed autograd, which has no such thread, and Error{InvalidArgument} for an
+// empty function.
 void at_end_of_pass(std::function<void()> callback);
 
 }  // namespace distrun::autograd

@@ -1,8 +1,7 @@
 #pragma once
 // The thread that runs the nodes of one GPU, for all passes of a rank. A device's worker starts when the first pass
-// touches the device, so a process that forks before has none; it lives until the process ends. Ranks that are threads
-// of one process have separate workers: a node may wait for other ranks, as that of a batch normalisation over all
-// ranks does.
+// touches the device, so a process can fork before; it lives until the process ends. Ranks that are threads of one
+// process have separate workers: a node may wait for other ranks, as that of a batch normalisation over all ranks does.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -62,7 +61,7 @@ class DeviceWorker {
 // Returns the worker of that GPU and that rank (null: the process's), and starts it on the first call. Throws
 // Error{Overloaded} if no thread can be created.
 DeviceWorker& device_worker(Device device, const core::RankState* rank);
-// Returns the worker whose thread this is; otherwise null.
+// Returns the calling worker's object; null on other threads.
 DeviceWorker* current_device_worker() noexcept;
 
 }  // namespace distrun::autograd

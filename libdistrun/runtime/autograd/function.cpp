@@ -120,7 +120,7 @@ TensorList FunctionCall::end(TensorList results) {
   TensorList finished;
   for (const Tensor& result : results) finished.push_back(finish_result(result));
   node_->save(results);
-  // From now on the results hold the node: if it held them, that would be a cycle.
+  // The results hold the node from now on: if it held them, that would be a cycle.
   node_->context.dirty_.clear();
   node_->context.non_differentiable_.clear();
   return finished;

@@ -1,5 +1,5 @@
 #pragma once
-// Functions whose gradient formula users write.
+// Functions with a gradient formula written by users.
 //
 //   struct Scale {
 //     static Tensor forward(FunctionContext& context, const Tensor& x, double factor) {
@@ -13,8 +13,8 @@
 //   Tensor y = apply<Scale>(x, 2.0);
 //
 // forward() returns a Tensor or a TensorList; nothing is recorded within it. backward() gets one gradient per result
-// and returns one per tensor among forward's arguments (lists flattened), undefined where there is none. It runs at
-// most once per pass, on any thread that runs the pass, and is not recorded.
+// and returns one per tensor among forward's arguments (lists flattened), which may be undefined. It runs at most once
+// per pass, on any thread that runs the pass, and is not recorded.
 #include <map>
 #include <string>
 #include <typeinfo>
@@ -37,15 +37,17 @@ class FunctionContext {
  public:
   // Saves arguments and results of forward(), and nothing else. Replaces what was saved before.
   void save_for_backward(TensorList tensors) { to_save_ = std::move(tensors); }
-  // For backward(). Throws Error{Failed} if a saved tensor was changed in place, or was released by an earlier pass.
+  // Called in backward(). Throws Error{Failed} if a saved tensor was changed in place, or was released by an earlier
+  // pass.
   TensorList saved_tensors() const;
 
-  // For forward(). mark_dirty() names arguments that it has changed in place; they must be among its results (otherwise
-  // apply() throws Error{InvalidArgument} if one needs a gradient). mark_non_differentiable() names results without a
-  // gradient.
+  // Called in forward(). mark_dirty() names arguments that it has changed in place; they must be among its results
+  // (otherwise apply() throws Error{InvalidArgument} if one needs a gradient). mark_non_differentiable() names results
+  // without a gradient.
   void mark_dirty(TensorList tensors) { dirty_ = std::move(tensors); }
   void mark_non_differentiable(TensorList tensors) { non_differentiable_ = std::move(tensors); }
-  // For forward(). If false, backward() gets undefined gradients as they are; otherwise they are replaced by zeros.
+  // Called in forward(). If false, backward() gets undefined gradients as they are; otherwise they are replaced by
+  // zeros.
   void set_materialize_gradients(bool wanted) noexcept { materializes_ = wanted; }
   // Returns whether backward() must compute the gradient of that tensor argument.
   bool needs_input_gradient(std::size_t argument) const;

@@ -1,5 +1,6 @@
 #pragma once
-// Whether operators of this thread record what they do: a part of the thread's state (runtime/core/thread_state.hpp).
+// The recording mode: operators of this thread record what they do, or don't. A part of the thread's state
+// (runtime/core/thread_state.hpp).
 #include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::autograd {

@@ -1,6 +1,6 @@
 #pragma once
-// What users ask about a tensor: whether it requires a gradient, its gradient, the node that created it, and its
-// gradient hooks.
+// The gradient interface of tensors for users: requires_grad, the gradient, the node that created it, and gradient
+// hooks.
 #include <type_traits>
 #include <utility>
 
@@ -9,9 +9,9 @@
 
 namespace distrun::autograd {
 
-// For leaves. Returns the tensor. Throws Error{InvalidArgument} for dtypes that are not floating, and for false on a
-// tensor that an operator created. Existing graphs with the leaf follow, too: while it requires no gradient, their
-// passes deliver none to it, and its hooks are not called.
+// Changes a leaf; returns it. Throws Error{InvalidArgument} for dtypes that are not floating, and for false on a tensor
+// that an operator created. Existing graphs with the leaf follow, too: while it requires no gradient, their passes
+// deliver none to it, and its hooks are not called.
 Tensor set_requires_grad(const Tensor& tensor, bool wanted = true);
 
 // Returns an undefined tensor before the first backward pass.

@@ -32,8 +32,8 @@ namespace distrun::autograd {
 struct PassOptions {
   bool retain_graph = false;
   LeafSink* leaves = nullptr;  // null: into grad() of each leaf. Must outlive the pass.
-  // For a pass that is not run by run(): a device's worker calls it after it has made a node of the CPU ready, so that
-  // a thread calls drive(). Must not throw.
+  // Called by a device's worker that has made a node of the CPU ready, in a pass that is not run by run(), so that a
+  // thread calls drive(). Must not throw.
   std::function<void()> on_ready = {};
   void* owner = nullptr;      // lets the pass's creator find its object from within a node
   bool create_graph = false;  // run nodes with recording on, so that gradients have a graph
@@ -65,15 +65,15 @@ class GraphTask final : public WorkGiver {
   // Brings the gradients of an expected node, one for each input; uses up a hold. Ignored after an error of the pass.
   // The gradients come from outside: if they don't fit, returns Error{InvalidArgument} and leaves the pass as it was.
   [[nodiscard]] std::optional<Error> feed(Node& node, Gradients gradients);
-  // Runs the nodes that are ready for this thread, and returns when there are none.
+  // Runs the nodes that are ready for this thread, and returns when no more are ready.
   void drive();
   // Drives until the pass is done, and makes the caller's current streams wait for the leaves'. Throws the first error
   // and clears error(). Otherwise it calls the callbacks of at_end() in their order, and throws what they throw.
   void run();
-  // For hooks and nodes: run() calls `callback` when all gradients are available, on the thread that called run().
+  // Used by hooks and nodes: run() calls `callback` when all gradients are available, on the thread that called run().
   // Throws Error{Unimplemented} in a pass without run().
   void at_end(std::function<void()> callback);
-  // Returns the pass whose node the calling thread runs; null if it runs none.
+  // Returns the pass of the node that the calling thread runs, or null.
   static GraphTask* current() noexcept;
   void* owner() const noexcept { return options_.owner; }
   void fail(std::exception_ptr error);

@@ -133,7 +133,7 @@ class CopySlices final : public Node {
   const std::size_t edge_;
 };
 
-// A view whose backward is a custom function can be used only if its base was not changed since.
+// A view returned by a custom function can be used only if its base was not changed since.
 Edge maker_of_function_view(const Tensor& view, const Variable& variable) {
   const bool is_as_it_was =
       variable.view->version == view.version() || grad_fn(variable.view->base) == variable.view->maker_of_base;
@@ -145,7 +145,7 @@ Edge maker_of_function_view(const Tensor& view, const Variable& variable) {
   return {variable.grad_fn, variable.output};
 }
 
-// For a view: renews its grad_fn if the base has been changed since.
+// Renews a view's grad_fn if the base has been changed since.
 Edge maker_of_view(const Tensor& view, Variable& variable) {
   if (variable.view->kind == ViewKind::OfFunction) return maker_of_function_view(view, variable);
   const std::lock_guard lock(variable.view->mutex);

@@ -1,7 +1,7 @@
 #pragma once
 // Formulas that are linear in the gradient, and how a pass with create_graph records them: the gradient of such a
-// formula is its adjoint, whose gradient is the formula again. Sums over broadcast dimensions, scatters, masks and
-// casts are all linear, so none needs a separate second derivative.
+// formula is its adjoint, and the adjoint's gradient is the formula again. Sums over broadcast dimensions, scatters,
+// masks and casts are all linear, so none needs a separate second derivative.
 #include <utility>
 
 #include <distrun/runtime/autograd/record.hpp>

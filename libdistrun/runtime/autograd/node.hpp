@@ -48,8 +48,7 @@ struct ForwardSite {
 };
 
 // Reference-counted (Ref<Node>), compared by identity. One thread builds the graph; after that passes on several
-// threads may run it concurrently. A pass that reaches a node whose saved tensors another pass has released fails
-// there.
+// threads may run it concurrently. A pass fails at a node if another pass has released the node's saved tensors.
 class Node {
  public:
   Node() noexcept;

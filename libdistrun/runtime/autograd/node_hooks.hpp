@@ -18,8 +18,8 @@ class NodeHooks {
   bool has(HookId hook) const noexcept;
 
   // Applies the hooks that run before a node to its gradients. Throws Error{InvalidArgument} if one returns another
-  // number of gradients, or a tensor hook returns a gradient of another size, dtype, layout or device; and whatever
-  // hooks throw.
+  // number of gradients, or a tensor hook returns a gradient of another size, dtype, layout or device; and what hooks
+  // throw.
   Gradients before(Gradients gradients) const;
   // Applies the post-hooks to the node's results; `gradients` are those that the node got.
   Gradients after(Gradients results, const Gradients& gradients) const;

@@ -32,7 +32,7 @@ struct PassEntry {
 
   // Stores an awaited gradient.
   void bring(const Node& maker, std::size_t result, Tensor gradient);
-  // Returns the next gradient to add and counts it as added; null if it has not arrived, or there is none.
+  // Returns the next gradient to add and counts it as added; null if it has not arrived, or all are added.
   Awaited* next_to_add() noexcept {
     return added < awaited.size() && awaited[added].is_there ? &awaited[added++] : nullptr;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Autograd's data of a tensor: whether it requires a gradient, the gradient, and the node whose result it is. Tensors
+// Autograd's data of a tensor: whether it requires a gradient, the gradient, and the node that returned it. Tensors
 // without it (most) cost nothing. Users' questions about it: gradient.hpp; where a result comes from: history.hpp.
 //
 // A leaf is a tensor that no recorded operator created. Gradients of leaves are accumulated in grad(); those of others
@@ -17,7 +17,7 @@ namespace distrun::autograd {
 enum class ViewKind : std::uint8_t {
   Recorded,
   Unrecorded,  // created while recording was off
-  OfFunction,  // returned by a custom function, whose backward() leads to the base
+  OfFunction,  // returned by a custom function: its backward() leads to the base
 };
 
 // Where a view comes from.

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of memory for people.
+// Memory sizes as text.
 #include <cstddef>
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where a tensor lives and work runs: the CPU, or a GPU of the process's driver (driver.hpp), and the names of its
-// queues of work.
+// Devices: the CPU, or a GPU of the process's driver (driver.hpp), where tensors live and work runs; and the names of
+// their streams.
 #include <compare>
 #include <cstdint>
 #include <iosfwd>
@@ -10,7 +10,7 @@ namespace distrun::device {
 
 enum class DeviceType : std::uint8_t { Cpu, Cuda };
 
-// A value. "cuda" names the kind of device, not the driver behind it: that may be the virtual one.
+// A value type. "cuda" names the kind of device; the driver behind it may be the virtual one.
 struct Device {
   DeviceType type = DeviceType::Cpu;
   std::int16_t index = 0;  // 0 for the CPU
@@ -19,7 +19,7 @@ struct Device {
   friend auto operator<=>(const Device&, const Device&) = default;
 };
 
-inline constexpr int kDevicesMax = 64;  // GPUs of a process
+inline constexpr int kDevicesMax = 64;  // GPUs per process
 
 inline constexpr Device kCpu{};
 inline Device cuda(int index) noexcept { return {DeviceType::Cuda, static_cast<std::int16_t>(index)}; }
@@ -27,10 +27,10 @@ inline Device cuda(int index) noexcept { return {DeviceType::Cuda, static_cast<s
 std::string to_string(Device device);  // "cpu", "cuda:1"
 std::ostream& operator<<(std::ostream& out, Device device);
 
-// A number of the driver's own; 0 is the default stream of a device.
+// Chosen by the driver; 0 is the default stream of a device.
 enum class StreamId : std::uint64_t {};
 
-// A stream of a GPU, as its driver knows it; Stream (stream.hpp) is what tests use.
+// A stream of a GPU in terms of its driver; tests use Stream (stream.hpp).
 struct StreamRef {
   int device = 0;
   StreamId id{};

@@ -22,7 +22,7 @@ Dims::Dims(std::size_t count, std::int64_t value) {
   std::fill(begin(), end(), value);
 }
 
-// What is on the heap has room for kMost, so that growing never moves it.
+// A heap buffer always has space for kMost, so that growing never reallocates.
 void Dims::assign(std::span<const std::int64_t> values) {
   check_count(values.size());
   if (values.size() > kInline) heap_ = new std::int64_t[kMost];

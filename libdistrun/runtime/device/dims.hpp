@@ -1,5 +1,6 @@
 #pragma once
-// A few integers in place: sizes or strides of a tensor. Up to kInline without an allocation; kMost at all.
+// A short list of integers: sizes or strides of a tensor. Up to kInline are stored without an allocation; at most
+// kMost.
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace distrun::device {
 
-// A value. Copies of up to kInline dimensions allocate nothing.
+// A value type. Copies of up to kInline dimensions allocate nothing.
 class Dims {
  public:
   static constexpr std::size_t kInline = 5;
@@ -22,14 +23,14 @@ class Dims {
   Dims() noexcept = default;
   Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
   explicit Dims(std::span<const std::int64_t> values) { assign(values); }
-  // One, as people of the field write it: zeros(3), x.view(-1).
+  // Takes a single dimension, as is customary: zeros(3), x.view(-1).
   template <std::integral Int>
   requires(!std::same_as<Int, bool>) Dims(Int value)
   noexcept : size_(1), inline_{static_cast<std::int64_t>(value)} {}
   Dims(const std::vector<std::int64_t>& values) : Dims(std::span<const std::int64_t>(values)) {}
-  // `count` times the same.
+  // Repeats `value` `count` times.
   Dims(std::size_t count, std::int64_t value);
-  // What is in place is copied as a whole: that is two moves, and no loop.
+  // Inline values are copied as a whole: two moves, no loop.
   Dims(const Dims& other) {
     if (other.size_ <= kInline) [[likely]] {
       copy_in_place(other);
@@ -96,14 +97,14 @@ class Dims {
   };
 };
 
-// The product; 1 for none. Throws Error{InvalidArgument} when it is no longer an std::int64_t.
+// Returns the product; 1 if empty. Throws Error{InvalidArgument} if it exceeds std::int64_t.
 std::int64_t count_of(const Dims& sizes);
-// Of a dense row-major block, in elements.
+// Returns the strides of a dense row-major block, in elements.
 Dims contiguous_strides(const Dims& sizes);
 std::string to_string(const Dims& dims);  // "[2, 3]"
 std::ostream& operator<<(std::ostream& out, const Dims& dims);
 
-// The elements that a strided block touches, from the first to the last; not valid when they are beyond any memory.
+// The first and the last element that a strided block touches; invalid if the range exceeds any memory.
 struct Reach {
   std::int64_t first = 0;
   std::int64_t last = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What an elementwise kernel computes, as plain data. A driver whose devices run no host code looks here whether it has
-// a kernel of its own for it (cuda/own_kernels.hpp).
+// An elementwise kernel as plain data. A driver for devices that run no host code searches its kernels for it
+// (cuda/own_kernels.hpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace distrun::device {
 
-// What elements are, for drivers; tensor::DType in the same order.
+// Element types for drivers, in the order of tensor::DType.
 enum class ElementType : std::uint8_t { Bool, U8, I8, I16, I32, I64, F32, F64 };
 
-// An element of some type, in place.
+// The bytes of an element of any type.
 struct Number {
   alignas(8) std::array<std::byte, 8> bytes{};
 };
@@ -24,17 +24,17 @@ struct Elementwise {
 
   struct Operand {
     ElementType type{};
-    int region = -1;  // which of the kernel's; -1: `number` stands for every element
-    Dims strides;     // in bytes, over `sizes`; 0 where the operand repeats itself
+    int region = -1;  // index of the kernel's region; -1: `number` stands for every element
+    Dims strides;     // in bytes, over `sizes`; 0 along repeated dimensions
     Number number;
   };
 
   // "fill" (the parameter), "copy" (to the output's type), "add" (a + parameter * b), "mul"; the others have the names
-  // of runtime/tensor/operators/arithmetic.cpp. Lives on.
+  // of runtime/tensor/operators/arithmetic.cpp. Must live until the process ends.
   const char* operation = "";
-  Dims sizes;                     // outermost first; none: one element
+  Dims sizes;                     // outermost first; empty: one element
   std::vector<Operand> operands;  // the output, and the inputs in their order
-  Number parameter;               // of the inputs' type; of fill's output's
+  Number parameter;               // of the inputs' type; for fill, of the output's
 };
 
 }  // namespace distrun::device

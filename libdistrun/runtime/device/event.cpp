@@ -43,7 +43,7 @@ void Event::record() { record(current_stream(cuda(current_device()))); }
 
 void Event::block(Stream stream) const {
   if (!is_made()) return;
-  if (device_.is_cpu() || stream.device().is_cpu()) return synchronize();  // the CPU's work comes when it is asked for
+  if (device_.is_cpu() || stream.device().is_cpu()) return synchronize();  // the CPU works synchronously
   stream.driver().wait(stream.ref(), id_);
 }
 

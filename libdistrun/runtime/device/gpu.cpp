@@ -13,7 +13,7 @@
 namespace distrun::device {
 namespace {
 
-// What came of making the driver. Immutable once it is there, and never destroyed.
+// The result of creating the driver. Immutable once published, and never destroyed.
 struct Gpu {
   std::unique_ptr<Driver> driver;
   std::string why_none;
@@ -21,10 +21,10 @@ struct Gpu {
 };
 
 std::mutex choosing;
-GpuSettings* chosen = nullptr;  // guarded by choosing; null: the usual
+GpuSettings* chosen = nullptr;  // guarded by choosing; null: default
 std::atomic<const Gpu*> made{nullptr};
 
-// A rank that sees one device alone finds its number in DISTRUN_GPU: virtual devices go by it as CUDA goes by
+// A rank that sees only one device finds its number in DISTRUN_GPU: virtual devices use it as CUDA uses
 // CUDA_VISIBLE_DEVICES.
 int number_of_only() {
   const char* const number = std::getenv("DISTRUN_GPU");
@@ -57,7 +57,7 @@ const Gpu& gpu() {
   return *fresh;
 }
 
-// With choosing held.
+// Requires `choosing` to be locked.
 void check_unused() {
   if (made.load(std::memory_order_relaxed) != nullptr) {
     throw Error(ErrorKind::InvalidArgument, "the GPU driver is in use already: it is chosen before its first use");

@@ -1,6 +1,6 @@
 #pragma once
-// The process's GPU driver: which one is behind `cuda:i`. It is made on first use, after the fork, from the rank's
-// settings (--gpu-driver, --gpus); programs without a rank choose it themselves.
+// The process's GPU driver, behind `cuda:i`. It is created on first use, after the fork, from the rank's settings
+// (--gpu-driver, --gpus); programs without a rank choose it themselves.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,27 +12,26 @@ namespace distrun::device {
 
 struct GpuSettings {
   std::string driver = "auto";   // "auto" (cuda where a device is), "cuda", "virtual", "none"
-  int devices = 0;               // of the virtual driver, or the most of cuda; 0: as many as there are
-  std::uint64_t seed = 0;        // of the virtual driver's delays
-  std::size_t memory_bytes = 0;  // of each virtual device; 0: 4 GiB, of which only what is used is taken
+  int devices = 0;               // number for the virtual driver, maximum for cuda; 0: all that exist
+  std::uint64_t seed = 0;        // seed of the virtual driver's delays
+  std::size_t memory_bytes = 0;  // per virtual device; 0: 4 GiB, of which only used memory is allocated
   bool check_order = false;      // the virtual driver reports accesses that no stream order protects
 };
 
-// Before the first use. Throws Error{InvalidArgument} for an unknown driver, or after it.
+// Must be called before the first use. Throws Error{InvalidArgument} for an unknown driver, or after the first use.
 void choose_gpu_driver(const GpuSettings& settings);
-// For programs that bring a driver of their own: it is behind `cuda:i` until the process ends. Before the first use, as
-// above.
+// Puts a program's own driver behind `cuda:i` until the process ends. Call before the first use, as above.
 void use_gpu_driver(std::unique_ptr<Driver> driver);
-// Throws Error{Unimplemented} with the reason where there is none; gpu_count() is 0 then. Throws Error{Failed} in a
-// process that was forked after the first use: the driver's threads, and what it has open, are the parent's.
+// Throws Error{Unimplemented} with the reason if no driver is available; gpu_count() is 0 then. Throws Error{Failed} in
+// a process that was forked after the first use: the driver's threads and open files are the parent's.
 Driver& gpu_driver();
-// Returns whether the driver is that of the process from which this one was forked. Memory and events of it are left as
-// they are then.
+// Returns whether the driver belongs to the process from which this one was forked. Its memory and events must then be
+// left alone.
 bool is_gpu_inherited() noexcept;
 int gpu_count() noexcept;
-// Empty if gpu_driver() answers, else why it doesn't: "no NVIDIA driver on this machine".
+// Returns an empty text if gpu_driver() works, otherwise the reason: "no NVIDIA driver on this machine".
 std::string why_no_gpu() noexcept;
-// Driver::describe() of the driver, if it is there by now; 0 if not. Async-signal-safe.
+// Returns Driver::describe() of the driver, or 0 if it has not been created. Async-signal-safe.
 std::size_t describe_address(const void* address, char* text, std::size_t size) noexcept;
 
 }  // namespace distrun::device

@@ -7,7 +7,7 @@ namespace {
 
 using Step = Lattice::Step;
 
-// By rising stride; makes one run of what has no gaps, and one step of two that go on regularly.
+// Sorts by rising stride, merges steps without gaps into one run, and regular sequences of two steps into one step.
 void simplify(Lattice& lattice) {
   std::sort(lattice.steps.begin(), lattice.steps.end(), [](Step a, Step b) { return a.stride < b.stride; });
   std::vector<Step> kept;

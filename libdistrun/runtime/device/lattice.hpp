@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of a region as runs at regular distances. Pure.
+// The bytes of a region as runs at regular distances. Pure functions.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace distrun::device {
 
-// What is contiguous is one run, dimensions are by falling stride, and each leads to a place of its own.
+// Contiguous bytes are one run; dimensions are sorted by falling stride, and different indices lead to different
+// addresses.
 struct Lattice {
   struct Step {
     std::int64_t stride = 0;  // bytes, positive
@@ -17,7 +18,7 @@ struct Lattice {
   };
 
   std::int64_t begin = 0;  // the lowest address
-  std::int64_t end = 0;    // behind the highest
+  std::int64_t end = 0;    // one past the highest
   std::int64_t run = 0;    // bytes
   std::vector<Step> steps;
 
@@ -25,7 +26,7 @@ struct Lattice {
   friend bool operator==(const Lattice&, const Lattice&) = default;
 };
 
-// Nothing for a region without elements.
+// Returns nothing for a region without elements.
 std::optional<Lattice> lattice_of(const Region& region);
 
 }  // namespace distrun::device

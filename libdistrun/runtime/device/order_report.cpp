@@ -16,7 +16,7 @@ struct Audience {
 };
 
 Audience& audience() {
-  static auto* const only = new Audience;  // never destroyed: work may be asked for until the process ends
+  static auto* const only = new Audience;  // never destroyed: work may be requested until the process ends
   return *only;
 }
 

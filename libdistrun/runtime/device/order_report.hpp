@@ -1,6 +1,6 @@
 #pragma once
-// What the virtual driver's checking mode finds: two pieces of work that touch the same bytes, one of them writing, and
-// nothing says which comes first. It is found by what was asked for, not by what happened to run when.
+// Reports of the virtual driver's checking mode: two pieces of work touch the same bytes, one of them writes, and no
+// order is defined between them. They are found from the requests, not from the order in which work happened to run.
 #include <functional>
 #include <string>
 
@@ -10,12 +10,12 @@ namespace distrun::device {
 
 struct OrderReport {
   std::string text;      // both streams, kernels and sites, and the bytes
-  base::Location first;  // what was put on its stream first
+  base::Location first;  // the work that was put on its stream first
   base::Location second;
 };
 
-// Who is told, on the thread that asks for the second piece of work, which goes on as if nothing were wrong. Empty: a
-// line on standard error. Any thread; a call that is under way still uses the one before.
+// Sets the observer, called on the thread that requests the second piece of work, which then continues as usual. Empty:
+// prints a line on standard error. Thread-safe; a call in progress uses the former observer.
 void tell_order_reports_to(std::function<void(const OrderReport&)> observer);
 void tell(const OrderReport& report);
 

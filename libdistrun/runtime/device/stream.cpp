@@ -113,7 +113,7 @@ StreamGuard::StreamGuard(Stream stream) : before_(current_stream(stream.device()
 }
 
 StreamGuard::~StreamGuard() {
-  set_current_stream(before_);  // its place is there, so that nothing is allocated
+  set_current_stream(before_);  // its entry exists, so nothing is allocated
   core::thread_state().device = static_cast<std::int16_t>(device_before_);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
-// Streams and events as tests use them, on whatever driver the process has, and the calling thread's current ones.
-// The current device and the current stream of each device belong to the thread; they travel to other threads with its
-// ThreadState only (runtime/core/thread_state.hpp).
+// Streams and events for tests, on the process's driver. The current device and the current stream of each device
+// belong to the thread; they reach other threads only with its ThreadState (runtime/core/thread_state.hpp).
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,14 +9,14 @@
 
 namespace distrun::device {
 
-// "cpu", "cuda:1", or "cuda" for the calling thread's current one. Throws Error{InvalidArgument} for anything else;
-// does not ask whether the device exists.
+// Parses "cpu", "cuda:1", or "cuda" for the calling thread's current device. Throws Error{InvalidArgument} for anything
+// else; does not check that the device exists.
 Device parse_device(std::string_view text);
-// The driver of a device: the cpu's, or the GPU driver (gpu.hpp). Throws Error{InvalidArgument} for a device that is
-// not there, with what is.
+// Returns the driver of a device: the CPU's, or the GPU driver (gpu.hpp). Throws Error{InvalidArgument} for a device
+// that does not exist; the error lists those that do.
 Driver& driver_of(Device device);
 
-// A value: the name of a queue of work. Streams from the pool are never destroyed.
+// A value type: identifies a stream. Streams from the pool are never destroyed.
 class Stream {
  public:
   Stream() = default;  // the CPU's
@@ -25,11 +24,11 @@ class Stream {
 
   Device device() const noexcept { return device_; }
   StreamRef ref() const noexcept { return {device_.index, id_}; }
-  // For Memory::record_stream(): the CPU's is that of no GPU.
+  // The CPU's stream belongs to no GPU, for Memory::record_stream().
   operator StreamRef() const noexcept { return device_.is_cpu() ? kNoStream : ref(); }  // NOLINT(google-explicit-*)
   Driver& driver() const { return driver_of(device_); }
   bool is_idle() const { return driver().is_idle(ref()); }
-  // Shows itself on the board. Throws what has gone wrong on the stream, every time.
+  // Blocks; recorded as a wait on the board. Throws an error of the stream every time.
   void synchronize(base::Location site = base::Location::here()) const;
   friend auto operator<=>(const Stream&, const Stream&) = default;
 
@@ -42,20 +41,20 @@ std::string to_string(Stream stream);  // "cuda:0 stream 3"
 Stream default_stream(Device device);
 Stream current_stream(Device device);
 void set_current_stream(Stream stream);
-// The next of the device's pool, round robin: 32 of each priority.
+// Returns the next stream of the device's pool, round robin: 32 of each priority.
 Stream stream_from_pool(Device device, Priority priority = Priority::Normal);
-// A stream of the caller's own that nobody else gets, until destroy_stream().
+// Creates a stream that belongs to the caller alone, until destroy_stream().
 Stream make_stream(Device device, Priority priority = Priority::Normal);
 void destroy_stream(Stream stream);
 
 int current_device() noexcept;  // among the GPUs
-// Throws Error{InvalidArgument} for one that is not there, with what is.
+// Throws Error{InvalidArgument} for a device that does not exist; the error lists those that do.
 void set_current_device(int index);
-// Waits for all that is on the device's streams by now. Shows itself on the board.
+// Blocks until the present work of all the device's streams is done. Recorded as a wait on the board.
 void synchronize(Device device, base::Location site = base::Location::here());
 
-// A point on a stream. Made on the device of the first stream that it is recorded on, and recorded there only. Until it
-// is recorded it is done, and nobody waits for it. Owned by one; threads may share it.
+// A point on a stream. Created on the device of the first stream that it is recorded on, and recorded only there.
+// Before it is recorded it counts as done. Has one owner; threads may share it.
 class Event {
  public:
   explicit Event(EventOptions options = {}) : options_(options) {}
@@ -65,12 +64,13 @@ class Event {
 
   void record(Stream stream);
   void record();                    // on the current stream of the current device
-  void block(Stream stream) const;  // what comes later on the stream waits for the event
+  void block(Stream stream) const;  // later work of the stream waits for the event
   bool is_done() const;
-  void synchronize(base::Location site = base::Location::here()) const;  // shows itself on the board
-  // From this one to the other; both are made with timing, recorded and done, else it throws Error{InvalidArgument}.
+  void synchronize(base::Location site = base::Location::here()) const;  // recorded as a wait on the board
+  // Returns the time from this event to the other. Throws Error{InvalidArgument} unless both were created with timing,
+  // are recorded and done.
   base::Nanoseconds elapsed(const Event& until) const;
-  // Of an event that was made with `interprocess`. Throws Error{InvalidArgument} for others.
+  // Throws Error{InvalidArgument} unless the event was created with `interprocess`.
   IpcHandle export_handle(Device device);
   static Event import_handle(Device device, const IpcHandle& handle);
 
@@ -83,7 +83,7 @@ class Event {
   EventId id_{};
 };
 
-// For a scope: the device is current, and restored after it.
+// Makes the device current for a scope, and then restores the former one.
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device);
@@ -95,7 +95,7 @@ class DeviceGuard {
   int before_;
 };
 
-// For a scope: the stream is its device's current one, and the device is current.
+// Makes the stream its device's current one, and the device current, for a scope.
 class StreamGuard {
  public:
   explicit StreamGuard(Stream stream);

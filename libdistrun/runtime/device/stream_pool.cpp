@@ -7,9 +7,9 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::size_t kPoolSize = 32;  // of each priority
+constexpr std::size_t kPoolSize = 32;  // per priority
 
-// A device's streams of one priority, made when the first is asked for.
+// A device's streams of one priority, created on first use.
 struct Pool {
   std::once_flag made;
   std::array<std::atomic<StreamId>, kPoolSize> streams;

@@ -1,11 +1,11 @@
 #pragma once
-// What keeps the pools of streams (stream_from_pool()) of use when one of theirs is not.
+// Replaces unusable streams in the pools of stream_from_pool().
 #include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device {
 
-// A stream that waits for what never comes, or throws for ever, because a process has ended: if it is of a pool, a new
-// one takes its place there. Who has it keeps it. Throws what the driver throws.
+// Replaces a stream that waits forever, or always throws, because a process has ended, if it belongs to a pool. Present
+// users keep it. Throws what the driver throws.
 void replace_in_pool(Stream stream);
 
 }  // namespace distrun::device

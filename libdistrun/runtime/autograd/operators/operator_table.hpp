@@ -12,8 +12,8 @@
 namespace distrun::autograd {
 
 // Calls an operator, recorded as usual. Throws Error{InvalidArgument, "AttributeError"} for an unknown name;
-// Error{InvalidArgument, "TypeError"} if no overload takes the arguments, with their kinds and the overloads; and
-// whatever the operator throws. Thread-safe.
+// Error{InvalidArgument, "TypeError"} if no overload takes the arguments, with their kinds and the overloads; and what
+// the operator throws. Thread-safe.
 Value call_operator(std::string_view name, std::span<const Value> arguments);
 
 // Returns null for an unknown name.

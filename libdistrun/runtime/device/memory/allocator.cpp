@@ -14,7 +14,7 @@
 namespace distrun::device {
 namespace {
 
-// Stands for 0 bytes of a device.
+// An allocation of 0 bytes of a device.
 class NoMemory final : public Memory {
  public:
   explicit NoMemory(Device device) : Memory(device, nullptr, 0) {}
@@ -22,7 +22,7 @@ class NoMemory final : public Memory {
   bool is_used_only_by(StreamRef) const override { return true; }
 };
 
-// Of the process. Never destroyed: memory may be let go of until it ends.
+// The process's caches. Never destroyed: memory may be released until the process ends.
 struct Caches {
   std::array<std::once_flag, kDevicesMax> made;
   std::array<CachingAllocator*, kDevicesMax> of_devices{};

@@ -1,9 +1,9 @@
 #pragma once
-// Device memory that is reused: a freed block goes back to the stream that it was allocated on, and is handed out again
-// on that stream at once, since what comes later there comes after. Whoever uses a block on another stream says so by
-// record_stream(); the block then waits for that stream's work by now before it is handed out again.
+// Device memory that is reused: a freed block returns to the stream that it was allocated on, and can be handed out
+// again on that stream at once, since later work there runs after earlier work. Code that uses a block on another
+// stream must call record_stream(); the block is then reused only after the present work of that stream.
 //
-// On the CPU it is plain memory. Every call may come from any thread.
+// On the CPU it is plain memory. Thread-safe.
 #include <cstddef>
 #include <memory>
 
@@ -12,16 +12,17 @@
 
 namespace distrun::device {
 
-// For the current stream of the device. 0 bytes: no memory, data() is null. When the device is full its cached blocks
-// are given back and it is tried again; then Error{Overloaded, "OutOfMemoryError"} tells the sizes and what holds them.
+// Allocates for the current stream of the device. For 0 bytes data() is null. If the device is full, its cached blocks
+// are freed and the allocation is tried again; then throws Error{Overloaded, "OutOfMemoryError"} with the sizes and the
+// users of the memory.
 std::unique_ptr<Memory> allocate(Device device, std::size_t bytes, base::Location site = base::Location::here());
-// Host memory that copies reach without staging; cached as well. Throws Error{Unimplemented} where there is no GPU.
+// Allocates host memory that copies reach without staging; cached as well. Throws Error{Unimplemented} without a GPU.
 std::unique_ptr<Memory> allocate_pinned(std::size_t bytes);
 
-// Since the process began. Of the CPU nothing is counted.
+// Counts since the process began; nothing is counted for the CPU.
 AllocatorStatistics allocator_statistics(Device device);
 void reset_peak(Device device);
-// Gives every cached block back to the driver, or those of the CPU to malloc().
+// Returns all cached blocks to the driver, or those of the CPU to malloc().
 void empty_cache(Device device);
 
 }  // namespace distrun::device

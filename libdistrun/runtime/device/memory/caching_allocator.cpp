@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kRound = 512;
-constexpr std::size_t kSmallMax = kMiB;  // requests that come from small segments
+constexpr std::size_t kSmallMax = kMiB;  // largest request served from small segments
 constexpr std::size_t kSmallSegment = 2 * kMiB;
 constexpr std::size_t kLargeSegment = 20 * kMiB;  // for requests up to half of it
-constexpr std::size_t kSegmentRound = 2 * kMiB;   // beyond
+constexpr std::size_t kSegmentRound = 2 * kMiB;   // for larger requests
 constexpr std::size_t kBytesMax = std::size_t{1} << 48;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -165,7 +165,7 @@ void CachingAllocator::make_free(Block& block) {
   free_list(*whole).insert(whole);
 }
 
-// The second is no more.
+// Deletes `second`.
 void CachingAllocator::join(Block& first, Block& second) {
   if (second.is_free) free_list(second).erase(&second);
   first.bytes += second.bytes;

@@ -1,12 +1,11 @@
 #pragma once
-// Memory of one device, taken from the driver in large segments and handed out in blocks. A block that is let go of
-// joins its free neighbours and waits in the list of its stream; the next request on that stream that fits takes the
-// smallest such block, and what is over stays free.
+// Memory of one device, taken from the driver in large segments and handed out in blocks. A released block joins its
+// free neighbours and waits in the list of its stream; the next request on that stream takes the smallest block that
+// fits, and the rest of the block stays free.
 //
 //   segment (one driver allocation, one stream)   | in use | free      | in use | waiting | free |
 //
-// Requests up to 1 MiB come from segments of their own, so that small blocks don't pin large ones.
-// Any thread.
+// Requests up to 1 MiB have separate segments, so that small blocks don't pin large ones. Thread-safe.
 #include <array>
 #include <map>
 #include <memory>
@@ -24,10 +23,10 @@ class CachingAllocator {
  public:
   // `driver` must outlive it.
   CachingAllocator(Driver& driver, int device);
-  // Everything goes back to the driver; nothing may be in use.
+  // Returns all memory to the driver; no block may be in use.
   ~CachingAllocator();
 
-  // See allocate(); what it returns must not outlive the allocator.
+  // See allocate(); the result must not outlive the allocator.
   std::unique_ptr<Memory> allocate(std::size_t bytes, StreamId stream, base::Location site);
   AllocatorStatistics statistics() const;
   void reset_peak();
@@ -41,7 +40,7 @@ class CachingAllocator {
     std::size_t bytes = 0;
     StreamId stream{};
     bool is_small = false;
-    bool is_free = false;     // in the list
+    bool is_free = false;     // in the free list
     Block* before = nullptr;  // neighbours in the segment
     Block* behind = nullptr;
     StreamUses uses;  // by other streams
@@ -53,11 +52,11 @@ class CachingAllocator {
   };
   using FreeList = std::set<Block*, BySize>;
 
-  // The smallest that fits; null if none does.
+  // Returns the smallest block that fits, or null.
   Block* take_free(std::size_t bytes, StreamId stream);
   Block* take_from_driver(std::size_t bytes, StreamId stream);
   void* ask_driver(std::size_t segment, std::size_t bytes);
-  // What is over behind `bytes` becomes a block of its own.
+  // Splits off the part after `bytes` as a separate block.
   void cut(Block& block, std::size_t bytes);
   void let_go(Block& block) noexcept;
   void make_free(Block& block);
@@ -74,7 +73,7 @@ class CachingAllocator {
   // Guarded by mutex_.
   EventPool events_;
   std::map<StreamId, std::array<FreeList, 2>> free_;  // by size: large, small
-  std::vector<Block*> waiting_;                       // let go of, and used by other streams
+  std::vector<Block*> waiting_;                       // released, but used by other streams
   std::set<std::byte*> segments_;
   AllocatorStatistics statistics_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// A piece of a device's memory, and what is counted of those that hand it out.
+// A piece of a device's memory, and the statistics of allocators.
 #include <cstddef>
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace distrun::device {
 
-// Bytes of a device. Immovable; shared by the storages that use it. Freed by its destructor, on whatever thread.
+// Bytes of a device. Immovable; shared by the storages that use it. Its destructor frees it, on any thread.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -17,10 +17,10 @@ class Memory {
   void* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   Device device() const noexcept { return device_; }
-  // Its bytes are used by work on that stream; kNoStream counts for nothing.
+  // Records that work on that stream uses the bytes; kNoStream is ignored.
   virtual void record_stream(StreamRef stream) = 0;
-  // Returns whether all work on its bytes is on that stream, as far as was recorded: it was allocated for that stream,
-  // and no other was. False where that is not known. Bytes of the CPU have no streams: true.
+  // Returns whether all recorded work on the bytes is on that stream: they were allocated for it, and no other stream
+  // was recorded. False if unknown. Memory of the CPU has no streams: true.
   virtual bool is_used_only_by(StreamRef /*stream*/) const { return false; }
 
  protected:

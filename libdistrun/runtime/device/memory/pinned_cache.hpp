@@ -1,7 +1,6 @@
 #pragma once
-// Pinned memory of the host, kept by size for the next who asks: to get it from a driver takes as long as thousands of
-// small copies. What copies of a stream still use (record_stream) waits for them.
-// Any thread.
+// Pinned host memory, cached by size: allocating it from a driver takes as long as thousands of small copies. Blocks
+// that copies of a stream still use (record_stream) are reused after them. Thread-safe.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,14 +15,14 @@ namespace distrun::device {
 
 class PinnedCache {
  public:
-  // `driver` must outlive it. When more than `waiting_most` bytes wait for streams, allocate() waits for them too.
+  // `driver` must outlive it. While more than `waiting_most` bytes wait for streams, allocate() waits for them too.
   explicit PinnedCache(Driver& driver, std::size_t waiting_most = SIZE_MAX)
       : waiting_most_(waiting_most), events_(driver) {}
-  // Everything goes back to the driver; nothing may be in use.
+  // Returns all memory to the driver; no block may be in use.
   ~PinnedCache();
 
-  // What it returns must not outlive the cache. Where the driver has no more, what is cached goes back to it first, and
-  // what waits is waited for; then it throws Error{Overloaded, "OutOfMemoryError"}.
+  // The result must not outlive the cache. If the driver has no memory, cached blocks are returned to it, and waiting
+  // ones are awaited; then throws Error{Overloaded, "OutOfMemoryError"}.
   std::unique_ptr<Memory> allocate(std::size_t bytes);
 
  private:

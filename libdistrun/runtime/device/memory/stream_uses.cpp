@@ -41,7 +41,7 @@ void wait_for_device(Driver& driver, int device) noexcept {
   try {
     driver.synchronize_device(device);
   } catch (const base::Error&) {
-    // Told by the stream that it went wrong on.
+    // Reported by the stream on which it happened.
   }
 }
 
@@ -52,7 +52,7 @@ void StreamUses::close(EventPool& pool) noexcept {
     try {
       pending_.push_back({stream.device, pool.record(stream)});
     } catch (const base::Error&) {
-      wait_for_device(pool.driver(), stream.device);  // the stream is no more, but what was left on it may go on
+      wait_for_device(pool.driver(), stream.device);  // the stream no longer exists, but its work may still run
     }
   }
   streams_.clear();
@@ -73,7 +73,7 @@ void StreamUses::wait(EventPool& pool) {
     try {
       pool.driver().synchronize(pending.event);
     } catch (const base::Error&) {
-      // What went wrong on the stream is told by the stream; it works on the memory no more.
+      // Errors are reported by the stream, which no longer uses the memory.
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Which streams still work on a piece of memory that its owner has let go of. While it is in use, streams are added;
-// when it is let go of, an event on each says how far they are; it is free when all of those are done.
+// The streams that still use a piece of memory after its owner has released it. Streams are added while it is in use;
+// at the release an event is recorded on each, and the memory is free when all these events are done.
 #include <map>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace distrun::device {
 
-// Events that serve again. Not thread-safe.
+// Reuses events. Not thread-safe.
 class EventPool {
  public:
   explicit EventPool(Driver& driver) : driver_(driver) {}
@@ -17,7 +17,7 @@ class EventPool {
   EventPool& operator=(const EventPool&) = delete;
 
   Driver& driver() const noexcept { return driver_; }
-  // What is on the stream by now. Throws what the driver throws.
+  // Records the present work of the stream. Throws what the driver throws.
   EventId record(StreamRef stream);
   void give(int device, EventId event) { events_[device].push_back(event); }
 
@@ -33,11 +33,11 @@ class StreamUses {
  public:
   void add(StreamRef stream);
   bool empty() const noexcept { return streams_.empty() && pending_.empty(); }
-  // From here on the streams of now are waited for. For one that does not exist any more it blocks.
+  // Records an event on each stream added so far. Blocks for a stream that no longer exists.
   void close(EventPool& pool) noexcept;
-  // Whether all that were waited for are done with [memory, memory + bytes); then it is as new.
+  // Returns whether all these streams are done with [memory, memory + bytes); if so it can be used again.
   bool is_over(EventPool& pool, const void* memory, std::size_t bytes);
-  // Blocks until then, unseen; for when memory has run out.
+  // Blocks until all are done, recording no wait; used when memory has run out.
   void wait(EventPool& pool);
 
  private:

@@ -7,8 +7,8 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::size_t kLeast = std::size_t{128} << 10;     // below, malloc() keeps blocks itself
-constexpr std::size_t kMostKept = std::size_t{192} << 20;  // bytes in all
+constexpr std::size_t kLeast = std::size_t{128} << 10;     // malloc() keeps smaller blocks itself
+constexpr std::size_t kMostKept = std::size_t{192} << 20;  // total bytes
 constexpr std::size_t kMostBlocks = 16;
 
 struct Block {
@@ -21,7 +21,7 @@ Block kept[kMostBlocks];  // guarded by mutex; the oldest first
 std::size_t count = 0;    // guarded by mutex
 std::size_t bytes_kept = 0;
 
-// With the lock held.
+// Requires the lock.
 Block removed(std::size_t at) noexcept {
   const Block block = kept[at];
   std::move(kept + at + 1, kept + count, kept + at);
@@ -30,7 +30,7 @@ Block removed(std::size_t at) noexcept {
   return block;
 }
 
-// Not much larger than asked for. The newest that fits, since the caches of the machine may know it still.
+// Returns a block that is not much larger than requested. Takes the newest, since it may still be in the CPU's caches.
 Block kept_block(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex);
   for (std::size_t i = count; i-- > 0;) {
@@ -39,7 +39,7 @@ Block kept_block(std::size_t bytes) noexcept {
   return {};
 }
 
-// The sanitizer finds who uses freed memory, if it is really freed.
+// A sanitizer finds uses of freed memory only if it is really freed.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kKeeps = false;
 #elif defined(__has_feature)

@@ -16,7 +16,7 @@ namespace distrun::device {
 namespace {
 
 constexpr std::size_t kBlockAlignment = 256;
-constexpr std::uint64_t kClockHz = 1'000'000'000;  // of busy()
+constexpr std::uint64_t kClockHz = 1'000'000'000;  // for busy()
 
 [[noreturn]] void no_ipc() {
   throw Error(ErrorKind::Unimplemented, "the cpu has no IPC handles: memory of the host is shared by other means");

@@ -1,12 +1,12 @@
 #pragma once
-// The CPU as a device: one, whose memory is the host's and whose streams have nothing left to do when a call returns.
+// The CPU as a single device: its memory is the host's, and its streams are idle when a call returns.
 #include <memory>
 
 #include <distrun/runtime/device/driver.hpp>
 
 namespace distrun::device {
 
-// The process's.
+// Returns the process's driver.
 Driver& cpu_driver();
 std::unique_ptr<Driver> make_cpu_driver();
 

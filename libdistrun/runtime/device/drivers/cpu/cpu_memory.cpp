@@ -18,12 +18,12 @@ std::byte* aligned(void* memory, std::size_t alignment) {
   return reinterpret_cast<std::byte*>((address + alignment - 1) / alignment * alignment);
 }
 
-// Stands at the beginning of its block; the bytes come behind it.
+// Stored at the beginning of its block, followed by the bytes.
 class CpuMemory final : public Memory {
  public:
   CpuMemory(void* data, std::size_t bytes, std::size_t block_size)
       : Memory(kCpu, data, bytes), block_size_(block_size) {}
-  void record_stream(StreamRef) override {}  // whoever works asynchronously on it keeps it
+  void record_stream(StreamRef) override {}  // asynchronous work on it keeps it alive
   bool is_used_only_by(StreamRef) const override { return true; }
 
   static void* operator new(std::size_t, void* at) noexcept { return at; }
@@ -51,7 +51,7 @@ std::unique_ptr<Memory> allocate_on_cpu(std::size_t bytes) {
                 "the host has no " + std::to_string(bytes) + " bytes of memory in one piece");
   }
   std::byte* data = aligned(static_cast<std::byte*>(block) + sizeof(CpuMemory), alignment);
-  // Fewer faults while it is touched for the first time, if the kernel likes to.
+  // Transparent huge pages, if the kernel agrees, cause fewer faults on the first touch.
   if (is_large) ::madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return std::unique_ptr<Memory>(new (block) CpuMemory(bytes > 0 ? data : nullptr, bytes, size));
 }

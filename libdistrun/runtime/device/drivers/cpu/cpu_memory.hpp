@@ -1,5 +1,5 @@
 #pragma once
-// Memory of the host for tensors: one block for the bytes and what stands for them.
+// Host memory for tensors: one block holds the bytes and their Memory object.
 #include <memory>
 
 #include <distrun/runtime/device/memory/memory.hpp>

@@ -73,7 +73,7 @@ class Cuda final : public Driver {
     int device = 0;
     std::size_t bytes = 0;
   };
-  struct Callback;  // on its way
+  struct Callback;  // in flight
   static void call_back(void* context);
 
   Made& find(EventId event);
@@ -92,7 +92,7 @@ class Cuda final : public Driver {
   std::map<const std::byte*, Allocation> allocations_;
   std::map<StreamRef, base::Error> errors_;  // of callbacks
 
-  Staging staging_;  // the last: it uses the driver until it is gone
+  Staging staging_;  // the last member: it uses the driver until it is destroyed
 };
 
 struct Cuda::Callback {

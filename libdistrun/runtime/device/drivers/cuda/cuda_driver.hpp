@@ -1,6 +1,6 @@
 #pragma once
-// The interface of drivers over the plain functions of the CUDA module. What CUDA knows itself is left to it; kept
-// here is what texts and rules need: which memory and events there are, and what callbacks have thrown.
+// The driver interface over the plain functions of the CUDA module. Keeps only the data that errors and rules need and
+// CUDA does not provide: existing memory and events, and the exceptions of callbacks.
 #include <memory>
 
 #include <distrun/runtime/device/drivers/cuda/cuda_line.h>
@@ -8,7 +8,7 @@
 
 namespace distrun::device {
 
-// `module` lives until the process ends.
+// `module` must live until the process ends.
 std::unique_ptr<Driver> make_cuda_driver(const distrun_cuda_module& module, int devices);
 
 }  // namespace distrun::device

@@ -1,11 +1,11 @@
 #pragma once
-// Which of the CUDA module's kernels is asked for: names of operations and types of elements become the code of
-// elements.hpp. Host code, which nvcc and host compilers take.
+// Selects one of the CUDA module's kernels: maps names of operations and element types to the code of elements.hpp.
+// Host code for nvcc and host compilers.
 #include "elements.hpp"
 
 namespace distrun_cuda {
 
-// Calls take(T{}) with the type of elements.
+// Calls take(T{}) with the element type.
 template <class Take>
 int with_type(int type, const Take& take) {
   switch (type) {
@@ -29,7 +29,7 @@ template <class Take>
 int with_floating(int type, const Take& take) {
   return type == DISTRUN_CUDA_F32 ? take(float{}) : type == DISTRUN_CUDA_F64 ? take(double{}) : DISTRUN_CUDA_NO_KERNEL;
 }
-// Of one type of each size: for what does no arithmetic.
+// Calls take() with one type of each size: for operations without arithmetic.
 template <class Take>
 int with_size(int type, const Take& take) {
   switch (type) {
@@ -47,14 +47,14 @@ Input<T> input(const distrun_cuda_operand& operand) {
   return {number<T>(operand.number)};
 }
 
-// Runs the kernel that it is, over all of its elements: run(operation, walk, count) does operation(walk.at(i)) for each
-// i < count.
+// Runs the requested kernel over all its elements: run(operation, walk, count) calls operation(walk.at(i)) for each i <
+// count.
 template <class Run>
 class Dispatch {
  public:
   Dispatch(const distrun_cuda_kernel& kernel, const Run& run) : kernel_(kernel), run_(run) {}
 
-  // DISTRUN_CUDA_NO_KERNEL for what is none of these.
+  // Returns DISTRUN_CUDA_NO_KERNEL for other operations.
   int operator()() const {
     switch (kernel_.operands) {
       case 1: return is("fill") ? fill() : DISTRUN_CUDA_NO_KERNEL;
@@ -157,7 +157,7 @@ class Dispatch {
     if (is("minimum_backward")) return with_floating(of_choice, chosen<MinimumBackward, void>());
     return DISTRUN_CUDA_NO_KERNEL;
   }
-  // `Condition`: the type of the first input, void for that of the others.
+  // `Condition`: the type of the first input; void: that of the others.
   template <class Function, class Condition>
   auto chosen() const {
     return [this](auto zero) {

@@ -1,8 +1,7 @@
 #pragma once
-// The CUDA module's kernels, an element at a time. nvcc compiles them for the device; a host compiler takes them too,
-// so that the very code which a GPU runs is tested on machines that have none. The numbers are those of the CPU's
-// kernels (runtime/tensor/kernels): integers wrap, and products and sums must not be fused by
-// whoever compiles this.
+// The CUDA module's kernels, one element at a time. nvcc compiles them for the device; a host compiler accepts them
+// too, so that the code of the GPU is tested on machines without one. The results are those of the CPU's kernels
+// (runtime/tensor/kernels): integers wrap, and compilers must not fuse products and sums.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -19,14 +18,14 @@
 
 namespace distrun_cuda {
 
-// ---- where elements are
+// ---- addresses of elements
 
-// Of the operands' elements with one index; null for a number.
+// Addresses of the operands' elements with one index; null for a number.
 struct Addresses {
   unsigned char* of[DISTRUN_CUDA_OPERANDS];
 };
 
-// Operands that need no more than a step from one element to the next.
+// Operands with a constant step from one element to the next.
 struct Flat {
   unsigned char* begin[DISTRUN_CUDA_OPERANDS];
   std::int64_t step[DISTRUN_CUDA_OPERANDS];
@@ -40,7 +39,7 @@ struct Flat {
   }
 };
 
-// Any others. Elements are numbered row by row.
+// All other operands. Elements are numbered row by row.
 struct Strided {
   unsigned char* begin[DISTRUN_CUDA_OPERANDS];
   std::int64_t sizes[DISTRUN_CUDA_DIMS];
@@ -117,13 +116,13 @@ inline bool number<bool>(std::uint64_t bytes) {
   return number<unsigned char>(bytes) != 0;
 }
 
-// Integers are worked with as unsigned ones that no promotion makes signed again.
+// Integers are computed as unsigned types, wide enough that promotion does not make them signed.
 template <class T>
 using Wide = std::conditional_t<std::is_floating_point<T>::value, T,
                                 std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
-// A floating number that the integer cannot hold becomes the least one, as on x86; those of 8 and 16 bits are cut from
-// one of 64.
+// A floating number that the integer cannot hold becomes the smallest integer, as on x86; integers of 8 and 16 bits are
+// truncated from one of 64.
 template <class To, class From>
 DISTRUN_BOTH To truncated(From value) {
   using Whole = std::conditional_t<sizeof(To) == 4, std::int32_t, std::int64_t>;
@@ -169,7 +168,7 @@ struct Copy {
   DISTRUN_BOTH void operator()(const Addresses& at) const { write<To>(at.of[0], read_as(at.of[1])); }
 };
 
-// An input: its elements, or the number in their place.
+// An input: its elements, or the number that replaces them.
 template <class T>
 struct Input {
   T number;
@@ -192,7 +191,7 @@ DISTRUN_BOTH inline bool Add<bool>::sum(bool a, bool b, bool alpha) {
   return a || (alpha && b);
 }
 
-// The others are made of a function of elements, and of a parameter of their type.
+// The other operations apply a function to elements, and to a parameter of their type.
 template <class T, class Function>
 struct Unary {
   Input<T> a;

@@ -1,5 +1,5 @@
 #pragma once
-// What a handle of CUDA's is, for other processes: which process has made it, and CUDA's own bytes.
+// The contents of an IPC handle: the exporting process, and CUDA's bytes.
 #include <cstdint>
 
 #include <distrun/runtime/device/drivers/cuda/cuda_line.h>
@@ -13,7 +13,7 @@ struct CudaHandle {
 };
 
 IpcHandle pack(const CudaHandle& handle);
-// Throws Error{InvalidArgument} for one that is none, or that this very process has made.
+// Throws Error{InvalidArgument} for an invalid handle, or one that this process exported.
 CudaHandle unpack(const IpcHandle& packed);
 
 }  // namespace distrun::device

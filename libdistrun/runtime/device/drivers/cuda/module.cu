@@ -1,5 +1,5 @@
 // The CUDA module: the runtime API behind the plain functions of cuda_line.h, and the few kernels. Built by nvcc into
-// lib/distrun/distrun_cuda.so, with the static CUDA runtime, so that nothing else of the process needs CUDA.
+// lib/distrun/distrun_cuda.so, with the static CUDA runtime, so that nothing else in the process needs CUDA.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -18,13 +18,13 @@ static_assert(DISTRUN_CUDA_HANDLE_SIZE == sizeof(cudaIpcEventHandle_t));
 cudaStream_t stream_of(uint64_t number) { return reinterpret_cast<cudaStream_t>(number); }
 cudaEvent_t event_of(uint64_t number) { return reinterpret_cast<cudaEvent_t>(number); }
 
-// An error that was returned is not left behind for the next who asks for the last one.
+// Clears a returned error, so that a later query of the last error does not see it.
 int told(cudaError_t error) {
   if (error != cudaSuccess) cudaGetLastError();
   return error;
 }
 
-// Runs the call with the device current, as most of CUDA wants it.
+// Runs the call with the device current, as most of CUDA requires.
 template <class Call>
 int on(int device, const Call& call) {
   const cudaError_t error = cudaSetDevice(device);
@@ -88,7 +88,7 @@ int device_of(const void* memory, int* device) {
 
 // ---- streams and events
 
-// Beside the default stream, not behind it: it waits for nobody unless told to.
+// Creates a stream that does not synchronise with the default stream.
 int make_stream(int device, int high_priority, uint64_t* stream) {
   return on(device, [&] {
     int least = 0;
@@ -252,13 +252,40 @@ int launch(int device, uint64_t stream, const distrun_cuda_kernel* kernel) {
 
 // In the order of cuda_line.h.
 const distrun_cuda_module kModule{
-    sizeof(distrun_cuda_module), DISTRUN_CUDA_ABI, text,
-    count, properties, can_access_peer, enable_peer,
-    allocate, release, free_bytes, allocate_pinned, release_pinned, device_of,
-    make_stream, destroy_stream, query_stream, wait_for_stream, wait_for_device,
-    make_event, destroy_event, record, stream_waits, query_event, wait_for_event, elapsed,
-    copy, fill_bytes, call_host, busy,
-    export_memory, import_memory, close_imported, export_event, import_event,
+    sizeof(distrun_cuda_module),
+    DISTRUN_CUDA_ABI,
+    text,
+    count,
+    properties,
+    can_access_peer,
+    enable_peer,
+    allocate,
+    release,
+    free_bytes,
+    allocate_pinned,
+    release_pinned,
+    device_of,
+    make_stream,
+    destroy_stream,
+    query_stream,
+    wait_for_stream,
+    wait_for_device,
+    make_event,
+    destroy_event,
+    record,
+    stream_waits,
+    query_event,
+    wait_for_event,
+    elapsed,
+    copy,
+    fill_bytes,
+    call_host,
+    busy,
+    export_memory,
+    import_memory,
+    close_imported,
+    export_event,
+    import_event,
     launch,
 };
 

@@ -51,7 +51,7 @@ distrun_cuda_kernel kernel_of(const Elementwise& elementwise, const std::vector<
   return kernel;
 }
 
-// The largest elements that runs of these bytes at these addresses can be taken for.
+// Returns the largest element size that divides these addresses, run and strides.
 std::int64_t element_bytes(const Lattice& bytes, const std::byte* to, const std::byte* from) {
   std::uintptr_t all = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   all |= static_cast<std::uintptr_t>(bytes.run);

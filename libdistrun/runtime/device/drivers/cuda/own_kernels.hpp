@@ -1,5 +1,5 @@
 #pragma once
-// The kernels that the CUDA module has itself.
+// The kernels of the CUDA module.
 #include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 #include <distrun/runtime/device/driver.hpp>
 #include <distrun/runtime/device/lattice.hpp>
@@ -11,10 +11,10 @@ class OwnKernels {
   // `module` must outlive it.
   explicit OwnKernels(const distrun_cuda_module& module) : module_(module) {}
 
-  // False, and nothing is done, if the module has none for what the kernel computes.
+  // Returns false and does nothing if the module has no such kernel.
   bool launch(StreamRef stream, const Kernel& kernel) const;
-  // The bytes of `bytes` from where they lie, seen from `from`, to where they lie, seen from `to`; both stand for
-  // bytes.begin. Device memory or pinned, and no other byte of either is touched.
+  // Copies the bytes of `bytes` from `from` to `to`; both addresses stand for bytes.begin. Device or pinned memory;
+  // touches no other byte.
   void copy(StreamRef stream, std::byte* to, std::byte* from, const Lattice& bytes) const;
 
  private:

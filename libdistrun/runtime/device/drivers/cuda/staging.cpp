@@ -7,19 +7,19 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::int64_t kStagedAlignment = 64;  // addresses on the host are as those of the device, modulo that
+constexpr std::int64_t kStagedAlignment = 64;  // host addresses equal device addresses modulo this
 
 std::byte* pointer(std::int64_t address) { return reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(address)); }
 std::int64_t number(const void* address) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(address)); }
 
-// The least address from `least` on that lies as `like` does.
+// Returns the first address from `least` on with the same alignment as `like`.
 std::int64_t aligned_as(std::int64_t like, std::int64_t least) {
   return least + ((like - least) % kStagedAlignment + kStagedAlignment) % kStagedAlignment;
 }
 
 }  // namespace
 
-// A region of the device's memory, and how far from there its bytes are on the host.
+// A region of the device's memory, and the distance from there to its bytes on the host.
 struct Staging::Staged {
   std::size_t region;
   Access access;
@@ -31,7 +31,7 @@ std::vector<Staging::Staged> Staging::stage(const Kernel& kernel) const {
   std::vector<Staged> staged;
   for (std::size_t i = 0; i < kernel.regions.size(); ++i) {
     std::optional<Lattice> bytes = lattice_of(kernel.regions[i]);
-    if (!bytes || driver_.device_of(pointer(bytes->begin)) < 0) continue;  // the host's needs no stage
+    if (!bytes || driver_.device_of(pointer(bytes->begin)) < 0) continue;  // host memory needs no staging
     staged.push_back({i, kernel.regions[i].access, std::move(*bytes), 0});
   }
   std::sort(staged.begin(), staged.end(),
@@ -39,7 +39,7 @@ std::vector<Staging::Staged> Staging::stage(const Kernel& kernel) const {
   return staged;
 }
 
-// Lays the spans out from the host's address `begin` on; returns where they end. Regions are by rising address.
+// Assigns host addresses from `begin` on to the spans; returns their end. Regions must be sorted by address.
 std::int64_t Staging::lay_out(std::vector<Staged>& staged, std::int64_t begin) {
   std::int64_t span_end = 0, distance = 0, next = begin;
   for (Staged& region : staged) {
@@ -61,7 +61,7 @@ void Staging::launch(StreamRef stream, Kernel kernel) try {
   const auto room = static_cast<std::size_t>(lay_out(staged, 0) + kStagedAlignment);
   const std::unique_ptr<Memory> host = host_.allocate(room);
   lay_out(staged, number(host->data()));
-  host->record_stream(stream);  // whatever of the following gets onto the stream
+  host->record_stream(stream);  // even if only a part of what follows reaches the stream
   for (const auto& [region, access, bytes, distance] : staged) {
     if (access != Access::Write) copy(stream, bytes, bytes.begin + distance, bytes.begin);
   }

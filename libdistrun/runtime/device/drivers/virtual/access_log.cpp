@@ -10,7 +10,7 @@ std::size_t level_of(const Lattice& bytes) noexcept {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes.end - bytes.begin - 1)));
 }
 
-// Whoever is not ordered after the fresh one is not ordered after this one either, or is reported for the fresh one.
+// Work that is not ordered after `fresh` is not ordered after `earlier` either, or is reported for `fresh`.
 bool stands_for(const AccessRecord& fresh, const AccessRecord& earlier) noexcept {
   return (fresh.writes || !earlier.writes) && covers(fresh.bytes, earlier.bytes);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What work has touched which bytes, as far as it may still matter: an access is forgotten once a later one, after it
-// in stream order, stands for it. Not thread-safe.
+// The accesses of work to bytes, as far as they still matter: an access is dropped once a later one, after it in stream
+// order, covers it. Not thread-safe.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace distrun::device::virtual_gpu {
 
 struct AccessRecord {
   Lattice bytes;
-  std::size_t stream = 0;   // by number, of VectorClock
-  std::uint64_t count = 0;  // of the stream's clock
-  std::uint64_t block = 0;  // number of the allocation that the bytes were then
+  std::size_t stream = 0;   // its number in VectorClock
+  std::uint64_t count = 0;  // value of the stream's clock
+  std::uint64_t block = 0;  // number of the bytes' allocation at that time
   bool writes = false;
-  const char* name = "";  // of the kernel; lives on
+  const char* name = "";  // kernel name; must live until the process ends
   core::CallSite site;
 };
 
@@ -29,21 +29,21 @@ inline bool is_ordered(const AccessRecord& earlier, const VectorClock& now) noex
 
 class AccessLog {
  public:
-  // Calls `unordered` for each access that is in conflict with `fresh`: both have a byte in common, one writes, and the
-  // clock of the fresh one, `now`, does not know the other. Then keeps it.
+  // Calls `unordered` for each access that conflicts with `fresh`: both share a byte, one writes, and `now`, the clock
+  // of the fresh one, does not include the other. Then stores `fresh`.
   void add(const AccessRecord& fresh, const VectorClock& now,
            const std::function<void(const AccessRecord&)>& unordered);
-  // Accesses to bytes of [begin, end) that `known` knows are forgotten.
+  // Drops accesses to bytes of [begin, end) that `known` includes.
   void forget(std::int64_t begin, std::int64_t end, const VectorClock& known);
   void forget_all(const VectorClock& known);
   std::size_t size() const noexcept { return size_; }
 
  private:
-  // By begin. Level i has those that reach over 2^(i-1) to 2^i bytes, so that those that reach to an address begin
-  // within 2^i bytes before it.
+  // Sorted by begin. Level i has accesses with an extent of 2^(i-1) to 2^i bytes, so that those that reach an address
+  // begin within 2^i bytes before it.
   using Level = std::multimap<std::int64_t, AccessRecord>;
 
-  // Calls visit(access) for all within the bounds; it says whether to keep it.
+  // Calls visit(access) for all within the bounds; it returns whether to keep the access.
   template <class Visit>
   void visit(std::int64_t begin, std::int64_t end, const Visit& visit);
 

@@ -29,7 +29,7 @@ std::int64_t number_of(const void* address) noexcept {
               text + "that begin at " + byte_text(offset) + " of an allocation of " + byte_text(allocation->bytes));
 }
 
-// Text in a buffer of fixed size; what does not fit is cut. Async-signal-safe.
+// Text in a buffer of fixed size; the excess is cut. Async-signal-safe.
 class FixedText {
  public:
   FixedText(char* text, std::size_t size) noexcept : text_(text), size_(size) {}
@@ -78,7 +78,7 @@ void* AddressSpace::allocate(int device, std::size_t bytes) {
                   " free, in pieces of at most " + byte_text(memory.largest_free()));
 }
 
-// What was freed is kept as one block, until its place is allocated again.
+// Freed memory is kept as one block until its addresses are allocated again.
 void AddressSpace::free(int device, void* memory, const core::CallSite& site) {
   const std::lock_guard lock(mutex_);
   DeviceMemory& owner = devices_[static_cast<std::size_t>(device)];
@@ -219,7 +219,7 @@ void AddressSpace::refuse_freed(int device, std::size_t bytes, const Block& bloc
                                               std::to_string(number_of(address) - block.begin) + " on of " + what);
 }
 
-// The block with that address; null: none is known. With mutex_.
+// Returns the block with that address, or null. Requires mutex_.
 const Block* AddressSpace::find_block(const void* address) const noexcept {
   auto block = blocks_.upper_bound(number_of(address));
   if (block == blocks_.begin()) return nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// What each address is that work is asked to touch: memory of a virtual device, of another process's, pinned memory, or
-// any other of the host's. Any thread.
+// Classifies the addresses that work touches: memory of a virtual device, of another process, pinned, or other host
+// memory. Thread-safe.
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,9 +13,9 @@ namespace distrun::device::virtual_gpu {
 
 struct AddressPlace {
   int device = -1;      // -1: the host's
-  bool pinned = false;  // of the host's
-  void* own = nullptr;  // where kernels touch it
-  Extent allocation;    // of the device's
+  bool pinned = false;  // pinned host memory
+  void* own = nullptr;  // address that kernels use
+  Extent allocation;    // of device memory
 };
 
 class AddressSpace {
@@ -31,19 +31,19 @@ class AddressSpace {
   void* add_imported(int device, TwoViews views);
   void remove_imported(void* memory);
 
-  // Throws Error{InvalidArgument} unless all of [address, address + bytes) is of one live allocation, or the host's. Of
-  // one that was freed the error says where.
+  // Throws Error{InvalidArgument} unless all of [address, address + bytes) belongs to one live allocation, or to the
+  // host. If the allocation was freed, the error says where.
   AddressPlace place(const void* address, std::size_t bytes) const;
   int device_of(const void* address) const noexcept;
-  // A part of an allocation was handed out to a user, at that site.
+  // Records that a part of an allocation was handed out to a user, at that site.
   void name_block(const void* memory, std::size_t bytes, const core::CallSite& site);
-  // It was given back, at that site: whatever is asked of it until it is named again is refused.
+  // Records that it was returned, at that site: uses are refused until it is named again.
   void free_block(const void* memory, std::size_t bytes, const core::CallSite& site) noexcept;
   Block block_of(const void* address) const;
   const DeviceMemory& device(int index) const { return devices_[static_cast<std::size_t>(index)]; }
 
-  // What the address is, in words: "device memory of cuda:1 (allocated at ring.cpp:12)". The number of characters,
-  // which are not terminated; 0 if it is none of ours. Async-signal-safe: it gives up what others are changing now.
+  // Describes the address: "device memory of cuda:1 (allocated at ring.cpp:12)". Returns the length, not terminated; 0
+  // if the address is unknown. Async-signal-safe: gives up if another thread is changing the data.
   std::size_t describe(const void* address, char* text, std::size_t size) const noexcept;
 
  private:
@@ -59,7 +59,7 @@ class AddressSpace {
   void forget_blocks(std::int64_t begin, std::int64_t end);
   [[noreturn]] void refuse_freed(int device, std::size_t bytes, const Block& block, const void* address) const;
 
-  std::vector<DeviceMemory> devices_;  // which addresses they have is constant
+  std::vector<DeviceMemory> devices_;  // their address ranges are constant
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<const std::byte*, Imported> imported_;

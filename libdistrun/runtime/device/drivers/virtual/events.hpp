@@ -1,5 +1,5 @@
 #pragma once
-// The events of virtual devices: what each was last recorded for. Not thread-safe.
+// The events of virtual devices, with their last recordings. Not thread-safe.
 #include <map>
 #include <memory>
 
@@ -13,18 +13,18 @@ namespace distrun::device::virtual_gpu {
 struct Recorded {
   int device = 0;
   EventOptions options;
-  std::shared_ptr<Point> point;         // of the last recording; null: none yet
-  VectorClock clock;                    // what that stands for
-  std::shared_ptr<SharedEvent> shared;  // other processes may have it too; then it has the last recording
+  std::shared_ptr<Point> point;         // of the last recording; null: never recorded
+  VectorClock clock;                    // the work that the recording covers
+  std::shared_ptr<SharedEvent> shared;  // set if other processes may share it; it then has the last recording
 };
 
 class Events {
  public:
   EventId make(int device, EventOptions options);
   void destroy(EventId event) { events_.erase(event); }
-  // Throw Error{InvalidArgument} for one that does not exist.
+  // Throws Error{InvalidArgument} if the event does not exist.
   Recorded& find(EventId event);
-  // One that can tell times. Throws Error{InvalidArgument} if it cannot.
+  // Throws Error{InvalidArgument} if the event does not exist or was created without timing.
   const Recorded& find_timed(EventId event);
 
  private:

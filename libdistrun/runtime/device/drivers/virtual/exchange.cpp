@@ -16,7 +16,7 @@ namespace {
 
 enum class HandleKind : std::uint32_t { Memory = 0x6d656d31, Event = 0x65767431 };
 
-// What is in a handle.
+// The contents of a handle.
 struct Handle {
   HandleKind kind{};
   std::int32_t memory_fd = -1;
@@ -52,7 +52,7 @@ Handle unpack(const IpcHandle& packed, HandleKind kind) {
   return handle;
 }
 
-// Where it begins and ends is another process's word.
+// Checks the range of a handle, which comes from another process.
 void check_place(const Handle& handle, std::optional<std::size_t> size) {
   const bool is_inside = size && handle.bytes != 0 && handle.offset <= *size && handle.bytes <= *size - handle.offset;
   if (is_inside) return;
@@ -64,7 +64,7 @@ void check_place(const Handle& handle, std::optional<std::size_t> size) {
 
 template <std::size_t Size>
 void keep(char (&field)[Size], const std::string& text) {
-  // The end of a path says more than its begin.
+  // The end of a path is more informative than its beginning.
   const std::size_t from = text.size() < Size ? 0 : text.size() - (Size - 1);
   std::memcpy(field, text.data() + from, text.size() - from);
   field[text.size() - from] = '\0';
@@ -155,7 +155,7 @@ void* Exchange::import_memory(int device, const IpcHandle& packed) {
   };
   auto& peers = (*owner)->peers;
   if (std::none_of(peers.begin(), peers.end(), is_self)) {
-    // Beyond kPeers the owner does not see what this process does; nothing else depends on it.
+    // Beyond kPeers the owner does not see this process's accesses; nothing else depends on it.
     static_cast<void>(std::any_of(peers.begin(), peers.end(), [&](auto& cell) { return cell.claim(self); }));
   }
   return memory;
@@ -301,7 +301,7 @@ void Exchange::touch(const AccessRecord& fresh, const VectorClock& now, const st
   keep(mine.stream_name, stream_name);
   keep(mine.name, fresh.name + (fresh.site.step != nullptr ? " in " + *fresh.site.step : ""));
   keep(mine.file, site.file);
-  // Shown before it looks: of two that come at once one sees the other.
+  // Published before it reads the others: of two concurrent accesses at least one sees the other.
   MappedArea& area = own();
   area->accesses[area->access_count.fetch_add(1) % kSharedAccesses].try_write(mine);
   const std::shared_ptr<MappedArea> owner = range->owner == area->token ? own_ : areas_[range->owner];
@@ -313,7 +313,7 @@ void Exchange::touch(const AccessRecord& fresh, const VectorClock& now, const st
     try {
       compare(fresh, mine, now, *area_of(*peer));
     } catch (const base::Error&) {
-      areas_.erase(peer->token);  // it has ended; nobody saw it do more
+      areas_.erase(peer->token);  // the process has ended, and its later accesses cannot be seen
     }
   }
 }
@@ -331,7 +331,7 @@ void Exchange::compare(const AccessRecord& fresh, const SharedAccess& mine, cons
     if (theirs->count <= other->host_known[theirs->stream]) continue;
     if (theirs->count <= now.of(number_of({token, theirs->stream}, pid))) continue;
     if (!is_sane(*theirs) || !overlap(bytes, lattice_of(*theirs))) continue;
-    if (theirs->writes == 0 && !core::is_alive(pid)) continue;  // whoever was to read it has ended, and reads no more
+    if (theirs->writes == 0 && !core::is_alive(pid)) continue;  // the reader has ended
     check_.report_foreign(fresh, text_of(theirs->name), text_of(theirs->file), static_cast<std::uint32_t>(theirs->line),
                           theirs->writes != 0, text_of(theirs->stream_name) + " of process " + std::to_string(pid));
   }

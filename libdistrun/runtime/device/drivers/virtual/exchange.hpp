@@ -1,10 +1,10 @@
 #pragma once
-// Memory and events that processes share. A handle names the process, its descriptors and a place; whoever imports it
-// maps the same bytes. An event is two counts in its owner's area: how often it was recorded, and up to which
-// recording it is done; a stream of another process that waits for it looks again and again.
+// Memory and events shared by processes. A handle names the process, its descriptors and an offset; the importer maps
+// the same bytes. An event is two counts in its owner's area: the number of recordings, and the last one that is done;
+// a stream of another process that waits for it polls them.
 //
-// Where stream order is checked each process shows its accesses to shared memory and its clock with each recording, so
-// that either side finds what no event orders.
+// If stream order is checked, each process publishes its accesses to shared memory, and its clock with each recording,
+// so that both sides find accesses that no event orders.
 //
 // Not thread-safe.
 #include <map>
@@ -25,36 +25,36 @@ class Exchange {
   Exchange(AddressSpace& space, OrderCheck& check) : space_(space), check_(check) {}
 
   IpcHandle export_memory(const void* memory, std::size_t* offset);
-  // The address of the first exported byte.
+  // Returns the address of the first exported byte.
   void* import_memory(int device, const IpcHandle& handle);
   void close_imported(void* memory);
-  // Memory that may have been exported is freed.
+  // Called when memory that may have been exported is freed.
   void forget(const void* memory);
 
-  // A place for an event that others may have. Throws Error{Overloaded} beyond kSharedEvents.
+  // Creates an event that other processes may share. Throws Error{Overloaded} beyond kSharedEvents.
   std::shared_ptr<SharedEvent> make_event();
-  // The place serves again if it is this process's; null: nothing happens. Counts go on, so whoever has it still is not
-  // confused.
+  // Makes the slot available again if it belongs to this process; ignores null. The counts continue, so present users
+  // are not confused.
   void release(const std::shared_ptr<SharedEvent>& event);
   IpcHandle export_event(const std::shared_ptr<SharedEvent>& event);
   std::shared_ptr<SharedEvent> import_event(const IpcHandle& handle);
-  // Shows a recording that is put on a stream now: the point tells when it is done.
+  // Publishes a recording that is put on a stream now: the point reports when it is done.
   void record(const std::shared_ptr<SharedEvent>& event, const VectorClock& clock, Point& point);
-  // Whether nobody else has recorded it since this process did.
+  // Returns whether no other process has recorded it since this one did.
   bool is_own_recording(const std::shared_ptr<SharedEvent>& event) const;
-  // Stands for the recording that is the last by now, whoever has made it; null if there is none.
+  // Returns a point for the last recording, made by any process; null if it was never recorded.
   std::shared_ptr<Point> last_recording(const std::shared_ptr<SharedEvent>& event, VectorClock& clock);
 
-  // Work touches bytes that may be shared; `fresh` is as the check keeps it.
+  // Work touches bytes that may be shared; `fresh` is the check's record of it.
   void touch(const AccessRecord& fresh, const VectorClock& now, const std::string& stream_name);
   void host_saw(const VectorClock& known);
 
  private:
-  // Memory that is exported or imported, by its address here.
+  // Exported or imported memory, by its address in this process.
   struct Range {
     std::int64_t end = 0;
     std::uint64_t owner = 0;     // a token
-    std::int64_t device = 0;     // of the owner's
+    std::int64_t device = 0;     // number in the owner's process
     std::int64_t to_offset = 0;  // address + this = offset in the owner's memory
   };
   struct ForeignStream {
@@ -74,11 +74,11 @@ class Exchange {
 
   AddressSpace& space_;
   OrderCheck& check_;
-  std::shared_ptr<MappedArea> own_;                             // made when something is shared
+  std::shared_ptr<MappedArea> own_;                             // created when something is first shared
   std::map<std::uint64_t, std::shared_ptr<MappedArea>> areas_;  // of others, by token
   std::map<std::int64_t, Range> ranges_;                        // by begin
-  std::map<ForeignStream, std::size_t> numbers_;                // of other processes' streams
-  std::map<std::size_t, ForeignStream> foreign_;                // the other way round
+  std::map<ForeignStream, std::size_t> numbers_;                // streams of other processes
+  std::map<std::size_t, ForeignStream> foreign_;                // the inverse map
   std::vector<std::size_t> free_events_;
 };
 

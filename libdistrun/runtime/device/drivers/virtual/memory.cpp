@@ -104,7 +104,7 @@ void DeviceMemory::free(void* memory) {
     free_.erase(next);
   }
   free_.emplace(offset, size);
-  // A page that is only in part of this piece keeps its bytes: the kernel sets that part to 0.
+  // The kernel zeroes pages that are only partly in this piece, and frees the others.
   ::fallocate(memfd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
               static_cast<off_t>(size));
 }

@@ -1,9 +1,8 @@
 #pragma once
-// The memory of one virtual device. Its addresses lie in a view that nobody may touch: host code that does is stopped
-// by the processor, at once and at that very instruction. The same bytes are mapped a second time, elsewhere, for the
-// device's own kernels.
+// The memory of one virtual device. Its addresses lie in a view without access: host code that touches it faults at
+// that very instruction. The same bytes are mapped a second time for the device's kernels.
 //
-//   view  | no access ..............................|   what users see
+//   view  | no access ..............................|   addresses that users see
 //   own   | read, write ............................|   view + a constant; both of one memfd
 //
 // Not thread-safe.
@@ -29,7 +28,7 @@ class TwoViews {
   std::byte* view() const noexcept { return view_; }
   std::size_t bytes() const noexcept { return bytes_; }
   bool holds(const void* address) const noexcept { return address >= view_ && address < view_ + bytes_; }
-  // Where the bytes of an address of the view can be touched.
+  // Returns the accessible address of the byte at an address of the view.
   void* own(const void* address) const noexcept { return own_ + (static_cast<const std::byte*>(address) - view_); }
 
  private:
@@ -45,16 +44,16 @@ struct Extent {
 
 class DeviceMemory {
  public:
-  // A memfd of the process's; it vanishes with the last process that has it. Throws Error{Failed}.
+  // Creates a memfd, which vanishes with the last process that has it. Throws Error{Failed}.
   DeviceMemory(int device, std::size_t bytes);
 
-  // Nothing if there is no room in one piece. Bytes are 0 at first.
+  // Returns null if no contiguous piece is free. Bytes are initially 0.
   std::byte* allocate(std::size_t bytes);
-  // The bytes go back to the host. Throws Error{InvalidArgument} if nothing begins there.
+  // Returns the bytes to the host. Throws Error{InvalidArgument} if no allocation begins there.
   void free(void* memory);
   std::size_t free_bytes() const noexcept { return free_bytes_; }
   std::size_t largest_free() const noexcept;
-  // The allocation that has the address.
+  // Returns the allocation that contains the address.
   std::optional<Extent> find(const void* address) const;
 
   const TwoViews& views() const noexcept { return views_; }

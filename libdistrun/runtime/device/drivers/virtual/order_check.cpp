@@ -9,7 +9,7 @@ namespace distrun::device::virtual_gpu {
 namespace {
 
 constexpr std::size_t kReportsMax = 100;      // different ones
-constexpr std::size_t kRecordsMax = 1 << 20;  // then everything is forgotten, and what follows is checked afresh
+constexpr std::size_t kRecordsMax = 1 << 20;  // beyond, all records are dropped, and checking starts over
 
 std::string at(const std::string& file, std::uint32_t line) {
   return line == 0 ? "" : " at " + file + ":" + std::to_string(line);
@@ -27,7 +27,7 @@ std::string unordered(const std::string& fresh, const std::string& earlier) {
   return fresh + " is not ordered after " + earlier + ": nothing says that it waits for it";
 }
 
-// The bytes that both reach over.
+// Describes the range that both accesses share.
 std::string common_bytes(const AccessRecord& a, const AccessRecord& b) {
   const std::int64_t begin = std::max(a.bytes.begin, b.bytes.begin);
   const std::int64_t end = std::min(a.bytes.end, b.bytes.end);

@@ -16,15 +16,15 @@ std::int64_t reach(const std::vector<Step>& steps, std::size_t from, std::int64_
   return run;
 }
 
-// Whether the bytes [from, to) have one in common with the part of `lattice` from that step on, placed at `base`.
+// Returns whether [from, to) shares a byte with the part of `lattice` from that step on, placed at `base`.
 bool touches(const Lattice& lattice, std::size_t step, std::int64_t base, std::int64_t from, std::int64_t to) {
   if (step == lattice.steps.size()) return base < to && from < base + lattice.run;
   const auto [stride, count] = lattice.steps[step];
   const std::int64_t inner = reach(lattice.steps, step + 1, lattice.run);
-  // One that begins within: its first byte is there.
+  // A copy begins within the range: its first byte is there.
   const std::int64_t inside = std::max<std::int64_t>(ceil_div(from - base, stride), 0);
   if (inside < count && base + inside * stride < to) return true;
-  // Those that begin before it and reach into it.
+  // Copies that begin before the range and reach into it.
   const std::int64_t first = std::max<std::int64_t>(ceil_div(from - inner + 1 - base, stride), 0);
   const std::int64_t last = std::min(inside, count) - 1;
   for (std::int64_t i = first; i <= last; ++i) {

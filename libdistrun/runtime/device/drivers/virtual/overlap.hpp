@@ -1,12 +1,12 @@
 #pragma once
-// Whether two strided blocks have a byte in common, exactly: two columns of a matrix have none, though each reaches
-// over the other. Pure.
+// Returns exactly whether two strided blocks share a byte: two columns of a matrix don't, though their ranges overlap.
+// Pure functions.
 #include <distrun/runtime/device/lattice.hpp>
 
 namespace distrun::device::virtual_gpu {
 
 bool overlap(const Lattice& a, const Lattice& b);
-// Whether every byte of `inner` is known to be one of `outer`. May say no where it is so.
+// Returns whether every byte of `inner` is known to be in `outer`. May return false although it is.
 bool covers(const Lattice& outer, const Lattice& inner) noexcept;
 
 }  // namespace distrun::device::virtual_gpu

@@ -17,21 +17,22 @@ struct Queue {
   std::deque<Work> works;
   std::uint64_t pushed = 0;
   std::uint64_t completed = 0;
-  std::optional<base::Error> error;      // of its own work: what comes later is dropped
-  std::optional<base::Error> inherited;  // of work elsewhere that it has waited for: told once, and it goes on
-  bool active = false;                   // something is going to call advance() for it
+  std::optional<base::Error> error;      // of its own work: later work is dropped
+  std::optional<base::Error> inherited;  // of work on other streams that it has waited for: thrown once, and the stream
+                                         // continues
+  bool active = false;                   // a call of advance() for it is pending
   bool busy = false;                     // its head is a busy kernel that has begun
-  // When its head began to keep it busy, or waiting, for a trace; 0: it did not, or there is none.
+  // When its head began to be busy or to wait, for a trace; 0: it did not, or no trace is written.
   std::int64_t began_ns = 0;
 };
 
 namespace {
 
 constexpr int kThreads = 4;      // that run kernels
-constexpr int kThreadsMax = 64;  // with those that are in callbacks
+constexpr int kThreadsMax = 64;  // including those in callbacks
 constexpr std::uint64_t kDelayOneOf = 8;
 constexpr std::uint64_t kDelayMaxNs = 100'000;
-constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
+constexpr base::Nanoseconds kAskAgain{50'000};  // interval of polling other processes
 
 base::TimePoint now() { return base::system_clock().now(); }
 
@@ -62,7 +63,7 @@ Scheduler::~Scheduler() {
   drop_works();
 }
 
-// A queue holds the points that it waits for, and they hold it: neither would ever go.
+// Breaks reference cycles: a queue holds the points that it waits for, and they hold it.
 void Scheduler::drop_works() {
   std::vector<std::shared_ptr<Queue>> queues = std::move(ready_);
   for (const auto& [stream, queue] : queues_) queues.push_back(queue);
@@ -130,8 +131,8 @@ bool Scheduler::is_idle(StreamRef stream) {
   return queue->completed == queue->pushed;
 }
 
-// Each is woken for itself: with hundreds that wait, as handlers of calls do, all of them for each step of any stream
-// would do nothing but fight for the lock.
+// Each waiter has its own condition variable: waking hundreds of waiters, such as handlers of calls, for each step of
+// any stream would only cause contention for the lock.
 void Scheduler::wait_until(Lock& lock, const std::function<bool()>& is_over) {
   if (is_over()) return;
   HostWait wait{is_over, {}, false};
@@ -248,8 +249,8 @@ bool Scheduler::wait_is_over(Point& point, const std::shared_ptr<Queue>& queue) 
     set_timer(now() + kAskAgain, queue);
     return false;
   }
-  // What it stands for was not done, so what comes after it is wrong. The stream itself is not: others that are to go
-  // on without who is gone may have it.
+  // The recording's work was not done, so later work on this stream is wrong. The stream itself stays usable: other
+  // streams may have to continue without the process that ended.
   if (point.error && !queue->inherited) queue->inherited = point.error;
   return true;
 }
@@ -284,7 +285,7 @@ void Scheduler::set_timer(base::TimePoint due, const std::shared_ptr<Queue>& que
   start_thread_if_needed();
   if (!is_first) return;
   if (timer_is_kept_) return timer_changed_.notify_one();
-  // One is enough. All of them, for each of the many timers of streams that ask again and again, would fight for the
+  // One is enough: waking all, for each of the many timers of polling streams, would only cause contention for the
   // lock.
   resting_.wake_one();
 }
@@ -307,7 +308,7 @@ std::shared_ptr<Queue> Scheduler::take_ready() {
   if (chosen == ready_.end()) chosen = ready_.begin() + static_cast<std::ptrdiff_t>(draw_.below(ready_.size()));
   std::shared_ptr<Queue> queue = std::move(*chosen);
   ready_.erase(chosen);
-  if (to_wake_ > 0) --to_wake_;  // for that nobody else is needed
+  if (to_wake_ > 0) --to_wake_;  // this thread takes the work
   return queue;
 }
 
@@ -322,16 +323,16 @@ void Scheduler::start_thread_if_needed() noexcept {
   if (idle_ > 0 || stopping_ || static_cast<int>(threads_.size()) >= limit) return;
   try {
     start_thread();
-  } catch (const base::Error&) {  // the threads that are there do the work; the next work tries again
+  } catch (const base::Error&) {  // existing threads do the work; the next push tries again
   }
 }
 
-// It may block; whoever can go on meanwhile gets a thread.
+// The code may block, so another thread is started for other ready work.
 template <class Code>
 void Scheduler::run_user_code(Lock& lock, const Code& code) {
   ++in_callbacks_;
   if (!ready_.empty() || !timers_.empty()) start_thread_if_needed();
-  if (!ready_.empty() || (!timers_.empty() && !timer_is_kept_)) ++to_wake_;  // whoever was woken for it may be this one
+  if (!ready_.empty() || (!timers_.empty() && !timer_is_kept_)) ++to_wake_;  // the thread woken for it may be this one
   release(lock);
   code();
   lock.lock();
@@ -370,15 +371,15 @@ void Scheduler::rest(Lock& lock) {
   if (!spent.empty()) return run_user_code(lock, [&spent] { spent.clear(); });
   if (to_wake_ > 0) {
     release(lock);
-    return lock.lock();  // there may be something to do now
+    return lock.lock();  // there may be work now
   }
   ++idle_;
-  // One of those that rest keeps the time.
+  // One of the resting threads waits for the timers.
   if (timers_.empty() || timer_is_kept_) {
     resting_.wait_until(lock);
   } else {
     timer_is_kept_ = true;
-    const base::TimePoint due = timers_.begin()->first;  // a copy: the timer may be gone when it is looked at
+    const base::TimePoint due = timers_.begin()->first;  // a copy: the timer may be removed meanwhile
     timer_changed_.wait_until(lock, due);
     timer_is_kept_ = false;
   }

@@ -1,8 +1,8 @@
 #pragma once
-// What the virtual devices of a process show to other processes of the machine, in shared memory: its events and, where
-// stream order is checked, what it does with memory that others have too.
+// The data that a process's virtual devices share with other processes of the machine, in shared memory: events and, if
+// stream order is checked, accesses to memory that others share.
 //
-// Fixed sizes, all zero at first; what is read is somebody else's data.
+// Sizes are fixed, and all bytes initially zero. Data read from other processes is untrusted.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace distrun::device::virtual_gpu {
 inline constexpr std::size_t kSharedEvents = 256;
 inline constexpr std::size_t kPeers = 64;
 inline constexpr std::size_t kSharedStreams = 1024;
-inline constexpr std::size_t kSharedAccesses = 512;  // the last so many
-inline constexpr std::size_t kClockEntries = 256;    // more streams than a session keeps at work
+inline constexpr std::size_t kSharedAccesses = 512;  // the last ones
+inline constexpr std::size_t kClockEntries = 256;    // more streams than a session uses at a time
 inline constexpr std::size_t kSharedSteps = 6;
 
-// A vector clock, of streams that nobody's host is known to have waited for.
+// A vector clock, without work that some host is known to have waited for.
 struct SharedClock {
   struct Entry {
     std::uint64_t process;  // its token
-    std::uint64_t stream;   // by its number there
+    std::uint64_t stream;   // its number in that process
     std::uint64_t count;
   };
   std::uint64_t size;
@@ -31,18 +31,18 @@ struct SharedClock {
 };
 
 struct SharedEvent {
-  std::atomic<std::uint64_t> recorded;  // how often
-  std::atomic<std::uint64_t> done;      // up to which
-  std::atomic<std::int32_t> recorder;   // the process that has recorded it last
+  std::atomic<std::uint64_t> recorded;  // number of recordings
+  std::atomic<std::uint64_t> done;      // last recording that is done
+  std::atomic<std::int32_t> recorder;   // process of the last recording
   board::SeqCell<SharedClock> clock;
 };
 
-// An access to shared memory. Addresses count from the begin of its device's memory.
+// An access to shared memory. Addresses are relative to the beginning of the device's memory.
 struct SharedAccess {
   struct Step {
     std::int64_t stride, count;
   };
-  std::uint64_t owner;  // of the memory: a token
+  std::uint64_t owner;  // token of the memory's owner
   std::int64_t device;
   std::int64_t begin, end, run;
   std::uint64_t step_count;
@@ -62,12 +62,11 @@ struct Peer {
 };
 
 struct SharedArea {
-  std::atomic<std::uint64_t> token;  // drawn at random; the process's name here
+  std::atomic<std::uint64_t> token;  // random; identifies the process here
   std::atomic<std::int32_t> pid;
   std::array<SharedEvent, kSharedEvents> events;
-  std::array<board::SeqCell<Peer>, kPeers> peers;  // who uses memory of this process
-  // How much of each stream's work some host has waited for: no access up to there is in conflict with what comes
-  // later.
+  std::array<board::SeqCell<Peer>, kPeers> peers;  // users of this process's memory
+  // The count of each stream's work that some host has waited for: accesses up to it do not conflict with later ones.
   std::array<std::atomic<std::uint64_t>, kSharedStreams> host_known;
   std::atomic<std::uint64_t> access_count;
   std::array<board::SeqCell<SharedAccess>, kSharedAccesses> accesses;
@@ -76,14 +75,14 @@ struct SharedArea {
 // A mapped area. Immovable.
 class MappedArea {
  public:
-  // One of this process. Throws Error{Failed}.
+  // Creates the area of this process. Throws Error{Failed}.
   MappedArea();
-  // Another's. Throws Error{Disconnected} if that process is gone.
+  // Maps another process's area. Throws Error{Disconnected} if that process has ended.
   explicit MappedArea(const Peer& other) : memory_(other.area, sizeof(SharedArea)) {}
 
   SharedArea& operator*() const noexcept { return *static_cast<SharedArea*>(memory_.data()); }
   SharedArea* operator->() const noexcept { return static_cast<SharedArea*>(memory_.data()); }
-  // How others find it.
+  // Returns the address for other processes.
   Peer address() const { return {(*this)->token.load(), memory_.address()}; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What is put on the streams of virtual devices, and how a trace shows it: as slices, each on the track of its stream.
+// The work on streams of virtual devices, and its slices in a trace, on the track of its stream.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,8 +16,8 @@ namespace distrun::device::virtual_gpu {
 
 struct Queue;
 
-// One recording of an event. It is done once the work before it on its stream is; never again undone. Shared by the
-// event and whoever waits for it; its fields belong to the scheduler but for those that are constant.
+// One recording of an event. It is done once the preceding work on its stream is, and stays done. Shared by the event
+// and its waiters; the fields belong to the scheduler, except the constant ones.
 struct Point {
   bool done = false;
   base::TimePoint at;                // when it was done
@@ -25,9 +25,9 @@ struct Point {
   std::vector<std::shared_ptr<Queue>> waiting;
 
   // Constant once the point is pushed.
-  std::function<void()> on_done;  // tells another process; empty: nobody
-  // Asks another process, which has recorded it; empty: it is recorded here. If that one is gone it sets `error` and
-  // says yes. Called with the scheduler's lock held.
+  std::function<void()> on_done;  // notifies another process; may be empty
+  // Asks the other process that recorded it; empty: recorded in this process. If that process has ended, sets `error`
+  // and returns true. Called with the scheduler's lock held.
   std::function<bool()> has_arrived;
 };
 
@@ -35,7 +35,7 @@ struct Work {
   enum class Kind : std::uint8_t { Kernel, Host, Busy, Record, Wait };
   Kind kind = Kind::Kernel;
   bool delayed = false;
-  const char* name = "";         // of a kernel, for a trace; lives on
+  const char* name = "";         // of a kernel, for a trace; must live until the process ends
   std::function<void()> body;    // Kernel and Host
   base::Nanoseconds length{};    // Busy
   std::shared_ptr<Point> point;  // Record and Wait
@@ -52,7 +52,7 @@ inline const char* name_of(const Work& work) noexcept {
   return "";
 }
 
-// The text of `stream` must be there as long as the slice.
+// The text of `stream` must outlive the slice.
 inline trace::SliceInfo slice_of(const Work& work, std::string_view stream) noexcept {
   trace::SliceInfo info;
   info.kind = trace::Kind::StreamWork;
@@ -61,7 +61,7 @@ inline trace::SliceInfo slice_of(const Work& work, std::string_view stream) noex
   return info;
 }
 
-// What took no thread: a wait, or a time of being busy. It ends now.
+// Traces work that used no thread: a wait, or a busy time. It ends now.
 inline void trace_work(const Work& work, StreamRef on, std::int64_t began_ns) {
   if (trace::Writer* const writer = core::tracer()) {
     const std::string stream = to_string(on);

@@ -1,5 +1,5 @@
 #pragma once
-// How much of each stream's work somebody knows to be done before what it does next: a count for each stream.
+// For each stream, the count of its work that is known to be done before the clock's owner continues.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace distrun::device::virtual_gpu {
 
-// Streams by number, from 0; those that were never heard of count 0. A value.
+// Streams by number, from 0; unknown streams count 0. A value type.
 class VectorClock {
  public:
   std::uint64_t of(std::size_t stream) const noexcept { return stream < counts_.size() ? counts_[stream] : 0; }
   std::size_t size() const noexcept { return counts_.size(); }
 
-  // One more piece of work of that stream; its count.
+  // Counts one more piece of work of that stream; returns its count.
   std::uint64_t tick(std::size_t stream) {
     raise(stream, of(stream) + 1);
     return counts_[stream];
@@ -22,7 +22,7 @@ class VectorClock {
     if (stream >= counts_.size()) counts_.resize(stream + 1);
     counts_[stream] = std::max(counts_[stream], count);
   }
-  // Whatever the other knows is known here too.
+  // Adds all that the other clock includes.
   void join(const VectorClock& other) {
     if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
     for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] = std::max(counts_[i], other.counts_[i]);

@@ -40,7 +40,7 @@ void VirtualDriver::free(int device, void* memory) {
   try {
     scheduler_.synchronize_device(device);
   } catch (const base::Error&) {
-    // Told by the stream that has it; the memory is free all the same.
+    // Reported by its stream; the memory is freed all the same.
   }
   const std::lock_guard lock(mutex_);
   if (settings_.check_order && place.device >= 0) {
@@ -55,12 +55,12 @@ void VirtualDriver::block_taken(const void* memory, std::size_t bytes, base::Loc
   space_.name_block(memory, bytes, asked_at(site));
 }
 
-// Only where the order is checked: whoever frees would pay for a stack.
+// Only if the order is checked: taking a stack at every free is expensive.
 void VirtualDriver::block_freed(const void* memory, std::size_t bytes) noexcept {
   if (!settings_.check_order) return;
   try {
     space_.free_block(memory, bytes, core::call_site({}));
-  } catch (const std::exception&) {  // without memory for the stack it was freed somewhere
+  } catch (const std::exception&) {  // no memory for the stack: freed at an unknown site
     space_.free_block(memory, bytes, {});
   }
 }
@@ -171,7 +171,7 @@ void VirtualDriver::record(StreamRef stream, EventId event) {
     throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(cuda(recorded.device)) +
                                                 " cannot be recorded on " + to_string(cuda(stream.device)));
   }
-  const std::size_t number = number_of(stream);  // a stream that is no more is refused before anything changes
+  const std::size_t number = number_of(stream);  // refuses a destroyed stream before anything changes
   Work work;
   work.kind = Work::Kind::Record;
   work.point = std::make_shared<Point>();

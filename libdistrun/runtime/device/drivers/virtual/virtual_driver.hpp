@@ -1,10 +1,9 @@
 #pragma once
-// Devices that are like CUDA's but for being emulated by threads of the process: memory that host code can't touch
-// (memory.hpp), streams that run when they like (scheduler.hpp), and a check of what order they are told
-// (order_check.hpp). So tests that are written for devices run where there is none, and what is wrong with them shows.
+// Devices like CUDA's, emulated by threads of the process: memory that host code can't touch (memory.hpp), asynchronous
+// streams with random delays (scheduler.hpp), and a check of stream order (order_check.hpp). So tests written for
+// devices run on machines without one, and their errors show.
 //
-// What a call asks for is noted under one lock, in the order of the calls; what the host waits for it waits for
-// without.
+// Requests are recorded under one lock, in the order of the calls; the host waits without it.
 //
 // Calls are in virtual_driver.cpp, those that put work on streams in virtual_work.cpp.
 #include <map>
@@ -24,13 +23,13 @@ namespace distrun::device {
 
 struct VirtualSettings {
   int devices = 1;
-  int first = 0;  // the machine's number of the first of them: processes that see different ones tell them apart by it
+  int first = 0;  // the machine's number of the first device, distinguishes devices of different processes
   std::uint64_t seed = 0;
-  std::size_t memory_bytes = std::size_t{4} << 30;  // of each device; what is not touched costs nothing
+  std::size_t memory_bytes = std::size_t{4} << 30;  // per device; untouched memory costs nothing
   bool check_order = false;                         // reports go to order_report.hpp
 };
 
-// Throws Error{Failed} if the host has no room for the devices' addresses.
+// Throws Error{Failed} if the host has no address space for the devices.
 std::unique_ptr<Driver> make_virtual_driver(const VirtualSettings& settings);
 
 }  // namespace distrun::device
@@ -89,7 +88,7 @@ class VirtualDriver final : public Driver {
   }
 
  private:
-  // Work that is asked for, and which bytes it touches.
+  // Requested work, and the bytes that it touches.
   struct Request {
     StreamRef stream;
     const char* name = "";
@@ -98,7 +97,7 @@ class VirtualDriver final : public Driver {
   };
 
   void check_device(int device) const;
-  // Only what is checked is ever told, so that the stack is taken for it alone.
+  // Sites are only reported by the check, so the stack is taken only for it.
   core::CallSite asked_at(base::Location given) const {
     return settings_.check_order ? core::call_site(given) : core::CallSite{given};
   }
@@ -107,12 +106,12 @@ class VirtualDriver final : public Driver {
   void put(const Request& request, Work work);
   std::vector<OrderReport> check_order_of(const Request& request, std::size_t number);  // with mutex_ held
   VectorClock known_of(StreamRef stream);
-  // All that was put on its streams, also on those that are no more. With the lock held.
+  // Returns the clock of all work put on its streams, destroyed ones included. Requires the lock.
   VectorClock known_of_device(int device);
-  // With what another process has recorded.
+  // Includes recordings by other processes.
   Recorded last_recording(EventId event);
   void host_saw(const VectorClock& known);
-  // Where a kernel touches a region, of which it takes note.
+  // Returns where a kernel accesses the region, and adds the region to the request.
   Region place(const Region& region, Request& request) const;
 
   const VirtualSettings settings_;
@@ -120,13 +119,13 @@ class VirtualDriver final : public Driver {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<StreamRef, std::size_t> numbers_;
-  std::map<int, VectorClock> closed_;  // by device: of streams that are no more
+  std::map<int, VectorClock> closed_;  // clocks of destroyed streams by device
   Events events_;
   OrderCheck check_;
   Exchange exchange_{space_, check_};
   std::uint64_t next_stream_ = 1;
 
-  Scheduler scheduler_;  // the last: its threads end first
+  Scheduler scheduler_;  // the last member: its threads end first
 };
 
 }  // namespace distrun::device::virtual_gpu

@@ -1,4 +1,4 @@
-// What the virtual driver is asked to put on streams, and what it shares with other processes.
+// The virtual driver's calls that put work on streams or share objects with other processes.
 #include <cstring>
 
 #include <distrun/common/base/error.hpp>
@@ -32,7 +32,7 @@ void VirtualDriver::put(const Request& request, Work work) {
   std::vector<OrderReport> found;
   {
     const std::lock_guard lock(mutex_);
-    const std::size_t number = number_of(request.stream);  // a stream that is no more is refused
+    const std::size_t number = number_of(request.stream);  // refuses a destroyed stream
     if (settings_.check_order) found = check_order_of(request, number);
     work.name = request.name;
     scheduler_.push(request.stream, std::move(work));
@@ -40,7 +40,7 @@ void VirtualDriver::put(const Request& request, Work work) {
   for (const OrderReport& report : found) tell(report);
 }
 
-// Taken by the thread that has made them, under the lock: whoever tells a report tells it as its own rank's.
+// Reports are taken under the lock by the thread that caused them: the observer attributes them to that thread's rank.
 std::vector<OrderReport> VirtualDriver::check_order_of(const Request& request, std::size_t number) {
   for (const auto& [lattice, access] : request.touched) {
     const Block block = space_.block_of(address_of(lattice));
@@ -50,7 +50,7 @@ std::vector<OrderReport> VirtualDriver::check_order_of(const Request& request, s
   return check_.take_reports();
 }
 
-// As with CUDA: from pageable memory the bytes are taken at once, to it the call returns when they are there.
+// As with CUDA: pageable source bytes are read at once; with a pageable target the call returns when they have arrived.
 void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location site) {
   if (bytes == 0) return;
   Request request{stream, "copy", asked_at(site), {}};
@@ -131,7 +131,7 @@ void VirtualDriver::close_imported(int device, void* memory) {
   try {
     scheduler_.synchronize_device(device);
   } catch (const base::Error&) {
-    // Told by the stream that has it.
+    // Reported by its stream.
   }
   const std::lock_guard lock(mutex_);
   exchange_.close_imported(memory);
