@@ -1,5 +1,5 @@
 #pragma once
-// Several futures as one.
+// Combines several futures.
 //
 //   collect_all(futures)   done when all are, with an error or without; its value is the futures
 //   wait_all(futures)      their values, in their order; throws the error of the first that fails, at once
@@ -8,8 +8,8 @@
 
 namespace distrun::future {
 
-// Of futures that are waited for together: one wait, for the ranks of all; it helps whoever completes the first that is
-// not done and can be helped.
+// Describes futures that are waited for together: one wait, for the ranks of all. The wait helps the first future that
+// is not done and has a Progress.
 FutureInfo info_of_all(const std::vector<std::shared_ptr<FutureState>>& states, const char* name, base::Location site);
 
 template <class T>
@@ -19,14 +19,15 @@ std::vector<std::shared_ptr<FutureState>> states_of(const std::vector<Future<T>>
   return states;
 }
 
-// Called once for each future, by whoever completes it: its number, and the future, or why it went away without.
+// Called once for each future, by the thread that completes it, with its number and the future; or with the reason why
+// it was destroyed before it was done.
 using Told = std::function<void(std::size_t number, const std::shared_ptr<FutureState>& done, std::exception_ptr gone)>;
-// Keeps none of the futures that are not done: a circle of them would never go.
+// Keeps only futures that are done: others would form a reference cycle.
 void tell_each_done(const std::vector<std::shared_ptr<FutureState>>& states, Told told);
 
 namespace detail {
 
-// Of one that went away; null: there is no memory for it.
+// Returns a state with the error of a future that was destroyed; null if out of memory.
 template <class T>
 std::shared_ptr<FutureState> ended_state(const FutureInfo& info, const std::exception_ptr& gone) noexcept {
   const auto make = [&]() -> std::shared_ptr<FutureState> {
@@ -37,7 +38,7 @@ std::shared_ptr<FutureState> ended_state(const FutureInfo& info, const std::exce
   return base::if_memory(make, [] { return std::shared_ptr<FutureState>(); });
 }
 
-// Throws std::bad_alloc, also if there was none for one of them.
+// Throws std::bad_alloc, also if one of the states is null.
 template <class T>
 std::vector<Future<T>> futures_of(const std::vector<std::shared_ptr<FutureState>>& states) {
   std::vector<Future<T>> futures;
@@ -73,11 +74,11 @@ Future<std::vector<Future<T>>> collect_all(const std::vector<Future<T>>& futures
   return all;
 }
 
-// Blocks until all are done or one has failed; the others then go on, and their errors are nobody's surprise.
+// Blocks until all are done or one has failed. The others then continue, and their errors count as seen.
 void wait_for_all(const std::vector<std::shared_ptr<FutureState>>& states, std::optional<base::Nanoseconds> timeout,
                   base::Location site);
 
-// Throws as Future::wait(). Of Future<void> it returns nothing.
+// Throws as Future::wait(). Returns nothing for Future<void>.
 template <class T>
 auto wait_all(const std::vector<Future<T>>& futures, std::optional<base::Nanoseconds> timeout = {},
               base::Location site = base::Location::here()) {

@@ -1,15 +1,15 @@
 #pragma once
-// A value that will be there later, made by another thread or another rank. Handles are cheap to copy and share one
-// state (future_state.hpp), which any thread may use:
+// A value that another thread or rank will provide later. Handles are cheap to copy and share one state
+// (future_state.hpp). Thread-safe.
 //
 //   Future<int> answer;
 //   Future<int> next = answer.then([](Future<int> done) { return done.wait() + 1; });
 //   answer.set_result(41);
 //   next.wait();  // 42
 //
-// A wait shows itself on the rank's board, with the ranks that the future is from, and ends when one fails. A value on
-// GPUs needs no host that waits for it: the future knows the streams that make it, and those of whoever waits for the
-// future come after them.
+// A wait is recorded on the rank's board, with the ranks that the future depends on, and ends when one of them fails. A
+// value on GPUs needs no waiting host: the future knows the streams that compute it, and orders the current streams of
+// a waiting thread after them.
 #include <optional>
 #include <variant>
 
@@ -18,15 +18,15 @@
 
 namespace distrun::future {
 
-// A future of whatever type.
+// A future of any type.
 class AnyFuture {
  public:
   explicit AnyFuture(std::shared_ptr<FutureState> state) : state_(std::move(state)) {}
 
   bool done() const noexcept { return state_->is_done(); }  // with a value or an error
-  // Of one that is done, without looking at the value: whether it has none.
+  // Returns whether it is done with an error, without reading the value.
   bool failed() const { return done() && state_->error() != nullptr; }
-  // Blocks until it is done. Throws the future's error, the same each time; Error{Timeout} if `timeout` is over first;
+  // Blocks until it is done. Throws the future's error, the same each time; Error{Timeout} after `timeout`;
   // base::PeerFailed if a rank fails meanwhile.
   void wait_done(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const;
 
@@ -36,7 +36,7 @@ class AnyFuture {
   std::shared_ptr<FutureState> state_;
 };
 
-// What is stored of a value.
+// The stored form of a value.
 template <class T>
 using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
@@ -45,7 +45,7 @@ class TypedState final : public FutureState {
  public:
   using FutureState::FutureState;
 
-  // Of who has begun to complete it.
+  // Requires that the caller has begun to complete it.
   void store(Stored<T>&& made) noexcept {
     try {
       value.emplace(std::move(made));
@@ -55,7 +55,7 @@ class TypedState final : public FutureState {
     end_with_value();
   }
 
-  std::optional<Stored<T>> value;  // there once it is done without an error
+  std::optional<Stored<T>> value;  // set once it is done without an error
 
  private:
   void visit_value(const TensorVisitor& visit) const override { visit_tensors(*value, visit); }
@@ -66,7 +66,7 @@ class Future;
 
 // Throws Error{InvalidArgument} unless it is done.
 void require_done(const AnyFuture& future);
-// Of what comes of a future: it is waited for by the same name, for the same ranks, and with the same help.
+// Describes a future derived from another: waits for it have the same name, ranks and Progress.
 FutureInfo info_of_child(const FutureState& parent, base::Location site);
 [[noreturn]] void refuse_empty_callback(base::Location site);
 
@@ -77,7 +77,7 @@ void refuse_if_empty(const Callback& callback, base::Location site) {
   }
 }
 
-// What `then` attaches.
+// The continuation of then().
 template <class T, class Callback>
 class Then final : public Continuation {
  public:
@@ -99,7 +99,7 @@ class Then final : public Continuation {
     } catch (...) {
       return fail(std::current_exception());
     }
-    if (child.try_begin()) child.store(std::move(*made));  // else somebody else was first, with a value of his own
+    if (child.try_begin()) child.store(std::move(*made));  // otherwise the child was completed by other code
   }
   void abandon(FutureState&, const std::exception_ptr& why) noexcept override { fail(why); }
 
@@ -114,7 +114,7 @@ class Then final : public Continuation {
   Future<Result> child_;
 };
 
-// What `add_done_callback` attaches.
+// The continuation of add_done_callback().
 template <class T, class Callback>
 class DoneCallback final : public Continuation {
  public:
@@ -135,35 +135,35 @@ class DoneCallback final : public Continuation {
   Callback callback_;
 };
 
-// `T` may be void. Copies of a future are the same future.
+// `T` may be void. Copies of a future share its state.
 template <class T>
 class Future : public AnyFuture {
  public:
   using Value = T;
 
-  // Of a value that somebody sets. `devices` are the GPUs that it may be on: what is attached runs with new streams of
-  // all of them.
+  // Creates a future that the program completes by hand. `devices` are the GPUs that its value may be on: continuations
+  // run with new streams of all of them.
   explicit Future(const std::vector<FutureDevice>& devices = {}, base::Location site = base::Location::here())
       : AnyFuture(std::make_shared<TypedState<T>>(hand_made({devices.begin(), devices.end()}, site))) {}
   static Future of(FutureInfo info) { return Future(Made(), std::make_shared<TypedState<T>>(std::move(info))); }
-  // Of a state that is a TypedState<T>.
+  // `state` must be a TypedState<T>.
   static Future of(std::shared_ptr<FutureState> state) { return Future(Made(), std::move(state)); }
 
-  // As wait_done(), and then the value, in the hands of the calling thread: its current streams come after it.
+  // Waits like wait_done() and returns the value. The calling thread's current streams are ordered after it.
   T wait(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const {
     wait_done(timeout, site);
     state()->follow();
     if constexpr (!std::is_void_v<T>) return *typed().value;
   }
-  // Of one that is done, without streams that come after it; good as long as a handle. Throws its error, or
-  // Error{InvalidArgument} if it is not done.
+  // Returns the value of a future that is done, without ordering streams; valid as long as a handle. Throws its error,
+  // or Error{InvalidArgument} if it is not done.
   const Stored<T>& value() const {
     require_done(*this);
     state()->throw_if_failed();
     return *typed().value;
   }
 
-  // Completes it. Throws Error{Failed} if it is done already. A value that is on other GPUs than the future's fails it.
+  // Completes the future. Throws Error{Failed} if it is done already. A value on GPUs other than the future's fails it.
   void set_result(Stored<T> value, base::Location site = base::Location::here()) const {
     state()->begin(site);
     typed().store(std::move(value));
@@ -179,8 +179,9 @@ class Future : public AnyFuture {
     set_error(std::make_exception_ptr(error), site);
   }
 
-  // A future of what `callback`, which gets this one when it is done, returns or throws; of the same devices. Where and
-  // when it runs: future_state.hpp. Throws Error{InvalidArgument, "TypeError"} for an empty function.
+  // Returns a future of the result or exception of `callback`, which gets this one when it is done; with the same
+  // devices. Where and when it runs: future_state.hpp. Throws Error{InvalidArgument, "TypeError"} for an empty
+  // function.
   template <class Callback>
   auto then(Callback callback, base::Location site = base::Location::here()) const {
     refuse_if_empty(callback, site);
@@ -188,7 +189,7 @@ class Future : public AnyFuture {
     state()->attach(std::make_unique<Then<T, Callback>>(std::move(callback), child));
     return child;
   }
-  // Calls it then, and nothing comes of it. What it throws is told in the rank's report.
+  // Calls `callback` when it is done, and ignores the result. Exceptions are reported in the rank's report.
   template <class Callback>
   void add_done_callback(Callback callback, base::Location site = base::Location::here()) const {
     refuse_if_empty(callback, site);

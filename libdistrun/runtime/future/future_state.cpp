@@ -36,7 +36,7 @@ board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
   return shown;
 }
 
-// The error of what was to come of a future that nobody will complete any more.
+// Returns the error of futures that depend on one that can no longer be completed.
 std::exception_ptr abandoned(const FutureInfo& info) noexcept {
   return base::error_if_memory([&] {
     return Error(ErrorKind::Cancelled,
@@ -50,7 +50,7 @@ std::exception_ptr no_thread_for(const FutureInfo& info) noexcept {
   });
 }
 
-// Threads that wait for one future get an error each: whoever catches one may add to it.
+// Throws a copy of the error: each thread that waits for a future may add to the error that it catches.
 [[noreturn]] void throw_own(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -79,16 +79,16 @@ struct QuickRun {
   std::unique_ptr<Continuation> continuation;
 };
 using QuickRuns = std::vector<QuickRun>;
-constinit thread_local QuickRuns* quick_runs = nullptr;  // while some run on this thread
+constinit thread_local QuickRuns* quick_runs = nullptr;  // the list of the runs in progress on this thread
 
-// One after the other: what a run completes has runs of its own, and a chain of them is not to be as deep as it is
-// long. Without memory for the list it is.
+// Runs one after the other: a run may complete futures with runs, and recursion would be as deep as the chain is long.
+// Recurses only if there is no memory for the list.
 void run_quickly(QuickRun run) noexcept {
   const auto run_it = [](QuickRun each) { each.continuation->run(each.done); };
   if (quick_runs != nullptr) {
     return base::if_memory([&] { quick_runs->push_back(std::move(run)); }, [&] { run_it(std::move(run)); });
   }
-  QuickRuns more;  // takes memory only once a run completes another future that has one
+  QuickRuns more;  // allocates only when a run completes another future with a quick run
   quick_runs = &more;
   run_it(std::move(run));
   while (!more.empty()) {
@@ -99,7 +99,7 @@ void run_quickly(QuickRun run) noexcept {
 
 }  // namespace
 
-// Continuations of one future, in their order. If no thread can be had for it, it goes away without having been run.
+// The continuations of one future, in their order. If no thread can be created, it is destroyed without having run.
 class FutureTask final : public HandlerTask {
  public:
   FutureTask(std::shared_ptr<FutureState> done, std::vector<FutureState::Attached> attached)
@@ -113,7 +113,7 @@ class FutureTask final : public HandlerTask {
     was_run_ = true;
     for (FutureState::Attached& each : attached_) {
       done_->run(each);
-      each.continuation.reset();  // what it holds is not kept until the others have run
+      each.continuation.reset();  // releases its objects before the others run
     }
   }
   TaskInfo info() const noexcept override { return {done_->info().name, -1, done_->info().made_at}; }
@@ -128,12 +128,13 @@ FutureInfo::FutureInfo(base::Location made_at_) : kind(board::WaitKind::Future),
 
 bool FutureInfo::is_by_hand() const noexcept { return kind == board::WaitKind::Future && !follows_runtime; }
 
-// Where its error goes if nobody looks at it is made now: it may fail for want of memory.
+// Creates the rank's unseen errors now, since that may run out of memory.
 FutureState::FutureState(FutureInfo info) : info_(std::move(info)), rank_(core::rank_state()) {
   unseen_errors_of(rank_);
 }
 
-// A fork leaves its parent's continuations as they are: what they complete, and report, is the parent's.
+// A forked process leaves the parent's continuations alone: the futures that they complete, and their reports, are the
+// parent's.
 FutureState::~FutureState() {
   if (attached_.empty()) return;
   if (mark_.is_inherited()) {
@@ -205,7 +206,7 @@ void FutureState::begin(base::Location site) {
 
 void FutureState::end_with_value() noexcept {
   try {
-    TensorList on_gpus;  // those on the CPU have no streams
+    TensorList on_gpus;  // tensors on the CPU have no streams
     visit_value([&on_gpus](const Tensor& tensor) {
       if (!tensor.device().is_cpu()) on_gpus.push_back(tensor);
     });
@@ -233,7 +234,7 @@ void FutureState::end(std::exception_ptr error) noexcept {
   if (!attached.empty()) dispatch(std::move(attached));
 }
 
-// Among the rank's last operations, for whoever asks why it hangs; and, unless somebody looks, in its report.
+// Adds the failure to the rank's last operations, to explain hangs; and to its report, unless the error is read.
 void FutureState::tell_failure() noexcept {
   base::if_memory([this] {
     core::RankLine* const line = rank_.line();
@@ -260,7 +261,7 @@ void FutureState::dispatch(std::vector<Attached> attached) noexcept {
   try {
     handler_pool_of(rank_).post(std::make_unique<FutureTask>(shared_from_this(), std::move(attached)));
   } catch (...) {
-    // Unless there was no memory for the task, it has seen to them.
+    // Unless there was no memory for the task, the task has abandoned them.
     if (!attached.empty()) abandon(attached, std::current_exception());
   }
 }

@@ -1,14 +1,14 @@
 #pragma once
-// What all handles of one future share, whatever the type of its value.
+// The state that all handles of a future share, independent of the value's type.
 //
-//   pending -> completing -> done, with a value or an error: once, whoever comes second gets an error
+//   pending -> completing -> done, with a value or an error: once; a second attempt to complete it gets an error
 //
-// What was attached before that (continuations) runs then on the handler pool of the rank, in the order in which it was
-// attached; what is attached later runs at once on the attacher's thread. Either runs under the ThreadState of whoever
-// attached it, with streams of the pool current on the future's devices, which come after the value. A future that goes
-// away without having been done abandons its continuations: what they would have completed fails.
+// Continuations that were attached before then run on the rank's handler pool, in the order of attachment; those
+// attached later run at once on the attaching thread. Both run under the ThreadState of the attaching thread, with
+// streams of the pool current on the future's devices, ordered after the value. A future that is destroyed before it is
+// done abandons its continuations: the futures that they would have completed fail.
 //
-// Any thread, unless something else is said.
+// Thread-safe, unless noted.
 #include <atomic>
 #include <bitset>
 #include <condition_variable>
@@ -34,35 +34,36 @@ namespace distrun::future {
 class FutureState;
 class Progress;  // progress.hpp
 
-// What goes on when a future is done. Run or abandoned, once.
+// Continues after a future is done. Exactly one of run() and abandon() is called, once.
 class Continuation {
  public:
   virtual ~Continuation() = default;
   virtual void run(const std::shared_ptr<FutureState>& done) noexcept = 0;
-  // Instead, if it can't be run: the future went away, or no stream was to be had.
+  // Called if it can't be run: the future was destroyed, or no stream was available.
   virtual void abandon(FutureState& future, const std::exception_ptr& why) noexcept = 0;
-  // Ours, and quick: it runs on the thread that completes the future, before the users' own.
+  // Returns true for quick continuations of the runtime: they run on the thread that completes the future, before those
+  // of users.
   virtual bool is_quick() const noexcept { return false; }
 };
 
-// What a future is, for its waits and for reports.
+// Describes a future, for waits and reports.
 struct FutureInfo {
-  // Of a value that somebody sets by hand.
+  // Describes a future that the program completes by hand.
   explicit FutureInfo(base::Location made_at);
 
   board::WaitKind kind;
-  const char* name = "";   // lives until the process ends
-  std::uint64_t id = 0;    // what the kind counts
-  std::bitset<256> peers;  // the ranks that it is waited for; more are not named
+  const char* name = "";   // must live until the process ends
+  std::uint64_t id = 0;    // counted by the kind
+  std::bitset<256> peers;  // the ranks that the wait is for; higher ones are not named
   base::Location made_at;
   std::vector<device::Device> devices;  // that its value may be on
   bool any_device = false;              // or on any other
-  std::shared_ptr<Progress> progress;   // what completes it, if who waits can help with that
-  bool follows_runtime = false;         // it is done once another one is that the runtime completes
-  // Whether such an error, if nobody looks at it, fails the test; null: none does. Must not throw.
+  std::shared_ptr<Progress> progress;   // moves the work that completes it, if waiting threads can help
+  bool follows_runtime = false;         // completed by a continuation of a future that the runtime completes
+  // Returns whether such an error fails the test if it is never read; null: no error does. Must not throw.
   bool (*is_failure)(const std::exception_ptr& error) = nullptr;
 
-  // The program completes it, which it may do in a forked process as well.
+  // Returns whether the program completes it, which is also possible in a forked process.
   bool is_by_hand() const noexcept;
 };
 
@@ -75,36 +76,37 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
 
   const FutureInfo& info() const noexcept { return info_; }
   bool is_done() const noexcept { return stage_.load(std::memory_order_acquire) == Stage::Done; }
-  // Of one that is done; null: it has a value. Counts as looking at it.
+  // Returns the error of a future that is done; null: it has a value. Marks the error as seen.
   std::exception_ptr error() const;
-  // Of one that is done: throws its error, the same each time.
+  // Throws the error of a future that is done, the same each time.
   void throw_if_failed() const;
-  // Whoever has the future has done with it what there is to do: an error of it is no surprise.
+  // Marks the future as handled: an error of it is not reported as unseen.
   void mark_seen() const;
 
-  // Blocks until it is done; helps first, if there is somebody to help, and shows no wait as long. Throws
-  // Error{Timeout} at the deadline, base::PeerFailed when a rank fails meanwhile: a wait for the future is a wait for
-  // what other ranks do. Throws Error{Failed} in a forked process if it was not done at the fork, and
-  // is completed by the runtime, which does so in the process that made it.
+  // Blocks until it is done. Helps its Progress first, if there is one, without recording a wait. Throws Error{Timeout}
+  // at the deadline, and base::PeerFailed when a rank fails meanwhile, since the future depends on other ranks. Throws
+  // Error{Failed} in a forked process if the future was not done at the fork and is completed by the runtime, which
+  // does so only in the parent.
   void wait(base::TimePoint deadline, base::Location site) const;
-  // The calling thread's streams wait for the value.
+  // Orders the calling thread's streams after the value.
   void follow() const { streams_.follow(); }
 
-  // Completing: who has begun stores the value, if there is one, and ends, once; nobody else reads or writes it before
-  // that. False, and Error{Failed}: it has been completed, or is being.
+  // Completing: the caller that has begun stores the value, if there is one, and ends, once; other threads don't access
+  // the value before that. If the future is completed, or being completed, try_begin() returns false and begin() throws
+  // Error{Failed}.
   bool try_begin() noexcept;
   void begin(base::Location site);
-  // Before it ends with a value: whoever waits for it also comes after what the calling thread's current streams of
-  // these GPUs have to do when it ends.
+  // Call before ending with a value: users of the value are then also ordered after the work on the calling thread's
+  // current streams of these GPUs at the end.
   void comes_after(std::vector<device::Device> devices) noexcept { also_ = std::move(devices); }
-  // With a value. What is wrong with it becomes the future's error.
+  // Ends with a value. Errors of the value become the future's error.
   void end_with_value() noexcept;
   void end(std::exception_ptr error) noexcept;  // null: with a value that holds no tensors
 
-  // Tells an error that nobody can ever see in the rank's report.
+  // Reports an error that can never be read in the rank's report.
   void tell_lost(const char* what, const std::exception_ptr& error) noexcept;
 
-  // Throws Error{Failed} as wait() does in a forked process.
+  // Throws Error{Failed} in a forked process as wait() does.
   void attach(std::unique_ptr<Continuation> continuation);
 
  protected:
@@ -116,7 +118,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
 
   struct Attached {
     std::unique_ptr<Continuation> continuation;
-    core::ThreadState state;  // of who attached it
+    core::ThreadState state;  // of the attaching thread
   };
 
   void help(base::TimePoint deadline) const noexcept;
@@ -128,14 +130,14 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   void refuse_if_inherited(base::Location site) const;
 
   const FutureInfo info_;
-  core::RankState& rank_;  // whose future it is
+  core::RankState& rank_;  // rank of the future
   const base::ProcessMark mark_;
   std::atomic<Stage> stage_{Stage::Pending};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  mutable std::atomic<int> waiting_{0};  // for changed_; goes up with mutex_ held
+  mutable std::atomic<int> waiting_{0};  // waiters of changed_; increased with mutex_ held
   std::vector<Attached> attached_;       // guarded by mutex_
-  // Set before the stage is Done, and not changed any more.
+  // Set before the stage is Done, then constant.
   std::exception_ptr error_;
   std::vector<device::Device> also_;
   ValueStreams streams_;

@@ -1,4 +1,4 @@
-// Who may take what: lanes, and how many run.
+// The lanes: which worker may take which task, and how many tasks run.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -28,7 +28,7 @@ void HandlerPool::post_found(std::unique_ptr<HandlerTask> task) {
   see_to_tasks();
 }
 
-// If it throws, the caller still has the task: its destructor may post others, which needs the mutex.
+// If it throws, the caller keeps the task: its destructor may post others, which needs the mutex.
 void HandlerPool::push(Lane lane, std::unique_ptr<HandlerTask>& task) {
   const bool is_open = lane == Lane::Users && task->info().is_users;
   (lane == Lane::Control ? control_ : users_).push_back(std::move(task));
@@ -55,14 +55,14 @@ std::vector<HandlerPool::Begun> HandlerPool::begun() const {
   return all;
 }
 
-// Users' tasks that may run now.
+// Returns the number of users' tasks that may run now.
 int HandlerPool::takeable() const noexcept {
   const int free = std::min(limit() - running_, busy_max() - busy());
   return free <= 0 ? 0 : static_cast<int>(std::min(users_.size(), static_cast<std::size_t>(free)));
 }
 
-// That workers come for those that may run. Where no thread can be had, the others wait for those that there are, and
-// the watcher tries again.
+// Makes workers come for the tasks that may run. If no thread can be created, tasks wait for existing ones, and the
+// watcher tries again.
 HandlerPool::Woken HandlerPool::see_to_tasks() noexcept {
   const int users = takeable();
   const int all = users + (has_control() ? 1 : 0);
@@ -87,12 +87,12 @@ void HandlerPool::tell_bound() noexcept {
   line->note(board::WaitKind::PoolSlot, text.data(), -1, 0);
 }
 
-// Besides the calling worker, which is about to take a task.
+// Returns whether a worker is available besides the calling one, which is about to take a task.
 bool HandlerPool::has_spare(Lane lane) noexcept {
   return place_ == nullptr || coming() >= 2 || call_resting() || try_start_worker(lane);
 }
 
-// For a worker that is idle. Null: there is nothing that it may take.
+// Returns a task for an idle worker; null if it may take none.
 std::unique_ptr<HandlerTask> HandlerPool::take(Worker& worker) noexcept {
   Queue* queue = nullptr;
   if (has_control()) {
@@ -145,7 +145,7 @@ void HandlerPool::finish(Worker& worker) noexcept {
   }
 }
 
-// What was taken for blocked is not.
+// Withdraws the extra task that was allowed while this worker seemed blocked.
 void HandlerPool::get_on(Worker& worker) noexcept {
   if (std::exchange(worker.raises, count_.raises) != count_.raises && raised_ > 0) --raised_;
 }

@@ -15,13 +15,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kMoment = 10ms;  // in which some task must be taken, or no thread gets on
+constexpr auto kMoment = 10ms;  // if no task is taken in this time, running ones are considered blocked
 constexpr auto kIdle = 1s;
 constexpr const char* kName = "distrun-pool";
 
 constinit thread_local const TaskInfo* current_task = nullptr;
 
-// That get on at the same time. One would do; a second works while the first is in the kernel.
+// Number of workers that run at the same time. One would suffice; a second works while the first is in the kernel.
 int workers_wanted() {
   static const int wanted = std::clamp(static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)), 2, 8);
   return wanted;
@@ -82,7 +82,7 @@ void HandlerPool::leave(IdlePlace& place) noexcept {
   see_to_tasks();
 }
 
-// One thread more than others may have is kept for control tasks.
+// One thread beyond the limit is reserved for control tasks.
 bool HandlerPool::may_start_worker(Lane lane) const noexcept {
   return count_.threads - (watching_ ? 1 : 0) < threads_max_ + (lane == Lane::Control ? 1 : 0);
 }
@@ -112,7 +112,7 @@ void HandlerPool::count_thread() noexcept {
   count_.most_threads = std::max(count_.most_threads, count_.threads);
 }
 
-// A worker's whole life.
+// The main function of a worker.
 void HandlerPool::work() {
   core::thread_state().rank = &rank_;
   Worker worker(*this);
@@ -144,8 +144,8 @@ void HandlerPool::run(Worker& worker, std::unique_ptr<HandlerTask> task, std::un
   finish(worker);
 }
 
-// Until it is called, or needed in the place. False: there are enough without it. An idle worker is no wait of
-// anybody's, so nothing is shown.
+// Sleeps until the worker is called, or needed in the place. Returns false if there are enough workers without it. An
+// idle worker records no wait.
 bool HandlerPool::rest(std::unique_lock<std::mutex>& lock) {
   ++resting_;
   const auto is_needed = [this] { return called_ > 0 || is_needed_in_place(); };
@@ -171,7 +171,7 @@ bool HandlerPool::call_resting() noexcept {
 }
 
 void HandlerPool::attend(std::unique_lock<std::mutex>& lock) noexcept {
-  IdlePlace& place = *place_;  // stays as long as somebody is inside
+  IdlePlace& place = *place_;  // stays alive while workers are inside
   ++inside_;
   lock.unlock();
   place.idle();
@@ -180,7 +180,7 @@ void HandlerPool::attend(std::unique_lock<std::mutex>& lock) noexcept {
   if (place_ == nullptr) left_.notify_all();
 }
 
-// Where no thread can be had, tasks wait for those that run.
+// If no thread can be created, tasks wait for running ones.
 void HandlerPool::alert_watcher() noexcept {
   if (is_alert_) return;
   try {
@@ -196,7 +196,7 @@ void HandlerPool::alert_watcher() noexcept {
   }
 }
 
-// The watcher's whole life.
+// The main function of the watcher.
 void HandlerPool::watch() {
   core::thread_state().rank = &rank_;
   std::unique_lock lock(mutex_);
@@ -220,7 +220,7 @@ void HandlerPool::watch() {
 
 namespace {
 
-// A rank's pool. A forked process has none of its threads, and maybe a mutex that one of them held: it gets another.
+// A rank's pool. A forked process gets another: it has none of the threads, and perhaps a mutex that one of them held.
 class OwnPool {
  public:
   explicit OwnPool(core::RankState& rank) : rank_(rank), current_(new Marked(rank)) {}

@@ -1,22 +1,23 @@
 #pragma once
-// The threads that run what users attach: callbacks of futures, and what peers call. A handler may block, also for what
-// only another handler can bring: the pool takes another thread then, so that blocked ones never keep it from going on.
+// The threads that run handlers: callbacks of futures, and functions that peers call. A handler may block, also on
+// another handler: the pool uses another thread then, so that blocked handlers never stop it.
 //
-//   worker    idle -> running -> idle; blocked while it is in a core::Wait, of which the pool is told. So many run that
-//             are not blocked as are wanted, and the queue waits for more of them; one that is too many ends when it
-//             has been idle for a second
-//   watcher   one thread, from when tasks wait for running ones: if none was taken for a moment, those that run block
-//             where the pool is not told (a lock, a sleep), and one more may run, until one of these gets on
+//   worker    idle -> running -> idle; blocked while it is in a core::Wait, which notifies the pool. As many workers
+//   run
+//             unblocked as are wanted, and other tasks are queued; a surplus worker ends after a second of idling
+//   watcher   one thread, from when tasks wait for running ones: if no task was taken for a moment, the running ones
+//             block without notice (in a lock, a sleep), and one more may run, until one of these continues
 //
-// Two lanes: users' tasks, and control tasks, which the runtime's parts send each other. Those come before all others,
-// one at a time, in their order, however many users' tasks run or block: a thread beyond the bound is kept for them.
+// Two lanes: users' tasks, and control tasks, which components of the runtime send each other. Control tasks come
+// first, one at a time, in their order, however many users' tasks run or block: a thread beyond the limit is reserved
+// for them.
 //
-// With an idle place (idle_place.hpp) workers idle there. At least one always does: a worker starts a spare before it
-// takes a task, if no other one is idle. If no thread can be had, it takes no users' task, but idles on until another
-// comes back; a control task, which is short, it takes all the same. Workers that are too many rest with the pool, and
-// are called before others are started.
+// With an idle place (idle_place.hpp) workers idle there, always at least one: before it takes a task, a worker starts
+// a spare if no other one is idle. If no thread can be created, it takes no users' task, but idles until another one
+// returns; it still takes control tasks, which are short. Surplus workers rest in the pool, and are called before
+// others are started.
 //
-// None is started before the first task or place, so that the process can still fork.
+// No thread is started before the first task or place, so that the process can still fork.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -34,15 +35,15 @@ namespace distrun::future {
 
 // Describes a task to threads that wait for it.
 struct TaskInfo {
-  const char* name = "";     // of the callee, or of the callback's future; lives until the process ends
-  int caller = -1;           // the worker that calls; -1: it is a callback
+  const char* name = "";     // of the callee or the callback's future; lives until the process ends
+  int caller = -1;           // the calling worker; -1: it is a callback
   base::Location made_at{};  // of a callback's future
-  bool is_users = true;      // runs code of users'. Else only the runtime's own, for which no shutdown waits
+  bool is_users = true;      // runs users' code. Otherwise only the runtime's, and no shutdown waits for it
 };
 // 'handler "f", called by worker 2', 'callback of future "f" made at a.cpp:7'.
 std::string describe(const TaskInfo& task);
 
-// Something to run once. Must not throw.
+// Work to run once. Must not throw.
 class HandlerTask {
  public:
   virtual ~HandlerTask() = default;
@@ -50,79 +51,80 @@ class HandlerTask {
   virtual TaskInfo info() const noexcept { return {}; }
 };
 
-// Of one rank, handler_pool() below. Any thread. Its threads live until the process ends, but for those that were only
-// needed while others blocked.
+// The pool of one rank: see handler_pool() below. Thread-safe. Its threads live until the process ends, except those
+// that were only needed while others blocked.
 class HandlerPool final {
  public:
-  static constexpr int kThreadsMax = 1000;  // a program that blocks more at a time waits for itself
+  static constexpr int kThreadsMax = 1000;  // beyond this, blocking tasks deadlock
 
-  // `rank` is whose work the threads do; it lives until the process ends, and so must the pool. `threads_max`, at least
-  // 2, counts workers, also the one that is always idle in a place.
+  // The threads work for `rank`. It must live until the process ends, and so must the pool. `threads_max`, at least 2,
+  // limits workers, including the one that always idles in a place.
   explicit HandlerPool(core::RankState& rank, int threads_max = kThreadsMax);
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
 
-  // Tasks begin in the order in which they are posted. The queue has no limit of its own: whoever posts what comes from
-  // outside has one. If no thread can be had, the task waits for those that there are; if there are none at all, it
-  // throws Error{Overloaded}; without memory std::bad_alloc. The task is destroyed then.
+  // Tasks begin in the order in which they are posted. The queue is unlimited: callers that post work from outside the
+  // process must have a limit. If no thread can be created, the task waits for existing ones; without any it throws
+  // Error{Overloaded}; without memory std::bad_alloc. The task is destroyed then.
   void post(std::unique_ptr<HandlerTask> task);
-  // The same by a thread that is in idle(): wakes nobody for it, since that thread is going to return and take it.
+  // Posts from a thread inside idle(). Wakes no other thread, since this one is going to return and take the task.
   void post_found(std::unique_ptr<HandlerTask> task);
-  // As post(), on the lane of control tasks: short ones, which do not block on users.
+  // Posts on the lane of control tasks: short ones that don't block on users.
   void post_control(std::unique_ptr<HandlerTask> task);
 
-  // How many may run without being blocked, at least 1, at most what is wanted by default, which goes by the cores.
+  // Sets how many workers may run unblocked: at least 1, at most the default, which depends on the number of cores.
   void set_wanted(int workers);
 
-  // Workers idle there from now on; starts one if none is idle. Throws Error{Failed} if there is a place already, and
-  // Error{Overloaded} if no thread can be had.
+  // Makes workers idle there; starts one if none is idle. Throws Error{Failed} if there is a place already, and
+  // Error{Overloaded} if no thread can be created.
   void use(std::shared_ptr<IdlePlace> place);
-  // Returns when no worker is in it any more. Not from within idle(). Does nothing if it is not the pool's place.
+  // Returns when no worker is in the place any more. Must not be called within idle(). Ignores a place that is not the
+  // pool's.
   void leave(IdlePlace& place) noexcept;
 
   struct Statistics {
-    int threads = 0;  // at this moment, idle and blocked ones too, and the watcher
-    int running = 0;  // users' tasks, but for those that are blocked
+    int threads = 0;  // at present, including idle and blocked ones and the watcher
+    int running = 0;  // users' tasks, without blocked ones
     int blocked = 0;
     int most_threads = 0;
     std::size_t queued = 0;    // users' tasks
-    int open = 0;              // of TaskInfo::is_users: those that are queued, run or are blocked
-    std::uint64_t raises = 0;  // how often one more was let run, since others block unseen
-    bool at_bound = false;     // they wait because all threads are taken
+    int open = 0;              // of TaskInfo::is_users: queued, running or blocked
+    std::uint64_t raises = 0;  // how often one more was allowed, since others blocked unseen
+    bool at_bound = false;     // tasks wait because all threads are in use
   };
   Statistics statistics() const;
-  // Tasks of TaskInfo::is_users that have begun, the oldest first.
+  // Begun tasks of TaskInfo::is_users, the oldest first.
   struct Begun {
     TaskInfo task;
     base::TimePoint since;
   };
   std::vector<Begun> begun() const;
-  // Returns the task of TaskInfo::is_users that the calling thread runs; null: none.
+  // Returns the task of TaskInfo::is_users that the calling thread runs, or null.
   static const TaskInfo* current() noexcept;
 
  private:
   enum class Lane : std::uint8_t { Users, Control };
   using Queue = std::deque<std::unique_ptr<HandlerTask>>;
-  // To be woken once mutex_ is free; null: none.
+  // A place to wake once mutex_ is free; may be null.
   using Woken = std::shared_ptr<IdlePlace>;
 
-  // A thread that runs tasks, and hears of the waits of users' ones.
+  // A thread that runs tasks, and is notified of the waits of users' tasks.
   struct Worker final : core::WaitObserver {
     explicit Worker(HandlerPool& pool_) noexcept : pool(pool_) {}
     void begin_wait() noexcept override;
     void end_wait() noexcept override;
 
     HandlerPool& pool;
-    Lane lane = Lane::Users;   // of what it runs
-    TaskInfo task;             // that it runs, in the lane of users
-    base::TimePoint since;     // when that was taken
-    Worker* next = nullptr;    // the next one in first_
-    std::uint64_t raises = 0;  // the pool's, when it got on last
+    Lane lane = Lane::Users;   // of the running task
+    TaskInfo task;             // running task of the users' lane
+    base::TimePoint since;     // when it was taken
+    Worker* next = nullptr;    // in the list from first_
+    std::uint64_t raises = 0;  // the pool's, when the worker last continued
   };
 
   void post(Lane lane, std::unique_ptr<HandlerTask> task);
 
-  // With mutex_ held, as all below. Who may take what: handler_lanes.cpp.
+  // All below require mutex_. Which worker may take which task: handler_lanes.cpp.
   void push(Lane lane, std::unique_ptr<HandlerTask>& task);
   void begin(Worker& worker, const TaskInfo& task) noexcept;
   void end(const Worker& worker) noexcept;
@@ -132,7 +134,7 @@ class HandlerPool final {
   bool is_at_bound() const noexcept { return !users_.empty() && busy() >= busy_max(); }
   bool has_control() const noexcept { return !control_.empty() && !controls_; }
   int takeable() const noexcept;
-  // Idle ones that look for tasks, or are in the place.
+  // Idle workers that look for tasks, or are in the place.
   int coming() const noexcept { return idle_ - resting_ + called_; }
   Woken see_to_tasks() noexcept;
   void tell_bound() noexcept;
@@ -160,10 +162,10 @@ class HandlerPool final {
   core::RankState& rank_;
   const int threads_max_;
   mutable std::mutex mutex_;
-  std::condition_variable alerted_;  // what the watcher waits for
-  std::condition_variable left_;     // what leave() waits for
+  std::condition_variable alerted_;  // the watcher waits for it
+  std::condition_variable left_;     // leave() waits for it
   // Guarded by mutex_.
-  base::WaitQueue sleepers_;  // resting workers: woken when they are called, and when the place changes
+  base::WaitQueue sleepers_;  // resting workers: woken when called, and when the place changes
   Queue users_;
   Queue control_;
   Statistics count_;
@@ -171,20 +173,20 @@ class HandlerPool final {
   int inside_ = 0;  // workers in a place's idle()
   int wanted_;
   int raised_ = 0;           // how many more may run, in place of those that block unseen
-  int running_ = 0;          // users' tasks, but for those that are blocked
+  int running_ = 0;          // users' tasks, without blocked ones
   int open_ = 0;             // Statistics::open
-  Worker* first_ = nullptr;  // of those that have begun a task of TaskInfo::is_users; a list that takes no memory
-  int idle_ = 0;             // workers that look for a task, rest, are in the place, or are just starting
-  int resting_ = 0;          // of these
-  int called_ = 0;           // of these: they are waking up
+  Worker* first_ = nullptr;  // intrusive list of workers with a begun task of TaskInfo::is_users
+  int idle_ = 0;             // workers that look for a task, rest, are in the place, or are starting
+  int resting_ = 0;          // of these, resting
+  int called_ = 0;           // of these, waking up
   bool controls_ = false;    // a control task runs
   bool watching_ = false;
-  bool is_alert_ = false;    // the watcher looks
+  bool is_alert_ = false;    // the watcher is active
   bool bound_told_ = false;  // since tasks have begun to wait
-  std::uint64_t taken_ = 0;  // users' tasks, since ever
+  std::uint64_t taken_ = 0;  // users' tasks taken in total
 };
 
-// That of the rank whose work the calling thread does.
+// Returns the pool of the calling thread's rank.
 HandlerPool& handler_pool();
 HandlerPool& handler_pool_of(core::RankState& rank);
 

@@ -1,17 +1,17 @@
 #pragma once
-// Where idle workers of a handler pool wait, if not with the pool: they do there what there is to do, as reading the
-// rank's messages, and whoever finds work for a handler there goes back and does it, without another thread that would
-// have to wake up.
+// Where idle workers of a handler pool wait instead of in the pool. There they do other work, such as reading the
+// rank's messages; a worker that finds work for a handler returns and does it, so no other thread has to wake up.
 
 namespace distrun::future {
 
 class IdlePlace {
  public:
   virtual ~IdlePlace() = default;
-  // On a worker, on several at a time: returns when there may be tasks in the queue: some were posted, found or left,
-  // or wake() was called. May return for no reason. Never runs users' code.
+  // Called on several workers at a time. Returns when there may be tasks in the queue: some were posted, found or left,
+  // or wake() was called. May return spuriously. Never runs users' code.
   virtual void idle() noexcept = 0;
-  // One worker that is in idle() returns, or the next one that enters. Any thread; also when the pool has just left.
+  // Makes one worker in idle() return, or the next one that enters. Thread-safe; may be called when the pool has just
+  // left.
   virtual void wake() noexcept = 0;
 };
 

@@ -1,14 +1,14 @@
 #pragma once
-// Who waits may do the work that it waits for: a thread that waits for a reply reads the messages of its rank itself,
-// so that no other thread has to wake up and hand the reply over.
+// Lets a waiting thread do the work that it waits for: a thread that waits for a reply reads the rank's messages
+// itself, so no other thread has to wake up and hand the reply over.
 #include <distrun/common/base/clock.hpp>
 
 namespace distrun::future {
 
-// Of whatever completes futures. Any thread.
+// Moves work that completes futures. Thread-safe.
 class Progress {
  public:
-  // Whether what somebody waits for is there; called often.
+  // The condition that a thread waits for; polled often.
   class Awaited {
    public:
     virtual bool is_there() const noexcept = 0;
@@ -18,9 +18,9 @@ class Progress {
   };
 
   virtual ~Progress() = default;
-  // Does what there is to do until it is there, or `deadline`, or it would be better to sleep. Then whoever waits
-  // sleeps, and is woken as by any other thread; also by the failure of a peer, which nobody asks for here. A handler
-  // that helps runs, and others may have to wait for it, so it neither helps for long nor sleeps here unseen.
+  // Works until `awaited` is there, until `deadline`, or until sleeping would be better. The waiting thread then
+  // sleeps, and other threads or the failure of a peer, which is not checked here, wake it. A handler that helps counts
+  // as running, and other handlers may have to wait for it, so it must neither help for long nor sleep here unseen.
   virtual void help(const Awaited& awaited, base::TimePoint deadline) noexcept = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which tensors a value holds, so that whoever hands it over knows what streams have made it. They are found in tensors
-// (of sparse ones the indices and the values), in containers, pairs, tuples, optionals, variants and pointers of the
-// standard library, and in classes that show theirs:
+// Finds the tensors in a value, so that the streams that compute it are known. They are found in tensors (indices and
+// values of sparse ones), in containers, pairs, tuples, optionals, variants and pointers of the standard library, and
+// in classes with visit_tensors():
 //
 //   struct Batch {
 //     Tensor inputs, labels;
@@ -12,7 +12,7 @@
 //     }
 //   };
 //
-// In any other class none are looked for.
+// Other classes are not searched.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,7 +55,7 @@ template <class T>
 inline constexpr bool kIsPlain =
     (std::is_scalar_v<T> && !std::is_pointer_v<T>) || std::is_convertible_v<const T&, std::string_view>;
 
-// Calls `visit` for each defined tensor, in the order in which they stand.
+// Calls `visit` for each defined tensor, in order.
 template <class T>
 void visit_tensors([[maybe_unused]] const T& value, [[maybe_unused]] const TensorVisitor& visit) {
   if constexpr (std::is_same_v<T, Tensor>) {

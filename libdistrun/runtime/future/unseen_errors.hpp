@@ -1,6 +1,6 @@
 #pragma once
-// Errors of futures that nobody has looked at: when the test of their rank ends, its report tells them, since they are
-// often why something else never came. Some are failures: without them the test would pass with wrong results.
+// Errors of futures that were never read: they are reported when the rank's test ends, since they often explain why
+// something is missing. Some are failures: without them the test would pass with wrong results.
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -20,35 +20,36 @@ class RankState;
 
 namespace distrun::future {
 
-// "ValueError: a shape is wrong".
+// Returns "ValueError: a shape is wrong".
 std::string describe_error(const std::exception_ptr& error);
 
-// Of one rank, unseen_errors_of(). Each is shown on the rank's board as long as it is here, for a test that hangs never
-// comes to its end. Any thread.
+// The unseen errors of one rank: see unseen_errors_of(). Each is shown on the rank's board while it is stored, for a
+// test that hangs never ends. Thread-safe.
 class UnseenErrors {
  public:
-  static constexpr std::size_t kKept = 100;  // more are counted
+  static constexpr std::size_t kKept = 100;  // others are only counted
 
   explicit UnseenErrors(core::RankState& rank) noexcept : rank_(rank) {}
 
-  // Without memory it is counted only.
+  // Only counts the error if out of memory.
   std::uint64_t add(std::string text) noexcept;
-  // The same of what `make` returns.
+  // Adds the text that `make` returns.
   template <class Make>
   std::uint64_t add_made(Make make) noexcept {
     return base::if_memory([&] { return add(make()); }, [this] { return count(); });
   }
-  // That nobody looks at it fails the test. All are kept; without memory as one error for all of these.
+  // Adds an error that fails the test unless it is read. All are kept; if out of memory, as one error that stands for
+  // them.
   std::uint64_t add_failure(std::exception_ptr failure) noexcept;
   void remove(std::uint64_t number) noexcept;
-  // All that are there, the oldest first, and none are there any more. The last says how many were not kept.
+  // Return and remove all errors, the oldest first. The last entry says how many were not kept.
   std::vector<std::string> take();
   std::vector<std::exception_ptr> take_failures();
 
  private:
-  static constexpr std::uint64_t kFailure = std::uint64_t{1} << 63;  // in the numbers of those
+  static constexpr std::uint64_t kFailure = std::uint64_t{1} << 63;  // bit in the numbers of failures
 
-  // An error on the board, from construction to destruction.
+  // Shows an error on the board, from construction to destruction.
   class Showing {
    public:
     Showing(core::RankState& rank, std::string_view text) noexcept;
@@ -88,10 +89,10 @@ class UnseenErrors {
 };
 UnseenErrors& unseen_errors_of(core::RankState& rank);
 
-// That of one future, from when it fails until somebody looks. Who looks first, even before it fails, counts.
+// The unseen error of one future, from its failure until it is read. Reading it before it fails counts, too.
 class UnseenError {
  public:
-  // At most once, one of them. `tell` makes the text, if nobody has looked.
+  // Call at most one of them, once. `tell` creates the text, unless the error was seen.
   template <class Tell>
   void begin(core::RankState& rank, Tell tell) {
     keep(rank, [&](UnseenErrors& all) { return all.add_made(tell); });
@@ -115,7 +116,7 @@ class UnseenError {
   }
 
   std::atomic<bool> is_seen_{false};
-  std::atomic<std::uint64_t> number_{0};  // 0: none is there
+  std::atomic<std::uint64_t> number_{0};  // 0: none stored
   UnseenErrors* all_ = nullptr;           // set before the number
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// On which streams a value was made, and how others come to use it: what they do later waits there for what the makers
-// had asked for, and no host waits.
+// The streams that compute a value, and how users are ordered after them: later work of the users' streams waits on the
+// device, and no host waits.
 #include <vector>
 
 #include <distrun/runtime/device/stream.hpp>
@@ -8,8 +8,8 @@
 
 namespace distrun::future {
 
-// GPUs that a future's value may be on; made of a number, a name or a Device: {0, "cuda:1", device::cuda(2)}. Whether
-// they exist is not asked.
+// A GPU that a future's value may be on, from a number, a name or a Device: {0, "cuda:1", device::cuda(2)}. Does not
+// check that it exists.
 class FutureDevice {
  public:
   FutureDevice(int index);           // throws Error{InvalidArgument, "ValueError"} below 0
@@ -22,16 +22,16 @@ class FutureDevice {
   device::Device device_;
 };
 
-// Not thread-safe; once recorded, threads may share it.
+// Not thread-safe; once recorded, it may be shared by threads.
 class ValueStreams {
  public:
-  // `tensors` are in the hands of the calling thread: what its current streams have to do by now is what makes them.
-  // Throws Error{InvalidArgument, "ValueError"} if some are on GPUs that are not `expected`, and records nothing then.
-  // Null: any may be. `also`: GPUs whose current streams count, whether the value has something there or not.
+  // Records the present work of the calling thread's current streams as the work that computes `tensors`. Throws
+  // Error{InvalidArgument, "ValueError"} if some are on GPUs that are not `expected`, and records nothing then. Null:
+  // all are allowed. `also`: GPUs to include even if no tensor is there.
   void record(TensorList tensors, const std::vector<device::Device>* expected,
               const std::vector<device::Device>& also = {});
-  // What comes later on the calling thread's current streams comes after the value, and its memory is not given to
-  // others before that.
+  // Orders later work on the calling thread's current streams after the value, and keeps its memory from being reused
+  // before that work is done.
   void follow() const;
 
  private:
@@ -41,7 +41,7 @@ class ValueStreams {
   };
 
   std::vector<Point> points_;
-  TensorList tensors_;  // on GPUs; kept, since whoever has the value may change what is in it
+  TensorList tensors_;  // on GPUs; kept, since users may change the value
 };
 
 }  // namespace distrun::future
