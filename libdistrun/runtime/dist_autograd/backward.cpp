@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kLook = 300ms;  // then it is told what it waits for
+constexpr base::Nanoseconds kLook = 300ms;  // then the wait shows what is missing
 
 [[noreturn]] void refuse(const std::string& text, base::Location site) {
   throw Error(ErrorKind::InvalidArgument, "RuntimeError", text, site);
@@ -48,7 +48,7 @@ void find_live(Pass& pass, base::TimePoint deadline, base::Location site) {
   marked.wait();
 }
 
-// Shows what it waits for, once that takes a while.
+// Waits for the pass; shows what is missing if that takes a while.
 void wait_for(Pass& pass, base::TimePoint deadline, base::Location site) {
   const auto& state = pass.done().state();
   std::optional<core::Wait> shown;
@@ -57,7 +57,7 @@ void wait_for(Pass& pass, base::TimePoint deadline, base::Location site) {
     if (now >= deadline) {
       pass.fail(Error(ErrorKind::Timeout, "RuntimeError",
                       "a backward pass was not done in time: it waits for " + pass.missing(), site));
-      deadline = core::kForever;  // it is over as soon as what runs here has ended
+      deadline = core::kForever;  // it ends as soon as its running nodes have ended
       continue;
     }
     try {
@@ -92,7 +92,7 @@ void run(Pass& pass, const TensorList& roots, base::TimePoint deadline, base::Lo
   pass.done().wait();
 }
 
-// The value of a reference that this worker owns.
+// Returns the value of a reference that this worker owns.
 Tensor owned_tensor(const RRef<Tensor>& root, base::Location site) {
   const rpc::Value value = root.as<rpc::Value>().local_value(site);
   const auto* const tensor = value.get_if<Tensor>();
@@ -116,7 +116,7 @@ void backward(ContextId context, const TensorList& roots, BackwardOptions option
   const auto pass = std::static_pointer_cast<Pass>(contexts->find_or_add_pass(id, [&] {
     return Pass::make(contexts, known, id, {options.retain_graph, options.mode});
   }));
-  pass->is_first();  // nobody waits for its part but this thread
+  pass->is_first();  // only this thread waits for its part
   core::ThreadState state = core::thread_state();
   state.autograd_context = rpc::kNoContext;
   const core::ThreadStateGuard guard(std::move(state));

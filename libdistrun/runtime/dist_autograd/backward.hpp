@@ -12,23 +12,24 @@ namespace distrun::dist_autograd {
 struct BackwardOptions {
   bool retain_graph = false;
   Mode mode = Mode::Smart;
-  // Seconds, for all of it; 0: no limit. Nothing: none of its own, and each message has the session's timeout.
+  // Limit of the whole pass in seconds; 0: none. If unset, the pass has no limit, and each message has the session's
+  // timeout.
   std::optional<double> timeout = {};
 };
 
-// Gradients of all leaves that the roots depend on, on all workers, are added to the context's. Roots are scalars that
-// were computed from something that requires a gradient; theirs is 1. Returns when all are there.
+// Adds the gradients of all leaves that the roots depend on, on all workers, to the context's. Roots are scalars
+// computed from tensors that require a gradient; their gradient is 1. Returns when all have arrived.
 //
-// Throws, in this order: Error{Failed, "RuntimeError"} "Could not find autograd context with id: 7"; of roots
+// Throws, in this order: Error{Failed, "RuntimeError"} "Could not find autograd context with id: 7"; for roots
 // Error{InvalidArgument, "RuntimeError"} "No tensors provided for gradient computation.", "requires_grad not set on
-// root", "... is not a scalar, all roots need to be scalar", "... does not have a valid gradient function."; of another
-// worker Error "Error on Node 2: ..." with what was thrown there, of its kind and type; Error{Disconnected} with the
-// name of a worker that is lost meanwhile; Error{Timeout} with what it still waits for. After an error everything is
-// usable; gradients that have come stay.
+// root", "... is not a scalar, all roots need to be scalar", "... does not have a valid gradient function."; for an
+// error on another worker Error "Error on Node 2: ..." with its text, kind and type; Error{Disconnected} with the name
+// of a worker that is lost meanwhile; Error{Timeout} with the missing gradients. After an error everything is usable;
+// gradients that have arrived stay.
 void backward(ContextId context, const TensorList& roots, BackwardOptions options = {},
               base::Location site = base::Location::here());
 
-// Of the value that a reference is to, which is the root: begun at its owner, who may be this worker.
+// Begins a pass at the owner of the reference, which may be this worker; the root is the reference's value.
 void backward(ContextId context, const RRef<Tensor>& root, BackwardOptions options = {},
               base::Location site = base::Location::here());
 

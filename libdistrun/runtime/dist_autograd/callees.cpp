@@ -1,4 +1,4 @@
-// What workers call of each other: protocol.hpp.
+// The functions that workers call on each other: protocol.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -17,13 +17,13 @@ namespace {
 using rpc::Value;
 using rpc::ValueList;
 
-// Tries to tell a worker of a release, and rests between them, each twice as long as the one before.
-constexpr double kReleaseSeconds = 0.5;  // of a try
+// Notifying a worker of a release is retried, with pauses that double each time.
+constexpr double kReleaseSeconds = 0.5;  // per try
 constexpr base::Nanoseconds kFirstRest = std::chrono::milliseconds(10), kLongestRest = std::chrono::seconds(5);
 constexpr int kDoublings = 9;      // until the longest
-constexpr int kHoldingTries = 10;  // for which a shutdown waits
+constexpr int kHoldingTries = 10;  // that a shutdown waits for
 
-// The arguments that all have in front.
+// The first arguments of all these calls.
 struct Head {
   ContextId context = -1;
   PassId pass = -1;
@@ -89,7 +89,7 @@ rpc::Result feed(const ValueList& arguments) {
   }
 }
 
-// What feed() would expect first is looked at, and little of it: the thread has other messages to read.
+// Checks at most the beginning of what feed() would expect: the thread has other messages to read.
 bool is_quick_feed(const ValueList& arguments) {
   const auto pass = pass_of(head_of(arguments));
   return pass->is_quick(arguments[5].is_none() ? std::vector<MessageId>()
@@ -109,7 +109,7 @@ rpc::Result abort_pass(const ValueList& arguments) {
   if (const auto pass = contexts->find_pass(head.pass)) {
     pass->fail(error);
   } else {
-    contexts->end_pass(head.pass, error);  // what comes of it late is refused
+    contexts->end_pass(head.pass, error);  // refuses its late messages
   }
   return Value();
 }
@@ -121,7 +121,7 @@ rpc::Result release(const ValueList& arguments) {
   return Value();
 }
 
-// Whoever lets go of a graph runs what users have put into it.
+// Releasing a graph destroys objects that users have put into it.
 bool is_quick_release(const ValueList& arguments) {
   const auto context = current_contexts({})->find(rpc::from_value<ContextId>(arguments[0]));
   return context == nullptr || is_quick_graph(context->sent());
@@ -152,7 +152,8 @@ std::vector<rpc::Parameter> parameters(std::vector<rpc::Parameter> more) {
     rpc::register_function<rpc::Execution::Plain>(kBegin, {"context", "root", "retain_graph", "is_fast", "timeout"},
                                                   &begin);
 
-// Tells a worker that a context was released, until it has answered: what becomes of a try, and of the rest after one.
+// Notifies a worker that a context was released, until it has answered: the continuation of a try, or of the pause
+// after it.
 class TryAgain final : public future::Continuation {
  public:
   enum class After : std::uint8_t { Try, Rest };
@@ -165,7 +166,7 @@ class TryAgain final : public future::Continuation {
   void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override { go_on(why); }
   bool is_quick() const noexcept override { return true; }
 
-  // `tries`: those that have failed.
+  // `tries`: the number of failed ones.
   static void send(rpc::Calls& calls, WorkerId to, ContextId context, int tries) noexcept {
     try {
       rpc::CallRequest request{rpc::Destination(int{to}, {}).within(kReleaseSeconds), rpc::target_of(kRelease), {}};
@@ -182,7 +183,7 @@ class TryAgain final : public future::Continuation {
  private:
   static bool holds_shutdown(int tries) noexcept { return tries < kHoldingTries; }
 
-  // Does nothing if the worker is gone.
+  // Does nothing if the worker has left.
   static void rest(rpc::Calls& calls, WorkerId to, ContextId context, int tries,
                    const std::exception_ptr& why) noexcept {
     try {

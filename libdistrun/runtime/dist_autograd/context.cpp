@@ -61,7 +61,7 @@ void Context::add_recv(Ref<RecvNode> node) {
 }
 
 void Context::remove_send(MessageId id) {
-  Ref<SendNode> gone;  // let go of without the lock
+  Ref<SendNode> gone;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   const auto found = sends_.find(id);
   if (found == sends_.end()) return;

@@ -1,6 +1,6 @@
 #pragma once
-// What one worker knows of a context: which calls of it have been sent from here and received here, with whom, and the
-// gradients of its own leaves. A context is a forward pass over several workers and the backward passes over it.
+// One worker's part of a context: the calls that were sent and received here, the workers involved, and the gradients
+// of this worker's leaves. A context is a forward pass over several workers and the backward passes over it.
 
 #include <cstdint>
 #include <map>
@@ -14,15 +14,15 @@
 
 namespace distrun::dist_autograd {
 
-// By the identity of leaves, in the order in which they first got one.
+// Gradients by the identity of leaves, in the order in which the leaves first got one.
 class GradientsOfLeaves {
  public:
   using Entry = autograd::GradientMap::Entry;  // leaf, gradient
 
   explicit GradientsOfLeaves(std::vector<Entry> entries) : entries_(std::move(entries)) {}
-  // Undefined: the leaf has none.
+  // Returns an undefined tensor if the leaf has no gradient.
   Tensor find(const Tensor& leaf) const;
-  // Throws Error{InvalidArgument} for a leaf that has none.
+  // Throws Error{InvalidArgument} if the leaf has no gradient.
   Tensor at(const Tensor& leaf) const;
   bool contains(const Tensor& leaf) const { return find(leaf).defined(); }
   std::size_t size() const noexcept { return entries_.size(); }
@@ -33,7 +33,7 @@ class GradientsOfLeaves {
   std::vector<Entry> entries_;
 };
 
-// Any thread.
+// Thread-safe.
 class Context {
  public:
   explicit Context(ContextId id) : id_(id) {}
@@ -41,10 +41,10 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   ContextId context_id() const noexcept { return id_; }
-  // By the number of their message, which its sender has given it.
+  // By the number of the message, which its sender has assigned.
   std::map<MessageId, Ref<SendNode>> send_functions() const;
   std::map<MessageId, Ref<RecvNode>> recv_functions() const;
-  // Everybody with whom a message of it was exchanged.
+  // Returns all workers that have exchanged a message of the context with this one.
   std::set<WorkerId> known_worker_ids() const;
   // Returns whether that worker is one of them. A successor under the same id is not.
   bool knows(WorkerKey worker) const;
@@ -52,17 +52,17 @@ class Context {
   void add_known_worker(WorkerKey worker);
   void add_send(Ref<SendNode> node);
   void add_recv(Ref<RecvNode> node);
-  // Its message was not sent.
+  // Called if the message was not sent.
   void remove_send(MessageId id);
-  // Null: there is none.
+  // Return null if not found.
   Ref<SendNode> find_send(MessageId id) const;
   Ref<RecvNode> find_recv(MessageId id) const;
-  // Where graphs begin that gradients go through: at all that was sent, or at these messages, as far as they were.
+  // Return the nodes where graphs begin: those of all sent messages, or of those of `messages` that were sent.
   std::vector<Ref<Node>> sent() const;
   std::vector<Ref<Node>> sent(const std::vector<MessageId>& messages) const;
 
-  // What passes bring to this worker's leaves: sums over all passes. Whoever is one says so, since it has to be known
-  // as long as any is under way which gradients nodes have given to several leaves.
+  // The gradients of this worker's leaves, summed over all passes. Call begin_pass() and end_pass() around each: while
+  // a pass runs, gradients shared by several leaves must be remembered.
   autograd::GradientMap& gradients() noexcept { return gradients_; }
   void begin_pass();
   void end_pass();
@@ -76,7 +76,7 @@ class Context {
   std::map<MessageId, Ref<SendNode>> sends_;
   std::map<MessageId, Ref<RecvNode>> recvs_;
   std::set<WorkerKey> known_workers_;
-  int passes_ = 0;  // under way
+  int passes_ = 0;  // running
 };
 
 }  // namespace distrun::dist_autograd

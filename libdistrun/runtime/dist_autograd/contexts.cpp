@@ -9,8 +9,8 @@
 namespace distrun::dist_autograd {
 namespace {
 
-constexpr int kCountBits = 36;               // of what one worker gives
-constexpr std::uint64_t kEarlierMax = 4096;  // then the count begins anew: what those have given has gone with them
+constexpr int kCountBits = 36;               // per worker
+constexpr std::uint64_t kEarlierMax = 4096;  // then the count restarts: contexts of such early workers are gone
 
 }  // namespace
 

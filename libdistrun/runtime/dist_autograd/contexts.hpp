@@ -1,12 +1,12 @@
 #pragma once
-// The contexts that a worker knows in one session, its passes over them, and what calls carry for them.
+// The contexts of a worker in one session, its passes over them, and the data that calls carry for them.
 //
-// A context is there from its scope, or from the first message of it that comes, until it is released: by whoever has
-// opened it, or with him, when he is lost. Ids that were released are remembered (the last kReleasedMax): what belongs
-// to one and comes late is no part of any, and does not bring it back.
+// A context exists from its scope, or from its first message that arrives, until its opener releases it or is lost.
+// Released ids are remembered (up to kReleasedRanges ranges): their late messages belong to no context, and don't
+// recreate one.
 //
-// Releases are calls, which are made again until they are answered, the worker is lost, or the session ends; between
-// two tries they rest, up to some seconds (callees.cpp). Whoever hears of one tells whom else he knows of the context.
+// Releases are calls, repeated until they are answered, the worker is lost, or the session ends, with pauses of up to
+// some seconds (callees.cpp). A worker that is notified of one notifies the others that it knows of the context.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -21,7 +21,7 @@ namespace distrun::dist_autograd {
 
 using rpc::WorkerInfo;
 
-// This worker's part in a backward pass (pass.hpp), as the session knows it.
+// This worker's part in a backward pass (pass.hpp), as seen by the session.
 class PassPart {
  public:
   virtual ~PassPart() = default;
@@ -30,35 +30,35 @@ class PassPart {
 };
 using PassPartPtr = std::shared_ptr<PassPart>;
 
-// Any thread.
+// Thread-safe.
 class Contexts final : public rpc::AutogradService, public std::enable_shared_from_this<Contexts> {
  public:
-  // Ids are counted from the first.
+  // Ids are counted from `first`.
   Contexts(const std::shared_ptr<rpc::Calls>& calls, std::int64_t first);
   ~Contexts() override;
 
   std::shared_ptr<Context> make();
-  std::shared_ptr<Context> find(ContextId id) const;  // null: there is none
+  std::shared_ptr<Context> find(ContextId id) const;  // null: not found
   // Throws Error{Failed, "RuntimeError"}: "Could not find autograd context with id: 7".
   std::shared_ptr<Context> get(ContextId id, base::Location site) const;
-  // False: it is not here, and nobody is told.
+  // Returns false, and notifies no worker, if the context is not here.
   bool release(ContextId id, WorkerId told_by) noexcept;
-  // Who has given an id: has opened the context, sent the message, begun the pass.
+  // Returns the worker that assigned an id: that opened the context, sent the message, or began the pass.
   static WorkerId giver_of(std::int64_t id) noexcept { return static_cast<WorkerId>(id >> kWorkerBits); }
-  // Returns whether that worker has given the id. The worker after `earlier` others counts from first_of(earlier) on.
+  // Returns whether that worker assigned the id. The worker after `earlier` others counts from first_of(earlier).
   static bool is_given_by(std::int64_t id, WorkerKey worker) noexcept;
   static std::int64_t first_of(std::uint64_t earlier) noexcept;
   ContextId max_id() const noexcept { return base_ | kCountMost; }
 
-  // Passes that this worker takes part in. `make_pass` is called if there is none of that id. Throws why it has failed,
-  // if it is over.
+  // The passes that this worker takes part in. `make_pass` is called if none has that id. Throws the error of a pass
+  // that is over.
   PassId next_pass_id() noexcept { return base_ | next_pass_.fetch_add(1); }
   PassPartPtr find_pass(PassId id) const;
   PassPartPtr find_or_add_pass(PassId id, const std::function<PassPartPtr()>& make_pass);
-  // `why` of one that has failed.
+  // `why`: the error of a failed one.
   void end_pass(PassId id, const std::optional<Error>& why) noexcept;
 
-  // A worker is gone: what it has opened goes, and passes that it may take part in fail.
+  // Called when a worker is lost: releases the contexts that it opened, and fails the passes that it may take part in.
   void lose(const WorkerInfo& peer, const Error& why) noexcept;
   void close() noexcept;
 
@@ -67,7 +67,7 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
     std::size_t passes = 0;
   };
   Counts counts() const;
-  // Null: the session is over.
+  // Returns null if the session is over.
   std::shared_ptr<rpc::Calls> calls() const { return calls_.lock(); }
   WorkerId self() const noexcept { return self_; }
 
@@ -83,13 +83,13 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   static constexpr std::size_t kReleasedRanges = 65'536;
   static constexpr std::size_t kOverMax = 4096;
 
-  // Null: it was released.
+  // Returns null if it was released.
   std::shared_ptr<Context> find_or_add(ContextId id);
   std::vector<PassPartPtr> passes_with(WorkerKey peer) const;
 
   const std::weak_ptr<rpc::Calls> calls_;
   const WorkerId self_;
-  const std::int64_t base_;  // of ids of this worker
+  const std::int64_t base_;  // of this worker's ids
   std::atomic<std::int64_t> next_message_, next_pass_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
@@ -97,12 +97,12 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   std::unordered_map<ContextId, std::shared_ptr<Context>> contexts_;
   std::unordered_map<PassId, PassPartPtr> passes_;
   ReleasedIds released_{kReleasedRanges};
-  base::Recent<PassId> over_{kOverMax};         // passes
-  std::unordered_map<PassId, Error> failures_;  // of those
+  base::Recent<PassId> over_{kOverMax};         // ids of passes
+  std::unordered_map<PassId, Error> failures_;  // of those passes
   bool is_closed_ = false;
 };
 
-// Of the calling thread's session; null: there is none.
+// Returns those of the calling thread's session, or null.
 std::shared_ptr<Contexts> find_contexts() noexcept;
 // Throws Error{Failed}: "RPC has not been initialized. ...".
 std::shared_ptr<Contexts> current_contexts(base::Location site);

@@ -6,7 +6,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-// What a session has of it.
+// The session's part for distributed autograd.
 class AutogradPart final : public rpc::SessionPart {
  public:
   explicit AutogradPart(std::shared_ptr<Contexts> contexts) : contexts_(std::move(contexts)) {}

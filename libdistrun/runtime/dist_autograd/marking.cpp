@@ -1,4 +1,4 @@
-// How a part of a pass finds out which of its messages take part: pass.hpp.
+// How a part of a pass determines which of its messages take part: pass.hpp.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using rpc::Value;
 
-// Done when all are, with the first error.
+// Completes `done` when all calls are answered, with the first error.
 class Marked final : public future::Continuation {
  public:
   struct Shared {

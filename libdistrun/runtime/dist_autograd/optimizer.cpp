@@ -39,7 +39,7 @@ const auto optimizer_class = rpc::RegisterClass<OwnerOptimizer>("distrun.autogra
 
 }  // namespace
 
-// A context that has not come to this worker has nothing for its parameters.
+// A context unknown to this worker has no gradients for its parameters.
 void OwnerOptimizer::step(ContextId context) {
   const auto known = current_contexts({})->find(context);
   if (known == nullptr) return;
@@ -71,7 +71,7 @@ void DistributedOptimizer::make(const Parameters& parameters, const char* functi
     owners_.push_back(
         rref::remote<OwnerOptimizer>(rpc::Destination(owned.first, site), function, owned.second, options));
   }
-  for (const RRef<OwnerOptimizer>& each : owners_) each.type();  // throws what was thrown there
+  for (const RRef<OwnerOptimizer>& each : owners_) each.type();  // throws the constructor's exception
 }
 
 template <class Argument>

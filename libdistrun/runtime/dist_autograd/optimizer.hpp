@@ -1,5 +1,5 @@
 #pragma once
-// An optimizer of parameters that are on several workers: each is moved where it is, by the gradient that it has there.
+// An optimizer of parameters on several workers: each is updated on its worker, with its gradient there.
 //
 //   dist_autograd::DistributedOptimizer optimizer(parameters, nn::SGDOptions{.learning_rate = 0.05});
 //   {
@@ -26,11 +26,11 @@ DISTRUN_FIELDS(AdagradOptions, m.learning_rate, m.lr_decay, m.weight_decay, m.in
 
 namespace distrun::dist_autograd {
 
-// The optimizer of one worker's parameters, there. Others step it by a reference.
+// The optimizer of one worker's parameters, on that worker. Others step it through a reference.
 class OwnerOptimizer {
  public:
   explicit OwnerOptimizer(std::unique_ptr<nn::Optimizer> optimizer) : optimizer_(std::move(optimizer)) {}
-  // By the gradients of that context; a parameter without one stays. Throws what the optimizer throws.
+  // Uses the gradients of that context; a parameter without one stays unchanged. Throws what the optimizer throws.
   void step(ContextId context);
   void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }
 
@@ -38,21 +38,21 @@ class OwnerOptimizer {
   const std::unique_ptr<nn::Optimizer> optimizer_;
 };
 
-// Any thread. References to parameters are to leaves that require a gradient.
+// Thread-safe. References must be to leaves that require a gradient.
 class DistributedOptimizer {
  public:
   using Parameters = std::vector<RRef<Tensor>>;
   using Location = base::Location;
 
-  // Makes an optimizer on each owner of a parameter. Throws Error{InvalidArgument} without parameters, and what an
-  // optimizer throws of its options and its parameters.
+  // Creates an optimizer on each owner of a parameter. Throws Error{InvalidArgument} without parameters, and what an
+  // optimizer throws for its options and its parameters.
   DistributedOptimizer(const Parameters& parameters, nn::SGDOptions options, Location site = Location::here());
   DistributedOptimizer(const Parameters& parameters, nn::AdamOptions options, Location site = Location::here());
   DistributedOptimizer(const Parameters& parameters, nn::AdagradOptions options, Location site = Location::here());
 
-  // All owners at once. Throws the first error, after all have answered: the others have moved theirs.
+  // Steps all owners concurrently. Throws the first error, after all have answered: the others have made their step.
   void step(ContextId context, Location site = Location::here());
-  // For the steps to come, of all owners. Throws as step() does.
+  // Sets the rate of later steps on all owners. Throws as step() does.
   void set_learning_rate(double rate, Location site = Location::here());
 
  private:

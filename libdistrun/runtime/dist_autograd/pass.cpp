@@ -17,7 +17,7 @@ namespace {
 
 using rpc::Value;
 
-constexpr base::Nanoseconds kNoLimit{0};  // who does not answer is lost, or the pass is aborted
+constexpr base::Nanoseconds kNoLimit{0};  // a silent worker is lost, or the pass is aborted
 
 future::Future<Value> make_done() {
   future::FutureInfo info{base::Location()};
@@ -28,7 +28,7 @@ future::Future<Value> make_done() {
 }
 
 Ref<autograd::GraphTask> make_task(const PassSettings& settings, Context& context, Pass* owner) {
-  // Calls that nodes make belong to no context.
+  // Calls made by nodes belong to no context.
   core::ThreadState state = core::thread_state();
   state.autograd_context = rpc::kNoContext;
   const core::ThreadStateGuard guard(std::move(state));
@@ -136,7 +136,7 @@ void Pass::feed(MessageId message, std::vector<Tensor> gradients) {
   }
   Gradients fed;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    // In FAST who has used nothing of a result has zeros for it.
+    // In FAST an unused result gets zeros.
     if (!gradients[i].defined() && settings_.mode == Mode::Fast && i < node->inputs().size()) {
       const autograd::InputMetadata& like = node->inputs()[i];
       gradients[i] = tensor::zeros(like.sizes, {like.dtype, like.device});
@@ -155,7 +155,7 @@ rpc::ValueList Pass::head() const {
           rpc::to_value(settings_.mode == Mode::Fast)};
 }
 
-// An answer to what was sent.
+// Handles an answer to a sent call.
 class Pass::Answered final : public future::Continuation {
  public:
   Answered(std::shared_ptr<Pass> pass, WorkerId from) : pass_(std::move(pass)), from_(from) {}
@@ -218,7 +218,7 @@ void Pass::fail(const Error& error) noexcept {
   end_if_over();
 }
 
-// A part that has not been started is over with it.
+// Ends a part that has not been started.
 void Pass::keep_error(const Error& error, bool is_own) noexcept {
   bool is_begun = false;
   {
@@ -258,8 +258,8 @@ void Pass::end_if_over() noexcept {
   tell_failure(*told);
   done_.set_error(Contexts::giver_of(id_) == contexts_->self() && has_sent_
                       ? *told
-                      : *error);  // who is answered puts the worker in front by itself
-  done_.state()->mark_seen();     // whoever is answered with it hears of it
+                      : *error);  // the caller adds the worker's name itself
+  done_.state()->mark_seen();     // the caller gets the error with the answer
 }
 
 void Pass::tell_failure(const Error& error) noexcept {
@@ -275,12 +275,12 @@ void Pass::tell_failure(const Error& error) noexcept {
       arguments.push_back(rpc::to_value(error.text()));
       arguments.push_back(rpc::to_value(error.because_of()));
       calls->call(std::move(request)).state()->mark_seen();
-    } catch (const std::exception&) {  // it is gone, and its parts with it
+    } catch (const std::exception&) {  // the worker has left, and its parts with it
     }
   }
 }
 
-// ---- what is seen of it
+// ---- observation
 
 std::string Pass::missing() const {
   const std::lock_guard lock(mutex_);

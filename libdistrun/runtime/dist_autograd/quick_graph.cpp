@@ -7,7 +7,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-// In elements of gradients, of which each takes a nanosecond or two.
+// In elements of gradients, which take a nanosecond or two each.
 constexpr std::int64_t kMost = 1 << 16;
 constexpr std::int64_t kOfNode = 128;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which contexts are over, so that nothing that comes late brings one back. A worker counts the contexts that it opens,
-// and most go in their order: what is kept are ranges.
+// The contexts that are over, so that late messages don't recreate them. A worker numbers its contexts in sequence, and
+// most end in order, so ranges are stored.
 #include <map>
 
 #include <distrun/runtime/dist_autograd/message_nodes.hpp>
@@ -9,7 +9,7 @@ namespace distrun::dist_autograd {
 
 class ReleasedIds {
  public:
-  // What has the lowest ids is forgotten for more.
+  // Beyond the limit, the range of the lowest ids is forgotten.
   explicit ReleasedIds(std::size_t ranges_most) : most_(ranges_most) {}
 
   void add(ContextId id) {

@@ -1,5 +1,5 @@
 #pragma once
-// A module that is on another worker: made there, called from here, its parameters known by references.
+// A module on another worker: created there, called from here, with references to its parameters.
 //
 //   struct Net : nn::Module { explicit Net(int width); Tensor forward(const Tensor& x) override; };
 //   static const auto net = dist_autograd::RegisterModule<Net>("Net").constructor<int>({"width"});
@@ -17,7 +17,7 @@
 
 namespace distrun::dist_autograd {
 
-// As rpc::RegisterClass, with the methods that RemoteModule calls.
+// Like rpc::RegisterClass, with the methods that RemoteModule calls.
 template <class Net>
 class RegisterModule : public rpc::RegisterClass<Net> {
  public:
@@ -34,10 +34,11 @@ class RegisterModule : public rpc::RegisterClass<Net> {
   }
 };
 
-// Any thread, as far as the module's forward() is.
+// As thread-safe as the module's forward().
 class RemoteModule {
  public:
-  // Of a class that is registered there. Throws as rref::remote(); what its constructor throws is thrown by forward().
+  // Creates a module of a class that is registered there. Throws as rref::remote(); an exception of the constructor is
+  // thrown by forward().
   template <class... Passed>
   RemoteModule(const rpc::Destination& to, const std::string& name, Passed&&... passed)
       : module_(rref::remote<rpc::Value>(to, name, std::forward<Passed>(passed)...)) {}
@@ -46,7 +47,7 @@ class RemoteModule {
   Future<Tensor> forward_async(const Tensor& input) const {
     return module_.rpc_async().template call<Tensor>("forward", input);
   }
-  // Those that need a gradient, on their worker.
+  // Returns references to the parameters that need a gradient, on their worker.
   std::vector<RRef<Tensor>> parameters() const {
     return module_.rpc_sync().template call<std::vector<RRef<Tensor>>>("trained_parameters");
   }

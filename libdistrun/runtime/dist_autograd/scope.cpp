@@ -22,7 +22,7 @@ std::shared_ptr<Context> new_context(base::Location site) {
   return context;
 }
 
-// It may have been released meanwhile, by whoever has opened it.
+// Its opener may have released it meanwhile.
 bool has_current_context() noexcept {
   if (of_thread() == rpc::kNoContext) return false;
   const auto contexts = find_contexts();
@@ -57,7 +57,7 @@ GradientsOfLeaves get_gradients(ContextId id, base::Location site) {
 
 ContextScope::ContextScope(base::Location site) : id_(new_context(site)->context_id()) {}
 
-// The session may be over by now, and the context with it.
+// The session, and the context with it, may be over by now.
 ContextScope::~ContextScope() {
   if (of_thread() == id_) of_thread() = rpc::kNoContext;
   if (const auto contexts = find_contexts()) contexts->release(id_, contexts->self());

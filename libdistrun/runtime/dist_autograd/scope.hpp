@@ -1,5 +1,5 @@
 #pragma once
-// Contexts, as users open them:
+// Contexts for users:
 //
 //   {
 //     const dist_autograd::ContextScope context;
@@ -8,11 +8,11 @@
 //     const Tensor gradient = dist_autograd::get_gradients(context.id()).at(a);
 //   }
 //
-// Calls that a thread makes while it has a context belong to it, and so does what their callees call. Gradients are the
-// context's: grad() of leaves stays as it is. At the end of the scope the context goes, here and at every worker that a
-// call of it has reached, however messages are lost; what belongs to it and comes later is no part of any.
+// Calls made by a thread with a context belong to it, and so do calls made by their callees. Gradients are stored in
+// the context: grad() of leaves is unchanged. At the end of the scope the context is released, here and at every worker
+// that its calls have reached, even if messages are lost; its late messages are ignored.
 //
-// An id has the worker that has opened the context in its highest 16 bits, and a count below.
+// An id has the worker that opened the context in its highest 16 bits, and a count below.
 #include <memory>
 
 #include <distrun/common/base/location.hpp>
@@ -35,21 +35,21 @@ class ContextScope {
   ContextId id_;
 };
 
-// Without a scope: it is the calling thread's until release_context(). Throws as ContextScope.
+// Opens a context without a scope: it is the calling thread's until release_context(). Throws as ContextScope.
 std::shared_ptr<Context> new_context(base::Location site = base::Location::here());
-// Of the calling thread. Throws Error{Failed, "RuntimeError"}: "Current thread doesn't have a valid autograd context.
-// ...".
+// Returns the calling thread's. Throws Error{Failed, "RuntimeError"}: "Current thread doesn't have a valid autograd
+// context. ...".
 std::shared_ptr<Context> current_context(base::Location site = base::Location::here());
 bool has_current_context() noexcept;
 // Throws Error{Failed, "RuntimeError"}: "Could not find autograd context with id: 7".
 std::shared_ptr<Context> retrieve_context(ContextId id, base::Location site = base::Location::here());
-// Here, and at all that know of it. Throws as retrieve_context().
+// Releases it here and at all workers that know it. Throws as retrieve_context().
 void release_context(ContextId id, base::Location site = base::Location::here());
-// The last id that this worker can give.
+// Returns the last id that this worker can assign.
 ContextId max_id(base::Location site = base::Location::here());
 
-// Of this worker's leaves, all that came so far; the calling thread's current streams wait for them. Throws as
-// retrieve_context().
+// Returns the gradients of this worker's leaves that have arrived so far; the calling thread's current streams wait for
+// them. Throws as retrieve_context().
 GradientsOfLeaves get_gradients(ContextId id, base::Location site = base::Location::here());
 
 }  // namespace distrun::dist_autograd

@@ -1,4 +1,4 @@
-// What the nodes of messages do in a pass.
+// The work of SendNode and RecvNode in a pass.
 #include <distrun/runtime/dist_autograd/message_nodes.hpp>
 
 #include <distrun/common/base/error.hpp>

@@ -1,4 +1,4 @@
-// What calls carry of contexts: the section Autograd of a message.
+// The section Autograd of a message: the context's data that calls carry.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-// How far an answer looks for what it depends on: to look costs every answer, to ask costs a pass a round trip.
+// Limit of an answer's search for its dependencies: searching costs every answer, asking costs a pass a round trip.
 constexpr std::size_t kNodesLookedAt = 32;
 
 struct OriginRecord {
@@ -20,11 +20,11 @@ struct OriginRecord {
 };
 DISTRUN_FIELDS(OriginRecord, m.from, m.message)
 
-// The context comes first: rpc reads it, too.
+// The context is first because rpc reads it, too.
 struct AutogradSection {
   ContextId context = rpc::kNoContext;
   MessageId message = -1;
-  std::vector<std::uint32_t> places;  // of the tensors that require a gradient, among those of the message
+  std::vector<std::uint32_t> places;  // of the tensors that require a gradient, among the message's
   bool knows_origins = false;
   std::vector<OriginRecord> origins;
 };
@@ -40,12 +40,12 @@ std::uint32_t place_of(const Tensor& tensor, const TensorList& carried) {
   return static_cast<std::uint32_t>(found - carried.begin());
 }
 
-// Messages of the context that a node depends on, if few nodes say so.
+// Collects the messages of the context that a node depends on, if few nodes lead to them.
 class Origins {
  public:
   explicit Origins(const Context& context) : context_(context) {}
 
-  // False: it would take too long, or depends on what is not the context's.
+  // Returns false if the search would take too long, or the node depends on something outside the context.
   bool find(const Node& start) {
     std::vector<const Node*> pending{&start};
     while (!pending.empty()) {
@@ -72,7 +72,7 @@ class Origins {
   std::vector<const Node*> seen_;
 };
 
-// Short: the board has some sixty characters for what is waited for.
+// Short: the board has some sixty characters for the target of a wait.
 std::string what_of(const rpc::Departure& departure) {
   const std::string call = std::string(departure.callee) + "()";
   if (departure.is_answer) return "the result of " + call;
@@ -83,7 +83,7 @@ std::string what_of(const rpc::Departure& departure) {
 
 rpc::Section section_of(const AutogradSection& section) { return {rpc::SectionTag::Autograd, wire::encode(section)}; }
 
-// Without a context it is known at least that they require a gradient, of those that nothing has made.
+// Without a context, sends at least which leaves require a gradient.
 std::optional<rpc::Departed> depart_without_context(const rpc::Departure& departure) {
   AutogradSection section;
   for (const Tensor& each : departure.tensors) {

@@ -3,8 +3,7 @@
 // another handler: the pool uses another thread then, so that blocked handlers never stop it.
 //
 //   worker    idle -> running -> idle; blocked while it is in a core::Wait, which notifies the pool. As many workers
-//   run
-//             unblocked as are wanted, and other tasks are queued; a surplus worker ends after a second of idling
+//             run unblocked as are wanted, and other tasks are queued; a surplus worker ends after a second of idling
 //   watcher   one thread, from when tasks wait for running ones: if no task was taken for a moment, the running ones
 //             block without notice (in a lock, a sleep), and one more may run, until one of these continues
 //
