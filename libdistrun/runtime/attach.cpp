@@ -1,20 +1,20 @@
-// The runtime's side of plugin/sdk/detail/runtime.h: while a test runs, its rank's settings, board and reports are
-// those of devices.
+// The runtime's side of plugin/sdk/detail/runtime.h: while a test runs, devices use its rank's settings, board and
+// reports.
 //
-//   first attach of the process   the GPU driver is chosen, not made: that happens on first use
-//   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
-//                                 stream order is its error; its random numbers begin anew
-//   bind                          a thread that the test has started works for the rank as its own does
-//   keep                          what the rank has open is its suite's, and stays open at each detach until release
-//   detach                        RPC is over and groups are left, so that nobody waits for the rank; errors of futures
-//                                 that nobody has looked at are told, and fail the test where they are failures;
-//                                 reports go to standard error again; waits that are still shown stay so; the debug
-//                                 level is again what it was before the test; handlers of the test that still run are
-//                                 named, and the process gets no other test, whose shutdown would wait for them
+//   first attach of the process   the GPU driver is chosen, but not created: that happens on first use
+//   each attach                   waits are shown on the rank's board, and end when a peer fails; violations of stream
+//                                 order are reported as its errors; its random numbers restart
+//   bind                          a thread started by the test works for the rank like the rank's main thread
+//   keep                          the rank's open objects belong to its suite, and stay open at detach until release
+//   detach                        RPC ends and groups are left, so that no peer waits for the rank; unseen errors of
+//                                 futures are reported, and fail the test if they are failures; reports go to standard
+//                                 error again; waits still shown stay; the debug level is restored; handlers of the
+//                                 test that still run are named, and the process gets no other test, since its
+//                                 shutdown would wait for them
 //
-// Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
-// thread, or whose task (runtime/core/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
-// is, to the rank that was attached first.
+// Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank of its
+// thread or task (runtime/core/thread_state.hpp); a wait or report of an unbound thread, to the rank that was attached
+// first.
 #include <distrun/plugin/sdk/detail/runtime.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@
 namespace distrun::runtime {
 namespace {
 
-// What the process knows of its ranks. Never destroyed: threads may report until the process ends.
+// The ranks of the process. Never destroyed: threads may report until the process ends.
 class Ranks {
  public:
   void attach(const distrun_rank& rank);
@@ -70,8 +70,8 @@ class Ranks {
   // Guarded by mutex_.
   bool chosen_ = false;
   std::vector<Attached> attached_;
-  int debug_level_ = 0;  // of groups, when the first of these was attached, or its suite was set up
-  std::map<void*, std::unique_ptr<core::RankLine>> lines_;  // by what the rank calls its waits; kept
+  int debug_level_ = 0;  // of groups, as of the first of these attachments, or of its suite's set-up
+  std::map<void*, std::unique_ptr<core::RankLine>> lines_;  // by the rank's wait context; kept
   std::map<int, std::unique_ptr<core::RankState>> states_;  // of ranks that are threads; kept
 };
 
@@ -80,7 +80,7 @@ Ranks& ranks() {
   return *only;
 }
 
-// Each rank's delays are its own, and the same in each run with the seed.
+// Each rank has different delays, repeated in each run with the same seed.
 device::GpuSettings settings_of(const distrun_rank& rank) {
   device::GpuSettings settings;
   settings.driver = std::string(rank.gpu_driver.data, rank.gpu_driver.size);
@@ -95,8 +95,8 @@ std::size_t explain(const void* address, char* text, std::size_t size) {
   return device::describe_address(address, text, size);
 }
 
-// An error that does not end the rank's body, but if it follows from a rank: `because_of`, or -1. What has become of
-// this one follows from that, too.
+// Reports an error that does not end the rank's body. If it follows from another rank's failure, `because_of` is that
+// rank (otherwise -1), and this rank's outcome follows from it, too.
 void tell_error(const distrun_rank& rank, std::string_view type, std::string_view text, base::Location where,
                 int because_of = -1) {
   distrun_error error{};
@@ -111,7 +111,7 @@ void tell_error(const distrun_rank& rank, std::string_view type, std::string_vie
   rank.error(rank.self, &error);
 }
 
-// Code of the plugin that runs before any rank is there may have used devices already.
+// Code of the plugin that runs before the first rank exists may have used devices already.
 void choose_driver(const distrun_rank& rank) {
   try {
     device::choose_gpu_driver(settings_of(rank));
@@ -145,7 +145,7 @@ void hear_of_failure(void* state, std::int32_t because_of, distrun_string why) {
 
 void hear_of_death(void* state, std::int32_t rank) { static_cast<core::RankState*>(state)->lose_peer(rank); }
 
-// A thread that nobody has told its rank shows its waits as those of the process's first.
+// An unbound thread shows its waits as those of the process's first rank.
 void Ranks::attach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
   if (!chosen_) choose_driver(rank);
@@ -157,7 +157,7 @@ void Ranks::attach(const distrun_rank& rank) {
   core::trace_rank(state, rank.rank);
   if (core::is_traced()) trace_operators();
   state.forget_failure();
-  future::unseen_errors_of(state).take();  // of what went on after its last test
+  future::unseen_errors_of(state).take();  // of work that continued after its last test
   future::unseen_errors_of(state).take_failures();
   tensor::generator_of(state).set_seed(base::derive_seed(rank.seed, keep(rank.worker_name)));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, hear_of_failure, &state);
@@ -179,7 +179,7 @@ void tell_failure(const distrun_rank& rank, const std::exception_ptr& failure) {
   }
 }
 
-// Why something never came, often.
+// These often explain why something never arrived.
 void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
   for (const std::string& text : future::unseen_errors_of(state).take()) {
     rank.note(rank.self, lend("unseen error"), lend(text));
@@ -189,10 +189,10 @@ void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
   }
 }
 
-constexpr base::Nanoseconds kEnding = std::chrono::milliseconds(50);  // for handlers that are just ending
+constexpr base::Nanoseconds kEnding = std::chrono::milliseconds(50);  // for handlers that are about to end
 constexpr std::size_t kToldMax = 10;
 
-// Returns whether some still run when those that are just ending have ended.
+// Returns whether some still run after those that were about to end.
 bool run_on(const future::HandlerPool& handlers) {
   board::WaitInfo info;
   info.name = "its handlers to end";
@@ -204,7 +204,7 @@ bool run_on(const future::HandlerPool& handlers) {
   }
 }
 
-// Of a test whose session is closed.
+// Reports handlers of a test that still run after its session is closed.
 void tell_what_runs_on(const distrun_rank& rank, core::RankState& state) {
   const future::HandlerPool& handlers = future::handler_pool_of(state);
   if (!has_runs_on(rank) || !run_on(handlers)) return;
@@ -219,8 +219,8 @@ void tell_what_runs_on(const distrun_rank& rank, core::RankState& state) {
   rank.runs_on(rank.self, lend(more));
 }
 
-// What threads of the rank still report while its session is closed, takes the lock; and who leaves its groups may wait
-// for other ranks of the process, which are detached meanwhile.
+// The lock is taken only after these: closing the session may report from other threads of the rank, which needs the
+// lock, and leaving groups may wait for other ranks of the process, which are detached meanwhile.
 void Ranks::detach(const distrun_rank& rank) {
   core::RankState& state = find_state_of(rank);
   const bool is_closed = rpc::end_session(state);
@@ -250,7 +250,7 @@ void Ranks::release(const distrun_rank& rank) {
   collectives::release_groups(state);
 }
 
-// What comes after it shows what comes of it.
+// The violation does not stop the test: later results show its effect.
 void Ranks::report(const device::OrderReport& found) {
   const std::lock_guard lock(mutex_);
   if (attached_.empty()) return;

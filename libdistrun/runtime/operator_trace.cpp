@@ -6,7 +6,7 @@
 namespace distrun::runtime {
 namespace {
 
-// What is entered is the number of its slice.
+// enter() returns the number of the slice.
 static_assert(sizeof(void*) >= sizeof(std::uint64_t));
 
 class OperatorTrace final : public autograd::ScopeHook {
@@ -27,7 +27,7 @@ class OperatorTrace final : public autograd::ScopeHook {
 }  // namespace
 
 void trace_operators() {
-  static auto* const hook = new OperatorTrace;  // operators end under it that have begun under it
+  static auto* const hook = new OperatorTrace;  // operators that began under it also end under it
   static autograd::ScopeHook* const before = autograd::set_scope_hook(hook);
   static_cast<void>(before);
 }

@@ -3,7 +3,7 @@
 
 namespace distrun::runtime {
 
-// From now on, until the process ends. More than once is once.
+// Traces them from now on, until the process ends. Idempotent.
 void trace_operators();
 
 }  // namespace distrun::runtime

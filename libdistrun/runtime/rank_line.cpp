@@ -55,8 +55,8 @@ bool shows_errors(const distrun_rank& rank) noexcept {
   return rank.size >= offsetof(distrun_rank, error_hide) + sizeof rank.error_hide;
 }
 
-// A rank's line, as its runner gives it. Lives on: a thread may wait longer than its test runs. A process that the test
-// forks shows nothing there: what the rank does is the parent's.
+// A rank's line from its runner. Never destroyed: a thread may wait longer than its test runs. A process forked by the
+// test shows nothing there: the board belongs to the parent.
 class Line final : public core::RankLine {
  public:
   explicit Line(const distrun_rank& rank) noexcept : api_(rank), has_peers_(has_peers(rank)) {}
@@ -115,7 +115,7 @@ class Line final : public core::RankLine {
   }
 
  private:
-  // The fields that are good until the process ends.
+  // The fields that are valid until the process ends.
   struct Functions {
     explicit Functions(const distrun_rank& rank) noexcept
         : waits(rank.waits), begin(rank.wait_begin), end(rank.wait_end) {

@@ -1,5 +1,5 @@
 #pragma once
-// A rank's line as the C interface of its runner has it (plugin/sdk/plugin.h), for the rooms of the runtime.
+// A rank's line over the C interface of its runner (plugin/sdk/plugin.h), for the modules of the runtime.
 #include <memory>
 
 #include <distrun/plugin/sdk/plugin.h>
@@ -7,8 +7,8 @@
 
 namespace distrun::runtime {
 
-// Whether there are functions for waits, for waits for other ranks, for deaths that the test has declared, and for what
-// runs on after it: not in a distrun that is older.
+// Return whether the runner has functions for waits, for waits with peers, for deaths declared by the test, and for
+// work that continues after it; an older distrun lacks them.
 bool has_waits(const distrun_rank& rank) noexcept;
 bool has_peers(const distrun_rank& rank) noexcept;
 bool has_deaths(const distrun_rank& rank) noexcept;
@@ -17,8 +17,8 @@ bool has_runs_on(const distrun_rank& rank) noexcept;
 inline distrun_string lend(std::string_view text) noexcept { return {text.data(), text.size()}; }
 inline std::string keep(distrun_string text) { return {text.data, text.size}; }
 
-// Of a rank that has waits. Good until the process ends: a thread may wait longer than its test runs. Of an older
-// distrun it shows waits without their peers, and nothing of other ranks.
+// Requires has_waits(). Valid until the process ends: a thread may wait longer than its test runs. With an older
+// distrun it shows waits without their peers, and nothing about other ranks.
 std::unique_ptr<core::RankLine> make_rank_line(const distrun_rank& rank);
 
 }  // namespace distrun::runtime

@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-// In microseconds, as the format has all times.
+// Formats a time in microseconds, the unit of the format.
 std::string microseconds(base::Nanoseconds time) {
   char text[40];
   std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(time.count() / 1000),
@@ -85,7 +85,7 @@ std::string entry(const std::string& name, base::TimePoint begin, base::Nanoseco
   return entry.text();
 }
 
-// Threads of other workers have lanes of their own.
+// Threads of other workers have separate lanes.
 std::string lane_of(const Event& event) {
   if (!event.is_remote) return std::to_string(event.thread);
   return quoted("node " + std::to_string(event.node) + ", thread " + std::to_string(event.thread));

@@ -1,5 +1,5 @@
 #pragma once
-// Events as the JSON that chrome://tracing, Perfetto and others show.
+// Events as JSON for chrome://tracing, Perfetto and others.
 #include <cstdint>
 #include <string>
 
@@ -12,7 +12,7 @@ enum class TraceForm : std::uint8_t {
   Object,  // {"traceEvents": [ ... ]}
 };
 
-// A line for each event, and one for each kernel.
+// Returns a line for each event, and one for each kernel.
 std::string chrome_trace(const Events& events, TraceForm form = TraceForm::List);
 // Throws Error{Failed} if the file can't be written.
 void write_chrome_trace(const std::string& path, const Events& events, TraceForm form = TraceForm::List);

@@ -24,7 +24,7 @@ void DevicePair::end() noexcept {
   try {
     last_.record(stream_);
   } catch (const std::exception&) {
-    return;  // the operator tells what is wrong with its device
+    return;  // the operator reports errors of its device
   }
 }
 

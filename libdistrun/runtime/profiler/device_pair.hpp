@@ -1,5 +1,5 @@
 #pragma once
-// Two events of a GPU around an operator: how long the device was at what the operator has given it.
+// Two events of a GPU around an operator: measures how long the device worked on it.
 #include <memory>
 
 #include <distrun/runtime/device/stream.hpp>
@@ -9,11 +9,11 @@ namespace distrun::profiler {
 
 class DevicePair {
  public:
-  // On the current stream of the current device. Null: there is none, or it has failed.
+  // Records on the current stream of the current device. Returns null without a device, or if it has failed.
   static std::unique_ptr<DevicePair> begin() noexcept;
 
   void end() noexcept;
-  // Waits for the device. The event gets its device time, and the kernel; nothing if the device has failed.
+  // Waits for the device, and adds the device time and the kernel to the event; nothing if the device has failed.
   void tell(Event& event) noexcept;
 
  private:

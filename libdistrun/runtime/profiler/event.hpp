@@ -1,5 +1,5 @@
 #pragma once
-// What a profile records: something with a name that began and ended, where, and what it took.
+// An entry of a profile: a named piece of work with its begin, end, place and costs.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace distrun::profiler {
 
-// Work on a GPU that an operator has given it.
+// An operator's work on a GPU.
 struct Kernel {
   std::string name;  // of the operator
   std::int32_t device = 0;
@@ -23,24 +23,24 @@ struct Event {
   std::string name;
   base::TimePoint begin;
   base::TimePoint end;
-  std::int32_t thread = 0;     // where it began, by the kernel's number
-  std::int32_t node = -1;      // the worker that it ran on; -1: there was no RPC
-  bool is_remote = false;      // it ran for a call of the profile's
-  bool is_async = false;       // its thread went on meanwhile
-  std::uint64_t sequence = 0;  // of an operator that of the node that it makes; of a node its own; of others 0
+  std::int32_t thread = 0;     // where it began: the kernel's thread number
+  std::int32_t node = -1;      // the worker that it ran on; -1: without RPC
+  bool is_remote = false;      // it ran at the callee of a call made under the profile
+  bool is_async = false;       // its thread did other work meanwhile
+  std::uint64_t sequence = 0;  // of an operator: that of the node that it creates; of a node: its own; of others: 0
 
-  // Net, with all within it; with ProfileOptions::profile_memory.
+  // Net bytes, including all events within; requires ProfileOptions::profile_memory.
   std::int64_t cpu_memory = 0, self_cpu_memory = 0;
   std::int64_t device_memory = 0, self_device_memory = 0;
-  // With record_shapes; of an input that is undefined: no sizes.
+  // Requires record_shapes; an undefined input has no sizes.
   std::vector<std::vector<std::int64_t>> input_shapes;
-  // With device_time; of operators and nodes.
+  // Requires device_time; of operators and nodes.
   base::Nanoseconds device_time{}, self_device_time{};
   std::vector<Kernel> kernels;
-  // Whatever else there is to say, by name.
+  // Additional data by name.
   std::vector<std::pair<std::string, std::string>> notes;
 
-  // Places in the list that events() returns.
+  // Indices in the list that events() returns.
   std::size_t parent = kNone;
   std::vector<std::size_t> children;
   base::Nanoseconds self_time{};  // without the children's

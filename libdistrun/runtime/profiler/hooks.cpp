@@ -13,7 +13,7 @@ using autograd::Scope;
 using autograd::ScopeHook;
 using autograd::ScopeKind;
 
-// Nodes of messages have spans of their own, also where no hook is.
+// Nodes of messages have their own spans, even without a hook.
 bool tells_itself(const Scope& scope) noexcept {
   return scope.kind == ScopeKind::Node && scope.name.starts_with("torch::distributed::");
 }
@@ -27,14 +27,14 @@ std::vector<std::vector<std::int64_t>> shapes_of(const Scope& scope) {
   return shapes;
 }
 
-// Null: no event.
+// Returns null if no event is recorded.
 Record* begin(std::string_view prefix, std::string_view name, const Scope* scope) noexcept {
   const ProfileOptions* const wanted = Record::wanted();
   if (wanted == nullptr) return nullptr;
   try {
     std::string full(prefix);
     auto record = Record::begin(std::move(full.append(name)));
-    if (record == nullptr) return nullptr;  // it has ended meanwhile, on another thread
+    if (record == nullptr) return nullptr;  // the profile has ended meanwhile, on another thread
     if (scope != nullptr) record->event.sequence = scope->sequence;
     if (scope != nullptr && wanted->record_shapes) record->event.input_shapes = shapes_of(*scope);
     if (wanted->device_time) record->device = DevicePair::begin();
@@ -52,14 +52,14 @@ void end(Record* record) noexcept {
   Record::end(std::move(ended));
 }
 
-// Never destroyed: operators that began under it end under it.
+// Never destroyed: operators that began under it also end under it.
 class Hooks final : public ScopeHook, public tensor::Watcher {
  public:
   void install() {
     next_.store(autograd::set_scope_hook(this));
     tensor::set_watcher(this);
   }
-  // Whoever has come since, stays.
+  // A hook that was installed later stays.
   void remove() noexcept {
     tensor::set_watcher(nullptr);
     ScopeHook* const last = autograd::set_scope_hook(next_.load());
@@ -90,9 +90,9 @@ class Hooks final : public ScopeHook, public tensor::Watcher {
   }
 
  private:
-  static constexpr std::uintptr_t kIsChained = 1;  // records and these have even addresses
+  static constexpr std::uintptr_t kIsChained = 1;  // records and objects of this type have even addresses
 
-  // What was entered of a hook that was there before, too.
+  // The results of enter() when an earlier hook exists, too.
   struct Chained {
     Record* record;
     ScopeHook& next;

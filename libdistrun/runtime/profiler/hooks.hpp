@@ -1,10 +1,10 @@
 #pragma once
-// Operators and nodes of backward passes as events: "aten::add", "MulBackward0". What tells of them costs every
-// operator of every thread, so it is there only while somebody records.
+// Records operators and nodes of backward passes as events: "aten::add", "MulBackward0". The hook costs every operator
+// of every thread, so it is installed only while a profile records.
 
 namespace distrun::profiler {
 
-// So often as it was used, it is let go of.
+// Reference-counted: call let_go_of_hooks() once for each use_hooks().
 void use_hooks();
 void let_go_of_hooks() noexcept;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes that tensors take, by the thread that has taken them or given them back. Counted while a profile is on.
+// Bytes that tensors take, counted by the thread that allocates or frees them, while a profile is on.
 #include <cstdint>
 
 namespace distrun::profiler {
@@ -9,7 +9,7 @@ struct MemoryCounts {
   std::int64_t device = 0;
 };
 
-// The calling thread's.
+// Returns the calling thread's counts.
 inline MemoryCounts& memory_counts() noexcept {
   static constinit thread_local MemoryCounts counts;
   return counts;

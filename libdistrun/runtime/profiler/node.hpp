@@ -1,5 +1,5 @@
 #pragma once
-// Which worker of RPC a rank is, as events name it: the room rpc says so, which profiles know nothing of.
+// The RPC worker id of a rank, which events name. The module rpc sets it, since profiles don't depend on rpc.
 #include <cstdint>
 
 namespace distrun::core {
@@ -8,9 +8,9 @@ class RankState;
 
 namespace distrun::profiler {
 
-// -1: none any more.
+// Sets the id; -1: none any more.
 void set_node(const core::RankState& rank, std::int32_t node);
-// Of the calling thread's rank; -1: none.
+// Returns the id of the calling thread's rank; -1: none.
 std::int32_t node_of_rank() noexcept;
 
 }  // namespace distrun::profiler

@@ -1,5 +1,5 @@
 #pragma once
-// What a profile is to record.
+// The options of a profile.
 #include <cstddef>
 
 namespace distrun::profiler {
@@ -9,9 +9,9 @@ struct ProfileOptions {
 
   bool record_shapes = false;   // of operators' inputs
   bool profile_memory = false;  // bytes of tensors
-  bool device_time = false;     // of operators on the current GPU, by a pair of its events around each
-  bool with_rpc = true;         // calls, and what others do for them; without it calls are made as without a profile
-  std::size_t limit = kLimit;   // beyond so many, events are only counted
+  bool device_time = false;     // of operators on the current GPU, measured by a pair of its events around each
+  bool with_rpc = true;         // records calls, and their work on callees; otherwise calls run as without a profile
+  std::size_t limit = kLimit;   // events beyond this number are only counted
 };
 
 }  // namespace distrun::profiler

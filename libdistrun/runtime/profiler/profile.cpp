@@ -13,8 +13,8 @@ Profile::Profile(const ProfileOptions& options)
   core::thread_state().profiler = recorder_;
 }
 
-// Only what the scope has put there is taken away: ended out of their order, or on another thread, scopes leave each
-// other's.
+// Removes only what this scope has set: scopes that end out of order, or on another thread, leave each other's state
+// alone.
 void Profile::end() noexcept {
   recorder_->close();
   std::shared_ptr<const void>& current = core::thread_state().profiler;

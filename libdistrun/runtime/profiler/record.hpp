@@ -1,5 +1,5 @@
 #pragma once
-// An event that has begun, until it ends; then its recorder has it. What begins and ends them is recorder.cpp's.
+// An event in progress; when it ends, it is passed to its recorder. Begun and ended by recorder.cpp.
 #include <memory>
 #include <string>
 
@@ -15,18 +15,18 @@ class Recorder;  // recorder.hpp
 struct Record {
   Event event;
   std::uint64_t order = 0;
-  std::unique_ptr<DevicePair> device;        // null: its time is not asked for
+  std::unique_ptr<DevicePair> device;        // null: device time is not measured
   std::shared_ptr<const Recorder> recorder;  // null once it has ended
   MemoryCounts memory;                       // of the thread, when it began
-  bool is_waited_for = false;                // its thread does not go on meanwhile, wherever it ends
+  bool is_waited_for = false;                // its thread does no other work meanwhile, wherever it ends
 
-  // What the calling thread's profile is to record; null: nothing begins in one.
+  // Returns the options of the calling thread's profile; null: no event may begin.
   static const ProfileOptions* wanted() noexcept;
-  // Begins now, on the calling thread. Null: as above.
+  // Begins an event now, on the calling thread; null as above.
   static std::unique_ptr<Record> begin(std::string name);
-  // Of the calling thread's profile: one was lost.
+  // Counts an event of the calling thread's profile as lost.
   static void lose() noexcept;
-  // Now, on whatever thread; when that was.
+  // Ends an event now, on any thread; returns the time.
   static base::TimePoint end(std::unique_ptr<Record> record) noexcept;
 };
 

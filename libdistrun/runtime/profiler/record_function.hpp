@@ -1,10 +1,10 @@
 #pragma once
-// A named piece of work that goes on when its scope has ended, until a future is done:
+// A named piece of work that may outlast its scope, until a future is done:
 //
 //   const profiler::RecordFunction forward("forward");
 //   return forward.call_end_callbacks_on_future(rpc_async("worker1", step, batch));
 //
-// and the same as functions on a handle, for whoever has no scopes.
+// The functions on a handle do the same without a scope.
 #include <atomic>
 #include <memory>
 #include <string_view>
@@ -16,14 +16,15 @@ namespace distrun::profiler {
 
 class RecordFunction {
  public:
-  // `arguments` say more about it, and are a note of the event.
+  // `arguments` describe it further, in a note of the event.
   explicit RecordFunction(std::string_view name, std::string_view arguments = {});
   ~RecordFunction() { end(); }
   RecordFunction(const RecordFunction&) = delete;
   RecordFunction& operator=(const RecordFunction&) = delete;
 
-  // The event ends when the future is done, however, and not with the scope. The new future has the same value, or
-  // error, once it has ended. Throws Error{Failed} the second time: "... can only be called once."
+  // Makes the event end when the future is done, with or without an error, and not with the scope. The returned future
+  // has the same value or error, once the event has ended. Throws Error{Failed} the second time: "... can only be
+  // called once."
   template <class T>
   future::Future<T> call_end_callbacks_on_future(const future::Future<T>& future) const {
     claim();
@@ -33,7 +34,7 @@ class RecordFunction {
     });
   }
 
-  // It ends now, unless it goes on until a future is done. More than once is once.
+  // Ends it now, unless it lasts until a future is done. Idempotent.
   void end() const noexcept;
 
  private:

@@ -15,7 +15,7 @@
 namespace distrun::profiler {
 namespace {
 
-// Null: the thread has none in which events may begin.
+// Returns null if the thread has no profile in which events may begin.
 const Recorder* of_thread() noexcept {
   const auto* const recorder = static_cast<const Recorder*>(core::thread_state().profiler.get());
   return recorder != nullptr && recorder->is_open() ? recorder : nullptr;
@@ -35,7 +35,7 @@ Recorder::Recorder(const ProfileOptions& options, std::int32_t node) : options_(
 
 Recorder::~Recorder() { close(); }
 
-// RPC may begin later than the profile, and end earlier than somebody looks at the events.
+// RPC may begin after the profile, and end before the events are read.
 void Recorder::look_for_node() const noexcept {
   if (node_.load(std::memory_order_relaxed) == kOwnNode) node_.store(node_of_rank(), std::memory_order_relaxed);
 }
@@ -107,7 +107,7 @@ std::unique_ptr<Record> Record::begin(std::string name) {
   return record;
 }
 
-// A thread has counts of its own: of what ends elsewhere nobody knows what it has taken.
+// Counts are per thread: the memory of an event that ends on another thread is unknown.
 base::TimePoint Record::end(std::unique_ptr<Record> record) noexcept {
   Event& event = record->event;
   const base::TimePoint now = event.end = base::system_clock().now();

@@ -10,7 +10,7 @@
 namespace distrun::profiler {
 namespace {
 
-// As they are sent. The numbers of a list are as many as its bytes allow, so nothing is allocated that was not sent.
+// The wire format. Lists are limited by the message's bytes, so nothing is allocated that was not sent.
 struct Wanted {
   bool record_shapes = false, profile_memory = false, device_time = false;
 };
@@ -49,8 +49,8 @@ struct SentEvents {
 DISTRUN_FIELDS(SentEvents, m.not_kept, m.events)
 
 constexpr std::int64_t kLatest = std::int64_t{1} << 62;      // sums and differences of two such times fit
-constexpr std::int64_t kMostMemory = std::int64_t{1} << 45;  // and sums of so many events' bytes
-constexpr std::size_t kLongestName = 4096;                   // of calls in calls in calls
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 45;  // and sums of the bytes of that many events
+constexpr std::size_t kLongestName = 4096;                   // of nested calls
 constexpr std::size_t kDimsMost = 64;
 
 std::int64_t count_of(base::TimePoint time) { return base::Nanoseconds(time.time_since_epoch()).count(); }
@@ -109,7 +109,7 @@ SentEvents read(wire::BytesView bytes) {
   return all;
 }
 
-// What is added to the worker's times.
+// Returns the shift to add to the worker's times.
 std::int64_t shift_of(const std::vector<SentEvent>& events, const CalledWorker& worker) {
   if (events.empty()) return 0;
   std::int64_t first = kLatest, last = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What a worker tells of what it has done for a call, and what becomes of that in the caller's profile. All that is
-// read comes from elsewhere: it has limits, and what is beyond them is refused.
+// Events that a worker returns from a call, and their conversion for the caller's profile. Received data is untrusted:
+// it has limits, and violations are refused.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -13,30 +13,29 @@ namespace distrun::profiler {
 
 class Recorder;  // recorder.hpp
 
-// Events that a worker sends for one call, at most, and the bytes that they take: a message has other things to say,
-// too.
+// Limits of the events that a worker returns for one call, and of their bytes: the message carries other data, too.
 inline constexpr std::size_t kRemoteLimit = 10'000;
 inline constexpr std::size_t kRemoteBytes = 2 << 20;
 
-// What the caller wants to know.
+// Encodes the options of the caller.
 wire::Bytes encode_options(const ProfileOptions& options);
-// Nothing: it makes no sense.
+// Returns nothing for invalid bytes.
 std::optional<ProfileOptions> decode_options(wire::BytesView bytes) noexcept;
 
-// `not_kept`: how many there were beside these.
+// `not_kept`: number of further events.
 wire::Bytes encode_events(const Events& events, std::uint64_t not_kept);
 
-// The call as its caller knows it.
+// The call as seen by its caller.
 struct CalledWorker {
-  std::string_view key;  // "rpc_sync#f(worker0 -> worker1)"; is not kept
+  std::string_view key;  // "rpc_sync#f(worker0 -> worker1)"; not stored
   std::int32_t node = -1;
   base::TimePoint begin;
   base::TimePoint end;
 };
 
-// Adds what encode_events() has written, as remote events: "<key>#remote_op: <name>". They are within the call: where
-// the worker's clock is another machine's, they are put in its middle. Throws Error{InvalidArgument}, and adds nothing,
-// for bytes that no encode_events() has written.
+// Adds the events that encode_events() has written, as remote events: "<key>#remote_op: <name>". They lie within the
+// call: if the worker's clock is another machine's, they are centred in it. Throws Error{InvalidArgument}, and adds
+// nothing, for invalid bytes.
 void add_remote_events(const Recorder& recorder, const CalledWorker& worker, wire::BytesView bytes);
 
 }  // namespace distrun::profiler

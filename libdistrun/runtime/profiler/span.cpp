@@ -6,7 +6,7 @@
 namespace distrun::profiler {
 
 void Span::begin(std::string_view name) {
-  if (Record::wanted() == nullptr) return;  // of a scope that is over, in what goes on from it
+  if (Record::wanted() == nullptr) return;  // the enclosing scope is over, but its work continues
   record_ = Record::begin(std::string(name)).release();
 }
 
@@ -22,7 +22,7 @@ void Span::add_note(std::string name, std::string text) {
   if (record_ != nullptr) record_->event.notes.emplace_back(std::move(name), std::move(text));
 }
 
-// Without a name there is nothing to show.
+// A span without a name is not traced.
 void Span::trace(std::string_view name) noexcept {
   writer_ = name.empty() ? nullptr : core::tracer();
   if (writer_ == nullptr) return;

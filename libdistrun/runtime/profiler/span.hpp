@@ -1,7 +1,7 @@
 #pragma once
-// An event, from where the object is made to the end of its scope, or to end(). Without a profile it costs one look at
-// the thread's state: no clock, no lock, no memory. If its rank is traced (core/tracing.hpp) it is in the trace, too,
-// whether or not there is a profile.
+// An event from the object's creation to the end of its scope, or to end(). Without a profile it costs one read of the
+// thread's state: no clock, no lock, no memory. If the rank is traced (core/tracing.hpp), it is also in the trace, with
+// or without a profile.
 //
 //   const profiler::Span span("forward");
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace distrun::profiler {
 
 struct Record;  // record.hpp
 
-// It may go to another thread, and end there: it is asynchronous then.
+// It may be moved to another thread, and end there: it is asynchronous then.
 class Span {
  public:
-  // Without a name: of one that gets it later, and is not recorded if it ends before that.
+  // A span without a name may get one later, and is not recorded if it ends before that.
   explicit Span(std::string_view name = {}) {
     if (core::thread_state().profiler != nullptr) begin(name);
     if (core::is_traced()) trace(name);
@@ -38,14 +38,14 @@ class Span {
         slice_(std::exchange(other.slice_, 0)) {}
   Span& operator=(Span&&) = delete;
 
-  // A profile is on for it. The others do nothing where none is.
+  // Returns whether a profile records it. The functions below do nothing otherwise.
   bool is_recorded() const noexcept { return record_ != nullptr; }
   void set_name(std::string name);
-  void set_async();  // its thread goes on meanwhile
+  void set_async();  // its thread does other work meanwhile
   void add_note(std::string name, std::string text);
-  // More than once is once.
+  // Idempotent.
   void end() noexcept;
-  // It is not recorded.
+  // Discards the event.
   void drop() noexcept;
 
  private:
@@ -53,9 +53,9 @@ class Span {
   void trace(std::string_view name) noexcept;
   void end_slice() noexcept;
 
-  Record* record_ = nullptr;  // null: nothing is recorded, or not any more
+  Record* record_ = nullptr;  // null: not recorded, or ended
   trace::Writer* writer_ = nullptr;
-  std::uint64_t slice_ = 0;  // in its trace; 0: none, or not any more
+  std::uint64_t slice_ = 0;  // in its trace; 0: none, or ended
 };
 
 }  // namespace distrun::profiler

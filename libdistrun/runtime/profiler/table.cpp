@@ -1,4 +1,4 @@
-// The table of averages, as people of the field know it.
+// The table of averages in the customary form.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -64,7 +64,7 @@ std::string shapes_text(const Average& average) {
   return text + "]";
 }
 
-// Its beginning would say which call it belongs to, and its end what it is.
+// Keeps the end of a long name, which says what it is; the beginning says which call it belongs to.
 std::string short_name(const std::string& name) {
   if (name.size() <= kWidestName) return name;
   return "..." + name.substr(name.size() - kWidestName + 3);

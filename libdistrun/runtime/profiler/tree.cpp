@@ -7,7 +7,7 @@
 namespace distrun::profiler {
 namespace {
 
-// Those that may be within each other.
+// Events of one lane may be nested.
 using Lane = std::tuple<std::int32_t, std::int32_t, bool>;
 
 void begin_own(Event& event) {
@@ -24,7 +24,7 @@ void put_within(Events& events, std::size_t child, std::size_t parent) {
   Event& outer = events[parent];
   outer.children.push_back(child);
   outer.self_time -= inner.duration();
-  // Not all that is around an operator has its device time.
+  // Not every event around an operator includes its device time.
   outer.self_device_time = std::max(outer.self_device_time - inner.device_time, base::Nanoseconds(0));
   outer.self_cpu_memory -= inner.cpu_memory;
   outer.self_device_memory -= inner.device_memory;

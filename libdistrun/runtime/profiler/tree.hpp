@@ -1,11 +1,11 @@
 #pragma once
-// Which event is within which.
+// The nesting of events.
 #include <distrun/runtime/profiler/event.hpp>
 
 namespace distrun::profiler {
 
-// Of events in the order in which they began: parents, children and what is each one's own. Within each other are
-// events of one thread, if one lasts as long as the other or longer; those that are asynchronous are within none.
+// Sets parents, children and self values of events, which must be in the order in which they began. Events of one
+// thread are nested if one lasts as long as the other or longer; asynchronous ones are not.
 void build_tree(Events& events);
 
 }  // namespace distrun::profiler

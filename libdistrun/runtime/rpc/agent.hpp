@@ -43,7 +43,7 @@ struct WorkerRecord {
   std::string address;
 };
 
-// How soon the sender looks for the answer. An agent uses it to save a wake-up of a peer that is still awake.
+// How soon the sender needs the answer. An agent uses it to save a wake-up of a peer that is still awake.
 enum class Urgency : std::uint8_t {
   Answer,  // at once, by progress()
   Later,
@@ -64,7 +64,7 @@ class Agent {
   virtual std::string address() const = 0;
   // Makes a worker known. Replaces one of that id that was lost, has left, or is of an earlier incarnation; the loss of
   // the latter is reported first. Connects when there is something to send. Throws Error{InvalidArgument} for an
-  // address that it can't read, and for a worker of an earlier incarnation than the one that it knows.
+  // address that it can't read, and for a worker of an earlier incarnation than the known one.
   virtual void add_worker(const WorkerRecord& record) = 0;
   // The worker has left: messages in flight to it fail, and its end is not reported as a loss. Does nothing if another
   // incarnation has the id.
@@ -73,40 +73,40 @@ class Agent {
   // False if the worker is there, does not answer, or can't be asked. Must not block for more than a moment.
   virtual bool is_gone(const WorkerRecord& /*record*/) const noexcept { return false; }
 
-  // Once, before anything else that moves messages. `receiver` must stay until close() has returned.
+  // Call once, before anything else that moves messages. `receiver` must live until close() has returned.
   virtual void start(Receiver& receiver) = 0;
   // Takes the message, which may still be in flight on return. If it cannot be delivered later, lose() reports that.
   // Throws Error{Disconnected} if the worker is lost, can't be reached, or is another incarnation than `to`;
-  // Error{Overloaded} if too much is on its way to it; Error{InvalidArgument} for a worker that it does not know, and
+  // Error{Overloaded} if too much is in flight to it; Error{InvalidArgument} for a worker that it does not know, and
   // for tensors that it can't carry.
   virtual void send(WorkerKey to, Message message, Urgency urgency) = 0;
-  // Returns whether send() would take a call to that worker now; false while too much is on its way to it.
+  // Returns whether send() would take a call to that worker now; false while too much is in flight to it.
   virtual bool has_room(WorkerKey /*to*/) const noexcept { return true; }
   // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
-  // said to be gone, or when it has not come. Must not block; a worker that is there stays one.
+  // reported gone, or when the worker has not arrived. Must not block; does not affect a live worker.
   virtual void look_after(WorkerKey /*peer*/) noexcept {}
   // Returns null if messages move without help of waiting threads.
   virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;
 
-  // Sets the reason that peers report when this worker leaves: "worker1 has left: ...", and the rank from which that
-  // follows (-1: its own). Call it before close(). At most 1 KiB is sent; an agent may ignore it.
+  // Sets the reason that peers report when this worker leaves: "worker1 has left: ...", and the rank that caused it
+  // (-1: this one). Call it before close(). At most 1 KiB is sent; an agent may ignore it.
   virtual void set_end(const std::string& /*why*/, int /*because_of*/) noexcept {}
-  // Delivers what was sent before, for at most `limit`, and reports to the peers that this worker leaves. Afterwards
-  // nothing is received, and the agent has no thread any more. Idempotent.
+  // Delivers messages that were sent before, for at most `limit`, and notifies the peers that this worker leaves.
+  // Afterwards nothing is received, and the agent has no thread. Idempotent.
   virtual void close(base::Nanoseconds limit) noexcept = 0;
 
-  // Returns whether messages are handed over within the process, with their parcels.
+  // Returns whether messages are passed within the process, with their parcels.
   virtual bool is_by_hand() const noexcept { return false; }
 
-  // "pipe.worker1.transport": "shm", and why others were not taken.
+  // Returns "pipe.worker1.transport": "shm", and why other transports were not used.
   virtual std::map<std::string, std::string> debug_info() const = 0;
 
  protected:
   Agent() = default;
 };
 
-// Throws Error{Failed}, with the way out, if `mark`, of something of an RPC session, says that this process was forked
-// from the one of the session.
+// Throws Error{Failed}, with a remedy, if `mark`, of an object of an RPC session, says that this process was forked
+// from the session's.
 void refuse_forked(const base::ProcessMark& mark, base::Location site);
 
 }  // namespace distrun::rpc

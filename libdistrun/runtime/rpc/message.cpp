@@ -10,7 +10,7 @@
 namespace distrun::rpc {
 namespace {
 
-// As a tensor of bytes, so that it is copied as its device does.
+// Copies it as a tensor of bytes, so that its device does the copy.
 tensor::Ref<tensor::Storage> copy_of(const Span& span) {
   const auto bytes = static_cast<std::int64_t>(span.bytes());
   const Tensor whole(tensor::Ref<tensor::StridedImpl>::first(new tensor::StridedImpl(
@@ -18,7 +18,7 @@ tensor::Ref<tensor::Storage> copy_of(const Span& span) {
   return tensor::clone(whole).strided().storage();
 }
 
-constexpr std::uint64_t kEmptyBytes = 256;  // of a message without anything
+constexpr std::uint64_t kEmptyBytes = 256;  // of an empty message
 
 std::uint64_t bytes_of(const Tensor& tensor) noexcept {
   if (!tensor.defined()) return 0;
@@ -27,7 +27,7 @@ std::uint64_t bytes_of(const Tensor& tensor) noexcept {
     return bytes_of(parts.indices) + bytes_of(parts.values);
   }
   const std::uint64_t bytes = static_cast<std::uint64_t>(tensor.numel()) * tensor::size_of(tensor.dtype());
-  return std::min<std::uint64_t>(bytes, tensor.strided().storage()->bytes());  // an expanded one travels as it is
+  return std::min<std::uint64_t>(bytes, tensor.strided().storage()->bytes());  // an expanded one is sent unexpanded
 }
 
 bool is_alone(const TensorList& tensors) { return tensors.size() == 1 && tensors.front().is_contiguous(); }

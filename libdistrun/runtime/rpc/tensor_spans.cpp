@@ -9,17 +9,17 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kFew = 8;          // spans that are looked for one by one
-constexpr std::size_t kTrimFrom = 8192;  // bytes of a span that it may be worth copying a part of
-constexpr std::size_t kTrimFactor = 2;   // how much larger than its elements it must be
-constexpr std::size_t kAlignment = 8;    // of a span's beginning, so that elements of any dtype can be counted from it
+constexpr std::size_t kFew = 8;          // spans that are searched linearly
+constexpr std::size_t kTrimFrom = 8192;  // spans below this size are not trimmed
+constexpr std::size_t kTrimFactor = 2;   // trimmed if larger than their elements by this factor
+constexpr std::size_t kAlignment = 8;    // of a span's beginning, so that it is aligned for any dtype
 
 struct Stretch {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-// The bytes between the first and the last element.
+// Returns the bytes from the first to the last element.
 Stretch stretch_of(const tensor::StridedImpl& tensor) {
   const std::size_t element = size_of(tensor.dtype);
   if (tensor.numel == 0) return {};
@@ -56,7 +56,7 @@ class Planner {
                             strided.sizes, strided.contiguous ? Dims() : strided.strides});
   }
 
-  // Spans have their ends now: offsets are counted from there.
+  // The spans are final now: computes offsets relative to them.
   void finish() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       TensorShape& shape = made_.shapes[i];
@@ -71,7 +71,7 @@ class Planner {
   }
 
  private:
-  // Another tensor of the message looks into it, too: both must go on to share it.
+  // Returns whether another tensor of the message uses the storage: both must still share it.
   bool is_shared(const tensor::Ref<tensor::Storage>& storage) {
     if (users_.empty()) {
       for (const Tensor& each : tensors_) ++users_[each.strided().storage().get()];
@@ -108,8 +108,8 @@ class Planner {
 
   const TensorList& tensors_;
   TensorSpans& made_;
-  std::unordered_map<const void*, std::uint32_t> numbers_;  // of storages, once there are many
-  std::unordered_map<const void*, std::uint32_t> users_;    // of storages, once somebody asks
+  std::unordered_map<const void*, std::uint32_t> numbers_;  // by storage, once there are many
+  std::unordered_map<const void*, std::uint32_t> users_;    // by storage, created on first use
 };
 
 }  // namespace
@@ -123,7 +123,7 @@ TensorSpans spans_of(const TensorList& tensors) {
 }
 
 Tensor tensor_in(const tensor::Ref<tensor::Storage>& storage, const TensorShape& shape) {
-  tensor::Shape whole(shape.sizes);  // refuses sizes that no tensor has
+  tensor::Shape whole(shape.sizes);  // refuses invalid sizes
   if (shape.contiguous) {
     if (static_cast<std::size_t>(whole.numel) > storage->bytes() / size_of(shape.dtype)) {
       throw Error(ErrorKind::InvalidArgument, "a tensor of a message reaches beyond its bytes");

@@ -1,7 +1,7 @@
 #pragma once
-// The memory behind the tensors of a message, as it travels: each stretch once, however many tensors look into it. A
-// view of much more than it shows is copied first, so that a column of a large matrix costs a column; unless others of
-// the message look into the same memory.
+// The memory of a message's tensors as it is sent: each stretch once, however many tensors use it. A view of much more
+// memory than its elements is copied first, so that a column of a large matrix costs a column; unless other tensors of
+// the message share the memory.
 #include <cstdint>
 #include <vector>
 
@@ -22,23 +22,23 @@ struct Span {
 // A strided tensor without its memory.
 struct TensorShape {
   tensor::DType dtype{};
-  bool contiguous = true;  // and at the beginning of the span, all of it: strides and offset mean nothing then
+  bool contiguous = true;  // and fills the span from its beginning: strides and offset are unused then
   std::uint32_t span = 0;
   std::int64_t offset = 0;  // in elements, from the span's first byte
   Dims sizes;
   Dims strides;
 };
 
-// Of one or two tensors nearly always.
+// Nearly always one or two.
 struct TensorSpans {
   using Spans = autograd::InlineVector<Span, 2>;
   Spans spans;
   autograd::InlineVector<TensorShape, 2> shapes;
 };
 
-// Of strided tensors; throws Error{InvalidArgument} for others.
+// Throws Error{InvalidArgument} for tensors that are not strided.
 TensorSpans spans_of(const TensorList& tensors);
-// The tensor of that shape in that memory. Throws Error{InvalidArgument} if it reaches beyond.
+// Creates the tensor of that shape in that memory. Throws Error{InvalidArgument} if it exceeds the memory.
 Tensor tensor_in(const tensor::Ref<tensor::Storage>& storage, const TensorShape& shape);
 
 }  // namespace distrun::rpc

@@ -34,10 +34,10 @@ struct WorkerKey {
   friend auto operator<=>(const WorkerKey&, const WorkerKey&) = default;
 };
 
-// A value. Names have 1 to 127 letters, digits, '-', '_' and ':'.
+// A value type. Names have 1 to 127 letters, digits, '-', '_' and ':'.
 class WorkerInfo {
  public:
-  // Throws Error{InvalidArgument} for a name or an id that can't be one.
+  // Throws Error{InvalidArgument} for an invalid name or id.
   WorkerInfo(std::string name, WorkerId id, base::Location site = base::Location::here());
   WorkerInfo(std::string name, WorkerKey key, base::Location site = base::Location::here());
 
