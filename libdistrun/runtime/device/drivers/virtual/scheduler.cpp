@@ -285,8 +285,7 @@ void Scheduler::set_timer(base::TimePoint due, const std::shared_ptr<Queue>& que
   start_thread_if_needed();
   if (!is_first) return;
   if (timer_is_kept_) return timer_changed_.notify_one();
-  // One is enough: waking all, for each of the many timers of polling streams, would only cause contention for the
-  // lock.
+  // One is enough: waking all for each of the many timers of polling streams would cause contention for the lock.
   resting_.wake_one();
 }
 
