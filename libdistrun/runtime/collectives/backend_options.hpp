@@ -11,7 +11,7 @@ namespace distrun::collectives {
 
 struct BackendOptions {
   std::optional<device::Device> gpu{};  // the rank's GPU, for GPU backends; default: by rank number
-  // Backend of the parent group, whose resources may be reused: all of the parent's ranks take part in the creation.
+  // Backend of the parent group, to reuse its resources: all of the parent's ranks take part in the creation.
   // `colour` is the same for the ranks of one new group.
   Backend* parent = nullptr;
   int colour = 0;

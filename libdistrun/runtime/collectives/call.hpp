@@ -79,7 +79,7 @@ struct Call {
   base::TimePoint deadline;
   base::Location site;
 
-  // Returns the size of one buffer, for calls whose buffers all have the same size.
+  // Returns the size of one buffer, for calls with buffers of equal size.
   std::size_t bytes() const noexcept;
 };
 

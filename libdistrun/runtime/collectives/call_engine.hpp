@@ -49,7 +49,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   Work start(const std::shared_ptr<Job>& job, const CallOptions& options);
 
   Backend& backend() const noexcept { return *backend_; }
-  // Takes part in the creation of groups from this group's ranks, on a rank that is in none of them.
+  // Takes part in the creation of groups from this group's ranks, on a rank that joins none.
   void stay_out(base::Nanoseconds timeout);
   // Returns where the tensors of a call must be; nothing: anywhere.
   std::optional<device::Device> gpu() const noexcept;
@@ -95,7 +95,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   // Guarded by mutex_.
   std::string over_;                               // why no more calls are possible
   int over_because_of_ = -1;                       // the rank that caused it; -1: none
-  std::shared_ptr<future::FutureState> ended_by_;  // whose error may be unseen; null: none
+  std::shared_ptr<future::FutureState> ended_by_;  // its error may be unseen; null: none
   mutable std::mutex putting_;
   std::uint64_t put_ = 0;  // collectives on streams; guarded by putting_, which is held while one is put
 };

@@ -13,11 +13,11 @@
 
 namespace distrun::collectives {
 
-// A call whose bytes are all on one GPU, or a point-to-point message, for which `root` is the peer's group rank.
+// A call with all bytes on one GPU, or a point-to-point message, for which `root` is the peer's group rank.
 struct StreamCall {
   Call call;
   device::Device gpu;
-  TensorList touched;            // tensors whose memory the call uses
+  TensorList touched;            // tensors used by the call
   std::function<void()> behind;  // puts the work that follows on the current stream; empty: none
   bool async = false;            // another thread may put a message on its stream later
 };

@@ -28,7 +28,7 @@ class Groups {
     default_ = std::move(group);
     has_default_.set();
   }
-  // A forked process has its parent's object, whose mutex may stay locked forever.
+  // A forked process has its parent's object; its mutex may stay locked forever.
   void refuse_if_inherited(base::Location site) const {
     has_default_.check("the default process group",
                        "use it in that process, fork before init_process_group(), or exec() a program", site);

@@ -27,7 +27,7 @@ TensorList pieces_of(const Tensor& tensor, const Splits& sizes) {
   return pieces;
 }
 
-// Returns `count` pieces of equal size, whatever the shape.
+// Returns `count` pieces of equal size, for any shape.
 TensorList flat_pieces(const Tensor& tensor, int count) {
   const Tensor flat = tensor::reshape(tensor, {tensor.numel()});
   return pieces_of(flat, Splits(static_cast<std::size_t>(count), tensor.numel() / count));

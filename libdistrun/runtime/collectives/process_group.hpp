@@ -57,7 +57,7 @@ class ProcessGroup {
 
   // Meets the other ranks in `store` and returns when all have arrived. Each group needs its own store (a PrefixStore).
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options);
-  // Creates a group of some ranks of `parent`, whose resources it can reuse. All ranks of `parent` must call this or
+  // Creates a group of some ranks of `parent`, to reuse its resources. All ranks of `parent` must call this or
   // stay_out(). `colour` is the same for the ranks of one new group.
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup& parent, int colour);
   ~ProcessGroup();
@@ -85,7 +85,7 @@ class ProcessGroup {
 
   // Sends the root's elements to all ranks.
   Work broadcast(const Tensor& tensor, int root = 0, CallOptions options = {}, Location site = Location::here());
-  // Reduces the tensors of all ranks, to all ranks; or to the root, whose tensor alone changes.
+  // Reduces the tensors of all ranks, to all ranks; or to the root (only its tensor changes).
   Work all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
                   Location site = Location::here());
   Work reduce(const Tensor& tensor, int root = 0, ReduceOp op = ReduceOp::Sum, CallOptions options = {},

@@ -1,5 +1,5 @@
 #pragma once
-// Work of a GPU backend: an operation on a stream, whose progress the host may query.
+// Work of a GPU backend: an operation on a stream that the host may query.
 #include <exception>
 #include <optional>
 

@@ -43,7 +43,7 @@ Timeout left_until(base::TimePoint deadline) {
 // The group's store, for gloo's addresses.
 class StoreMeeting final : public gloo_line::Meeting {
  public:
-  // Who does not come is waited for until the deadline, or as long as the store's patience lasts.
+  // Waits for an absent rank until the deadline, or the store's own timeout.
   StoreMeeting(Store& store, base::TimePoint deadline) : store_(store), deadline_(deadline) {}
   void set(const std::string& key, const std::vector<char>& value) override {
     store_.set("gloo/" + key, std::string(value.begin(), value.end()));
@@ -65,7 +65,7 @@ class StoreMeeting final : public gloo_line::Meeting {
   const base::TimePoint deadline_;
 };
 
-// Where pieces of one size can be written as one: there, or beside.
+// A contiguous buffer for pieces of one size: their own memory, or a temporary buffer.
 class InOne {
  public:
   explicit InOne(const std::vector<Bytes>& pieces) : pieces_(pieces) {
@@ -75,7 +75,7 @@ class InOne {
     if (!are_one) beside_.resize(size * pieces.size());
   }
   std::byte* data() noexcept { return beside_.empty() ? pieces_.front().data() : beside_.data(); }
-  // What was written is then where the pieces are.
+  // Copies what was written to the pieces.
   void part() const {
     const std::byte* from = beside_.data();
     for (const Bytes& each : pieces_) {
@@ -102,7 +102,7 @@ class GlooBackend final : public Backend {
   }
   ~GlooBackend() override { leave(Leaving::Done, ""); }
 
-  // Once, before anything else.
+  // Call once, before anything else.
   void join(const gloo_line::Module& module, Store& store, base::TimePoint deadline);
 
   void run(const Call& call) override;
@@ -153,7 +153,7 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
     exchanges_.explain(call, begin, "gloo does not connect its ranks: " + std::string(error.what()));
   }
   exchanges_.done();
-  // Until all are connected: one that is may leave the group at once, which would cut the others off.
+  // Wait until all are connected: a connected rank may leave the group at once, which would cut off the others.
   exchanges_.gather(call);
   exchanges_.done();
 }
@@ -174,7 +174,7 @@ void GlooBackend::run(const Call& call) {
   try {
     if (call.kind == CallKind::AllToAll) agree_on_sizes(call);
     exchanges_.gather(call);
-    // Of no bytes there is nothing to do, but that all have come.
+    // Calls without bytes only wait for all ranks.
     if (call.kind == CallKind::Barrier || call.kind == CallKind::AllToAll || call.bytes() != 0) run_gathered(call);
     exchanges_.done();
   } catch (const std::exception& error) {
@@ -183,7 +183,7 @@ void GlooBackend::run(const Call& call) {
   }
 }
 
-// Each rank knows its own sizes only, and gloo ends the process that gets more than it has room for.
+// Compares the sizes, which each rank knows only for itself: gloo ends a process that gets more than it has room for.
 void GlooBackend::agree_on_sizes(const Call& call) {
   std::vector<std::uint64_t> sizes, theirs(call.out.size());
   for (const ConstBytes& each : call.in) sizes.push_back(each.size());
@@ -213,7 +213,7 @@ board::WaitInfo GlooBackend::shown(const Call& call) const {
   return info;
 }
 
-// All have come, but one may be stopped, or die, while bytes move.
+// All ranks have arrived, but one may be stopped, or die, while bytes move.
 void GlooBackend::run_gathered(const Call& call) {
   const base::TimePoint begin = base::system_clock().now();
   try {
@@ -232,8 +232,7 @@ void GlooBackend::move(const Call& call, const Turn& turn) {
   switch (call.kind) {
     case CallKind::Barrier: return mesh_->barrier(turn);
     case CallKind::Broadcast: {
-      std::byte* const bytes =
-          is_root(call) ? const_cast<std::byte*>(call.in.front().data()) : call.out.front().data();  // a root's is read
+      std::byte* const bytes = is_root(call) ? const_cast<std::byte*>(call.in.front().data()) : call.out.front().data();
       return mesh_->broadcast(turn, call.root, bytes, call.bytes());
     }
     case CallKind::AllReduce: return all_reduce(call, turn);
@@ -306,8 +305,7 @@ void GlooBackend::scatter(const Call& call, const Turn& turn) {
 
 void GlooBackend::all_to_all(const Call& call, const Turn& turn) {
   std::vector<Mesh::Piece> in, out;
-  for (const ConstBytes& each : call.in)
-    in.push_back({const_cast<std::byte*>(each.data()), each.size()});  // it is read
+  for (const ConstBytes& each : call.in) in.push_back({const_cast<std::byte*>(each.data()), each.size()});  // only read
   for (const Bytes& each : call.out) out.push_back({each.data(), each.size()});
   if (in[own()].size != 0) std::memmove(out[own()].bytes, in[own()].bytes, in[own()].size);
   mesh_->all_to_all(turn, in, out);

@@ -1,13 +1,13 @@
 #pragma once
-// The backend `gloo`: collectives by the library, over TCP of this machine, for comparisons with systems that use it.
+// The backend `gloo`: collectives by the gloo library, over local TCP, for comparison with systems that use it.
 //
-// Before the library moves a byte, the ranks meet in the memory that `shm` would share: who does not come, calls
-// something else or has gone is told as there, and gloo, which would hang or end the process, never sees it. What can
-// fail then is what happens while bytes move: a death, an abort, a timeout; gloo's text stands in the error. A group is
-// left after all have what they want of the last call: gloo's connections lose what is on its way when they are closed.
+// Before the library moves a byte, the ranks meet in shared memory as for `shm`. Absent ranks, different calls and
+// ranks that have gone are reported as there, and never reach gloo, which would hang or end the process. What remains
+// can fail while bytes move: a death, an abort, a timeout; the error contains gloo's text. A rank leaves a group after
+// all ranks have the results of the last call, since gloo's connections lose data in flight when they are closed.
 //
-// Letters are those of `shm`: with gloo one that is not taken until its deadline would end all of its connections.
-// gloo has no reduce_scatter for any number of ranks; it is made of its all_reduce, as elsewhere.
+// Point-to-point messages are those of `shm`: with gloo a message that is not received by its deadline would end all of
+// its connections. gloo has no reduce_scatter for any number of ranks; it is built on gloo's all_reduce, as elsewhere.
 #include <memory>
 #include <string>
 
@@ -16,12 +16,12 @@
 
 namespace distrun::collectives {
 
-// "this distrun was built without gloo: ..."; empty: it is there. Opens the module.
+// Returns "this distrun was built without gloo: ..."; empty if it is available. Opens the module.
 std::string why_no_gloo();
-// Whether there is a module; does not open it.
+// Returns whether there is a module, without opening it.
 bool has_gloo();
 
-// As make_backend().
+// Does the same as make_backend().
 std::unique_ptr<Backend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline);
 
 }  // namespace distrun::collectives

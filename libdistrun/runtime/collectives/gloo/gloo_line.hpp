@@ -1,8 +1,8 @@
 #pragma once
-// The line between the runtime and its module of gloo (module.cpp), which is opened when a group first asks for it. It
-// is headers alone: neither side needs a symbol of the other, so that programs that have the runtime within can open
-// the module too. All bytes stay where they are until a function has returned. Everything but close() blocks and throws
-// std::exception with what gloo says: a connection that has ended, a timeout.
+// The interface between the runtime and its gloo module (module.cpp), which is opened when a group first needs it.
+// Headers only: neither side needs a symbol of the other, so that programs with the runtime linked in can open the
+// module too. Bytes must stay in place until a function has returned. All functions except close() block, and throw a
+// std::exception with gloo's text: a closed connection, a timeout.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace distrun::collectives::gloo_line {
 
 using Timeout = std::chrono::milliseconds;
 
-// Where ranks find each other's addresses; what the module asks of the runtime.
+// Where ranks exchange their addresses; the runtime implements it for the module.
 class Meeting {
  public:
   virtual void set(const std::string& key, const std::vector<char>& value) = 0;
-  virtual std::vector<char> get(const std::string& key) = 0;  // waits for it
+  virtual std::vector<char> get(const std::string& key) = 0;  // waits for the key
   virtual void wait(const std::vector<std::string>& keys) = 0;
 
  protected:
@@ -27,11 +27,11 @@ class Meeting {
 };
 
 struct Turn {
-  std::uint32_t tag = 0;  // another one for each call
+  std::uint32_t tag = 0;  // different for each call
   Timeout timeout{};
 };
 
-// of[i] = a[i] op b[i]
+// Computes of[i] = a[i] op b[i].
 struct Reducing {
   std::size_t element = 0;  // bytes of one
   std::function<void(void* of, const void* a, const void* b, std::size_t count)> combine;
@@ -46,10 +46,10 @@ class Mesh {
   virtual void broadcast(const Turn& turn, int root, std::byte* bytes, std::size_t size) = 0;
   virtual void all_reduce(const Turn& turn, const Reducing& reducing, const std::byte* in, std::byte* out,
                           std::size_t size) = 0;
-  // Of ranks that are not the root, `out` is room that is used meanwhile.
+  // On ranks that are not the root `out` is used as a temporary buffer.
   virtual void reduce(const Turn& turn, int root, const Reducing& reducing, const std::byte* in, std::byte* out,
                       std::size_t size) = 0;
-  // `size` bytes of each rank, in `out` one after the other.
+  // Gathers `size` bytes of each rank, one after the other in `out`.
   virtual void all_gather(const Turn& turn, const std::byte* in, std::byte* out, std::size_t size) = 0;
   virtual void gather(const Turn& turn, int root, const std::byte* in, std::byte* out, std::size_t size) = 0;
   virtual void scatter(const Turn& turn, int root, const std::vector<const std::byte*>& in, std::byte* out,
@@ -58,14 +58,14 @@ class Mesh {
     std::byte* bytes = nullptr;
     std::size_t size = 0;
   };
-  // A piece for each rank, and of each; what a rank has for itself is left out.
+  // Exchanges a piece with each rank; a rank's piece for itself is skipped.
   virtual void all_to_all(const Turn& turn, const std::vector<Piece>& in, const std::vector<Piece>& out) = 0;
 
-  // Whoever waits for this rank ends, here and elsewhere. Any thread, again and again.
+  // Ends waits for this rank, on all ranks. Thread-safe, may be repeated.
   virtual void close() noexcept = 0;
 };
 
-// What the module's symbol kEntry is.
+// The type of the module's symbol kEntry.
 struct Module {
   int version = 0;  // kVersion, or it is of another distrun
   std::unique_ptr<Mesh> (*connect)(int rank, int ranks, Timeout timeout, Meeting& meeting) = nullptr;

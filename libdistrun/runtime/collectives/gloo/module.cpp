@@ -1,4 +1,4 @@
-// distrun_gloo.so: gloo's own collectives over TCP of this machine, as gloo_line.hpp has them.
+// distrun_gloo.so: gloo's collectives over local TCP, behind gloo_line.hpp.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
@@ -31,15 +31,15 @@ class MeetingStore final : public ::gloo::rendezvous::Store {
   void set(const std::string& key, const std::vector<char>& value) override { meeting_.set(key, value); }
   std::vector<char> get(const std::string& key) override { return meeting_.get(key); }
   void wait(const std::vector<std::string>& keys) override { meeting_.wait(keys); }
-  // The meeting has a deadline of its own.
+  // The meeting has its own deadline.
   void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { meeting_.wait(keys); }
 
  private:
   Meeting& meeting_;
 };
 
-// For a scope: the thread, and those that it starts, may write to whom has ended. gloo writes without MSG_NOSIGNAL, and
-// SIGPIPE would end a rank because another one has died.
+// Blocks SIGPIPE for a scope, in the thread and those that it starts: gloo writes without MSG_NOSIGNAL, so a rank that
+// has died would end this one.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -69,11 +69,11 @@ std::shared_ptr<::gloo::transport::Device> make_device() {
   try {
     return ::gloo::transport::tcp::CreateDevice("127.0.0.1");
   } catch (const std::exception&) {
-    return ::gloo::transport::tcp::CreateDevice("::1");  // a machine, or a container, without IPv4
+    return ::gloo::transport::tcp::CreateDevice("::1");  // a machine or container without IPv4
   }
 }
 
-// gloo's options ask for the type of elements, of which they use the size.
+// gloo's options ask for an element type, but only use its size.
 template <std::size_t Size>
 using Raw = std::array<std::byte, Size>;
 
@@ -89,7 +89,7 @@ void with_element(std::size_t size, const Body& body) {
   }
 }
 
-// gloo takes pointers to what it only reads, too.
+// gloo takes non-const pointers also to bytes that it only reads.
 std::byte* read_only(const std::byte* bytes) { return const_cast<std::byte*>(bytes); }
 
 template <class Options>
@@ -183,7 +183,7 @@ class TcpMesh final : public Mesh {
     if (std::exchange(closed_, true)) return;
     try {
       context_->closeConnections();
-    } catch (const std::exception&) {  // then they are closed already
+    } catch (const std::exception&) {  // they are closed already
     }
   }
 
@@ -196,7 +196,7 @@ class TcpMesh final : public Mesh {
   bool closed_ = false;  // guarded by closing_
 };
 
-// gloo's own wants all pieces in one place, and sends those without a byte.
+// gloo's own version needs all pieces in one buffer, and also sends empty ones.
 void TcpMesh::all_to_all(const Turn& turn, const std::vector<Piece>& in, const std::vector<Piece>& out) {
   const NoSigpipe quiet;
   using Buffer = std::unique_ptr<::gloo::transport::UnboundBuffer>;

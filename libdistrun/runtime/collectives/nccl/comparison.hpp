@@ -1,7 +1,7 @@
 #pragma once
-// For libraries that hang or do what they like when ranks do not call the same: the ranks compare their calls beside
-// the streams, in the memory that `shm` would share, as soon as each has put its own on its stream. Who does not come,
-// calls something else or has gone is told as there. It costs the caller nothing: a handler does it.
+// Compares the ranks' calls, for libraries that hang or misbehave if the calls differ. The comparison runs beside the
+// streams, in shared memory as for `shm`, as soon as each rank has put its call on its stream. Absent ranks, different
+// calls and ranks that have gone are reported as there. It costs the caller no time, since a handler does it.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -13,20 +13,20 @@
 
 namespace distrun::collectives {
 
-// Of a rank of a group. Any thread.
+// The comparison of one rank of a group. Thread-safe.
 class Comparison : public std::enable_shared_from_this<Comparison> {
  public:
-  // Null: all have called it, and the same. Else what is wrong, as Backend::run() throws it.
+  // Called with null if all ranks made the same call, else with the error that Backend::run() would throw.
   using Told = std::function<void(std::exception_ptr wrong)>;
 
-  // Meets the others, in the group's store.
+  // Meets the other ranks in the group's store.
   static std::shared_ptr<Comparison> meet(Store& store, const GroupInfo& group, base::TimePoint deadline);
 
   Comparison(const GroupInfo& group, std::shared_ptr<shm::Area> area);
 
-  // In the order of their numbers; none is compared after one that is wrong.
+  // Compares the calls in the order of their numbers; nothing more is compared after a difference.
   void compare(const Call& call, Told told);
-  // Nothing is left to compare.
+  // Returns true if no comparison is pending.
   bool is_idle() const noexcept { return left_over_.load() == 0; }
   void leave(Leaving how, const std::string& why) noexcept;
   std::vector<int> missing() const { return exchanges_.missing(); }
@@ -40,7 +40,7 @@ class Comparison : public std::enable_shared_from_this<Comparison> {
   shm::Exchanges exchanges_;
   const std::shared_ptr<CallQueue> queue_;
   std::atomic<int> left_over_{0};
-  bool is_wrong_ = false;  // of who runs the queue
+  bool is_wrong_ = false;  // only used by the thread that runs the queue
   std::once_flag left_;
 };
 

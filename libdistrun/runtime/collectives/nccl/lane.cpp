@@ -17,8 +17,8 @@ using nccl_line::Communicator;
 using nccl_line::Failure;
 using nccl_line::Id;
 
-// Streams serve again: memory may have been used on one, and its allocator asks for that later. None is of the pool,
-// where a call that waits for others would keep from going on what is on the same stream by chance.
+// Reuses streams, since an allocator may refer later to a stream on which its memory was used. They are not from the
+// pool, where a call that waits for others could block unrelated work on the same stream.
 class Streams {
  public:
   device::Stream take(device::Device gpu) {
@@ -40,7 +40,7 @@ class Streams {
 };
 
 Streams& streams() {
-  static auto* const only = new Streams;  // never destroyed: groups may go until the process ends
+  static auto* const only = new Streams;  // never destroyed: groups may end as late as the process
   return *only;
 }
 
@@ -66,7 +66,7 @@ void Lane::go(Store& store, int rank, const std::string& why) noexcept {
   try {
     store.set(gone_key(rank), why);
   } catch (const std::exception&) {
-    // The store has gone, too: who waits has other ways to see it.
+    // The store has gone, too; waiting ranks notice it by other means.
   }
 }
 
@@ -77,7 +77,7 @@ void Lane::refuse_if_gone(Store& store, int place) const {
       name_of(group_, CallKind::Barrier, 0) + ": rank " + std::to_string(rank) + " " + store.get(gone_key(rank)), rank);
 }
 
-// What another rank has told. It may have gone before.
+// Reads what another rank has stored, unless that rank has gone.
 std::string Lane::read(Store& store, const std::string& what, int place, base::TimePoint deadline) const {
   const base::TimePoint begin = base::system_clock().now();
   const std::string key = key_ + "/" + what;
@@ -126,7 +126,7 @@ void Lane::connect(nccl_line::Library& library, Store& store, base::TimePoint de
     use(library.connect({id, group_, gpu_, deadline}));
   } catch (const base::Error&) {
     throw;
-  } catch (const std::exception& error) {  // the library's own words
+  } catch (const std::exception& error) {  // the library's own message
     throw Error(ErrorKind::Failed, "DistBackendError",
                 name_of(group_, CallKind::Barrier, 0) + ": " + std::string(error.what()));
   }

@@ -1,7 +1,7 @@
 #pragma once
-// A communicator of some ranks on one GPU, and the stream that its calls are on: the group's collectives have one for
-// each GPU that a rank uses, letters one for each direction between two ranks. Calls of one lane follow each other,
-// those of several do not wait for each other.
+// A communicator of some ranks on one GPU, and the stream of its calls. The group's collectives have one for each GPU
+// that a rank uses, point-to-point messages one for each direction between two ranks. Calls of one lane run in order;
+// different lanes do not wait for each other.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,20 +20,20 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  // The rank has left the group, or given it up: who waits for it to come to a lane hears of it.
+  // Notifies ranks that wait for this rank at a lane that it has left the group or given it up.
   static void go(Store& store, int rank, const std::string& why) noexcept;
-  // Before the first call, once; blocks until all of its ranks do so. Throws Error{InvalidArgument} if two of them have
-  // the same GPU, Error{Timeout} naming who does not come, and what the library says.
+  // Call once, before the first call; blocks until all ranks of the lane do so. Throws Error{InvalidArgument} if two of
+  // them have the same GPU, Error{Timeout} naming an absent rank, and the library's errors.
   void connect(nccl_line::Library& library, Store& store, base::TimePoint deadline);
-  // Instead.
+  // Takes a communicator, instead of connect().
   void use(std::unique_ptr<nccl_line::Communicator> communicator);
   bool is_connected() const;
 
-  // Behind what `before` stands for. One at a time.
+  // Puts the call on the stream after `before`. One at a time.
   void put(PendingCall& call, const device::Event& before);
   nccl_line::Failure failure();
   std::vector<int> missing() const;
-  // Any thread, again and again; also before it is connected.
+  // Thread-safe; may be repeated, and called before connect().
   void abort(const std::string& why) noexcept;
   void close() noexcept;
   std::unique_ptr<nccl_line::Communicator> split(const GroupInfo& group, int colour, base::TimePoint deadline);
@@ -52,8 +52,8 @@ class Lane {
   const device::Stream stream_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::shared_ptr<nccl_line::Communicator> communicator_;  // null: there is none yet
-  std::string aborted_;                                    // why; empty: it is not
+  std::shared_ptr<nccl_line::Communicator> communicator_;  // null: not connected yet
+  std::string aborted_;                                    // why; empty: not aborted
 };
 
 }  // namespace distrun::collectives

@@ -27,13 +27,13 @@ void each_match(const std::string& pattern, const Give& give) {
   ::globfree(&found);
 }
 
-// Prefixes of Pythons: PREFIX/lib/python3.11/site-packages has their packages.
+// Prefixes of Python installations: packages are in PREFIX/lib/python3.11/site-packages.
 class Prefixes {
  public:
   void add(const fs::path& prefix) {
     if (prefix.is_absolute() && std::find(all_.begin(), all_.end(), prefix) == all_.end()) all_.push_back(prefix);
   }
-  // Of PREFIX/bin/python3, and of the program that this is a link to.
+  // Adds the prefix of PREFIX/bin/python3, and that of the program to which it is a link.
   void add_python(const fs::path& program) {
     std::error_code failed;
     if (!fs::exists(program, failed)) return;
@@ -47,7 +47,7 @@ class Prefixes {
   std::vector<fs::path> all_;
 };
 
-// The environment in use comes first, then the Pythons on the path, then the places where others are installed.
+// Lists the active environment, then the Pythons on the path, then the usual places of other installations.
 std::vector<fs::path> python_prefixes() {
   Prefixes prefixes;
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) prefixes.add(variable(name));

@@ -1,9 +1,9 @@
-// The module of NCCL: the library behind nccl_line.hpp. Built where there is its header, into
-// lib/distrun/distrun_nccl.so, with the static CUDA runtime; libnccl.so.2 is looked for when the module is first asked
-// (library_files.hpp), so that a package works, and says what is missing, on machines that have only the driver.
+// The NCCL module: the library behind nccl_line.hpp. Built where NCCL's header is available, as
+// lib/distrun/distrun_nccl.so, with the static CUDA runtime. libnccl.so.2 is searched when the module is first used
+// (library_files.hpp), so that a package also runs on machines that have only the driver, and says what is missing.
 //
-// Communicators do not block: a call that NCCL has not taken yet is asked for again and again, until the call's
-// deadline, or until somebody aborts the communicator.
+// Communicators are nonblocking: while NCCL has not accepted a call, its state is polled until the call's deadline, or
+// until the communicator is aborted.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <nccl.h>
@@ -29,10 +29,10 @@ namespace device = distrun::device;
 namespace base = distrun::base;
 using distrun::DType;
 
-constexpr std::chrono::microseconds kRest{50};  // until it is asked again
+constexpr std::chrono::microseconds kRest{50};  // between polls
 constexpr Version kFirstWithRas{2, 24, 0};
 
-// The functions of the library that is there.
+// The functions of the loaded library.
 struct Functions {
   decltype(&::ncclGetVersion) get_version = nullptr;
   decltype(&::ncclGetUniqueId) get_unique_id = nullptr;
@@ -40,7 +40,7 @@ struct Functions {
   decltype(&::ncclCommFinalize) finalize = nullptr;
   decltype(&::ncclCommDestroy) destroy = nullptr;
   decltype(&::ncclCommAbort) abort = nullptr;
-  decltype(&::ncclCommSplit) split = nullptr;  // null: it is older than that
+  decltype(&::ncclCommSplit) split = nullptr;  // null: the library is too old
   decltype(&::ncclCommGetAsyncError) get_async_error = nullptr;
   decltype(&::ncclGetErrorString) get_error_string = nullptr;
   decltype(&::ncclGetLastError) get_last_error = nullptr;
@@ -55,7 +55,7 @@ struct Functions {
   decltype(&::ncclRecv) receive = nullptr;
 };
 
-Functions functions;  // of open()
+Functions functions;  // set by open()
 
 std::string text_of(ncclResult_t result, ncclComm_t communicator) {
   std::string text = std::string("NCCL says: ") + functions.get_error_string(result);
@@ -83,7 +83,7 @@ ncclDataType_t type_of(DType dtype) {
   }
 }
 
-// Bools are 0 or 1: a sum is "or", a product "and".
+// Bools are 0 or 1, so a sum is "or" and a product "and".
 ncclRedOp_t operation_of(ReduceOp op, DType dtype) {
   const bool is_bool = dtype == DType::Bool;
   switch (op) {
@@ -101,7 +101,7 @@ class RealCommunicator final : public Communicator {
   RealCommunicator(int gpu, int place, int ranks);
   ~RealCommunicator() override;
 
-  // Of one that is just made.
+  // Connects a new communicator.
   void connect(const Joining& joining);
   void put(const Call& call, device::StreamRef stream) override;
   Failure failure() override;
@@ -113,7 +113,7 @@ class RealCommunicator final : public Communicator {
   class Api;
 
   void use_gpu() const { check_cuda(cudaSetDevice(gpu_), "use the GPU"); }
-  // What `function` says of the communicator; until NCCL has taken it.
+  // Calls `function` with the communicator, and waits until NCCL has accepted it.
   template <class Function>
   void ask(base::TimePoint deadline, const Function& function);
   void wait_until_taken(base::TimePoint deadline);
@@ -122,11 +122,11 @@ class RealCommunicator final : public Communicator {
   const int gpu_, place_, ranks_;
   std::atomic<bool> is_aborted_{false};
   std::mutex mutex_;
-  ncclComm_t communicator_ = nullptr;  // guarded by mutex_; null: it was aborted or closed
+  ncclComm_t communicator_ = nullptr;  // guarded by mutex_; null: aborted or closed
   void* scratch_ = nullptr;            // an element on the GPU, for barriers
 };
 
-// For nccl_calls.hpp: each asks NCCL at once, with the lock held.
+// The API for nccl_calls.hpp. Each function calls NCCL at once, with the lock held.
 class RealCommunicator::Api {
  public:
   Api(ncclComm_t communicator, cudaStream_t stream, void* scratch)
@@ -245,7 +245,7 @@ void RealCommunicator::abort(const std::string&) noexcept {
   communicator_ = nullptr;
 }
 
-// It flushes what is left; who does not come to that is not waited for.
+// Flushes pending work, without waiting long for ranks that do not close.
 void RealCommunicator::close() noexcept {
   constexpr std::chrono::seconds kLongest{2};
   try {
@@ -303,7 +303,7 @@ class RealLibrary final : public Library {
   }
   bool compares() const noexcept override { return false; }
   bool splits() const noexcept override { return functions.split != nullptr; }
-  // By the same variables as NCCL reads.
+  // Reads the same variables as NCCL.
   std::string ras_address() const override {
     const char* const enabled = std::getenv("NCCL_RAS_ENABLE");
     const char* const address = std::getenv("NCCL_RAS_ADDR");
@@ -312,7 +312,7 @@ class RealLibrary final : public Library {
   }
 };
 
-// The least that has all of the above but ncclCommSplit: communicators that do not block.
+// The first version with all of the above except ncclCommSplit: it has nonblocking communicators.
 constexpr int kLeastVersion = 21400;
 
 std::string load(void* library) {
@@ -343,7 +343,7 @@ std::string load(void* library) {
   return missing;
 }
 
-// Opens the first file of library_files() that can be loaded; null, and why, if there is none.
+// Opens the first file of library_files() that can be loaded; returns null, and sets the reason, if all fail.
 void* open_library(std::string& why_none) {
   std::string first_error;
   for (const std::string& file : library_files()) {

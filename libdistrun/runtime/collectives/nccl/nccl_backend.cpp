@@ -17,7 +17,7 @@ struct OpenedLibrary {
   std::string why_none;
 };
 
-// Of the process; the module is asked once.
+// One per process; the module is opened once.
 const OpenedLibrary& real_library() {
   static const OpenedLibrary only = [] {
     const core::Module found = core::open_module(kNccl);

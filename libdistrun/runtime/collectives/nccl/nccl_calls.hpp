@@ -1,7 +1,7 @@
 #pragma once
-// Calls as NCCL's own functions. What NCCL has no function for, or not for tensors that stand anywhere, is a group of
-// sends and receives, of which NCCL makes one operation. `Api` has those functions for one communicator and stream
-// (module.cpp; tests have one that notes what it is asked for):
+// Translates calls to NCCL's functions. Calls that NCCL lacks, or that need contiguous tensors there, become a group of
+// sends and receives, which NCCL runs as one operation. `Api` provides those functions for one communicator and stream
+// (module.cpp; tests have one that records the calls):
 //
 //   api.begin_group(), api.end_group()
 //   api.broadcast(from, to, bytes, root), api.all_gather(from, to, bytes)
@@ -15,7 +15,7 @@
 
 namespace distrun::collectives::nccl_line {
 
-// One after the other, without holes: what is one tensor for NCCL.
+// Returns true if the pieces are contiguous, in order and without holes: NCCL sees one tensor then.
 template <class Piece>
 bool are_one(const std::vector<Piece>& pieces) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
@@ -24,7 +24,7 @@ bool are_one(const std::vector<Piece>& pieces) {
   return true;
 }
 
-// All bytes go from rank to rank; what is empty is not sent.
+// Exchanges bytes between all ranks; skips empty pieces.
 template <class Api>
 void exchange(Api& api, const std::vector<ConstBytes>& to_ranks, const std::vector<Bytes>& from_ranks) {
   for (std::size_t rank = 0; rank < to_ranks.size(); ++rank) {
@@ -46,7 +46,7 @@ void exchange_with_root(Api& api, const Call& call) {
   if (!call.out.front().empty()) api.receive(call.out.front().data(), call.out.front().size(), call.root);
 }
 
-// In a group.
+// Call within a group.
 template <class Api>
 void reduce_scatter_pieces(Api& api, const Call& call, std::size_t element) {
   for (std::size_t rank = 0; rank < call.in.size(); ++rank) {
@@ -55,7 +55,7 @@ void reduce_scatter_pieces(Api& api, const Call& call, std::size_t element) {
   }
 }
 
-// `place` and `ranks`: of the communicator.
+// `place` and `ranks` are those of the communicator.
 template <class Api>
 void make_call(Api& api, const Call& call, int place, int ranks) {
   const std::size_t element = tensor::size_of(call.dtype);
@@ -70,7 +70,7 @@ void make_call(Api& api, const Call& call, int place, int ranks) {
   switch (call.kind) {
     case CallKind::Barrier: return api.barrier();
     case CallKind::Broadcast:
-      // A root has it where it is: it is read there, and written with what is there.
+      // A root broadcasts in place: its bytes are read, and overwritten with the same values.
       return api.broadcast(in != nullptr ? in : out, out != nullptr ? out : const_cast<std::byte*>(in), bytes,
                            call.root);
     case CallKind::AllReduce: return api.all_reduce(in, out, bytes / element, call.dtype, call.reduce);
@@ -87,7 +87,7 @@ void make_call(Api& api, const Call& call, int place, int ranks) {
     case CallKind::AllToAll: return in_group([&] { exchange(api, call.in, call.out); });
     case CallKind::Gather:
     case CallKind::Scatter: return in_group([&] { exchange_with_root(api, call); });
-    default:  // a letter, from the first of two ranks to the second
+    default:  // a message from the first of two ranks to the second
       if (place == 0) return api.send(in, bytes, 1);
       return api.receive(out, bytes, 0);
   }

@@ -17,9 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kLook = 20ms;      // how often the watchdog looks after calls
-constexpr base::Nanoseconds kGrace = 1s;       // for who explains a call's end better than its time does
-constexpr base::Nanoseconds kLeaveMost = 10s;  // for what is under way when the rank leaves
+constexpr base::Nanoseconds kLook = 20ms;      // interval of the watchdog's checks
+constexpr base::Nanoseconds kGrace = 1s;       // time left for better explanations than a timeout
+constexpr base::Nanoseconds kLeaveMost = 10s;  // limit for active calls when the rank leaves
 constexpr base::Nanoseconds kLeaveLook = 200us;
 constexpr base::Nanoseconds kAskMost = 1s;  // for NCCL's RAS
 
@@ -122,20 +122,20 @@ std::shared_ptr<PendingCall> NcclGroup::put_collective(StreamCall call) {
   } catch (...) {
     const std::exception_ptr why = with_name(*pending, std::current_exception());
     fail(why);
-    std::rethrow_exception(pending->error());  // that, or what has ended the group before
+    std::rethrow_exception(pending->error());  // this error, or the one that ended the group before
   }
   compare(pending);
   return pending;
 }
 
-// One that need not wait for its communicator, or may wait, is put at once.
+// Puts a message at once if its communicator is connected or the call may block.
 std::shared_ptr<PendingCall> NcclGroup::put_letter(StreamCall call) {
   const bool is_sent = call.call.kind == CallKind::Send;
   const int other = call.call.root;
   const auto pair = is_sent ? pair_of(group_.rank, other, call.gpu) : pair_of(other, group_.rank, call.gpu);
   const auto before = std::make_shared<device::Event>();
   before->record(device::current_stream(call.gpu));
-  call.call.kind = CallKind::Send;  // on both sides it is the same call, from the first of two ranks
+  call.call.kind = CallKind::Send;  // both sides make the same call, from the first of two ranks
   call.call.root = 0;
   const bool may_put = !call.async || pair->lane->is_connected();
   std::unique_lock turn(pair->turn);  // numbers are in the order of the queue
@@ -197,9 +197,9 @@ void NcclGroup::compare(const std::shared_ptr<PendingCall>& pending) {
   });
 }
 
-// ---- what becomes of calls
+// ---- results of calls
 
-// The library's own words get the call's name; what is an Error has one.
+// Adds the call's name to the library's errors; an Error has it already.
 std::exception_ptr NcclGroup::with_name(const PendingCall& call, const std::exception_ptr& why) const {
   try {
     std::rethrow_exception(why);
@@ -238,7 +238,7 @@ std::exception_ptr NcclGroup::peer_failure(const PendingCall& call) const {
   }
 }
 
-// Who else would tell it better has a moment for that.
+// Allows other sources of a better explanation a moment (kGrace).
 void NcclGroup::time_out(PendingCall& call) {
   look_at(call, false);
   if (call.is_settled()) return;
@@ -276,7 +276,7 @@ base::TimePoint NcclGroup::look() noexcept {
     try {
       time_out(*each);
     } catch (...) {
-      fail(std::current_exception());  // the driver's own: it can't be asked
+      fail(std::current_exception());  // a driver error: the call cannot be queried
     }
   }
   forget_settled();
@@ -290,7 +290,7 @@ std::string NcclGroup::why_over() {
   return over_;
 }
 
-// What is done is done; all else ends with it.
+// Finished calls succeed; all others fail.
 void NcclGroup::fail(const std::exception_ptr& why) noexcept {
   const std::string text = thrown_text(why);
   Calls calls;
@@ -320,7 +320,7 @@ std::exception_ptr NcclGroup::with_diagnosis(const GroupInfo& of, const std::exc
   info.kind = board::WaitKind::Collective;
   info.name = "what NCCL's RAS says of its ranks";
   std::optional<core::Wait> shown(std::in_place, info, base::system_clock().now() + kAskMost);
-  std::string why_none;  // NCCL's own word is an extra: without it the error is as good as ever
+  std::string why_none;  // NCCL's report is optional: the error stands without it
   const std::optional<RasReport> report = ask_ras(address, kAskMost, why_none);
   shown.reset();
   const std::string said = report ? ras_text(*report, of, ::getpid()) : "";
@@ -334,15 +334,15 @@ std::exception_ptr NcclGroup::with_diagnosis(const GroupInfo& of, const std::exc
   }
 }
 
-// What is no timeout explains itself.
+// Only a timeout needs a diagnosis.
 void NcclGroup::fail_late(const GroupInfo& of, const std::exception_ptr& why) noexcept {
   if (!is_of_kind(why, ErrorKind::Timeout)) return fail(why);
-  if (is_ending_.exchange(true)) return;  // who asks ends the group, and all of its calls
+  if (is_ending_.exchange(true)) return;  // the thread that asks the RAS ends the group and its calls
   std::exception_ptr explained = why;
   try {
     explained = with_diagnosis(of, why);
   } catch (const std::exception&) {
-    // It is as it was.
+    // Keeps the original error.
   }
   fail(explained);
 }

@@ -1,12 +1,12 @@
 #pragma once
-// One rank's part in a group of the backend nccl: its lanes, its calls that are not settled, and their end if one goes
-// wrong. What fails ends all of it: communicators are aborted, every call that is not done fails, with the first error,
-// and so does whatever comes later. The process goes on.
+// One rank's part of a group of the backend nccl: its lanes, its unsettled calls, and their end after a failure. A
+// failure ends the whole group: communicators are aborted, and every unfinished call fails with the first error, as do
+// later calls. The process continues.
 //
-// Streams go on all the same, so what nobody is told, by a wait or the next call, fails the test at its end.
+// Streams continue anyway, so an error that no wait or later call has reported fails the test at its end.
 //
-// Who finds that something is wrong: a communicator itself, the comparison of the ranks (comparison.hpp) where that has
-// none of its own, the watchdog after a call's time, or who blocks for one.
+// Failures are detected by a communicator itself, by the comparison of the ranks (comparison.hpp) if the communicator
+// has none, by the watchdog after a call's deadline, or by a thread that blocks for the call.
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -28,22 +28,22 @@ namespace distrun::collectives {
 
 struct NcclParts {
   std::shared_ptr<nccl_line::Library> library;
-  std::shared_ptr<Store> store;  // the group's own
+  std::shared_ptr<Store> store;  // private to the group
   device::Device gpu;            // the rank's
   NcclSettings settings;
-  // Its communicator, of another group's; empty: its ranks meet.
+  // Splits the group's communicator off another group's; empty: the ranks meet.
   std::function<std::unique_ptr<nccl_line::Communicator>(const GroupInfo& group, base::TimePoint deadline)> split{};
 };
 
-// Any thread.
+// Thread-safe.
 class NcclGroup final : public Judge, public Watched, public std::enable_shared_from_this<NcclGroup> {
  public:
   NcclGroup(GroupInfo group, NcclParts parts);
 
-  // Once, before anything else: meets the other ranks.
+  // Call once, before anything else: meets the other ranks.
   void join(base::TimePoint deadline);
   std::shared_ptr<PendingCall> put(StreamCall call);
-  // Asked of all of its ranks: a communicator of those in `group`; null for one that is in none.
+  // All ranks of this group call it. Returns a communicator of the ranks in `group`; null on ranks that are not in it.
   std::unique_ptr<nccl_line::Communicator> split(const GroupInfo& group, int colour, base::TimePoint deadline);
   bool splits() const noexcept { return parts_.library->splits(); }
   void leave(Leaving how, const std::string& why) noexcept;
@@ -59,14 +59,14 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   base::TimePoint look() noexcept override;
 
  private:
-  // Of letters of one direction on one GPU.
+  // State of the messages in one direction on one GPU.
   struct Pair {
     std::shared_ptr<Lane> lane;
     std::shared_ptr<CallQueue> queue;
     std::mutex turn;
-    std::uint64_t asked = 0;  // letters; guarded by turn
+    std::uint64_t asked = 0;  // messages; guarded by turn
   };
-  using PairKey = std::tuple<int, int, device::Device>;  // from, to: places
+  using PairKey = std::tuple<int, int, device::Device>;  // from, to: group ranks
   using Calls = std::vector<std::shared_ptr<PendingCall>>;
 
   std::shared_ptr<PendingCall> put_collective(StreamCall call);
@@ -81,29 +81,29 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   Calls unsettled() const;
   void forget_settled();
   bool wait_for_all(base::TimePoint deadline);
-  // The first word counts.
+  // The first error counts.
   void fail(const std::exception_ptr& why) noexcept;
-  // By a call of `of` that has timed out: with what the library's RAS says, which takes a moment.
+  // Fails the group after a call of `of` timed out; adds what the library's RAS reports, which takes a moment.
   void fail_late(const GroupInfo& of, const std::exception_ptr& why) noexcept;
   std::exception_ptr with_diagnosis(const GroupInfo& of, const std::exception_ptr& why) const;
   std::exception_ptr with_name(const PendingCall& call, const std::exception_ptr& why) const;
   std::exception_ptr peer_failure(const PendingCall& call) const;
-  void refuse_if_over();  // tells the user
+  void refuse_if_over();  // marks the error as reported to the user
   void throw_if_over() const;
 
   const GroupInfo group_;
   const NcclParts parts_;
   core::RankState& rank_;
-  std::shared_ptr<Comparison> comparison_;  // from join() on; null: communicators do it themselves
-  std::atomic<bool> is_ending_{false};      // by somebody who asks the RAS first
-  future::UnseenError unseen_;              // what has ended it: streams go on with wrong numbers
+  std::shared_ptr<Comparison> comparison_;  // set by join(); null: communicators compare
+  std::atomic<bool> is_ending_{false};      // a thread is asking the RAS first
+  future::UnseenError unseen_;              // the error that ended it: streams continue with wrong numbers
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<device::Device, std::shared_ptr<Lane>> lanes_;
   std::map<PairKey, std::shared_ptr<Pair>> pairs_;
   std::vector<std::shared_ptr<Lane>> all_lanes_;
   Calls calls_;
-  std::string over_;  // why; empty: it is not
+  std::string over_;  // why; empty: not over
 };
 
 }  // namespace distrun::collectives

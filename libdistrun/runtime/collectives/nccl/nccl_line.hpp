@@ -1,9 +1,9 @@
 #pragma once
-// The line between the backend nccl and what moves its bytes: NCCL itself, by the module (module.cpp), or on virtual
-// GPUs a stand-in (virtual_library.hpp). It is headers alone: neither side needs a symbol of the other.
+// The interface between the backend nccl and the library that moves its bytes: NCCL itself, by the module (module.cpp),
+// or a stand-in on virtual GPUs (virtual_library.hpp). Headers only: neither side needs a symbol of the other.
 //
-// What goes wrong is a std::exception with the library's own words. One that is an Error of ours, as the stand-in has
-// them, goes on to the user as it is.
+// Failures are std::exceptions with the library's text. The stand-in's are distrun Errors, which reach the user
+// unchanged.
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -17,7 +17,7 @@
 
 namespace distrun::collectives::nccl_line {
 
-// What ranks know of each other before they meet: made by one, told to all.
+// The ID of a communicator: one rank creates it, all others get it before they connect.
 using Id = std::array<char, 128>;
 using Version = std::array<int, 3>;
 
@@ -29,26 +29,26 @@ struct Joining {
 };
 
 struct Failure {
-  std::exception_ptr why;   // null: nothing has gone wrong
-  std::uint64_t first = 0;  // number of the call that has failed; 0: all that are not done
+  std::exception_ptr why;   // null: no failure
+  std::uint64_t first = 0;  // number of the failed call; 0: all that are not done
 };
 
-// Of some ranks, with a GPU each. Any thread, but put() one at a time.
+// A communicator of some ranks, with a GPU each. Thread-safe, except that put() is called by one thread at a time.
 class Communicator {
  public:
   virtual ~Communicator() = default;
-  // Puts the call on the stream; its bytes are the GPU's. Letters are of two ranks: from the first to the second.
+  // Puts the call on the stream; its bytes are the GPU's. A message has two ranks: from the first to the second.
   virtual void put(const Call& call, device::StreamRef stream) = 0;
-  // What has gone wrong since, by itself. Does not block.
+  // Returns a failure that has occurred since. Does not block.
   virtual Failure failure() = 0;
-  // Places of those that the call under way waits for, where the library knows them.
+  // Returns the group ranks that the active call waits for, if the library knows them.
   virtual std::vector<int> missing() const { return {}; }
-  // What is on streams ends, here at once, and is without meaning; other ranks may hear why.
+  // Ends the work on streams, at once on this rank, with undefined results; other ranks may get the reason.
   virtual void abort(const std::string& why) noexcept = 0;
-  // Nothing is on streams any more.
+  // Call when no work is left on streams.
   virtual void close() noexcept = 0;
-  // Of those ranks of it that are in `group`, in which all of them are asked for one: without another meeting. Null for
-  // a `group` without ranks: this one is in none. Throws where Library::splits() is false.
+  // All ranks of this communicator call it. Returns a communicator of those in `group`, without another meeting; null
+  // for a `group` without ranks, on ranks that are in none. Throws if Library::splits() is false.
   virtual std::unique_ptr<Communicator> split(const GroupInfo& group, int colour, base::TimePoint deadline) = 0;
 };
 
@@ -59,17 +59,18 @@ class Library {
   virtual Id make_id() = 0;
   // Waits for all of its ranks, until the deadline.
   virtual std::unique_ptr<Communicator> connect(const Joining& joining) = 0;
-  // Whether its communicators find out which ranks do not come, or do not call the same, and fail with that.
+  // Returns true if its communicators detect absent ranks and different calls, and fail with that error.
   virtual bool compares() const noexcept = 0;
   virtual bool splits() const noexcept = 0;
-  // Where its RAS listens (ras.hpp), which may know why a call does not end; empty: it has none.
+  // Returns the address of its RAS (ras.hpp), which may know why a call does not end; empty: no RAS.
   virtual std::string ras_address() const = 0;
 };
 
-// What the module's symbol kEntry is.
+// The type of the module's symbol kEntry.
 struct Module {
   int version = 0;  // kVersion, or it is of another distrun
-  // Null, and why: there is no library of NCCL on this machine, or an old one. Good until the process ends.
+  // Returns null, and sets the reason, if this machine has no NCCL library or too old a one. Valid until the process
+  // ends.
   Library* (*open)(std::string& why_none) = nullptr;
 };
 inline constexpr int kVersion = 3;

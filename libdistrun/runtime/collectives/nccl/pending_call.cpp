@@ -101,7 +101,7 @@ std::vector<int> PendingCall::missing() const {
   return judge == nullptr ? std::vector<int>() : judge->missing(*this);
 }
 
-// For those that are missing; for all others, while nobody knows who is.
+// Shows a wait for the missing ranks, or for all others if the missing ranks are unknown.
 board::WaitInfo PendingCall::shown(const std::string& name, base::Location site) const {
   board::WaitInfo info;
   info.kind = board::WaitKind::Collective;
@@ -145,7 +145,7 @@ void PendingCall::wait_until_put(base::Location site) {
   core::wait_until(info, lock, changed_, core::kForever, [this] { return is_put_ || is_settled_; });
 }
 
-// Somebody settles it: the judge, whom this thread asks, or who aborts the group.
+// Blocks until the call is settled, by the judge, which this thread asks, or by an abort of the group.
 void PendingCall::block(std::optional<base::Nanoseconds> timeout, base::Location site) {
   if (done()) return;
   const base::TimePoint until = timeout ? base::deadline_after(*timeout) : core::kForever;
@@ -158,7 +158,7 @@ void PendingCall::block(std::optional<base::Nanoseconds> timeout, base::Location
     if (const auto judge = judge_.lock()) judge->time_out(*this);
     if (!wait || now_missing != waited_for) wait.emplace(shown(name, site), std::min(until, of_.call.deadline));
     waited_for = std::move(now_missing);
-    if (wait->rest(rest) != core::WaitEnd::Ready) std::this_thread::yield();  // it is going to end
+    if (wait->rest(rest) != core::WaitEnd::Ready) std::this_thread::yield();  // the call is about to end
   }
 }
 

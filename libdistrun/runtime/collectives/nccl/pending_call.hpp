@@ -1,11 +1,10 @@
 #pragma once
-// A call of the backend nccl from when it is asked for until it is settled: done, or failed.
+// A call of the backend nccl from its request until it is settled: done, or failed.
 //
-//   asked for -> on its stream -> settled       a letter may wait for its communicator before it is on its stream
+//   requested -> on its stream -> settled       a message may first wait for its communicator
 //
-// Its end is an event of its stream. Whoever asks for the user (done(), a wait that blocks) asks as the host, which has
-// seen then what the stream has done; the watchdog asks otherwise: what it happens to see must order nothing for the
-// check of stream order.
+// An event on its stream marks its end. User queries (done(), a wait that blocks) synchronize the host with the stream;
+// the watchdog's queries do not: they must not add an ordering to the check of stream order.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -19,23 +18,23 @@ namespace distrun::collectives {
 class Lane;  // lane.hpp
 class PendingCall;
 
-// Who knows what has become of calls.
+// Decides the result of calls.
 class Judge {
  public:
   virtual ~Judge() = default;
-  // Settles the call if it can be. `host_sees`: for the user.
+  // Settles the call if possible. `host_sees`: on behalf of the user.
   virtual void look_at(PendingCall& call, bool host_sees) = 0;
-  // The same, and ends it if its time is over, or a rank that it needs has failed.
+  // Does the same, and fails the call after its deadline, or if a rank that it needs has failed.
   virtual void time_out(PendingCall& call) = 0;
-  // Places of those that it waits for, as far as that is known.
+  // Returns the group ranks that the call waits for, as far as known.
   virtual std::vector<int> missing(const PendingCall& call) const = 0;
-  // The user is told the error of a call.
+  // Called when the user gets the error of a call.
   virtual void see() noexcept = 0;
 };
 
 enum class Blocks : std::uint8_t { No, Yes };
 
-// Any thread.
+// Thread-safe.
 class PendingCall final : public StreamWork {
  public:
   PendingCall(StreamCall of, GroupInfo group, std::weak_ptr<Judge> judge, std::shared_ptr<Lane> lane, Blocks blocks);
@@ -45,14 +44,14 @@ class PendingCall final : public StreamWork {
   std::exception_ptr error() override;
   void wait(std::optional<base::Nanoseconds> timeout, base::Location site) override;
 
-  // Once: all of it is on that stream by now.
+  // Call once, when all of the call is on that stream.
   void put_on(device::Stream stream);
-  // The first word counts; null: it is done.
+  // Settles the call with an error, or null for success. The first call counts.
   void settle(std::exception_ptr error) noexcept;
   bool is_settled() const;
-  // Whether the stream has come to its end.
+  // Returns true if the stream has finished the call.
   bool has_passed(bool host_sees) const;
-  // All ranks have called it.
+  // Called when all ranks have made the call.
   void set_met() noexcept;
   bool has_met() const;
 
@@ -81,7 +80,7 @@ class PendingCall final : public StreamWork {
   bool is_put_ = false;
   bool is_settled_ = false;
   bool has_met_ = false;
-  device::EventId end_{};  // does not change once it is put
+  device::EventId end_{};  // does not change after put_on()
   std::exception_ptr error_;
 };
 

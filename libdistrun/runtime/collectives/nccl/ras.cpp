@@ -27,10 +27,10 @@ constexpr std::size_t kLineMost = 1024;
 constexpr std::size_t kReportMost = std::size_t{4} << 20;
 constexpr int kDepthMost = 16;
 
-// ---- the talk
+// ---- the conversation
 
 struct RasPlace {
-  std::vector<std::string> hosts;  // numbers
+  std::vector<std::string> hosts;  // numeric
   std::uint16_t port = 0;
 };
 
@@ -62,9 +62,9 @@ class RasTalk {
  public:
   RasTalk(const RasPlace& place, base::TimePoint until) : until_(until), socket_(connect_to_any(place)) {}
 
-  // The line that answers.
+  // Returns the line that answers.
   std::string ask(std::string_view question);
-  // All that comes until it closes the connection.
+  // Returns everything received until the RAS closes the connection.
   std::string ask_all(std::string_view question);
 
  private:
@@ -72,7 +72,7 @@ class RasTalk {
   base::Fd connect_to(const std::string& host, std::uint16_t port) const;
   void wait_for(int socket, short events) const;
   void say(std::string_view question) const;
-  // False: it has closed the connection.
+  // Returns false if the RAS has closed the connection.
   bool receive();
 
   const base::TimePoint until_;
@@ -104,7 +104,7 @@ base::Fd RasTalk::connect_to(const std::string& host, std::uint16_t port) const 
   return socket;
 }
 
-// Where none can be reached the first tells why: there may be no IPv6 on this machine.
+// Reports the first error if no host can be reached: the machine may have no IPv6.
 base::Fd RasTalk::connect_to_any(const RasPlace& place) const {
   std::string why;
   for (const std::string& host : place.hosts) {
@@ -162,9 +162,9 @@ std::string RasTalk::ask_all(std::string_view question) {
   return std::move(received_);
 }
 
-// ---- its report
+// ---- the report
 
-// An integer of that range.
+// Returns the integer, which must be at least `least` and fit an int.
 int number_at(const Json& from, const char* name, int least) {
   const auto* const number = from.at(name).get_ptr<const Json::number_integer_t*>();
   if (number == nullptr || *number < least || *number > std::numeric_limits<int>::max()) {
@@ -235,7 +235,7 @@ RasReport read_report(const std::string& text) {
   }
 }
 
-// It is to give up ranks that are silent while there is time for its report.
+// Half of the limit, so that the RAS gives up silent ranks in time for its report.
 std::string seconds_text(base::Nanoseconds duration) {
   const auto ms = std::chrono::duration_cast<base::Milliseconds>(duration).count();
   const std::string rest = std::to_string(1000 + ms % 1000).substr(1);
@@ -248,7 +248,7 @@ RasReport talk_with_ras(const std::string& address, base::Nanoseconds limit) {
   if (hello.rfind("SERVER PROTOCOL ", 0) != 0) {
     throw Error(ErrorKind::Failed, "it is no RAS of NCCL: it says " + base::one_line(hello, 80));
   }
-  talk.ask("TIMEOUT " + seconds_text(limit / 2));  // what it says to that changes nothing
+  talk.ask("TIMEOUT " + seconds_text(limit / 2));  // the answer does not matter
   if (const std::string said = talk.ask("SET FORMAT json"); said != "OK") {
     throw Error(ErrorKind::Unimplemented,
                 "the RAS of this NCCL speaks no JSON, which came with 2.28.7: it says " + base::one_line(said, 80));

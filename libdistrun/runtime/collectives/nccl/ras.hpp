@@ -1,11 +1,10 @@
 #pragma once
-// What NCCL itself knows of a job. Since 2.24 each process that has communicators has a thread for that, its RAS
-// (reliability, availability, serviceability): those of all processes talk to each other, beside the GPUs, and whoever
-// connects to one of them is told of all ranks. It is asked in lines of text; from 2.28.7 on it can answer in JSON, and
-// only that is read here.
+// NCCL's own view of a job. Since 2.24 each process with communicators has a RAS thread (reliability, availability,
+// serviceability). The RAS threads of all processes are connected, beside the GPUs, and each of them reports on all
+// ranks. The protocol is lines of text; since 2.28.7 the answer can be JSON, and only that is read here.
 //
-// Any process of the machine may listen there. So nothing of its answer is trusted: it has a limit in time and in size,
-// and what is not a report as NCCL writes it is no answer.
+// Any process of the machine may listen at that address. So the answer is not trusted: it is limited in time and in
+// size, and ignored unless it is a report as NCCL writes it.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,14 +17,14 @@ namespace distrun::collectives {
 
 struct RasRank {
   int place = 0;     // in the communicator
-  int process = -1;  // -1: it is not known
-  int start = 0;     // an ncclResult_t: what has become of its start
-  int error = 0;     // an ncclResult_t: what has gone wrong since
+  int process = -1;  // -1: unknown
+  int start = 0;     // an ncclResult_t: the result of its start
+  int error = 0;     // an ncclResult_t: an error since
   bool is_aborted = false;
-  std::map<std::string, std::uint64_t> calls;  // begun, by the operation: "AllReduce"
+  std::map<std::string, std::uint64_t> calls;  // number begun, by operation: "AllReduce"
 };
 
-// Whose process has not told anything of the communicator.
+// A rank without a report on the communicator from its process.
 struct RasMissing {
   int place = 0;
   int process = -1;
@@ -46,8 +45,9 @@ struct RasReport {
   std::vector<RasCommunicator> communicators;
 };
 
-// Of the RAS that listens at "localhost:28028", "[::1]:28028"; hosts other than localhost are numbers, since to look up
-// a name has no limit in time. Nothing, and why, if there is no report within the limit. Any thread.
+// Asks the RAS that listens at an address such as "localhost:28028" or "[::1]:28028". Other hosts than localhost are
+// numeric, since a name lookup has no time limit. Returns nothing, and sets the reason, if there is no report within
+// the limit. Thread-safe.
 std::optional<RasReport> ask_ras(const std::string& address, base::Nanoseconds limit, std::string& why_none);
 
 }  // namespace distrun::collectives

@@ -9,8 +9,8 @@
 namespace distrun::collectives {
 namespace {
 
-constexpr std::size_t kRasMost = 8;    // ranks of which it tells
-constexpr int kRasInProgress = 7;      // of an ncclResult_t
+constexpr std::size_t kRasMost = 8;    // ranks that are reported
+constexpr int kRasInProgress = 7;      // an ncclResult_t
 constexpr std::size_t kHostMost = 64;  // bytes
 
 std::string ras_error_text(int result) {
@@ -22,12 +22,12 @@ std::string ras_error_text(int result) {
 
 bool is_ras_error(int result) { return result != 0 && result != kRasInProgress; }
 
-// Letters are not every rank's.
+// Point-to-point messages do not involve all ranks.
 bool is_of_all(const std::string& operation) {
   return operation.find("Send") == std::string::npos && operation.find("Recv") == std::string::npos;
 }
 
-// "AllReduce: 6 of 7" of who has begun fewer calls than another; empty: it has begun them all.
+// Returns "AllReduce: 6 of 7" if the rank has begun fewer calls than another one; else empty.
 std::string behind(const RasRank& rank, const RasCommunicator& communicator) {
   for (const auto& [operation, count] : rank.calls) {
     if (!is_of_all(operation)) continue;
@@ -51,7 +51,7 @@ std::string missing_text(const RasMissing& rank) {
          ")";
 }
 
-// What is wrong with a rank that has told of itself; empty: nothing.
+// Returns what is wrong with a rank that has reported; empty: nothing.
 std::string trouble_text(const RasRank& rank) {
   if (is_ras_error(rank.error)) return "has an error (" + ras_error_text(rank.error) + ")";
   if (is_ras_error(rank.start)) return "has not begun (" + ras_error_text(rank.start) + ")";

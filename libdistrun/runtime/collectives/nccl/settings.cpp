@@ -22,7 +22,7 @@ std::optional<int> number_in(const std::string& variable) {
               "Invalid value for environment variable: " + variable + " must be a number, not \"" + value + "\"");
 }
 
-// By its name of today, or the one it had.
+// Reads the variable by its present name, or its former one.
 int number_of(const std::string& variable, int otherwise) {
   if (const auto number = number_in("TORCH_" + variable)) return *number;
   return number_in(variable).value_or(otherwise);

@@ -1,10 +1,11 @@
 #pragma once
-// How the backend nccl is told to wait and to handle errors, by the names that people know:
+// How the backend nccl waits and handles errors, by the usual variables:
 //
-//   TORCH_NCCL_BLOCKING_WAIT         1: a wait for a work blocks until it is done, and throws what goes wrong
-//   TORCH_NCCL_ASYNC_ERROR_HANDLING  0: nobody looks after calls on the side; what goes wrong is seen by who blocks for
-//                                    it. Else (if it is not set, too) a watchdog aborts the communicators of a group of
-//                                    which a call fails or takes too long. The process goes on in any case
+//   TORCH_NCCL_BLOCKING_WAIT         1: a wait for work blocks until it is done, and throws its error
+//   TORCH_NCCL_ASYNC_ERROR_HANDLING  0: no watchdog; only threads that block for a call see its error. Otherwise, also
+//   if
+//                                    unset: a watchdog aborts the communicators of a group with a failed or overdue
+//                                    call. The process continues in both cases
 //
 // The older names NCCL_BLOCKING_WAIT and NCCL_ASYNC_ERROR_HANDLING mean the same.
 
@@ -15,7 +16,7 @@ struct NcclSettings {
   bool has_watchdog = true;
 };
 
-// What the environment says now. Throws Error{InvalidArgument, "ValueError"} for values that are no numbers.
+// Reads the environment. Throws Error{InvalidArgument, "ValueError"} for values that are not numbers.
 NcclSettings read_nccl_settings();
 
 }  // namespace distrun::collectives

@@ -23,7 +23,7 @@ using nccl_line::Id;
 using nccl_line::Joining;
 using nccl_line::Library;
 
-// What moves the bytes of a communicator, and what has become of it. Shared with what is on streams.
+// Moves the bytes of a communicator, and keeps its state. Shared with the work on streams.
 struct Mover {
   explicit Mover(std::unique_ptr<Backend> made) : backend(std::move(made)) {}
 
@@ -39,7 +39,7 @@ struct Mover {
   bool is_aborted = false;  // guarded by mutex
 };
 
-// What comes after a call that has failed does nothing, as if it had been done.
+// Calls after a failed one do nothing, as if they were done.
 void Mover::run(const Call& call) noexcept {
   {
     const std::lock_guard lock(mutex);
@@ -53,13 +53,13 @@ void Mover::run(const Call& call) noexcept {
   }
 }
 
-// A call on its way: with the addresses of the device's own, once the stream has come to it.
+// A call in flight, with the device's addresses once the stream has reached it.
 struct Moving {
   Call call;
   std::shared_ptr<Mover> mover;
-  core::RankState& rank;  // whose call it is
+  core::RankState& rank;  // the caller's
 
-  // In the order of regions_of().
+  // `regions` are in the order of regions_of().
   void place(const std::vector<Region>& regions) {
     auto at = regions.begin();
     for (ConstBytes& each : call.in) each = {static_cast<const std::byte*>((at++)->begin), each.size()};
@@ -118,7 +118,7 @@ class VirtualLibrary final : public Library {
   explicit VirtualLibrary(Store& store) : store_(store) {}
 
   nccl_line::Version version() const override { return kVirtualVersion; }
-  // A name for a place in the store.
+  // Creates a name for a place in the store.
   Id make_id() override {
     Id id{};
     const std::string name = std::to_string(base::random_seed());
@@ -126,9 +126,9 @@ class VirtualLibrary final : public Library {
     return id;
   }
   std::unique_ptr<Communicator> connect(const Joining& joining) override {
-    // It is only seen while the ranks meet.
+    // The store is only used while the ranks meet.
     const std::shared_ptr<Store> borrowed(std::shared_ptr<Store>(), &store_);
-    // The name came from another rank: it may have no zero at its end.
+    // The name comes from another rank: it may not be null-terminated.
     PrefixStore own(std::string(joining.id.data(), ::strnlen(joining.id.data(), joining.id.size())), borrowed);
     return std::make_unique<VirtualCommunicator>(make_shm_backend(joining.group, own, joining.deadline, {}));
   }

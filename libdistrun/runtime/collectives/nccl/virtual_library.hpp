@@ -1,13 +1,13 @@
 #pragma once
-// What stands in for NCCL on virtual GPUs: collectives in the order of a stream, which wait for the other ranks there
-// while the host goes on. The bytes are moved by the exchange of `shm`.
+// The stand-in for NCCL on virtual GPUs: collectives in stream order, which wait for the other ranks on the stream
+// while the host continues. The exchange of `shm` moves the bytes.
 //
 // A call is two pieces of work on its stream: a kernel that names exactly the bytes that are read and written, for the
-// check of stream order, and takes the addresses at which the device has them; and a callback, which may wait, that
-// moves them. So a tensor that is used without waiting for its work is reported where it is used, in each run.
+// check of stream order, and takes their addresses on the device; and a callback, which may block, that moves them. So
+// a tensor that is used without waiting for its work is reported where it is used, in each run.
 //
-// Ranks that do not call the same or do not come are found by the exchange, on the stream. What fails there leaves no
-// error on the stream: as with NCCL it goes on, with bytes that mean nothing, and the communicator knows.
+// The exchange detects absent ranks and different calls, on the stream. A failure leaves no error on the stream: as
+// with NCCL the stream continues with undefined bytes, and the communicator has the error.
 #include <memory>
 
 #include <distrun/runtime/collectives/nccl/nccl_line.hpp>
@@ -15,10 +15,10 @@
 
 namespace distrun::collectives {
 
-// Of a group, whose store it meets in; `store` outlives it.
+// Creates the library for a group that meets in `store`, which must outlive it.
 std::unique_ptr<nccl_line::Library> make_virtual_library(Store& store);
 
-// The NCCL whose contract it has.
+// It follows the contract of this NCCL version.
 inline constexpr nccl_line::Version kVirtualVersion{2, 28, 9};
 
 }  // namespace distrun::collectives

@@ -8,18 +8,18 @@
 namespace distrun::collectives {
 namespace {
 
-constexpr base::Nanoseconds kLongest = std::chrono::seconds(1);  // that it sleeps
+constexpr base::Nanoseconds kLongest = std::chrono::seconds(1);  // the longest sleep
 
 }  // namespace
 
 struct Watchdog::Shift {
   explicit Shift(Watchdog& watchdog) : thread("distrun-nccl", [this, &watchdog] { watchdog.run(*this); }) {}
   bool is_over = false;  // guarded by the watchdog's mutex
-  base::Thread thread;   // the last: it ends first
+  base::Thread thread;   // the last member: destroyed first
 };
 
 Watchdog& Watchdog::of_process() {
-  static auto* const only = new Watchdog;  // never destroyed: groups may go until the process ends
+  static auto* const only = new Watchdog;  // never destroyed: groups may end as late as the process
   return *only;
 }
 
@@ -49,7 +49,7 @@ void Watchdog::wake() {
   changed_.notify_all();
 }
 
-// Without the lock while it looks: that may take its time, and ask for this.
+// Releases the lock while checking, which may take long and call back.
 void Watchdog::run(const Shift& shift) {
   std::unique_lock lock(mutex_);
   while (!shift.is_over) {

@@ -1,6 +1,5 @@
 #pragma once
-// The thread of a process that looks after calls which nobody waits for: distrun-nccl, there while there is something
-// to look after.
+// A thread per process, distrun-nccl, that checks calls for which no thread waits. Exists only while there are any.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -10,28 +9,28 @@
 
 namespace distrun::collectives {
 
-// Something to look after.
+// An object that the watchdog checks.
 class Watched {
  public:
   virtual ~Watched() = default;
-  // Looks; the latest time at which to look again. Must not throw.
+  // Checks the object; returns the latest time of the next check. Must not throw.
   virtual base::TimePoint look() noexcept = 0;
 };
 
-// Any thread.
+// Thread-safe.
 class Watchdog {
  public:
   static Watchdog& of_process();
 
-  // From now on until it is forgotten, or gone.
+  // Watches the object until forget(), or until it is destroyed.
   void watch(const std::shared_ptr<Watched>& what);
-  // Once is enough. With the last one the thread ends, before this returns.
+  // Call once. After the last object the thread ends, before this returns.
   void forget(const Watched& what);
-  // There is something to look at, or soon.
+  // Makes the thread check now.
   void wake();
 
  private:
-  // A thread, from the first that is watched to the last.
+  // A thread, from the first watched object to the last.
   struct Shift;
   void run(const Shift& shift);
 
@@ -39,7 +38,7 @@ class Watchdog {
   // Guarded by mutex_.
   std::condition_variable changed_;
   std::vector<std::pair<const Watched*, std::weak_ptr<Watched>>> watched_;
-  std::unique_ptr<Shift> shift_;  // null: there is no thread
+  std::unique_ptr<Shift> shift_;  // null: no thread
   bool is_woken_ = false;
 };
 

@@ -13,7 +13,7 @@
 
 namespace distrun::collectives::shm {
 
-// The rank whose end made other ranks end, by its world rank.
+// The world rank that made other ranks end by its own end.
 struct Cause {
   int rank = -1;
   int pid = 0;  // of its process, which has ended; 0: the rank failed, its process may still run

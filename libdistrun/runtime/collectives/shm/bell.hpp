@@ -58,8 +58,8 @@ class Bells {
 
   class PeerEnds;
 
-  // What other ranks do takes no longer than this, or is worth a sleep. In time, not in yields: a yield costs 0.3 us,
-  // or on a busy machine the rest of other threads' time slices.
+  // The work of other ranks takes no longer than this, or is worth a sleep. In time, not in yields: a yield costs 0.3
+  // us, or on a busy machine the rest of other threads' time slices.
   static constexpr base::Nanoseconds kPatience = std::chrono::microseconds(150);
 
   const std::shared_ptr<Area> area_;

@@ -21,7 +21,7 @@ std::uint64_t mark_of(const Card& card) noexcept;
 [[noreturn]] void throw_mismatch(const Area& area, const GroupInfo& group, const Call& call, std::uint64_t exchange);
 // Returns the same error for a rank that leaves before an exchange that others have passed without it.
 Error missed_exchange(const Area& area, const GroupInfo& group, std::uint64_t exchange);
-// Throws Error{InvalidArgument} for a part whose size differs from what the taker expects.
+// Throws Error{InvalidArgument} for a part of another size than the taker expects.
 [[noreturn]] void throw_wrong_size(const GroupInfo& group, const Call& call, int from, std::size_t sent,
                                    std::size_t taken);
 // Throws Error{Disconnected, "DistBackendError"} for impossible values in the shared memory. `how`: "it shows a part

@@ -73,7 +73,7 @@ class Mail : public std::enable_shared_from_this<Mail> {
   bool may_fetch_ = false;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<std::deque<Sending*>> queued_;  // by receiver, those whose box was full
+  std::vector<std::deque<Sending*>> queued_;  // by receiver, those that found the box full
   std::list<Receiving*> posted_;              // not matched yet
   std::list<Arrived> unwanted_;
   std::vector<Kept> kept_;  // by sender, its share of unwanted_

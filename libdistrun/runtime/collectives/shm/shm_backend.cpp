@@ -174,7 +174,7 @@ std::vector<Take> ShmBackend::takes_of_all(const Call& call, int part) const {
   return takes;
 }
 
-// Runs the calls that do not reduce and whose parts have one size.
+// Runs the calls that do not reduce and have parts of one size.
 void ShmBackend::move(const Call& call) {
   Brings brings{.parts = call.in, .count = 1, .largest = call.bytes()};
   std::vector<Take> takes;
