@@ -136,7 +136,7 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
   if (const auto refusal = why_refused(hello)) {
     refuse(incoming, refusal->kind, refusal->reason);
     const auto own = outgoing_.find(hello.id);
-    const bool is_awaited = own != outgoing_.end() && own->second.state == Outgoing::State::Awaiting;
+    const bool is_awaited = own != outgoing_.end() && own->second.yields;
     if (!is_awaited || refusal->kind != RefusalKind::Final) return;
     return fail(own->second.peer, Error(ErrorKind::Disconnected, hello.worker + " was refused: " + refusal->reason));
   }
@@ -180,7 +180,7 @@ std::optional<Refusal> Meetings::why_refused(const Hello& hello) {
   if (peers_.has(hello.id))
     return Refusal{RefusalKind::Final, "there is a connection with " + hello.worker + " already"};
   const auto own = outgoing_.find(hello.id);
-  const bool is_busy = own != outgoing_.end() && own->second.state != Outgoing::State::Awaiting;
+  const bool is_busy = own != outgoing_.end() && !own->second.yields;
   if (is_busy && own_.id < hello.id) return Refusal{RefusalKind::Glare, own_.worker + " connects itself"};
   if (const auto reason = events_.refuse(hello)) return Refusal{RefusalKind::Final, *reason};
   return std::nullopt;

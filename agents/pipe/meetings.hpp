@@ -35,7 +35,7 @@ class Meetings {
   void cancel(WorkerId peer) noexcept;
 
   void handle(const Polled& polled);
-  // Ends handshakes past their deadline, and retries those that rest.
+  // Ends handshakes past their deadline, and dials again where that is due.
   void check_time(base::TimePoint now);
   // Returns when to call check_time(); max(): never.
   base::TimePoint next_time() const noexcept;
@@ -43,11 +43,10 @@ class Meetings {
  private:
   struct Outgoing {
     enum class State : std::uint8_t {
-      Resting,  // the listener's queue is full: dials again at `retry`
+      Resting,  // dials again at `retry`: the listener's queue is full, or the peer's connection is to stay
       Dialling,
-      Opening,   // sending the Opening, or waiting for the Challenge
-      Asking,    // sending the Hello, or waiting for the answer
-      Awaiting,  // the peer connects to this worker, and its connection stays
+      Opening,  // sending the Opening, or waiting for the Challenge
+      Asking,   // sending the Hello, or waiting for the answer
     };
 
     rpc::WorkerKey peer;
@@ -60,6 +59,9 @@ class Meetings {
     base::TimePoint deadline;
     base::TimePoint retry;
     base::Nanoseconds rest{};
+    // The peer connects to this worker, and its connection stays. Nothing tells if that fails or the peer ends: this
+    // end dials again until one of the two connections is made or refused.
+    bool yields = false;
     Token token;
     proof::Nonces nonces;
     Hello hello;
@@ -81,6 +83,7 @@ class Meetings {
   template <class Step>
   void advance(Outgoing& outgoing, const Step& step);
   void dial_next(Outgoing& outgoing);
+  void rest(Outgoing& outgoing, base::Nanoseconds time);
   void add_trouble(Outgoing& outgoing, const std::string& trouble);
   void open(Outgoing& outgoing);
   void say_hello(Outgoing& outgoing);

@@ -112,8 +112,7 @@ void Meetings::dial_next(Outgoing& outgoing) {
     const Place& place = outgoing.places[outgoing.at];
     Dialled dialled = dial(place);
     if (dialled.error == EAGAIN) {
-      outgoing.state = Outgoing::State::Resting;
-      outgoing.retry = base::system_clock().now() + outgoing.rest;
+      rest(outgoing, outgoing.rest);
       outgoing.rest = std::min(2 * outgoing.rest, kLastRest);
       return;
     }
@@ -131,6 +130,11 @@ void Meetings::dial_next(Outgoing& outgoing) {
         outgoing.name + " is at " + to_string(outgoing.address) + ", and no transport of this worker leads there";
   }
   throw Error(ErrorKind::Disconnected, outgoing.troubles);
+}
+
+void Meetings::rest(Outgoing& outgoing, base::Nanoseconds time) {
+  outgoing.state = Outgoing::State::Resting;
+  outgoing.retry = base::system_clock().now() + time;
 }
 
 void Meetings::add_trouble(Outgoing& outgoing, const std::string& trouble) {
@@ -239,10 +243,10 @@ void Meetings::take(Outgoing& outgoing, const Refusal& refusal) {
   const std::string where = to_string(outgoing.places[outgoing.at]);
   switch (refusal.kind) {
     case RefusalKind::Glare:
-      outgoing.state = Outgoing::State::Awaiting;
+      outgoing.yields = true;
       outgoing.line = GreetingLine();
       outgoing.files.clear();
-      return;
+      return rest(outgoing, kLastRest);
     case RefusalKind::NoTransport:
       add_trouble(outgoing, "refuses at " + where + ": " + refusal.reason);
       return dial_next(outgoing);

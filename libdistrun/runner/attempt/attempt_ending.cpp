@@ -121,7 +121,7 @@ void Attempt::look_last() {
 void Attempt::on_alarm() {
   const base::TimePoint now = clocks_.now();
   lose_ranks(now);
-  if (world_) clocks_.extend_for_cpu_waits(*world_);
+  if (world_ && !clocks_.extend_for_cpu_waits(*world_)) return;
   check_hold(now);
   if (clocks_.take_slow_look(now)) look(LookKind::Slow);
   if (state_ == State::Running) time_out_ranks(now);

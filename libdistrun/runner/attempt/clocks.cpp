@@ -17,6 +17,7 @@ constexpr auto kSkew = std::chrono::milliseconds(500);
 constexpr Nanoseconds kDebuggerPause = std::chrono::milliseconds(500);  // interval between checks for a debugger
 constexpr int kExtensionMax = 3;  // times the bound: a rank that never gets a CPU is not waited for either
 constexpr int kNoticeable = 10;   // shorter waits than this fraction of the elapsed time are normal scheduling
+constexpr int kReadAtOnce = 8;    // ranks whose waits are read in one step of the loop
 constexpr base::TimePoint kNever = base::TimePoint::max();
 
 void extend(base::TimePoint& deadline, Nanoseconds& extended, Nanoseconds more, Nanoseconds bound) {
@@ -64,26 +65,38 @@ void Clocks::begin_state(Nanoseconds stay) {
   arm();
 }
 
-// Kept ranks bring the waits of earlier tests into the first reading, so no more than the elapsed time counts.
-Nanoseconds Clocks::take_cpu_wait(const launch::World& world) {
-  const Nanoseconds passed = now() - std::exchange(waits_read_at_, now());
-  Nanoseconds most{};
-  for (RankState& rank : ranks_) {
+// Reads the waits of the next ranks. Returns whether all have been read.
+bool Clocks::read_cpu_waits(const launch::World& world) {
+  for (int i = 0; i < kReadAtOnce && waits_read_ < ranks_.size(); ++i, ++waits_read_) {
+    RankState& rank = ranks_[waits_read_];
     if (!rank.alive()) continue;
     const Nanoseconds waited = world.cpu_wait(rank.record.rank);
-    most = std::max(most, waited - std::exchange(rank.cpu_wait, waited));
+    longest_wait_ = std::max(longest_wait_, waited - std::exchange(rank.cpu_wait, waited));
   }
+  return waits_read_ == ranks_.size();
+}
+
+// Kept ranks bring the waits of earlier tests into the first reading, so no more than the elapsed time counts.
+Nanoseconds Clocks::take_cpu_wait() {
+  const Nanoseconds passed = now() - std::exchange(waits_read_at_, now());
+  const Nanoseconds most = std::exchange(longest_wait_, {});
+  waits_read_ = 0;
   return most < passed / kNoticeable ? Nanoseconds::zero() : std::min(most, passed);
 }
 
-void Clocks::extend_for_cpu_waits(const launch::World& world) {
-  if (!is_due()) return;
-  const Nanoseconds more = take_cpu_wait(world);
-  if (more == Nanoseconds::zero()) return;
+bool Clocks::extend_for_cpu_waits(const launch::World& world) {
+  if (waits_read_ == 0 && !is_due()) return true;
+  if (!read_cpu_waits(world)) {
+    alarm_.set(now());
+    return false;
+  }
+  const Nanoseconds more = take_cpu_wait();
+  if (more == Nanoseconds::zero()) return true;
   for (RankState& rank : ranks_) {
     if (!rank.ended) extend(rank.deadline, rank.extended, more, bound_of(rank.record.phase));
   }
   extend(state_deadline_, state_extended_, more, state_stay_);
+  return true;
 }
 
 void Clocks::stop() {

@@ -27,8 +27,9 @@ class Clocks {
   // Called when the rank's connection breaks: the rank is lost unless it ends within the grace.
   void begin_loss(RankState& rank, Nanoseconds grace);
   // Call before acting on a deadline that is due. Moves the deadlines of all ranks and of the state by the time that
-  // ranks have waited for a CPU since they were set, each by at most kExtensionMax times its bound.
-  void extend_for_cpu_waits(const launch::World& world);
+  // ranks have waited for a CPU since they were set, each by at most kExtensionMax times its bound. Returns false if
+  // ranks are left to be read: the alarm comes again at once. A thousand threads would keep the loop busy for too long.
+  bool extend_for_cpu_waits(const launch::World& world);
   // Holds failures until `at`, to wait for reports of deaths; max(): no failure is held.
   void hold_until(base::TimePoint at);
   bool is_hold_over(base::TimePoint now) const noexcept { return now >= hold_until_; }
@@ -56,7 +57,8 @@ class Clocks {
 
  private:
   bool is_due() const { return is_state_over(now()) || (is_running() && now() >= timeout_at()); }
-  Nanoseconds take_cpu_wait(const launch::World& world);
+  bool read_cpu_waits(const launch::World& world);
+  Nanoseconds take_cpu_wait();
   bool is_running() const noexcept { return state_deadline_ == base::TimePoint::max(); }
 
   const RunContext& run_;
@@ -64,6 +66,8 @@ class Clocks {
   std::vector<RankState>& ranks_;
   bool over_ = false;
   base::TimePoint waits_read_at_;
+  std::size_t waits_read_ = 0;  // ranks whose waits have been read
+  Nanoseconds longest_wait_{};  // of these
   Nanoseconds state_stay_{};
   Nanoseconds state_extended_{};
   base::TimePoint state_deadline_ = base::TimePoint::max();  // none while running: the ranks' bounds apply

@@ -235,6 +235,29 @@ TEST_CASE("who was told to wait for the other one's connection does not wait for
   CHECK_THAT(desk.failure(), Catch::EndsWith("did not answer the handshake within 50.0 ms"));
 }
 
+TEST_CASE("a worker that waits for its peer's connection learns soon that the peer has ended") {
+  Desk desk(2, {"uds"});
+  desk.porter.start();
+  auto stranger = std::make_unique<Stranger>();
+  const std::string address = stranger->address();
+  desk.porter.connect(1, "worker1", address);
+  stranger->answer(pack(Refusal{RefusalKind::Glare, "me first"}));
+  CHECK(next_frame(stranger->line).empty());  // it has read the answer
+  stranger.reset();
+  CHECK(desk.failure() == "worker1 can't be reached at " + address + ": Connection refused (ECONNREFUSED)");
+}
+
+TEST_CASE("a worker that waits for its peer's connection dials again, in case the peer has given up") {
+  Desk desk(2, {"uds"});
+  desk.porter.start();
+  Stranger stranger;
+  desk.porter.connect(1, "worker1", stranger.address());
+  stranger.answer(pack(Refusal{RefusalKind::Glare, "me first"}));
+  CHECK(next_frame(stranger.line).empty());
+  stranger.answer(pack(Refusal{RefusalKind::Final, "not now"}));
+  CHECK_THAT(desk.failure(), Catch::EndsWith("refuses: not now"));
+}
+
 TEST_CASE("who waits for the other one's connection, and refuses that, has failed") {
   Desk desk(2, {"uds"});
   desk.reason = "it has left";

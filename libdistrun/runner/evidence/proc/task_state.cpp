@@ -123,8 +123,8 @@ Pulse read_pulse(pid_t pid, pid_t tid) {
 std::chrono::nanoseconds cpu_wait_of(pid_t pid) {
   std::uint64_t most = 0;
   for (const pid_t tid : tasks_of(pid)) {
-    const base::Fd directory = open_task(pid, tid);
-    if (directory) most = std::max(most, wait_ns_from(read_file(directory.get(), "schedstat")));
+    const std::string path = proc_path(pid, "task/") + std::to_string(tid) + "/schedstat";
+    most = std::max(most, wait_ns_from(read_file(AT_FDCWD, path.c_str())));
   }
   return std::chrono::nanoseconds(most);
 }
