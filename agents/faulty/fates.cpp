@@ -74,7 +74,7 @@ Fate Fates::next(rpc::WorkerId to, FaultKind kind, const rpc::Message& message) 
   return fate;
 }
 
-// The upper bits of `drawn` decide whether a fault hits; a lie derives a new seed from all of its bits.
+// The upper bits of `drawn` decide whether a fault hits; a corruption derives a new seed from all of its bits.
 void Fates::apply(const Fault& fault, std::uint64_t drawn, std::uint64_t message, Fate& fate) {
   const bool is_hit = unit_of(drawn) < fault.chance;
   switch (fault.action) {
@@ -95,8 +95,8 @@ void Fates::apply(const Fault& fault, std::uint64_t drawn, std::uint64_t message
     case Fault::Action::Reorder:
       if (is_hit) fate.behind = std::max(fate.behind, static_cast<int>(fault.count));
       return;
-    case Fault::Action::Lie:
-      if (is_hit) fate.lie = base::derive_seed(drawn, "lie");
+    case Fault::Action::Corrupt:
+      if (is_hit) fate.corruption = base::derive_seed(drawn, "corrupt");
       return;
     case Fault::Action::Cut: return;
   }

@@ -18,7 +18,7 @@ struct Fate {
   bool fails = false;
   bool is_dropped = false;
   bool is_doubled = false;
-  std::optional<std::uint64_t> lie;  // random bits that choose the bit to flip
+  std::optional<std::uint64_t> corruption;  // random bits that choose the bit to flip
   base::Nanoseconds delay{};
   bool keeps_order = false;
   int behind = 0;  // number of later messages that overtake it; 0: not reordered

@@ -92,7 +92,7 @@ void FaultyAgent::strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message m
                          const Fate& fate) {
   if (fate.fails) fail(to, kind, message);
   if (fate.is_dropped) return done(Done::Dropped, kind, to, message);
-  if (fate.lie) make_lie(to, kind, message, *fate.lie);
+  if (fate.corruption) corrupt_message(to, kind, message, *fate.corruption);
   if (fate.is_doubled) {
     Fate first = fate;
     first.behind = 0;
@@ -110,14 +110,14 @@ void FaultyAgent::fail(rpc::WorkerKey to, base::FaultKind kind, const rpc::Messa
                                          std::to_string(message.id));
 }
 
-void FaultyAgent::make_lie(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
-  const std::optional<Lie> told = lie(message, drawn);
+void FaultyAgent::corrupt_message(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
+  const std::optional<Corruption> told = corrupt(message, drawn);
   if (!told) return;
-  done(Done::Lied, kind, to, message);
-  if (told->is_readable) tally_.count(*told->is_readable ? Done::LiedWrong : Done::LiedUnreadable, kind);
+  done(Done::Corrupted, kind, to, message);
+  if (told->is_readable) tally_.count(*told->is_readable ? Done::CorruptedWrong : Done::CorruptedUnreadable, kind);
   const std::lock_guard lock(mutex_);
-  last_lie_ = std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
-              std::to_string(message.id) + ": " + describe(*told, message);
+  last_corruption_ = std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
+                     std::to_string(message.id) + ": " + describe(*told, message);
 }
 
 // Sends at once, or holds the message back. Answers that cannot be held back are sent at once instead of refused, since
@@ -228,7 +228,7 @@ std::map<std::string, std::string> FaultyAgent::debug_info() const {
   tally_.add_debug_info(info);
   for (const rpc::WorkerInfo& each : peers_.cut()) info["faulty.cut." + each.name()] = "1";
   const std::lock_guard lock(mutex_);
-  if (!last_lie_.empty()) info["faulty.last_lie"] = last_lie_;
+  if (!last_corruption_.empty()) info["faulty.last_corruption"] = last_corruption_;
   return info;
 }
 

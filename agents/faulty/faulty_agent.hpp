@@ -4,9 +4,9 @@
 // agents ignore. Without faults it behaves like the inner agent.
 //
 // Never blocks. close() sends the messages that are held back if its limit is above 0, and drops them otherwise.
+#include <agents/faulty/corruption.hpp>
 #include <agents/faulty/fates.hpp>
 #include <agents/faulty/held.hpp>
-#include <agents/faulty/lie.hpp>
 #include <agents/faulty/peers.hpp>
 #include <agents/faulty/tally.hpp>
 #include <distrun/common/base/process_mark.hpp>
@@ -35,7 +35,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void set_end(const std::string& why, int because_of) noexcept override { inner_->set_end(why, because_of); }
   void close(base::Nanoseconds limit) noexcept override;
   bool is_by_hand() const noexcept override { return inner_->is_by_hand(); }
-  // Adds "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_lie".
+  // Adds "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_corruption".
   std::map<std::string, std::string> debug_info() const override;
 
  private:
@@ -48,7 +48,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   bool is_past_faults(rpc::WorkerKey to) const;
   void strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency, const Fate& fate);
   void fail(rpc::WorkerKey to, base::FaultKind kind, const rpc::Message& message);
-  void make_lie(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
+  void corrupt_message(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
   void pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
             const Fate& fate);
   void forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
@@ -67,7 +67,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   std::atomic<rpc::Receiver*> receiver_{nullptr};
   std::atomic<bool> is_closed_{false};
   mutable std::mutex mutex_;
-  std::string last_lie_;  // guarded by mutex_
+  std::string last_corruption_;  // guarded by mutex_
 };
 
 }  // namespace distrun::agents::faulty

@@ -3,8 +3,9 @@
 namespace distrun::agents::faulty {
 
 const char* name_of(Done done) noexcept {
-  constexpr const char* kNames[kDone] = {"failed", "delayed",    "dropped",         "duplicated",   "reordered",
-                                         "lied",   "lied_wrong", "lied_unreadable", "sent_at_once", "lost_later"};
+  constexpr const char* kNames[kDone] = {"failed",       "delayed",   "dropped",         "duplicated",
+                                         "reordered",    "corrupted", "corrupted_wrong", "corrupted_unreadable",
+                                         "sent_at_once", "lost_later"};
   return kNames[static_cast<std::size_t>(done)];
 }
 

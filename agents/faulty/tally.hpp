@@ -16,11 +16,11 @@ enum class Done : std::uint8_t {
   Dropped,
   Duplicated,
   Reordered,
-  Lied,
-  LiedWrong,       // lies: replies that decode to another value
-  LiedUnreadable,  // lies: replies that no longer decode
-  SentAtOnce,      // should have been held back, but the limit was reached
-  LostLater,       // held back, then refused by the inner agent
+  Corrupted,
+  CorruptedWrong,       // corrupted replies that decode to another value
+  CorruptedUnreadable,  // corrupted replies that no longer decode
+  SentAtOnce,           // should have been held back, but the limit was reached
+  LostLater,            // held back, then refused by the inner agent
 };
 inline constexpr std::size_t kDone = 10;
 const char* name_of(Done done) noexcept;

@@ -1,5 +1,5 @@
 #pragma once
-// The result of a handshake, and the events that Porter reports. See porter.hpp.
+// The result of a handshake, and the events that IoThread reports. See io_thread.hpp.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,7 +35,7 @@ struct Connection {
 };
 
 // Called on the I/O thread. Must be quick, since all sockets wait meanwhile, and must not throw unless stated.
-class PorterEvents {
+class IoThreadEvents {
  public:
   // Called when a worker that knows the secret connects. If a predecessor under its id is connected, end that
   // connection and call forget_here() before returning.
@@ -45,8 +45,8 @@ class PorterEvents {
   // Returns the descriptors to send with a Hello that offers shm. They become Connection::own_fds if this connection
   // stays. Called again for each try. If it throws an Error, the handshake ends.
   virtual std::vector<base::Fd> fds_for_hello(WorkerId peer) = 0;
-  // Returns the descriptors to send with a Welcome over a Unix socket. They must stay open as long as the Porter. If it
-  // throws an Error, the peer is refused with its text.
+  // Returns the descriptors to send with a Welcome over a Unix socket. They must stay open as long as the IoThread. If
+  // it throws an Error, the peer is refused with its text.
   virtual std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) = 0;
 
   // Called once per peer until forget() or ended(), whichever side has begun. Ends this side's attempt, too.
@@ -65,7 +65,7 @@ class PorterEvents {
   virtual base::TimePoint on_timer() = 0;
 
  protected:
-  ~PorterEvents() = default;
+  ~IoThreadEvents() = default;
 };
 
 }  // namespace distrun::agents::pipe

@@ -19,7 +19,7 @@ constexpr int kAcceptMost = 64;    // per event, so that other sockets get their
 
 }  // namespace
 
-Meetings::Meetings(Identity own, Listener listener, PorterEvents& events, Poller& poller, Watches& peers,
+Meetings::Meetings(Identity own, Listener listener, IoThreadEvents& events, Poller& poller, Watches& peers,
                    base::Nanoseconds limit)
     : own_(std::move(own)),
       listener_(std::move(listener)),

@@ -23,7 +23,7 @@ class Meetings {
   // that is slower than 256 others is not a worker.
   static constexpr std::size_t kIncomingMax = 256;
 
-  Meetings(Identity own, Listener listener, PorterEvents& events, Poller& poller, Watches& peers,
+  Meetings(Identity own, Listener listener, IoThreadEvents& events, Poller& poller, Watches& peers,
            base::Nanoseconds limit);
 
   const Address& address() const noexcept { return listener_.address(); }
@@ -110,7 +110,7 @@ class Meetings {
 
   const Identity own_;
   Listener listener_;
-  PorterEvents& events_;
+  IoThreadEvents& events_;
   Poller& poller_;
   Watches& peers_;
   const base::Nanoseconds limit_;

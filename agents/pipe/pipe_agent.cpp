@@ -30,8 +30,8 @@ PipeAgent::PipeAgent(PipeSetting setting)
       rank_(core::rank_state()),
       pool_(future::handler_pool_of(rank_)),
       reactor_(std::make_shared<Reactor>(pool_, static_cast<rpc::Receiver&>(*this))),
-      porter_(std::make_unique<Porter>(setting_.identity, Listener(setting_.has_uds, setting_.tcp_host),
-                                       static_cast<PorterEvents&>(*this), setting_.handshake_limit)) {}
+      io_thread_(std::make_unique<IoThread>(setting_.identity, Listener(setting_.has_uds, setting_.tcp_host),
+                                            static_cast<IoThreadEvents&>(*this), setting_.handshake_limit)) {}
 
 // A forked process must not touch its parent's links, rings and sockets.
 PipeAgent::~PipeAgent() {
@@ -39,7 +39,7 @@ PipeAgent::~PipeAgent() {
     close(base::Nanoseconds(0));
     return;
   }
-  base::leave_to_parent(std::move(porter_));
+  base::leave_to_parent(std::move(io_thread_));
   base::leave_to_parent(std::move(reactor_));
   base::leave_to_parent(std::move(links_));
 }
@@ -99,7 +99,7 @@ void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
   if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return;
   const bool is_outdated = known != nullptr && rpc::is_successor(known->peer(), record.worker);
   if (known != nullptr && !is_outdated) {
-    porter_->forget(record.worker.id());
+    io_thread_->forget(record.worker.id());
     end_replaced(*known);
     known->close();
   }
@@ -147,7 +147,7 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
 void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {
   const LinkPtr link = take_out(worker);
   if (link == nullptr) return;
-  porter_->forget(worker.id);
+  io_thread_->forget(worker.id);
   link->dismiss(Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
   link->close();
 }
@@ -156,7 +156,7 @@ void PipeAgent::start(rpc::Receiver& receiver) {
   receiver_.store(&receiver);
   if (setting_.handlers > 0) pool_.set_wanted(setting_.handlers);
   pool_.use(reactor_);
-  porter_->start();
+  io_thread_->start();
 }
 
 std::unique_ptr<future::HandlerTask> PipeAgent::receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
@@ -173,9 +173,9 @@ void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgen
   const LinkPtr link = get(to);
   const Link::Limit limit = limit_of(message);
   switch (link->send(std::move(message), limit)) {
-    case Link::Sent::MustConnect: porter_->connect(link->peer().key(), link->peer().name(), link->address()); return;
+    case Link::Sent::MustConnect: io_thread_->connect(link->peer().key(), link->peer().name(), link->address()); return;
     case Link::Sent::Queued:
-      if (link->state() == Link::State::Up && !link->is_shm()) porter_->want_writable(to.id);
+      if (link->state() == Link::State::Up && !link->is_shm()) io_thread_->want_writable(to.id);
       break;
     case Link::Sent::Written: break;
   }
@@ -196,7 +196,7 @@ void PipeAgent::look_after(rpc::WorkerKey peer) noexcept {
   const LinkPtr link = find(peer);
   if (link == nullptr || !link->begin_meeting()) return;
   try {
-    porter_->connect(link->peer().key(), link->peer().name(), link->address());
+    io_thread_->connect(link->peer().key(), link->peer().name(), link->address());
   } catch (const Error& why) {
     failed(link->peer().key(), why);
   }
@@ -206,7 +206,7 @@ void PipeAgent::make_room(const Hello& hello) {
   const LinkPtr link = find(hello.id);
   if (link == nullptr || !rpc::is_successor(rpc::WorkerInfo(hello.worker, {hello.id, hello.incarnation}), link->peer()))
     return;
-  porter_->forget_here(hello.id);
+  io_thread_->forget_here(hello.id);
   link->drain(*reactor_);
   end_replaced(*link);
 }
@@ -260,14 +260,14 @@ void PipeAgent::connected(Connection connection) {
     link =
         put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, key), connection.peer_address));
   }
-  if (link == nullptr) return porter_->forget_here(peer);  // another worker has the id since
+  if (link == nullptr) return io_thread_->forget_here(peer);  // another worker has the id since
   try {
     std::unique_ptr<Stream> stream = stream_of(connection);
     const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
     const bool is_socket = stream->fd() >= 0;
     link->begin(std::move(connection), std::move(stream));
-    porter_->watch(peer, socket, is_socket);
-    if (is_socket && link->has_queue()) porter_->want_writable(peer);
+    io_thread_->watch(peer, socket, is_socket);
+    if (is_socket && link->has_queue()) io_thread_->want_writable(peer);
   } catch (const Error& why) {
     return failed(key, why);
   }
@@ -284,12 +284,12 @@ void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) {
 void PipeAgent::readable(WorkerId peer) {
   const LinkPtr link = find(peer);
   if (link != nullptr) reactor_->read_all(*link);
-  if (link == nullptr || link->is_over()) porter_->forget_here(peer);
+  if (link == nullptr || link->is_over()) io_thread_->forget_here(peer);
 }
 
 void PipeAgent::writable(WorkerId peer) {
   const LinkPtr link = find(peer);
-  if (link != nullptr && !link->flush() && link->has_queue()) porter_->want_writable(peer);
+  if (link != nullptr && !link->flush() && link->has_queue()) io_thread_->want_writable(peer);
 }
 
 // Reads what the peer had written before it ended.
@@ -352,7 +352,7 @@ void PipeAgent::close(base::Nanoseconds limit) noexcept {
   if (was_started && limit.count() > 0) flush_all(deadline);
   reactor_->close();
   if (was_started) pool_.leave(*reactor_);
-  porter_->close();
+  io_thread_->close();
   std::map<WorkerId, LinkPtr> gone;
   {
     const std::unique_lock lock(mutex_);

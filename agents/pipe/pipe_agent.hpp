@@ -1,6 +1,6 @@
 #pragma once
 // The agent for ranks that are processes. It has a link per peer (link.hpp), connected when there is something to send;
-// a thread for sockets (porter.hpp); and a reactor (reactor.hpp), by which waiting threads read shared memory.
+// a thread for sockets (io_thread.hpp); and a reactor (reactor.hpp), by which waiting threads read shared memory.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -8,8 +8,8 @@
 #include <shared_mutex>
 #include <vector>
 
+#include <agents/pipe/io_thread.hpp>
 #include <agents/pipe/link.hpp>
-#include <agents/pipe/porter.hpp>
 #include <agents/pipe/reactor.hpp>
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
@@ -27,14 +27,14 @@ struct PipeSetting {
   int handlers = 0;  // handlers that may run unblocked at the same time; 0: the pool's default
 };
 
-class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Receiver {
+class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::Receiver {
  public:
   explicit PipeAgent(PipeSetting setting);
   ~PipeAgent() override;
 
   const rpc::WorkerInfo& worker_info() const noexcept override { return setting_.worker; }
   std::vector<rpc::WorkerInfo> worker_infos() const override;
-  std::string address() const override { return porter_->address(); }
+  std::string address() const override { return io_thread_->address(); }
   void add_worker(const rpc::WorkerRecord& record) override;
   void remove_worker(rpc::WorkerKey worker) noexcept override;
   bool is_gone(const rpc::WorkerRecord& record) const noexcept override;
@@ -50,7 +50,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
  private:
   using LinkPtr = std::shared_ptr<Link>;
 
-  // PorterEvents.
+  // IoThreadEvents.
   void make_room(const Hello& hello) override;
   std::optional<std::string> refuse(const Hello& hello) override;
   std::vector<base::Fd> fds_for_hello(WorkerId peer) override;
@@ -85,7 +85,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   core::RankState& rank_;
   future::HandlerPool& pool_;
   std::shared_ptr<Reactor> reactor_;
-  std::unique_ptr<Porter> porter_;
+  std::unique_ptr<IoThread> io_thread_;
   std::atomic<rpc::Receiver*> receiver_{nullptr};
   std::atomic<bool> is_closed_{false};
   std::mutex publishing_;  // held from a change of links_ until the reactor has it; taken before mutex_

@@ -21,7 +21,7 @@ class Watches {
   void forget(WorkerId peer) noexcept;
   void clear() noexcept;
 
-  // As Porter's.
+  // As IoThread's.
   void watch(WorkerId peer, int fd, bool readable);
   void want_writable(WorkerId peer) noexcept;
 

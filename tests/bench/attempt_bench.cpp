@@ -95,7 +95,7 @@ void bound_to_verdict(benchmark::State& state) {
   harness.attempt("trivial", ranks, distrun::Isolation::Process);
   for (auto _ : state) {
     const runner::AttemptRecord attempt = harness.attempt("last_rank_hangs", ranks, distrun::Isolation::Process);
-    if (attempt.verdict != Verdict::Timeout || attempt.looks.size() != 1) {
+    if (attempt.verdict != Verdict::Timeout || attempt.snapshots.size() != 1) {
       state.SkipWithError(("not a timeout with a look: " + attempt.message).c_str());
       return;
     }

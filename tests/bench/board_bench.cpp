@@ -47,13 +47,13 @@ void operation(benchmark::State& state) {
 BENCHMARK(operation);
 
 // One snapshot of a rank with one wait and a full ring of operations.
-void look(benchmark::State& state) {
+void take_snapshot(benchmark::State& state) {
   OneRank one;
   for (int i = 0; i < board::kOperations; ++i) one.writer.note(board::WaitKind::Barrier, "meet");
   const board::Wait shown(one.writer, info());
   for (auto _ : state) benchmark::DoNotOptimize(board::read(one.board.slot(1), 4));
 }
-BENCHMARK(look);
+BENCHMARK(snapshot);
 
 }  // namespace
 }  // namespace distrun::bench

@@ -1,6 +1,6 @@
 #pragma once
-// The negative control of a suite: with a mutation active (lies/NAME.lies), the tests that claim to detect it must
-// fail; and every test detects some mutation, or has a reason why not.
+// The negative control of a suite: with a mutation active (mutations/NAME.mutations), the tests that claim to detect it
+// must fail; and every test detects some mutation, or has a reason why not.
 #include <string>
 
 #include "run_case.hpp"
@@ -10,8 +10,8 @@ namespace distrun::testing {
 // A suite and its arguments.
 struct ControlledSuite {
   std::string plugin;
-  std::string lies;      // the list of mutations
-  std::string expected;  // its expected_tests.txt
+  std::string mutations;  // the list of mutations
+  std::string expected;   // its expected_tests.txt
   Texts arguments = {};
   std::string libraries = {};  // LD_LIBRARY_PATH; empty: unchanged
 };

@@ -7,7 +7,8 @@ namespace {
 
 using namespace distrun::testing;
 
-const ControlledSuite kHarness{DISTRUN_LYING_HARNESS, DISTRUN_LIES "/harness.lies", DISTRUN_HARNESS_EXPECTED};
+const ControlledSuite kHarness{DISTRUN_MUTATED_HARNESS, DISTRUN_MUTATIONS "/harness.mutations",
+                               DISTRUN_HARNESS_EXPECTED};
 
 }  // namespace
 
@@ -15,8 +16,8 @@ TEST_CASE("every test of each suite is named by a planted fault that it sees, or
   const std::string name = GENERATE(values<std::string>(
       {"collectives", "cuda_rpc", "dist_autograd", "harness", "profiler", "rpc", "rref", "tensor"}));
   INFO(name);
-  check_list({"", DISTRUN_LIES "/" + name + ".lies", DISTRUN_SUITES "/" + name + "/expected_tests.txt"});
+  check_list({"", DISTRUN_MUTATIONS "/" + name + ".mutations", DISTRUN_SUITES "/" + name + "/expected_tests.txt"});
 }
 
 TEST_CASE("every test of the harness suite fails where it is lied to", "[suite]") { check_control(kHarness); }
-TEST_CASE("the harness suite with lies that nobody tells passes", "[suite]") { check_honest(kHarness); }
+TEST_CASE("the harness suite with mutations that nobody tells passes", "[suite]") { check_honest(kHarness); }

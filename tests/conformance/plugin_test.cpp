@@ -74,16 +74,16 @@ TEST_CASE("native stacks are shown in ranks and hosts whatever the shell says",
 }
 
 // A negative control: ranks get wrong environment variables, and their tests must notice.
-TEST_CASE("tests of the environment fail where the environment lies", "[suite]") {
-  Texts lies;
-  for (const char* lie : {"WORLD_SIZE=7", "BACKEND=none", "INIT_METHOD=file:///nowhere", "TEMP_DIR=/nowhere",
-                          "MASTER_ADDR=10.0.0.1", "RANK=99", "MASTER_PORT=0", "TORCH_SHOW_CPP_STACKTRACES=0"}) {
-    lies.insert(lies.end(), {"--env", lie});
+TEST_CASE("tests of the environment fail where the environment mutations", "[suite]") {
+  Texts mutations;
+  for (const char* mutation : {"WORLD_SIZE=7", "BACKEND=none", "INIT_METHOD=file:///nowhere", "TEMP_DIR=/nowhere",
+                               "MASTER_ADDR=10.0.0.1", "RANK=99", "MASTER_PORT=0", "TORCH_SHOW_CPP_STACKTRACES=0"}) {
+    mutations.insert(mutations.end(), {"--env", mutation});
   }
   const Texts tests{"Environment.settings_of_the_run_are_variables", "Environment.errors_show_native_stacks",
                     "Files.a_new_directory_is_everybodys", "Rendezvous.each_rank_finds_its_place_and_one_port",
                     "SingleProcess.is_a_world"};
-  const CaseRun run = run_tests(DISTRUN_HARNESS, tests, lies);
+  const CaseRun run = run_tests(DISTRUN_HARNESS, tests, mutations);
   for (const std::string& id : tests) {
     INFO(id);
     CHECK(run.test(id).verdict == "fail");

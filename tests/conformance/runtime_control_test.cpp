@@ -10,9 +10,9 @@ namespace {
 using namespace distrun::testing;
 
 void check(const std::string& name, Texts arguments) {
-  const ControlledSuite suite{DISTRUN_SUITE_PLUGINS "/" + name + ".so", DISTRUN_LIES "/" + name + ".lies",
+  const ControlledSuite suite{DISTRUN_SUITE_PLUGINS "/" + name + ".so", DISTRUN_MUTATIONS "/" + name + ".mutations",
                               DISTRUN_SUITES "/" + name + "/expected_tests.txt", std::move(arguments),
-                              DISTRUN_LYING_RUNTIME};
+                              DISTRUN_MUTATED_RUNTIME};
   check_honest(suite);
   check_control(suite);
 }

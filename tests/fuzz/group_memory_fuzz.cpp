@@ -39,28 +39,28 @@ struct World {
     call.in = {mine};
     call.out = {result};
     for (std::uint64_t exchange : {0, 1}) {
-      shm::Card& card = area.card(1, exchange) = shm::Card();
-      card.bytes = kBytes;
-      card.kind = call.kind;
-      card.dtype = call.dtype;
+      shm::SlotHeader& header = area.header(1, exchange) = shm::SlotHeader();
+      header.bytes = kBytes;
+      header.kind = call.kind;
+      header.dtype = call.dtype;
       area.part(1, exchange, 0) = {0, kBytes};
     }
     area.seat(1).come = area.seat(1).left = 2;
     shm::MailBox& box = area.mail_box(1, 0);
-    box.letters[0].head.tag = kTag;
-    box.letters[0].head.size = 16;
-    box.letters[0].head.dtype = DType::U8;
+    box.messages[0].head.tag = kTag;
+    box.messages[0].head.size = 16;
+    box.messages[0].head.dtype = DType::U8;
     box.written = 1;
   }
   Region region(std::uint8_t which) const {
     shm::MailBox &from = area.mail_box(1, 0), &to = area.mail_box(0, 1);
     const Region all[] = {{&area.seat(1), sizeof(shm::Seat)},
-                          {&area.card(1, which / 8U), sizeof(shm::Card)},
+                          {&area.header(1, which / 8U), sizeof(shm::SlotHeader)},
                           {&area.part(1, which / 8U, 0), sizeof(shm::Part)},
-                          {&from, offsetof(shm::MailBox, letters)},
-                          {&from.letters[which / 8U % shm::kLetters].head, sizeof(shm::LetterHead)},
-                          {area.seat(1).loans.data(), sizeof area.seat(1).loans},
-                          {&to, offsetof(shm::MailBox, letters)},
+                          {&from, offsetof(shm::MailBox, messages)},
+                          {&from.messages[which / 8U % shm::kMessages].head, sizeof(shm::MessageHeader)},
+                          {area.seat(1).reads.data(), sizeof area.seat(1).reads},
+                          {&to, offsetof(shm::MailBox, messages)},
                           {&area.seat(0), sizeof(shm::Seat)}};
     return all[which % 8];
   }
@@ -98,22 +98,22 @@ bool succeeds(const Body& body) {
 void exchange(World& world, const shm::Bells& bells) {
   shm::Exchanges exchanges(world.memory, world.group, bells);
   world.call.deadline = base::TimePoint();
-  const shm::Brings brings{.parts = world.call.in, .largest = kBytes};
-  if (succeeds([&] { exchanges.copy(world.call, brings, {{1, 0, world.result}}); })) {
+  const shm::Contribution contribution{.parts = world.call.in, .largest = kBytes};
+  if (succeeds([&] { exchanges.copy(world.call, contribution, {{1, 0, world.result}}); })) {
     const std::byte* const room = world.area.room(1, 1);
     require(world.area.part(1, 1, 0).at <= shm::kRoom - kBytes, "what is taken is in the buffer");
     require(std::memcmp(world.result.data(), room + world.area.part(1, 1, 0).at, kBytes) == 0, "it is what was there");
   }
   exchanges.begin_call();
-  succeeds([&] { exchanges.reduce(world.call, brings, 0, world.result); });
+  succeeds([&] { exchanges.reduce(world.call, contribution, 0, world.result); });
   for (const int place : exchanges.missing()) require(place == 0 || place == 1, "who is missing is one of the ranks");
   if (const auto missed = exchanges.why_missed()) succeeds([&] { std::rethrow_exception(missed); });
 }
 
 bool is_in_a_box(const World& world, const std::vector<std::byte>& bytes) {
-  const auto& letters = world.area.mail_box(1, 0).letters;
-  return std::any_of(letters.begin(), letters.end(), [&](const shm::ShownLetter& letter) {
-    return bytes.size() <= letter.inside.size() && std::memcmp(letter.inside.data(), bytes.data(), bytes.size()) == 0;
+  const auto& messages = world.area.mail_box(1, 0).messages;
+  return std::any_of(messages.begin(), messages.end(), [&](const shm::MessageSlot& message) {
+    return bytes.size() <= message.inside.size() && std::memcmp(message.inside.data(), bytes.data(), bytes.size()) == 0;
   });
 }
 

@@ -144,17 +144,17 @@ void compare_output(Findings& findings, const Row& row, const AttemptResult& att
   }
 }
 
-const LookResult* timeout_look(const AttemptResult& attempt) {
-  for (const LookResult& look : attempt.looks) {
-    if (look.why == "timeout") return &look;
+const SnapshotResult* timeout_snapshot(const AttemptResult& attempt) {
+  for (const SnapshotResult& snapshot : attempt.snapshots) {
+    if (snapshot.why == "timeout") return &snapshot;
   }
   return nullptr;
 }
 
 // Checks the evidence about a live rank: the kernel and the probe, or the rank's listener, must have reported its
 // state; for a culprit, a reason why they could not may stand instead.
-void compare_evidence(Findings& findings, const Row& row, const LookResult& look, int rank) {
-  const SeenProcess* seen = look.find(rank);
+void compare_evidence(Findings& findings, const Row& row, const SnapshotResult& snapshot, int rank) {
+  const SeenProcess* seen = snapshot.find(rank);
   const std::string name = "rank " + std::to_string(rank);
   const bool is_culprit = std::find(row.culprits.begin(), row.culprits.end(), rank) != row.culprits.end();
   if (seen == nullptr) return findings.expect(false, name + " was not looked at");
@@ -169,18 +169,18 @@ void compare_evidence(Findings& findings, const Row& row, const LookResult& look
   }
   const bool told = std::any_of(seen->not_answered.begin(), seen->not_answered.end(),
                                 [&](const std::string& why) { return holds(why, row.unseen); });
-  findings.expect(told || holds(look.text, row.unseen), name + ": nothing says " + quoted(row.unseen));
+  findings.expect(told || holds(snapshot.text, row.unseen), name + ": nothing says " + quoted(row.unseen));
 }
 
-void compare_looks(Findings& findings, const Row& row, const AttemptResult& attempt) {
+void compare_snapshots(Findings& findings, const Row& row, const AttemptResult& attempt) {
   if (attempt.verdict != "timeout") return;
-  const LookResult* look = timeout_look(attempt);
-  if (look == nullptr) return findings.expect(false, "nobody has looked at the ranks");
+  const SnapshotResult* snapshot = timeout_snapshot(attempt);
+  if (snapshot == nullptr) return findings.expect(false, "nobody has looked at the ranks");
   for (const std::string& text : row.seen) {
-    findings.expect(holds(look->text, text), "the look lacks " + quoted(text) + ":\n" + look->text);
+    findings.expect(holds(snapshot->text, text), "the look lacks " + quoted(text) + ":\n" + snapshot->text);
   }
   for (const RankResult& rank : attempt.ranks) {
-    if (rank.outcome == "timed out" && rank.pid > 0) compare_evidence(findings, row, *look, rank.rank);
+    if (rank.outcome == "timed out" && rank.pid > 0) compare_evidence(findings, row, *snapshot, rank.rank);
   }
 }
 
@@ -274,7 +274,7 @@ Texts differences(const Row& row, const TestResult& test, const std::string& iso
     compare_leaks(findings, row, attempt);
     compare_checks(findings, attempt);
     compare_output(findings, row, attempt);
-    compare_looks(findings, row, attempt);
+    compare_snapshots(findings, row, attempt);
   }
   if (!as_right || row.bound_ms == 0) compare_time(findings, row, attempt, test.duration_ms);
   if (!row.phase.empty()) findings.equal("phase", attempt.phase, row.phase);

@@ -57,12 +57,12 @@ void compare(const CrashSite& site, int signal, const TestResult& test) {
   CHECK((crash == nullptr) == holds(site.unseen, signal));
   if (crash == nullptr) return;
   compare_place(site, signal, attempt, *crash);
-  const auto look = std::find_if(attempt.looks.begin(), attempt.looks.end(),
-                                 [](const LookResult& each) { return each.why == "crash"; });
-  REQUIRE(look != attempt.looks.end());
-  CHECK_THAT(look->text, Catch::Contains("rank " + std::to_string(last) + " (") && Catch::Contains("crashed"));
-  CHECK_THAT(look->text, Catch::Contains(site.function));
-  if (site.above_body) CHECK_THAT(look->text, Catch::Contains("crash_last_rank"));
+  const auto snapshot = std::find_if(attempt.snapshots.begin(), attempt.snapshots.end(),
+                                     [](const SnapshotResult& each) { return each.why == "crash"; });
+  REQUIRE(snapshot != attempt.snapshots.end());
+  CHECK_THAT(snapshot->text, Catch::Contains("rank " + std::to_string(last) + " (") && Catch::Contains("crashed"));
+  CHECK_THAT(snapshot->text, Catch::Contains(site.function));
+  if (site.above_body) CHECK_THAT(snapshot->text, Catch::Contains("crash_last_rank"));
 }
 
 // Returns the number of crashes in the table.

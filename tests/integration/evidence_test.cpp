@@ -130,9 +130,9 @@ TEST_CASE("a rank that refuses the probe answers itself, and the report says so"
   command.capture = sandbox.output() + "/console";
   skip_case_if(!drop_rights(sandbox, command), "another user cannot run " + distrun_program());
   CHECK(Running(command).wait(scaled(milliseconds(20'000))).exit_code == 1);
-  const LookResult look = sandbox.summary().tests.at(0).attempts.at(0).looks.at(0);
-  CHECK_THAT(look.text, Contains("fixture::hang") && Contains("no answer from the probe"));
-  const SeenProcess* rank = look.find(1);
+  const SnapshotResult snapshot = sandbox.summary().tests.at(0).attempts.at(0).snapshots.at(0);
+  CHECK_THAT(snapshot.text, Contains("fixture::hang") && Contains("no answer from the probe"));
+  const SeenProcess* rank = snapshot.find(1);
   REQUIRE(rank != nullptr);
   CHECK(rank->answered == std::vector<std::string>{"kernel", "listener"});
   CHECK(rank->not_answered.size() == 1);
@@ -197,17 +197,17 @@ TEST_CASE("ranks that are threads show their wait as ranks that are processes do
                                    "--filter", "Hangs.one_sleeps", plugin("hangs")});
   CHECK(ended.exit_code == 1);
   const Summary summary = sandbox.summary();
-  const auto& looks = summary.tests.at(0).attempts.at(0).looks;
-  REQUIRE(looks.size() == 1);
-  CHECK_THAT(looks[0].text, Contains("rank 1 (thread ") && Contains("fixture::hang"));
+  const auto& snapshots = summary.tests.at(0).attempts.at(0).snapshots;
+  REQUIRE(snapshots.size() == 1);
+  CHECK_THAT(snapshots[0].text, Contains("rank 1 (thread ") && Contains("fixture::hang"));
   // The test's frames stand between the two, if the compiler has left any.
   const std::regex waiting(
       "ranks 0, 2-3 \\(threads [^\n]*waiting in futex\\)\n"
       "([^\n]*\n)?[^\n]*in distrun::Rank::barrier");
-  CHECK(std::regex_search(looks[0].text, waiting));
+  CHECK(std::regex_search(snapshots[0].text, waiting));
   // The listener, which waits for the ranks, and the sanitizer's thread.
   const std::string own = DISTRUN_SANITIZED_THREADS ? "3" : "2";
-  CHECK_THAT(looks[0].text, Contains(own + " threads of distrun itself"));
+  CHECK_THAT(snapshots[0].text, Contains(own + " threads of distrun itself"));
 }
 
 TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]") {
@@ -216,10 +216,10 @@ TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]"
                                    "--filter", "Hangs.one_sleeps", plugin("hangs")});
   CHECK(ended.exit_code == 1);
   const Summary summary = sandbox.summary();
-  const auto& looks = summary.tests.at(0).attempts.at(0).looks;
-  REQUIRE(looks.size() == 2);
-  CHECK(looks[0].why == "slow");
-  CHECK(looks[1].why == "timeout");
+  const auto& snapshots = summary.tests.at(0).attempts.at(0).snapshots;
+  REQUIRE(snapshots.size() == 2);
+  CHECK(snapshots[0].why == "slow");
+  CHECK(snapshots[1].why == "timeout");
   CHECK_THAT(ended.out, Contains("Hangs.one_sleeps after"));
   CHECK(wrong_with_reports(sandbox) == "");
 }

@@ -57,9 +57,9 @@ struct Holdings {
 };
 
 // Returns the maxima over `looks` samples: the process holds more while it starts ranks.
-Holdings most_of(pid_t pid, int looks) {
+Holdings most_of(pid_t pid, int snapshots) {
   Holdings most;
-  for (int i = 0; i < looks; ++i) {
+  for (int i = 0; i < snapshots; ++i) {
     const Holdings now = Holdings::of(pid);
     most = {std::max(most.descriptors, now.descriptors), std::max(most.mappings, now.mappings),
             std::max(most.children, now.children), std::max(most.kilobytes, now.kilobytes)};

@@ -169,8 +169,8 @@ TEST_CASE("no step of the loop takes 100 ms of CPU or waits while 64 ranks of 16
   REQUIRE(record.tests[0].attempts.size() == 1);
   const runner::AttemptRecord& attempt = record.tests[0].attempts[0];
   CHECK(attempt.verdict == runner::Verdict::Timeout);
-  REQUIRE(attempt.looks.size() == 1);
-  CHECK(attempt.looks[0].stacks.processes.size() == 64);
+  REQUIRE(attempt.snapshots.size() == 1);
+  CHECK(attempt.snapshots[0].stacks.processes.size() == 64);
   std::cout << steps.all << " steps, the longest took " << steps.longest.count() << " ns of CPU; " << steps.named
             << " started a program or reaped a helper, the others slept for " << steps.wait.count() << " ns at most\n";
   CHECK(steps.longest < milliseconds(100) * DISTRUN_STEP_SCALE);

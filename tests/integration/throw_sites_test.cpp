@@ -23,10 +23,10 @@ Summary throw_everywhere(const Sandbox& sandbox, const std::string& isolation) {
   return sandbox.summary();
 }
 
-const LookResult* look_at_exceptions(const AttemptResult& attempt) {
-  const auto found = std::find_if(attempt.looks.begin(), attempt.looks.end(),
-                                  [](const LookResult& look) { return look.why == "exception"; });
-  return found == attempt.looks.end() ? nullptr : &*found;
+const SnapshotResult* look_at_exceptions(const AttemptResult& attempt) {
+  const auto found = std::find_if(attempt.snapshots.begin(), attempt.snapshots.end(),
+                                  [](const SnapshotResult& snapshot) { return snapshot.why == "exception"; });
+  return found == attempt.snapshots.end() ? nullptr : &*found;
 }
 
 const ErrorResult& error_of(const AttemptResult& attempt, int rank) {
@@ -49,10 +49,10 @@ void compare_throw(const ThrowSite& site, const TestResult& test) {
   CHECK_THAT(error.file, Catch::EndsWith("/throw_sites/" + place.file));
   CHECK(error.line == place.line);
   CHECK_THAT(attempt.message, Contains(site.text) && Contains(place.file + ":" + std::to_string(place.line)));
-  const LookResult* look = look_at_exceptions(attempt);
-  REQUIRE(look != nullptr);
-  CHECK_THAT(look->text, Contains("threw " + error.type) && Contains(site.function));
-  CHECK_THAT(look->text, !Contains("__cxa_throw") && !Contains("_Unwind_"));
+  const SnapshotResult* snapshot = look_at_exceptions(attempt);
+  REQUIRE(snapshot != nullptr);
+  CHECK_THAT(snapshot->text, Contains("threw " + error.type) && Contains(site.function));
+  CHECK_THAT(snapshot->text, !Contains("__cxa_throw") && !Contains("_Unwind_"));
 }
 
 void compare_throws(const Summary& summary) {
@@ -88,5 +88,5 @@ TEST_CASE("ranks that throw at the same place are told together", "[throw]") {
   const TestResult* test = summary.find("ThrowEverywhere.at_the_same_place");
   REQUIRE(test != nullptr);
   REQUIRE(test->attempts.size() == 1);
-  CHECK(test->attempts.front().looks.size() == 1);
+  CHECK(test->attempts.front().snapshots.size() == 1);
 }

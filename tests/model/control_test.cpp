@@ -1,4 +1,4 @@
-// Negative control of the model: it must detect protocols with a mutation of one line each (fork_protocol.lies).
+// Negative control of the model: it must detect protocols with a mutation of one line each (fork_protocol.mutations).
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 
 constexpr std::size_t kMost = 3'000'000;
 
-struct Lie {
+struct Mutation {
   const char* name;
   const char* found;  // part of the expected violation
   Bounds bounds;
@@ -40,7 +40,7 @@ Bounds two_shares(int losses) {
   return bounds;
 }
 
-const Lie kLies[] = {
+const Mutation kMutations[] = {
     {"deletes-too-early-are-forgotten", "is left with", small_with(&Bounds::give_ups)},
     {"accepts-before-its-owner-knows", "does not know of its child", small()},
     {"twice-is-twice", "is left with", small_with(&Bounds::faults)},
@@ -57,38 +57,38 @@ const Lie kLies[] = {
 
 class Telling {
  public:
-  explicit Telling(const char* lie) { ::setenv("DISTRUN_LIE", lie, 1); }
-  ~Telling() { ::unsetenv("DISTRUN_LIE"); }
+  explicit Telling(const char* mutation) { ::setenv("DISTRUN_MUTATION", mutation, 1); }
+  ~Telling() { ::unsetenv("DISTRUN_MUTATION"); }
 };
 
-TEST_CASE("the model finds each lie, by the fewest steps") {
-  for (const Lie& lie : kLies) {
-    const Telling telling(lie.name);
-    const Explored explored = explore(lie.bounds, kMost);
-    std::cout << lie.name << ": after " << explored.states << " states, in " << explored.depth + 1 << " steps, "
+TEST_CASE("the model finds each mutation, by the fewest steps") {
+  for (const Mutation& mutation : kMutations) {
+    const Telling telling(mutation.name);
+    const Explored explored = explore(mutation.bounds, kMost);
+    std::cout << mutation.name << ": after " << explored.states << " states, in " << explored.depth + 1 << " steps, "
               << explored.violation.substr(0, explored.violation.find('\n')) << std::endl;
-    INFO(lie.name);
+    INFO(mutation.name);
     CHECK_FALSE(explored.violation.empty());
-    CHECK_THAT(explored.violation, Contains(lie.found));
+    CHECK_THAT(explored.violation, Contains(mutation.found));
   }
 }
 
-TEST_CASE("the model finds nothing where no lie is told") {
-  for (const Lie& lie : kLies) {
-    const Explored explored = explore(lie.bounds, kMost);
-    INFO(lie.name << "\n" << explored.violation);
+TEST_CASE("the model finds nothing where no mutation is told") {
+  for (const Mutation& mutation : kMutations) {
+    const Explored explored = explore(mutation.bounds, kMost);
+    INFO(mutation.name << "\n" << explored.violation);
     CHECK(explored.violation.empty());
   }
 }
 
-TEST_CASE("each lie of the list is told") {
-  std::ifstream list(DISTRUN_LIES);
+TEST_CASE("each mutation of the list is told") {
+  std::ifstream list(DISTRUN_MUTATIONS);
   std::set<std::string> named;
   for (std::string line; std::getline(list, line);) {
-    if (line.rfind("lie ", 0) == 0) named.insert(line.substr(4, line.find(':') - 4));
+    if (line.rfind("mutation ", 0) == 0) named.insert(line.substr(9, line.find(':') - 9));
   }
   std::set<std::string> told;
-  for (const Lie& lie : kLies) told.insert(lie.name);
+  for (const Mutation& mutation : kMutations) told.insert(mutation.name);
   CHECK(named == told);
 }
 

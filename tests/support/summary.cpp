@@ -46,12 +46,12 @@ SeenProcess read_process(const Json& json) {
   return process;
 }
 
-LookResult read_look(const Json& json) {
-  LookResult look;
-  get(json, "why", look.why);
-  for (const Json& line : json.at("text")) look.text += line.get<std::string>() + "\n";
-  for (const Json& process : json.at("processes")) look.processes.push_back(read_process(process));
-  return look;
+SnapshotResult read_snapshot(const Json& json) {
+  SnapshotResult snapshot;
+  get(json, "why", snapshot.why);
+  for (const Json& line : json.at("text")) snapshot.text += line.get<std::string>() + "\n";
+  for (const Json& process : json.at("processes")) snapshot.processes.push_back(read_process(process));
+  return snapshot;
 }
 
 RankResult read_rank(const Json& json) {
@@ -98,7 +98,7 @@ AttemptResult read_attempt(const Json& json) {
   get(json, "culprits", attempt.culprits);
   get(json, "infra_error", attempt.infra_error);
   get(json, "duration_ms", attempt.duration_ms);
-  for (const Json& look : json.at("looks")) attempt.looks.push_back(read_look(look));
+  for (const Json& snapshot : json.at("snapshots")) attempt.snapshots.push_back(read_snapshot(snapshot));
   for (const Json& leak : json.at("leaks")) attempt.leaks.push_back(read_leak(leak));
   for (const Json& rank : json.at("ranks")) attempt.ranks.push_back(read_rank(rank));
   return attempt;
@@ -137,7 +137,7 @@ Summary read(const Json& json) {
 
 }  // namespace
 
-const SeenProcess* LookResult::find(int rank) const {
+const SeenProcess* SnapshotResult::find(int rank) const {
   for (const SeenProcess& process : processes) {
     if (process.rank == rank) return &process;
   }

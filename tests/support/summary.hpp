@@ -50,7 +50,7 @@ struct SeenProcess {
   int threads_with_stacks = 0;
 };
 
-struct LookResult {
+struct SnapshotResult {
   std::string why;
   std::string text;  // all its lines
   std::vector<SeenProcess> processes;
@@ -66,7 +66,7 @@ struct AttemptResult {
   std::string phase;
   std::vector<int> culprits;
   std::vector<LeakResult> leaks;
-  std::vector<LookResult> looks;
+  std::vector<SnapshotResult> snapshots;
   std::string infra_error;
   std::int64_t duration_ms = -1;  // -1: not in the summary
   std::vector<RankResult> ranks;

@@ -82,12 +82,12 @@ void CoordinatorLoop::wait_for_signal() {
 
 void CoordinatorLoop::listen_to_keys() {
   keys_ = std::make_unique<Keys>(loop_, [this](char key) {
-    if (key == 's') on_look_();
+    if (key == 's') on_snapshot_();
   });
 }
 
 void CoordinatorLoop::on_signal(int signal) {
-  if (signal == SIGQUIT) return on_look_();
+  if (signal == SIGQUIT) return on_snapshot_();
   if (signal == SIGTSTP) return on_stop_signal();
   if (signal == SIGCONT) return go_on_if_stopped();
   if (std::ranges::find(proc::kUserSignals, signal) != std::end(proc::kUserSignals)) return on_user_signal_(signal);

@@ -23,8 +23,8 @@ class CoordinatorLoop {
   launch::Node& node() noexcept { return *node_; }
   // Calls `on_stop` when the user or the guard's death ends the run; the second signal hurries.
   void on_stop(std::function<void(runner::Urgency)> on_stop) { on_stop_ = std::move(on_stop); }
-  // Calls `on_look` on Ctrl-\ or the key s; `on_pause` and `on_resume` before and after a stop by Ctrl-Z.
-  void on_look(std::function<void()> on_look) { on_look_ = std::move(on_look); }
+  // Calls `on_snapshot` on Ctrl-\ or the key s; `on_pause` and `on_resume` before and after a stop by Ctrl-Z.
+  void on_snapshot(std::function<void()> on_snapshot) { on_snapshot_ = std::move(on_snapshot); }
   void on_pause(std::function<void()> on_pause, std::function<void()> on_resume) {
     on_pause_ = std::move(on_pause);
     on_resume_ = std::move(on_resume);
@@ -57,7 +57,7 @@ class CoordinatorLoop {
   int guard_stopped_ = 0;  // in this many consecutive checks
   std::unique_ptr<launch::Node> node_;
   std::function<void(runner::Urgency)> on_stop_;
-  std::function<void()> on_look_ = [] {};
+  std::function<void()> on_snapshot_ = [] {};
   std::function<void(int)> on_user_signal_;
   std::function<void()> on_pause_ = [] {};
   std::function<void()> on_resume_ = [] {};

@@ -23,8 +23,8 @@ void FanOut::on_rank_phase(const std::string& id, int attempt, int rank, wire::P
 void FanOut::on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) {
   for (auto* sink : sinks_) sink->on_rank_error(id, attempt, rank, error);
 }
-void FanOut::on_look(const std::string& id, int attempt, const runner::Look& look) {
-  for (auto* sink : sinks_) sink->on_look(id, attempt, look);
+void FanOut::on_snapshot(const std::string& id, int attempt, const runner::Snapshot& snapshot) {
+  for (auto* sink : sinks_) sink->on_snapshot(id, attempt, snapshot);
 }
 void FanOut::on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) {
   for (auto* sink : sinks_) sink->on_rank_end(id, attempt, rank);

@@ -18,7 +18,7 @@ class FanOut final : public runner::EventSink {
   void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
   void on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) override;
-  void on_look(const std::string& id, int attempt, const runner::Look& look) override;
+  void on_snapshot(const std::string& id, int attempt, const runner::Snapshot& snapshot) override;
   void on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_attempt_end(const std::string& id, const runner::AttemptRecord& attempt) override;
   void on_test_end(const runner::TestRecord& test) override;

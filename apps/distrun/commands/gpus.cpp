@@ -21,7 +21,7 @@ std::string own_folder() {
   return self.substr(0, self.rfind('/') + 1);
 }
 
-// Looks where the runtime does (runtime/device/drivers/cuda/cuda_module.cpp); in a build tree it is in lib.
+// Snapshots where the runtime does (runtime/device/drivers/cuda/cuda_module.cpp); in a build tree it is in lib.
 bool has_cuda_module() {
   const auto is_in = [](const char* folder) {
     return ::access((own_folder() + "../" + folder + "/distrun/distrun_cuda.so").c_str(), R_OK) == 0;

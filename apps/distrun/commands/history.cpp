@@ -67,17 +67,17 @@ std::string answer(const HistoryOptions& options, history::History& history) {
   const std::int64_t now_ms = base::system_clock().wall_ns() / 1'000'000;
   const history::Selection selection = selection_of(options, now_ms);
   const auto limit = static_cast<std::size_t>(options.limit);
-  const HistoryLook look{report::Paint(wants_color(options.color)), now_ms,
+  const TableStyle style{report::Paint(wants_color(options.color)), now_ms,
                          output_is_terminal() ? static_cast<std::size_t>(terminal_width()) : 0, limit};
   if (options.patterns.empty() || options.suggest_timeouts) {
     const std::vector<history::TestLine> lines = history.tests(selection);
     if (options.json) return table_json(lines, limit);
     if (lines.empty()) return "";
-    return options.suggest_timeouts ? timeouts_text(lines, look) : table_text(lines, look);
+    return options.suggest_timeouts ? timeouts_text(lines, style) : table_text(lines, style);
   }
   const std::vector<history::Result> results = history.results(selection, limit);
   if (options.json) return results_json(results);
-  return results.empty() ? "" : results_text(results, look);
+  return results.empty() ? "" : results_text(results, style);
 }
 
 // An empty history is normal; a question without results may be a mistake.

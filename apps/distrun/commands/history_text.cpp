@@ -56,10 +56,10 @@ std::string plural(std::size_t count, const std::string& what) {
 }
 
 // Prints the id in full, since the next command may need it, and cuts the note to the space left after `taken` columns.
-std::string last_column(const std::string& id, const std::string& note, std::size_t taken, const HistoryLook& look) {
-  if (look.width == 0) return id + look.paint(Style::Dim, note);
+std::string last_column(const std::string& id, const std::string& note, std::size_t taken, const TableStyle& style) {
+  if (style.width == 0) return id + style.paint(Style::Dim, note);
   const std::size_t used = taken + report::display_width(id);
-  return id + look.paint(Style::Dim, look.width > used + 8 ? report::fit(note, look.width - used) : "");
+  return id + style.paint(Style::Dim, style.width > used + 8 ? report::fit(note, style.width - used) : "");
 }
 
 std::string shown_id(const std::string& id) { return base::one_line(id, 2000); }
@@ -84,19 +84,19 @@ class Origin {
   bool plugins_;
 };
 
-std::string head(const HistoryLook& look, const std::string& text) { return look.paint(Style::Dim, text) + "\n"; }
+std::string head(const TableStyle& style, const std::string& text) { return style.paint(Style::Dim, text) + "\n"; }
 
-std::size_t shown_of(std::size_t all, const HistoryLook& look) {
-  return look.limit == 0 ? all : std::min(all, look.limit);
+std::size_t shown_of(std::size_t all, const TableStyle& style) {
+  return style.limit == 0 ? all : std::min(all, style.limit);
 }
 
-std::string left_out(std::size_t all, const HistoryLook& look) {
-  const std::size_t shown = shown_of(all, look);
+std::string left_out(std::size_t all, const TableStyle& style) {
+  const std::size_t shown = shown_of(all, style);
   if (shown == all) return "";
-  return head(look, "... " + std::to_string(all - shown) + " more; --limit 0 shows all");
+  return head(style, "... " + std::to_string(all - shown) + " more; --limit 0 shows all");
 }
 
-std::string totals(const std::vector<history::TestLine>& lines, const HistoryLook& look) {
+std::string totals(const std::vector<history::TestLine>& lines, const TableStyle& style) {
   std::size_t failing = 0;
   std::size_t flaky = 0;
   for (const history::TestLine& line : lines) {
@@ -106,21 +106,21 @@ std::string totals(const std::vector<history::TestLine>& lines, const HistoryLoo
   std::string text = plural(lines.size(), "test");
   if (failing > 0) text += ", " + std::to_string(failing) + (failing == 1 ? " fails" : " fail") + " now";
   if (flaky > 0) text += ", " + std::to_string(flaky) + " did not always do the same";
-  return look.paint(Style::Bold, text) + "\n";
+  return style.paint(Style::Bold, text) + "\n";
 }
 
-std::string table_line(const history::TestLine& line, const std::string& origin, const HistoryLook& look) {
+std::string table_line(const history::TestLine& line, const std::string& origin, const TableStyle& style) {
   const history::Statistics& s = line.statistics;
   const bool judged = s.window > 0;
   const std::string flaky = right(judged && s.flakiness > 0 ? percent(s.flakiness) : "-", kShareWidth);
-  std::string text = verdict_column(line.verdict, look.paint);
+  std::string text = verdict_column(line.verdict, style.paint);
   text += right(judged ? std::to_string(s.passed) + "/" + std::to_string(s.window) : "-", kShareWidth);
-  text += s.flakiness > 0 ? look.paint(Style::Odd, flaky) : flaky;
+  text += s.flakiness > 0 ? style.paint(Style::Odd, flaky) : flaky;
   text += right(judged ? base::human(s.median) : "-", kDurationWidth);
   text += right(judged ? base::human(s.p95) : "-", kDurationWidth);
-  text += left(ago(line.at_ms, look.now_ms), kAgeWidth);
+  text += left(ago(line.at_ms, style.now_ms), kAgeWidth);
   constexpr std::size_t kTaken = kVerdictWidth + 2 * kShareWidth + 2 * kDurationWidth + kAgeWidth + 12;
-  return text + last_column(shown_id(line.id), origin, kTaken, look) + "\n";
+  return text + last_column(shown_id(line.id), origin, kTaken, style) + "\n";
 }
 
 std::string note_of(const history::Result& result) {
@@ -131,17 +131,17 @@ std::string note_of(const history::Result& result) {
 }
 
 std::string result_line(const history::Result& result, bool with_id, const std::string& origin,
-                        const HistoryLook& look) {
-  std::string text = verdict_column(result.verdict, look.paint);
+                        const TableStyle& style) {
+  std::string text = verdict_column(result.verdict, style.paint);
   text += right(result.attempts > 0 ? base::human(result.duration) : "-", kDurationWidth);
   text += right(std::to_string(result.variant.world_size), kShareWidth);
-  text += left(ago(result.at_ms, look.now_ms), kAgeWidth);
+  text += left(ago(result.at_ms, style.now_ms), kAgeWidth);
   text += left(base::one_line(result.run_id), kRunWidth);
   constexpr std::size_t kTaken = kVerdictWidth + kDurationWidth + kShareWidth + kAgeWidth + kRunWidth + 10;
   std::string note = note_of(result);
   if (!origin.empty()) note = origin.substr(2) + (note.empty() ? "" : "  ") + note;
   if (!note.empty() && with_id) note = "  " + note;
-  text += last_column(with_id ? shown_id(result.test) : "", note, kTaken, look);
+  text += last_column(with_id ? shown_id(result.test) : "", note, kTaken, style);
   text.erase(text.find_last_not_of(' ') + 1);
   return text + "\n";
 }
@@ -163,46 +163,46 @@ std::string beside_default(base::Nanoseconds timeout) {
 
 }  // namespace
 
-std::string table_text(const std::vector<history::TestLine>& lines, const HistoryLook& look) {
-  std::string text =
-      head(look, left("last", kVerdictWidth) + right("pass", kShareWidth) + right("flaky", kShareWidth) +
-                     right("median", kDurationWidth) + right("95%", kDurationWidth) + left("when", kAgeWidth) + "test");
+std::string table_text(const std::vector<history::TestLine>& lines, const TableStyle& style) {
+  std::string text = head(style, left("last", kVerdictWidth) + right("pass", kShareWidth) +
+                                     right("flaky", kShareWidth) + right("median", kDurationWidth) +
+                                     right("95%", kDurationWidth) + left("when", kAgeWidth) + "test");
   const Origin origin(lines);
-  const std::size_t shown = shown_of(lines.size(), look);
-  for (std::size_t i = 0; i < shown; ++i) text += table_line(lines[i], origin.of(lines[i]), look);
-  return text + left_out(lines.size(), look) + totals(lines, look);
+  const std::size_t shown = shown_of(lines.size(), style);
+  for (std::size_t i = 0; i < shown; ++i) text += table_line(lines[i], origin.of(lines[i]), style);
+  return text + left_out(lines.size(), style) + totals(lines, style);
 }
 
-std::string results_text(const std::vector<history::Result>& results, const HistoryLook& look) {
+std::string results_text(const std::vector<history::Result>& results, const TableStyle& style) {
   const bool one_test = std::all_of(results.begin(), results.end(),
                                     [&](const history::Result& result) { return result.test == results.front().test; });
   std::string text;
-  if (one_test && !results.empty()) text = look.paint(Style::Bold, shown_id(results.front().test)) + "\n";
-  text += head(look, left("verdict", kVerdictWidth) + right("duration", kDurationWidth) + right("ranks", kShareWidth) +
-                         left("when", kAgeWidth) + left("run", kRunWidth) + (one_test ? "what happened" : "test"));
+  if (one_test && !results.empty()) text = style.paint(Style::Bold, shown_id(results.front().test)) + "\n";
+  text += head(style, left("verdict", kVerdictWidth) + right("duration", kDurationWidth) + right("ranks", kShareWidth) +
+                          left("when", kAgeWidth) + left("run", kRunWidth) + (one_test ? "what happened" : "test"));
   const Origin origin(results);
-  for (const history::Result& result : results) text += result_line(result, !one_test, origin.of(result), look);
+  for (const history::Result& result : results) text += result_line(result, !one_test, origin.of(result), style);
   return text;
 }
 
-std::string timeouts_text(std::vector<history::TestLine> lines, const HistoryLook& look) {
+std::string timeouts_text(std::vector<history::TestLine> lines, const TableStyle& style) {
   std::erase_if(lines, [](const auto& line) { return line.statistics.timed < history::kEnoughToSuggest; });
   if (lines.empty()) return "";
   std::sort(lines.begin(), lines.end(), [](const history::TestLine& a, const history::TestLine& b) {
     return a.statistics.p99 != b.statistics.p99 ? a.statistics.p99 > b.statistics.p99 : a.id < b.id;
   });
-  std::string text = head(look, right("timeout", kShareWidth + 2) + right("passed", kShareWidth + 1) +
-                                    right("99%", kDurationWidth) + "test");
+  std::string text = head(style, right("timeout", kShareWidth + 2) + right("passed", kShareWidth + 1) +
+                                     right("99%", kDurationWidth) + "test");
   constexpr std::size_t kTaken = 2 * kShareWidth + 3 + kDurationWidth + 6;
-  const std::size_t shown = shown_of(lines.size(), look);
+  const std::size_t shown = shown_of(lines.size(), style);
   for (std::size_t i = 0; i < shown; ++i) {
     const history::Statistics& s = lines[i].statistics;
     const base::Nanoseconds timeout = history::suggested_timeout(s.p99);
     text += right(option_text(timeout), kShareWidth + 2) + right(std::to_string(s.timed), kShareWidth + 1) +
             right(base::human(s.p99), kDurationWidth) +
-            last_column(shown_id(lines[i].id), beside_default(timeout), kTaken, look) + "\n";
+            last_column(shown_id(lines[i].id), beside_default(timeout), kTaken, style) + "\n";
   }
-  return text + left_out(lines.size(), look);
+  return text + left_out(lines.size(), style);
 }
 
 }  // namespace distrun::cli

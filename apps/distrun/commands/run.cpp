@@ -105,7 +105,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   run.record().machine = runner::this_machine();
   arrange_tests(options, run);
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
-  main.on_look([&] { run.look_now(); });
+  main.on_snapshot([&] { run.take_snapshot_now(); });
   main.on_pause(
       [&] {
         run.pause();

@@ -8,7 +8,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/peer.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 
 #include "run_socket.hpp"
 
@@ -21,12 +21,12 @@ std::int64_t ms_of(base::Nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-wire::ToldLook told(const std::string& test, const runner::Look& look) {
-  wire::ToldLook one;
+wire::SnapshotText told(const std::string& test, const runner::Snapshot& snapshot) {
+  wire::SnapshotText one;
   one.test = test;
-  one.at_ms = ms_of(look.at);
-  one.took_ms = ms_of(look.took);
-  for (const evidence::Line& line : look.text) {
+  one.at_ms = ms_of(snapshot.at);
+  one.took_ms = ms_of(snapshot.took);
+  for (const evidence::Line& line : snapshot.text) {
     wire::ToldLine& to = one.lines.emplace_back();
     for (const auto& segment : line.segments) {
       to.segments.push_back({static_cast<std::uint8_t>(segment.tone), segment.text});
@@ -71,12 +71,12 @@ void RunServer::answer_stacks(int client, int rank) {
     int to_come = 0;
   };
   const auto answer = std::make_shared<Answer>();
-  answer->to_come = run_.look_now(
-      [this, alive = std::weak_ptr(alive_), client, rank, answer](const std::string& test, const runner::Look& look) {
-        if (alive.expired()) return;
-        answer->stacks.looks.push_back(told(test, rank < 0 ? look : runner::only(rank, look)));
-        if (--answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
-      });
+  answer->to_come = run_.take_snapshot_now([this, alive = std::weak_ptr(alive_), client, rank, answer](
+                                               const std::string& test, const runner::Snapshot& snapshot) {
+    if (alive.expired()) return;
+    answer->stacks.snapshots.push_back(told(test, rank < 0 ? snapshot : runner::only(rank, snapshot)));
+    if (--answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
+  });
   if (answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
 }
 

@@ -12,7 +12,7 @@
 #include <distrun/runner/launch/stack_collector.hpp>
 #include <distrun/runner/proc/child.hpp>
 #include <distrun/runner/proc/program.hpp>
-#include <distrun/runner/report/text/look_text.hpp>
+#include <distrun/runner/report/text/snapshot_text.hpp>
 
 #include "commands.hpp"
 #include "coordinator.hpp"
@@ -29,7 +29,7 @@ void print(const std::vector<evidence::Line>& lines, bool color) {
   std::fputs(report::painted(lines, report::Paint(color)).c_str(), stdout);
 }
 
-std::vector<evidence::Line> lines_of(const wire::ToldLook& told) {
+std::vector<evidence::Line> lines_of(const wire::SnapshotText& told) {
   std::vector<evidence::Line> lines;
   for (const wire::ToldLine& line : told.lines) {
     evidence::Line& to = lines.emplace_back();
@@ -45,12 +45,12 @@ std::vector<evidence::Line> lines_of(const wire::ToldLook& told) {
 int stacks_of_run(const StacksOptions& options) {
   const std::string id = find_run(options.run);
   const wire::ToldStacks told = ask_stacks(id, options.rank);
-  if (told.looks.empty()) std::printf("run %s runs no test at the moment\n", id.c_str());
-  for (const wire::ToldLook& look : told.looks) {
-    std::printf("%s after %s, stacks taken in %s\n", look.test.c_str(),
-                base::human(std::chrono::milliseconds(look.at_ms)).c_str(),
-                base::human(std::chrono::milliseconds(look.took_ms)).c_str());
-    print(lines_of(look), wants_color(options.color));
+  if (told.snapshots.empty()) std::printf("run %s runs no test at the moment\n", id.c_str());
+  for (const wire::SnapshotText& snapshot : told.snapshots) {
+    std::printf("%s after %s, stacks taken in %s\n", snapshot.test.c_str(),
+                base::human(std::chrono::milliseconds(snapshot.at_ms)).c_str(),
+                base::human(std::chrono::milliseconds(snapshot.took_ms)).c_str());
+    print(lines_of(snapshot), wants_color(options.color));
   }
   return kSuccess;
 }

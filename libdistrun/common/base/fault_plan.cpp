@@ -44,7 +44,7 @@ constexpr Form kForms[] = {
     {"drop", Fault::Action::Drop, "drop:KINDS:CHANCE", "drop:retriable:0.1"},
     {"dup", Fault::Action::Duplicate, "dup:KINDS:CHANCE", "dup:retriable:0.1"},
     {"reorder", Fault::Action::Reorder, "reorder:KINDS:CHANCE:BEHIND", "reorder:retriable:0.2:3"},
-    {"lie", Fault::Action::Lie, "lie:KINDS:CHANCE", "lie:reply:0.01"},
+    {"corrupt", Fault::Action::Corrupt, "corrupt:KINDS:CHANCE", "corrupt:reply:0.01"},
     {"cut", Fault::Action::Cut, "cut:WORKER@N", "cut:1@500"},
 };
 

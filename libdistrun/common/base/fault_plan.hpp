@@ -8,7 +8,7 @@
 //   drop:KINDS:CHANCE            is lost
 //   dup:KINDS:CHANCE             is sent twice
 //   reorder:KINDS:CHANCE:BEHIND  is sent after the next BEHIND messages to that worker
-//   lie:KINDS:CHANCE             has one bit flipped
+//   corrupt:KINDS:CHANCE         has one bit flipped
 //   cut:WORKER@N                 the Nth message to that worker breaks the connection
 //
 // KINDS are names, joined by '+'. The seed and the order of the messages determine all effects of a plan.
@@ -50,10 +50,10 @@ std::optional<FaultKinds> try_fault_kinds(std::string_view name) noexcept;
 FaultKinds retriable_kinds() noexcept;
 
 struct Fault {
-  enum class Action : std::uint8_t { Fail, Delay, Drop, Duplicate, Reorder, Lie, Cut };
+  enum class Action : std::uint8_t { Fail, Delay, Drop, Duplicate, Reorder, Corrupt, Cut };
   Action action{};
   FaultKinds kinds;
-  double chance = 1;         // Drop, Duplicate, Reorder, Lie
+  double chance = 1;         // Drop, Duplicate, Reorder, Corrupt
   std::uint64_t count = 0;   // Fail: how many times; Reorder: behind how many; Cut: at which message
   Nanoseconds delay{};       // Delay
   bool keeps_order = false;  // Delay

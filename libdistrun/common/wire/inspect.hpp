@@ -75,17 +75,17 @@ struct ToldLine {
 DISTRUN_FIELDS(ToldLine, m.segments)
 
 // The snapshot of one test.
-struct ToldLook {
+struct SnapshotText {
   std::string test;
   std::int64_t at_ms = 0;  // since its attempt began
   std::int64_t took_ms = 0;
   std::vector<ToldLine> lines;
 };
-DISTRUN_FIELDS(ToldLook, m.test, m.at_ms, m.took_ms, m.lines)
+DISTRUN_FIELDS(SnapshotText, m.test, m.at_ms, m.took_ms, m.lines)
 
 struct ToldStacks {
-  std::vector<ToldLook> looks;  // empty: no test runs
+  std::vector<SnapshotText> snapshots;  // empty: no test runs
 };
-DISTRUN_FIELDS(ToldStacks, m.looks)
+DISTRUN_FIELDS(ToldStacks, m.snapshots)
 
 }  // namespace distrun::wire

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kErrorsMax = 100;  // per rank
 constexpr std::size_t kNotesMax = 1000;
 constexpr std::size_t kLeaksMax = 1000;  // reported by ranks
-constexpr std::size_t kLooksMax = 10;
+constexpr std::size_t kSnapshotsMax = 10;
 
 // Returns the first phase of a process that has received an order.
 wire::Phase first_phase(const PlannedTest& test) {
@@ -55,32 +55,33 @@ void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
 
 }  // namespace
 
-Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground)
+Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind,
+                 const Environment& environment)
     : run_(run),
       test_(test),
       ranks_(static_cast<std::size_t>(test.variant.world_size)),
       clocks_(run, test.info, ranks_, [this] { on_alarm(); }),
       started_(clocks_.now()),
-      talk_(test.variant.world_size, [this](int rank, const std::string& why) { on_connection_lost(rank, why); }),
-      looks_(run, *this, test.is_program()),
+      messaging_(test.variant.world_size, [this](int rank, const std::string& why) { on_connection_lost(rank, why); }),
+      snapshots_(run, *this, test.is_program()),
       dirs_(run.dirs.take(test.variant.world_size)),
-      belongings_(run.names, dirs_.get(), ground.private_tmp, test.id),
-      ground_(ground),
+      resources_(run.names, dirs_.get(), environment.private_tmp, test.id),
+      environment_(environment),
       over_(run.loop) {
   record_.n = n;
   record_.kind = kind;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].record.rank = static_cast<int>(i);
-    ranks_[i].ran_others = ground.ran_others;
+    ranks_[i].ran_others = environment.ran_others;
     ranks_[i].shares_process = test.variant.isolation == Isolation::Threads;
   }
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_, *store_, trace_.get());
-  order_.stay = ground.stay;
-  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, ground.private_tmp);
+  order_.stay = environment.stay;
+  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, environment.private_tmp);
 }
 
 Attempt::~Attempt() {
-  if (ground_.standing != nullptr) ground_.standing->take_back(kept_);
+  if (environment_.standing != nullptr) environment_.standing->take_back(kept_);
 }
 
 io::Task<AttemptRecord> Attempt::run() {
@@ -96,24 +97,24 @@ io::Task<AttemptRecord> Attempt::run() {
 // Kept ranks are available at once; new ones arrive one by one.
 void Attempt::take_world() {
   launch::WorldSpec spec = spec_of(test_);
-  if (ground_.private_tmp != nullptr) spec.space = ground_.private_tmp->space;
-  if (ground_.standing == nullptr) {
+  if (environment_.private_tmp != nullptr) spec.space = environment_.private_tmp->space;
+  if (environment_.standing == nullptr) {
     if (test_.is_program()) spec.program = program_spec(run_.settings, run_.run_id, dirs_->shared());
     world_ = run_.node.spawn(spec, *this);
-    talk_.use(*world_);
-    looks_.use(*world_);
+    messaging_.use(*world_);
+    snapshots_.use(*world_);
     if (test_.is_program() && run_.output != nullptr) gate_.emplace(run_.loop, *run_.output, *world_);
     return;
   }
-  const bool there = ground_.standing->serves(spec, test_.info.suite);
+  const bool there = environment_.standing->serves(spec, test_.info.suite);
   sets_up_suite_ = !there && order_.suite_code && !test_.is_host();
-  world_ = ground_.standing->lend(spec, test_.info.suite, *this);
-  talk_.use(*world_);
-  looks_.use(*world_);
+  world_ = environment_.standing->lend(spec, test_.info.suite, *this);
+  messaging_.use(*world_);
+  snapshots_.use(*world_);
   for (RankState& rank : ranks_) {
     if (!there) break;
     const int number = rank.record.rank;
-    on_rank_started(number, ground_.standing->pids()[static_cast<std::size_t>(number)]);
+    on_rank_started(number, environment_.standing->pids()[static_cast<std::size_t>(number)]);
     begin(rank);
   }
 }
@@ -124,7 +125,7 @@ void Attempt::lose_host(const std::string& why) {
   const wire::PeerFailed news{-1, why};
   for (const RankState& rank : ranks_) {
     if (rank.ended || rank.done) continue;
-    talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
+    messaging_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
   }
   enter(State::Grace, run_.graces.peers);
   check_all_ended();
@@ -137,7 +138,7 @@ void Attempt::on_rank_started(int rank, int pid) {
   RankState& state = at(rank);
   state.started = true;
   state.record.pid = pid;
-  belongings_.add_process(pid);
+  resources_.add_process(pid);
   state.record.started = age();
   run_.events.on_rank_start(test_.id, record_.n, rank, pid);
   if (state_ == State::Terminating || state_ == State::Killing) {  // too late to be of use
@@ -149,7 +150,7 @@ void Attempt::on_rank_started(int rank, int pid) {
 void Attempt::on_spawn_failed(const std::string& why) {
   spawn_expected_ = 0;
   if (record_.infra_error.empty()) record_.infra_error = why;
-  if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
+  if (state_ == State::Running || state_ == State::Snapshot || state_ == State::Grace) terminate();
   check_all_ended();
 }
 
@@ -169,9 +170,10 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     case wire::ControlFrame::Skip: at(rank).skip = payload<wire::SkipReport>(frame); return;
     case wire::ControlFrame::Done: return on_done(rank, payload<wire::Done>(frame));
     case wire::ControlFrame::Message: return on_message(rank, payload<wire::RankMessage>(frame));
-    case wire::ControlFrame::ReceiveWait: return talk_.wait_for_message(rank, payload<wire::ReceiveWait>(frame));
-    case wire::ControlFrame::ReceiveEnd: return talk_.end_wait(rank, payload<wire::ReceiveWait>(frame));
-    case wire::ControlFrame::BarrierEnter: return talk_.enter_barrier(rank, payload<wire::BarrierEnter>(frame).name);
+    case wire::ControlFrame::ReceiveWait: return messaging_.wait_for_message(rank, payload<wire::ReceiveWait>(frame));
+    case wire::ControlFrame::ReceiveEnd: return messaging_.end_wait(rank, payload<wire::ReceiveWait>(frame));
+    case wire::ControlFrame::BarrierEnter:
+      return messaging_.enter_barrier(rank, payload<wire::BarrierEnter>(frame).name);
     case wire::ControlFrame::Leak: return on_leak(rank, payload<wire::LeakReport>(frame));
     case wire::ControlFrame::Note: {
       auto note = payload<wire::Note>(frame);
@@ -195,7 +197,7 @@ void Attempt::begin(RankState& state) {
   enter_phase(state, first_phase(test_));
   wire::RunOrder order = order_for(order_, test_, *dirs_, rank);
   order.debug = rank == run_.settings.debug_rank && !test_.is_host();
-  talk_.begin(rank, order);
+  messaging_.begin(rank, order);
 }
 
 void Attempt::on_phase(int rank, wire::Phase phase) {
@@ -218,7 +220,7 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
   error.because_of = report.because_of;
   const std::size_t index = state.record.errors.size();
   add_error(rank, std::move(error));
-  if (state.record.errors.size() > index) looks_.name_throw(rank, index, std::move(report.thrown_at));
+  if (state.record.errors.size() > index) snapshots_.name_throw(rank, index, std::move(report.thrown_at));
   if (!report.ends_body || state.decided()) return;
   state.record.because_of = report.because_of == rank ? -1 : report.because_of;
   fail(state, {OutcomeKind::Failed, 0, ""});
@@ -226,7 +228,7 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
 
 void Attempt::on_done(int rank, const wire::Done& done) {
   if (test_.is_host()) take_suite_settings(done);
-  belongings_.add_held(names_in(done));
+  resources_.add_held(names_in(done));
   RankState& state = at(rank);
   state.done = true;
   state.done_passed = done.passed;
@@ -235,7 +237,7 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   state.record.body_passed = done.passed && state.record.errors.empty() && !test_.is_host();
   enter_phase(state, wire::Phase::Exit);
   // After a failure, the other ranks are released by its news instead.
-  if (state_ == State::Running && held_.empty()) talk_.leave(rank, state.record.declared_death);
+  if (state_ == State::Running && held_.empty()) messaging_.leave(rank, state.record.declared_death);
   if (stays(state)) return settle(state);
   settle_held();
 }
@@ -252,7 +254,7 @@ void Attempt::take_suite_settings(const wire::Done& done) {
 void Attempt::on_message(int rank, wire::RankMessage message) {
   const std::string what = "a message \"" + message.tag + "\" to rank " + std::to_string(message.to);
   try {
-    talk_.pass_on(rank, std::move(message));
+    messaging_.pass_on(rank, std::move(message));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::InvalidArgument) throw;
     RankError dropped;
@@ -312,10 +314,10 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
     if (state.record.declared_death) tell_declared_death(rank);
   }
   settle_held();
-  if (!state.done && state_ == State::Running && held_.empty()) talk_.leave(rank, state.record.declared_death);
+  if (!state.done && state_ == State::Running && held_.empty()) messaging_.leave(rank, state.record.declared_death);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
   const bool has_exited = state.record.outcome.kind == OutcomeKind::Exited;
-  if (state.record.signal != 0 || dragged || has_exited) looks_.name_crash(state.record);
+  if (state.record.signal != 0 || dragged || has_exited) snapshots_.name_crash(state.record);
   check_all_ended();
 }
 
@@ -346,23 +348,23 @@ std::vector<RankView> Attempt::views() const {
   for (const RankState& rank : ranks_) {
     if (!rank.alive()) continue;
     RankView& view = views.emplace_back(RankView{rank.record.rank, world_->shown(rank.record.rank)});
-    if (view.shown) talk_.drop_ended_waits(view.rank, *view.shown);
+    if (view.shown) messaging_.drop_ended_waits(view.rank, *view.shown);
   }
   return views;
 }
 
-bool Attempt::look(LookKind kind, Looks::OnLook on_look) {
+bool Attempt::take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot) {
   if (!world_ || is_over()) return false;
-  looks_.look(kind, run_.graces.evidence, std::move(on_look));
+  snapshots_.take(kind, run_.graces.evidence, std::move(on_snapshot));
   return true;
 }
 
-// Keeps up to kLooksMax snapshots; kinds that occur once per attempt are always kept.
-void Attempt::add_look(Look look) {
-  run_.events.on_look(test_.id, record_.n, look);
-  if (look.kind == LookKind::Timeout) note_waits(look);
-  const bool is_only_one = look.kind == LookKind::Timeout || look.kind == LookKind::Exception;
-  if (record_.looks.size() < kLooksMax || is_only_one) record_.looks.push_back(std::move(look));
+// Keeps up to kSnapshotsMax snapshots; kinds that occur once per attempt are always kept.
+void Attempt::add_snapshot(Snapshot snapshot) {
+  run_.events.on_snapshot(test_.id, record_.n, snapshot);
+  if (snapshot.kind == SnapshotKind::Timeout) note_waits(snapshot);
+  const bool is_only_one = snapshot.kind == SnapshotKind::Timeout || snapshot.kind == SnapshotKind::Exception;
+  if (record_.snapshots.size() < kSnapshotsMax || is_only_one) record_.snapshots.push_back(std::move(snapshot));
 }
 
 void Attempt::add_error(int rank, RankError error) {
@@ -378,15 +380,15 @@ RankError* Attempt::find_error(int rank, std::size_t index) {
   return index < errors.size() ? &errors[index] : nullptr;
 }
 
-void Attempt::on_look_over(LookKind kind) {
+void Attempt::on_snapshot_over(SnapshotKind kind) {
   check_all_ended();
-  if ((kind == LookKind::Timeout || kind == LookKind::Asked) && state_ == State::Looking) move_on();
+  if ((kind == SnapshotKind::Timeout || kind == SnapshotKind::Asked) && state_ == State::Snapshot) move_on();
 }
 
 void Attempt::let_go() {
   const int rank = run_.settings.debug_rank;
   if (rank < 0 || rank >= static_cast<int>(ranks_.size()) || !at(rank).alive()) return;
-  talk_.send(rank, wire::ControlFrame::Finish);
+  messaging_.send(rank, wire::ControlFrame::Finish);
 }
 
 }  // namespace distrun::runner

@@ -35,21 +35,21 @@
 #include <distrun/common/io/one_shot.hpp>
 #include <distrun/runner/attempt/attempt_store.hpp>
 #include <distrun/runner/attempt/attempt_trace.hpp>
-#include <distrun/runner/attempt/belongings.hpp>
 #include <distrun/runner/attempt/clocks.hpp>
-#include <distrun/runner/attempt/looks.hpp>
 #include <distrun/runner/attempt/output_gate.hpp>
+#include <distrun/runner/attempt/rank_messaging.hpp>
 #include <distrun/runner/attempt/rank_state.hpp>
 #include <distrun/runner/attempt/run_context.hpp>
+#include <distrun/runner/attempt/snapshots.hpp>
 #include <distrun/runner/attempt/standing_world.hpp>
 #include <distrun/runner/attempt/sweep.hpp>
-#include <distrun/runner/attempt/talk.hpp>
+#include <distrun/runner/attempt/test_resources.hpp>
 #include <distrun/runner/plan/plan.hpp>
 
 namespace distrun::runner {
 
 // The surroundings of an attempt's ranks. Everything here must outlive the attempt.
-struct Ground {
+struct Environment {
   StandingWorld* standing = nullptr;        // owns the ranks; null: the attempt starts its own
   bool stay = false;                        // give the ranks back to `standing` if all goes well
   const PrivateTmp* private_tmp = nullptr;  // private to the ranks; null: they have none
@@ -59,16 +59,18 @@ struct Ground {
 // How a run is stopped: SIGTERM with its grace period, or SIGKILL at once.
 enum class Urgency : std::uint8_t { Polite, AtOnce };
 
-class Attempt final : public launch::WorldEvents, private Looks::Owner {
+class Attempt final : public launch::WorldEvents, private Snapshots::Owner {
  public:
   // `n` counts the attempts of the test. Throws Error if it cannot create the work directories or find a port.
-  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground = {});
+  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Environment& environment = {});
   ~Attempt() override;
 
   // Runs the attempt; call it once. Completes within the test's bounds and the graces.
   io::Task<AttemptRecord> run();
-  // Reads the stacks of all ranks now and passes them to the events, or only to `on_look`. False: it is too late.
-  bool look_now(Looks::OnLook on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
+  // Reads the stacks of all ranks now and passes them to the events, or only to `on_snapshot`. False: it is too late.
+  bool take_snapshot_now(Snapshots::OnSnapshot on_snapshot = {}) {
+    return take_snapshot(SnapshotKind::Asked, std::move(on_snapshot));
+  }
   // Called when the debugger of the debugged rank has ended: lets the rank finish.
   void let_go();
   // pause() stops all ranks and suspends all bounds until resume().
@@ -88,12 +90,12 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   const PlannedTest& test() const noexcept { return test_; }
   int n() const noexcept { return record_.n; }
   // Returns the names that the ranks have created so far, as far as they are provably theirs.
-  std::vector<proc::NewName> names() { return belongings_.names(); }
+  std::vector<proc::NewName> names() { return resources_.names(); }
   // The settings that a host has provided for the ranks of its suite.
   const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
 
  private:
-  enum class State { Running, Looking, Grace, Terminating, Killing, Sweeping, Over };
+  enum class State { Running, Snapshot, Grace, Terminating, Killing, Sweeping, Over };
 
   // Events of the ranks: attempt.cpp.
   void take_world();
@@ -120,18 +122,18 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void enter_phase(RankState& rank, wire::Phase phase);
 
   // Snapshots.
-  bool look(LookKind kind, Looks::OnLook on_look = {});
-  void add_look(Look look) override;
+  bool take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot = {});
+  void add_snapshot(Snapshot snapshot) override;
   void add_error(int rank, RankError error) override;
   RankError* find_error(int rank, std::size_t index) override;
-  void on_look_over(LookKind kind) override;
+  void on_snapshot_over(SnapshotKind kind) override;
 
   // Timeouts and the end: attempt_ending.cpp.
-  void look_last();
+  void take_last_snapshot();
   void on_alarm();
   void lose_ranks(base::TimePoint now);
   void time_out_ranks(base::TimePoint now);
-  void note_waits(const Look& look);
+  void note_waits(const Snapshot& snapshot);
   bool lacks_ranks(base::TimePoint now);
   // Failures: attempt_failing.cpp.
   // Records the rank's bad outcome: holds or decides it and, if it is the first, notifies the other ranks.
@@ -179,8 +181,8 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   std::vector<RankState> ranks_;
   Clocks clocks_;
   const base::TimePoint started_;
-  Talk talk_;
-  Looks looks_;
+  RankMessaging messaging_;
+  Snapshots snapshots_;
   int decisions_ = 0;
   int first_failed_ = -1;
   std::vector<int> held_;                              // ranks with held failures, in order of arrival
@@ -191,9 +193,9 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   std::shared_ptr<WorkDirs> dirs_;
   std::shared_ptr<AttemptStore> store_ = std::make_shared<AttemptStore>();
   const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);
-  Belongings belongings_;
+  TestResources resources_;
   wire::RunOrder order_;
-  Ground ground_;
+  Environment environment_;
   bool sets_up_suite_ = false;  // for ranks that may be kept: they go on using the attempt's directories and store
   bool kept_ = false;           // the ranks are kept for the next test
   std::vector<wire::KeyValue> suite_settings_;

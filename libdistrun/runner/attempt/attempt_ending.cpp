@@ -13,7 +13,7 @@
 #include <distrun/runner/attempt/sanitizer_report.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/record/judge.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -99,23 +99,23 @@ std::string bound_text(Nanoseconds bound, const RankState& rank) {
 }
 
 // The longest time that a snapshot may take: three times its bound on a busy machine, plus a margin for a late loop.
-Nanoseconds longest_look(Nanoseconds bound) { return 3 * bound + std::chrono::milliseconds(100); }
+Nanoseconds longest_snapshot(Nanoseconds bound) { return 3 * bound + std::chrono::milliseconds(100); }
 
 }  // namespace
 
 void Attempt::cancel(Urgency urgency) {
   if (!world_ || is_over()) return;
   const bool is_first = !std::exchange(record_.cancelled, true);
-  const bool may_hang = !test_.is_program() && age() >= run_.graces.last_look_after;
-  if (is_first && may_hang && state_ == State::Running && urgency == Urgency::Polite) return look_last();
-  if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
+  const bool may_hang = !test_.is_program() && age() >= run_.graces.last_snapshot_after;
+  if (is_first && may_hang && state_ == State::Running && urgency == Urgency::Polite) return take_last_snapshot();
+  if (state_ == State::Running || state_ == State::Snapshot || state_ == State::Grace) terminate();
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
 }
 
 // Takes a last snapshot, so that a user who stops a hanging test learns where it hangs.
-void Attempt::look_last() {
-  enter(State::Looking, longest_look(run_.graces.last_look));
-  looks_.look(LookKind::Asked, run_.graces.last_look, {});
+void Attempt::take_last_snapshot() {
+  enter(State::Snapshot, longest_snapshot(run_.graces.last_snapshot));
+  snapshots_.take(SnapshotKind::Asked, run_.graces.last_snapshot, {});
 }
 
 void Attempt::on_alarm() {
@@ -123,7 +123,7 @@ void Attempt::on_alarm() {
   lose_ranks(now);
   if (world_ && !clocks_.extend_for_cpu_waits(*world_)) return;
   check_hold(now);
-  if (clocks_.take_slow_look(now)) look(LookKind::Slow);
+  if (clocks_.take_slow_snapshot(now)) take_snapshot(SnapshotKind::Slow);
   if (state_ == State::Running) time_out_ranks(now);
   if (clocks_.is_state_over(now)) move_on();
   clocks_.arm();
@@ -143,9 +143,10 @@ void Attempt::lose_ranks(base::TimePoint now) {
 }
 
 void Attempt::time_out_ranks(base::TimePoint now) {
-  if (now < clocks_.timeout_at() || clocks_.held_by_debugger(*world_, looks_.pending() > 0) || find_strays()) return;
+  if (now < clocks_.timeout_at() || clocks_.held_by_debugger(*world_, snapshots_.pending() > 0) || find_strays())
+    return;
   if (lacks_ranks(now)) return terminate();
-  enter(State::Looking, longest_look(run_.graces.evidence));
+  enter(State::Snapshot, longest_snapshot(run_.graces.evidence));
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
     if (rank.deadline > now) {
@@ -159,12 +160,12 @@ void Attempt::time_out_ranks(base::TimePoint now) {
       fail(rank, late);
     }
   }
-  look(LookKind::Timeout);
+  take_snapshot(SnapshotKind::Timeout);
 }
 
 // Takes waits from the board. For barriers and messages between ranks, `waiting_in` is set already.
-void Attempt::note_waits(const Look& look) {
-  for (const RankView& view : look.ranks) {
+void Attempt::note_waits(const Snapshot& snapshot) {
+  for (const RankView& view : snapshot.ranks) {
     RankRecord& rank = at(view.rank).record;
     const board::ShownWait* const wait = view.shown ? board::main_wait(*view.shown) : nullptr;
     const bool is_late = rank.outcome.kind == OutcomeKind::TimedOut;
@@ -195,7 +196,7 @@ void Attempt::enter(State state, Nanoseconds stay) {
 
 void Attempt::move_on() {
   switch (state_) {
-    case State::Looking:
+    case State::Snapshot:
       if (!bystanders_ || first_failed_ < 0) return terminate();  // no rank is left that could use a grace
       tell_peers(at(first_failed_));
       return enter(State::Grace, run_.graces.peers);
@@ -213,7 +214,7 @@ void Attempt::ask_to_end(int signal) {
   asked_by_ = signal;
   for (RankState& rank : ranks_) {
     if (!rank.alive()) continue;
-    if (rank.record.waiting_in.empty()) rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
+    if (rank.record.waiting_in.empty()) rank.record.waiting_in = messaging_.waiting_in(rank.record.rank);
     rank.signaled_by_us = true;
     world_->signal(rank.record.rank, signal);
     world_->signal(rank.record.rank, SIGCONT);  // a stopped process handles no signal but SIGKILL
@@ -247,7 +248,7 @@ void Attempt::give_up() {
 // ---- the end
 
 void Attempt::check_all_ended() {
-  if (is_over() || spawn_expected_ > 0 || looks_.pending() > 0) return;
+  if (is_over() || spawn_expected_ > 0 || snapshots_.pending() > 0) return;
   bool alive = false;
   for (const RankState& rank : ranks_) {
     if (!rank.alive()) continue;
@@ -312,13 +313,13 @@ bool Attempt::may_be_kept() {
                     record_.infra_error.empty();
   if (!order_.stay || !all_here || !fine) return false;
   if (test_.is_host()) return true;  // what it has started and created is for the suite's tests
-  return !world_->has_offspring() && !belongings_.any() && !find_strays();
+  return !world_->has_offspring() && !resources_.any() && !find_strays();
 }
 
 void Attempt::keep() {
   clocks_.stop();
   kept_ = true;
-  if (sets_up_suite_) ground_.standing->hold({dirs_, store_});
+  if (sets_up_suite_) environment_.standing->hold({dirs_, store_});
   for (RankState& rank : ranks_) {
     rank.record.outcome = outcome_at_done(rank);
     rank.record.ended = age();
@@ -333,7 +334,7 @@ void Attempt::dismiss() {
   for (RankState& rank : ranks_) {
     if (!rank.alive()) continue;
     rank.settled = false;
-    talk_.send(rank.record.rank, wire::ControlFrame::Dismiss);
+    messaging_.send(rank.record.rank, wire::ControlFrame::Dismiss);
     enter_phase(rank, wire::Phase::Exit);
   }
   clocks_.arm();
@@ -342,12 +343,12 @@ void Attempt::dismiss() {
 void Attempt::sweep() {
   state_ = State::Sweeping;
   clocks_.stop();
-  looks_.tell_throws();
+  snapshots_.tell_throws();
   // A child that returned from the body reports that and ends a moment later.
   const bool awaits_stray =
       std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.stray_error.has_value(); });
   const bool patient = (first_failed_ < 0 || awaits_stray) && !record_.cancelled;
-  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, belongings_, run_.graces, patient,
+  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, resources_, run_.graces, patient,
                                    [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
   sweep_->start();
 }

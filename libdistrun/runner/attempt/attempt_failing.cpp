@@ -39,7 +39,7 @@ void Attempt::fail(RankState& rank, const Outcome& outcome) {
   rank.record.outcome = outcome;
   const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
   if (has_gone_on) rank.record.phase = rank.first_error_in.value_or(rank.record.phase);
-  rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
+  rank.record.waiting_in = messaging_.waiting_in(rank.record.rank);
   if (state_ != State::Running || outcome.kind == OutcomeKind::TimedOut) return decide_failure(rank);
   hold(rank);
   settle_held();
@@ -148,7 +148,7 @@ void Attempt::tell_peers(const RankState& failed) {
   news.text = cause.errors.empty() ? describe(cause.outcome) : base::one_line(cause.errors.back().text);
   for (const RankState& rank : ranks_) {
     if (&rank == &failed || rank.ended || rank.done) continue;
-    talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
+    messaging_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
   }
 }
 
@@ -156,7 +156,7 @@ void Attempt::tell_peers(const RankState& failed) {
 void Attempt::tell_declared_death(int rank) {
   for (const RankState& other : ranks_) {
     if (other.record.rank == rank || other.ended || other.done) continue;
-    talk_.send(other.record.rank, wire::ControlFrame::PeerDied, wire::PeerDied{rank});
+    messaging_.send(other.record.rank, wire::ControlFrame::PeerDied, wire::PeerDied{rank});
   }
 }
 

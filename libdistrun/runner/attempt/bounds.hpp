@@ -15,9 +15,9 @@ struct Graces {
   Nanoseconds kill = std::chrono::milliseconds(1000);       // from SIGKILL to giving a process up
   Nanoseconds connection = std::chrono::milliseconds(200);  // from a broken connection to a lost rank
   Nanoseconds leak = std::chrono::milliseconds(100);        // what disappears within this time is no leak
-  // Bounds the stacks when the run is stopped, if the test has run for at least last_look_after.
-  Nanoseconds last_look = std::chrono::milliseconds(base::kSanitized ? 2000 : 500);
-  Nanoseconds last_look_after = std::chrono::milliseconds(1000);
+  // Bounds the stacks when the run is stopped, if the test has run for at least last_snapshot_after.
+  Nanoseconds last_snapshot = std::chrono::milliseconds(base::kSanitized ? 2000 : 500);
+  Nanoseconds last_snapshot_after = std::chrono::milliseconds(1000);
 };
 
 // Returns the bound of a phase: the table's; for the body --timeout-override, else the test's own, else --timeout. All

@@ -116,7 +116,7 @@ void Clocks::arm() {
   alarm_.set(next);
 }
 
-bool Clocks::take_slow_look(base::TimePoint now) {
+bool Clocks::take_slow_snapshot(base::TimePoint now) {
   if (!is_running() || now < slow_at_) return false;
   slow_at_ = kNever;
   return true;

@@ -42,7 +42,7 @@ class Clocks {
 
   bool is_state_over(base::TimePoint now) const noexcept { return now >= state_deadline_; }
   // Returns whether the time of --stacks-after has come; true only once.
-  bool take_slow_look(base::TimePoint now);
+  bool take_slow_snapshot(base::TimePoint now);
   // When the first rank times out, or shortly after it, to include ranks that time out at almost the same time.
   base::TimePoint timeout_at() const;
   // Returns whether a debugger holds a rank; then moves the deadlines. This process and the ranks' descendants do not

@@ -82,16 +82,16 @@ std::optional<std::string> find_script(const std::string& executable, const std:
   return script;
 }
 
-void add_script_notes(Look& look) {
+void add_script_notes(Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> ranks_of;
-  for (const evidence::Process& process : look.stacks.processes) {
+  for (const evidence::Process& process : snapshot.stacks.processes) {
     const std::string executable = executable_of(process.pid);
     const auto script = python_script(executable, arguments_of(process.pid));
     if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);
   }
   for (const auto& [what, ranks] : ranks_of) {
     const std::string note = "; stacks show the interpreter, not which line of Python runs";
-    look.text.emplace_back().add(evidence::Tone::Dim, base::ranks_label(ranks) + ": " + what + note);
+    snapshot.text.emplace_back().add(evidence::Tone::Dim, base::ranks_label(ranks) + ": " + what + note);
   }
 }
 

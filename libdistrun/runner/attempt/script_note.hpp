@@ -18,6 +18,6 @@ std::optional<std::string> python_script(const std::string& executable, const st
 std::optional<std::string> find_script(const std::string& executable, const std::vector<std::string>& arguments);
 
 // Adds a line for each script that the ranks of the snapshot are running, as /proc shows it now.
-void add_script_notes(Look& look);
+void add_script_notes(Snapshot& snapshot);
 
 }  // namespace distrun::runner

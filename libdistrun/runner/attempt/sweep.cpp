@@ -14,11 +14,11 @@ bool all_end(const std::vector<launch::Leftover>& left) {
 
 }  // namespace
 
-Sweep::Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
+Sweep::Sweep(io::Loop& loop, launch::World& world, TestResources& resources, const Graces& graces, bool patient,
              OnDone on_done)
     : loop_(loop),
       world_(world),
-      belongings_(belongings),
+      resources_(resources),
       graces_(graces),
       patient_(patient),
       until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())),
@@ -31,22 +31,22 @@ void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kSweepMoment)
 
 void Sweep::look() {
   const std::vector<launch::Leftover> left = world_.leftovers();
-  if (left.empty() && !belongings_.any()) return on_done_({});
+  if (left.empty() && !resources_.any()) return on_done_({});
   // A process that is ending hands its children to us only once it is gone.
   const bool waits_for_end = patient_ && !left.empty() && all_end(left);
   if (loop_.clock().now() < (waits_for_end ? until_ + graces_.kill : until_)) return again_in_a_moment();
   for (const launch::Leftover& leftover : left) {
-    belongings_.add_process(leftover.pid);
+    resources_.add_process(leftover.pid);
     if (!leftover.ends) leaks_.push_back({LeakKind::Process, leftover.process, true});
   }
-  belongings_.add_held(world_.held_by_leftovers(belongings_.directories()));
+  resources_.add_held(world_.held_by_leftovers(resources_.directories()));
   ending_ = true;
   until_ = loop_.clock().now() + graces_.kill;
   end();
 }
 
 void Sweep::tell_names() {
-  for (Leak& leak : belongings_.tell()) leaks_.push_back(std::move(leak));
+  for (Leak& leak : resources_.tell()) leaks_.push_back(std::move(leak));
 }
 
 // The name of a process changes while it ends, but its number stays.

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <distrun/common/io/loop.hpp>
-#include <distrun/runner/attempt/belongings.hpp>
 #include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/test_resources.hpp>
 #include <distrun/runner/launch/node.hpp>
 
 namespace distrun::runner {
@@ -23,7 +23,7 @@ class Sweep {
   using OnDone = std::function<void(std::vector<Leak>)>;
 
   // `world` and `belongings` must outlive this. Waits for the grace only if `patient`.
-  Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
+  Sweep(io::Loop& loop, launch::World& world, TestResources& resources, const Graces& graces, bool patient,
         OnDone on_done);
 
   // May call on_done before it returns.
@@ -38,7 +38,7 @@ class Sweep {
 
   io::Loop& loop_;
   launch::World& world_;
-  Belongings& belongings_;
+  TestResources& resources_;
   Graces graces_;
   bool patient_;
   bool ending_ = false;

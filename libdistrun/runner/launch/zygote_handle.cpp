@@ -63,8 +63,8 @@ void ZygoteHandle::on_end() {
   if (!ready_.is_set()) {
     const std::optional<board::Dump> dump = timed_out_ || status_->exited() ? std::nullopt : crash_.read();
     if (dump) {
-      look_ = std::make_unique<HelperLook>(loop_, probe_, dump->stacks,
-                                           [this, dump](const std::string& stacks) { fail_loading(dump, stacks); });
+      helper_stacks_ = std::make_unique<HelperStacks>(
+          loop_, probe_, dump->stacks, [this, dump](const std::string& stacks) { fail_loading(dump, stacks); });
     } else {
       fail_loading({}, "");
     }
@@ -105,7 +105,7 @@ void ZygoteHandle::on_silence() {
 
 void ZygoteHandle::look_and_kill() {
   usable_ = false;
-  look_ = std::make_unique<HelperLook>(loop_, probe_, process_->pid(), [this](std::string text) {
+  helper_stacks_ = std::make_unique<HelperStacks>(loop_, probe_, process_->pid(), [this](std::string text) {
     stacks_ = std::move(text);
     process_->kill();
   });

@@ -16,8 +16,8 @@
 #include <distrun/common/io/one_shot.hpp>
 #include <distrun/common/io/packet_socket.hpp>
 #include <distrun/common/wire/zygote.hpp>
-#include <distrun/runner/launch/helper_look.hpp>
 #include <distrun/runner/launch/helper_process.hpp>
+#include <distrun/runner/launch/helper_stacks.hpp>
 
 namespace distrun::launch {
 
@@ -42,7 +42,9 @@ class ZygoteHandle {
   void kill() noexcept { process_->kill(); }
   pid_t pid() const noexcept { return process_->pid(); }
   // Returns whether it is the zygote's process, or that of a probe reading it.
-  bool owns(pid_t pid) const noexcept { return process_->pid() == pid || (look_ && look_->owns(pid)); }
+  bool owns(pid_t pid) const noexcept {
+    return process_->pid() == pid || (helper_stacks_ && helper_stacks_->owns(pid));
+  }
   std::string last_words() const { return process_->last_words(); }
 
  private:
@@ -68,7 +70,7 @@ class ZygoteHandle {
   std::deque<OnForked> waiting_;
   std::unique_ptr<HelperProcess> process_;
   std::unique_ptr<io::PacketSocket> socket_;
-  std::unique_ptr<HelperLook> look_;
+  std::unique_ptr<HelperStacks> helper_stacks_;
   io::Alarm alarm_;  // for the next answer
 };
 

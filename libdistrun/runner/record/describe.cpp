@@ -5,7 +5,7 @@
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/record/standstill.hpp>
 
 namespace distrun::runner {
@@ -92,7 +92,7 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
     const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
     (same ? alike : others).push_back(culprits[i]);
   }
-  std::string text = name_of_rank(cause.rank) + describe_deed(cause);
+  std::string text = name_of_rank(cause.rank) + describe_action(cause);
   if (!alike.empty()) text += "; so did " + base::ranks_label(alike);
   if (!others.empty()) text += "; " + base::ranks_label(others) + " failed after it";
   return text;
@@ -116,7 +116,7 @@ std::string describe_culprits(const AttemptRecord& attempt) {
   const bool is_late = cause.outcome.kind == OutcomeKind::TimedOut;
   const Standstill still = is_late ? standstill_of(attempt) : Standstill{};
   if (!still.circles.empty()) return describe_circles(still);
-  std::string text = name_of_rank(cause.rank) + describe_deed(cause);
+  std::string text = name_of_rank(cause.rank) + describe_action(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
     const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
@@ -142,10 +142,10 @@ const Standing* waiter_of_culprit(const Standstill& still, const RankRecord& wai
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& late) {
   const Standstill still = standstill_of(attempt);
   const Standing* const waiting = waiter_of_culprit(still, late);
-  if (waiting == nullptr) return name_of_rank(late.rank) + describe_deed(late);
+  if (waiting == nullptr) return name_of_rank(late.rank) + describe_action(late);
   const RankRecord& first = attempt.ranks[static_cast<std::size_t>(attempt.culprits.front())];
   const bool is_done = first.outcome.kind == OutcomeKind::Passed || first.outcome.kind == OutcomeKind::Skipped;
-  return base::ranks_label(waiting->ranks) + describe_deed(late) + ", waiting in " + waiting->what + " for " +
+  return base::ranks_label(waiting->ranks) + describe_action(late) + ", waiting in " + waiting->what + " for " +
          base::ranks_label(attempt.culprits) +
          (is_done ? std::string(", which had ") + name_of(first.outcome.kind)
                   : describe_phase(first) + describe_doing(still, attempt.culprits.size())) +
@@ -184,7 +184,7 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
     case CauseKind::Infra: return attempt.infra_error;
     case CauseKind::Host: return "the suite's host " + attempt.lost_host;
     case CauseKind::NoRanks: return "there were no ranks to run";
-    case CauseKind::Deed: return describe_culprits(attempt);
+    case CauseKind::Action: return describe_culprits(attempt);
     case CauseKind::Awaited: return describe_awaited(attempt, *rank);
     case CauseKind::LeftEarly: return describe_early_leaver(attempt, *rank);
     case CauseKind::Unknown: return name_of_rank(cause.rank) + " was ended without a recorded cause";
@@ -197,9 +197,9 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
 
 // Describes the first unseen error at the timeout: a culprit's, else any rank's.
 std::string describe_unseen_error(const AttemptRecord& attempt) {
-  const auto timeout = std::find_if(attempt.looks.begin(), attempt.looks.end(),
-                                    [](const Look& look) { return look.kind == LookKind::Timeout; });
-  if (attempt.verdict != Verdict::Timeout || timeout == attempt.looks.end()) return "";
+  const auto timeout = std::find_if(attempt.snapshots.begin(), attempt.snapshots.end(),
+                                    [](const Snapshot& snapshot) { return snapshot.kind == SnapshotKind::Timeout; });
+  if (attempt.verdict != Verdict::Timeout || timeout == attempt.snapshots.end()) return "";
   const std::vector<ErrorLine> errors = error_lines(timeout->ranks);
   if (errors.empty()) return "";
   const auto is_of_culprit = [&](const ErrorLine& line) {
@@ -226,13 +226,13 @@ std::string describe_cause(const AttemptRecord& attempt) {
                         kMessageMax);  // reasons and paths are untrusted text
 }
 
-bool is_one_deed(const AttemptRecord& attempt) {
-  if (attempt.cause.kind != CauseKind::Deed || attempt.culprits.size() != 1) return false;
+bool is_one_action(const AttemptRecord& attempt) {
+  if (attempt.cause.kind != CauseKind::Action || attempt.culprits.size() != 1) return false;
   const auto is_it = [&](const RankRecord& rank) { return rank.rank == attempt.culprits.front(); };
   const auto culprit = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), is_it);
   if (culprit == attempt.ranks.end()) return false;
   if (culprit->outcome.kind == OutcomeKind::TimedOut) {
-    return attempt.message == base::one_line(name_of_rank(culprit->rank) + describe_deed(*culprit), kMessageMax);
+    return attempt.message == base::one_line(name_of_rank(culprit->rank) + describe_action(*culprit), kMessageMax);
   }
   if (culprit->outcome.kind != OutcomeKind::Failed) return true;
   if (culprit->errors.empty()) return !culprit->outcome.text.empty();
@@ -252,7 +252,7 @@ std::string describe_phase(const RankRecord& rank) {
   return std::string(" in ") + wire::name_of(rank.phase) + (after_all ? ", after its body had passed" : "");
 }
 
-std::string describe_deed(const RankRecord& rank) {
+std::string describe_action(const RankRecord& rank) {
   switch (rank.outcome.kind) {
     case OutcomeKind::Failed:
       if (const RankError* error = decisive_error(rank)) {
@@ -286,7 +286,7 @@ std::string describe_bad_ends(const AttemptRecord& attempt) {
       continue;
     }
     rank.outcome = *rank.bad_end;
-    text = name_of_rank(rank.rank) + describe_deed(rank);
+    text = name_of_rank(rank.rank) + describe_action(rank);
   }
   if (more == 0) return text;
   return text + ", and " + std::to_string(more) + " more rank" + (more == 1 ? "" : "s") + " ended badly";

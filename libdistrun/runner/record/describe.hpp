@@ -13,7 +13,7 @@ std::string describe_outcome(const RankRecord& rank);
 std::string describe_phase(const RankRecord& rank);
 
 // Describes what a rank did, to follow its name: " failed: token is lost (ring.cpp:41)".
-std::string describe_deed(const RankRecord& rank);
+std::string describe_action(const RankRecord& rank);
 
 // Returns the error that decided the outcome: the first that ended the body, else the first; null without errors.
 const RankError* decisive_error(const RankRecord& rank);
@@ -22,7 +22,7 @@ const RankError* decisive_error(const RankRecord& rank);
 // failed too". Empty if the attempt passed.
 std::string describe_cause(const AttemptRecord& attempt);
 // Returns whether the cause is just what the only culprit did: a report that shows it needs no message.
-bool is_one_deed(const AttemptRecord& attempt);
+bool is_one_action(const AttemptRecord& attempt);
 // Returns what the handler of a crashed rank has reported: "null pointer (address 0x0) in f (x.cpp:7)"; or empty.
 std::string crash_text(const RankRecord& rank);
 // Describes ranks that ended badly after several tests: "rank 1 was killed by signal 11 (SIGSEGV) in exit, after its

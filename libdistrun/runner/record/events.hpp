@@ -36,7 +36,7 @@ class EventSink {
   virtual void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) = 0;
   virtual void on_rank_error(const std::string& id, int attempt, int rank, const RankError& error) = 0;
   // A snapshot of the ranks was taken: on a timeout or a crash, because the test is slow, or on request.
-  virtual void on_look(const std::string& id, int attempt, const Look& look) = 0;
+  virtual void on_snapshot(const std::string& id, int attempt, const Snapshot& snapshot) = 0;
   // The rank's outcome is final; its output is complete only at the end of the attempt.
   virtual void on_rank_end(const std::string& id, int attempt, const RankRecord& rank) = 0;
   virtual void on_attempt_end(const std::string& id, const AttemptRecord& attempt) = 0;

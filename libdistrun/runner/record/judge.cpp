@@ -134,7 +134,7 @@ Judgement judge_cause(const AttemptRecord& attempt, const Standstill& still, con
   const Class c = class_of(cause);
   judgement.verdict = verdict_of(c);
   judgement.phase = cause.phase;
-  judgement.cause = {CauseKind::Deed, cause.rank};
+  judgement.cause = {CauseKind::Action, cause.rank};
   if (c == Class::Timeout && !still.causes.empty() && !contains(still.causes, cause.rank)) {
     judgement.cause.kind = kind_of_awaited(attempt, still.causes);
     judgement.culprits = still.causes;

@@ -17,13 +17,13 @@ const char* name_of(LeakKind kind) noexcept {
   return "unknown";
 }
 
-const char* name_of(LookKind kind) noexcept {
+const char* name_of(SnapshotKind kind) noexcept {
   switch (kind) {
-    case LookKind::Timeout: return "timeout";
-    case LookKind::Crash: return "crash";
-    case LookKind::Slow: return "slow";
-    case LookKind::Asked: return "asked";
-    case LookKind::Exception: return "exception";
+    case SnapshotKind::Timeout: return "timeout";
+    case SnapshotKind::Crash: return "crash";
+    case SnapshotKind::Slow: return "slow";
+    case SnapshotKind::Asked: return "asked";
+    case SnapshotKind::Exception: return "exception";
   }
   return "unknown";
 }
@@ -35,7 +35,7 @@ const char* name_of(CauseKind kind) noexcept {
     case CauseKind::Infra: return "infra";
     case CauseKind::Host: return "host";
     case CauseKind::NoRanks: return "no-ranks";
-    case CauseKind::Deed: return "deed";
+    case CauseKind::Action: return "action";
     case CauseKind::Awaited: return "awaited";
     case CauseKind::LeftEarly: return "left-early";
     case CauseKind::Unknown: return "unknown";

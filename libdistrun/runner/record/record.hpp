@@ -83,9 +83,9 @@ struct Leak {
 };
 
 // The reason for a snapshot.
-enum class LookKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception };
-inline constexpr int kLookKindCount = 5;
-const char* name_of(LookKind kind) noexcept;  // "timeout"
+enum class SnapshotKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception };
+inline constexpr int kSnapshotKindCount = 5;
+const char* name_of(SnapshotKind kind) noexcept;  // "timeout"
 
 // The state of a rank on the board at the time of a snapshot.
 struct RankView {
@@ -94,8 +94,8 @@ struct RankView {
 };
 
 // A snapshot of the ranks: what they showed on the board, and the stacks of their threads.
-struct Look {
-  LookKind kind = LookKind::Timeout;
+struct Snapshot {
+  SnapshotKind kind = SnapshotKind::Timeout;
   Nanoseconds at{};  // since the attempt began
   Nanoseconds took{};
   std::int64_t at_ns = 0;  // monotonic clock, for the times on the board
@@ -111,7 +111,7 @@ enum class CauseKind : std::uint8_t {
   Infra,         // distrun could not do its part
   Host,          // the suite's host died
   NoRanks,       // there were no ranks to run
-  Deed,          // something that the culprits did
+  Action,        // something that the culprits did
   Awaited,       // other ranks waited for the culprits until they timed out
   LeftEarly,     // the culprit had finished while others still needed it
   Unknown,       // the culprit was ended for an unknown reason
@@ -120,7 +120,7 @@ enum class CauseKind : std::uint8_t {
   LeftBehind,    // something outlived the ranks
 };
 inline constexpr int kCauseKindCount = 12;
-const char* name_of(CauseKind kind) noexcept;  // "deed", "left-early"
+const char* name_of(CauseKind kind) noexcept;  // "action", "left-early"
 
 struct Cause {
   CauseKind kind = CauseKind::None;
@@ -141,8 +141,8 @@ struct AttemptRecord {
   Nanoseconds duration{};
   std::vector<RankRecord> ranks;
   std::vector<Leak> leaks;
-  std::vector<Look> looks;  // in chronological order, at most 10
-  std::string infra_error;  // why distrun could not do its part; empty: it could
+  std::vector<Snapshot> snapshots;  // in chronological order, at most 10
+  std::string infra_error;          // why distrun could not do its part; empty: it could
   std::string lost_host;  // how the suite's host died during the attempt: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;
   std::string trace;  // the file with the ranks' traces; empty: none

@@ -13,7 +13,7 @@ class SilentSink : public EventSink {
   void on_rank_start(const std::string&, int, int, int) override {}
   void on_rank_phase(const std::string&, int, int, wire::Phase) override {}
   void on_rank_error(const std::string&, int, int, const RankError&) override {}
-  void on_look(const std::string&, int, const Look&) override {}
+  void on_snapshot(const std::string&, int, const Snapshot&) override {}
   void on_rank_end(const std::string&, int, const RankRecord&) override {}
   void on_attempt_end(const std::string&, const AttemptRecord&) override {}
   void on_test_end(const TestRecord&) override {}

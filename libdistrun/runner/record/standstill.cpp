@@ -6,7 +6,7 @@
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/board/describe.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/record/wait_graph.hpp>
 
 namespace distrun::runner {
@@ -76,8 +76,8 @@ void dissolve_circles(Standstill& still) {
   still.circles.clear();
 }
 
-Standstill by_look(const Look& look, const std::vector<int>& late) {
-  const WaitGraph graph(look);
+Standstill by_snapshot(const Snapshot& snapshot, const std::vector<int>& late) {
+  const WaitGraph graph(snapshot);
   Standstill still;
   std::set<int> causes;
   bool all_circles = true;
@@ -94,18 +94,18 @@ Standstill by_look(const Look& look, const std::vector<int>& late) {
   }
   if (!all_circles) dissolve_circles(still);
   still.causes.assign(causes.begin(), causes.end());
-  for (const RankView& view : look.ranks) {
+  for (const RankView& view : snapshot.ranks) {
     const board::ShownWait* const wait =
         view.shown && !causes.contains(view.rank) ? board::main_wait(*view.shown) : nullptr;
-    if (wait != nullptr) add(still.waiting, view.rank, name_of_wait(*wait), awaited(look.ranks, view.rank, *wait));
+    if (wait != nullptr) add(still.waiting, view.rank, name_of_wait(*wait), awaited(snapshot.ranks, view.rank, *wait));
   }
   return still;
 }
 
 // Returns the ranks that were stopped at the time of the snapshot; all that is known of programs.
-std::vector<int> stopped_ranks(const Look& look) {
+std::vector<int> stopped_ranks(const Snapshot& snapshot) {
   std::set<int> ranks;
-  for (const evidence::Process& process : look.stacks.processes) {
+  for (const evidence::Process& process : snapshot.stacks.processes) {
     const bool is_stopped = !process.threads.empty() && is_stopped_by_signal(process.threads.front());
     if (is_stopped && process.rank >= 0) ranks.insert(process.rank);
   }
@@ -146,11 +146,11 @@ Standstill standstill_of(const AttemptRecord& attempt) {
     if (rank.outcome.kind == OutcomeKind::TimedOut) late.push_back(rank.rank);
   }
   std::vector<int> stopped;
-  for (const Look& look : attempt.looks) {
+  for (const Snapshot& snapshot : attempt.snapshots) {
     const auto has_shown = [](const RankView& view) { return view.shown.has_value(); };
-    const bool tells = std::any_of(look.ranks.begin(), look.ranks.end(), has_shown);
-    if (look.kind == LookKind::Timeout && tells) return by_look(look, late);
-    if (look.kind == LookKind::Timeout) stopped = stopped_ranks(look);
+    const bool tells = std::any_of(snapshot.ranks.begin(), snapshot.ranks.end(), has_shown);
+    if (snapshot.kind == SnapshotKind::Timeout && tells) return by_snapshot(snapshot, late);
+    if (snapshot.kind == SnapshotKind::Timeout) stopped = stopped_ranks(snapshot);
   }
   return by_records(attempt, stopped);
 }

@@ -6,7 +6,7 @@
 
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/evidence/stacks/condition.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -72,9 +72,9 @@ class EndSearch {
 
 }  // namespace
 
-WaitGraph::WaitGraph(const Look& look) : look_(look) {
-  for (const RankView& view : look.ranks) add_threads(view);
-  for (const evidence::Process& process : look.stacks.processes) add_stacks(process);
+WaitGraph::WaitGraph(const Snapshot& snapshot) : snapshot_(snapshot) {
+  for (const RankView& view : snapshot.ranks) add_threads(view);
+  for (const evidence::Process& process : snapshot.stacks.processes) add_stacks(process);
   const std::size_t count = nodes_.size();  // nodes added from here on do not wait
   for (std::size_t i = 0; i < count; ++i) {
     Indices next = next_of(i);
@@ -115,7 +115,7 @@ void WaitGraph::add_threads(const RankView& view) {
   body_tids_[view.rank] = view.shown->body_tid;
   const auto set_wait = [&](WaitNode& node, const board::ShownWait* wait) {
     node.wait = wait;
-    if (wait != nullptr) node.awaited = awaited(look_.ranks, view.rank, *wait);
+    if (wait != nullptr) node.awaited = awaited(snapshot_.ranks, view.rank, *wait);
   };
   set_wait(body, board::wait_of_body(*view.shown));
   for (const board::ShownWait& wait : view.shown->waits) {

@@ -27,7 +27,7 @@ using WaitEnd = std::vector<std::size_t>;
 class WaitGraph {
  public:
   // `look` must outlive this.
-  explicit WaitGraph(const Look& look);
+  explicit WaitGraph(const Snapshot& snapshot);
 
   const WaitNode& node(std::size_t index) const { return nodes_[index]; }
   // Returns whether a signal has stopped the rank's process: then none of its threads waits for another.
@@ -52,7 +52,7 @@ class WaitGraph {
   std::vector<std::size_t> callees(int caller, const board::ShownWait& wait, int rank);
   std::vector<std::size_t> idle_bodies() const;
 
-  const Look& look_;
+  const Snapshot& snapshot_;
   std::map<std::pair<int, int>, std::size_t> places_;  // by rank and thread
   std::map<int, int> body_tids_;                       // by rank, where known
   std::set<int> stopped_;                              // ranks

@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
 namespace {
 
-void name_host(Look& look) {
-  for (RankView& view : look.ranks) view.rank = kHostRank;
-  for (evidence::Process& process : look.stacks.processes) process.rank = kHostRank;
-  look.text = describe(look);
+void name_host(Snapshot& snapshot) {
+  for (RankView& view : snapshot.ranks) view.rank = kHostRank;
+  for (evidence::Process& process : snapshot.stacks.processes) process.rank = kHostRank;
+  snapshot.text = describe(snapshot);
 }
 
 }  // namespace
@@ -18,15 +18,15 @@ void name_host(Look& look) {
 void name_host(AttemptRecord& attempt) {
   for (RankRecord& rank : attempt.ranks) rank.rank = kHostRank;
   for (int& culprit : attempt.culprits) culprit = kHostRank;
-  for (Look& look : attempt.looks) name_host(look);
+  for (Snapshot& snapshot : attempt.snapshots) name_host(snapshot);
 }
 
-std::function<void(const Look&)> naming_host(std::function<void(const Look&)> on_look) {
-  if (!on_look) return on_look;
-  return [on_look = std::move(on_look)](const Look& look) {
-    Look named = look;
+std::function<void(const Snapshot&)> naming_host(std::function<void(const Snapshot&)> on_snapshot) {
+  if (!on_snapshot) return on_snapshot;
+  return [on_snapshot = std::move(on_snapshot)](const Snapshot& snapshot) {
+    Snapshot named = snapshot;
     name_host(named);
-    on_look(named);
+    on_snapshot(named);
   };
 }
 
@@ -42,10 +42,10 @@ void HostEvents::on_rank_error(const std::string&, int attempt, int, const RankE
   sink_.on_rank_error(id_, attempt, kHostRank, error);
 }
 
-void HostEvents::on_look(const std::string&, int attempt, const Look& look) {
-  Look named = look;
+void HostEvents::on_snapshot(const std::string&, int attempt, const Snapshot& snapshot) {
+  Snapshot named = snapshot;
   name_host(named);
-  sink_.on_look(id_, attempt, named);
+  sink_.on_snapshot(id_, attempt, named);
 }
 
 void HostEvents::on_rank_end(const std::string&, int attempt, const RankRecord& rank) {

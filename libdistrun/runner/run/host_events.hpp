@@ -13,8 +13,8 @@ inline constexpr int kHostRank = -1;
 
 // Replaces the attempt's rank number by the host's.
 void name_host(AttemptRecord& attempt);
-// Wraps `on_look` to renumber its snapshots; empty if `on_look` is.
-std::function<void(const Look&)> naming_host(std::function<void(const Look&)> on_look);
+// Wraps `on_snapshot` to renumber its snapshots; empty if `on_snapshot` is.
+std::function<void(const Snapshot&)> naming_host(std::function<void(const Snapshot&)> on_snapshot);
 
 class HostEvents final : public SilentSink {
  public:
@@ -24,7 +24,7 @@ class HostEvents final : public SilentSink {
   void on_rank_start(const std::string&, int attempt, int rank, int pid) override;
   void on_rank_phase(const std::string&, int attempt, int rank, wire::Phase phase) override;
   void on_rank_error(const std::string&, int attempt, int rank, const RankError& error) override;
-  void on_look(const std::string&, int attempt, const Look& look) override;
+  void on_snapshot(const std::string&, int attempt, const Snapshot& snapshot) override;
   void on_rank_end(const std::string&, int attempt, const RankRecord& rank) override;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 // Shortens a failure: one test reports it in full, the others only its reason.
 AttemptRecord in_short(AttemptRecord failure) {
-  failure.looks.clear();
+  failure.snapshots.clear();
   failure.duration = {};
   for (RankRecord& host : failure.ranks) {
     host.out = {};

@@ -85,8 +85,9 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptK
       co_await end_standing(standing ? &test : nullptr);
       if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
       note_test(test, standing);
-      const Ground ground{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(), ran_.size() > 1};
-      attempt_ = std::make_unique<Attempt>(run_, test, n, kind, ground);
+      const Environment environment{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(),
+                                    ran_.size() > 1};
+      attempt_ = std::make_unique<Attempt>(run_, test, n, kind, environment);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
       if (private_tmp_ && !private_tmp_->left().empty()) private_tmp_.reset();  // leftovers must not affect other tests

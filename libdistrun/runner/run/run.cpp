@@ -12,7 +12,7 @@
 #include <distrun/common/io/spawn.hpp>
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/record/judge.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/run/host_events.hpp>
 #include <distrun/runner/run/status.hpp>
 
@@ -206,15 +206,16 @@ std::string Run::long_waits() const {
   return text;
 }
 
-int Run::look_now(const OnLook& on_look) {
-  int looks = 0;
+int Run::take_snapshot_now(const OnSnapshot& on_snapshot) {
+  int snapshots = 0;
   for (Attempt* attempt : attempts()) {
-    std::function<void(const Look&)> told;
-    if (on_look) told = [on_look, test = attempt->test().id](const Look& look) { on_look(test, look); };
+    std::function<void(const Snapshot&)> told;
+    if (on_snapshot)
+      told = [on_snapshot, test = attempt->test().id](const Snapshot& snapshot) { on_snapshot(test, snapshot); };
     if (attempt->test().is_host()) told = naming_host(std::move(told));
-    if (attempt->look_now(std::move(told))) ++looks;
+    if (attempt->take_snapshot_now(std::move(told))) ++snapshots;
   }
-  return looks;
+  return snapshots;
 }
 
 void Run::let_go() {

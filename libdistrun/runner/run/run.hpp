@@ -45,9 +45,9 @@ class Run {
   wire::RunStatus status() const;
   // Returns waits and activities of ranks longer than a second: "ranks 0, 2-3: 3.1 s in barrier ..."; or empty.
   std::string long_waits() const;
-  // Takes snapshots of all running tests, for `on_look` if given, else for the events. Returns the number to come.
-  using OnLook = std::function<void(const std::string& test, const Look& look)>;
-  int look_now(const OnLook& on_look = {});
+  // Takes snapshots of all running tests, for `on_snapshot` if given, else for the events. Returns the number to come.
+  using OnSnapshot = std::function<void(const std::string& test, const Snapshot& snapshot)>;
+  int take_snapshot_now(const OnSnapshot& on_snapshot = {});
   // Call when the debugger of --debug has ended.
   void let_go();
   // Suspend bounds, ranks and hosts from pause() to resume(), when the user suspends the run (Ctrl-Z).

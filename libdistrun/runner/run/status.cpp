@@ -4,7 +4,7 @@
 
 #include <distrun/runner/proc/usage.hpp>
 #include <distrun/runner/record/describe.hpp>
-#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/run/host_events.hpp>
 
 namespace distrun::runner {

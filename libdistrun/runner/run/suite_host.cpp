@@ -37,8 +37,8 @@ std::string message_of(const AttemptRecord& attempt, wire::HostWork work) {
   if (!attempt.infra_error.empty() || attempt.ranks.empty()) return failed + attempt.message;
   const RankRecord& host = attempt.ranks.front();
   if (attempt.verdict == Verdict::Leak) return failed + "the host has " + describe_leaks(attempt.leaks);
-  if (host.outcome.kind == OutcomeKind::Failed) return name_of(work) + describe_deed(host);
-  return failed + "the host" + describe_deed(host);
+  if (host.outcome.kind == OutcomeKind::Failed) return name_of(work) + describe_action(host);
+  return failed + "the host" + describe_action(host);
 }
 
 bool exists(const std::string& path) {
@@ -109,7 +109,7 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
   std::string failure;
   try {
     attempt_ = std::make_unique<Attempt>(context, task_, 1, AttemptKind::First,
-                                         Ground{&standing_, work == wire::HostWork::SetUp, nullptr});
+                                         Environment{&standing_, work == wire::HostWork::SetUp, nullptr});
     record = co_await attempt_->run();
     settings_ = attempt_->suite_settings();
     if (work == wire::HostWork::SetUp) made_ = attempt_->names();

@@ -35,8 +35,8 @@ class Backend {
   virtual void run(const Call& call) = 0;
   // Start a message, in the order of the calls, without blocking. Thread-safe, but one call at a time in each
   // direction.
-  virtual std::unique_ptr<Transfer> begin_send(const Letter& letter, ConstBytes bytes) = 0;
-  virtual std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) = 0;
+  virtual std::unique_ptr<Transfer> begin_send(const PointToPoint& message, ConstBytes bytes) = 0;
+  virtual std::unique_ptr<Transfer> begin_receive(const PointToPoint& message, Bytes bytes) = 0;
   // Makes the rank leave: waits for this rank, on all ranks, end with `why`. Thread-safe; the first call counts.
   virtual void leave(Leaving how, const std::string& why) noexcept = 0;
   // Called if the group stays open beyond the current test. Opens the descriptors and the thread that long waits need

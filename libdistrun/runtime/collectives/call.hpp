@@ -43,7 +43,7 @@ enum class CallKind : std::uint8_t {
 };
 inline constexpr int kCallKinds = 11;
 const char* name_of(CallKind kind) noexcept;  // "all_reduce"
-inline bool is_letter(CallKind kind) noexcept { return kind == CallKind::Send || kind == CallKind::Receive; }
+inline bool is_point_to_point(CallKind kind) noexcept { return kind == CallKind::Send || kind == CallKind::Receive; }
 
 // A group as seen by one of its ranks. The group rank of a rank is its index in `ranks`.
 struct GroupInfo {
@@ -84,7 +84,7 @@ struct Call {
 };
 
 // A point-to-point message.
-struct Letter {
+struct PointToPoint {
   int peer = -1;  // a group rank; -1: receive from any rank
   std::uint64_t tag = 0;
   DType dtype = DType::U8;

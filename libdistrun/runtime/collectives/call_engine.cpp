@@ -287,7 +287,7 @@ Work CallEngine::put_on_stream(const std::shared_ptr<Job>& job, const CallOption
   std::shared_ptr<StreamWork> put;
   try {
     std::unique_lock lock(putting_, std::defer_lock);
-    if (!is_letter(call.kind)) {
+    if (!is_point_to_point(call.kind)) {
       lock.lock();
       job->call.number = ++put_;
       note(*job);

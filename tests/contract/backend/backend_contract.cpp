@@ -232,17 +232,17 @@ TEST_CASE("letters come in order and by their tags, large ones too") {
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     const auto until = base::system_clock().now() + 5s;
     const int to = (group.rank + 1) % group.size(), from = (group.rank + group.size() - 1) % group.size();
-    constexpr int kLetters = 20;
+    constexpr int kMessages = 20;
     const int tags = letters_have_tags() ? 2 : 1;
     std::vector<Data> sent;
-    for (int i = 0; i < kLetters; ++i) sent.push_back(data_of(group.rank, i % 4 == 0 ? 100'000 : 10, i));
+    for (int i = 0; i < kMessages; ++i) sent.push_back(data_of(group.rank, i % 4 == 0 ? 100'000 : 10, i));
     std::vector<std::unique_ptr<Transfer>> sending;
-    for (int i = 0; i < kLetters; ++i) {
+    for (int i = 0; i < kMessages; ++i) {
       sending.push_back(backend.begin_send({to, static_cast<std::uint64_t>(i % tags), DType::U8, {}},
                                            read(sent[static_cast<std::size_t>(i)])));
     }
     for (int tag = tags; tag-- > 0;) {
-      for (int i = tag; i < kLetters; i += tags) {
+      for (int i = tag; i < kMessages; i += tags) {
         Data got(i % 4 == 0 ? 100'000 : 10);
         const int source =
             backend.begin_receive({from, static_cast<std::uint64_t>(tag), DType::U8, {}}, write(got))->finish(until);

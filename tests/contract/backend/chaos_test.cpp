@@ -122,10 +122,10 @@ void broadcast(const Rank& rank, std::size_t size, std::size_t place) {
   check_bytes(bytes, kVictim + 1);
 }
 
-Letter letter_to(int peer) { return {peer, 1, DType::U8, {}}; }
+PointToPoint letter_to(int peer) { return {peer, 1, DType::U8, {}}; }
 
 // Messages from the victim to all others; once struck it sends nothing.
-void letters(const Rank& rank, std::size_t size, std::size_t place) {
+void messages(const Rank& rank, std::size_t size, std::size_t place) {
   const Bytes bytes = bytes_of(size, rank.group.rank);
   if (!rank.is_victim()) {
     rank.backend.begin_receive(letter_to(kVictim), bytes)->finish(rank.deadline);
@@ -174,8 +174,8 @@ const Point kPoints[] = {
        all_reduce(rank, kSmall, Where::In, kNowhere);
        all_reduce(rank, kSmall, Where::In, 0, 2);
      }},
-    {"is to send a letter", [](const Rank& rank) { letters(rank, kSmall, kNowhere); }},
-    {"copies a small letter", [](const Rank& rank) { letters(rank, kSmall, 0); }},
+    {"is to send a letter", [](const Rank& rank) { messages(rank, kSmall, kNowhere); }},
+    {"copies a small letter", [](const Rank& rank) { messages(rank, kSmall, 0); }},
     {"is to receive a large letter", [](const Rank& rank) { letters_to_it(rank, kLarge); }},
 };
 

@@ -46,11 +46,11 @@ class OnStream final : public Transfer {
   int peer_;
 };
 
-Call letter_call(CallKind kind, const Letter& letter) {
+Call letter_call(CallKind kind, const PointToPoint& message) {
   Call call;
   call.kind = kind;
-  call.root = letter.peer;
-  call.site = letter.site;
+  call.root = message.peer;
+  call.site = message.site;
   call.deadline = base::system_clock().now() + 60s;
   return call;
 }
@@ -76,18 +76,18 @@ void HostOnGpu::run(const Call& call) {
   for (std::size_t i = 0; i < outputs.size(); ++i) read_back(outputs[i], call.out[i]);
 }
 
-std::unique_ptr<Transfer> HostOnGpu::begin_send(const Letter& letter, ConstBytes bytes) {
-  StreamCall put{letter_call(CallKind::Send, letter), gpus_.gpu(), {on_gpu(bytes, gpus_.gpu())}, {}, true};
+std::unique_ptr<Transfer> HostOnGpu::begin_send(const PointToPoint& message, ConstBytes bytes) {
+  StreamCall put{letter_call(CallKind::Send, message), gpus_.gpu(), {on_gpu(bytes, gpus_.gpu())}, {}, true};
   const Tensor sent = put.touched.front();
   put.call.in = {{sent.data(), bytes.size()}};
-  return std::make_unique<OnStream>(gpus_.put(std::move(put)), sent, Bytes(), letter.peer);
+  return std::make_unique<OnStream>(gpus_.put(std::move(put)), sent, Bytes(), message.peer);
 }
 
-std::unique_ptr<Transfer> HostOnGpu::begin_receive(const Letter& letter, Bytes bytes) {
-  StreamCall put{letter_call(CallKind::Receive, letter), gpus_.gpu(), {room_on(gpus_.gpu(), bytes.size())}, {}, true};
+std::unique_ptr<Transfer> HostOnGpu::begin_receive(const PointToPoint& message, Bytes bytes) {
+  StreamCall put{letter_call(CallKind::Receive, message), gpus_.gpu(), {room_on(gpus_.gpu(), bytes.size())}, {}, true};
   const Tensor got = put.touched.front();
   put.call.out = {{got.data(), bytes.size()}};
-  return std::make_unique<OnStream>(gpus_.put(std::move(put)), got, bytes, letter.peer);
+  return std::make_unique<OnStream>(gpus_.put(std::move(put)), got, bytes, message.peer);
 }
 
 }  // namespace distrun::collectives

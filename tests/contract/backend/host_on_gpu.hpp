@@ -13,8 +13,8 @@ class HostOnGpu final : public Backend {
   explicit HostOnGpu(Backend& backend) : backend_(backend), gpus_(*backend.on_gpus()) {}
 
   void run(const Call& call) override;
-  std::unique_ptr<Transfer> begin_send(const Letter& letter, ConstBytes bytes) override;
-  std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) override;
+  std::unique_ptr<Transfer> begin_send(const PointToPoint& message, ConstBytes bytes) override;
+  std::unique_ptr<Transfer> begin_receive(const PointToPoint& message, Bytes bytes) override;
   void leave(Leaving how, const std::string& why) noexcept override { backend_.leave(how, why); }
 
  private:

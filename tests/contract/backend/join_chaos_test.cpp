@@ -195,8 +195,8 @@ TEST_CASE("a first rank that dies before the others have joined is named by them
 
 TEST_CASE("a rank that is stopped while it reads a letter does not keep the sender, and is told when it goes on") {
   const testing::Scratch folder;
-  const Letters letters{folder.path() + "/store", kBound, SIGSTOP};
-  Member sender([&] { letters.send(); }), receiver([&] { letters.receive(); });
+  const Letters messages{folder.path() + "/store", kBound, SIGSTOP};
+  Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
   CHECK(receiver.is_struck());
   CHECK_THAT(sender.told(), Catch::StartsWith("timeout: ") && Catch::Contains("a send to rank 1"));
   ::kill(receiver.pid(), SIGCONT);
@@ -205,8 +205,8 @@ TEST_CASE("a rank that is stopped while it reads a letter does not keep the send
 
 TEST_CASE("a rank that dies while it reads a letter is named by the sender at once") {
   const testing::Scratch folder;
-  const Letters letters{folder.path() + "/store", 20s, SIGKILL};
-  Member sender([&] { letters.send(); }), receiver([&] { letters.receive(); });
+  const Letters messages{folder.path() + "/store", 20s, SIGKILL};
+  Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
   CHECK(receiver.is_struck());
   const base::TimePoint dead = base::system_clock().now();
   CHECK_THAT(sender.told(), Catch::StartsWith("PeerFailed of 1: ") && Catch::Contains("rank 1 is gone"));
@@ -215,8 +215,8 @@ TEST_CASE("a rank that dies while it reads a letter is named by the sender at on
 
 TEST_CASE("a rank that is slow while it reads a letter reads it") {
   const testing::Scratch folder;
-  const Letters letters{folder.path() + "/store", 20s, SIGSTOP};
-  Member sender([&] { letters.send(); }), receiver([&] { letters.receive(); });
+  const Letters messages{folder.path() + "/store", 20s, SIGSTOP};
+  Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
   CHECK(receiver.is_struck());
   ::kill(receiver.pid(), SIGCONT);
   CHECK(receiver.told() == "done");

@@ -96,7 +96,7 @@ class World : public launch::World {
 
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;    // only those for the ranks' processes
-  int looks = 0;                       // number of requests for stacks
+  int snapshots = 0;                   // number of requests for stacks
   std::map<int, board::Shown> boards;  // of ranks that show a state
   bool hold_stacks = false;            // deliver them only by give_stacks()
   std::vector<launch::OnStacks> waiting_for_stacks;
@@ -141,7 +141,7 @@ class World : public launch::World {
   }
   void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
     waiting_for_stacks.push_back(std::move(on_stacks));
-    ++looks;
+    ++snapshots;
     if (!hold_stacks) give_stacks();
   }
   // Delivers the results of the probe.

@@ -218,7 +218,7 @@ TEST_CASE("a program has no bound unless it is given one") {
   stage.settings.timeout = 30ms;
   fake::World& world = stage.begin_program();
   REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM); }));
-  CHECK(world.looks == 1);
+  CHECK(world.snapshots == 1);
   world.die(0, SIGTERM);
   world.die(1, SIGTERM);
   CHECK(stage.finish().verdict == Verdict::Timeout);

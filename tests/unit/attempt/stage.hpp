@@ -34,7 +34,9 @@ class Told final : public EventSink {
   void on_rank_error(const std::string&, int, int rank, const RankError& error) override {
     add("rank error " + std::to_string(rank) + " " + error.text);
   }
-  void on_look(const std::string&, int, const Look& look) override { add(std::string("look ") + name_of(look.kind)); }
+  void on_snapshot(const std::string&, int, const Snapshot& snapshot) override {
+    add(std::string("look ") + name_of(snapshot.kind));
+  }
   void on_rank_end(const std::string&, int, const RankRecord& rank) override {
     add("rank end " + std::to_string(rank.rank) + " " + name_of(rank.outcome.kind));
   }

@@ -20,11 +20,11 @@ struct Broom {
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
     names.emplace(places);
-    belongings.emplace(*names, nullptr, nullptr, "Ring.pass");
+    resources.emplace(*names, nullptr, nullptr, "Ring.pass");
     world = std::make_shared<fake::World>(loop, launch::WorldSpec{"ring.so", Isolation::Process, 1}, events);
   }
   std::vector<Leak>& sweep(bool patient = true) {
-    run.emplace(loop, *world, *belongings, graces, patient,
+    run.emplace(loop, *world, *resources, graces, patient,
                 [this](std::vector<Leak> leaks) { found = std::move(leaks); });
     run->start();
     if (!testing::run_until(loop, [&] { return found.has_value(); })) throw std::runtime_error("it does not end");
@@ -36,7 +36,7 @@ struct Broom {
     testing::write_file(temp(name), "");
     struct stat status {};
     ::stat(temp(name).c_str(), &status);
-    belongings->add_held({{temp(name), status.st_dev, status.st_ino}});
+    resources->add_held({{temp(name), status.st_dev, status.st_ino}});
     return temp(name);
   }
 
@@ -52,7 +52,7 @@ struct Broom {
   Deaf events;
   proc::RunPlaces places;
   std::optional<NameWatch> names;
-  std::optional<Belongings> belongings;
+  std::optional<TestResources> resources;
   Graces graces = short_graces();
   std::shared_ptr<fake::World> world;
   std::optional<Sweep> run;

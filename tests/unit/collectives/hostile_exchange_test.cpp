@@ -33,18 +33,18 @@ struct HostileExchange : testing::SharedWithStranger {
     call.out = {result};
     call.deadline = testing::from_now(20s);
     for (std::uint64_t exchange : {0, 1}) {
-      shm::Card& card = area->card(1, exchange) = shm::Card();
-      card.number = call.number;
-      card.bytes = kBytes;
-      card.kind = call.kind;
-      card.dtype = call.dtype;
+      shm::SlotHeader& header = area->header(1, exchange) = shm::SlotHeader();
+      header.number = call.number;
+      header.bytes = kBytes;
+      header.kind = call.kind;
+      header.dtype = call.dtype;
     }
     show({0, kBytes}, false);
   }
   void show(shm::Part part, bool in_place) const {
     for (std::uint64_t exchange : {0, 1}) {
       area->part(1, exchange, 0) = part;
-      area->card(1, exchange).in_place = in_place ? 1 : 0;
+      area->header(1, exchange).in_place = in_place ? 1 : 0;
     }
   }
   void take() {
@@ -122,8 +122,8 @@ TEST_CASE("a part that changes while it is read is used as it was checked") {
 TEST_CASE("a card of bytes that mean nothing is shown as the mismatch that it is") {
   HostileExchange world;
   for (std::uint64_t exchange : {0, 1}) {
-    std::memset(static_cast<void*>(&world.area->card(1, exchange)), 0xff, sizeof(shm::Card));
-    world.area->card(1, exchange).file.fill('\x1b');
+    std::memset(static_cast<void*>(&world.area->header(1, exchange)), 0xff, sizeof(shm::SlotHeader));
+    world.area->header(1, exchange).file.fill('\x1b');
   }
   world.peer().come = 1;
   const Error error = testing::error_of([&] { world.reduce(); });
@@ -163,15 +163,15 @@ std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t s
 
 TEST_CASE("sizes of all_to_all that no rank can have end the call") {
   const std::uint64_t forged = std::numeric_limits<std::int64_t>::max();
-  const auto tamper = [&](shm::Card& card, shm::Part&, std::byte* room) {
-    if (card.kind == CallKind::AllToAll && card.dtype == DType::I64) std::memcpy(room, &forged, sizeof forged);
+  const auto tamper = [&](shm::SlotHeader& header, shm::Part&, std::byte* room) {
+    if (header.kind == CallKind::AllToAll && header.dtype == DType::I64) std::memcpy(room, &forged, sizeof forged);
   };
   // Enough exchanges to take years, each with only a short wait for this rank.
   CHECK_THAT(all_to_all_with(tamper, 100, 100, 500ms), Catch::Contains("has timed out after"));
 }
 
 TEST_CASE("who takes more than is sent is told, also where what is sent fills the buffers") {
-  const auto tamper = [](shm::Card&, shm::Part&, std::byte*) {};
+  const auto tamper = [](shm::SlotHeader&, shm::Part&, std::byte*) {};
   const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom, 30s);
   CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which takes 131072"));
 }
@@ -180,8 +180,8 @@ TEST_CASE("objects of sizes that no rank can have are refused before memory is a
   for (const std::int64_t forged :
        {std::int64_t{-1}, std::int64_t{1} << 50, std::numeric_limits<std::int64_t>::min()}) {
     const auto store = std::make_shared<HashStore>();
-    const testing::Mirror mirror(*store, [&](shm::Card& card, shm::Part&, std::byte* room) {
-      if (card.number == 1) std::memcpy(room, &forged, sizeof forged);
+    const testing::Mirror mirror(*store, [&](shm::SlotHeader& header, shm::Part&, std::byte* room) {
+      if (header.number == 1) std::memcpy(room, &forged, sizeof forged);
     });
     ProcessGroup group(testing::pair_of_ranks(0), store, {.timeout = 30s});
     const Error error = testing::error_of([&] { all_gather_object(group, std::string("mine")); });
@@ -192,8 +192,8 @@ TEST_CASE("objects of sizes that no rank can have are refused before memory is a
 TEST_CASE("indices of a sparse tensor that are beyond its sizes are refused, not added there") {
   for (const std::int64_t forged : {std::int64_t{4}, std::int64_t{1} << 40, std::int64_t{-1}}) {
     const auto store = std::make_shared<HashStore>();
-    const testing::Mirror mirror(*store, [&](shm::Card& card, shm::Part&, std::byte* room) {
-      if (card.number == 3) std::memcpy(room, &forged, sizeof forged);  // after the description's size and bytes
+    const testing::Mirror mirror(*store, [&](shm::SlotHeader& header, shm::Part&, std::byte* room) {
+      if (header.number == 3) std::memcpy(room, &forged, sizeof forged);  // after the description's size and bytes
     });
     ProcessGroup group(testing::pair_of_ranks(0), store, {.timeout = 30s});
     const Tensor indices = tensor::from_values<std::int64_t>({0, 3}, Dims{1, 2});

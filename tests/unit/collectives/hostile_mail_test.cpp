@@ -19,8 +19,8 @@ struct HostileMail : testing::SharedWithStranger {
   shm::MailBox& from_peer() const { return area->mail_box(1, 0); }
   shm::MailBox& to_peer() const { return area->mail_box(0, 1); }
   // Makes this the first message.
-  void show(const shm::LetterHead& head) const {
-    from_peer().letters[0].head = head;
+  void show(const shm::MessageHeader& head) const {
+    from_peer().messages[0].head = head;
     from_peer().written = 1;
   }
   void receive(std::size_t bytes, base::Nanoseconds timeout = 20s, std::uint64_t tag = kTag) const {
@@ -35,8 +35,8 @@ struct HostileMail : testing::SharedWithStranger {
   const std::shared_ptr<shm::Mail> mail = std::make_shared<shm::Mail>(area, group, bells);
 };
 
-shm::LetterHead head_of(std::uint64_t size) {
-  shm::LetterHead head;
+shm::MessageHeader head_of(std::uint64_t size) {
+  shm::MessageHeader head;
   head.tag = kTag;
   head.size = size;
   head.dtype = DType::U8;
@@ -44,7 +44,7 @@ shm::LetterHead head_of(std::uint64_t size) {
 }
 
 TEST_CASE("a message that cannot be makes its receive fail, and names the rank") {
-  const auto refused = [](const shm::LetterHead& head, std::size_t bytes) {
+  const auto refused = [](const shm::MessageHeader& head, std::size_t bytes) {
     HostileMail world;
     world.show(head);
     const Error error = testing::error_of([&] { world.receive(bytes); });
@@ -56,7 +56,7 @@ TEST_CASE("a message that cannot be makes its receive fail, and names the rank")
   CHECK_THAT(refused(head_of(shm::kLetterRoom + 1), shm::kLetterRoom + 1), Catch::Contains("message of 8193 bytes"));
   CHECK_THAT(refused(head_of(1 << 20), 1 << 20), Catch::Contains("message of 1048576 bytes, where at most 8192"));
   refused(head_of(~std::uint64_t{0}), 1);
-  shm::LetterHead head = head_of(1);
+  shm::MessageHeader head = head_of(1);
   head.dtype = static_cast<DType>(200);
   CHECK_THAT(refused(head, 1), Catch::Contains("unknown dtype 200"));
   head = head_of(1);
@@ -64,12 +64,12 @@ TEST_CASE("a message that cannot be makes its receive fail, and names the rank")
   CHECK_THAT(refused(head, 1), Catch::Contains("unknown way 77"));
   head = head_of(1 << 20);
   head.carriage = shm::Carriage::Fetched;
-  head.loan_index = shm::kLoans;
-  CHECK_THAT(refused(head, 1 << 20), Catch::Contains("loan 32 of 32"));
+  head.read_index = shm::kReads;
+  CHECK_THAT(refused(head, 1 << 20), Catch::Contains("direct read 32 of 32"));
 }
 
 TEST_CASE("counts of messages that cannot be are refused, and nothing is taken") {
-  for (const std::uint64_t written : {shm::kLetters + 1, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+  for (const std::uint64_t written : {shm::kMessages + 1, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
     HostileMail world;
     world.from_peer().written = written;
     CHECK_THAT(testing::error_of([&] { world.receive(1); }).text(), Catch::Contains("has broken the memory"));
@@ -100,25 +100,25 @@ TEST_CASE("a message at an address where no memory is fails, also if its rank sa
   for (const int pid : {::getpid(), ::getppid(), -1}) {
     HostileMail world;
     world.peer().pid = pid;
-    shm::LetterHead head = head_of(1 << 20);
+    shm::MessageHeader head = head_of(1 << 20);
     head.carriage = shm::Carriage::Fetched;
     head.address = 16;
-    head.loan = 4 + static_cast<std::uint64_t>(shm::Loan::Offered);
-    world.peer().loans[0] = head.loan;
+    head.read_word = 4 + static_cast<std::uint64_t>(shm::ReadState::Offered);
+    world.peer().reads[0] = head.read_word;
     world.show(head);
     CHECK_THAT(testing::error_of([&] { world.receive(1 << 20); }).what(), Catch::Contains("a letter of rank 1"));
-    CHECK(world.peer().loans[0] == 4 + static_cast<std::uint64_t>(shm::Loan::Fetched));
+    CHECK(world.peer().reads[0] == 4 + static_cast<std::uint64_t>(shm::ReadState::Fetched));
   }
 }
 
 TEST_CASE("a message in memory of a third process is refused") {
   HostileMail world;
   const core::SharedMemory memory("a test", 1 << 20);
-  shm::LetterHead head = head_of(1 << 20);
+  shm::MessageHeader head = head_of(1 << 20);
   head.carriage = shm::Carriage::Shared;
-  head.loan = 4 + static_cast<std::uint64_t>(shm::Loan::Offered);
+  head.read_word = 4 + static_cast<std::uint64_t>(shm::ReadState::Offered);
   head.memory = memory.address();
-  world.peer().loans[0] = head.loan;
+  world.peer().reads[0] = head.read_word;
   world.show(head);
   CHECK_THAT(testing::error_of([&] { world.receive(1 << 20); }).what(), Catch::Contains("memory of process"));
 }
@@ -128,9 +128,9 @@ TEST_CASE("a large message whose state another rank changes has not arrived, and
     HostileMail world;
     const std::vector<std::byte> from(1 << 20);
     const auto one = world.mail->send({1, kTag, DType::U8, {}}, from);
-    world.own().loans[0] = forged;
+    world.own().reads[0] = forged;
     const auto two = world.mail->send({1, kTag, DType::U8, {}}, from);
-    CHECK(world.to_peer().letters[1].head.loan_index == 1);  // the first is still in use
+    CHECK(world.to_peer().messages[1].head.read_index == 1);  // the first is still in use
     CHECK_THAT(testing::error_of([&] { one->finish(testing::from_now(20s)); }).text(),
                Catch::Contains("has changed the state of a message"));
   }
@@ -172,7 +172,7 @@ struct TwoRanks {
 
 constexpr int kMany = 6000;  // of the largest that boxes carry: 47 MiB
 constexpr int kKept = static_cast<int>(shm::kKeptMost / (sizeof(shm::Arrived) + shm::kLetterRoom));
-constexpr int kInBox = static_cast<int>(shm::kLetters);
+constexpr int kInBox = static_cast<int>(shm::kMessages);
 
 TEST_CASE("messages that nobody receives are kept up to a bound; then their sender waits, and none is lost") {
   const TwoRanks world;

@@ -47,7 +47,8 @@ struct SharedWithStranger {
 // by their store.
 class Mirror {
  public:
-  using Tamper = std::function<void(collectives::shm::Card& card, collectives::shm::Part& part, std::byte* room)>;
+  using Tamper =
+      std::function<void(collectives::shm::SlotHeader& header, collectives::shm::Part& part, std::byte* room)>;
 
   Mirror(Store& store, Tamper tamper)
       : thread_("mirror", [this, &store, tamper = std::move(tamper)] {
@@ -79,10 +80,10 @@ class Mirror {
   static void show(const collectives::shm::Area& area, std::uint64_t number, const Tamper& tamper) {
     for (int part = 0; part < 2; ++part) area.part(1, number, part) = area.part(0, number, part);
     std::memcpy(area.room(1, number), area.room(0, number), 64);
-    area.card(1, number) = area.card(0, number);
-    area.seat(1).marks[number % collectives::shm::kCards] =
-        area.seat(0).marks[number % collectives::shm::kCards].load();
-    tamper(area.card(1, number), area.part(1, number, 0), area.room(1, number));
+    area.header(1, number) = area.header(0, number);
+    area.seat(1).marks[number % collectives::shm::kSlots] =
+        area.seat(0).marks[number % collectives::shm::kSlots].load();
+    tamper(area.header(1, number), area.part(1, number, 0), area.room(1, number));
   }
 
   std::atomic<bool> is_over_{false};

@@ -14,7 +14,7 @@ namespace {
 
 using Data = std::vector<std::uint8_t>;
 
-struct Letter {
+struct PointToPoint {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
   std::size_t bytes = 0;
@@ -22,15 +22,15 @@ struct Letter {
 
 // Messages of all ranks.
 struct Post {
-  std::map<std::pair<int, int>, std::deque<Letter>> sent, received;  // by sender and receiver
+  std::map<std::pair<int, int>, std::deque<PointToPoint>> sent, received;  // by sender and receiver
 
   void deliver() {
     REQUIRE(sent.size() == received.size());
-    for (auto& [way, letters] : sent) {
-      REQUIRE(letters.size() == received[way].size());
-      for (std::size_t i = 0; i < letters.size(); ++i) {
-        REQUIRE(letters[i].bytes == received[way][i].bytes);
-        std::memcpy(received[way][i].to, letters[i].from, letters[i].bytes);
+    for (auto& [way, messages] : sent) {
+      REQUIRE(messages.size() == received[way].size());
+      for (std::size_t i = 0; i < messages.size(); ++i) {
+        REQUIRE(messages[i].bytes == received[way][i].bytes);
+        std::memcpy(received[way][i].to, messages[i].from, messages[i].bytes);
       }
     }
   }

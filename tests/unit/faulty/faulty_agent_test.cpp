@@ -58,14 +58,14 @@ TEST_CASE("what is doubled goes twice") {
   CHECK(world.info("faulty.duplicated.reply") == "1");
 }
 
-TEST_CASE("a lie reaches the other one, and is told here") {
-  World world("1:lie:reply:1");
+TEST_CASE("a corrupted reply reaches the caller, and is reported by the agent") {
+  World world("1:corrupt:reply:1");
   world.send(1);
   CHECK(world.inner->last().message.payload.size() == 2);
   CHECK(world.inner->last().message.payload[0] == std::byte{1});
   CHECK(world.inner->last().message.payload[1] != std::byte{1});
-  CHECK(world.info("faulty.lied.reply") == "1");
-  CHECK_THAT(world.info("faulty.last_lie"), Catch::StartsWith("reply to worker1, message 1: byte 1 of 2 is 0x"));
+  CHECK(world.info("faulty.corrupted.reply") == "1");
+  CHECK_THAT(world.info("faulty.last_corruption"), Catch::StartsWith("reply to worker1, message 1: byte 1 of 2 is 0x"));
 }
 
 TEST_CASE("two runs with a seed do the same") {

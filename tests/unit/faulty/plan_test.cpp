@@ -25,7 +25,7 @@ FaultKinds kinds_of(const char* name) { return try_fault_kinds(name).value(); }
 TEST_CASE("a plan says what happens to which messages") {
   const FaultPlan plan = parse(
       "7:drop:retriable:0.1,dup:ack+reply:0.25,reorder:any:0.2:3,delay:call:1.5,delay:fetch:0.002:ordered,"
-      "fail:fork_request:3,cut:1@500,lie:reply:0.01");
+      "fail:fork_request:3,cut:1@500,corrupt:reply:0.01");
   CHECK(plan.seed == 7);
   CHECK(plan.text.substr(0, 19) == "drop:retriable:0.1,");
   REQUIRE(plan.faults.size() == 8);
@@ -48,7 +48,7 @@ TEST_CASE("a plan says what happens to which messages") {
   CHECK(plan.faults[6].worker == 1);
   CHECK(plan.faults[6].count == 500);
   CHECK(plan.faults[6].kinds.none());
-  CHECK(plan.faults[7].action == Action::Lie);
+  CHECK(plan.faults[7].action == Action::Corrupt);
 }
 
 TEST_CASE("kinds have the names that people know from elsewhere, too") {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <agents/pipe/porter.hpp>
+#include <agents/pipe/io_thread.hpp>
 
 namespace distrun::agents::pipe::testing {
 
@@ -38,13 +38,14 @@ inline Identity identity_of(WorkerId id, std::vector<std::string> transports = {
   return own;
 }
 
-class Desk final : public PorterEvents {
+class Desk final : public IoThreadEvents {
  public:
   explicit Desk(WorkerId id, std::vector<std::string> transports = {"shm", "uds", "tcp"},
                 base::Nanoseconds limit = kLong)
       : Desk(identity_of(id, transports), limit) {}
-  explicit Desk(const Identity& own, base::Nanoseconds limit = kLong) : porter(own, listener_of(own), *this, limit) {}
-  ~Desk() { porter.close(); }
+  explicit Desk(const Identity& own, base::Nanoseconds limit = kLong)
+      : io_thread(own, listener_of(own), *this, limit) {}
+  ~Desk() { io_thread.close(); }
 
   // Returns whether `what` holds within the limit.
   template <class What>
@@ -79,7 +80,7 @@ class Desk final : public PorterEvents {
   bool reads = true;            // reads their input and discards it
   std::vector<base::Fd> files;  // sent with each Hello and Welcome
 
-  Porter porter;
+  IoThread io_thread;
 
  private:
   static Listener listener_of(const Identity& own) {
@@ -112,7 +113,7 @@ class Desk final : public PorterEvents {
     return fds;
   }
   void connected(Connection connection) override {
-    if (watches) porter.watch(connection.peer, connection.socket.get(), connection.transport != "shm");
+    if (watches) io_thread.watch(connection.peer, connection.socket.get(), connection.transport != "shm");
     write_down([&] { connections.push_back(std::move(connection)); });
   }
   void failed(rpc::WorkerKey, const base::Error& why) override {

@@ -1,7 +1,7 @@
 // Workers prove to each other that they know the session's secret, and never send it.
 #include <catch2/catch.hpp>
 
-#include <agents/pipe/porter.hpp>
+#include <agents/pipe/io_thread.hpp>
 
 #include "strangers.hpp"
 
@@ -19,7 +19,7 @@ using testing::say;
 using testing::Stranger;
 
 Desk& started(Desk& desk) {
-  desk.porter.start();
+  desk.io_thread.start();
   return desk;
 }
 std::string text_of(const wire::Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -40,7 +40,7 @@ template <class Answer>
 Heard hear_worker(SocketKind kind, const Answer& answer) {
   Desk desk(1, {name_of(kind)});
   Stranger stranger(kind);
-  started(desk).porter.connect(2, "worker2", stranger.address());
+  started(desk).io_thread.connect(2, "worker2", stranger.address());
   stranger.accept();
   const wire::Bytes opening = next_frame(stranger.line);
   say(stranger.line, answer(read_opening(wire::view_of(opening))));
@@ -120,7 +120,7 @@ TEST_CASE("before a listener has proved that it knows the secret only the text o
 TEST_CASE("a second challenge is refused") {
   Desk desk(1, {"uds"});
   Stranger stranger;
-  started(desk).porter.connect(2, "worker2", stranger.address());
+  started(desk).io_thread.connect(2, "worker2", stranger.address());
   stranger.answer(pack(make_challenge(identity_of(2), {std::string(32, 'a'), std::string(32, 'b')})));
   CHECK_THAT(desk.failure(), Catch::EndsWith("it sends a second challenge"));
 }

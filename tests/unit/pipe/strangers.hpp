@@ -35,7 +35,7 @@ inline wire::Bytes next_frame(GreetingLine& line) {
 }
 
 inline GreetingLine dial_first(Desk& desk) {
-  return GreetingLine(dial(parse_address(desk.porter.address())[0]).socket);
+  return GreetingLine(dial(parse_address(desk.io_thread.address())[0]).socket);
 }
 
 inline void say(GreetingLine& line, const wire::Bytes& bytes) {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <agents/pipe/greeting_line.hpp>
-#include <agents/pipe/porter.hpp>
+#include <agents/pipe/io_thread.hpp>
 #include <distrun/common/base/error.hpp>
 
 #include "strangers.hpp"
@@ -32,7 +32,7 @@ using testing::Stranger;
 TEST_CASE("who is no worker of this session is refused with the reason") {
   Desk desk(1, {"uds", "tcp"});
   desk.reason = "the desk is closed";
-  desk.porter.start();
+  desk.io_thread.start();
   const Identity own = identity_of(2);
   CHECK(refusal_to_hello(own, 1, desk) == "the desk is closed");
 
@@ -69,7 +69,7 @@ TEST_CASE("who is no worker of this session is refused with the reason") {
 
 TEST_CASE("too many files are refused") {
   Desk desk(1, {"uds"});
-  desk.porter.start();
+  desk.io_thread.start();
   GreetingLine line = dial_first(desk);
   CHECK_THROWS_WITH(line.put({}, std::vector<int>(9, 0)), "9 files are too many for a greeting");
   const proof::Nonces nonces = open(line);
@@ -78,7 +78,7 @@ TEST_CASE("too many files are refused") {
   REQUIRE(line.flush());
   CHECK(next_frame(line).size() > 1);
   CHECK(desk.connection().fds.size() == 8);
-  desk.porter.close();
+  desk.io_thread.close();
   desk.connections.clear();
   CHECK(count_descriptors() < before);
 }
@@ -103,13 +103,13 @@ TEST_CASE("a worker that has no descriptors left says so, and does not blame its
 
 TEST_CASE("who goes away in the middle leaves nothing") {
   Desk desk(1, {"uds", "tcp"});
-  desk.porter.start();
+  desk.io_thread.start();
   const Identity own = identity_of(2, {"uds", "tcp"});
   const auto part_of = [](const wire::Bytes& whole, std::size_t part) {
     return wire::Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(whole.size() * part / 4));
   };
   const std::ptrdiff_t before = count_descriptors();
-  for (const Place& place : parse_address(desk.porter.address())) {
+  for (const Place& place : parse_address(desk.io_thread.address())) {
     for (const std::size_t part : {0U, 1U, 2U, 3U}) {
       GreetingLine early(dial(place).socket);
       say(early, part_of(opening_of(proof::make_nonce()), part));
@@ -121,8 +121,8 @@ TEST_CASE("who goes away in the middle leaves nothing") {
   GreetingLine line = dial_first(desk);
   say(line, pack(make_hello(own, 1, open(line))));
   CHECK(next_frame(line).size() > 1);
-  desk.porter.forget(desk.connection().peer);
-  desk.porter.close();
+  desk.io_thread.forget(desk.connection().peer);
+  desk.io_thread.close();
   desk.connections.clear();
   line.take_socket();
   CHECK(count_descriptors() < before);
@@ -131,8 +131,8 @@ TEST_CASE("who goes away in the middle leaves nothing") {
 
 TEST_CASE("who is silent is dropped when its time is over") {
   Desk desk(1, {"uds", "tcp"}, std::chrono::milliseconds(50));
-  desk.porter.start();
-  for (const Place& place : parse_address(desk.porter.address())) {
+  desk.io_thread.start();
+  for (const Place& place : parse_address(desk.io_thread.address())) {
     GreetingLine early(dial(place).socket);
     const wire::Bytes opening = opening_of(proof::make_nonce());
     say(early, {opening.begin(), opening.begin() + 30});
@@ -147,13 +147,13 @@ TEST_CASE("who is silent is dropped when its time is over") {
 TEST_CASE("of very many who are silent the first are dropped, and others let in") {
   Desk desk(1, {"uds"});
   Desk two(2, {"uds"});
-  desk.porter.start();
-  two.porter.start();
+  desk.io_thread.start();
+  two.io_thread.start();
   std::vector<GreetingLine> crowd;
   for (std::size_t i = 0; i < Meetings::kIncomingMax + 10; ++i) {
-    crowd.emplace_back(dial(parse_address(desk.porter.address())[0]).socket);
+    crowd.emplace_back(dial(parse_address(desk.io_thread.address())[0]).socket);
   }
-  two.porter.connect(1, "worker1", desk.porter.address());
+  two.io_thread.connect(1, "worker1", desk.io_thread.address());
   CHECK(two.connection().transport == "uds");
   CHECK(next_frame(crowd[0]).empty());
   CHECK(next_frame(crowd[9]).empty());
@@ -162,9 +162,9 @@ TEST_CASE("of very many who are silent the first are dropped, and others let in"
 
 std::string failure_after(const wire::Bytes& answer, bool closes) {
   Desk desk(1, {"uds"});
-  desk.porter.start();
+  desk.io_thread.start();
   Stranger stranger;
-  desk.porter.connect(2, "worker2", stranger.address());
+  desk.io_thread.connect(2, "worker2", stranger.address());
   stranger.answer(answer);
   if (closes) stranger.line = GreetingLine();
   std::string text = desk.failure();
@@ -206,41 +206,41 @@ TEST_CASE("who goes away instead of an answer is told") {
 
 TEST_CASE("who is not there, or does not answer in time, is told with its place") {
   Desk desk(1, {"uds", "tcp"}, std::chrono::milliseconds(50));
-  desk.porter.start();
-  desk.porter.connect(2, "worker2", "uds:distrun-rpc-nobody");
+  desk.io_thread.start();
+  desk.io_thread.connect(2, "worker2", "uds:distrun-rpc-nobody");
   CHECK(desk.failure() == "worker2 can't be reached at uds:distrun-rpc-nobody: Connection refused (ECONNREFUSED)");
   desk.failures.clear();
   const Stranger stranger;
-  desk.porter.connect(2, "worker2", stranger.address());
+  desk.io_thread.connect(2, "worker2", stranger.address());
   CHECK(desk.failure() == "worker2 (at " + stranger.address() + ") did not answer the handshake within 50.0 ms");
-  CHECK_THROWS_WITH(desk.porter.connect(2, "worker2", "http://x"),
+  CHECK_THROWS_WITH(desk.io_thread.connect(2, "worker2", "http://x"),
                     "address \"http://x\" is no worker's: each part begins with uds: or tcp:");
 }
 
 TEST_CASE("nobody is there at the Unix socket, so TCP is taken") {
   Desk one(1, {"uds", "tcp"});
   Desk two(2, {"tcp"});
-  one.porter.start();
-  two.porter.start();
-  one.porter.connect(2, "worker2", "uds:distrun-rpc-nobody;" + two.porter.address());
+  one.io_thread.start();
+  two.io_thread.start();
+  one.io_thread.connect(2, "worker2", "uds:distrun-rpc-nobody;" + two.io_thread.address());
   CHECK(one.connection().transport == "tcp");
 }
 
 TEST_CASE("who was told to wait for the other one's connection does not wait for ever") {
   Desk desk(2, {"uds"}, std::chrono::milliseconds(50));
-  desk.porter.start();
+  desk.io_thread.start();
   Stranger stranger;
-  desk.porter.connect(1, "worker1", stranger.address());
+  desk.io_thread.connect(1, "worker1", stranger.address());
   stranger.answer(pack(Refusal{RefusalKind::Glare, "me first"}));
   CHECK_THAT(desk.failure(), Catch::EndsWith("did not answer the handshake within 50.0 ms"));
 }
 
 TEST_CASE("a worker that waits for its peer's connection learns soon that the peer has ended") {
   Desk desk(2, {"uds"});
-  desk.porter.start();
+  desk.io_thread.start();
   auto stranger = std::make_unique<Stranger>();
   const std::string address = stranger->address();
-  desk.porter.connect(1, "worker1", address);
+  desk.io_thread.connect(1, "worker1", address);
   stranger->answer(pack(Refusal{RefusalKind::Glare, "me first"}));
   CHECK(next_frame(stranger->line).empty());  // it has read the answer
   stranger.reset();
@@ -249,9 +249,9 @@ TEST_CASE("a worker that waits for its peer's connection learns soon that the pe
 
 TEST_CASE("a worker that waits for its peer's connection dials again, in case the peer has given up") {
   Desk desk(2, {"uds"});
-  desk.porter.start();
+  desk.io_thread.start();
   Stranger stranger;
-  desk.porter.connect(1, "worker1", stranger.address());
+  desk.io_thread.connect(1, "worker1", stranger.address());
   stranger.answer(pack(Refusal{RefusalKind::Glare, "me first"}));
   CHECK(next_frame(stranger.line).empty());
   stranger.answer(pack(Refusal{RefusalKind::Final, "not now"}));
@@ -261,22 +261,22 @@ TEST_CASE("a worker that waits for its peer's connection dials again, in case th
 TEST_CASE("who waits for the other one's connection, and refuses that, has failed") {
   Desk desk(2, {"uds"});
   desk.reason = "it has left";
-  desk.porter.start();
+  desk.io_thread.start();
   Stranger stranger;
-  desk.porter.connect(1, "worker1", stranger.address());
+  desk.io_thread.connect(1, "worker1", stranger.address());
   stranger.answer(pack(Refusal{RefusalKind::Glare, "me first"}));
   CHECK(next_frame(stranger.line).empty());  // it has read the answer
   CHECK(refusal_to_hello(identity_of(1), 2, desk) == "it has left");
   CHECK(desk.failure() == "worker1 was refused: it has left");
 }
 
-TEST_CASE("a porter that is closed while others are at it leaves no descriptor") {
+TEST_CASE("a I/O thread that is closed while others are at it leaves no descriptor") {
   const std::ptrdiff_t before = count_descriptors();
   for (const int state : {0, 1, 2, 3, 4, 5}) {
     Desk desk(1, {"uds"});
-    desk.porter.start();
+    desk.io_thread.start();
     Stranger stranger;
-    desk.porter.connect(2, "worker2", stranger.address());
+    desk.io_thread.connect(2, "worker2", stranger.address());
     GreetingLine client = dial_first(desk);
     if (state > 0 && state < 4) stranger.accept();
     const wire::Bytes opening = opening_of(proof::make_nonce());
@@ -284,7 +284,7 @@ TEST_CASE("a porter that is closed while others are at it leaves no descriptor")
     if (state > 2) say(client, pack(make_hello(identity_of(3), 1, open(client))));
     if (state > 3) stranger.challenge();
     if (state > 4) say(stranger.line, bytes_of(std::string("\x40\0\0\0\x02", 5)));
-    desk.porter.close();
+    desk.io_thread.close();
   }
   CHECK(count_descriptors() == before);
 }

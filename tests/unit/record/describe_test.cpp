@@ -12,7 +12,7 @@ using enum OutcomeKind;
 namespace {
 
 // Returns the message for such a finding of the judge.
-std::string told(AttemptRecord attempt, const std::vector<int>& culprits, CauseKind kind = CauseKind::Deed,
+std::string told(AttemptRecord attempt, const std::vector<int>& culprits, CauseKind kind = CauseKind::Action,
                  int rank = -1) {
   attempt.culprits = culprits;
   attempt.cause = {kind, rank >= 0 ? rank : culprits.front()};

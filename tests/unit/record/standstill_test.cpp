@@ -18,15 +18,15 @@ namespace {
 AttemptRecord seen(std::vector<RankView> ranks,
                    const std::vector<OutcomeKind>& kinds = {TimedOut, TimedOut, TimedOut, TimedOut}) {
   AttemptRecord attempt = samples::attempt_of(kinds);
-  Look look;
-  look.at_ns = kNow;
-  look.ranks = std::move(ranks);
-  attempt.looks.push_back(std::move(look));
+  Snapshot snapshot;
+  snapshot.at_ns = kNow;
+  snapshot.ranks = std::move(ranks);
+  attempt.snapshots.push_back(std::move(snapshot));
   return attempt;
 }
 
 wire::ThreadStack& add_thread(AttemptRecord& attempt, int rank, int tid) {
-  evidence::Process& process = attempt.looks.front().stacks.processes.emplace_back();
+  evidence::Process& process = attempt.snapshots.front().stacks.processes.emplace_back();
   process.rank = rank;
   wire::ThreadStack& thread = process.threads.emplace_back();
   thread.task.tid = tid;
@@ -158,7 +158,7 @@ TEST_CASE("a rank that waits for what no rank is known to bring is to blame") {
       {in_barrier(0, "up"), in_barrier(1, "up"), in_barrier(2, "up"), in_wait(3, WaitKind::StoreGet, "address/of/7")});
   CHECK(told(attempt) ==
         Told{{3}, "rank 3" + kRanPast + ", waiting in store get \"address/of/7\"; ranks 0-2 waited in barrier \"up\""});
-  attempt.looks.front().ranks[1] = in_body(1);  // which may be the one to write it
+  attempt.snapshots.front().ranks[1] = in_body(1);  // which may be the one to write it
   CHECK(told(attempt).culprits == std::vector<int>{1});
 }
 
@@ -309,9 +309,9 @@ TEST_CASE("of programs, which show nothing, the stopped ones are to blame") {
 TEST_CASE("a timeout names an error that nobody has looked at, of a culprit if one has it") {
   AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
   const std::string message = "rank 1" + kRanPast + "; ranks 0, 2-3 waited in barrier \"x\"; ";
-  attempt.looks.front().ranks[0].shown->errors = {"future (a.cpp:1) failed: no"};
+  attempt.snapshots.front().ranks[0].shown->errors = {"future (a.cpp:1) failed: no"};
   CHECK(told(attempt) == Told{{1}, message + "rank 0: unseen error: future (a.cpp:1) failed: no"});
-  attempt.looks.front().ranks[1].shown->errors = {"future (b.cpp:2) failed: oh"};
+  attempt.snapshots.front().ranks[1].shown->errors = {"future (b.cpp:2) failed: oh"};
   CHECK(told(attempt) == Told{{1}, message + "rank 1: unseen error: future (b.cpp:2) failed: oh"});
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("the summary of a step of a good run is its totals", "[report]") {
 
 TEST_CASE("the summary of a step has the looks at the ranks", "[report]") {
   runner::TestRecord test = timing_out();
-  test.attempts[0].looks.emplace_back().text.emplace_back().add(evidence::Tone::Strong, "step  ring.cpp:7");
+  test.attempts[0].snapshots.emplace_back().text.emplace_back().add(evidence::Tone::Strong, "step  ring.cpp:7");
   CHECK_THAT(summary_of(run_of(test)), Contains("\n  step  ring.cpp:7\n"));
 }
 

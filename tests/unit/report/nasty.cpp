@@ -66,7 +66,7 @@ runner::TestRecord test_saying(const std::string& text) {
   runner::AttemptRecord& attempt = test.attempts[0];
   attempt.message = text;
   attempt.leaks.push_back({runner::LeakKind::File, text, false});
-  attempt.looks.emplace_back().text.emplace_back().add(evidence::Tone::Plain, "ring.cpp:7");
+  attempt.snapshots.emplace_back().text.emplace_back().add(evidence::Tone::Plain, "ring.cpp:7");
   runner::RankRecord& culprit = attempt.ranks[2];
   culprit.errors = {{text, text, text, 41, text, true, -1, {}}};
   culprit.notes = {{text, text}};

@@ -60,7 +60,7 @@ runner::AttemptRecord attempt_spoilt_by(int ranks, int culprit, Verdict verdict,
   for (runner::RankRecord& rank : attempt.ranks) rank.because_of = culprit;
   attempt.ranks[static_cast<std::size_t>(culprit)] = rank_that(culprit, std::move(outcome));
   attempt.culprits = {culprit};
-  attempt.cause = {runner::CauseKind::Deed, culprit};
+  attempt.cause = {runner::CauseKind::Action, culprit};
   return attempt;
 }
 

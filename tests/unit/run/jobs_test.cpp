@@ -116,7 +116,7 @@ TEST_CASE("a look is taken of every test that runs") {
   JobsShow show({"a", "b"}, 2);
   show.begin(2);
   Names looked;
-  CHECK(show.run->look_now([&](const std::string& test, const Look&) { looked.push_back(test); }) == 2);
+  CHECK(show.run->take_snapshot_now([&](const std::string& test, const Snapshot&) { looked.push_back(test); }) == 2);
   REQUIRE(testing::run_until(show.loop, [&] { return looked.size() == 2; }));
   show.pass(0);
   show.pass(1);

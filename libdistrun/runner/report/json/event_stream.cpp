@@ -1,7 +1,7 @@
 #include <distrun/runner/report/json/event_stream.hpp>
 
 #include <distrun/runner/report/json/json_parts.hpp>
-#include <distrun/runner/report/json/look_json.hpp>
+#include <distrun/runner/report/json/snapshot_json.hpp>
 
 namespace distrun::report {
 
@@ -65,9 +65,9 @@ void EventStream::on_rank_error(const std::string& id, int attempt, int rank, co
   end();
 }
 
-void EventStream::on_look(const std::string& id, int attempt, const runner::Look& look) {
-  begin("look", id, attempt);
-  write_look_fields(line_, look);
+void EventStream::on_snapshot(const std::string& id, int attempt, const runner::Snapshot& snapshot) {
+  begin("snapshot", id, attempt);
+  write_snapshot_fields(line_, snapshot);
   end();
 }
 

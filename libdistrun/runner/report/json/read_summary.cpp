@@ -159,13 +159,13 @@ void read_leak(const Json& from, runner::Leak& leak) {
 }
 
 // Reads the text for people and its times; the table of frames is for machines.
-void read_look(const Json& from, runner::Look& look) {
-  read_enum(from, "why", runner::kLookKindCount, look.kind);
-  read(from, "at_ms", look.at);
-  read(from, "took_ms", look.took);
+void read_snapshot(const Json& from, runner::Snapshot& snapshot) {
+  read_enum(from, "why", runner::kSnapshotKindCount, snapshot.kind);
+  read(from, "at_ms", snapshot.at);
+  read(from, "took_ms", snapshot.took);
   read_each(from, "text", [&](const Json& item) {
     if (!item.is_string()) refuse_field("text", item, "a list of texts");
-    look.text.emplace_back().add(evidence::Tone::Plain, base::one_line(item.get<std::string>()));
+    snapshot.text.emplace_back().add(evidence::Tone::Plain, base::one_line(item.get<std::string>()));
   });
 }
 
@@ -180,7 +180,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read(from, "duration_ms", attempt.duration);
   read_each(from, "culprits", [&](const Json& item) { attempt.culprits.push_back(integer_of<int>("culprits", item)); });
   read_each_object(from, "leaks", [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
-  read_each_object(from, "looks", [&](const Json& item) { read_look(item, attempt.looks.emplace_back()); });
+  read_each_object(from, "snapshots", [&](const Json& item) { read_snapshot(item, attempt.snapshots.emplace_back()); });
   read(from, "infra_error", attempt.infra_error);
   read(from, "trace", attempt.trace);
   read_each_object(from, "ranks", [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });

@@ -1,7 +1,7 @@
 #include <distrun/runner/report/json/summary.hpp>
 
 #include <distrun/runner/report/json/json_parts.hpp>
-#include <distrun/runner/report/json/look_json.hpp>
+#include <distrun/runner/report/json/snapshot_json.hpp>
 
 namespace distrun::report {
 namespace {
@@ -55,8 +55,8 @@ void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
   write_array(out, "culprits", attempt.culprits);
   out.key("leaks");
   write_leaks(out, attempt.leaks);
-  out.key("looks");
-  write_looks(out, attempt.looks);
+  out.key("snapshots");
+  write_snapshots(out, attempt.snapshots);
   out.field_if(!attempt.infra_error.empty(), "infra_error", attempt.infra_error);
   if (!attempt.trace.empty()) out.field("trace", attempt.trace);
   out.key("ranks");

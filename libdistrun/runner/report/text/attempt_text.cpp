@@ -7,7 +7,7 @@
 #include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/findings.hpp>
-#include <distrun/runner/report/text/look_text.hpp>
+#include <distrun/runner/report/text/snapshot_text.hpp>
 
 namespace distrun::report {
 namespace {
@@ -37,8 +37,8 @@ void add_lines(std::string& out, const char* indent, std::string_view text) {
 
 // If there is a snapshot of all exceptions, it shows their stacks, and equal ones once.
 bool has_look_at_exceptions(const runner::AttemptRecord& attempt) {
-  return std::any_of(attempt.looks.begin(), attempt.looks.end(),
-                     [](const runner::Look& look) { return look.kind == runner::LookKind::Exception; });
+  return std::any_of(attempt.snapshots.begin(), attempt.snapshots.end(),
+                     [](const runner::Snapshot& snapshot) { return snapshot.kind == runner::SnapshotKind::Exception; });
 }
 
 // The first line of the text is appended to the last line of `out`.
@@ -144,10 +144,10 @@ void add_others(std::string& out, const std::vector<Finding>& others) {
 }
 
 // Shows the ranks at the timeout, crash or exception. Snapshots on request were shown at once.
-void add_looks(std::string& out, const std::vector<runner::Look>& looks, const Paint& paint) {
-  for (const runner::Look& look : looks) {
-    const bool told = look.kind != runner::LookKind::Slow && look.kind != runner::LookKind::Asked;
-    if (told && !look.text.empty()) out += "\n" + painted(look.text, paint);
+void add_snapshots(std::string& out, const std::vector<runner::Snapshot>& snapshots, const Paint& paint) {
+  for (const runner::Snapshot& snapshot : snapshots) {
+    const bool told = snapshot.kind != runner::SnapshotKind::Slow && snapshot.kind != runner::SnapshotKind::Asked;
+    if (told && !snapshot.text.empty()) out += "\n" + painted(snapshot.text, paint);
   }
 }
 
@@ -162,14 +162,14 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
   add_culprits(out, findings.culprits, !has_look_at_exceptions(attempt), paint);
   add_others(out, findings.others);
   add_leaks(out, attempt.leaks, paint);
-  add_looks(out, attempt.looks, paint);
+  add_snapshots(out, attempt.snapshots, paint);
   return out;
 }
 
 std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise, const Paint& paint) {
   const std::string& message = attempt.message.empty() ? otherwise : attempt.message;
   std::string out;
-  if (!runner::is_one_deed(attempt)) {  // else the text below contains it
+  if (!runner::is_one_action(attempt)) {  // else the text below contains it
     for (const std::string& line : excerpt_lines(message, kLinesMax)) {
       out += paint(Style::Bold, line) + "\n";
     }

@@ -1,8 +1,8 @@
 #include <distrun/runner/report/text/console.hpp>
 
-#include <distrun/runner/report/text/look_text.hpp>
 #include <distrun/runner/report/text/output_text.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
+#include <distrun/runner/report/text/snapshot_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
 namespace distrun::report {
@@ -63,8 +63,9 @@ void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase ph
 void Console::on_rank_error(const std::string&, int, int, const runner::RankError&) {}
 
 // A failure's snapshot is shown with the failure.
-void Console::on_look(const std::string& id, int, const runner::Look& look) {
-  if (look.kind == runner::LookKind::Slow || look.kind == runner::LookKind::Asked) print(look_text(id, look, paint_));
+void Console::on_snapshot(const std::string& id, int, const runner::Snapshot& snapshot) {
+  if (snapshot.kind == runner::SnapshotKind::Slow || snapshot.kind == runner::SnapshotKind::Asked)
+    print(snapshot_text(id, snapshot, paint_));
 }
 
 void Console::on_rank_end(const std::string& id, int, const runner::RankRecord& rank) {

@@ -25,7 +25,7 @@ const RankRecord* find_rank(const AttemptRecord& attempt, int rank) {
 }
 
 // Names the action of a rank that affected others.
-const char* deed_of(OutcomeKind kind) {
+const char* action_of(OutcomeKind kind) {
   switch (kind) {
     case OutcomeKind::Exited: return "left";
     case OutcomeKind::Signaled: return "died";
@@ -91,7 +91,7 @@ std::string story_of(const AttemptRecord& attempt, const RankRecord& rank) {
   if (rank.because_of >= 0) {
     const RankRecord* cause = find_rank(attempt, rank.because_of);
     story += " after rank " + std::to_string(rank.because_of) + " " +
-             deed_of(cause == nullptr ? OutcomeKind::Failed : cause->outcome.kind);
+             action_of(cause == nullptr ? OutcomeKind::Failed : cause->outcome.kind);
   }
   if (!rank.waiting_in.empty()) story += ", waiting in " + base::one_line(rank.waiting_in);
   return story;

@@ -106,11 +106,11 @@ class GlooBackend final : public Backend {
   void join(const gloo_line::Module& module, Store& store, base::TimePoint deadline);
 
   void run(const Call& call) override;
-  std::unique_ptr<Transfer> begin_send(const Letter& letter, ConstBytes bytes) override {
-    return mail_->send(letter, bytes);
+  std::unique_ptr<Transfer> begin_send(const PointToPoint& message, ConstBytes bytes) override {
+    return mail_->send(message, bytes);
   }
-  std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) override {
-    return mail_->receive(letter, bytes);
+  std::unique_ptr<Transfer> begin_receive(const PointToPoint& message, Bytes bytes) override {
+    return mail_->receive(message, bytes);
   }
   void leave(Leaving how, const std::string& why) noexcept override;
 
@@ -187,13 +187,13 @@ void GlooBackend::run(const Call& call) {
 void GlooBackend::agree_on_sizes(const Call& call) {
   std::vector<std::uint64_t> sizes, theirs(call.out.size());
   for (const ConstBytes& each : call.in) sizes.push_back(each.size());
-  shm::Brings brings{.parts = {}, .count = group_.size(), .largest = sizeof sizes.front()};
+  shm::Contribution contribution{.parts = {}, .count = group_.size(), .largest = sizeof sizes.front()};
   std::vector<shm::Take> takes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    brings.parts.push_back(std::as_bytes(std::span(&sizes[i], 1)));
+    contribution.parts.push_back(std::as_bytes(std::span(&sizes[i], 1)));
     takes.push_back({static_cast<int>(i), group_.rank, std::as_writable_bytes(std::span(&theirs[i], 1))});
   }
-  exchanges_.copy(call, brings, takes);
+  exchanges_.copy(call, contribution, takes);
   for (std::size_t i = 0; i < theirs.size(); ++i) {
     if (theirs[i] != call.out[i].size()) {
       shm::throw_wrong_size(group_, call, static_cast<int>(i), theirs[i], call.out[i].size());

@@ -55,8 +55,8 @@ class NcclBackend final : public Backend, public DeviceBackend {
   ~NcclBackend() override { leave(Leaving::Done, ""); }
 
   void run(const Call&) override { refuse_host_bytes(); }
-  std::unique_ptr<Transfer> begin_send(const Letter&, ConstBytes) override { refuse_host_bytes(); }
-  std::unique_ptr<Transfer> begin_receive(const Letter&, Bytes) override { refuse_host_bytes(); }
+  std::unique_ptr<Transfer> begin_send(const PointToPoint&, ConstBytes) override { refuse_host_bytes(); }
+  std::unique_ptr<Transfer> begin_receive(const PointToPoint&, Bytes) override { refuse_host_bytes(); }
   void leave(Leaving how, const std::string& why) noexcept override { group_->leave(how, why); }
   void settle(base::TimePoint deadline) noexcept override { group_->settle(deadline); }
   DeviceBackend* on_gpus() noexcept override { return this; }
@@ -83,7 +83,7 @@ std::string NcclBackend::why_not(const Call& call) const {
   if (reduces && call.dtype == DType::I16) {
     return "input tensor data type is not supported for NCCL: int16 (it can be moved, not reduced)";
   }
-  if (is_letter(call.kind) && call.root == group_->place()) {
+  if (is_point_to_point(call.kind) && call.root == group_->place()) {
     return "a letter to oneself is nothing that NCCL can carry: copy the tensor";
   }
   return "";

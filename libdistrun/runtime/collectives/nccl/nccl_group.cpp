@@ -106,7 +106,7 @@ void NcclGroup::throw_if_over() const {
 
 std::shared_ptr<PendingCall> NcclGroup::put(StreamCall call) {
   refuse_if_over();
-  return is_letter(call.call.kind) ? put_letter(std::move(call)) : put_collective(std::move(call));
+  return is_point_to_point(call.call.kind) ? put_point_to_point(std::move(call)) : put_collective(std::move(call));
 }
 
 std::shared_ptr<PendingCall> NcclGroup::put_collective(StreamCall call) {
@@ -129,7 +129,7 @@ std::shared_ptr<PendingCall> NcclGroup::put_collective(StreamCall call) {
 }
 
 // Puts a message at once if its communicator is connected or the call may block.
-std::shared_ptr<PendingCall> NcclGroup::put_letter(StreamCall call) {
+std::shared_ptr<PendingCall> NcclGroup::put_point_to_point(StreamCall call) {
   const bool is_sent = call.call.kind == CallKind::Send;
   const int other = call.call.root;
   const auto pair = is_sent ? pair_of(group_.rank, other, call.gpu) : pair_of(other, group_.rank, call.gpu);
@@ -226,7 +226,7 @@ void NcclGroup::look_at(PendingCall& call, bool host_sees) {
 }
 
 std::vector<int> NcclGroup::missing(const PendingCall& call) const {
-  if (comparison_ == nullptr || is_letter(call.call().kind)) return call.lane().missing();
+  if (comparison_ == nullptr || is_point_to_point(call.call().kind)) return call.lane().missing();
   return call.has_met() ? std::vector<int>() : comparison_->missing();
 }
 

@@ -70,7 +70,7 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   using Calls = std::vector<std::shared_ptr<PendingCall>>;
 
   std::shared_ptr<PendingCall> put_collective(StreamCall call);
-  std::shared_ptr<PendingCall> put_letter(StreamCall call);
+  std::shared_ptr<PendingCall> put_point_to_point(StreamCall call);
   void put_in_turn(Pair& pair, const std::shared_ptr<PendingCall>& pending, const device::Event& before);
   std::shared_ptr<Lane> lane_on(device::Device gpu, base::TimePoint deadline);
   std::shared_ptr<Pair> pair_of(int from, int to, device::Device gpu);

@@ -50,12 +50,12 @@ class Area {
   core::SharedAddress address() const { return memory_.address(); }
   AreaHead& head() const noexcept { return at<AreaHead>(0); }
   Seat& seat(int rank) const noexcept { return at<Seat>(layout_.seat(rank)); }
-  Card& card(int rank, std::uint64_t exchange) const noexcept { return seat(rank).cards[exchange % kCards]; }
+  SlotHeader& header(int rank, std::uint64_t exchange) const noexcept { return seat(rank).headers[exchange % kSlots]; }
   Part& part(int rank, std::uint64_t exchange, int part) const noexcept {
-    return at<Part>(layout_.part(rank, exchange % kCards, part));
+    return at<Part>(layout_.part(rank, exchange % kSlots, part));
   }
   std::byte* room(int rank, std::uint64_t exchange) const noexcept {
-    return bytes() + layout_.room(rank, exchange % kCards);
+    return bytes() + layout_.room(rank, exchange % kSlots);
   }
   MailBox& mail_box(int from, int to) const noexcept { return at<MailBox>(layout_.mail_box(from, to)); }
 

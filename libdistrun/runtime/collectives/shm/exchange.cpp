@@ -90,26 +90,26 @@ void Exchanges::throw_cut_off(const Call& call) const {
 }
 
 void Exchanges::show(const Call& call, const Piece& piece) {
-  card_.number = call.number;
-  card_.bytes = call.kind == CallKind::AllToAll ? 0 : call.bytes();
-  card_.root = call.root;
-  card_.step = step_;
-  card_.kind = call.kind;
-  card_.reduce = call.reduce;
-  card_.dtype = call.dtype;
-  card_.in_place = piece.in_place ? 1 : 0;
-  card_.line = call.site.line;
-  card_.sizes = call.sizes;
-  card_.is_strict = call.is_strict ? 1 : 0;
-  copy_end_of(call.site.file, card_.file);
-  area_->card(group_.rank, now_) = card_;
-  mark_ = mark_of(card_);
+  header_.number = call.number;
+  header_.bytes = call.kind == CallKind::AllToAll ? 0 : call.bytes();
+  header_.root = call.root;
+  header_.step = step_;
+  header_.kind = call.kind;
+  header_.reduce = call.reduce;
+  header_.dtype = call.dtype;
+  header_.in_place = piece.in_place ? 1 : 0;
+  header_.line = call.site.line;
+  header_.sizes = call.sizes;
+  header_.is_strict = call.is_strict ? 1 : 0;
+  copy_end_of(call.site.file, header_.file);
+  area_->header(group_.rank, now_) = header_;
+  mark_ = mark_of(header_);
 }
 
-void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece) {
+void Exchanges::come(const Call& call, const Contribution& contribution, const Piece& piece) {
   const std::uint64_t next = now_ + 1;
-  if (next > kCards) {
-    const std::uint64_t last = next - kCards;  // the last exchange that used this card
+  if (next > kSlots) {
+    const std::uint64_t last = next - kSlots;  // the last exchange that used this slot header
     for (int place = 0; place < group_.size(); ++place) {
       const Seat& seat = area_->seat(place);
       const auto gone = [&] { return seat.presence.load() != Presence::Here; };
@@ -120,8 +120,8 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
   now_ = next;
   show(call, piece);
   std::size_t used = 0;
-  for (std::size_t i = 0; i < brings.parts.size(); ++i) {
-    const ConstBytes bytes = clamp(brings.parts[i], piece.begin, piece.size);
+  for (std::size_t i = 0; i < contribution.parts.size(); ++i) {
+    const ConstBytes bytes = clamp(contribution.parts[i], piece.begin, piece.size);
     Part& part = area_->part(group_.rank, now_, static_cast<int>(i));
     part.size = bytes.size();
     part.at = piece.in_place ? reinterpret_cast<std::uint64_t>(bytes.data()) : used;
@@ -130,16 +130,16 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
     used += bytes.size();
   }
   // Read after `come`. The stores are adjacent, since other ranks keep polling that cache line and taking it away.
-  own_.marks[now_ % kCards].store(mark_, std::memory_order_relaxed);
+  own_.marks[now_ % kSlots].store(mark_, std::memory_order_relaxed);
   come_.store(now_, std::memory_order_relaxed);
   own_.come.store(now_);
   bells_.ring_all();
 }
 
 // A rank that has gone takes nothing.
-void Exchanges::leave(const Call& call, const Brings& brings, const Piece& piece) {
+void Exchanges::leave(const Call& call, const Contribution& contribution, const Piece& piece) {
   done();
-  if (!piece.in_place || brings.parts.empty() || brings.stay) return;
+  if (!piece.in_place || contribution.parts.empty() || contribution.stay) return;
   for (int place = 0; place < group_.size(); ++place) {
     const Seat& seat = area_->seat(place);
     wait(
@@ -157,7 +157,7 @@ void Exchanges::meet(const Call& call, int rank) {
         [&] { return not_at(now_, &Seat::come); });
     if (!is_there()) throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, {rank});
   }
-  if (!is_same(area_->card(rank, now_), card_)) tell_mismatch(call);
+  if (!is_same(area_->header(rank, now_), header_)) tell_mismatch(call);
 }
 
 // Compares with every rank that has arrived, even if nothing is taken from it: of two ranks the later one sees the
@@ -166,8 +166,8 @@ void Exchanges::compare_with_all(const Call& call) {
   for (int place = 0; place < group_.size(); ++place) {
     const Seat& seat = area_->seat(place);
     if (place == group_.rank || seat.come.load() < now_) continue;
-    const bool is_other = seat.marks[now_ % kCards].load(std::memory_order_relaxed) != mark_ ||
-                          (call.is_strict && !is_same(area_->card(place, now_), card_));
+    const bool is_other = seat.marks[now_ % kSlots].load(std::memory_order_relaxed) != mark_ ||
+                          (call.is_strict && !is_same(area_->header(place, now_), header_));
     if (is_other) tell_mismatch(call);
   }
 }
@@ -191,7 +191,7 @@ std::vector<int> Exchanges::missing() const {
 std::exception_ptr Exchanges::why_missed() const {
   const std::uint64_t next = come_.load() + 1;
   for (int place = 0; place < group_.size(); ++place) {
-    if (area_->seat(place).left.load() < next || is_letter(area_->card(place, next).kind)) continue;
+    if (area_->seat(place).left.load() < next || is_point_to_point(area_->header(place, next).kind)) continue;
     return std::make_exception_ptr(missed_exchange(*area_, group_, next));
   }
   return nullptr;
@@ -231,7 +231,7 @@ Exchanges::Shown Exchanges::part_of(const Call& call, int rank, int part, std::s
   const Part shown = copied(area_->part(rank, now_, part));
   if (shown.size != size) throw_wrong_size(group_, call, rank, shown.size, size);
   // Addresses are only accepted from threads of this process.
-  const bool in_place = in_place_ && copied(area_->card(rank, now_).in_place) != 0;
+  const bool in_place = in_place_ && copied(area_->header(rank, now_).in_place) != 0;
   if (!in_place && (size > kRoom || shown.at > kRoom - size)) {
     throw_broken(group_, rank,
                  "it shows " + std::to_string(size) + " bytes from byte " + std::to_string(shown.at) +
@@ -291,35 +291,35 @@ void Exchanges::reduce_piece(const Call& call, int part, Bytes into, const Piece
 // Checks the clock before each piece: other ranks may determine the number of pieces (all_to_all), and ranks that
 // always show up would never make this one time out.
 template <class Body>
-void Exchanges::for_each_piece(const Call& call, const Brings& brings, const Body& body) {
+void Exchanges::for_each_piece(const Call& call, const Contribution& contribution, const Body& body) {
   constexpr std::size_t kLine = 64;  // elements are not split
-  const std::size_t room = kRoom / static_cast<std::size_t>(brings.count) / kLine * kLine;
+  const std::size_t room = kRoom / static_cast<std::size_t>(contribution.count) / kLine * kLine;
   Piece piece{.begin = 0, .size = room};
-  if (in_place_) piece = {.begin = 0, .size = kWhole, .in_place = brings.largest > room};
-  const base::TimePoint begin = brings.largest > piece.size ? base::system_clock().now() : base::TimePoint();
+  if (in_place_) piece = {.begin = 0, .size = kWhole, .in_place = contribution.largest > room};
+  const base::TimePoint begin = contribution.largest > piece.size ? base::system_clock().now() : base::TimePoint();
   do {
     if (piece.begin != 0 && base::system_clock().now() >= call.deadline) throw_timeout(group_, call, begin, {});
     body(piece);
-    piece.begin += std::min(piece.size, brings.largest);
-  } while (piece.size != kWhole && piece.begin < brings.largest);
+    piece.begin += std::min(piece.size, contribution.largest);
+  } while (piece.size != kWhole && piece.begin < contribution.largest);
 }
 
-void Exchanges::copy(const Call& call, const Brings& brings, const std::vector<Take>& takes) {
+void Exchanges::copy(const Call& call, const Contribution& contribution, const std::vector<Take>& takes) {
   const bool is_one_way = takes.size() + 1 < group_.ranks.size();  // does not wait for all others
-  for_each_piece(call, brings, [&](const Piece& piece) {
-    come(call, brings, piece);
+  for_each_piece(call, contribution, [&](const Piece& piece) {
+    come(call, contribution, piece);
     if (is_one_way) compare_with_all(call);
     for (const Take& each : takes) take(call, each, piece);
-    leave(call, brings, piece);
-    if (is_one_way && !is_letter(call.kind)) refuse_if_anybody_missed(call);
+    leave(call, contribution, piece);
+    if (is_one_way && !is_point_to_point(call.kind)) refuse_if_anybody_missed(call);
   });
 }
 
-void Exchanges::reduce(const Call& call, const Brings& brings, int part, Bytes into) {
-  for_each_piece(call, brings, [&](const Piece& piece) {
-    come(call, brings, piece);
+void Exchanges::reduce(const Call& call, const Contribution& contribution, int part, Bytes into) {
+  for_each_piece(call, contribution, [&](const Piece& piece) {
+    come(call, contribution, piece);
     reduce_piece(call, part, into, piece);
-    leave(call, brings, piece);
+    leave(call, contribution, piece);
   });
 }
 

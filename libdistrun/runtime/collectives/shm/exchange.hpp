@@ -18,7 +18,7 @@
 namespace distrun::collectives::shm {
 
 // Bytes that a rank brings: no parts, or as many as every other rank that brings some.
-struct Brings {
+struct Contribution {
   std::vector<ConstBytes> parts;
   int count = 1;            // parts of each rank that brings some
   std::size_t largest = 0;  // of all parts of all ranks, so that all run as many exchanges
@@ -41,10 +41,10 @@ class Exchanges {
   void use_peer_memory(bool may) noexcept { in_place_ = may; }
 
   // Shows what this rank brings, and takes from others, in one or several exchanges.
-  void copy(const Call& call, const Brings& brings, const std::vector<Take>& takes);
+  void copy(const Call& call, const Contribution& contribution, const std::vector<Take>& takes);
   // Reduces part `part` of all ranks into `into`, which may be this rank's own part. The order is that of the ranks, so
   // that all ranks compute the same result.
-  void reduce(const Call& call, const Brings& brings, int part, Bytes into);
+  void reduce(const Call& call, const Contribution& contribution, int part, Bytes into);
 
   // Waits until all ranks have arrived with the same call, for bytes that are moved by other means. The exchange lasts
   // until this rank calls done().
@@ -79,10 +79,10 @@ class Exchanges {
     bool in_place = false;
   };
   template <class Body>
-  void for_each_piece(const Call& call, const Brings& brings, const Body& body);
+  void for_each_piece(const Call& call, const Contribution& contribution, const Body& body);
 
-  void come(const Call& call, const Brings& brings, const Piece& piece);
-  void leave(const Call& call, const Brings& brings, const Piece& piece);
+  void come(const Call& call, const Contribution& contribution, const Piece& piece);
+  void leave(const Call& call, const Contribution& contribution, const Piece& piece);
   void show(const Call& call, const Piece& piece);
   // Waits until that rank has arrived, and checks that its call is the same.
   void meet(const Call& call, int rank);
@@ -111,8 +111,8 @@ class Exchanges {
   bool in_place_ = false;
   std::uint64_t now_ = 0;  // the active exchange, or the last one
   std::uint32_t step_ = 0;
-  // The card that this rank shows, where other processes cannot change it.
-  Card card_;
+  // The slot header that this rank shows, where other processes cannot change it.
+  SlotHeader header_;
   std::uint64_t mark_ = 0;
   std::atomic<std::uint64_t> come_{0}, left_{0};
   std::vector<Shown> shown_;  // parts of all ranks in the current reduction

@@ -21,27 +21,28 @@ bool reduces(CallKind kind) {
   return kind == CallKind::AllReduce || kind == CallKind::Reduce || kind == CallKind::ReduceScatter;
 }
 
-std::string text_of(const GroupInfo& group, const Card& card) {
-  std::string text = std::string(name_of(card.kind)) + " number " + std::to_string(card.number);
-  if (reduces(card.kind)) text += std::string(", ") + name_of(card.reduce);
-  if (has_root(card.kind) && card.root >= 0 && card.root < group.size()) {
-    text += std::string(", ") + (card.kind == CallKind::Broadcast || card.kind == CallKind::Scatter ? "from" : "to") +
-            " rank " + std::to_string(group.ranks[static_cast<std::size_t>(card.root)]);
+std::string text_of(const GroupInfo& group, const SlotHeader& header) {
+  std::string text = std::string(name_of(header.kind)) + " number " + std::to_string(header.number);
+  if (reduces(header.kind)) text += std::string(", ") + name_of(header.reduce);
+  if (has_root(header.kind) && header.root >= 0 && header.root < group.size()) {
+    text += std::string(", ") +
+            (header.kind == CallKind::Broadcast || header.kind == CallKind::Scatter ? "from" : "to") + " rank " +
+            std::to_string(group.ranks[static_cast<std::size_t>(header.root)]);
   }
-  if (card.kind != CallKind::Barrier) {
-    text += ", " + std::string(tensor::name_of(card.dtype)) + " " + to_string(card.sizes);
+  if (header.kind != CallKind::Barrier) {
+    text += ", " + std::string(tensor::name_of(header.dtype)) + " " + to_string(header.sizes);
   }
-  const std::string site = base::one_line(site_text(card.file.data(), card.line));
+  const std::string site = base::one_line(site_text(header.file.data(), header.line));
   return site.empty() ? text : text + " (" + site + ")";
 }
 
 // Clamps the fields, since other ranks may show nonsense.
-Card read_card(const Area& area, int rank, std::uint64_t exchange) {
-  Card card = copied(area.card(rank, exchange));
-  card.file.back() = '\0';
-  card.kind = static_cast<CallKind>(std::min<int>(static_cast<int>(card.kind), kCallKinds - 1));
-  card.dtype = static_cast<DType>(std::min<int>(static_cast<int>(card.dtype), tensor::kDTypeCount - 1));
-  return card;
+SlotHeader read_header(const Area& area, int rank, std::uint64_t exchange) {
+  SlotHeader header = copied(area.header(rank, exchange));
+  header.file.back() = '\0';
+  header.kind = static_cast<CallKind>(std::min<int>(static_cast<int>(header.kind), kCallKinds - 1));
+  header.dtype = static_cast<DType>(std::min<int>(static_cast<int>(header.dtype), tensor::kDTypeCount - 1));
+  return header;
 }
 
 struct Same {
@@ -53,8 +54,8 @@ std::vector<Same> who_does_what(const Area& area, const GroupInfo& group, std::u
   std::vector<Same> all;
   for (int place = 0; place < group.size(); ++place) {
     const std::uint64_t come = area.seat(place).come.load();
-    if (come < exchange || come >= exchange + kCards) continue;  // its card is not there yet, or was reused
-    std::string text = text_of(group, read_card(area, place, exchange));
+    if (come < exchange || come >= exchange + kSlots) continue;  // its slot header is not there yet, or was reused
+    std::string text = text_of(group, read_header(area, place, exchange));
     const auto like = std::find_if(all.begin(), all.end(), [&](const Same& each) { return each.text == text; });
     if (like != all.end()) {
       like->places.push_back(place);
@@ -80,18 +81,18 @@ std::string not_the_same(const GroupInfo& group) {
 
 }  // namespace
 
-bool is_same(const Card& a, const Card& b) noexcept {
+bool is_same(const SlotHeader& a, const SlotHeader& b) noexcept {
   return a.number == b.number && a.kind == b.kind && a.dtype == b.dtype && a.bytes == b.bytes && a.reduce == b.reduce &&
          a.root == b.root && a.step == b.step && (!(a.is_strict && b.is_strict) || a.sizes == b.sizes);
 }
 
 // Returns a hash that collides only by chance; a few independent products, since it is computed for each exchange.
-std::uint64_t mark_of(const Card& card) noexcept {
-  const std::uint64_t kinds = static_cast<std::uint64_t>(card.kind) | static_cast<std::uint64_t>(card.reduce) << 8 |
-                              static_cast<std::uint64_t>(card.dtype) << 16 |
-                              static_cast<std::uint64_t>(static_cast<std::uint32_t>(card.root)) << 32;
-  return card.number * 0x9e37'79b9'7f4a'7c15 + card.bytes * 0xbf58'476d'1ce4'e5b9 +
-         card.step * std::uint64_t{0x94d0'49bb'1331'11eb} + kinds * 0xd6e8'feb8'6659'fd93;
+std::uint64_t mark_of(const SlotHeader& header) noexcept {
+  const std::uint64_t kinds = static_cast<std::uint64_t>(header.kind) | static_cast<std::uint64_t>(header.reduce) << 8 |
+                              static_cast<std::uint64_t>(header.dtype) << 16 |
+                              static_cast<std::uint64_t>(static_cast<std::uint32_t>(header.root)) << 32;
+  return header.number * 0x9e37'79b9'7f4a'7c15 + header.bytes * 0xbf58'476d'1ce4'e5b9 +
+         header.step * std::uint64_t{0x94d0'49bb'1331'11eb} + kinds * 0xd6e8'feb8'6659'fd93;
 }
 
 void throw_mismatch(const Area& area, const GroupInfo& group, const Call& call, std::uint64_t exchange) {

@@ -9,11 +9,12 @@
 
 namespace distrun::collectives::shm {
 
-// Returns true if both cards show the same call, apart from what each rank has for itself.
-bool is_same(const Card& a, const Card& b) noexcept;
+// Returns true if both slot headers show the same call, apart from what each rank has for itself.
+bool is_same(const SlotHeader& a, const SlotHeader& b) noexcept;
 
-// Returns the mark of a card. Cards that differ in more than their sizes almost certainly have different marks.
-std::uint64_t mark_of(const Card& card) noexcept;
+// Returns the mark of a slot header. SlotHeaders that differ in more than their sizes almost certainly have different
+// marks.
+std::uint64_t mark_of(const SlotHeader& header) noexcept;
 
 // Throws Error{InvalidArgument, "DistBackendError"}: "ranks do not call the same: ranks 0, 1, 3 are in all_reduce
 // number 7 of group world, sum of float32 [4] (train.cpp:88); rank 2 in broadcast number 7, ...", with all ranks that

@@ -23,8 +23,8 @@ Layout::Layout(int ranks) noexcept : ranks_(ranks) {
   const std::size_t n = index(ranks);
   seats_ = up_to_page(sizeof(AreaHead));
   parts_ = up_to_page(seats_ + n * sizeof(Seat));
-  rooms_ = up_to_page(parts_ + n * kCards * n * sizeof(Part));
-  boxes_ = up_to_page(rooms_ + n * kCards * kRoom);
+  rooms_ = up_to_page(parts_ + n * kSlots * n * sizeof(Part));
+  boxes_ = up_to_page(rooms_ + n * kSlots * kRoom);
   size_ = up_to_page(boxes_ + n * n * sizeof(MailBox));
 }
 

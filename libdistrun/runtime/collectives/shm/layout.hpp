@@ -1,16 +1,17 @@
 #pragma once
 // The memory that the ranks of a group share, as one memfd:
 //
-//   AreaHead | Seat of each rank | Part of each rank, card and part | room of each rank and card | MailBox of each pair
+//   AreaHead | Seat of each rank | Part of each rank, slot header and part | room of each rank and slot header |
+//   MailBox of each pair
 //
-// An exchange has a number, the same on all ranks, and one of the `kCards` cards in each seat. A rank arrives at
-// exchange n by writing what it brings to its card and setting `come` to n; it leaves when it has taken what it wants.
-// A card is not rewritten before all ranks have left its exchange. So a rank may read a card without a lock, from when
-// it has seen that the card's owner has arrived until it leaves the exchange itself.
+// An exchange has a number, the same on all ranks, and one of the `kSlots` slot headers in each seat. A rank arrives at
+// exchange n by writing what it brings to its slot header and setting `come` to n; it leaves when it has taken what it
+// wants. A slot header is not rewritten before all ranks have left its exchange. So a rank may read a slot header
+// without a lock, from when it has seen that the slot header's owner has arrived until it leaves the exchange itself.
 //
 // Differing calls are detected in every exchange, even where bytes go one way and no rank waits for the takers: of two
 // ranks the later one sees what the other has shown. A mark for that is next to `come`, in a cache line that is read
-// anyway; the card is only read if marks differ.
+// anyway; the slot header is only read if marks differ.
 //
 // All counters that others wait for are seq_cst: a rank that goes to sleep announces it and then checks again; a rank
 // that changes something changes it and then checks for sleepers.
@@ -31,11 +32,11 @@
 namespace distrun::collectives::shm {
 
 inline constexpr std::uint64_t kMagic = 0x32'6d'68'73'75'72'74'64;  // "dtrushm2"
-inline constexpr std::uint64_t kCards = 2;                          // exchanges that may be active
+inline constexpr std::uint64_t kSlots = 2;                          // exchanges that may be active
 inline constexpr std::size_t kRoom = std::size_t{256} << 10;      // bytes that a rank can bring to an exchange at once
-inline constexpr std::size_t kLetters = 8;                        // in flight from one rank to another
+inline constexpr std::size_t kMessages = 8;                       // in flight from one rank to another
 inline constexpr std::size_t kLetterRoom = std::size_t{8} << 10;  // bytes of a message that carries its bytes
-inline constexpr std::size_t kLoans = 32;                         // messages of a rank that are read from its memory
+inline constexpr std::size_t kReads = 32;                         // messages of a rank that are read from its memory
 inline constexpr std::size_t kKeptMost = std::size_t{32} << 20;  // bytes of a sender's messages kept for later receives
 inline constexpr int kRanksMax = 256;
 
@@ -61,7 +62,7 @@ struct Part {
 };
 
 // Describes a rank's call in an exchange. All ranks must show the same, except for the call site and the parts.
-struct Card {
+struct SlotHeader {
   std::uint64_t number = 0;  // of the call
   std::uint64_t bytes = 0;   // Call::bytes(); 0 where ranks may differ
   std::int32_t root = -1;
@@ -79,13 +80,13 @@ struct Card {
 enum class Presence : std::uint32_t { Here, Left, GaveUp };
 
 // State of a direct read of a message's bytes from the sender's memory. Stored as 4 * turn + state.
-enum class Loan : std::uint64_t { Free, Offered, Fetching, Fetched };
+enum class ReadState : std::uint64_t { Free, Offered, Fetching, Fetched };
 
 struct alignas(64) Seat {
   // Written in each exchange.
   std::atomic<std::uint64_t> come{0};
   std::atomic<std::uint64_t> left{0};
-  std::array<std::atomic<std::uint64_t>, kCards> marks{};  // mark_of() each card
+  std::array<std::atomic<std::uint64_t>, kSlots> marks{};  // mark_of() each slot header
   // Rarely written, so reading it is cheap.
   alignas(64) std::atomic<Presence> presence{Presence::Here};
   std::atomic<std::int32_t> pid{0};
@@ -93,8 +94,8 @@ struct alignas(64) Seat {
   alignas(64) std::atomic<std::uint32_t> reading{0};  // 1: it reads bytes of ranks of its process in place
   alignas(64) std::atomic<std::uint32_t> bell{0};     // a futex, incremented when something has changed for a sleeper
   std::atomic<std::uint32_t> sleepers{0};             // threads of the rank that wait for the bell
-  alignas(64) std::array<Card, kCards> cards;
-  std::array<std::atomic<std::uint64_t>, kLoans> loans{};
+  alignas(64) std::array<SlotHeader, kSlots> headers;
+  std::array<std::atomic<std::uint64_t>, kReads> reads{};
   std::array<char, 512> why{};  // why it gave up; set before `presence`
 
   // Called once by the rank itself when it leaves.
@@ -103,19 +104,19 @@ struct alignas(64) Seat {
 
 enum class Carriage : std::uint32_t { Inside, Fetched, Shared };  // where a message's bytes are
 
-struct LetterHead {
+struct MessageHeader {
   std::uint64_t tag = 0;
   std::uint64_t size = 0;
   DType dtype{};
   Carriage carriage{};
-  std::uint64_t loan = 0;  // Fetched, Shared: the Loan word as offered
-  std::uint32_t loan_index = 0;
+  std::uint64_t read_word = 0;  // Fetched, Shared: the ReadState word as offered
+  std::uint32_t read_index = 0;
   std::uint64_t address = 0;   // Fetched: in the sender's memory
   core::SharedAddress memory;  // Shared
 };
 
-struct ShownLetter {
-  LetterHead head;
+struct MessageSlot {
+  MessageHeader head;
   std::array<std::byte, kLetterRoom> inside;  // Inside; not initialized
 };
 
@@ -123,7 +124,7 @@ struct ShownLetter {
 struct MailBox {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> taken{0};
-  std::array<ShownLetter, kLetters> letters;
+  std::array<MessageSlot, kMessages> messages;
 };
 
 // The offsets of all parts, for a number of ranks.
@@ -132,11 +133,11 @@ class Layout {
   explicit Layout(int ranks) noexcept;
 
   std::size_t seat(int rank) const noexcept { return seats_ + index(rank) * sizeof(Seat); }
-  std::size_t part(int rank, std::uint64_t card, int part) const noexcept {
-    return parts_ + ((index(rank) * kCards + card) * index(ranks_) + index(part)) * sizeof(Part);
+  std::size_t part(int rank, std::uint64_t header, int part) const noexcept {
+    return parts_ + ((index(rank) * kSlots + header) * index(ranks_) + index(part)) * sizeof(Part);
   }
-  std::size_t room(int rank, std::uint64_t card) const noexcept {
-    return rooms_ + (index(rank) * kCards + card) * kRoom;
+  std::size_t room(int rank, std::uint64_t header) const noexcept {
+    return rooms_ + (index(rank) * kSlots + header) * kRoom;
   }
   std::size_t mail_box(int from, int to) const noexcept {
     return boxes_ + (index(from) * index(ranks_) + index(to)) * sizeof(MailBox);

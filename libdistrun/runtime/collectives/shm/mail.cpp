@@ -12,11 +12,11 @@ namespace distrun::collectives::shm {
 namespace {
 
 // Returns the bytes that a kept message takes.
-std::size_t cost_of(const LetterHead& head) {
+std::size_t cost_of(const MessageHeader& head) {
   return sizeof(Arrived) + (head.carriage == Carriage::Inside ? head.size : 0);
 }
 
-Lent lent_of(const LetterHead& head) { return {head.loan_index, head.loan}; }
+ReadOffer offer_of(const MessageHeader& head) { return {head.read_index, head.read_word}; }
 
 std::string text_of(DType dtype, std::uint64_t bytes) {
   return std::to_string(bytes / tensor::size_of(dtype)) + " elements of " + std::string(tensor::name_of(dtype));
@@ -26,26 +26,26 @@ std::string text_of(DType dtype, std::uint64_t bytes) {
 
 class Mail::Sending final : public Transfer {
  public:
-  Sending(std::shared_ptr<Mail> mail, const Letter& letter, ConstBytes bytes)
-      : mail_(std::move(mail)), letter_(letter), bytes_(bytes) {}
+  Sending(std::shared_ptr<Mail> mail, const PointToPoint& message, ConstBytes bytes)
+      : mail_(std::move(mail)), message_(message), bytes_(bytes) {}
   ~Sending() override { take_back(); }
   Sending(const Sending&) = delete;
   Sending& operator=(const Sending&) = delete;
 
   int finish(base::TimePoint deadline) override {
     const base::TimePoint begin = base::system_clock().now();
-    const std::function<std::vector<int>()> missing = [this] { return std::vector<int>{letter_.peer}; };
-    const std::string name = "to rank " + std::to_string(mail_->group_.ranks[static_cast<std::size_t>(letter_.peer)]);
+    const std::function<std::vector<int>()> missing = [this] { return std::vector<int>{message_.peer}; };
+    const std::string name = "to rank " + std::to_string(mail_->group_.ranks[static_cast<std::size_t>(message_.peer)]);
     board::WaitInfo info;
     info.kind = board::WaitKind::Send;
     info.name = name;
     info.rule = board::PeerRule::All;
-    info.id = letter_.tag;
-    info.site = letter_.site;
+    info.id = message_.tag;
+    info.site = message_.site;
     const core::WaitEnd end =
         mail_->bells_.wait({info, deadline, missing}, [&] { return is_settled() || mail_->is_over(); });
-    if (!take_back()) mail_->end_wait(end, letter_, true, begin);
-    return letter_.peer;
+    if (!take_back()) mail_->end_wait(end, message_, true, begin);
+    return message_.peer;
   }
 
  private:
@@ -55,10 +55,10 @@ class Mail::Sending final : public Transfer {
   bool is_settled() {
     const std::lock_guard lock(mail_->mutex_);
     mail_->put_all_queued();
-    if (in_box_ && (!lent_ || mail_->loans_.is_fetched(*lent_))) return true;
-    if (lent_ && mail_->loans_.is_broken(*lent_))
-      mail_->boxes_.refuse(letter_.peer, "it has changed the state of a message that is sent to it");
-    return mail_->has_gone(letter_.peer);
+    if (in_box_ && (!offer_ || mail_->reads_.is_fetched(*offer_))) return true;
+    if (offer_ && mail_->reads_.is_broken(*offer_))
+      mail_->boxes_.refuse(message_.peer, "it has changed the state of a message that is sent to it");
+    return mail_->has_gone(message_.peer);
   }
 
   // Ends all access to the bytes. Returns true if they have reached the receiver.
@@ -66,18 +66,18 @@ class Mail::Sending final : public Transfer {
     std::unique_lock lock(mail_->mutex_);
     if (is_back_) return was_done_;
     is_back_ = true;
-    if (!in_box_) std::erase(mail_->queued_[static_cast<std::size_t>(letter_.peer)], this);
+    if (!in_box_) std::erase(mail_->queued_[static_cast<std::size_t>(message_.peer)], this);
     lock.unlock();
-    const bool is_read = !lent_ || mail_->loans_.end(*lent_, letter_.peer);
+    const bool is_read = !offer_ || mail_->reads_.end(*offer_, message_.peer);
     return was_done_ = in_box_ && is_read;
   }
 
   const std::shared_ptr<Mail> mail_;
-  const Letter letter_;
+  const PointToPoint message_;
   const ConstBytes bytes_;
   // Guarded by the mail's lock.
   bool in_box_ = false;
-  std::optional<Lent> lent_;  // nothing: the message carries its bytes
+  std::optional<ReadOffer> offer_;  // nothing: the message carries its bytes
   std::unique_ptr<core::SharedMemory> shared_;
   bool is_back_ = false;
   bool was_done_ = false;
@@ -85,8 +85,8 @@ class Mail::Sending final : public Transfer {
 
 class Mail::Receiving final : public Transfer {
  public:
-  Receiving(std::shared_ptr<Mail> mail, const Letter& letter, Bytes bytes)
-      : mail_(std::move(mail)), letter_(letter), bytes_(bytes) {}
+  Receiving(std::shared_ptr<Mail> mail, const PointToPoint& message, Bytes bytes)
+      : mail_(std::move(mail)), message_(message), bytes_(bytes) {}
   ~Receiving() override {
     const std::lock_guard lock(mail_->mutex_);
     mail_->posted_.remove(this);
@@ -96,17 +96,17 @@ class Mail::Receiving final : public Transfer {
 
   int finish(base::TimePoint deadline) override {
     const base::TimePoint begin = base::system_clock().now();
-    const std::function<std::vector<int>()> missing = [this] { return mail_->awaited(letter_.peer); };
-    const std::string name = letter_.peer < 0 ? "from any" : "from " + ranks_text(mail_->group_, {letter_.peer});
+    const std::function<std::vector<int>()> missing = [this] { return mail_->awaited(message_.peer); };
+    const std::string name = message_.peer < 0 ? "from any" : "from " + ranks_text(mail_->group_, {message_.peer});
     board::WaitInfo info;
     info.kind = board::WaitKind::Receive;
     info.name = name;
-    info.rule = letter_.peer < 0 ? board::PeerRule::Any : board::PeerRule::All;
-    info.id = letter_.tag;
-    info.site = letter_.site;
+    info.rule = message_.peer < 0 ? board::PeerRule::Any : board::PeerRule::All;
+    info.id = message_.tag;
+    info.site = message_.site;
     const core::WaitEnd end =
         mail_->bells_.wait({info, deadline, missing}, [&] { return is_settled() || mail_->is_over(); });
-    if (!is_matched()) mail_->end_wait(end, letter_, false, begin);
+    if (!is_matched()) mail_->end_wait(end, message_, false, begin);
     read();
     return arrived_->from;
   }
@@ -135,34 +135,34 @@ class Mail::Receiving final : public Transfer {
   }
   // Returns true if all possible senders have gone.
   bool is_hopeless() const {
-    if (letter_.peer >= 0) return mail_->has_gone(letter_.peer);
+    if (message_.peer >= 0) return mail_->has_gone(message_.peer);
     for (int rank = 0; rank < mail_->group_.size(); ++rank) {
       if (rank != mail_->group_.rank && !mail_->has_gone(rank)) return false;
     }
     return true;
   }
   void check_size() const {
-    const LetterHead& head = arrived_->head;
-    if (head.size == bytes_.size() && head.dtype == letter_.dtype) return;
+    const MessageHeader& head = arrived_->head;
+    if (head.size == bytes_.size() && head.dtype == message_.dtype) return;
     throw Error(ErrorKind::InvalidArgument, "DistBackendError",
                 ranks_text(mail_->group_, {arrived_->from}) + " has sent " + text_of(head.dtype, head.size) + " (tag " +
-                    std::to_string(letter_.tag) + "), " + ranks_text(mail_->group_, {mail_->group_.rank}) + " takes " +
-                    text_of(letter_.dtype, bytes_.size()),
-                letter_.site);
+                    std::to_string(message_.tag) + "), " + ranks_text(mail_->group_, {mail_->group_.rank}) + " takes " +
+                    text_of(message_.dtype, bytes_.size()),
+                message_.site);
   }
   void fetch();
   void read();
 
   const std::shared_ptr<Mail> mail_;
-  const Letter letter_;
+  const PointToPoint message_;
   const Bytes bytes_;
   std::optional<Arrived> arrived_;  // guarded by the mail's lock until it is claimed
   bool is_claimed_ = false;         // guarded by the mail's lock
 };
 
 void Mail::Receiving::fetch() {
-  const LetterHead& head = arrived_->head;
-  if (head.size != bytes_.size() || head.dtype != letter_.dtype) return;
+  const MessageHeader& head = arrived_->head;
+  if (head.size != bytes_.size() || head.dtype != message_.dtype) return;
   if (head.carriage == Carriage::Fetched) {
     mail_->memory_.read(arrived_->from, head.address, bytes_.data(), bytes_.size());
     return;
@@ -170,7 +170,7 @@ void Mail::Receiving::fetch() {
   if (head.memory.pid != mail_->area_->pid_of(arrived_->from)) {
     throw_broken(mail_->group_, arrived_->from,
                  "it shows memory of process " + std::to_string(head.memory.pid) + ", which is another one",
-                 letter_.site);
+                 message_.site);
   }
   const core::SharedMemory shared(head.memory, bytes_.size());
   std::memcpy(bytes_.data(), shared.data(), bytes_.size());
@@ -184,7 +184,7 @@ void Mail::Receiving::read() {
     return;
   }
   const auto give_back = [this] {
-    const bool counts = mail_->loans_.give_back(arrived_->from, lent_of(arrived_->head));
+    const bool counts = mail_->reads_.give_back(arrived_->from, offer_of(arrived_->head));
     mail_->bells_.ring(arrived_->from);
     return counts;
   };
@@ -192,14 +192,14 @@ void Mail::Receiving::read() {
     fetch();
   } catch (Error& error) {
     give_back();
-    error.while_doing("a letter of " + ranks_text(mail_->group_, {arrived_->from}));
+    error.while_doing("a message of " + ranks_text(mail_->group_, {arrived_->from}));
     throw;
   }
   if (!give_back()) {
     throw Error(ErrorKind::Timeout, "DistBackendError",
                 "a receive from " + ranks_text(mail_->group_, {arrived_->from}) + " in group " + mail_->group_.name +
-                    " took so long to read the letter that it was taken back",
-                letter_.site);
+                    " took so long to read the message that it was taken back",
+                message_.site);
   }
   check_size();
 }
@@ -209,21 +209,21 @@ Mail::Mail(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bell
       group_(group),
       bells_(bells),
       memory_(area_),
-      loans_(area_, group.rank),
+      reads_(area_, group.rank),
       queued_(group.ranks.size()),
       kept_(group.ranks.size()),
       boxes_(area_, group) {}
 
-std::unique_ptr<Transfer> Mail::send(const Letter& letter, ConstBytes bytes) {
-  auto sending = std::make_unique<Sending>(shared_from_this(), letter, bytes);
+std::unique_ptr<Transfer> Mail::send(const PointToPoint& message, ConstBytes bytes) {
+  auto sending = std::make_unique<Sending>(shared_from_this(), message, bytes);
   const std::lock_guard lock(mutex_);
-  queued_[static_cast<std::size_t>(letter.peer)].push_back(sending.get());
-  put_queued(letter.peer);
+  queued_[static_cast<std::size_t>(message.peer)].push_back(sending.get());
+  put_queued(message.peer);
   return sending;
 }
 
-std::unique_ptr<Transfer> Mail::receive(const Letter& letter, Bytes bytes) {
-  auto receiving = std::make_unique<Receiving>(shared_from_this(), letter, bytes);
+std::unique_ptr<Transfer> Mail::receive(const PointToPoint& message, Bytes bytes) {
+  auto receiving = std::make_unique<Receiving>(shared_from_this(), message, bytes);
   const std::lock_guard lock(mutex_);
   post(*receiving, false);
   return receiving;
@@ -236,7 +236,7 @@ void Mail::match_again(Receiving& receiving) {
 }
 
 void Mail::post(Receiving& receiving, bool is_first) {
-  const Letter& wants = receiving.letter_;
+  const PointToPoint& wants = receiving.message_;
   const auto found = std::find_if(unwanted_.begin(), unwanted_.end(), [&](const Arrived& each) {
     return each.head.tag == wants.tag && (wants.peer < 0 || wants.peer == each.from);
   });
@@ -252,8 +252,8 @@ void Mail::post(Receiving& receiving, bool is_first) {
 }
 
 // Returns true if the sender leaves the bytes in place from now on; false if it has withdrawn them.
-bool Mail::claim(const Arrived& letter) const {
-  return letter.head.carriage == Carriage::Inside || loans_.claim(letter.from, lent_of(letter.head));
+bool Mail::claim(const Arrived& message) const {
+  return message.head.carriage == Carriage::Inside || reads_.claim(message.from, offer_of(message.head));
 }
 
 // Called by every waiting thread: the peer it waits for may itself wait for one of these messages.
@@ -272,13 +272,13 @@ void Mail::put_queued(int to) {
 }
 
 bool Mail::put(Sending& sending) {
-  const int to = sending.letter_.peer;
-  ShownLetter* const room = boxes_.room(to);
+  const int to = sending.message_.peer;
+  MessageSlot* const room = boxes_.room(to);
   if (room == nullptr) return false;
-  ShownLetter& shown = *room;
-  shown.head.tag = sending.letter_.tag;
+  MessageSlot& shown = *room;
+  shown.head.tag = sending.message_.tag;
   shown.head.size = sending.bytes_.size();
-  shown.head.dtype = sending.letter_.dtype;
+  shown.head.dtype = sending.message_.dtype;
   shown.head.carriage = Carriage::Inside;
   if (sending.bytes_.size() > kLetterRoom) {
     if (!offer(sending, shown.head)) return false;
@@ -290,16 +290,16 @@ bool Mail::put(Sending& sending) {
   return true;
 }
 
-bool Mail::offer(Sending& sending, LetterHead& shown) {
-  if (!sending.lent_) sending.lent_ = loans_.offer();
-  if (!sending.lent_) return false;
-  shown.loan = sending.lent_->word;
-  shown.loan_index = sending.lent_->place;
+bool Mail::offer(Sending& sending, MessageHeader& shown) {
+  if (!sending.offer_) sending.offer_ = reads_.offer();
+  if (!sending.offer_) return false;
+  shown.read_word = sending.offer_->word;
+  shown.read_index = sending.offer_->place;
   if (may_fetch_) {
     shown.carriage = Carriage::Fetched;
     shown.address = reinterpret_cast<std::uint64_t>(sending.bytes_.data());
   } else {
-    sending.shared_ = std::make_unique<core::SharedMemory>("a letter", sending.bytes_.size());
+    sending.shared_ = std::make_unique<core::SharedMemory>("a message", sending.bytes_.size());
     std::memcpy(sending.shared_->data(), sending.bytes_.data(), sending.bytes_.size());
     shown.carriage = Carriage::Shared;
     shown.memory = sending.shared_->address();
@@ -309,7 +309,7 @@ bool Mail::offer(Sending& sending, LetterHead& shown) {
 
 Mail::Receiving* Mail::wanting(int from, std::uint64_t tag) const {
   const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const Receiving* each) {
-    return each->letter_.tag == tag && (each->letter_.peer < 0 || each->letter_.peer == from);
+    return each->message_.tag == tag && (each->message_.peer < 0 || each->message_.peer == from);
   });
   return found != posted_.end() ? *found : nullptr;
 }
@@ -320,17 +320,17 @@ bool Mail::has_gone(int rank) const {
 }
 
 // After a rank has gone, everything in its box is taken, as no sender waits.
-bool Mail::may_keep(int from, const LetterHead& head) {
+bool Mail::may_keep(int from, const MessageHeader& head) {
   const bool is_last = area_->seat(from).presence.load() != Presence::Here;
-  const std::size_t most = kKeptMost + (is_last ? kLetters * (sizeof(Arrived) + kLetterRoom) : 0);
+  const std::size_t most = kKeptMost + (is_last ? kMessages * (sizeof(Arrived) + kLetterRoom) : 0);
   Kept& kept = kept_[static_cast<std::size_t>(from)];
   kept.is_full = kept.bytes + cost_of(head) > most;
   return !kept.is_full;
 }
 
-void Mail::keep(Arrived letter) {
-  kept_[static_cast<std::size_t>(letter.from)].bytes += cost_of(letter.head);
-  unwanted_.push_back(std::move(letter));
+void Mail::keep(Arrived message) {
+  kept_[static_cast<std::size_t>(message.from)].bytes += cost_of(message.head);
+  unwanted_.push_back(std::move(message));
 }
 
 void Mail::take_arrived() {
@@ -340,17 +340,17 @@ void Mail::take_arrived() {
 void Mail::take_from(int from) {
   bool any = false;
   kept_[static_cast<std::size_t>(from)].is_full = false;
-  while (const std::optional<LetterHead> head = boxes_.look(from)) {
+  while (const std::optional<MessageHeader> head = boxes_.look(from)) {
     Receiving* const wanted = wanting(from, head->tag);
     if (wanted == nullptr && !may_keep(from, *head)) break;
-    Arrived letter = boxes_.take(from, *head);
+    Arrived message = boxes_.take(from, *head);
     any = true;
     if (wanted != nullptr) {
       posted_.remove(wanted);
-      wanted->arrived_ = std::move(letter);
+      wanted->arrived_ = std::move(message);
       bells_.ring(group_.rank);  // the receive may be another thread's
     } else {
-      keep(std::move(letter));
+      keep(std::move(message));
     }
   }
   if (!any) return;

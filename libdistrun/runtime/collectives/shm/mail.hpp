@@ -1,9 +1,9 @@
 #pragma once
 // Point-to-point messages of a group. Small ones are copied into the mail box and are done. The receiver reads the
-// bytes of large ones from the sender's memory (a loan), or, where that is not allowed, from memory that the sender
-// shares for this one message.
+// bytes of large ones from the sender's memory (a direct read), or, where that is not allowed, from memory that the
+// sender shares for this one message.
 //
-//   sending    queued -> in the box -> done; with a loan: -> offered -> fetching -> fetched
+//   sending    queued -> in the box -> done; with a direct read: -> offered -> fetching -> fetched
 //   receiving  posted -> matched with a message -> done
 //
 // Receives are matched in the order in which they were posted: each message goes to the first that wants it, by sender
@@ -19,7 +19,7 @@
 
 #include <distrun/runtime/collectives/backend.hpp>
 #include <distrun/runtime/collectives/shm/bell.hpp>
-#include <distrun/runtime/collectives/shm/loans.hpp>
+#include <distrun/runtime/collectives/shm/direct_reads.hpp>
 #include <distrun/runtime/collectives/shm/mail_boxes.hpp>
 #include <distrun/runtime/collectives/shm/peer_memory.hpp>
 
@@ -31,8 +31,8 @@ class Mail : public std::enable_shared_from_this<Mail> {
   Mail(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bells);
 
   void use_peer_memory(bool may) noexcept { may_fetch_ = may; }
-  std::unique_ptr<Transfer> send(const Letter& letter, ConstBytes bytes);
-  std::unique_ptr<Transfer> receive(const Letter& letter, Bytes bytes);
+  std::unique_ptr<Transfer> send(const PointToPoint& message, ConstBytes bytes);
+  std::unique_ptr<Transfer> receive(const PointToPoint& message, Bytes bytes);
 
  private:
   class Sending;
@@ -47,29 +47,29 @@ class Mail : public std::enable_shared_from_this<Mail> {
   void put_queued(int to);
   void put_all_queued();
   bool put(Sending& sending);
-  bool offer(Sending& sending, LetterHead& shown);
+  bool offer(Sending& sending, MessageHeader& shown);
   void post(Receiving& receiving, bool is_first);
   void match_again(Receiving& receiving);
-  bool claim(const Arrived& letter) const;
+  bool claim(const Arrived& message) const;
   void take_arrived();
   void take_from(int from);
   Receiving* wanting(int from, std::uint64_t tag) const;
-  bool may_keep(int from, const LetterHead& head);
-  void keep(Arrived letter);
+  bool may_keep(int from, const MessageHeader& head);
+  void keep(Arrived message);
   bool has_gone(int rank) const;
 
   // Returns the group ranks that may send what is received from `peer`; -1: any rank.
   std::vector<int> awaited(int peer) const;
   std::string kept_text(int peer) const;
-  void end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const;
-  void throw_if_broken(const Letter& letter) const;
+  void end_wait(core::WaitEnd end, const PointToPoint& message, bool sends, base::TimePoint begin) const;
+  void throw_if_broken(const PointToPoint& message) const;
   bool is_over() const noexcept { return area_->has_ended(group_.rank); }
 
   const std::shared_ptr<Area> area_;
   const GroupInfo group_;
   const Bells bells_;
   const PeerMemory memory_;
-  Loans loans_;
+  DirectReads reads_;
   bool may_fetch_ = false;
   mutable std::mutex mutex_;
   // Guarded by mutex_.

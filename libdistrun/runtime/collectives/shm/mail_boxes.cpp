@@ -6,7 +6,7 @@ namespace distrun::collectives::shm {
 namespace {
 
 // Returns why the message is invalid; empty if it may be used.
-std::string why_not(const LetterHead& head) {
+std::string why_not(const MessageHeader& head) {
   const auto is_above = [](auto value, auto most) { return static_cast<std::uint64_t>(value) > most; };
   if (is_above(head.dtype, std::uint64_t{tensor::kDTypeCount - 1})) {
     return "a message of the unknown dtype " + std::to_string(static_cast<int>(head.dtype));
@@ -21,15 +21,15 @@ std::string why_not(const LetterHead& head) {
     return "a message of " + std::to_string(head.size) + " bytes, where at most " + std::to_string(most) + " can be";
   }
 #endif
-  if (head.carriage != Carriage::Inside && head.loan_index >= kLoans) {
-    return "a message with loan " + std::to_string(head.loan_index) + " of " + std::to_string(kLoans);
+  if (head.carriage != Carriage::Inside && head.read_index >= kReads) {
+    return "a message with direct read " + std::to_string(head.read_index) + " of " + std::to_string(kReads);
   }
   return "";
 }
 
 std::string no_count(const char* of, std::uint64_t shown, std::uint64_t known) {
   return std::to_string(shown) + " messages that are " + of + ", where this rank counts " + std::to_string(known) +
-         " and " + std::to_string(kLetters) + " fit between";
+         " and " + std::to_string(kMessages) + " fit between";
 }
 
 }  // namespace
@@ -37,28 +37,28 @@ std::string no_count(const char* of, std::uint64_t shown, std::uint64_t known) {
 MailBoxes::MailBoxes(std::shared_ptr<Area> area, const GroupInfo& group)
     : area_(std::move(area)), rank_(group.rank), sides_(group.ranks.size()) {}
 
-ShownLetter* MailBoxes::room(int to) {
+MessageSlot* MailBoxes::room(int to) {
   MailBox& box = area_->mail_box(rank_, to);
   const std::uint64_t written = side(to).written, taken = box.taken.load();
   if (is_refused(to)) return nullptr;
-  if (taken > written || written - taken > kLetters) {
+  if (taken > written || written - taken > kMessages) {
     refuse(to, "it shows " + no_count("taken", taken, written));
     return nullptr;
   }
-  return written - taken < kLetters ? &box.letters[written % kLetters] : nullptr;
+  return written - taken < kMessages ? &box.messages[written % kMessages] : nullptr;
 }
 
 void MailBoxes::send(int to) { area_->mail_box(rank_, to).written.store(++side(to).written); }
 
-std::optional<LetterHead> MailBoxes::look(int from) {
+std::optional<MessageHeader> MailBoxes::look(int from) {
   const MailBox& box = area_->mail_box(from, rank_);
   const std::uint64_t taken = side(from).taken, written = box.written.load();
   if (written == taken || is_refused(from)) return std::nullopt;
-  if (written < taken || written - taken > kLetters) {
+  if (written < taken || written - taken > kMessages) {
     refuse(from, "it shows " + no_count("written", written, taken));
     return std::nullopt;
   }
-  const LetterHead head = copied(box.letters[taken % kLetters].head);
+  const MessageHeader head = copied(box.messages[taken % kMessages].head);
   if (std::string how = why_not(head); !how.empty()) {
     refuse(from, "it shows " + how);
     return std::nullopt;
@@ -66,14 +66,14 @@ std::optional<LetterHead> MailBoxes::look(int from) {
   return head;
 }
 
-Arrived MailBoxes::take(int from, const LetterHead& head) {
-  Arrived letter{from, head, {}};
-  const auto& inside = area_->mail_box(from, rank_).letters[side(from).taken % kLetters].inside;
+Arrived MailBoxes::take(int from, const MessageHeader& head) {
+  Arrived message{from, head, {}};
+  const auto& inside = area_->mail_box(from, rank_).messages[side(from).taken % kMessages].inside;
   if (head.carriage == Carriage::Inside) {
-    letter.inside.assign(inside.begin(), inside.begin() + static_cast<std::ptrdiff_t>(head.size));
+    message.inside.assign(inside.begin(), inside.begin() + static_cast<std::ptrdiff_t>(head.size));
   }
   ++side(from).taken;
-  return letter;
+  return message;
 }
 
 void MailBoxes::show_taken(int from) { area_->mail_box(from, rank_).taken.store(side(from).taken); }

@@ -12,7 +12,7 @@ namespace distrun::collectives::shm {
 // A message that was taken out of its box.
 struct Arrived {
   int from = -1;
-  LetterHead head;
+  MessageHeader head;
   std::vector<std::byte> inside;  // all head.size bytes of a message that carries its bytes
 };
 
@@ -22,14 +22,14 @@ class MailBoxes {
   MailBoxes(std::shared_ptr<Area> area, const GroupInfo& group);
 
   // Returns the slot for the next message to that rank; null if the box is full.
-  ShownLetter* room(int to);
+  MessageSlot* room(int to);
   // Publishes that message.
   void send(int to);
 
   // Returns the header of the next message from that rank, if there is one.
-  std::optional<LetterHead> look(int from);
+  std::optional<MessageHeader> look(int from);
   // Takes that message.
-  Arrived take(int from, const LetterHead& head);
+  Arrived take(int from, const MessageHeader& head);
   // Shows the sender that there is room again.
   void show_taken(int from);
 

@@ -9,22 +9,22 @@
 
 namespace distrun::collectives::shm {
 
-void Mail::end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const {
-  const std::string peer = letter.peer < 0 ? "any rank" : ranks_text(group_, {letter.peer});
+void Mail::end_wait(core::WaitEnd end, const PointToPoint& message, bool sends, base::TimePoint begin) const {
+  const std::string peer = message.peer < 0 ? "any rank" : ranks_text(group_, {message.peer});
   const std::string what = std::string(sends ? "a send to " : "a receive from ") + peer + " in group " + group_.name +
-                           " (tag " + std::to_string(letter.tag) + ")";
+                           " (tag " + std::to_string(message.tag) + ")";
   if (end == core::WaitEnd::Timeout) {
     throw Error(ErrorKind::Timeout, "DistBackendError",
                 what + " has timed out after " + base::human(base::system_clock().now() - begin) +
-                    (letter.peer < 0 ? "" : ": " + what_they_do(group_, {letter.peer})) +
-                    (sends ? "" : kept_text(letter.peer)),
-                letter.site);
+                    (message.peer < 0 ? "" : ": " + what_they_do(group_, {message.peer})) +
+                    (sends ? "" : kept_text(message.peer)),
+                message.site);
   }
   if (is_over())
     throw Error(ErrorKind::Cancelled, "DistBackendError", what + " was cut off: this rank has left the group",
-                letter.site);
-  throw_if_broken(letter);
-  throw_gone(*area_, group_, what, letter.site, awaited(letter.peer));
+                message.site);
+  throw_if_broken(message);
+  throw_gone(*area_, group_, what, message.site, awaited(message.peer));
 }
 
 std::vector<int> Mail::awaited(int peer) const {
@@ -36,11 +36,11 @@ std::vector<int> Mail::awaited(int peer) const {
   return others;
 }
 
-void Mail::throw_if_broken(const Letter& letter) const {
+void Mail::throw_if_broken(const PointToPoint& message) const {
   const std::lock_guard lock(mutex_);
   for (int rank = 0; rank < group_.size(); ++rank) {
-    if (letter.peer >= 0 && rank != letter.peer) continue;
-    if (const std::string& how = boxes_.why_refused(rank); !how.empty()) throw_broken(group_, rank, how, letter.site);
+    if (message.peer >= 0 && rank != message.peer) continue;
+    if (const std::string& how = boxes_.why_refused(rank); !how.empty()) throw_broken(group_, rank, how, message.site);
   }
 }
 

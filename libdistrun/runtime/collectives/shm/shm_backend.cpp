@@ -16,7 +16,7 @@
 namespace distrun::collectives {
 namespace {
 
-using shm::Brings;
+using shm::Contribution;
 using shm::Take;
 
 // Up to this size each rank reduces all bytes: a second exchange would cost more.
@@ -51,11 +51,11 @@ class ShmBackend final : public Backend {
   void join(base::TimePoint deadline);
 
   void run(const Call& call) override;
-  std::unique_ptr<Transfer> begin_send(const Letter& letter, ConstBytes bytes) override {
-    return mail_->send(letter, bytes);
+  std::unique_ptr<Transfer> begin_send(const PointToPoint& message, ConstBytes bytes) override {
+    return mail_->send(message, bytes);
   }
-  std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) override {
-    return mail_->receive(letter, bytes);
+  std::unique_ptr<Transfer> begin_receive(const PointToPoint& message, Bytes bytes) override {
+    return mail_->receive(message, bytes);
   }
   void leave(Leaving how, const std::string& why) noexcept override;
   void prepare_to_stay() noexcept override { bells_.watch_all(); }
@@ -176,7 +176,7 @@ std::vector<Take> ShmBackend::takes_of_all(const Call& call, int part) const {
 
 // Runs the calls that do not reduce and have parts of one size.
 void ShmBackend::move(const Call& call) {
-  Brings brings{.parts = call.in, .count = 1, .largest = call.bytes()};
+  Contribution contribution{.parts = call.in, .count = 1, .largest = call.bytes()};
   std::vector<Take> takes;
   switch (call.kind) {
     case CallKind::Barrier:
@@ -187,7 +187,7 @@ void ShmBackend::move(const Call& call) {
       if (!is_root(call)) takes = {{call.root, 0, call.out.front()}};
       break;
     case CallKind::Scatter:
-      brings.count = group_.size();
+      contribution.count = group_.size();
       if (is_root(call)) {
         copy_own(call.in[own()], call.out.front());
       } else {
@@ -199,7 +199,7 @@ void ShmBackend::move(const Call& call) {
       copy_own(call.in.front(), call.out[own()]);
       takes = takes_of_all(call, 0);
   }
-  exchanges_.copy(call, brings, takes);
+  exchanges_.copy(call, contribution, takes);
 }
 
 // Returns slices of nearly equal size that do not split elements.
@@ -241,8 +241,9 @@ void ShmBackend::all_reduce(const Call& call) {
 void ShmBackend::reduce(const Call& call) {
   const ConstBytes in = call.in.front();
   if (in.size() <= kReduceWhole) {
-    const Brings brings{.parts = call.in, .largest = in.size()};
-    return is_root(call) ? exchanges_.reduce(call, brings, 0, call.out.front()) : exchanges_.copy(call, brings, {});
+    const Contribution contribution{.parts = call.in, .largest = in.size()};
+    return is_root(call) ? exchanges_.reduce(call, contribution, 0, call.out.front())
+                         : exchanges_.copy(call, contribution, {});
   }
   // Only the root has room for the result: the others reduce their slices in a temporary buffer.
   std::vector<std::byte> beside(is_root(call) ? 0 : in.size());

@@ -1,0 +1,141 @@
+#include <distrun/runner/attempt/snapshots.hpp>
+
+#include <utility>
+
+#include <distrun/common/board/describe.hpp>
+#include <distrun/runner/attempt/crash_error.hpp>
+#include <distrun/runner/attempt/script_note.hpp>
+#include <distrun/runner/record/snapshot.hpp>
+
+namespace distrun::runner {
+namespace {
+
+// A rank that is just waking up, or writing its record, briefly shows no wait. Its later view counts if it shows a wait
+// that began before the snapshot.
+void read_again(Snapshot& snapshot, const std::vector<RankView>& later) {
+  for (RankView& view : snapshot.ranks) {
+    if (!view.shown || board::wait_of_body(*view.shown) != nullptr) continue;
+    for (const RankView& again : later) {
+      const bool is_it = again.rank == view.rank && again.shown.has_value();
+      const board::ShownWait* const wait = is_it ? board::wait_of_body(*again.shown) : nullptr;
+      if (wait != nullptr && wait->since_ns <= snapshot.at_ns) view = again;
+    }
+  }
+}
+
+// The thread was not inspected, but it is known to have called exit().
+void show_in_exit(evidence::Stacks& stacks, int rank) {
+  for (evidence::Process& process : stacks.processes) {
+    if (process.rank != rank) continue;
+    for (wire::ThreadStack& thread : process.threads) {
+      thread.task.state = 'R';
+      thread.task.syscall = "exit()";
+    }
+  }
+}
+
+}  // namespace
+
+Snapshot Snapshots::begin(SnapshotKind kind) {
+  ++pending_;
+  Snapshot snapshot;
+  snapshot.kind = kind;
+  snapshot.at = owner_.age();
+  return snapshot;
+}
+
+void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot) {
+  Snapshot snapshot = begin(kind);
+  snapshot.at_ns = monotonic_ns(run_.loop.clock().now());
+  snapshot.ranks = owner_.views();
+  launch::StackOrder order;
+  order.bound = bound;
+  world_->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot),
+                                 on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) {
+    if (alive.expired()) return;
+    Snapshot seen = snapshot;
+    read_again(seen, owner_.views());
+    end(std::move(seen), std::move(stacks), on_snapshot);
+  });
+}
+
+void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot& on_snapshot) {
+  snapshot.took = owner_.age() - snapshot.at;
+  snapshot.stacks = std::move(stacks);
+  snapshot.text = describe(snapshot);
+  if (of_programs_) add_script_notes(snapshot);
+  const SnapshotKind kind = snapshot.kind;
+  on_snapshot ? on_snapshot(snapshot) : owner_.add_snapshot(std::move(snapshot));
+  end_one(kind);
+}
+
+void Snapshots::end_one(SnapshotKind kind) {
+  --pending_;
+  owner_.on_snapshot_over(kind);
+}
+
+void Snapshots::name_crash(const RankRecord& rank) {
+  auto dump = world_->crash(rank.rank);
+  if (!dump) return;
+  const bool has_crashed = dump->signal != 0;
+  const bool is_end = has_crashed && dump->signal == rank.signal;
+  const bool is_dragged = has_crashed && rank.signal == 0 && dump->rank == rank.rank;
+  const bool is_exit = !has_crashed && rank.outcome.kind == OutcomeKind::Exited;
+  if (!is_end && !is_dragged && !is_exit) return;
+  crashes_.push_back({rank.rank, std::move(*dump)});
+  if (!naming_) name_crashes();
+}
+
+void Snapshots::name_crashes() {
+  naming_ = true;
+  std::vector<std::pair<int, wire::RawStacks>> raw;
+  for (Crash& crash : crashes_) raw.emplace_back(crash.rank, std::move(crash.dump.stacks));
+  world_->name_stacks("crash handler", std::move(raw), run_.graces.evidence,
+                      [this, alive = std::weak_ptr(alive_), snapshot = begin(SnapshotKind::Crash),
+                       crashes = std::exchange(crashes_, {})](evidence::Stacks stacks) {
+                        if (!alive.expired()) on_crashes_named(snapshot, crashes, std::move(stacks));
+                      });
+}
+
+void Snapshots::on_crashes_named(Snapshot snapshot, const std::vector<Crash>& crashes, evidence::Stacks stacks) {
+  for (const Crash& crash : crashes) {
+    if (crash.dump.signal == 0) show_in_exit(stacks, crash.rank);
+  }
+  for (const Crash& crash : crashes) owner_.add_error(crash.rank, crash_error(crash.rank, crash.dump, stacks));
+  naming_ = false;
+  if (!crashes_.empty()) name_crashes();
+  end(std::move(snapshot), std::move(stacks));
+}
+
+void Snapshots::name_throw(int rank, std::size_t error, wire::RawStacks stack) {
+  throws_.add(rank, error, std::move(stack));
+  name_throws();
+}
+
+void Snapshots::name_throws() {
+  Throws::Batch batch = throws_.next_batch();
+  if (batch.empty()) return;
+  if (throws_snapshot_.kind != SnapshotKind::Exception) throws_snapshot_.at = owner_.age();
+  throws_snapshot_.kind = SnapshotKind::Exception;
+  ++pending_;
+  world_->name_stacks("exception", std::move(batch), run_.graces.evidence,
+                      [this, alive = std::weak_ptr(alive_)](evidence::Stacks stacks) {
+                        if (!alive.expired()) on_throws_named(std::move(stacks));
+                      });
+}
+
+void Snapshots::on_throws_named(evidence::Stacks stacks) {
+  throws_.named(std::move(stacks), [this](int rank, std::size_t error) { return owner_.find_error(rank, error); });
+  throws_snapshot_.took = owner_.age() - throws_snapshot_.at;
+  name_throws();
+  end_one(SnapshotKind::Exception);
+}
+
+void Snapshots::tell_throws() {
+  throws_snapshot_.stacks = throws_.take();
+  if (throws_snapshot_.stacks.processes.empty()) return;
+  throws_snapshot_.text = describe(throws_snapshot_);
+  owner_.add_snapshot(std::move(throws_snapshot_));
+}
+
+}  // namespace distrun::runner

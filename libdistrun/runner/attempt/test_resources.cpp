@@ -1,0 +1,75 @@
+#include <distrun/runner/attempt/test_resources.hpp>
+
+#include <iterator>
+#include <utility>
+
+#include <distrun/runner/proc/run_files.hpp>
+
+namespace distrun::runner {
+namespace {
+
+LeakKind kind_of(proc::NameKind kind) {
+  switch (kind) {
+    case proc::NameKind::SharedMemory: return LeakKind::SharedMemory;
+    case proc::NameKind::Socket: return LeakKind::Socket;
+    case proc::NameKind::File: return LeakKind::File;
+    case proc::NameKind::Semaphores: return LeakKind::Semaphores;
+    case proc::NameKind::Queue: return LeakKind::Queue;
+  }
+  return LeakKind::File;
+}
+
+// The kernel knows a segment's creator, but only the last users of semaphores and queues, who may not be creators.
+bool is_made_by_rank(const proc::NewName& name) {
+  return !name.is_path() && name.object.kind == proc::SystemVKind::Segment;
+}
+
+}  // namespace
+
+Leak leak_of(const proc::NewName& name, bool ours) {
+  Leak leak{kind_of(name.kind), name.path, false};
+  if (!ours) return leak;
+  if (!name.is_path()) {
+    leak.removed = proc::remove_system_v(name.object);
+    return leak;
+  }
+  const std::string why_not = proc::remove_tree(name.path);
+  leak.removed = why_not.empty();
+  if (!leak.removed) leak.what = why_not;
+  return leak;
+}
+
+TestResources::TestResources(NameWatch& names, const WorkDirs* dirs, const PrivateTmp* private_tmp,
+                             const std::string& test)
+    : names_(names), dirs_(dirs), private_tmp_(private_tmp), test_(test), since_(names.begin(test)) {}
+
+TestResources::~TestResources() { names_.end(test_); }
+
+void TestResources::add_held(std::vector<base::HeldName> names) {
+  std::move(names.begin(), names.end(), std::back_inserter(traces_.held));
+}
+
+std::vector<proc::NewName> TestResources::left_in_tmp() const {
+  return dirs_ == nullptr ? std::vector<proc::NewName>{} : dirs_->left_in_tmp();
+}
+
+std::vector<PrivateTmp::Left> TestResources::left_in_private() const {
+  return private_tmp_ == nullptr ? std::vector<PrivateTmp::Left>{} : private_tmp_->left();
+}
+
+std::vector<Leak> TestResources::tell() {
+  std::vector<Leak> leaks;
+  for (const proc::NewName& name : left_in_tmp()) leaks.push_back(leak_of(name, !dirs_->kept()));
+  for (const PrivateTmp::Left& each : left_in_private()) {
+    leaks.push_back(leak_of(each.name, dirs_ == nullptr || !dirs_->kept()));
+    Leak& leak = leaks.back();
+    leak.what = leak.removed ? each.seen_as + " (private)" : leak.what + " (the private " + each.seen_as + ")";
+  }
+  for (const proc::NewName& name : names()) {
+    leaks.push_back(leak_of(name, names_.carries_run_id(name) || is_made_by_rank(name)));
+    leaks.back().removed ? names_.removed(name) : names_.give(name);
+  }
+  return leaks;
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,15 @@
+#pragma once
+// Formats a snapshot (Look) of the ranks with colours: their waits, and their stacks.
+#include <string>
+
+#include <distrun/runner/record/record.hpp>
+#include <distrun/runner/report/text/paint.hpp>
+
+namespace distrun::report {
+
+// Begins with a headline: "Ring.pass after 31.2 s, stacks taken in 46 ms". Ends with a newline.
+std::string snapshot_text(const std::string& id, const runner::Snapshot& snapshot, const Paint& paint);
+// Formats only the lines.
+std::string painted(const std::vector<evidence::Line>& lines, const Paint& paint);
+
+}  // namespace distrun::report
