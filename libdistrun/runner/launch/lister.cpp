@@ -83,7 +83,7 @@ std::string describe_early_end(proc::ExitStatus status, const std::optional<boar
 io::Task<std::string> stack_text(io::Loop& loop, const Probe::Program& probe, std::optional<board::Dump> dump) {
   if (!dump) co_return "";
   io::OneShot<std::string> told(loop);
-  const HelperStacks stacks(loop, probe, std::move(dump->stacks), [&](std::string text) { told.set(std::move(text)); });
+  const HelperStacks reader(loop, probe, std::move(dump->stacks), [&](std::string text) { told.set(std::move(text)); });
   co_return co_await told.wait();
 }
 
@@ -112,10 +112,10 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
 
   bool timed_out = false;
   std::string stacks;
-  std::optional<HelperStacks> stacks;
+  std::optional<HelperStacks> reader;
   io::Alarm alarm(loop, [&] {
     timed_out = true;
-    stacks.emplace(loop, probe, lister.pid(), [&](std::string text) {
+    reader.emplace(loop, probe, lister.pid(), [&](std::string text) {
       stacks = std::move(text);
       lister.kill();
     });
