@@ -1,6 +1,6 @@
 #pragma once
-// Which process-group backends the runtime has, for whoever lists tests. A room that has one says so while the library
-// is loaded.
+// The process-group backends of the runtime, for listing tests. A room with a backend registers it while the library is
+// loaded.
 #include <array>
 #include <string>
 #include <vector>
@@ -9,10 +9,10 @@ namespace distrun::core {
 
 struct Backend {
   std::string name;
-  std::array<int, 3> version{};  // major, minor, patch; 0.0.0: it has none
+  std::array<int, 3> version{};  // major, minor, patch; 0.0.0: unknown
 };
 
-// Before the plugin's tests are listed. Again for the same name replaces the version. Any thread.
+// Call it before the plugin's tests are listed. A second call with the same name replaces the version. Any thread.
 void add_backend(Backend backend);
 std::vector<Backend> backends();
 

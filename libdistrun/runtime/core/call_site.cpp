@@ -9,7 +9,7 @@ namespace {
 
 constinit thread_local const StepFor* innermost = nullptr;
 
-// There are as many as the code has formulas.
+// There are only as many names as formulas in the code.
 const std::string* kept(std::string name) {
   static auto* const mutex = new std::mutex;
   static auto* const names = new std::set<std::string>;

@@ -1,7 +1,7 @@
 #pragma once
-// Where in the user's code something was asked for. An operator is many calls deep by the time it puts a kernel on a
-// stream, and a formula of a backward pass runs on a thread that no user has called: reports are to name the line that
-// called the operator, or that began the pass.
+// Where in the user's code an operation was requested. An operator is many calls deep when it puts a kernel on a
+// stream, and a formula of a backward pass runs on a thread that the user has not started. Reports must name the line
+// that called the operator, or that began the pass.
 #include <optional>
 #include <string>
 
@@ -10,25 +10,25 @@
 
 namespace distrun::core {
 
-// A value that is cheap to take and to keep; symbols/caller.hpp makes text of it.
+// Cheap to create and to keep; symbols/caller.hpp turns it into text.
 struct CallSite {
-  base::Location location;              // as the caller has said; line 0: it said nothing, and the stacks tell
-  const CallStack* stack = nullptr;     // of the thread
-  const CallStack* beginner = nullptr;  // of who has begun what the thread does for somebody; null: nobody else
-  const std::string* step = nullptr;    // of that, which one it is: "MulBackward0"; lives on; null: there is none
+  base::Location location;              // as given by the caller; line 0: not given, use the stacks
+  const CallStack* stack = nullptr;     // of the calling thread
+  const CallStack* beginner = nullptr;  // of the thread that began the work; null: the calling thread itself
+  const std::string* step = nullptr;    // the step of that work: "MulBackward0"; never destroyed; null: none
 };
 
-// Of what the calling thread asks for now. Without a line the stack is taken.
+// Returns the site of what the calling thread requests now. Takes the stack if `given` has no line.
 CallSite call_site(base::Location given);
 
-// For a scope: the thread does a step of what another one has begun. `name(step)` is asked for its name only if
-// somebody wants the site of work in it; what they point to must outlive the scope.
+// Scope guard. While it lives, the thread executes a step of work that another thread has begun. `name(step)` is called
+// only if the site of work in the step is requested; the pointers must outlive the scope.
 class StepFor {
  public:
   using Name = std::string (*)(const void* step);
 
   StepFor(const CallStack* beginner, const void* step, Name name) noexcept;
-  // The step says all: sites in it have that place, whatever the caller gives; line 0: none.
+  // Sites in the step have this place, regardless of what the caller gives; line 0: unknown.
   StepFor(base::Location place, const void* step, Name name) noexcept;
   ~StepFor();
   StepFor(const StepFor&) = delete;

@@ -15,16 +15,16 @@ namespace distrun::core {
 namespace {
 
 constexpr std::size_t kFramesMost = 64;
-// Beyond the library's code: functions of its headers that were not inlined, and those that call back.
+// Frames beyond the library's code: functions of its headers that were not inlined, and those that call back.
 constexpr std::size_t kOutsideMost = 6;
-constexpr std::size_t kKnownMost = 1 << 18;  // frames of all stacks, of some 80 bytes each
+constexpr std::size_t kKnownMost = 1 << 18;  // frames of all stacks, about 80 bytes each
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 
 struct CodeRange {
   std::uint64_t begin = 0, end = 0;  // end 0: none
 };
 
-// Finds the program or library that this function is in.
+// Finds the program or library that contains this function.
 int visit_file(dl_phdr_info* info, std::size_t, void* self) {
   const auto here = reinterpret_cast<std::uint64_t>(&visit_file);
   const bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
@@ -47,7 +47,7 @@ const CodeRange& own_library() noexcept {
   return range;
 }
 
-// Where the calling thread's stack ends; 0: not known.
+// Returns the end of the calling thread's stack; 0: unknown.
 std::uint64_t find_stack_end() noexcept {
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return 0;
@@ -63,12 +63,12 @@ bool is_on_stack(std::uint64_t slot) noexcept {
   return slot % kWord == 0 && slot < end && end - slot >= kWord;
 }
 
-// Of a frame of this thread further out, between anybody's variables.
+// Reads a word of an outer frame of this thread, between arbitrary variables.
 __attribute__((no_sanitize("address"))) std::uint64_t word_at(std::uint64_t slot) noexcept {
   return *reinterpret_cast<const volatile std::uint64_t*>(slot);
 }
 
-// The frames that the unwinder finds, innermost first: return addresses, and where they stand on x86-64.
+// The unwinder's frames, innermost first: return addresses, and their slots on the stack on x86-64.
 struct Walk {
   std::array<std::uint64_t, kFramesMost> pcs, slots;
   std::size_t size = 0;
@@ -88,7 +88,8 @@ _Unwind_Reason_Code on_frame(_Unwind_Context* context, void* self) {
 // All stacks, as a tree from the innermost frames outwards.
 class KnownStacks {
  public:
-  // Of the frame with that return address, which stands there if it is where x86-64 has it, and those further out.
+  // Returns the stack of the frame with the return address `pc`, at `slot` if it is where x86-64 has it, and of the
+  // outer frames.
   const CallStack* find(std::uint64_t pc, std::uint64_t slot) {
     const std::lock_guard lock(mutex_);
     const Frame* const known = follow(slot);
@@ -98,7 +99,7 @@ class KnownStacks {
  private:
   struct Frame {
     CallStack stack;
-    std::uint64_t to_next = 0;  // bytes from its return address to the next one; 0: not known
+    std::uint64_t to_next = 0;  // bytes from its return address to the next one; 0: unknown
     bool is_last = false;
   };
   struct Key {
@@ -112,7 +113,7 @@ class KnownStacks {
     }
   };
 
-  // Null: it is not known, or not any more.
+  // Returns null if the stack is not known or has changed.
   const Frame* follow(std::uint64_t slot) const {
     for (const CallStack* inner = nullptr; is_on_stack(slot);) {
       const auto found = frames_.find({inner, word_at(slot)});
@@ -125,7 +126,7 @@ class KnownStacks {
     return nullptr;
   }
 
-  // By the unwinder, whose frames begin with some of ours.
+  // Unwinds the stack; its first frames are functions of this file.
   const CallStack* learn(std::uint64_t pc) {
     Walk walk;
     _Unwind_Backtrace(on_frame, &walk);
@@ -149,7 +150,7 @@ class KnownStacks {
   }
 
   std::mutex mutex_;
-  std::unordered_map<Key, Frame, HashKey> frames_;  // which stay where they are
+  std::unordered_map<Key, Frame, HashKey> frames_;  // nodes have stable addresses
 };
 
 }  // namespace

@@ -1,34 +1,33 @@
 #pragma once
-// Who has called, as return addresses: cheap enough to be kept for each piece of work that is put on a stream, and
-// given names (symbols/caller.hpp) only if somebody asks.
+// Call stacks as return addresses: cheap enough to keep for each piece of work that is put on a stream, and converted
+// to names (symbols/caller.hpp) only on request.
 //
-// A stack is unwound once, which takes a tenth of a microsecond a frame. What was learned then, how far the return
-// addresses of two callers lie apart, is kept, and the next call from the same place reads them off the stack: some
-// hundredths of a microsecond a frame. A function whose frame has another size now has another address there, or none
-// that is known, and the stack is unwound again. So it is on machines other than x86-64 every time.
+// A stack is unwound once, at 0.1 us per frame. The distances between the return addresses of callers are kept, and the
+// next call from the same place reads the addresses directly off the stack, at some 0.01 us per frame. If a function's
+// frame has another size now, another address or an unknown one is found there, and the stack is unwound again. On
+// machines other than x86-64 every stack is unwound.
 //
-// From a shared library the addresses go no further out than a few frames beyond its own code: the library is the
-// runtime's, and whoever called it stands there. In a program that the runtime is linked into they go as far as 64
-// frames.
+// If the runtime is a shared library, stacks end a few frames beyond its code, which is where its caller is. In a
+// program that the runtime is linked into, stacks have up to 64 frames.
 #include <cstdint>
 #include <vector>
 
 namespace distrun::core {
 
-// Immutable, lives until the process ends; the same stack is the same object.
+// Immutable; lives until the process ends; equal stacks are the same object.
 struct CallStack {
-  std::uint64_t pc = 0;              // of the outermost frame that is known: a return address
-  const CallStack* inner = nullptr;  // the frames further in; null: there are none
+  std::uint64_t pc = 0;              // return address of the outermost known frame
+  const CallStack* inner = nullptr;  // the inner frames; null: none
 
-  // Innermost first, each inside the instruction that calls.
+  // Returns the addresses, innermost first, each inside the call instruction.
   std::vector<std::uint64_t> pcs() const;
 };
 
-// Of the caller of this function, which is the innermost frame. Null: there are more different ones than are kept. Any
-// thread.
+// Returns the stack that begins with the caller of this function as the innermost frame. Null: the limit of different
+// stacks is reached. Any thread.
 const CallStack* call_stack();
 
-// Whether the address is in the shared library that the runtime is; in a program that it is linked into: never.
+// Returns whether the address is in the runtime's shared library; always false if the runtime is linked into a program.
 bool is_in_own_library(std::uint64_t address) noexcept;
 
 }  // namespace distrun::core

@@ -1,5 +1,6 @@
 #pragma once
-// How many CPUs this process may run on: whether whoever is waited for can run while one looks.
+// The number of CPUs that this process may use: with one CPU a thread that polls keeps the thread that it waits for
+// from running.
 
 namespace distrun::core {
 

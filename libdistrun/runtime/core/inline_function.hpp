@@ -1,7 +1,7 @@
 #pragma once
 // Inline functions of RPC run on the thread that reads messages. If one waited for another rank, no message would be
-// read any more, also not the one that it waits for. So it is known of each thread which inline function it runs, and
-// calls, collectives and waits for other ranks refuse to begin there.
+// read any more, including the one that it waits for. So each thread records which inline function it runs, and calls,
+// collectives and waits for other ranks refuse to begin there.
 #include <string>
 #include <utility>
 
@@ -9,10 +9,10 @@
 
 namespace distrun::core {
 
-// The name of the inline function that the calling thread runs; null: none.
+// Returns the name of the inline function that the calling thread runs; null: none.
 const std::string*& inline_function() noexcept;
 
-// For a scope: the calling thread runs the inline function `name`, which must outlive the scope. Null: none.
+// Scope guard. While it lives, the calling thread runs the inline function `name`, which must outlive it. Null: none.
 class InlineFunctionScope {
  public:
   explicit InlineFunctionScope(const std::string* name) noexcept : before_(std::exchange(inline_function(), name)) {}
@@ -24,7 +24,7 @@ class InlineFunctionScope {
   const std::string* const before_;
 };
 
-// Throws Error{Failed} if the calling thread runs an inline function; `doing` says what that does: "makes a call".
+// Throws Error{Failed} if the calling thread runs an inline function; `doing` is the verb of the text: "makes a call".
 void refuse_in_inline_function(const char* doing, base::Location site);
 
 }  // namespace distrun::core

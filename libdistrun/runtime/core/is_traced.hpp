@@ -1,5 +1,5 @@
 #pragma once
-// Whether anything is written down of what the ranks of this process do (tracing.hpp), for what is in headers.
+// Returns whether any rank of this process is traced (tracing.hpp); for use in headers.
 #include <atomic>
 
 namespace distrun::core {

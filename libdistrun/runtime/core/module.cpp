@@ -6,7 +6,7 @@
 namespace distrun::core {
 namespace {
 
-// The folder of the file that this code is in: libdistrun.so.1, or a program that has the runtime within.
+// Returns the folder of the file with this code: libdistrun.so.1, or a program that the runtime is linked into.
 std::string own_folder() {
   Dl_info info;
   if (::dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return ".";
@@ -15,7 +15,7 @@ std::string own_folder() {
   return slash == std::string::npos ? "." : file.substr(0, slash);
 }
 
-// Beside libdistrun.so.1, or, of a program in bin, in the lib beside that.
+// Searches beside libdistrun.so.1, and, for a program in bin, in the lib folder beside bin.
 std::string find(const char* name) {
   for (const char* folder : {"/distrun/", "/../lib/distrun/"}) {
     std::string file = own_folder() + folder + name;

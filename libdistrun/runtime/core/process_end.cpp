@@ -18,7 +18,7 @@
 
 namespace distrun::core {
 
-// All that is watched at a time.
+// Watches all processes of the ProcessEnds that are alive.
 class ProcessEnd::Watcher {
  public:
   // Throws Error{Failed, Overloaded}.
@@ -28,8 +28,8 @@ class ProcessEnd::Watcher {
   }
   ~Watcher() {
     const std::uint64_t one = 1;
-    // The eventfd of a fork is its parent's, too, and the thread is not there.
-    if (is_own() && ::write(stop_.get(), &one, sizeof one) < 0) std::abort();  // it takes a one
+    // A forked process shares its parent's eventfd and has no such thread.
+    if (is_own() && ::write(stop_.get(), &one, sizeof one) < 0) std::abort();  // cannot fail
     thread_.reset();
   }
   Watcher(const Watcher&) = delete;
@@ -37,7 +37,7 @@ class ProcessEnd::Watcher {
 
   bool is_own() const noexcept { return !mark_.is_inherited(); }
 
-  // 0: it can't.
+  // Returns 0 on failure.
   std::uint64_t add(base::Fd pidfd, std::function<void()> call) {
     const std::lock_guard lock(mutex_);
     const auto added = watched_.try_emplace(last_ + 1, std::move(pidfd), std::move(call)).first;
@@ -80,7 +80,7 @@ class ProcessEnd::Watcher {
     found->second.call();
     erase(number);
   }
-  // A fork may have the descriptor too: then closing it here would leave it in the epoll.
+  // A forked process may have the descriptor too: closing it here would then leave it in the epoll.
   void erase(std::uint64_t number) {
     const auto found = watched_.find(number);
     if (found == watched_.end()) return;
@@ -98,7 +98,7 @@ class ProcessEnd::Watcher {
   std::unique_ptr<base::Thread> thread_;
 };
 
-// Null: none can be had.
+// Returns null if no watcher can be created.
 std::shared_ptr<ProcessEnd::Watcher> ProcessEnd::watcher() {
   struct Shared {
     std::mutex mutex;

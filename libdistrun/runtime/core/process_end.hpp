@@ -1,15 +1,15 @@
 #pragma once
-// Tells at once when another process ends, whoever its parent is, and though nobody has reaped it. One thread waits for
-// all that are watched, and is there while some are; it sleeps until one ends. A fork of the process has no such
-// thread: there nothing is told.
+// Notifies at once when another process ends, regardless of its parent and before it is reaped. One thread waits for
+// all watched processes; it exists while there are any, and sleeps until one ends. A forked process has no such thread,
+// so nothing is notified there.
 #include <cstdint>
 #include <functional>
 #include <memory>
 
 namespace distrun::core {
 
-// While it lives, `call` is called once when the process ends: by that thread, so it must be quick and destroy none of
-// these; or by the constructor, if the process is gone already. A call that runs ends before the destructor returns.
+// While it lives, calls `call` once when the process ends: on that thread, so `call` must be quick and must not destroy
+// a ProcessEnd; or in the constructor, if the process has ended already. The destructor waits for a running call.
 class ProcessEnd {
  public:
   ProcessEnd(int pid, std::function<void()> call);
@@ -17,7 +17,8 @@ class ProcessEnd {
   ProcessEnd(const ProcessEnd&) = delete;
   ProcessEnd& operator=(const ProcessEnd&) = delete;
 
-  // False: nothing will be told, for want of descriptors or threads, or in a fork. Whoever waits must look.
+  // Returns false if `call` will not be called: descriptors or threads are missing, or this is a forked process. The
+  // caller must then poll.
   bool is_told() const noexcept;
 
  private:
@@ -25,7 +26,7 @@ class ProcessEnd {
   static std::shared_ptr<Watcher> watcher();
 
   std::shared_ptr<Watcher> watcher_;
-  std::uint64_t number_ = 0;  // 0: none
+  std::uint64_t number_ = 0;  // 0: not watched
   bool was_gone_ = false;
 };
 

@@ -89,8 +89,7 @@ int pid_of(const RankLine& line, int rank) {
   return shown ? shown->pid : 0;
 }
 
-// The flags of a thread stand in its "stat" behind the name, which may hold anything: " S 1 4711 4711 0 -1 4194304
-// ...".
+// A thread's flags follow its name in "stat", which may contain anything: " S 1 4711 4711 0 -1 4194304 ...".
 bool thread_is_ending(const std::filesystem::path& task) {
   constexpr unsigned long kExiting = 0x4;  // PF_EXITING, since the first kernels
   std::string stat;
@@ -104,7 +103,7 @@ bool thread_is_ending(const std::filesystem::path& task) {
 
 }  // namespace
 
-// The descriptors of a process are closed once all of its threads are ending, some time before it is dead.
+// A process's descriptors are closed once all of its threads are ending, some time before it is dead.
 bool is_ending(int pid) noexcept {
   if (!is_alive(pid)) return true;
   try {
@@ -133,7 +132,7 @@ int rank_of_dead(int rank) noexcept {
   return pid != 0 && is_ending(pid) ? rank : -1;
 }
 
-// Never destroyed: threads may wait until the process ends. Takes no memory, as its callers must not fail.
+// Never destroyed: threads may wait until the process ends. Does not allocate, as its callers must not fail.
 RankState& process_rank_state() noexcept {
   alignas(RankState) static std::array<std::byte, sizeof(RankState)> memory;
   static auto* const state = new (memory.data()) RankState;

@@ -1,10 +1,10 @@
 #pragma once
-// What the runtime knows of the rank that it works for: its line to whoever runs it, news of its peers, and what the
-// rooms above have once per rank. A process that is a rank has one; ranks that are threads of a process have one each,
-// and a thread finds its rank's through its ThreadState.
+// The runtime's state of the rank that it works for: its line to the runner, failures of its peers, and objects that
+// the rooms above have once per rank. A process that is a rank has one state; ranks that are threads have one each,
+// which a thread finds through its ThreadState.
 //
-// States and what is in them live until the process ends: a thread may wait, or draw random numbers, for longer than
-// its test runs. Every function may be called from any thread.
+// States and their contents live until the process ends: a thread may wait, or draw random numbers, for longer than its
+// test runs. Every function may be called from any thread.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -23,30 +23,32 @@
 
 namespace distrun::core {
 
-// A rank's line to whoever runs it: where it shows what it does, and sees what its peers do. Any thread.
+// A rank's line to the runner: shows what the rank does, and reads what its peers do. Any thread.
 class RankLine {
  public:
   virtual ~RankLine() = default;
-  // Shows a wait of the calling thread; its number, for end_wait(). Neither blocks or allocates.
+  // Shows a wait of the calling thread; returns its number, for end_wait(). Neither function blocks or allocates.
   virtual int begin_wait(const board::WaitInfo& info, base::TimePoint deadline) noexcept = 0;
   virtual void end_wait(int number) noexcept = 0;
-  // Shows an operation that was done or begun, and that the rank has got on. Neither blocks or allocates.
+  // note() shows an operation that was done or begun; progress() shows that the rank has made progress. Neither blocks
+  // or allocates.
   virtual void note(board::WaitKind kind, std::string_view name, int peer, std::uint64_t id) noexcept = 0;
   virtual void progress() noexcept = 0;
-  // Shows an error that nobody has looked at; its number, for hide_error(), or -1. Neither blocks or allocates.
+  // Shows an error that was never read; returns its number, for hide_error(), or -1. Neither function blocks or
+  // allocates.
   virtual int show_error(std::string_view) noexcept { return -1; }
   virtual void hide_error(int) noexcept {}
-  // What a rank of the world shows at this moment. Nothing: there is no such rank, or it shows nothing yet.
+  // Returns what a rank of the world shows at this moment. Nothing: there is no such rank, or it shows nothing yet.
   virtual std::optional<board::Shown> look_at(int rank) const = 0;
 };
 
 // A peer whose failure ends the test.
 struct PeerFailure {
-  int rank = -1;    // -1: none of them; the suite's host
+  int rank = -1;    // -1: not a rank, but the suite's host
   std::string why;  // "rank 2 failed: it crashed by signal 11 (SIGSEGV)"
 };
 
-// What the rooms above have once per rank.
+// Objects that the rooms above have once per rank.
 enum class Part : std::uint8_t { Random, Handlers, UnseenErrors, Groups, Calls, Session, Functions };
 inline constexpr std::size_t kParts = 7;
 
@@ -56,27 +58,27 @@ class RankState {
   RankState(const RankState&) = delete;
   RankState& operator=(const RankState&) = delete;
 
-  // Null: nothing is shown. `line` lives until the process ends.
+  // Returns the line; null: nothing is shown. A line that is set lives until the process ends.
   RankLine* line() const noexcept { return line_.load(std::memory_order_acquire); }
   void use(RankLine* line) noexcept { line_.store(line, std::memory_order_release); }
 
-  // The rank's only T, made when it is first asked for; of the rank, if it can be. `part` says which T it is, the same
-  // for all who ask.
+  // Returns the rank's only T, created at first use, with the RankState if T's constructor takes it. `part` identifies
+  // T and is the same in all calls.
   template <class T>
   T& part(Part part) {
     void* const made = parts_[static_cast<std::size_t>(part)].load(std::memory_order_acquire);
     return *static_cast<T*>(made != nullptr ? made : make(part, [this] { return make_part<T>(); }));
   }
 
-  // Of the test that runs, the first that failed; nothing: none has.
+  // Returns the first peer failure of the running test; nothing: none.
   std::optional<PeerFailure> peer_failure() const;
   bool has_failed_peer() const noexcept { return has_failed_.load(std::memory_order_acquire); }
 
-  // By the line. The first failure counts; calls back whoever has asked to be.
+  // Called by the line. The first failure counts, and is passed to all PeerFailedCalls.
   void fail_peer(PeerFailure failure);
-  // A peer has died as the test has declared: nothing has failed, but a wait for it is in vain.
+  // Records that a peer has died as the test has declared: that is no failure, but waiting for the peer is in vain.
   void lose_peer(int rank);
-  // Another test begins: what failed in the last one is forgotten.
+  // Forgets the failures of the last test when another one begins.
   void forget_failure();
 
  private:
@@ -100,17 +102,17 @@ class RankState {
   mutable std::mutex mutex_;
   std::array<std::shared_ptr<void>, kParts> owned_;  // guarded by mutex_, and so is failure_
   std::optional<PeerFailure> failure_;
-  // Held while calls run, and taken before mutex_: a call may wait for somebody who asks what has failed.
+  // Held while calls run, and taken before mutex_: a call may wait for a thread that asks what has failed.
   std::mutex calling_;
   // Guarded by calling_.
-  std::map<const void*, Call> calls_;  // by who asked
+  std::map<const void*, Call> calls_;  // by the object that registered it
   std::map<const void*, std::function<void(int rank)>> death_calls_;
   std::vector<int> dead_;
 };
 
-// While it lives, `call` is called when a peer fails: by the thread that hears of it, which reads the rank's line, so
-// it must be quick; or by the constructor, if one has failed already. Once at most in a test. A call that runs ends
-// before the destructor returns: who takes a lock in it must not hold that here.
+// While it lives, calls `call` when a peer fails, at most once per test: on the thread that reads the rank's line, so
+// `call` must be quick; or in the constructor, if a peer has failed already. The destructor waits for a running call,
+// so it must not be called with a lock held that the call takes.
 class PeerFailedCall {
  public:
   PeerFailedCall(RankState& rank, std::function<void(const PeerFailure&)> call);
@@ -122,7 +124,8 @@ class PeerFailedCall {
   RankState& rank_;
 };
 
-// The same of peers that die as the test has declared: once for each, also for those that are dead already.
+// Like PeerFailedCall for peers that die as the test has declared: called once for each, also for peers that are dead
+// already.
 class PeerDiedCall {
  public:
   PeerDiedCall(RankState& rank, std::function<void(int rank)> call);
@@ -134,16 +137,17 @@ class PeerDiedCall {
   RankState& rank_;
 };
 
-// That of the rank whose work the calling thread does; where ranks are processes, the process's.
+// Returns the state of the rank that the calling thread works for; if ranks are processes, the process's state.
 RankState& rank_state() noexcept;
-// The rank of the peer that has the number `id` among its peers, as a worker, and is that process; 0: it is not known.
-// A group may number its members as it likes, so the process decides. -1: no rank shows itself as that.
+// Returns the rank of the peer with the number `id` among its peers (as a worker, for example) and the process `pid`;
+// pid 0: unknown. A group may number its members differently, so the process decides. Returns -1 if no rank shows that
+// process.
 int rank_of_peer(int id, int pid) noexcept;
-// `rank`, if it shows itself and its process has ended; else -1.
+// Returns `rank` if it is on the board and its process has ended; else -1.
 int rank_of_dead(int rank) noexcept;
-// Whether a process of this machine has ended, or is about to: its descriptors are closed some time before it has.
+// Returns whether a process of this machine has ended or is about to end: its descriptors are closed some time before.
 bool is_ending(int pid) noexcept;
-// The process's, whoever asks.
+// Returns the process's state, for any thread.
 RankState& process_rank_state() noexcept;
 
 }  // namespace distrun::core

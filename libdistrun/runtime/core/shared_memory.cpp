@@ -32,8 +32,7 @@ base::Fd make_memfd(const char* what, std::size_t bytes) {
 base::Fd open_descriptor_of(const SharedAddress& address) {
   const std::string process = "process " + std::to_string(address.pid);
   const std::string path = "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
-  base::Fd opened(
-      ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // the file may be another one by now
+  base::Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // the file may be another one now
   if (!opened) {
     throw Error(ErrorKind::Disconnected, "cannot open what " + process + " shares: " + base::errno_text(errno));
   }
@@ -45,7 +44,7 @@ base::Fd open_descriptor_of(const SharedAddress& address) {
 
 SharedAddress address_of(int fd) { return {look_at(fd).st_ino, ::getpid(), fd}; }
 
-// A process that has ended and that nobody has fetched yet still takes signals; its pidfd is ready.
+// A process that has ended and was not reaped still takes signals, but its pidfd is readable.
 bool is_alive(int pid) noexcept {
   const base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process) return errno != ESRCH && errno != EINVAL;

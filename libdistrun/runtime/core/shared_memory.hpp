@@ -1,6 +1,6 @@
 #pragma once
-// Memory that processes of one user on one machine share. It is a memfd: it has no name, so nothing is left of it when
-// the last process that maps it ends, however that ends. Others open it through the descriptors of its owner in /proc.
+// Memory that processes of one user on one machine share. It is a memfd without a name, so nothing remains when the
+// last process that maps it ends in any way. Other processes open it through its owner's descriptors in /proc.
 #include <cstddef>
 #include <cstdint>
 
@@ -8,30 +8,30 @@
 
 namespace distrun::core {
 
-// How others find a descriptor of a process: its number there, and the file that it must still be.
+// Identifies a descriptor of a process for other processes: its number, and the file that it must refer to.
 struct SharedAddress {
   std::uint64_t inode = 0;
   std::int32_t pid = 0;
   std::int32_t fd = -1;
 };
 
-// Its size is sealed: nobody can take away what others have mapped. `what` it is for is in its name, which only /proc
-// shows, and in errors. Throws Error{Failed}.
+// Creates a memfd of sealed size, so mapped memory cannot be taken away. `what` it is for is in its name, which only
+// /proc shows, and in errors. Throws Error{Failed}.
 base::Fd make_memfd(const char* what, std::size_t bytes);
 
-// A descriptor of another process. Throws Error{Disconnected} if that process, or the file there, is gone.
+// Opens a descriptor of another process. Throws Error{Disconnected} if that process, or the file there, is gone.
 base::Fd open_descriptor_of(const SharedAddress& address);
-// Of this process, for others.
+// Returns the address of a descriptor of this process, for others.
 SharedAddress address_of(int fd);
-// One that has ended and was not reaped is not.
+// Returns false also for a process that has ended but was not reaped.
 bool is_alive(int pid) noexcept;
 
-// All of a memfd, mapped to read and write. Immovable; unmapped with its owner.
+// A memfd, mapped as a whole to read and write. Immovable; unmaps it at destruction.
 class SharedMemory {
  public:
-  // New, zeros. Throws Error{Failed}.
+  // Creates memory filled with zeros. Throws Error{Failed}.
   SharedMemory(const char* what, std::size_t bytes);
-  // Another process's, of that size; what is smaller, or not of a sealed size, is refused. Throws Error{Disconnected,
+  // Maps another process's memory; refuses it if it is smaller or its size is not sealed. Throws Error{Disconnected,
   // Failed}.
   SharedMemory(const SharedAddress& address, std::size_t bytes);
   ~SharedMemory();

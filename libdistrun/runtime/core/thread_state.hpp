@@ -1,7 +1,7 @@
 #pragma once
-// What a thread works under: grad mode, current device and streams, the autograd context, the profiler, the rank. One
-// object, so that a task that goes on in another thread takes all of it along and nothing is forgotten when there is
-// more of it.
+// The state that a thread works under: grad mode, current device and streams, the autograd context, the profiler, the
+// rank. It is one object, so that a task that continues in another thread takes all of it along, including future
+// members.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,18 +19,18 @@ class RankState;  // rank_state.hpp
 struct ThreadState {
   bool grad_enabled = true;
   bool anomaly_checked = false;           // runtime/autograd/anomaly.hpp
-  std::int16_t device = 0;                // the current GPU
-  std::vector<device::StreamId> streams;  // by GPU; those beyond it: the default stream
-  std::int64_t autograd_context = -1;     // of distributed autograd; -1: none
-  std::shared_ptr<const void> profiler;   // of profiler/; empty: none
-  std::shared_ptr<const void> call;       // of rpc/, that is run for somebody else; empty: none
-  RankState* rank = nullptr;              // whose work this is; null: the process's
+  std::int16_t device = 0;                // current GPU
+  std::vector<device::StreamId> streams;  // by GPU; GPUs beyond it use the default stream
+  std::int64_t autograd_context = -1;     // distributed autograd's; -1: none
+  std::shared_ptr<const void> profiler;   // profiler/'s; empty: none
+  std::shared_ptr<const void> call;       // call of rpc/ that the thread executes for a peer; empty: none
+  RankState* rank = nullptr;              // rank that the thread works for; null: the process's
 };
 
-// The calling thread's. Any function may change it; a guard puts it back.
+// Returns the calling thread's state. Any function may change it, and restores it with a guard.
 ThreadState& thread_state() noexcept;
 
-// For a scope: the thread works under that snapshot.
+// Scope guard. While it lives, the thread works under the given state.
 class ThreadStateGuard {
  public:
   explicit ThreadStateGuard(ThreadState state) : before_(std::move(thread_state())) {

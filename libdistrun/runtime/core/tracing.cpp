@@ -9,7 +9,7 @@ namespace distrun::core {
 
 namespace detail {
 
-// One for each rank of the process that was ever traced; they stay, since threads go on.
+// One for each rank of the process that was ever traced; never destroyed, since threads may outlive a test.
 struct TracedRank {
   RankState* state = nullptr;
   trace::Writer writer;
@@ -28,7 +28,8 @@ TracedRank* find(const RankState& state) noexcept {
 
 }  // namespace
 
-// Of a thread that is nobody's: of the rank that was traced first, which is the last.
+// Returns the writer of the calling thread's rank; if that is not traced, of the rank that was traced first, which is
+// last in the list.
 trace::Writer* tracer_of_thread() noexcept {
   TracedRank* found = find(rank_state());
   if (found == nullptr) found = traced_ranks.load(std::memory_order_acquire);
@@ -38,7 +39,7 @@ trace::Writer* tracer_of_thread() noexcept {
 
 }  // namespace detail
 
-// What is denied is told already, by whoever runs the rank: it has asked for the same.
+// Errors are not reported here: distrun-rank has opened the same memory and reported them.
 void trace_rank(RankState& state, int rank) {
   static std::mutex attaching;
   const char* const path = std::getenv(trace::kVariable);

@@ -1,7 +1,7 @@
 #pragma once
-// What the runtime writes down of what a rank does, where somebody wants a trace of it (distrun run --trace). Its waits
-// are there already, as whoever runs the rank sees them: all of these are on the board. Without a trace it costs one
-// load. Any thread; nothing blocks or allocates.
+// The runtime's part of a rank's trace, if one is requested (distrun run --trace). Waits are not written here:
+// distrun-rank traces every wait on the board. Without a trace it costs one load. Any thread; nothing blocks or
+// allocates.
 #include <distrun/common/trace/writer.hpp>
 #include <distrun/runtime/core/is_traced.hpp>
 
@@ -13,19 +13,19 @@ namespace detail {
 trace::Writer* tracer_of_thread() noexcept;
 }  // namespace detail
 
-// Of the rank whose work the calling thread does; null: nothing is written.
+// Returns the writer of the calling thread's rank; null: not traced.
 inline trace::Writer* tracer() noexcept { return is_traced() ? detail::tracer_of_thread() : nullptr; }
 
-// When it is now, for the begin of a slice of which more is known later; 0 where nothing is traced.
+// Returns the current time, for the begin of a slice that is described later; 0 if nothing is traced.
 inline std::int64_t trace_now() noexcept { return is_traced() ? trace::now_ns() : 0; }
 
-// Before each test of the rank: into the memory that its environment names, if it names one.
+// Called before each test of the rank. Attaches to the trace memory that the environment names, if any.
 void trace_rank(RankState& state, int rank);
 
-// A slice of the calling thread, from construction to destruction.
+// A slice of the calling thread's trace, from construction to destruction.
 class TraceSlice {
  public:
-  // `info()` says what it is; it is asked where there is a trace. Null: there is none.
+  // `info()` describes the slice; called only if there is a trace. Null writer: no trace.
   template <class Info>
   TraceSlice(trace::Writer* writer, const Info& info) noexcept
       : writer_(writer), number_(writer != nullptr ? writer->begin(info()) : 0) {}

@@ -1,9 +1,9 @@
 #pragma once
-// How the runtime waits: seen. Whatever blocks a thread here (a stream, a reply, a thread that waits in the engine) is
-// a Wait for as long as it lasts, and a rank shows it on its board: for whom, since when, until when; so that a hang
-// can be explained. Without a rank it just waits.
+// The runtime's waits, which are visible. Code that blocks a thread here (on a stream, for a reply, in the engine) has
+// a Wait object meanwhile. The rank shows it on its board, with its peers, begin and deadline, so that a hang can be
+// explained. Without a rank it only waits.
 //
-// A wait for other ranks ends when one of them fails as well (wait_for_peers): what it waits for may never come.
+// A wait for other ranks also ends when one of them fails (wait_for_peers): what it waits for may never happen.
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -20,7 +20,7 @@ namespace distrun::core {
 // No deadline.
 inline constexpr base::TimePoint kForever = base::TimePoint::max();
 
-// Whoever has to know that a thread does not get on, as a pool does of its own. On that thread; must not wait.
+// Is notified when its thread is blocked; a pool observes its threads. Called on that thread; must not wait.
 class WaitObserver {
  public:
   virtual void begin_wait() noexcept = 0;
@@ -29,16 +29,16 @@ class WaitObserver {
  protected:
   ~WaitObserver() = default;
 };
-// The calling thread's; null: nobody needs to know.
+// Returns the calling thread's observer; null: none.
 WaitObserver*& wait_observer() noexcept;
 
-// Shows a wait of the calling thread from construction to destruction. For waits that somebody else's code does.
+// Shows a wait of the calling thread from construction to destruction. For code that blocks by other means.
 class Wait {
  public:
   explicit Wait(const board::WaitInfo& info, base::TimePoint deadline = kForever) noexcept
       : line_(rank_state().line()),
         number_(line_ != nullptr ? line_->begin_wait(info, deadline) : -1),
-        observer_(std::exchange(wait_observer(), nullptr)) {  // waits within waits are one
+        observer_(std::exchange(wait_observer(), nullptr)) {  // nested waits count once
     if (observer_ != nullptr) observer_->begin_wait();
   }
   ~Wait() {
@@ -55,8 +55,8 @@ class Wait {
   WaitObserver* observer_;
 };
 
-// Blocks until `ready()`, which is called with `lock` held, or the deadline; what ready() says then. Nothing is shown,
-// and nothing paid, if it is ready at once.
+// Blocks until `ready()`, which is called with `lock` held, returns true or the deadline passes; returns ready()'s last
+// result. If it is ready at once, nothing is shown, and it costs nothing.
 template <class Ready>
 bool wait_until(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                 base::TimePoint deadline, Ready ready) {
@@ -87,10 +87,10 @@ class UnlockedAtEnd {
 
 inline constexpr const char* kWaits = "waits for other ranks";  // in refuse_in_inline_function()
 
-// Like wait_until(), for what other ranks do: ends also when a rank of the world has failed
-// (rank_state().peer_failure() says which and why), unless it is ready nevertheless. Releases `lock` for a moment
-// before it blocks, and leaves it released if `ready` throws. Throws Error{Failed} in an inline function of RPC
-// (inline_function.hpp), unless it is ready at once.
+// Like wait_until(), for actions of other ranks. Also ends when a rank of the world has failed and `ready` is still
+// false (rank_state().peer_failure() has the rank and the reason). Releases `lock` for a moment before it blocks, and
+// leaves it released if `ready` throws. Throws Error{Failed} in an inline function of RPC (inline_function.hpp), unless
+// it is ready at once.
 template <class Ready>
 WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
                        std::condition_variable& changed, base::TimePoint deadline, Ready ready) {
@@ -120,13 +120,13 @@ WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>
   return is_over ? WaitEnd::PeerFailed : WaitEnd::Timeout;
 }
 
-// The same for what nobody tells: whoever waits looks again and again, and rests in between.
+// The same for events without notification: the caller polls, and rests in between.
 class PollingWait {
  public:
   // Throws as wait_for_peers().
   explicit PollingWait(const board::WaitInfo& info, base::TimePoint deadline = kForever);
 
-  // Ready: it is time to look again. The other ends come at once.
+  // Returns Ready when it is time to poll again. The other ends are returned at once.
   WaitEnd rest(base::Nanoseconds duration);
 
  private:
@@ -138,13 +138,13 @@ class PollingWait {
   PeerFailedCall wake_;
 };
 
-// Asks `ready` again and again until it returns true, and rests in between: 20 us at first, twice as long each time, up
-// to `longest`. Shows nothing if it is ready at once. Returns false at the deadline. Throws base::PeerFailed "waiting
-// for NAME: ..." when another rank fails.
+// Polls `ready` until it returns true, and rests in between: 20 us at first, twice as long each time, up to `longest`.
+// Shows nothing if it is ready at once. Returns false at the deadline. Throws base::PeerFailed "waiting for NAME: ..."
+// when another rank fails.
 template <class Ready>
 bool poll_until(const board::WaitInfo& info, base::TimePoint deadline, base::Nanoseconds longest, Ready ready);
 
-// What became of the test's ranks, as the error of whoever waited for them. Throws base::PeerFailed.
+// Throws the failure of the test's ranks as base::PeerFailed, for a caller that waited for them.
 [[noreturn]] void throw_peer_failed(std::string_view doing, base::Location where = base::Location::here());
 
 template <class Ready>

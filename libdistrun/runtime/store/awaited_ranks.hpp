@@ -1,5 +1,5 @@
 #pragma once
-// Who writes the keys that somebody waits for. A store can't know that; whoever waits mostly does.
+// Names the ranks that write the keys that a thread waits for. A store cannot know them; the waiting code mostly does.
 //
 //   const stores::AwaitedRanks awaited({2});
 //   const std::string address = store->get("address/2");  // waits for rank 2 in store get "address/2"
@@ -7,19 +7,19 @@
 
 namespace distrun::stores {
 
-// For a scope: what the calling thread waits for in stores must come from each of these ranks. Its waits name them, so
-// that the report of a hang blames who does not come instead of those who wait, and so do the errors of waits that time
-// out. One within another replaces it.
+// Scope guard. While it lives, the keys that the calling thread waits for in stores must come from each of these ranks.
+// Its waits name them, so that the report of a hang blames the absent ranks instead of the waiting ones; so do errors
+// of waits that time out. A nested guard replaces the outer one.
 class AwaitedRanks {
  public:
-  // A wait ends with base::PeerFailed if the process of a rank in `fatal` ends, as far as the board shows it: for those
-  // without whom there is nothing to wait for, by their numbers in the test.
+  // `ranks` and `fatal` are rank numbers of the test. A wait throws base::PeerFailed if the process of a rank in
+  // `fatal` has ended, as far as the board shows it: without these ranks the keys cannot arrive.
   explicit AwaitedRanks(std::vector<int> ranks, std::vector<int> fatal = {}) noexcept;
   ~AwaitedRanks();
   AwaitedRanks(const AwaitedRanks&) = delete;
   AwaitedRanks& operator=(const AwaitedRanks&) = delete;
 
-  // The calling thread's; null: it has not said for whom it waits.
+  // Returns the innermost guard of the calling thread; null: it has not named any ranks.
   static const AwaitedRanks* current() noexcept;
   const std::vector<int>& ranks() const noexcept { return ranks_; }
   const std::vector<int>& fatal() const noexcept { return fatal_; }

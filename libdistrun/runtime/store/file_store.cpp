@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Nanoseconds kFirstRest = 100us;
 constexpr base::Nanoseconds kLastRest = 5ms;
-constexpr base::Nanoseconds kLastPatience = 2s;  // of a store that ends
+constexpr base::Nanoseconds kLastPatience = 2s;  // of the destructor
 constexpr char kEnded[] = "distrun/ended";       // how many stores of the file have ended
 
 }  // namespace
@@ -43,8 +43,8 @@ struct FileStore::Shared {
 FileStore::FileStore(std::string path, int world_size)
     : shared_(std::make_unique<Shared>(std::move(path), world_size)) {}
 
-// One that ends without having been counted is as one that was killed: the file stays. A forked process's copy is not
-// one of those that are counted, and its parent's presence is not its own to end.
+// A store that is destroyed without being counted counts as killed: the file stays. The copy in a forked process is not
+// counted, and does not end its parent's presence.
 FileStore::~FileStore() {
   if (shared_->world_size <= 0 || shared_->mark.is_inherited()) return;
   shared_->log.leave();
@@ -75,7 +75,7 @@ Reply FileStore::run(const Request& request, base::TimePoint deadline, Location 
     if (death) throw_awaited_death("waiting for the key " + name, *death, site);
     if (end == core::WaitEnd::Timeout)
       throw reply ? shared_->timeout(deadline - begin, request, site) : locked(deadline - begin, site);
-    if (reply) rest = std::min(2 * rest, kLastRest);  // else whoever holds the lock is about to give it back
+    if (reply) rest = std::min(2 * rest, kLastRest);  // else the holder is about to release the lock
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A store in a file that processes of one machine share: a log of what was done (store_log.hpp), which each replays,
-// and which is compacted when it has grown. Its size on the disk depends on what is in the store, not on how it came
-// there. A waiting call looks again, at first each tenth of a millisecond and later each five.
+// A store in a file that processes of one machine share: a log of the changes (store_log.hpp), which each process
+// replays, and which is compacted when it has grown. Its size on the disk depends on the store's contents, not on their
+// history. A waiting call polls, at first every 0.1 ms, later every 5 ms.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/store.hpp>
 
@@ -9,9 +9,9 @@ namespace distrun::stores {
 
 class FileStore final : public Store {
  public:
-  // The file need not be there; an empty one is an empty store. Once `world_size` stores have ended, the last that is
-  // left removes it (a rank may have several); of -1 it stays. Throws Error{Failed} if it can't be opened, or is
-  // something else.
+  // The file is created if it does not exist; an empty file is an empty store. Once `world_size` stores have ended, the
+  // last remaining one removes the file (a rank may have several stores); with -1 the file stays. Throws Error{Failed}
+  // if the file cannot be opened or is not a store.
   explicit FileStore(std::string path, int world_size = -1);
   ~FileStore() override;
 

@@ -10,7 +10,7 @@
 
 namespace distrun::stores {
 
-// It belongs to the process that first uses it: a plugin may make one while it is loaded, before its ranks are forked.
+// Belongs to the process that first uses it: a plugin may create one while it is loaded, before its ranks are forked.
 struct HashStore::Shared {
   void use(Location site) {
     mark.set_once();
@@ -43,7 +43,7 @@ Reply HashStore::run(const Request& request, base::TimePoint deadline, Location 
   Reply reply = shared_->table.run(request, &changes);
   if (!reply.is_ready) {
     const auto end = core::wait_for_peers(wait_for(request, name, site), lock, shared_->changed, deadline, [&] {
-      if (!reply.is_ready) reply = shared_->table.run(request, &changes);  // once: it may take something away
+      if (!reply.is_ready) reply = shared_->table.run(request, &changes);  // only once: may remove something
       return reply.is_ready;
     });
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);

@@ -1,6 +1,6 @@
 #pragma once
-// A store in this process: for ranks that are threads, and for tests. A forked process can't use its parent's: it would
-// change a copy. Error{Failed}.
+// A store in this process, for ranks that are threads and for tests. Throws Error{Failed} in a forked process, which
+// would change only its copy.
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {
@@ -10,7 +10,7 @@ class HashStore final : public Store {
   HashStore();
   ~HashStore() override;
 
-  // Good as long as the store.
+  // The watch lasts as long as the store.
   void watch(const std::string& key, Watch watch) override;
 
  private:

@@ -10,22 +10,22 @@
 namespace distrun::stores {
 namespace {
 
-constexpr std::size_t kKeysLookedAt = 1000;                // for the nearest
+constexpr std::size_t kKeysLookedAt = 1000;                // when similar keys are searched
 constexpr std::size_t kBatchSize = std::size_t{64} << 10;  // malloc() would map a larger one each time
 
-// For texts: keys may be long, and of any bytes.
+// Quotes a key or value for an error text, shortened: it may be long and contain any bytes.
 std::string shown(const std::string& text) {
   constexpr std::size_t kShown = 80;
   return "\"" + (text.size() <= kShown ? text : text.substr(0, kShown) + "...") + "\"";
 }
 
-// Where the last part of a path begins: keys that many share a prefix with are near in that part only.
+// Returns where the last part of a path begins. Keys that share a prefix are compared by that part only.
 std::size_t stem_of(const std::string& key) {
   const std::size_t last = key.find_last_of("/:");
   return last == std::string::npos ? 0 : last + 1;
 }
 
-// Whether there may be more afterwards.
+// Returns whether the table may be larger afterwards.
 bool adds(Op op) { return is_change(op) && op != Op::Delete && op != Op::QueuePop && op != Op::TryQueuePop; }
 
 [[noreturn]] void refuse_size(const char* what, const std::string& key, std::size_t size, std::size_t limit) {
@@ -33,11 +33,11 @@ bool adds(Op op) { return is_change(op) && op != Op::Delete && op != Op::QueuePo
                                          ") is longer than " + std::to_string(limit));
 }
 
-// An empty one takes room as well.
+// The constant is for what an empty value or key needs.
 std::size_t cost_of(const std::string& value) { return value.size() + 64; }
 std::size_t cost_of_key(const std::string& key) { return key.size() + 64; }
 
-// What arrives from outside may have any number of either.
+// Requests from outside may have any number of keys and values.
 void check_shape(const Request& request) {
   const std::size_t keys = request.keys.size(), values = request.values.size();
   const auto is_of = [&](std::size_t wanted_keys, std::size_t wanted_values) {
@@ -158,7 +158,8 @@ std::vector<std::string> KeyTable::named_missing(const Request& request) const {
   return missing;
 }
 
-// What changes the table takes all the memory that it needs before, so that it is done or not.
+// Operations that change the table first allocate all the memory that they need, so they happen completely or not at
+// all.
 Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
   check_room(request);
   if (changes != nullptr) changes->reserve(changes->size() + request.keys.size());
@@ -194,7 +195,7 @@ KeyTable::Prepared KeyTable::prepare(const std::string& key, std::string value, 
   return {alone.extract(at), std::move(change)};
 }
 
-// `changes` has room for one.
+// `changes` has capacity for one more.
 void KeyTable::put(Prepared prepared, std::vector<Change>* changes) noexcept {
   auto [at, is_new, rest] = values_.insert(std::move(prepared.node));
   ++changed_;

@@ -1,5 +1,5 @@
 #pragma once
-// The table behind a store: every rule of what a request does stands here, once. Not thread-safe.
+// The table behind a store: the only place with the rules of what each request does. Not thread-safe.
 #include <deque>
 #include <functional>
 #include <map>
@@ -13,11 +13,11 @@ namespace distrun::stores {
 
 inline constexpr std::size_t kKeySize = std::size_t{8} * 1024;
 inline constexpr std::size_t kValueSize = std::size_t{8} * 1024 * 1024;
-inline constexpr std::size_t kKeys = std::size_t{128} * 1024;     // with queues
-inline constexpr std::size_t kReplySize = std::size_t{48} << 20;  // values of one answer, which has to fit into a frame
+inline constexpr std::size_t kKeys = std::size_t{128} * 1024;     // including queues
+inline constexpr std::size_t kReplySize = std::size_t{48} << 20;  // values of one answer, which must fit into a frame
 inline constexpr std::size_t kTableSize = std::size_t{1} << 30;
 
-// A key whose value was set, changed or deleted.
+// A key with a value that was set, changed or deleted.
 struct Change {
   std::string key;
   std::optional<std::string> before;
@@ -26,18 +26,19 @@ struct Change {
 
 class KeyTable {
  public:
-  // Does it, or, if what it waits for is not there, nothing. Throws Error{InvalidArgument, Overloaded} and
-  // std::bad_alloc, and has done nothing then. `changes`, if it is not null, gets what became of keys.
+  // Performs the request, or does nothing and returns a Reply that is not ready if a key is missing. Throws
+  // Error{InvalidArgument, Overloaded} and std::bad_alloc without having done anything. Appends what happened to keys
+  // to `changes` if that is not null.
   Reply run(const Request& request, std::vector<Change>* changes = nullptr);
   // Counts changes: a request that leaves this as it was has changed nothing.
   std::uint64_t changed() const noexcept { return changed_; }
-  // Calls `visit` with requests that build this table from an empty one, each of 64 KiB and a value at most.
+  // Calls `visit` with requests that build this table from an empty one, each of at most 64 KiB and one value.
   void snapshot(const std::function<void(const Request&)>& visit) const;
-  // Returns about how many bytes those requests have, rather more than less.
+  // Returns an estimate of the bytes of those requests, rather too high than too low.
   std::size_t snapshot_bytes() const noexcept { return bytes_ + key_bytes_; }
-  // Which of the request's keys are not there.
+  // Returns the keys of the request that do not exist.
   std::vector<std::string> missing(const Request& request) const;
-  // The same as errors name them: "stepp (did you mean step?)".
+  // Returns the same as text for errors: "stepp (did you mean step?)".
   std::vector<std::string> named_missing(const Request& request) const;
 
  private:
@@ -47,7 +48,7 @@ class KeyTable {
                              const std::function<void(const Request&)>& visit);
   void check_room(const Request& request) const;
   using Values = std::map<std::string, std::string, std::less<>>;
-  // A value that is about to be a key's, with all the memory that it takes.
+  // A new value of a key, with all the memory that storing it needs.
   struct Prepared {
     Values::node_type node;
     std::optional<Change> change;

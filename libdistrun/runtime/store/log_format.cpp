@@ -15,7 +15,7 @@ Number number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// [0] has the remainder of each byte, [n] that of the byte with n zero bytes behind it.
+// [0] has the remainder of each byte, [n] that of the byte followed by n zero bytes.
 using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 CrcTables make_crc_tables() {
@@ -33,12 +33,12 @@ CrcTables make_crc_tables() {
   return tables;
 }
 
-// CRC-32 as of zlib, eight bytes at a time: the checksum is most of what large values cost.
+// CRC-32 as in zlib, eight bytes at a time: the checksum is most of the cost of large values.
 std::uint32_t crc_of(std::string_view bytes) {
   static const CrcTables tables = make_crc_tables();
   std::uint32_t crc = 0xFFFFFFFFU;
   for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    const std::uint64_t part = number_at<std::uint64_t>(bytes, 0) ^ crc;  // of a little-endian machine
+    const std::uint64_t part = number_at<std::uint64_t>(bytes, 0) ^ crc;  // assumes a little-endian machine
     crc = 0;
     for (std::size_t i = 0; i < 8; ++i) crc ^= tables[7 - i][(part >> (8 * i)) & 0xFF];
   }
@@ -103,7 +103,7 @@ std::string encode_snapshot_head() {
   return bytes;
 }
 
-// Zeros are what is left of released space: no record is empty.
+// Released space reads as zeros, which is not a record: no record is empty.
 RecordAt record_at(std::string_view bytes) noexcept {
   if (bytes.size() < kRecordHeadSize) return {};
   const auto size = number_at<std::uint32_t>(bytes, 0);

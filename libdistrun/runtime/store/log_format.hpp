@@ -3,11 +3,11 @@
 //
 //   "dstore02", two marks, then records: u32 size, u32 crc-32 of the bytes, the bytes of a Request
 //
-// The mark with the larger generation says where the log begins, and where the snapshot that it begins with ends. Marks
-// are written in turn, so one that is torn leaves the other.
+// The mark with the larger generation says where the log begins, and where its initial snapshot ends. Marks are written
+// in turn, so a torn mark leaves the other one intact.
 //
-// In the place of a size, kSnapshotBegins stands before a snapshot. Records behind it are not a part of the log before
-// it: a log that a mark lets begin behind it has them, and any other log ends there.
+// kSnapshotBegins stands before a snapshot, where a record would have its size. The records after it are not part of
+// the preceding log, which ends there; they belong to the log that begins behind it, once a mark says so.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,31 +28,31 @@ inline constexpr std::uint32_t kSnapshotBegins = 0xFFFFFFFFU;
 struct LogMark {
   std::uint64_t generation = 1;
   std::uint64_t begin = kLogHeaderSize;
-  std::uint64_t base = kLogHeaderSize;  // the end of the snapshot
+  std::uint64_t base = kLogHeaderSize;  // end of the snapshot
 };
 
-// Where the mark stands in the file.
+// Returns the mark's offset in the file.
 std::size_t place_of(const LogMark& mark) noexcept;
 std::string encode(const LogMark& mark);
 // Returns the header of a new log.
 std::string encode_header(const LogMark& mark);
-// Returns the mark that counts, in the bytes of a header. Nothing: neither of both is whole.
+// Returns the valid mark with the larger generation from the bytes of a header. Nothing: neither is intact.
 std::optional<LogMark> mark_in(std::string_view header);
 
 std::string encode_record(const Request& request);
-// Returns what stands before a snapshot.
+// Returns the bytes that precede a snapshot.
 std::string encode_snapshot_head();
 
-// The record at a place of a log.
+// The contents of a log at a position.
 struct RecordAt {
   enum class Kind {
     Record,
-    Part,      // of a record that has `size` bytes, or as many at least
-    Snapshot,  // one begins here
+    Part,      // a part of a record that has at least `size` bytes
+    Snapshot,  // a snapshot begins here
     Damaged,
   };
   Kind kind = Kind::Part;
-  std::size_t size = kRecordHeadSize;  // with its head
+  std::size_t size = kRecordHeadSize;  // including its head
   std::string_view body{};
 };
 RecordAt record_at(std::string_view bytes) noexcept;

@@ -19,7 +19,7 @@ namespace {
 struct Url {
   std::string whole;
   std::string scheme;
-  std::string place;  // what stands between "//" and "?"
+  std::string place;  // the text between "//" and "?"
   std::map<std::string, std::string> query;
 };
 
@@ -52,7 +52,7 @@ int number_in(const Url& url, const std::string& name, const std::string& text, 
          name + " is \"" + text + "\", not a number from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
-// Of the address, else an argument, else of the environment if it counts.
+// Returns a number from the address, else from the argument, else for env:// from the environment.
 int ask(const Url& url, const char* key, const char* called, std::optional<int> argument, int least) {
   constexpr int kMost = 1 << 20;
   const auto in_query = url.query.find(key);
@@ -79,7 +79,7 @@ struct Place {
   std::string port;
 };
 
-// "host:1", "[::1]:1", ":1".
+// Splits "host:1", "[::1]:1", ":1".
 Place split(const Url& url) {
   const std::size_t colon = url.place.rfind(':');
   const std::size_t bracket = url.place.rfind(']');

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of a table of keys, and answered: by a call, in a file's log, over a socket.
+// Requests to a table of keys and their replies: from a call, in a file's log, over a socket.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace distrun::stores {
 
-// Of the wire: numbers stay what they are.
+// Used on the wire: the numbers must not change.
 enum class Op : std::uint8_t {
   Set = 0,
   CompareSet = 1,
@@ -27,19 +27,19 @@ enum class Op : std::uint8_t {
   QueueLength = 14,
 };
 const char* name_of(Op op) noexcept;  // "compare_set"
-// Whether it may change the table.
+// Returns whether the operation may change the table.
 bool is_change(Op op) noexcept;
 
 struct Request {
   Op op = Op::Set;
   std::vector<std::string> keys;
-  std::vector<std::string> values;  // as many as keys; of CompareSet expected and desired; of QueuePush 1 or more
-  std::int64_t number = 0;          // of Add
+  std::vector<std::string> values;  // as many as keys; CompareSet: expected and desired; QueuePush: at least 1
+  std::int64_t number = 0;          // for Add
 };
 DISTRUN_FIELDS(Request, m.op, m.keys, m.values, m.number)
 
 struct Reply {
-  bool is_ready = true;  // else nothing was done: a key is not there yet
+  bool is_ready = true;  // false: a key does not exist yet, and nothing was done
   std::vector<std::string> values;
   std::int64_t number = 0;
 };

@@ -12,21 +12,21 @@ namespace distrun::stores {
 class ServerGreeting {
  public:
   enum class State {
-    Open,      // more bytes are to come
+    Open,      // expects more bytes
     Welcome,   // the client knows the secret
-    Stranger,  // it is no client of a store
-    Refused,   // it is one, of another version or without the secret
+    Stranger,  // the peer is not a store's client
+    Refused,   // the peer has another version or does not know the secret
   };
   // `secret` must outlive this.
   explicit ServerGreeting(std::string_view secret) noexcept : secret_(secret) {}
 
   State state() const noexcept { return state_; }
-  // Returns whether a client that goes away now is of another version, or has not proved that it knows the secret. One
-  // that has another secret goes when it has the server's proof.
+  // Returns whether a client that disconnects now counts as refused: it has another version, or has not proved that it
+  // knows the secret. A client with another secret disconnects when it has the server's proof.
   bool is_refused() const noexcept { return state_ == State::Refused || is_answered(); }
-  // Returns how many bytes take() may be given: 0 once the state is not Open.
+  // Returns how many bytes take() accepts; 0 once the state is not Open.
   std::size_t wanted() const noexcept;
-  // Returns what the server sends now; may be empty. Throws as proof::make_nonce().
+  // Returns what the server must send now, perhaps nothing. Throws as proof::make_nonce().
   std::string take(std::string_view bytes);
 
  private:
@@ -37,7 +37,7 @@ class ServerGreeting {
   const std::string_view secret_;
   State state_ = State::Open;
   std::string bytes_;
-  proof::Nonces nonces_;  // the listener's is empty until the Hello has come
+  proof::Nonces nonces_;  // the listener's is empty until the client's hello has arrived
 };
 
 }  // namespace distrun::stores

@@ -1,9 +1,9 @@
 #pragma once
-// A store's server at work: it accepts clients, proves to them that it knows the secret (server_greeting.hpp), answers
-// their requests from one table, keeps those that wait for keys, and tells of changes to keys that are watched.
+// Serves a store: accepts clients, proves to them that it knows the secret (server_greeting.hpp), answers their
+// requests from one table, keeps the requests that wait for keys, and reports changes of watched keys.
 //
-// One thread makes, runs and destroys it. A handler that finds no memory or descriptor drops the client that it is for,
-// whose connection ends; others are served on.
+// One thread creates, runs and destroys it. A handler that runs out of memory or descriptors closes its client's
+// connection; the others are still served.
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -26,11 +26,11 @@ class Serving {
 
   std::uint16_t port() const noexcept { return port_; }
   io::Loop& loop() noexcept { return loop_; }
-  // After a handler has thrown: does what it may have left undone.
+  // Finishes what a handler that has thrown may have left undone.
   void go_on() noexcept;
 
  private:
-  // One socket: first in the handshake, then with a line.
+  // One connection: first in the handshake, then with a line.
   struct Client {
     explicit Client(std::string_view secret) : greeting(secret) {}
 
@@ -39,7 +39,7 @@ class Serving {
     std::unique_ptr<io::Alarm> patience;
     std::unique_ptr<io::FrameSocket> line;
     std::set<std::string> watches;
-    std::size_t waiting = 0;  // requests
+    std::size_t waiting = 0;  // requests that wait for keys
     bool is_gone = false;
   };
   using Clients = std::list<Client>;
@@ -67,9 +67,9 @@ class Serving {
   void take(Client& client, const wire::Frame& frame);
   void take(Client& client, Ask ask);
   bool try_answer(Client& client, const Ask& ask);
-  // The same without what follows from a change. `changes` as KeyTable::run().
+  // Answers without notifying others of the change. `changes` as in KeyTable::run().
   bool answer(Client& client, const Ask& ask, std::vector<Change>* changes = nullptr) noexcept;
-  // With the error that `make` returns.
+  // Sends the error that `make` returns.
   template <class Make>
   void refuse(Client& client, std::uint64_t id, Make make) noexcept;
   std::size_t waiting_bytes() const;

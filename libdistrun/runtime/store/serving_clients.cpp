@@ -1,4 +1,4 @@
-// Clients: how they come, what they prove, how they go.
+// Clients: how they connect, prove the secret and leave.
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -29,7 +29,7 @@ Serving::Serving(const std::string& host, std::uint16_t port, std::string_view s
   listen(host, port);
 }
 
-// At the first of the host's addresses that takes it.
+// Listens at the first of the host's addresses that permits it.
 void Serving::listen(const std::string& host, std::uint16_t port) {
   std::string why;
   for (const TcpAddress& wanted : resolve(host, port)) {
@@ -60,8 +60,8 @@ void Serving::accept_all() {
   }
 }
 
-// Without a descriptor for it a connection would wait, and the loop turn for it: it gets the one that is kept, and
-// ends.
+// If no descriptor is free, a pending connection would keep the loop busy. It is accepted with the reserve descriptor
+// and closed.
 bool Serving::turn_one_away() {
   reserve_.reset();
   const bool is_turned_away =
@@ -104,9 +104,9 @@ void Serving::greet(Client& client) {
 void Serving::go_on(Client& client, std::string_view bytes) {
   const std::string answer = client.greeting.take(bytes);
   const bool is_welcome = client.greeting.state() == ServerGreeting::State::Welcome;
-  if (is_welcome) make_line(client);  // before it is told that it has one
+  if (is_welcome) make_line(client);  // before the client is notified
   const auto sent = ::send(client.greets->fd(), answer.data(), answer.size(), MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(answer.size())) return drop(client);  // so few bytes have room, or it is gone
+  if (sent != static_cast<ssize_t>(answer.size())) return drop(client);  // so few bytes fit, or the client is gone
   switch (client.greeting.state()) {
     case ServerGreeting::State::Open: return;
     case ServerGreeting::State::Welcome: return end_greeting(client);
@@ -115,7 +115,7 @@ void Serving::go_on(Client& client, std::string_view bytes) {
   }
 }
 
-// Reads what has come: a socket that is closed before that is reset, and the answer may not arrive.
+// Reads pending bytes first: a socket that is closed with unread bytes is reset, and the answer may be lost.
 void Serving::leave(Client& client) {
   char rest[4096];
   (void)!::recv(client.greets->fd(), rest, sizeof rest, 0);
@@ -146,7 +146,7 @@ void Serving::drop(Client& client) {
   must_sweep_ = true;
 }
 
-// Apart from drop(): that may be called by what goes with the client.
+// Separate from drop(), which handlers owned by the client may call.
 void Serving::sweep() {
   if (!must_sweep_) return;
   std::erase_if(waiting_, [](const Waiting& each) { return each.client->is_gone; });
@@ -159,7 +159,7 @@ void Serving::go_on() noexcept {
     sweep();
     set_alarm();
   } catch (const std::exception&) {
-    return;  // with what comes next
+    return;  // done at the next event
   }
 }
 

@@ -1,4 +1,4 @@
-// Requests: those that are answered at once, and those that wait.
+// Requests: those that are answered at once and those that wait.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +34,7 @@ void Serving::send(Client& client, StoreFrame kind, const Message& message) {
   try {
     client.line->send(wire::pack(kind, 0, message));
   } catch (const std::exception&) {
-    drop(client);  // it does not read, or there is no memory for what it has asked for
+    drop(client);  // the client does not read, or memory for the answer is missing
   }
 }
 
@@ -50,7 +50,7 @@ void Serving::take(Client& client, const wire::Frame& frame) {
     } else {
       drop(client);
     }
-  } catch (const std::exception&) {  // it makes no sense, or there is no memory for it
+  } catch (const std::exception&) {  // malformed, or out of memory
     drop(client);
   }
   sweep();
@@ -78,7 +78,7 @@ std::size_t Serving::waiting_bytes() const {
   return bytes;
 }
 
-// False: what it waits for is not there.
+// Returns false if a key that it waits for is missing.
 bool Serving::try_answer(Client& client, const Ask& ask) {
   std::vector<Change> changes;
   if (!answer(client, ask, &changes)) return false;
@@ -115,7 +115,7 @@ void Serving::cancel(Client& client, std::uint64_t id) {
   });
 }
 
-// Those that have waited longest come first. None of them changes what others wait for: a pop takes away.
+// Answers the oldest first. Answering one does not make another ready: a pop only removes.
 void Serving::answer_waiting() {
   waiting_.remove_if([this](const Waiting& each) {
     if (each.client->is_gone) return true;
@@ -133,7 +133,7 @@ void Serving::tell_changes(const std::vector<Change>& changes) noexcept {
           [&] {
             send(client, StoreFrame::Changed, Changed{change.key, change.before, change.after});
           },
-          [&] { drop(client); });  // it notices that it has missed one
+          [&] { drop(client); });  // it notices that it has missed a change
     }
   }
 }

@@ -50,7 +50,7 @@ void Store::append(const std::string& key, const std::string& value, Location si
   ask({Op::Append, {key}, {value}, 0}, {}, site);
 }
 
-// Values that are more than an answer may have are asked for one by one: they are all there by then.
+// Requests values that exceed the limit of one answer one by one: by then all keys exist.
 std::vector<std::string> Store::multi_get(const std::vector<std::string>& keys, Location site) {
   try {
     return std::move(ask({Op::MultiGet, keys, {}, 0}, {}, site).values);

@@ -1,10 +1,10 @@
 #pragma once
-// Keys and values that several ranks share: what rendezvous and process groups find each other by. Stores differ in
-// where the table is (hash_store, file_store, tcp_store); what can be done with one is the same for all, and so are the
-// rules (key_table.hpp) and limits: keys of 8 KiB, values of 8 MiB, 128 Ki keys.
+// Keys and values that ranks share: rendezvous and process groups use them to find each other. Stores differ in where
+// the table is (hash_store, file_store, tcp_store); operations, rules (key_table.hpp) and limits are the same for all:
+// keys of 8 KiB, values of 8 MiB, 128 Ki keys.
 //
-// Any thread. Whatever waits, waits until the store's timeout is over unless told otherwise, shows itself on the rank's
-// board, and ends when a rank fails. Errors:
+// Any thread. A function that waits uses the store's timeout unless it has a timeout argument, shows its wait on the
+// rank's board, and ends when a rank fails. Errors:
 //
 //   Error{Timeout, "DistStoreError"}    "wait timeout after 100 ms, keys: a, b": those that are still missing
 //   Error{InvalidArgument}              what was asked can't be done: add() to a value that is no number
@@ -29,7 +29,7 @@ struct Request;  // request.hpp
 struct Reply;
 
 using KeyValue = std::pair<std::string, std::string>;
-// What became of a key: nothing, if it was or is not there.
+// Values of a key before and after a change; nothing: the key does not exist.
 using Watch = std::function<void(std::optional<std::string> before, std::optional<std::string> after)>;
 
 class Store {
@@ -47,45 +47,45 @@ class Store {
   void set_timeout(base::Nanoseconds timeout) noexcept;
 
   void set(const std::string& key, const std::string& value, Location site = Location::here());
-  // Waits until the key is there.
+  // Waits until the key exists.
   std::string get(const std::string& key, Location site = Location::here());
-  // To the number that is there, in decimal digits, or to 0; returns what comes out.
+  // Adds to the key's value, a decimal number, or to 0 if the key does not exist; returns the sum.
   std::int64_t add(const std::string& key, std::int64_t number, Location site = Location::here());
-  // Whether all are there by now.
+  // Returns whether all keys exist now.
   bool check(const std::vector<std::string>& keys, Location site = Location::here());
-  // Until all are there.
+  // Waits until all keys exist.
   void wait(const std::vector<std::string>& keys, std::optional<base::Nanoseconds> timeout = {},
             Location site = Location::here());
-  // Stores `desired` if the key has the value `expected`, or is not there and `expected` is empty. Returns what the key
-  // has now; `expected`, if it is not there.
+  // Stores `desired` if the key has the value `expected`, or does not exist and `expected` is empty. Returns the key's
+  // value afterwards; `expected` if the key does not exist.
   std::string compare_set(const std::string& key, const std::string& expected, const std::string& desired,
                           Location site = Location::here());
-  // Behind the value that is there.
+  // Appends to the key's value.
   void append(const std::string& key, const std::string& value, Location site = Location::here());
-  // Waits until all are there. Values of more than 48 MiB in all are read one after the other.
+  // Waits until all keys exist. Values of more than 48 MiB in all are read one after the other.
   std::vector<std::string> multi_get(const std::vector<std::string>& keys, Location site = Location::here());
   void multi_set(const std::vector<KeyValue>& values, Location site = Location::here());
-  // Whether it was there. Wakes nobody.
+  // Returns whether the key existed. Does not wake waiting calls.
   bool delete_key(const std::string& key, Location site = Location::here());
-  // Of the whole store, whatever the prefix.
+  // Counts the keys of the whole store, also in a PrefixStore.
   std::int64_t num_keys(Location site = Location::here());
 
-  // Queues have names of their own beside the keys; check() and wait() know those that are not empty.
+  // Queue names are separate from keys; check() and wait() also accept names of queues that are not empty.
   void queue_push(const std::string& key, const std::string& value, Location site = Location::here());
-  // Waits until there is something.
+  // Waits until the queue has an element.
   std::string queue_pop(const std::string& key, std::optional<base::Nanoseconds> timeout = {},
                         Location site = Location::here());
   std::optional<std::string> try_queue_pop(const std::string& key, Location site = Location::here());
   std::int64_t queue_length(const std::string& key, Location site = Location::here());
 
-  // From now on `watch` is called whenever the key's value is set, changed or deleted, in that order, one call after
-  // the other, on the rank's handlers. Error{Unimplemented} of stores that nobody tells of changes.
+  // Calls `watch` from now on whenever the key's value is set, changed or deleted: in that order, one call after the
+  // other, on the rank's handlers. Throws Error{Unimplemented} if the store cannot watch keys.
   virtual void watch(const std::string& key, Watch watch);
 
  private:
   friend class PrefixStore;
 
-  // The request, done. Throws at the deadline.
+  // Performs the request. Throws at the deadline.
   virtual Reply run(const Request& request, base::TimePoint deadline, Location site) = 0;
 
   Reply ask(const Request& request, std::optional<base::Nanoseconds> timeout, Location site);
@@ -93,8 +93,8 @@ class Store {
   std::atomic<std::int64_t> timeout_ns_{kTimeout.count()};
 };
 
-// A part of another store: its keys begin with `prefix` and a slash there. Throws Error{InvalidArgument} for a null
-// one.
+// A part of another store, where its keys begin with `prefix` and a slash. Throws Error{InvalidArgument} for a null
+// store.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);

@@ -16,11 +16,11 @@
 namespace distrun::stores {
 namespace {
 
-constexpr std::size_t kFileSize = std::size_t{12} << 30;  // a log and its snapshot have less, for any table
+constexpr std::size_t kFileSize = std::size_t{12} << 30;  // more than a log and its snapshot need, for any table
 constexpr std::size_t kChunk = std::size_t{64} << 10;     // read at a time
-constexpr std::size_t kGrowth = 4;                        // of a log, between two compactions
+constexpr std::size_t kGrowth = 4;                        // growth of a log between two compactions
 
-// Of a byte far behind what a file can have.
+// Locks, unlocks or queries a byte beyond any file's end.
 int presence(int file, int command, short kind) noexcept {
   struct flock lock {};
   lock.l_type = kind;
@@ -35,7 +35,8 @@ bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev 
 
 }  // namespace
 
-// Held, or not. Others hold it for microseconds: it is worth to try some times, but not to wait.
+// Tries to take the lock; check is_held(). Others hold it for microseconds, so it retries a few times but does not
+// wait.
 class StoreLog::Lock {
  public:
   Lock(int file, int kind, const std::string& path) : file_(file) {
@@ -79,7 +80,7 @@ void StoreLog::reset() {
   retry_at_ = 0;
 }
 
-// False: the file is not the one that the path leads to.
+// Reads the file's size. Returns false if the path now leads to another file.
 bool StoreLog::look() {
   struct stat here {
   }, there{};
@@ -116,7 +117,7 @@ void StoreLog::remove() {
   if (look()) ::unlink(path_.c_str());
 }
 
-// Less only if the file has less.
+// Returns fewer bytes only at the end of the file.
 std::string StoreLog::read(std::size_t offset, std::size_t size) const {
   std::string bytes(size, '\0');
   std::size_t have = 0;
@@ -142,7 +143,7 @@ void StoreLog::replay() {
   has_tail_ = offset_ < size_;
 }
 
-// False: the file is empty, or its header cut off.
+// Reads the header. Returns false if the file is empty or its header is cut off.
 bool StoreLog::begin() {
   const std::string header = read(0, std::min(size_, kLogHeaderSize));
   const std::string_view magic = std::string_view(header).substr(0, kLogMagic.size());
@@ -164,7 +165,7 @@ bool StoreLog::begin() {
   return true;
 }
 
-// False: it begins where this one does.
+// Returns false if the log still begins where this one does.
 bool StoreLog::begin_elsewhere() {
   const auto mark = mark_in(read(0, kLogHeaderSize));
   if (!mark || mark->generation == mark_.generation) return false;
@@ -198,7 +199,8 @@ void StoreLog::refuse_damage() const {
   throw Error(ErrorKind::Failed, path_ + " is damaged at byte " + std::to_string(offset_));
 }
 
-// With the lock held alone, and all replayed. What was not written was not done: then all is read anew.
+// Called with the exclusive lock held and all records replayed. If a write fails, the request has not happened, and the
+// next call reads the whole log again.
 void StoreLog::write(const Request& request) {
   std::string bytes;
   try {
@@ -218,7 +220,7 @@ void StoreLog::write(const Request& request) {
   offset_ += bytes.size();
 }
 
-// Cuts off a record that was not written whole.
+// If a write fails, cuts off the part that was written.
 void StoreLog::write_all(const std::string& bytes, std::size_t at) {
   const base::NoFileSizeSignal no_signal;
   std::size_t done = 0;
@@ -247,7 +249,7 @@ bool StoreLog::must_compact() const noexcept {
          std::max({kCompactMin, kGrowth * snapshot, kGrowth * table_.snapshot_bytes(), retry_at_});
 }
 
-// Called with the lock held alone, when all is written. Without space on the disk the log stays as it is.
+// Called with the exclusive lock held, after the write. Without disk space the log stays as it is.
 void StoreLog::compact() noexcept {
   try {
     LogMark next;
@@ -264,7 +266,7 @@ void StoreLog::compact() noexcept {
   }
 }
 
-// Returns where it ends.
+// Returns the end of the snapshot.
 std::size_t StoreLog::write_snapshot(std::size_t at) {
   const auto append = [&](const std::string& bytes) {
     write_all(bytes, at);
@@ -275,7 +277,7 @@ std::size_t StoreLog::write_snapshot(std::size_t at) {
   return at;
 }
 
-// Where the file system has no holes, the file only grows.
+// On a file system without holes the file only grows.
 void StoreLog::release_before(std::size_t end) const noexcept {
   const auto size = static_cast<off_t>(end - kLogHeaderSize);
   while (::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kLogHeaderSize, size) != 0 &&

@@ -13,7 +13,7 @@
 namespace distrun::stores {
 namespace {
 
-// What Asio throws, as for want of descriptors, as an error of ours.
+// Converts errors of Asio, such as missing descriptors, into Error{Overloaded}.
 std::exception_ptr as_ours(const std::exception_ptr& thrown) noexcept {
   try {
     std::rethrow_exception(thrown);
@@ -48,7 +48,7 @@ class StoreServer::Impl {
     try {
       serving.emplace(host, port, secret, refused_);
       loop_ = &serving->loop();
-      loop_->post([&listens, at = serving->port()] { listens.set_value(at); });  // by then it runs, and hears a stop
+      loop_->post([&listens, at = serving->port()] { listens.set_value(at); });  // the loop runs by then
     } catch (...) {
       return listens.set_exception(as_ours(std::current_exception()));
     }
@@ -59,7 +59,7 @@ class StoreServer::Impl {
     }
   }
 
-  // False: a handler has thrown, as all do for want of memory only. The others go on.
+  // Returns false if a handler has thrown, which happens only when memory runs out. The other handlers can continue.
   static bool ends(Serving& serving, void (io::Loop::*run)()) noexcept {
     try {
       (serving.loop().*run)();
@@ -70,7 +70,7 @@ class StoreServer::Impl {
   }
 
   const std::shared_ptr<Listens> listens_ = std::make_shared<Listens>();
-  io::Loop* loop_ = nullptr;  // good until it is stopped; set before the constructor ends
+  io::Loop* loop_ = nullptr;  // valid until it is stopped; set before the constructor ends
   std::uint16_t port_ = 0;
   std::atomic<int> refused_{0};
   base::Thread thread_;

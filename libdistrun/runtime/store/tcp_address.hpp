@@ -1,5 +1,5 @@
 #pragma once
-// Names and numbers of hosts as sockets take them: IPv4, IPv6 and names.
+// Socket addresses: IPv4, IPv6 and host names.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,13 +18,13 @@ struct TcpAddress {
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&bytes); }
 };
 
-// All that the name has, in the system's order. Throws Error{InvalidArgument} for a name that has none.
+// Returns all addresses of `host`, in the system's order. Throws Error{InvalidArgument} if it has no address.
 std::vector<TcpAddress> resolve(const std::string& host, std::uint16_t port);
 std::uint16_t port_of(int socket);
-// "localhost:29500", "[::1]:29500".
+// Returns "localhost:29500", "[::1]:29500".
 std::string place_of(const std::string& host, std::uint16_t port);
 
-// Close-on-exec, nonblocking, without delays for small messages.
+// Creates a socket that is close-on-exec and nonblocking, without Nagle's delay.
 base::Fd make_tcp_socket(int family);
 
 }  // namespace distrun::stores

@@ -29,7 +29,7 @@ constexpr auto kGreetingPatience = 10s;
 constexpr char kClosed[] = "it has closed the connection during the handshake";
 constexpr char kFailedMeanwhile[] = "a rank has failed meanwhile";
 
-// Milliseconds as poll() takes them, not too few; -1: for ever.
+// Returns the time left in milliseconds for poll(), rounded up; -1: unlimited.
 int left_ms(base::TimePoint deadline) {
   if (deadline == base::TimePoint::max()) return -1;
   const auto left = deadline - base::system_clock().now();
@@ -63,7 +63,7 @@ TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view s
   greet(secret, deadline, give_up);
 }
 
-// False: nobody listens at any of the addresses.
+// Returns false if no process listens at any of the addresses.
 bool TcpLine::try_connect(TimePoint deadline, int give_up) {
   int number = 0;
   for (const TcpAddress& address : resolve(host_, port_)) {
@@ -114,10 +114,10 @@ void TcpLine::check_magic(std::string_view magic) const {
 
 void TcpLine::say(std::string_view bytes) const {
   const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  if (count != static_cast<ssize_t>(bytes.size())) lose(kClosed);  // so few always have room
+  if (count != static_cast<ssize_t>(bytes.size())) lose(kClosed);  // so few bytes always fit
 }
 
-// Reads no byte more.
+// Reads exactly `size` bytes.
 std::string TcpLine::hear(std::size_t size, TimePoint deadline, int give_up, const char* if_closed) const {
   std::string bytes(size, '\0');
   for (std::size_t have = 0; have < size;) {
@@ -174,7 +174,7 @@ std::string TcpLine::gone_text() const {
   return "its server, rank " + std::to_string(server_.rank) + " (" + process + "), is gone";
 }
 
-// A rank that serves a store and goes on has mostly closed it because of another one that has died.
+// A rank that serves a store and is alive has mostly closed it because another rank has died.
 void TcpLine::lose(const std::string& why) const {
   Error error(ErrorKind::Disconnected, "the store at " + place_of(host_, port_) + ": " + why);
   const auto dead = server_.rank >= 0 && !core::death_of(server_.rank) ? core::first_death() : std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// A client's connection to a store's server, for one call at a time. Not thread-safe, but that one thread may send
+// A client's connection to a store's server, for one call at a time. Not thread-safe, except that one thread may send
 // while another receives.
 #include <functional>
 #include <optional>
@@ -11,30 +11,31 @@
 
 namespace distrun::stores {
 
-// A store's server, as it has said.
+// The process that serves a store, as it has told the client.
 struct ServerProcess {
-  int rank = -1;  // of the test; -1: it is none of its ranks
-  int pid = 0;    // 0: it has not been reached yet
+  int rank = -1;  // rank in the test; -1: not one of its ranks
+  int pid = 0;    // 0: not reached yet
 };
 
 class TcpLine {
  public:
-  // `give_up` is readable when whoever waits must not any longer; -1: never.
+  // `give_up` becomes readable when a wait must end early; -1: never.
   using TimePoint = base::TimePoint;
 
-  // What it means if there is no listener at the address.
+  // Meaning of a missing listener at the address.
   enum class Unserved : std::uint8_t {
-    Early,  // the server has not come yet: tries again until the deadline
-    Gone,   // it has been there: throws Error{Disconnected}
+    Early,  // the server has not started yet: tries again until the deadline
+    Gone,   // the server has been reached before: throws Error{Disconnected}
   };
-  // Connects, and proves that it knows the secret to a server that has proved it. Throws as TcpStore's constructor.
-  // `server`: the one that has been there.
+  // Connects, checks the server's proof of the secret and then sends its proof. Throws as TcpStore's constructor.
+  // `server`: the server as reached before.
   TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
           Unserved unserved = Unserved::Early, ServerProcess server = {});
 
   // Throws Error{Disconnected} if the server is gone, with its rank as the cause.
   void send(const wire::Bytes& packed, int give_up);
-  // The next frame. Nothing: `give_up`, or the deadline. Throws Error{Disconnected} as send().
+  // Returns the next frame. Nothing: `give_up` is readable or the deadline has passed. Throws Error{Disconnected} as
+  // send().
   std::optional<wire::Frame> receive(TimePoint deadline, int give_up);
   const ServerProcess& server() const noexcept { return server_; }
 

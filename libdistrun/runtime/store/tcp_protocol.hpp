@@ -1,18 +1,18 @@
 #pragma once
-// The protocol of a TcpStore and its server. First the handshake (proof/proof.hpp), as it stands:
+// The protocol of a TcpStore and its server. First comes the handshake (proof/proof.hpp), as raw bytes:
 //
 //   client   kClientMagic, its nonce
 //   server   kServerMagic, its nonce, its proof
 //   client   its proof, once it has checked the server's
 //   server   kWelcome, its process id (4 bytes); or kRefusal, if the proof is wrong
 //
-// The magics name the version, and stay what they are but for its digit. To a client of another version the server
-// sends its magic, and closes the connection. A peer that begins otherwise is dropped without an answer at the first
-// byte that is wrong. All of it may take five seconds on the server, and ten on the client.
+// The magics contain the version and never change otherwise. To a client of another version the server sends its magic
+// and closes the connection. A peer that does not begin with a magic is dropped without an answer at the first wrong
+// byte. The handshake may take five seconds on the server and ten on the client.
 //
-// Then come frames (common/wire/frame.hpp). A client may have several requests under way; answers come when they are
-// ready. Who does not want to wait any longer cancels its request, and is told whether it was done all the same: what a
-// queue gave is not lost. Who goes away takes its requests along.
+// Then come frames (common/wire/frame.hpp). A client may have several requests in flight; answers come when they are
+// ready. A client that does not want to wait any longer cancels its request, and the answer says whether it was done
+// nevertheless, so that an element from a queue is not lost. Disconnecting cancels a client's requests.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,7 +28,7 @@ inline constexpr std::string_view kProofProtocol = "distrun-store-3";
 inline constexpr std::string_view kClientMagic = "dstore-3";
 inline constexpr std::string_view kServerMagic = "dstore+3";
 inline constexpr std::size_t kMagicSize = 8;
-inline constexpr std::size_t kVersionAt = 7;  // of both
+inline constexpr std::size_t kVersionAt = 7;  // in both magics
 inline constexpr std::size_t kHelloSize = kMagicSize + proof::kNonceSize;
 inline constexpr std::size_t kAnswerSize = kMagicSize + proof::kNonceSize + proof::kProofSize;
 inline constexpr char kWelcome = 'y';
@@ -49,12 +49,12 @@ inline bool is_known(StoreFrame kind) noexcept {
 
 struct Ask {
   std::uint64_t id = 0;
-  std::int64_t patience_ns = 0;  // how long it waits for keys
+  std::int64_t patience_ns = 0;  // how long the request waits for keys
   Request request;
 };
 DISTRUN_FIELDS(Ask, m.id, m.patience_ns, m.request)
 
-// Of a request that waits: it is refused. Of another: nothing more comes than its answer.
+// Cancels a request that waits: the server refuses it. If the request was answered already, nothing else is sent.
 struct Cancel {
   std::uint64_t id = 0;
 };
@@ -75,7 +75,7 @@ struct Refusal {
 };
 DISTRUN_FIELDS(Refusal, m.id, m.kind, m.type, m.text)
 
-// From the answer to it on, which has the id 0, the connection is told of changes of the key.
+// Requests notifications of changes of the key, from the answer on. The answer has the id 0.
 struct FollowKey {
   std::string key;
 };

@@ -1,5 +1,5 @@
-// Each call that is under way has a line of its own; lines that rest are used again. A call that ends without its
-// answer closes its line, and so tells the server.
+// Each active call has a separate line; idle lines are reused. A call that ends without an answer closes its line,
+// which cancels the request on the server.
 #include <distrun/runtime/store/tcp_store.hpp>
 
 #include <sys/eventfd.h>
@@ -31,10 +31,10 @@ using base::Nanoseconds;
 using base::TimePoint;
 
 constexpr std::size_t kRestingMax = 64;
-constexpr auto kGrace = 10s;  // a server that is alive says itself when keys have not come in time
+constexpr auto kGrace = 10s;  // a live server reports a timeout itself
 constexpr char kWorkers[] = "init/";
 
-// Readable once a rank has failed, for who waits in poll().
+// A descriptor that becomes readable once a rank has failed, for poll().
 class FailureSignal {
  public:
   FailureSignal()
@@ -118,22 +118,22 @@ class TcpStore::Impl {
   const base::ProcessMark mark_;
   std::optional<StoreServer> server_;
   std::uint16_t port_ = 0;
-  ServerProcess server_process_;  // once it has been reached
+  ServerProcess server_process_;  // set when it is reached
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::unique_ptr<TcpLine>> resting_;
   Watches watches_;
-  // Of the thread that is told of changes: begun with the first watch.
+  // State of the thread that receives changes, which the first watch starts.
   std::unique_ptr<TcpLine> watching_;
   base::Fd end_of_watching_;
-  int followed_ = 0;   // keys that the server was asked for
-  int confirmed_ = 0;  // and has answered
+  int followed_ = 0;   // keys that the server was asked to follow
+  int confirmed_ = 0;  // of these, how many it has confirmed
   bool lost_ = false;
   std::condition_variable confirmed_changed_;
   std::optional<base::Thread> watcher_;
 };
 
-// A note on refused connections, for the text of a timeout; empty if there were none.
+// Returns a note on refused connections for the text of a timeout; empty if no connection was refused.
 std::string TcpStore::Impl::refusals() const {
   const int refused = server_ ? server_->refused() : 0;
   if (refused == 0) return "";
@@ -153,7 +153,7 @@ std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
   return connect(deadline);
 }
 
-// Has room for all that may rest.
+// Does not allocate: the vector has its full capacity.
 void TcpStore::Impl::rest(std::unique_ptr<TcpLine> line) noexcept {
   const std::lock_guard lock(mutex_);
   if (resting_.size() < kRestingMax) resting_.push_back(std::move(line));
@@ -171,11 +171,11 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
   return line.receive(base::system_clock().now() + kGrace, -1);
 }
 
-// Nothing: as TcpLine::receive(). Throws base::PeerFailed if a rank has died that is to bring the key.
+// Returns nothing as TcpLine::receive(). Throws base::PeerFailed if a rank that must write the key has died.
 std::optional<wire::Frame> TcpStore::Impl::receive(TcpLine& line, const std::string& key, TimePoint deadline,
                                                    int give_up, Location site) {
   for (AwaitedDeaths deaths;;) {
-    const auto death = deaths.find();  // what it wrote before may still be on its way
+    const auto death = deaths.find();  // its last writes may still be in flight
     if (auto frame = line.receive(deaths.next(deadline), give_up)) return frame;
     if (death) throw_awaited_death("waiting for the key " + key, *death, site);
     if (core::rank_state().has_failed_peer() || base::system_clock().now() >= deadline) return std::nullopt;
@@ -200,7 +200,7 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
               site);
 }
 
-// Ends when the server has said that it tells of changes.
+// Returns when the server has confirmed the watch.
 void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   refuse_if_inherited(Location::here());
   const TimePoint deadline = base::system_clock().now() + kGrace;
@@ -232,21 +232,21 @@ void TcpStore::Impl::begin_watching(TimePoint deadline) {
   watching_ = connect(deadline);
   end_of_watching_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!end_of_watching_) base::throw_errno("cannot make an event", errno);
-  for (const std::string& key : watches_.keys()) {  // of those before the line was lost
+  for (const std::string& key : watches_.keys()) {  // watched before the line was lost
     watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
     ++followed_;
   }
   watcher_.emplace("distrun-watch", [this] { follow_changes(); });
 }
 
-// The line was lost, so its thread needs the mutex no more.
+// The line was lost, so its thread no longer needs the mutex.
 void TcpStore::Impl::end_watching() {
   watcher_.reset();
   followed_ = confirmed_ = 0;
   lost_ = false;
 }
 
-// Until the store ends, or its server; who waits for a key is told of that.
+// Runs until the store or its server ends; then threads that wait for a confirmation are notified.
 void TcpStore::Impl::follow_changes() {
   try {
     while (const auto frame = watching_->receive(TimePoint::max(), end_of_watching_.get())) take(*frame);
@@ -293,7 +293,7 @@ TcpStore::TcpStore(const std::string& host, TcpStoreOptions options)
   if (options.is_server && options.wait_for_workers) wait_for_workers(options.world_size);
 }
 
-// In a forked process the threads and connections are the parent's: they stay as they are.
+// In a forked process, leaves the parent's threads and connections alone.
 TcpStore::~TcpStore() {
   if (impl_->is_inherited()) base::leave_to_parent(std::move(impl_));
 }
@@ -306,7 +306,7 @@ Reply TcpStore::run(const Request& request, TimePoint deadline, Location site) {
 
 namespace {
 
-// For the text of a timeout: clients are mostly ranks, and one that has died does not come. Empty: none has.
+// Returns which ranks have died, for the text of a timeout: clients are mostly ranks. Empty: none.
 std::string dead_text(int world_size) {
   std::string text;
   for (int rank = 0; rank < world_size; ++rank) {

@@ -1,31 +1,32 @@
 #pragma once
-// A store whose table one of its users serves over TCP, for ranks of several machines. It speaks IPv4 and IPv6, and to
-// nobody who does not know the secret.
+// A store with a table that one of its users serves over TCP, for ranks on several machines, with IPv4 and IPv6. It
+// communicates only with peers that know the secret.
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {
 
-// $DISTRUN_STORE_SECRET, which a run gives to its ranks; else empty.
+// Returns $DISTRUN_STORE_SECRET, which a run sets for its ranks; empty if it is not set.
 std::string default_store_secret();
 
 struct TcpStoreOptions {
-  std::uint16_t port = 0;  // 0, of the server only: one that is free
-  bool is_server = false;  // of one of the users
-  int world_size = -1;     // how many users there will be; -1: nobody counts
-  // The server's constructor ends when all users have come.
+  std::uint16_t port = 0;  // 0: a free port; for the server only
+  bool is_server = false;  // true for exactly one user
+  int world_size = -1;     // number of users; -1: not counted
+  // If true, the server's constructor blocks until all users have connected.
   bool wait_for_workers = true;
-  base::Nanoseconds timeout = Store::kTimeout;  // also to connect: a server may come later than its clients
-  // The same for all, and random: a process that connects may try guesses on it.
+  base::Nanoseconds timeout = Store::kTimeout;  // also for connecting: a server may start after its clients
+  // Must be random and the same for all users: a connecting process may try guesses.
   std::string secret = default_store_secret();
 };
 
 class TcpStore final : public Store {
  public:
-  // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} for a name without an address,
-  // Error{Timeout} if no server answers there within the timeout, Error{Disconnected} if what listens there does not
-  // know the secret, speaks another version or is no store; and Error{Failed} if it can't listen.
+  // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} if `host` has no address,
+  // Error{Timeout} if no server answers within the timeout, Error{Disconnected} if the listener does not know the
+  // secret, speaks another version or is not a store, and Error{Failed} if the server cannot listen.
   explicit TcpStore(const std::string& host, TcpStoreOptions options = {});
-  // The server's ends the store for all. In a forked process nothing ends, and all other functions throw Error{Failed}.
+  // The server's destructor ends the store for all users. In a forked process the destructor ends nothing, and all
+  // other functions throw Error{Failed}.
   ~TcpStore() override;
 
   const std::string& host() const noexcept;

@@ -8,13 +8,13 @@
 namespace distrun::stores {
 namespace {
 
-constexpr base::Nanoseconds kRounded = std::chrono::milliseconds(1);  // longer ones, to whole milliseconds
+constexpr base::Nanoseconds kRounded = std::chrono::milliseconds(1);  // longer timeouts are rounded up to milliseconds
 
 thread_local const AwaitedRanks* awaited_ranks = nullptr;
 
 }  // namespace
 
-// Between a deadline and when it was set lie microseconds less than what was asked for.
+// Between the caller's request and its deadline some microseconds pass, hence the rounding.
 std::string human_timeout(base::Nanoseconds timeout) {
   return base::human(timeout < kRounded ? timeout : std::chrono::ceil<base::Milliseconds>(timeout));
 }
@@ -24,7 +24,7 @@ AwaitedRanks::AwaitedRanks(std::vector<int> ranks, std::vector<int> fatal) noexc
 AwaitedRanks::~AwaitedRanks() { awaited_ranks = outer_; }
 const AwaitedRanks* AwaitedRanks::current() noexcept { return awaited_ranks; }
 
-// Not at once: a key that is there comes within that.
+// The first look is not immediate: a key that exists arrives sooner.
 AwaitedDeaths::AwaitedDeaths() noexcept : next_(base::system_clock().now() + kLook) {}
 
 bool AwaitedDeaths::may_look() noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// What waits for keys show, and say when they end without them.
+// Waits for keys: how they appear on the board, and their errors.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,17 +12,17 @@
 
 namespace distrun::stores {
 
-// Shows the first of the keys, and who is to write them (awaited_ranks.hpp); `name` is kept by the caller while the
-// wait lasts.
+// Describes a wait: the first of the keys, and the ranks that must write them (awaited_ranks.hpp). The caller keeps
+// `name` while the wait lasts.
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
 
-// Looks now and then whether a rank that the calling thread waits for has died (AwaitedRanks::fatal()). Of a wait.
+// Used by waits: checks now and then whether a rank that the calling thread waits for has died (AwaitedRanks::fatal()).
 class AwaitedDeaths {
  public:
   AwaitedDeaths() noexcept;
-  // Returns nothing also if it is too early to look again. Whoever gets a death looks once more for what it waits for.
+  // Also returns nothing if it is too early to look again. After a death, the caller checks once more for the key.
   std::optional<core::Death> find();
-  // Returns when to look next; the deadline if there is nothing to look for.
+  // Returns when to look next; the deadline if there are no ranks to look for.
   base::TimePoint next(base::TimePoint deadline) const noexcept;
 
  private:
@@ -33,7 +33,7 @@ class AwaitedDeaths {
 };
 // Throws base::PeerFailed: "waiting for the key a: rank 2 is gone: its process 4711 has ended".
 [[noreturn]] void throw_awaited_death(std::string_view doing, const core::Death& death, base::Location site);
-// Returns "; from rank 2 (its process 4711 has ended)", for a timeout; empty: nobody has said who is to write the keys.
+// Returns "; from rank 2 (its process 4711 has ended)", for a timeout; empty if no AwaitedRanks names the writers.
 std::string awaited_text();
 
 // Returns a timeout as the caller gave it: "300 s".

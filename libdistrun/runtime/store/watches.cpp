@@ -9,12 +9,13 @@
 
 namespace distrun::stores {
 
-// One at a time: changes that come while its watch is called wait for that.
+// Calls its watch for one change at a time; changes that arrive during a call are queued.
 class Watcher final : public std::enable_shared_from_this<Watcher> {
  public:
   Watcher(core::RankState& rank, Watch watch) : rank_(rank), watch_(std::move(watch)) {}
 
-  // A change that finds no memory is reported; one that finds no thread, too, and is told with the next.
+  // A change that is lost because memory is missing is reported. If no thread is available, that is reported too, and
+  // the change is delivered with the next one.
   void tell(const Change& change) noexcept {
     try {
       if (!add(change)) return;
@@ -42,7 +43,7 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
     std::shared_ptr<Watcher> watcher_;
   };
 
-  // False: it is told by whoever tells the ones before it.
+  // Returns false if a task that delivers earlier changes will deliver this one, too.
   bool add(const Change& change) {
     const std::lock_guard lock(mutex_);
     changes_.push_back(change);
@@ -81,7 +82,7 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
   bool is_busy_ = false;
 };
 
-// Where its errors go is made now: it may fail for want of memory.
+// Creates the rank's list of unseen errors now: later that could fail for lack of memory.
 Watches::Added Watches::add(const std::string& key, Watch watch) {
   core::RankState& rank = core::rank_state();
   future::unseen_errors_of(rank);

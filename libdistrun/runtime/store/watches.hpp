@@ -1,6 +1,6 @@
 #pragma once
-// Who wants to know of changes: each is told of its key's, one after the other and in order, on the handlers of the
-// rank that asked. Not thread-safe; telling blocks nobody.
+// The watches of a store's client. Each watch is called for the changes of its key, in order and one after the other,
+// on the handlers of the rank that added it. Not thread-safe; tell() does not block.
 #include <map>
 #include <memory>
 #include <string>
@@ -19,12 +19,12 @@ class Watches {
  public:
   using Added = Watchers::iterator;
 
-  // For the calling thread's rank.
+  // Adds a watch for the calling thread's rank.
   Added add(const std::string& key, Watch watch);
   void remove(Added added) noexcept { watchers_.erase(added); }
-  // Of all that are there, one as often as it is watched.
+  // Returns the key of every watch; a key that is watched twice appears twice.
   std::vector<std::string> keys() const;
-  // What cannot be told, for want of memory or threads, is in the report of that rank.
+  // Reports changes that cannot be delivered, because memory or threads are missing, in that rank's report.
   void tell(const std::vector<Change>& changes) noexcept;
 
  private:
