@@ -1,5 +1,5 @@
 #pragma once
-// What a test author includes. A test is a body that every rank runs:
+// The header that a test author includes. A test is a body that every rank runs:
 //
 //   #include <distrun/test.hpp>
 //
@@ -7,10 +7,9 @@
 //     DISTRUN_EXPECT(rank.rank() < rank.world_size());
 //   }
 //
-// `rank` is what the body knows of its rank and can do with the others (plugin/sdk/context.hpp). How tests, fixtures
-// and suites are declared: plugin/sdk/declare.hpp and suite.hpp; what they may ask for: options.hpp; tests over
-// parameters: parameters.hpp; checks: check.hpp, closeness.hpp and message.hpp. The rest are helpers, each explained in
-// its file.
+// `rank` gives the body its rank's properties and operations with the other ranks (plugin/sdk/context.hpp). Declaring
+// tests, fixtures and suites: plugin/sdk/declare.hpp and suite.hpp; their options: options.hpp; parameterised tests:
+// parameters.hpp; checks: check.hpp, closeness.hpp and message.hpp. The rest are helpers, each explained in its file.
 #include <distrun/plugin/sdk/backends.hpp>
 #include <distrun/plugin/sdk/captured_output.hpp>
 #include <distrun/plugin/sdk/closeness.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-// For code that must not throw but builds texts and lists: says what happens instead where memory has run out.
+// Helpers for code that must not throw but builds texts and lists: the caller gives an alternative for exhausted
+// memory.
 //
 //   const std::exception_ptr why = base::error_if_memory([&] { return Error(ErrorKind::Failed, "no " + name); });
 #include <exception>

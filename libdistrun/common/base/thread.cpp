@@ -25,7 +25,7 @@ sigset_t blocked_signals(Faults faults) {
   return signals;
 }
 
-// For a scope: the calling thread's signals, around the start of another, which inherits them.
+// Scope guard. Sets the calling thread's signal mask while another thread is started, which inherits it.
 class SignalMask {
  public:
   explicit SignalMask(const sigset_t& blocked) noexcept { pthread_sigmask(SIG_SETMASK, &blocked, &before_); }

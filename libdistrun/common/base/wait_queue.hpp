@@ -24,11 +24,11 @@ class WaitQueue {
     friend class WaitQueue;
     std::condition_variable woken_;
     bool is_taken_ = false;
-    std::shared_ptr<Waiter> below_;  // that has come before it; null: none
+    std::shared_ptr<Waiter> below_;  // that arrived before it; null: none
   };
 
-  // Makes what a thread waits with. A thread that must not fail for want of memory is given it when it starts; others
-  // make it in their first wait, which may throw std::bad_alloc.
+  // Creates the object with which a thread waits. A thread whose waits must not fail gets one when it starts; other
+  // threads create theirs in their first wait, which may throw std::bad_alloc.
   static std::shared_ptr<Waiter> make_waiter() { return std::make_shared<Waiter>(); }
   static void give_to_this_thread(std::shared_ptr<Waiter> waiter) noexcept;
 

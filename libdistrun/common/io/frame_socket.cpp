@@ -43,7 +43,7 @@ void FrameSocket::drain() {
   }
 }
 
-// What was read and found no memory is lost, and with it where the next frame begins.
+// Bytes that were read but not stored for lack of memory are lost, so the next frame's begin is unknown: closes.
 FrameSocket::ReadResult FrameSocket::read_or_close() {
   try {
     return read_once();

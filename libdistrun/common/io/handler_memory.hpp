@@ -1,6 +1,6 @@
 #pragma once
-// Memory that a waiting operation of Asio's takes, kept by whoever starts the same one again and again: so that
-// starting it does not fail for want of memory, and what it waits for is never lost.
+// Memory of a waiting Asio operation, reused by an object that starts the same operation repeatedly: starting it does
+// not fail when memory has run out, and its event is never lost.
 #include <boost/asio/bind_allocator.hpp>
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace distrun::io {
 
-// Room for one operation at a time; a second one takes memory as usual. Shared with the operation, which may still be
-// queued when its starter is gone. Loop only.
+// Has room for one operation at a time; a second one allocates as usual. Shared with the operation, which may still be
+// queued when its starter is destroyed. Loop only.
 class HandlerMemory {
  public:
   void* take(std::size_t size) {
@@ -51,7 +51,7 @@ class HandlerAllocator {
   std::shared_ptr<HandlerMemory> memory_;
 };
 
-// `handler`, whose operation is in that memory.
+// Returns `handler` such that its operation is stored in `memory`.
 template <class Handler>
 auto in_memory(std::shared_ptr<HandlerMemory> memory, Handler handler) {
   return boost::asio::bind_allocator(HandlerAllocator<std::byte>(std::move(memory)), std::move(handler));

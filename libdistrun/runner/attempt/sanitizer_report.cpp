@@ -38,7 +38,8 @@ struct SourcePlace {
   std::uint32_t line = 0;
 };
 
-// Parses "FILE:LINE" or "FILE:LINE:COLUMN" at the end of `text`. A file without a line ("/lib/x.so+0x12") is none.
+// Parses "FILE:LINE" or "FILE:LINE:COLUMN" at the end of `text`. Returns nothing for a file without a line
+// ("/lib/x.so+0x12").
 std::optional<SourcePlace> place_at_end(std::string_view text) {
   std::optional<SourcePlace> place;
   for (int i = 0; i < 2; ++i) {

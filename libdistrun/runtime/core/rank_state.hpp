@@ -42,7 +42,7 @@ class RankLine {
   virtual std::optional<board::Shown> look_at(int rank) const = 0;
 };
 
-// A peer whose failure ends the test.
+// The failure of a peer, which ends the test.
 struct PeerFailure {
   int rank = -1;    // -1: not a rank, but the suite's host
   std::string why;  // "rank 2 failed: it crashed by signal 11 (SIGSEGV)"

@@ -32,7 +32,7 @@ struct CallRequest;  // call_request.hpp
 class ProfiledCall;  // profiled_call.hpp
 
 struct PendingCall {
-  // What distributed autograd keeps of the message.
+  // Distributed autograd's data on the message.
   struct Kept {
     std::int64_t context = -1;
     std::int64_t message = -1;  // -1: nothing

@@ -19,8 +19,8 @@ const char* name_of(CallMode mode) noexcept {
   return "";
 }
 
-// What parts of the runtime call each other by, as passes of distributed autograd do: what is done for these calls goes
-// on when they are answered.
+// Returns whether parts of the runtime call each other by this name, as passes of distributed autograd do: the work for
+// such calls continues after they are answered.
 bool is_of_runtime(std::string_view callee) noexcept { return callee.starts_with("distrun."); }
 
 // Errors are not reported to the profile; the events count as lost.
