@@ -19,20 +19,20 @@ constexpr int kParallelMax = 64;
 constexpr int kQueuedMax = 10'000;
 
 constexpr char kFooter[] = R"(
-distrun --daemon, or any distrun with DISTRUN_DAEMON=1, hands its run over: it waits for its turn, then prints
-and exits as if it had run by itself, in its own directory, environment and umask. What ulimit, nice and control
-groups say is the daemon's.
+distrun --daemon, or any distrun with DISTRUN_DAEMON=1, submits its run to the daemon and waits for its turn. Then it
+prints and exits as without the daemon, in its directory, with its environment and umask. Resource limits, nice value
+and control groups are the daemon's.
 
   distrund --parallel 2 &                     two runs at once, the others wait
-  distrun --daemon plugin.so                  the next one
-  distrund --status                           what runs and what waits
-  distrun ps; distrun cancel RUN              look at a run; end it, waiting or not
-  systemctl --user enable --now distrund.socket   start it when it is needed
+  distrun --daemon plugin.so                  submit a run
+  distrund --status                           list running and queued runs
+  distrun ps; distrun cancel RUN              inspect runs; end a running or queued one
+  systemctl --user enable --now distrund.socket   start the daemon on demand
 
-A run ends when its client is interrupted or dies. SIGTERM or Ctrl-C end the daemon with all its runs; whose
-client gets exit code 130. If it is killed its runs end too and clean up, and a new one can start at once.
+A run ends when its client is interrupted or dies. SIGTERM or Ctrl-C ends the daemon with all its runs; their clients
+exit with 130. If the daemon is killed, its runs also end and clean up, and a new daemon can start at once.
 
-Exit codes: 0 ended as told, 2 usage, 3 it cannot serve)";
+Exit codes: 0 ended on request, 2 usage, 3 cannot serve)";
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorKind::InvalidArgument, base::one_line(text, 400));
@@ -68,21 +68,22 @@ Options parse_options(const std::vector<std::string>& arguments) {
   std::string log;
   bool status = false;
   bool version = false;
-  CLI::App app("distrund runs the runs of many distruns in turn, so that they do not take the machine from each other.",
+  CLI::App app("distrund queues the runs of several distruns, so that they do not compete for the machine.",
                "distrund");
   app.footer(kFooter);
   app.add_option("--socket", socket,
-                 "Where it listens (default: $DISTRUN_DAEMON_SOCKET, else $XDG_RUNTIME_DIR/distrun/daemon.sock, else "
-                 "/tmp/distrun-UID/daemon.sock)")
+                 "Listen on this socket (default: $DISTRUN_DAEMON_SOCKET, else $XDG_RUNTIME_DIR/distrun/daemon.sock, "
+                 "else /tmp/distrun-UID/daemon.sock)")
       ->type_name("PATH");
-  app.add_option("--parallel", parallel, "Runs at once (default 1)")->type_name("N");
-  app.add_option("--queue", queued, "Runs that may wait; more are refused (default 100)")->type_name("N");
-  app.add_option("--idle-exit", idle_exit, "End when there was nothing to do for so long: 10m")->type_name("TIME");
-  app.add_option("--log", log,
-                 "What it tells on standard error: all that happens to runs, warnings alone, or nothing (default: all, "
-                 "on a terminal warnings)")
+  app.add_option("--parallel", parallel, "Execute up to N runs at the same time (default 1)")->type_name("N");
+  app.add_option("--queue", queued, "Queue up to N runs and refuse more (default 100)")->type_name("N");
+  app.add_option("--idle-exit", idle_exit, "Exit after TIME without runs, such as 10m (default: never)")
+      ->type_name("TIME");
+  app.add_option(
+         "--log", log,
+         "Log all events of runs, only warnings, or nothing to standard error (default: all, on a terminal warnings)")
       ->type_name("all|warnings|off");
-  app.add_flag("--status", status, "Ask the daemon that runs what it does, and end");
+  app.add_flag("--status", status, "Print the state of the running daemon and exit");
   app.add_flag("--version", version, "Print the version");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
   try {

@@ -27,7 +27,7 @@ OptionInfo option_info(const CLI::Option& option) {
 OptionInfo program_info() {
   OptionInfo info;
   info.value = kProgram;
-  info.description = "The program, and its arguments";
+  info.description = "The program and its arguments";
   info.group = "Program";
   info.repeats = info.required = true;
   return info;

@@ -17,15 +17,15 @@ Examples:
   distrun completion bash > ~/.local/share/bash-completion/completions/distrun
   distrun completion zsh > "${fpath[1]}/_distrun"
   distrun completion fish > ~/.config/fish/completions/distrun.fish
-  source <(distrun completion bash)      for this shell alone
+  source <(distrun completion bash)      only for this shell
 
 Notes:
-  `cmake --install` puts these scripts where shells look for them. They ask the distrun that is
-  typed what fits, so they know its options, test ids (after --filter, with a plugin) and runs.)";
+  `cmake --install` installs these scripts where shells search for them. They query the distrun
+  on the command line, so they know its options, runs and, after --filter, a plugin's test ids.)";
 
 CommandLine parse_completion(const Arguments& arguments) {
   CommandLine line;
-  CLI::App app("Prints a script that completes distrun's command lines in a shell.", "distrun completion");
+  CLI::App app("Prints a script for a shell that completes distrun's command lines.", "distrun completion");
   app.footer(kCompletionNotes);
   app.add_option("shell", line.completion.shell, "The shell")->required()->type_name(kShells);
   if (!parse(app, arguments)) return line;

@@ -26,16 +26,16 @@ Examples:
 
 Notes:
   Each of N processes runs the program with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE,
-  GROUP_RANK, MASTER_ADDR and MASTER_PORT in its environment. When one fails, the others get
-  their grace and are ended.
+  GROUP_RANK, MASTER_ADDR and MASTER_PORT in its environment. When one fails, the others are
+  ended after --grace.
 
-While it runs:
-  s or Ctrl-\ shows what every rank does, with stacks; distrun ps, stacks and attach work on it.
+During the run:
+  s or Ctrl-\ shows what every rank does, with stacks; distrun ps, stacks and attach also work.
 
 Exit codes:
   0    every rank exited with 0 and nothing was left behind
-  1    some rank did not, or something was
-  2    the command line makes no sense; nothing was started
+  1    a rank failed, or something was left behind
+  2    the command line is invalid; nothing was started
   3    distrun or the machine failed, the program cannot be run, or output could not be written
   130  interrupted)";
 
@@ -54,56 +54,53 @@ struct RawProgram {
 
 void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
   begin_group(app, "Ranks");
-  app.add_option("-w,--world-size", raw.world_size, "How many ranks")->type_name("N");
-  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+  app.add_option("-w,--world-size", raw.world_size, "Number of ranks")->type_name("N");
+  app.add_option("--env", raw.env, "Set an environment variable of the ranks; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--stdin", program.stdin_rank,
-                 "The rank that gets standard input; the others, and without this all, "
-                 "read from /dev/null")
+                 "Give standard input to this rank; the others, and by default all ranks, read from /dev/null")
       ->type_name("RANK");
   app.add_option("--leaks", raw.leaks,
-                 "normal: processes, shared memory and sockets that are left behind are a "
-                 "failure; off: they are ended silently")
+                 "Treatment of processes, shared memory and sockets that are left behind: normal: the run fails; off: "
+                 "they are ended silently")
       ->type_name(kLeaks);
-  app.add_flag("--private-tmp", raw.private_tmp,
-               "Give the ranks a /tmp and a /dev/shm of their own, which nobody else sees");
+  app.add_flag("--private-tmp", raw.private_tmp, "Give the ranks a private /tmp and /dev/shm");
 }
 
 void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
   begin_group(app, "Time");
-  app.add_option("--timeout", raw.timeout,
-                 "Show the stacks of all ranks and end them when they have run for so long: 30s, 5m; 0: never")
+  app.add_option("--timeout", raw.timeout, "End the ranks after TIME and show their stacks: 30s, 5m; 0: never")
       ->type_name("TIME");
-  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound")->type_name("FACTOR");
+  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every timeout by FACTOR")->type_name("FACTOR");
   app.add_option("--stacks-after", raw.stacks_after,
-                 "Show what every rank does, with stacks, when they have run for so long; they go on")
+                 "Show the activity and stacks of every rank after TIME; the ranks continue")
       ->type_name("TIME");
-  app.add_option("--grace", program.grace, "What the others get to end by themselves when a rank has failed")
+  app.add_option("--grace", program.grace,
+                 "When a rank has failed, wait TIME for the others to exit before ending them")
       ->type_name("TIME");
-  app.add_option("--kill-after", program.kill_after, "From SIGTERM to SIGKILL, for ranks that are ended")
+  app.add_option("--kill-after", program.kill_after, "When ranks are ended, wait TIME between SIGTERM and SIGKILL")
       ->type_name("TIME");
   app.add_option("--stop-signal", program.stop_signal,
-                 "Send this signal first to ranks that are to end (default SIGTERM); SIGTERM follows after "
-                 "--kill-after, and SIGKILL after as long again")
+                 "Signal that ends ranks (default SIGTERM); after --kill-after SIGTERM follows, and after the same "
+                 "time again SIGKILL")
       ->type_name(kStopSignals);
 }
 
 void add_output(CLI::App& app, RawProgram& program) {
   begin_group(app, "Output");
   app.add_option("--name", program.name,
-                 "Name the test exec.NAME in reports: letters, digits, _, - and . (default: the program, or the script "
-                 "that it interprets)")
+                 "Name the test exec.NAME in reports: letters, digits, _, - and . (default: name of the program, or of "
+                 "the script that it interprets)")
       ->type_name("NAME");
-  app.add_flag("--no-prefix", program.no_prefix, "Show lines as they are, without [rank N]");
+  app.add_flag("--no-prefix", program.no_prefix, "Print lines without the prefix [rank N]");
   app.add_option("--per-rank-log", program.log_dir,
-                 "Write all output of each rank to DIR/rankN.out and DIR/rankN.err too")
+                 "Also write all output of each rank to DIR/rankN.out and DIR/rankN.err")
       ->type_name("DIR");
-  app.add_flag(
-      "--tee", program.tee,
-      "Keep output in the reports too: 1 MiB of each stream of each rank (default: of a program that fails the "
-      "last 50 lines of standard error)");
-  app.add_flag("-v,--verbose", program.verbose, "Tell the run's id at the beginning, and its end if it is good");
+  app.add_flag("--tee", program.tee,
+               "Also keep output in reports: 1 MiB per stream and rank (default: the last 50 lines of standard error "
+               "of a program that fails)");
+  app.add_flag("-v,--verbose", program.verbose, "Print the run's id at the start, and its result even if it succeeds");
 }
 
 constexpr std::size_t kNameMax = 100;
@@ -166,7 +163,7 @@ CommandLine parse_exec(const Arguments& arguments) {
   Raw raw;
   raw.timeout = "0";
   RawProgram program;
-  CLI::App app("Runs any program as ranks, and watches them as tests are watched.", "distrun exec");
+  CLI::App app("Runs any program as ranks, watched as the ranks of tests are.", "distrun exec");
   app.footer(kExecNotes);
   app.prefix_command();
   add_ranks(app, raw, program);

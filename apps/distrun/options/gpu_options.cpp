@@ -26,10 +26,11 @@ constexpr int kGpusMax = 64;
 }  // namespace
 
 void add_gpus(CLI::App& app, Raw& raw) {
-  app.add_option("--gpu-driver", raw.gpu_driver,
-                 "Devices behind cuda:i: auto and cuda are the GPUs of this machine, virtual emulates --gpus N")
+  app.add_option(
+         "--gpu-driver", raw.gpu_driver,
+         "Devices behind cuda:i: auto and cuda: this machine's GPUs; virtual: --gpus N emulated ones; none: no devices")
       ->type_name(kGpuDrivers);
-  app.add_option("--gpus", raw.gpus, "Emulate N GPUs, with --gpu-driver virtual")->type_name("N");
+  app.add_option("--gpus", raw.gpus, "With --gpu-driver virtual, emulate N GPUs")->type_name("N");
 }
 
 void add_gpu_settings(const Raw& raw, runner::Settings& settings) {

@@ -17,23 +17,23 @@ Examples:
   distrun history                        all tests: what fails now, what is flaky, the others
   distrun history 'Ring.*' --since 7d    each result of these tests in the last seven days
   distrun history --import ci/*/summary.json
-                                         adds runs of elsewhere; one that is there stays as it is
-  distrun history --suggest-timeouts     what --timeout could be
+                                         adds runs from elsewhere; known runs are not changed
+  distrun history --suggest-timeouts     suggested values of --timeout
 
 Notes:
-  In the table, "pass" is the share of the last 20 results that passed; "flaky" is the share of
-  them that passed on a retry only, or came out otherwise than the one before. Skipped and
-  cancelled tests, and infra errors, do not count. Durations are those of one attempt that
-  passed; median and 95th percentile are over all results that are kept. A suggested timeout is
-  5 times the 99th percentile, at least 10s, for tests that have passed 5 times or more.
+  In the table, "pass" is the share of the last 20 results that passed; "flaky" is the share
+  that passed only on a retry, or differed from the previous result. Skipped and cancelled tests
+  and infra errors do not count. Durations are of single attempts that passed; median and 95th
+  percentile are over all results in the history. A suggested timeout is 5 times the 99th
+  percentile, at least 10s, for tests that have passed at least 5 times.
 
-  Tests of two projects may have the same ids: a project is what the runs said with --project,
-  else the git repository that the plugin lay in. --import takes the one of this directory.
+  Tests of two projects may have the same ids. A run's project is its --project, else the git
+  repository of the plugin; --import uses the repository of this directory.
 
 Files:
-  Every run remembers what came of its tests in the file of --history, else of $DISTRUN_HISTORY
-  (both: a file, or off), else in $XDG_STATE_HOME/distrun/history.db, else in
-  ~/.local/state/distrun/history.db. Remove the file to forget all of it.)";
+  Every run adds its results to the file of --history, else of $DISTRUN_HISTORY (both: a file,
+  or off), else to $XDG_STATE_HOME/distrun/history.db, else to
+  ~/.local/state/distrun/history.db. Remove the file to forget all results.)";
 
 base::Nanoseconds unit_of(char unit) {
   switch (unit) {
@@ -69,21 +69,22 @@ CommandLine parse_history(const Arguments& arguments) {
   std::string since;
   std::string limit;
   std::string color = "auto";
-  CLI::App app("What came of tests in earlier runs: a table of all of them, or every result of some.",
+  CLI::App app("Shows results of earlier runs: a table of all tests, or every result of some tests.",
                "distrun history");
   app.footer(kHistoryNotes);
-  app.add_option("tests", options.patterns, "Every result of these tests: ids or globs, as a run's --filter takes them")
+  app.add_option("tests", options.patterns, "Show every result of these tests: ids or globs, as for --filter of a run")
       ->type_name("TEST");
-  app.add_option("--since", since, "Only results of runs that began so long ago at most: 90m, 12h, 7d, 4w")
+  app.add_option("--since", since, "Show only results of runs that began at most TIME ago: 90m, 12h, 7d, 4w")
       ->type_name("TIME");
-  app.add_option("--limit", limit, "Lines at most; 0: all (default 50, and all of them with --json)")->type_name("N");
-  app.add_flag("--json", options.json, "As JSON");
-  app.add_flag("--suggest-timeouts", options.suggest_timeouts, "A timeout for each test, from how long it takes");
-  app.add_option("--import", options.imports, "Add the runs of summaries that distrun wrote elsewhere")
+  app.add_option("--limit", limit, "Print at most N lines; 0: all (default 50; with --json all)")->type_name("N");
+  app.add_flag("--json", options.json, "Print JSON");
+  app.add_flag("--suggest-timeouts", options.suggest_timeouts, "Suggest a timeout for each test from its durations");
+  app.add_option("--import", options.imports, "Add the runs of summaries from elsewhere to the history")
       ->type_name("SUMMARY.json");
-  app.add_option("--history", options.history, "Another history than the usual one")->type_name("FILE");
-  app.add_option("--project", options.project,
-                 "Only tests of this project, as the table and --json name it; with --import: whose runs they are")
+  app.add_option("--history", options.history, "Use this history instead of the default one")->type_name("FILE");
+  app.add_option(
+         "--project", options.project,
+         "Show only tests of this project, by its name in the table and --json; with --import: the project of the runs")
       ->type_name("NAME");
   app.add_option("--color", color, "Colours")->type_name(kColors)->capture_default_str();
   if (!parse(app, arguments)) return line;

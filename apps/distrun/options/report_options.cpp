@@ -20,22 +20,21 @@ void add_later_files(CLI::App& app, Raw& raw) {
 }
 
 void add_files_of_run(CLI::App& app, Raw& raw) {
-  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
-  app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
-  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
-      ->type_name("FILE");
+  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson to DIR")->type_name("DIR");
+  app.add_option("--json", raw.json, "Write the summary as JSON (see: distrun show)")->type_name("FILE");
+  app.add_option("--events", raw.events, "Write every event as a line of JSON during the run")->type_name("FILE");
   app.add_flag("--env-values", raw.env_values,
-               "Tell the values of --env in reports, too, which others may be able to read (default: the names alone)");
+               "Include the values of --env in reports, which others may be able to read (default: only the names)");
 }
 
 void add_trace(CLI::App& app, Raw& raw) {
-  app.add_option("--trace", raw.trace,
-                 "Write what the ranks of each attempt did there, on one clock, as Suite.name.json for ui.perfetto.dev "
-                 "or chrome://tracing: waits, calls, collectives, operators, work of streams; also of ranks that hang "
-                 "or die")
+  app.add_option(
+         "--trace", raw.trace,
+         "Write a trace of each attempt's ranks to DIR/Suite.name.json for ui.perfetto.dev or chrome://tracing: waits, "
+         "calls, collectives, operators, work of streams; also of ranks that hang or die")
       ->type_name("DIR");
   app.add_option("--trace-records", raw.trace_records,
-                 "How much of each rank a trace keeps: the last so many slices, 128 bytes of memory each")
+                 "Keep the last N slices of each rank in a trace, 128 bytes of memory each")
       ->type_name("N");
 }
 
@@ -46,7 +45,7 @@ void make_directory(const std::string& option, const std::string& path) {
 }
 
 void add_color(CLI::App& app, Raw& raw) {
-  app.add_option("--color", raw.color, "auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
+  app.add_option("--color", raw.color, "Use colours; auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
 }
 
 }  // namespace
@@ -54,10 +53,10 @@ void add_color(CLI::App& app, Raw& raw) {
 void add_later_reports(CLI::App& app, Raw& raw) {
   add_later_files(app, raw);
   app.add_flag("--github", raw.github,
-               "Annotate the code in GitHub Actions and add to the step's summary; =auto: only where "
-               "GITHUB_ACTIONS is true; =off: not at all (default)")
+               "Write annotations and a step summary for GitHub Actions; =auto: only if GITHUB_ACTIONS is true; =off: "
+               "never (default)")
       ->type_name("[=WHEN]");
-  app.add_flag("--github-skips", raw.github_skips, "With --github, tell skipped tests too");
+  app.add_flag("--github-skips", raw.github_skips, "With --github, include skipped tests");
 }
 
 void add_reports(CLI::App& app, Raw& raw) {
@@ -65,25 +64,24 @@ void add_reports(CLI::App& app, Raw& raw) {
   add_files_of_run(app, raw);
   add_later_reports(app, raw);
   add_trace(app, raw);
-  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
+  app.add_option("--slow", raw.slow, "List the N slowest tests at the end, and where their time went")->type_name("N");
   app.add_option("--history", raw.history,
-                 "Where the run is remembered (default: ~/.local/state/distrun/history.db), or off: nowhere; see "
-                 "distrun history --help")
+                 "Remember the run in this file (default: ~/.local/state/distrun/history.db); off: do not remember it; "
+                 "see distrun history --help")
       ->type_name("FILE|off");
   app.add_option("--project", raw.project,
-                 "Whose tests these are in the history, for several checkouts of one project (default: the git "
-                 "repository that the plugin lies in)")
+                 "Project of these tests in the history, for several checkouts of one project (default: the git "
+                 "repository of the plugin)")
       ->type_name("NAME");
   add_color(app, raw);
-  app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
-  app.add_flag("-s,--show-output", raw.show_output, "Print what the ranks of passing tests write, too");
+  app.add_flag("-q,--quiet", raw.quiet, "Print only failures and totals");
+  app.add_flag("-s,--show-output", raw.show_output, "Also print the output of the ranks of passing tests");
   add_verbose(app, raw.verbose);
 }
 
 void add_verbose(CLI::App& app, bool& verbose) {
   app.add_flag("-v,--verbose", verbose,
-               "Print notes that change no verdict, too: names in /tmp and the like that appeared and may be another "
-               "user's");
+               "Also print notes that change no verdict, such as new names in /tmp that may be another user's");
 }
 
 void add_program_reports(CLI::App& app, Raw& raw) {

@@ -58,109 +58,107 @@ int parse_until_fail(const Raw& raw) {
 // Options that select tests; shared by `run` and `list`.
 void add_selection(CLI::App& app, Raw& raw) {
   begin_group(app, "Which tests");
-  app.add_option("plugins", raw.plugins, "Test plugins: shared objects made with distrun_add_plugin")
+  app.add_option("plugins", raw.plugins, "Test plugins: shared objects built with distrun_add_plugin")
       ->type_name("PLUGIN.so");
   app.add_option("-f,--filter", raw.filters,
-                 "Run the tests that match: a glob over Suite.name/key=value, over Suite.name, or over the suite; "
-                 "a leading - excludes, as in --filter=-Slow.*; may be given again")
+                 "Run only tests that match a glob over Suite.name/key=value, Suite.name or the suite; a leading - "
+                 "excludes, as in --filter=-Slow.*; repeatable")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   app.add_option("--shard", raw.shard,
-                 "Run part I of N, dealt out in turn over the tests that are selected; the N parts together are all "
-                 "of them, each once")
+                 "Run part I of N of the selected tests; the N parts together run each selected test once")
       ->type_name("I/N");
   begin_group(app, "Ranks");
-  app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number")->type_name("N");
+  app.add_option("-w,--world-size", raw.world_size, "World size of tests that do not fix one")->type_name("N");
   app.add_option("--backend", raw.backend,
-                 "Process groups that tests get (mpi and ucc are taken, too, for plugins that bring them)")
+                 "Backend of the tests' process groups (mpi and ucc are accepted for plugins that bring them)")
       ->type_name(kBackendsHere);
-  app.add_option("--agent", raw.agent, "RPC agent that tests get")->type_name(kAgents);
+  app.add_option("--agent", raw.agent, "RPC agent of the tests")->type_name(kAgents);
   add_gpus(app, raw);
   app.add_option("--isolation", raw.isolation,
-                 "process: ranks are forked for every attempt; exec: each is started anew; pool: one set of ranks "
-                 "runs all tests of a suite; threads: the ranks are threads of one process")
+                 "What ranks are: process: forked for every attempt; exec: started as new programs; pool: one set of "
+                 "ranks runs all tests of a suite; threads: threads of one process")
       ->type_name(choices_of(base::kIsolations));
-  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
+  app.add_option("--timeout-scale", raw.timeout_scale,
+                 "Multiply every timeout by FACTOR, for slow machines and sanitizers")
       ->type_name("FACTOR");
 }
 
 void add_execution(CLI::App& app, Raw& raw) {
   begin_group(app, "Ranks");
-  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+  app.add_option("--env", raw.env, "Set an environment variable of the ranks; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--leaks", raw.leaks,
-                 "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
-                 "threads too), off ends them silently")
+                 "Treatment of a test's left-overs: normal and strict fail the test (strict also counts descriptors "
+                 "and threads); off ends them silently")
       ->type_name(kLeaks);
   app.add_option("--exit", raw.exit,
-                 "How ranks end: handlers as programs do, with exit handlers and static destructors, and what goes "
-                 "wrong there counts; quick without them")
+                 "How ranks exit: handlers: like programs, with exit handlers and static destructors, whose failures "
+                 "count; quick: without them")
       ->type_name(kExits);
   app.add_option("--rpc-transport", raw.rpc_transport,
-                 "What carries the messages of the RPC agent pipe: shared memory, a Unix socket, TCP; best: the first "
-                 "of these that both ranks have")
+                 "Transport of the RPC agent pipe: shared memory, a Unix socket or TCP; best: the first of these that "
+                 "both ranks have")
       ->type_name(kRpcTransports);
   app.add_option("--faults", raw.faults,
-                 "Have the RPC agent faulty, which drops, delays and changes messages, as in "
-                 "7:drop:retriable:0.1,delay:call:1.5; share/doc/distrun/agents/README.md has all that a plan can say")
+                 "Use the RPC agent faulty, which drops, delays, doubles or changes messages, as in "
+                 "7:drop:retriable:0.1,delay:call:1.5; share/doc/distrun/agents/README.md describes plans")
       ->type_name("SEED:PLAN");
-  app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
+  app.add_flag("--keep-work-dir", raw.keep_work_dir, "Keep the ranks' work directories");
   app.add_flag("--private-tmp", raw.private_tmp,
-               "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a "
-               "leak");
+               "Give each test a private /tmp and /dev/shm; files left there are leaks");
   begin_group(app, "Time");
-  app.add_option("--timeout", raw.timeout, "Bound of a test's body that names none itself: 500ms, 30s, 5m")
+  app.add_option("--timeout", raw.timeout, "Timeout of a test body that sets none: 500ms, 30s, 5m")->type_name("TIME");
+  app.add_option("--timeout-override", raw.timeout_override, "Timeout of every test body, even if it sets one")
       ->type_name("TIME");
-  app.add_option("--timeout-override", raw.timeout_override, "The same, for every test")->type_name("TIME");
   app.add_option("--stacks-after", raw.stacks_after,
-                 "Show what every rank does, with stacks, when a body has run for so long; it goes on")
+                 "Show the activity and stacks of every rank when a body has run for TIME; the test continues")
       ->type_name("TIME");
-  app.add_option("--debug", raw.debug,
-                 "Start this rank under gdb; it waits before its body, and no bound runs out. Select one test "
-                 "with --filter")
+  app.add_option(
+         "--debug", raw.debug,
+         "Start this rank under gdb and stop it before its body, without timeouts; select one test with --filter")
       ->type_name("RANK");
 }
 
 // Options for the number of concurrent tests and runs.
 void add_concurrency(CLI::App& app, Raw& raw) {
-  begin_group(app, "At the same time");
+  begin_group(app, "Concurrency");
   app.add_option("-j,--jobs", raw.jobs,
-                 "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
+                 "Run up to N tests in parallel, limited by cores, memory and devices; auto: one per core")
       ->type_name("N");
-  app.add_flag("--daemon", raw.daemon, "Let the daemon run it, in turn with the runs of others (see: distrund --help)");
+  app.add_flag("--daemon", raw.daemon, "Queue the run in the daemon behind other runs (see: distrund --help)");
 }
 
 void add_repetition(CLI::App& app, Raw& raw) {
   begin_group(app, "Order and repetition");
   app.add_option("--order", raw.order,
-                 "declared: as the plugins name them; failed-first: what did not pass the last time, then the longest, "
-                 "as the history knows them")
+                 "Order of tests: declared: as in the plugins; failed-first: tests that did not pass last time, then "
+                 "the longest, according to the history")
       ->type_name(kOrders);
   app.add_flag("--shuffle", raw.shuffle,
-               "Run tests in an order that the seed decides; those of a plugin stay together");
-  app.add_option("--seed", raw.seed,
-                 "Seed of everything random: in tests, and of --shuffle (default: a new one, printed)")
+               "Run tests in random order, given by the seed; tests of a plugin stay together");
+  app.add_option("--seed", raw.seed, "Seed of the tests' random numbers and of --shuffle (default: a new one, printed)")
       ->type_name("N");
-  app.add_option("--repeat", raw.repeat, "Run every test so often; each time must pass")->type_name("N");
+  app.add_option("--repeat", raw.repeat, "Run every test N times; each must pass")->type_name("N");
   app.add_flag("--until-fail", raw.until_fail,
-               "Run every test until it does not pass, MAX times at most (1000 if MAX is left out)")
+               "Run every test until it does not pass, at most MAX times (default 1000)")
       ->type_name("[=MAX]");
-  app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
+  app.add_option("--retries", raw.retries, "Retry a failed test up to N times; if it passes then, it is flaky")
       ->type_name("N");
   app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
-  app.add_option("--rerun-failed", raw.rerun_failed,
-                 "Run the tests again that did not pass in this summary, with its plugins, seed and settings where "
-                 "none are given here")
+  app.add_option(
+         "--rerun-failed", raw.rerun_failed,
+         "Run the tests that did not pass in this summary, with its plugins, seed and settings unless given here")
       ->type_name("SUMMARY.json");
-  app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 when every test was skipped");
+  app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 if every test was skipped");
 }
 
 void add_config(CLI::App& app, Raw& raw) {
   begin_group(app, "Settings");
   app.add_option("--config", raw.config,
-                 "Read settings from this file; none: from no file (default: " + std::string(kConfigName) +
-                     ", looked for upwards)")
+                 "Read settings from this file; none: read no file (default: " + std::string(kConfigName) +
+                     "in this directory or the nearest one above)")
       ->type_name("FILE");
   app.get_help_ptr()->group("Settings");
 }
@@ -173,7 +171,7 @@ void add_run(CLI::App& app, Raw& raw) {
   add_repetition(app, raw);
   add_reports(app, raw);
   add_config(app, raw);
-  app.add_flag("--print-config", raw.print_config, "Print every setting, and where it comes from, as such a file");
+  app.add_flag("--print-config", raw.print_config, "Print every setting and its source as a file of settings");
   app.set_version_flag("--version", "distrun " DISTRUN_VERSION, "Print distrun's version");
 }
 
@@ -315,7 +313,7 @@ void begin_group(CLI::App& app, const char* heading) {
 
 CommandLine parse_run(const Arguments& arguments) {
   Raw raw;
-  CLI::App app("distrun runs tests that need several ranks, and when ranks hang it says why.", "distrun");
+  CLI::App app("distrun runs tests that need several ranks, and explains why they hang.", "distrun");
   add_run(app, raw);
   CommandLine line;
   if (!parse(app, arguments)) return line;
@@ -341,10 +339,10 @@ CommandLine parse_run(const Arguments& arguments) {
 CommandLine parse_list(const Arguments& arguments) {
   Raw raw;
   bool json = false;
-  CLI::App app("Names the tests of plugins: id, ranks, and the reason of those that would be skipped.", "distrun list");
+  CLI::App app("Lists the tests of plugins: id, ranks, and why a test would be skipped.", "distrun list");
   add_selection(app, raw);
   begin_group(app, "Reports");
-  app.add_flag("--json", json, "As JSON, with everything that is known of each test");
+  app.add_flag("--json", json, "Print JSON with all properties of each test");
   add_config(app, raw);
   CommandLine line;
   if (!parse(app, arguments)) return line;
@@ -364,16 +362,16 @@ CommandLine parse_list(const Arguments& arguments) {
 CommandLine parse_show(const Arguments& arguments) {
   Raw raw;
   ShowOptions show;
-  CLI::App app("Prints a run again from its summary: what ran, and what went wrong and why.", "distrun show");
+  CLI::App app("Prints an earlier run's report again from its summary.", "distrun show");
   begin_group(app, "Options");
-  app.add_option("report", show.report, "A summary that --json or --output wrote")
+  app.add_option("report", show.report, "A summary written by --json or --output")
       ->required()
       ->type_name("SUMMARY.json");
   add_later_reports(app, raw);
-  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
+  app.add_option("--slow", raw.slow, "List the N slowest tests at the end, and where their time went")->type_name("N");
   app.add_option("--color", raw.color, "Colours")->type_name(kColors);
   add_verbose(app, show.verbose);
-  app.footer("\nA report that goes to standard output (-) takes the place of the text.");
+  app.footer("\nA report to standard output (-) replaces the text.");
   CommandLine line;
   if (!parse(app, arguments)) return line;
   line.kind = CommandKind::Show;
