@@ -18,17 +18,17 @@ int yama_scope() {
 
 std::string likely_cause(pid_t pid) {
   if (const pid_t tracer = evidence::tracer_of(pid)) {
-    return "process " + std::to_string(tracer) + " (" + evidence::command_of(tracer) + ") traces it already";
+    return "process " + std::to_string(tracer) + " (" + evidence::command_of(tracer) + ") already traces it";
   }
   const std::int64_t user = evidence::user_of(pid);
   if (user >= 0 && ::geteuid() != 0 && user != static_cast<std::int64_t>(::geteuid())) {
     return "it belongs to user " + std::to_string(user) + ", the probe runs as user " + std::to_string(::geteuid());
   }
   if (const int scope = yama_scope()) {
-    return "kernel.yama.ptrace_scope is " + std::to_string(scope) + ", which forbids it unless it is asked for";
+    return "kernel.yama.ptrace_scope is " + std::to_string(scope) + ", which forbids it unless the process allows it";
   }
   if (::geteuid() == 0) return "CAP_SYS_PTRACE is missing, or a sandbox forbids it (seccomp, a container's profile)";
-  return "it may have more rights than the probe, or has forbidden it (PR_SET_DUMPABLE)";
+  return "the process may have more rights than the probe, or has forbidden it (PR_SET_DUMPABLE)";
 }
 
 }  // namespace

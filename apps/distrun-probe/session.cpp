@@ -152,7 +152,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
   if (!process.told.why_none.empty()) return;  // tracing was refused, and its other threads were not asked
   const auto found = stopper_.tracees().find(thread.task.tid);
   if (found == stopper_.tracees().end()) {
-    thread.why_none = thread.task.state == '?' ? "it has ended" : "it came while the others were stopped";
+    thread.why_none = thread.task.state == '?' ? "it has ended" : "it was created while the others were stopped";
     return;
   }
   switch (found->second.state) {
@@ -163,7 +163,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
       thread.why_none = "no ptrace stop within " + std::to_string(stop_limit_.count()) + " ms";
       break;
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
-    case Tracee::State::Left: thread.why_none = "a stop would have cut its system call short, and it went on"; break;
+    case Tracee::State::Left: thread.why_none = "not stopped, since that would have interrupted its system call"; break;
   }
 }
 

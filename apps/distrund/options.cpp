@@ -42,8 +42,7 @@ int number(const std::string& option, const std::string& text, int low, int high
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-    refuse(option + " " + text + ": a number from " + std::to_string(low) + " to " + std::to_string(high) +
-           " is wanted");
+    refuse(option + " " + text + ": expected a number from " + std::to_string(low) + " to " + std::to_string(high));
   }
   return value;
 }
@@ -53,7 +52,7 @@ LogLevel log_level(const std::string& text) {
   if (text.empty()) return ::isatty(STDERR_FILENO) != 0 ? LogLevel::Warnings : LogLevel::All;
   if (text == "all") return LogLevel::All;
   if (text == "warnings") return LogLevel::Warnings;
-  if (text != "off") refuse("--log " + text + ": all, warnings or off is wanted");
+  if (text != "off") refuse("--log " + text + ": expected all, warnings or off");
   return LogLevel::Off;
 }
 

@@ -145,9 +145,9 @@ TEST_CASE("a debugger cannot be had in the daemon", "[daemon]") {
 TEST_CASE("runs that wait are shown, and cancelled without having started", "[daemon]") {
   Waiting run;
   const Ended ps = run.daemon.start(run.other, {"ps"}).wait(scaled(kLong));
-  CHECK_THAT(ps.out, Contains("Hangs.one_sleeps") && Contains("waits in the daemon") && Contains("1 ahead") &&
+  CHECK_THAT(ps.out, Contains("Hangs.one_sleeps") && Contains("has been queued in the daemon") && Contains("1 ahead") &&
                          Contains("(submitted in " + run.sandbox.start_directory() + ")"));
-  const std::size_t line = ps.out.find(" waits in the daemon");
+  const std::size_t line = ps.out.find(" has been queued in the daemon");
   REQUIRE(line != std::string::npos);
   const std::string id = ps.out.substr(line - 12, 12);
   const Ended cancel = run.daemon.start(run.other, {"cancel", id.substr(0, 8)}).wait(scaled(kLong));
@@ -269,7 +269,7 @@ TEST_CASE("a run that is over but whose output nobody reads holds up no other", 
   expect_served(daemon);
   CHECK(daemon.shows("prints"));
   const Ended ps = daemon.start(Sandbox(distrun_program()), {"ps"}).wait(scaled(kLong));
-  CHECK_THAT(ps.out, Contains("is over, but for the reader of its output"));
+  CHECK_THAT(ps.out, Contains("has ended, and waits for the reader of its output"));
   ::close(line[0]);  // like head
   CHECK(deaf.wait(scaled(kLong)).exit_code == 1);
   CHECK(sandbox.remains() == Texts{});

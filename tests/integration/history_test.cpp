@@ -72,7 +72,7 @@ Texts started_in(const std::string& events) {
 
 TEST_CASE("every run is remembered, and the table begins with what fails", "[history]") {
   const Remembering here;
-  CHECK_THAT(here.history(), Contains("no run is in the history yet") && Contains(here.path()));
+  CHECK_THAT(here.history(), Contains("the history is empty") && Contains(here.path()));
   CHECK_FALSE(exists(here.path()));
   for (int i = 0; i < 2; ++i) {
     CHECK(here.run({"--filter", "Fails.require Passes.trivial", plugin("passes"), plugin("fails")}).exit_code == 1);
@@ -177,7 +177,7 @@ TEST_CASE("a history that cannot be written costs a line, not the run", "[histor
   const Ended ended = here.run({"--filter", "Passes.trivial", plugin("passes")});
   INFO(ended.err);
   CHECK(ended.exit_code == 0);
-  CHECK_THAT(ended.err, Contains("distrun: this run is not in the history: ") && Contains(path.substr(0, 10)));
+  CHECK_THAT(ended.err, Contains("distrun: this run was not added to the history: ") && Contains(path.substr(0, 10)));
   CHECK(count_of(ended.err, "\n") == 1);
   CHECK(read_file(thesis) == std::string(5000, 'x'));
   CHECK(here.run({"history", "--suggest-timeouts"}).exit_code != 0);
@@ -226,7 +226,7 @@ TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps 
   CHECK(first.exit_code == kUsage);
   CHECK_THAT(first.out, Contains(summary + ": run " + read_summary(summary).run_id + ", 1 test\n"));
   CHECK_THAT(first.err, Contains(bad + ": ") && Contains("no JSON") && Contains("/no/such/file"));
-  CHECK_THAT(here.history({"--import", summary}), Contains("was there already"));
+  CHECK_THAT(here.history({"--import", summary}), Contains("already in the history"));
   CHECK(count_of(here.history({"Fails"}), "REQUIRE(answer == 42)") == 1);
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("reports have the names of variables that --env sets, and no values, u
   for (const std::string& file : files) CHECK_THAT(read_file(file), Contains("TOKEN") && !Contains("hush"));
   const Ended without = sandbox.run({"--rerun-failed", files[0]});
   CHECK(without.exit_code == kUsage);
-  CHECK_THAT(without.err, Contains("--env TOKEN: KEY=VALUE is wanted"));
+  CHECK_THAT(without.err, Contains("--env TOKEN: expected KEY=VALUE"));
   CHECK(sandbox.run({"--rerun-failed", files[0], "--env", "TOKEN=hush"}).exit_code == 1);
   words.push_back("--env-values");
   CHECK(sandbox.run(words).exit_code == 1);

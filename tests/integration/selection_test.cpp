@@ -145,7 +145,7 @@ TEST_CASE("until-fail is refused with what makes no sense beside it", "[cli]") {
   refused({"--until-fail", "--retries", "1"}, "--retries");
   refused({"--until-fail", "--debug", "0"}, "--debug");
   refused({"--until-fail", "20"}, "--until-fail=20");
-  refused({"--until-fail=0"}, "--until-fail 0: a number from 1");
+  refused({"--until-fail=0"}, "--until-fail 0: expected a number from 1");
   refused({"--until-fail=soon"}, "--until-fail soon");
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("a report without failures gives nothing to run again", "[cli]") {
   selected(sandbox, {"--filter", "Passes.world_of_1", plugin("passes")});
   const Ended again = sandbox.run({"--rerun-failed", sandbox.output() + "/summary.json"});
   CHECK(again.exit_code == 0);
-  CHECK_THAT(again.out, Contains("nothing to run again"));
+  CHECK_THAT(again.out, Contains("nothing to rerun"));
 }
 
 TEST_CASE("a report of a run that had problems does not say that all is well", "[cli]") {

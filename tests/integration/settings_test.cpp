@@ -91,7 +91,7 @@ TEST_CASE("what a file says wrongly is refused with its place", "[cli]") {
   Place("\nworld-size = 0\n").expect_refused({".distrun.toml:2: --world-size 0", "1 to 1024"});
   Place("timeout = 'soon'\n").expect_refused({".distrun.toml:1: --timeout soon", "30s"});
   Place("isolation = 'thin'\n").expect_refused({".distrun.toml:1: --isolation thin", "process, exec"});
-  Place("fail-fast = 'maybe'\n").expect_refused({".distrun.toml:1: fail-fast is true or false"});
+  Place("fail-fast = 'maybe'\n").expect_refused({".distrun.toml:1: fail-fast must be true or false"});
   Place("until-fail = true\nretries = 2\n").expect_refused({".distrun.toml:1: --until-fail", "--retries"});
   Place("[run]\n").expect_refused({".distrun.toml:1: sections"});
   Place("\xff").expect_refused({".distrun.toml:1:", "UTF-8"});

@@ -205,7 +205,7 @@ TEST_CASE("what cannot be traced is refused, or told, and changes no verdict", "
   const Sandbox sandbox(distrun_program());
   const Ended program = sandbox.run({"exec", "--trace", "traces", "--", "/bin/true"});
   CHECK(program.exit_code == kUsage);
-  CHECK_THAT(program.err, Contains("--trace is for plugins"));
+  CHECK_THAT(program.err, Contains("--trace works only with plugins"));
   const Ended few = sandbox.run({"run", "--trace-records", "1", DISTRUN_TRACED});
   CHECK(few.exit_code == kUsage);
   write_file(sandbox.output() + "/file", "x");

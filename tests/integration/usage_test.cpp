@@ -188,7 +188,7 @@ TEST_CASE("help names every option and exit code", "[cli]") {
 
 TEST_CASE("a command that is misspelt is a question, not a plugin", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  expect_refusal(sandbox.run({"lst", plugin("passes")}), {"lst is no command", "did you mean list?"});
+  expect_refusal(sandbox.run({"lst", plugin("passes")}), {"lst is not a command", "did you mean list?"});
   expect_refusal(sandbox.run({"histroy"}), {"histroy", "did you mean history?"});
   expect_refusal(sandbox.run({"versoin"}), {"did you mean version?"});
   // A plugin may have any name if its file exists.

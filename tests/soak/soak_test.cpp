@@ -213,7 +213,7 @@ TEST_CASE("a run whose daemon was killed may lack tests, and its client says why
   Seen seen = seen_with(test);
   seen.struck = true;
   seen.exit_code = 3;
-  seen.console = "distrun: the daemon has died, and the run with it";
+  seen.console = "distrun: the daemon has died and ended the run";
   seen.served = 0;
   seen.daemon_end = 0;
   Invocation invocation = of_one(kCrash, Disturbs::KilledDaemon);

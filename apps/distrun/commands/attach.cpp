@@ -34,7 +34,7 @@ Found find_rank(const wire::RunStatus& run, const AttachOptions& options) {
   const std::string rank = "rank " + std::to_string(options.rank);
   if (all.empty()) {
     throw Error(ErrorKind::InvalidArgument,
-                "run " + run.run_id + " has no " + rank + " at the moment; `distrun ps` shows those that it has");
+                "run " + run.run_id + " has no " + rank + " now; `distrun ps` shows its ranks");
   }
   if (!options.test.empty()) std::erase_if(all, [&](const Found& each) { return each.test != options.test; });
   if (all.empty()) {
@@ -42,7 +42,7 @@ Found find_rank(const wire::RunStatus& run, const AttachOptions& options) {
   }
   if (all.size() > 1) {
     throw Error(ErrorKind::InvalidArgument, std::to_string(all.size()) + " tests with a " + rank +
-                                                " run at the same time: say which with --test, as in --test " +
+                                                " are running; select one with --test, as in --test " +
                                                 all.front().test);
   }
   return all.front();
@@ -53,7 +53,7 @@ Found find_rank(const wire::RunStatus& run, const AttachOptions& options) {
 int attach(const AttachOptions& options) {
   const Found found = find_rank(ask_status(find_run(options.run)), options);
   const std::string pid = std::to_string(found.pid);
-  std::printf("gdb on rank %d (pid %s) of %s; no bound runs out while it is attached\n", options.rank, pid.c_str(),
+  std::printf("gdb on rank %d (pid %s) of %s; timeouts are suspended while it is attached\n", options.rank, pid.c_str(),
               base::one_line(found.test, 400).c_str());
   std::fflush(stdout);
   ::execlp("gdb", "gdb", "-q", "-p", pid.c_str(), static_cast<char*>(nullptr));

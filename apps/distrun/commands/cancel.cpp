@@ -73,24 +73,24 @@ bool was_started_elsewhere(const Doomed& run) {
 bool may_end(const Doomed& run, const CancelOptions& options) {
   const bool asks = !options.yes && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!asks || !was_started_elsewhere(run)) return true;
-  std::fprintf(stderr, "run %s was started in another directory: %s\nEnd it? [y/N] ", base::one_line(run.id).c_str(),
+  std::fprintf(stderr, "run %s was started in another directory: %s\nCancel it? [y/N] ", base::one_line(run.id).c_str(),
                words_of(run).c_str());
   char answer[16] = "";
   const bool answered = std::fgets(answer, sizeof answer, stdin) != nullptr;
   if (answered && (answer[0] == 'y' || answer[0] == 'Y')) return true;
-  std::printf("run %s goes on\n", base::one_line(run.id).c_str());
+  std::printf("run %s continues\n", base::one_line(run.id).c_str());
   return false;
 }
 
 void tell_end(const Doomed& run) {
   const std::string words = words_of(run);
-  std::printf("run %s ends%s\n", base::one_line(run.id).c_str(), words.empty() ? "" : (": " + words).c_str());
+  std::printf("run %s is ending%s\n", base::one_line(run.id).c_str(), words.empty() ? "" : (": " + words).c_str());
 }
 
 void end_in_daemon(const std::string& socket, const Doomed& run) {
   const wire::RunsCancelled cancelled = daemon::cancel(socket, run.id);
   for (const std::string& id : cancelled.queued) {
-    std::printf("run %s waited, and does not start: %s\n", id.c_str(), words_of(run).c_str());
+    std::printf("run %s was queued and will not start: %s\n", id.c_str(), words_of(run).c_str());
   }
   if (!cancelled.running.empty()) tell_end(run);
   // It was there a moment ago.
@@ -147,7 +147,7 @@ int cancel(const CancelOptions& options) {
       all_told = end_alone(run) && all_told;
     }
   }
-  if (ids.empty()) std::printf("no distrun of this user runs at the moment\n");
+  if (ids.empty()) std::printf("no distrun of this user is running\n");
   return all_told ? kSuccess : kInfraError;
 }
 

@@ -51,8 +51,8 @@ void GithubOutput::add_summary(const runner::RunRecord& run) const {
   report::AppendedFile file(path);
   if (file.size() + report::kGithubSummaryMin > report::kGithubSummaryMax) {
     throw Error(ErrorKind::Failed, "cannot add to " + path + ": it has " + std::to_string(file.size()) +
-                                       " bytes already, and GitHub takes no more than " +
-                                       std::to_string(report::kGithubSummaryMax) + " of a step");
+                                       " bytes already; GitHub accepts at most " +
+                                       std::to_string(report::kGithubSummaryMax) + " per step");
   }
   file.append(report::github_summary(run, report::kGithubSummaryMax - file.size()));
 }

@@ -55,7 +55,7 @@ CudaDevices count_cuda_devices(const std::string& folder) {
   if (devices == 0) return {0, "this machine has no NVIDIA device"};
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
   const int visible = list == nullptr ? devices : std::min(devices, visible_devices(list));
-  return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides them"};
+  return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides all NVIDIA devices"};
 }
 
 CudaDevices find_cuda_devices() {

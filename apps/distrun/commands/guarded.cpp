@@ -34,9 +34,9 @@ int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordin
         } catch (const Error& error) {
           return give_up(places, error.what());
         } catch (const boost::system::system_error& error) {
-          return give_up(places, "cannot set the coordinator up: " + base::errno_text(error.code().value()));
+          return give_up(places, "cannot set up the coordinator: " + base::errno_text(error.code().value()));
         } catch (const std::bad_alloc&) {
-          return give_up(places, "the coordinator has run out of memory: " + base::errno_text(ENOMEM));
+          return give_up(places, "the coordinator is out of memory: " + base::errno_text(ENOMEM));
         }
       },
       bounds);

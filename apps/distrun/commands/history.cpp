@@ -28,7 +28,7 @@ constexpr base::Milliseconds kPatience{5000};
 std::string place_of(const HistoryOptions& options) {
   const auto place = history::find_place(options.history);
   if (place) return *place;
-  refuse("the history is off, or there is no home directory for it: name a file with --history or DISTRUN_HISTORY");
+  refuse("the history is off or there is no home directory; name a file with --history or DISTRUN_HISTORY");
 }
 
 // Imports each file separately: a refused one does not affect the others.
@@ -41,7 +41,7 @@ int import_all(const HistoryOptions& options) {
       const history::Imported imported =
           history::import_summary(history, read_report_text(path), base::system_clock(), project);
       std::printf("%s: run %s, %d %s%s\n", base::one_line(path, 400).c_str(), imported.run_id.c_str(), imported.tests,
-                  imported.tests == 1 ? "test" : "tests", imported.is_new ? "" : ", was there already");
+                  imported.tests == 1 ? "test" : "tests", imported.is_new ? "" : ", already in the history");
     } catch (Error& error) {
       if (error.kind() != ErrorKind::InvalidArgument) throw;
       error.while_doing(base::one_line(path, 400));
@@ -83,15 +83,15 @@ std::string answer(const HistoryOptions& options, history::History& history) {
 // An empty history is normal; a question without results may be a mistake.
 int tell_nothing(const HistoryOptions& options, const std::string& place) {
   if (options.suggest_timeouts) {
-    std::fprintf(stderr, "distrun: no test here has passed %d times, so there is no timeout to suggest\n",
+    std::fprintf(stderr, "distrun: no selected test has passed at least %d times, so no timeout can be suggested\n",
                  history::kEnoughToSuggest);
     return kNothingRan;
   }
   if (options.patterns.empty() && options.since.count() == 0 && options.project.empty()) {
-    std::printf("no run is in the history yet (%s)\n", base::one_line(place, 600).c_str());
+    std::printf("the history is empty (%s)\n", base::one_line(place, 600).c_str());
     return kSuccess;
   }
-  std::fputs("distrun: nothing in the history matches; `distrun history` shows what is there\n", stderr);
+  std::fputs("distrun: no result in the history matches; `distrun history` lists all tests\n", stderr);
   return kNothingRan;
 }
 

@@ -105,7 +105,7 @@ std::string totals(const std::vector<history::TestLine>& lines, const TableStyle
   }
   std::string text = plural(lines.size(), "test");
   if (failing > 0) text += ", " + std::to_string(failing) + (failing == 1 ? " fails" : " fail") + " now";
-  if (flaky > 0) text += ", " + std::to_string(flaky) + " did not always do the same";
+  if (flaky > 0) text += ", " + std::to_string(flaky) + " had varying results";
   return style.paint(Style::Bold, text) + "\n";
 }
 

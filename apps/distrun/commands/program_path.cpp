@@ -18,7 +18,7 @@ std::string refusal(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return base::errno_text(errno);
   if (S_ISDIR(status.st_mode)) return "it is a directory";
-  if (!S_ISREG(status.st_mode)) return "it is no ordinary file";
+  if (!S_ISREG(status.st_mode)) return "it is not a regular file";
   if (::access(path.c_str(), X_OK) != 0) return "it is not executable (chmod +x?)";
   return "";
 }
@@ -40,13 +40,13 @@ std::string find_in_path(const std::string& name, std::string_view places) {
     places.remove_prefix(colon + 1);
   }
   if (!found_but.empty()) refuse_program(name, found_but);
-  refuse_program(name, "it is not in PATH (./" + base::one_line(name, 400) + " for one that is here)");
+  refuse_program(name, "it is not in PATH (./" + base::one_line(name, 400) + " runs a file in this directory)");
 }
 
 }  // namespace
 
 std::string find_program(const std::string& name) {
-  if (name.empty()) refuse_program("\"\"", "it is no name");
+  if (name.empty()) refuse_program("\"\"", "the name is empty");
   if (name.find('/') == std::string::npos) {
     const char* places = std::getenv("PATH");
     return find_in_path(name, places == nullptr ? "/usr/local/bin:/usr/bin:/bin" : places);

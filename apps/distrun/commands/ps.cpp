@@ -32,7 +32,7 @@ std::string name_of(const wire::TestStatus& test) {
 std::string headline(const wire::RunStatus& run) {
   std::string text = "run " + run.run_id + " (pid " + std::to_string(run.pid) + "), " + std::to_string(run.done) +
                      " of " + std::to_string(run.count) + " tests done";
-  if (run.tests.empty()) return text + ", between two tests";
+  if (run.tests.empty()) return text + ", between tests";
   return run.tests.size() == 1 ? text + ": " + name_of(run.tests.front()) : text;
 }
 
@@ -73,9 +73,9 @@ void print(const wire::RunStatus& run, bool with_references) {
 std::string state_of(const wire::DaemonRun& run) {
   if (run.pid > 0) {
     return "(pid " + std::to_string(run.pid) + ") " +
-           (run.over ? "is over, but for the reader of its output" : "starts, " + time_of(run.since_ms));
+           (run.over ? "has ended, and waits for the reader of its output" : "starts, " + time_of(run.since_ms));
   }
-  return "waits in the daemon for " + time_of(run.since_ms) + (run.stopped ? ", stopped, " : ", ") +
+  return "has been queued in the daemon for " + time_of(run.since_ms) + (run.stopped ? ", stopped, " : ", ") +
          std::to_string(run.ahead) + " ahead";
 }
 
@@ -126,7 +126,7 @@ void print_text(const std::vector<wire::RunStatus>& running, const std::vector<w
   }
   if (!running.empty() && !waiting.empty()) std::printf("\n");
   for (const wire::DaemonRun& run : waiting) print(run);
-  if (running.empty() && waiting.empty()) std::printf("no distrun of this user runs at the moment\n");
+  if (running.empty() && waiting.empty()) std::printf("no distrun of this user is running\n");
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ std::string joined(const std::vector<std::string>& texts) {
 void warn_of_gone(const std::vector<std::string>& gone) {
   constexpr std::size_t kNamedMax = 20;
   if (gone.empty()) return;
-  std::fprintf(stderr, "distrun: warning: of the tests to run again %zu %s no more:\n", gone.size(),
-               gone.size() == 1 ? "is" : "are");
+  std::fprintf(stderr, "distrun: warning: %zu of the tests to rerun no longer %s:\n", gone.size(),
+               gone.size() == 1 ? "exists" : "exist");
   for (std::size_t i = 0; i < std::min(gone.size(), kNamedMax); ++i) {
     std::fprintf(stderr, "  %s\n", base::one_line(gone[i], 400).c_str());
   }
@@ -138,7 +138,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   if (filtered_out && record.problems.empty()) {
     std::fprintf(stderr, "distrun: no test matches --filter %s%s%s\n",
                  base::one_line(joined(options.settings.filters)).c_str(), base::one_line(record.filter_hint).c_str(),
-                 record.filter_hint.empty() ? "; `distrun list` names the tests" : "");
+                 record.filter_hint.empty() ? "; `distrun list` lists the tests" : "");
   }
   warn_of_gone(run.record().gone);
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());

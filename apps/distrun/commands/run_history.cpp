@@ -36,7 +36,7 @@ HintsByPlugin hints_of(const RunOptions& options) {
     }
     return hints;
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: --order failed-first knows nothing of earlier runs: %s\n",
+    std::fprintf(stderr, "distrun: --order failed-first cannot read the history: %s\n",
                  base::printable(error.what()).c_str());
     return {};
   }
@@ -63,7 +63,7 @@ void remember(const RunOptions& options, const runner::RunRecord& run) {
       return project_of(options, plugin);
     });
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: this run is not in the history: %s\n", base::printable(error.what()).c_str());
+    std::fprintf(stderr, "distrun: this run was not added to the history: %s\n", base::printable(error.what()).c_str());
   }
 }
 

@@ -31,7 +31,7 @@ Address address_of(const std::string& run_id) {
   address.socket.sun_family = AF_UNIX;
   constexpr std::size_t kNameMax = sizeof address.socket.sun_path - 1;
   if (name.size() > kNameMax) {
-    throw Error(ErrorKind::InvalidArgument, base::one_line(run_id, 100) + " is no run's id: it is too long");
+    throw Error(ErrorKind::InvalidArgument, base::one_line(run_id, 100) + " is not a run's id: it is too long");
   }
   name.copy(address.socket.sun_path + 1, kNameMax);  // the leading zero makes it abstract
   address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -45,7 +45,7 @@ T ask(const std::string& run_id, const wire::InspectOrder& order, wire::InspectF
   const base::Fd socket = io::connect_to(&address.socket, address.size, who);
   const wire::Frame frame =
       io::ask(socket.get(), wire::kProtocol<wire::InspectFrame>, wire::pack(wire::InspectFrame::Order, 0, order), who);
-  if (!frame.is(answer)) throw Error(ErrorKind::Failed, who + " answers another question");
+  if (!frame.is(answer)) throw Error(ErrorKind::Failed, who + " sent an answer of another kind");
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
@@ -56,7 +56,7 @@ base::Fd listen_for(const std::string& run_id) {
   base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.size) != 0 ||
       ::listen(socket.get(), 8) != 0) {
-    base::throw_errno("cannot listen for `distrun ps` and `stacks`", errno);
+    base::throw_errno("cannot create the socket for `distrun ps` and `stacks`", errno);
   }
   return socket;
 }
@@ -95,10 +95,10 @@ std::string find_run(const std::string& wanted, const std::vector<std::string>& 
     if (id.starts_with(wanted)) matching.push_back(id);
   }
   if (matching.size() == 1) return matching.front();
-  if (all.empty()) throw Error(ErrorKind::InvalidArgument, "no distrun of this user runs at the moment");
+  if (all.empty()) throw Error(ErrorKind::InvalidArgument, "no distrun of this user is running");
   throw Error(ErrorKind::InvalidArgument,
-              (matching.empty() ? "no run's id starts with " + base::one_line(wanted, 100) + "; there are: "
-                                : "which run? There are: ") +
+              (matching.empty() ? "no run has an id that starts with " + base::one_line(wanted, 100) + "; there are: "
+                                : "several runs are running; give the id of one: ") +
                   all);
 }
 

@@ -45,7 +45,7 @@ std::vector<evidence::Line> lines_of(const wire::SnapshotText& told) {
 int stacks_of_run(const StacksOptions& options) {
   const std::string id = find_run(options.run);
   const wire::ToldStacks told = ask_stacks(id, options.rank);
-  if (told.snapshots.empty()) std::printf("run %s runs no test at the moment\n", id.c_str());
+  if (told.snapshots.empty()) std::printf("run %s is running no test\n", id.c_str());
   for (const wire::SnapshotText& snapshot : told.snapshots) {
     std::printf("%s after %s, stacks taken in %s\n", snapshot.test.c_str(),
                 base::human(std::chrono::milliseconds(snapshot.at_ms)).c_str(),

@@ -116,9 +116,9 @@ void Face::on_stop_signal() {
 }
 
 void Face::on_patience_end() {
-  if (lost_) return leave(kInfraError, "the daemon has died, and its run does not end");
-  if (interrupted_) return leave(kInterrupted, "the daemon does not say that the run has ended; left it");
-  if (!run_.accepted()) leave(kInfraError, "the daemon does not answer: is it stopped? Leave --daemon out");
+  if (lost_) return leave(kInfraError, "the daemon has died, and its run has not ended");
+  if (interrupted_) return leave(kInterrupted, "the daemon has not confirmed the end of the run; gave up waiting");
+  if (!run_.accepted()) leave(kInfraError, "the daemon does not answer; it may be stopped; run without --daemon");
 }
 
 void Face::on_waiting(int ahead) {
@@ -154,7 +154,7 @@ void Face::on_ended(const wire::RunEnded& ended) {
 // The kernel has signalled the run to end. It may still print until it does.
 void Face::on_lost() {
   lost_ = true;
-  const std::string why = "the daemon has died, and the run with it";
+  const std::string why = "the daemon has died and ended the run";
   if (run_.pid() == 0) return leave(kInfraError, why);
   try {
     run_end_ =

@@ -133,7 +133,7 @@ std::string completion_script(const std::string& shell) {
   if (shell == "bash") return kBash;
   if (shell == "zsh") return kZsh;
   if (shell == "fish") return kFish;
-  refuse("completion " + shell + ": there is no script for it");
+  refuse("completion " + shell + ": unknown shell; expected bash, zsh or fish");
 }
 
 }  // namespace distrun::cli

@@ -66,7 +66,7 @@ void refuse_misspelt(const std::string& word) {
   std::vector<std::string> known{"help", "version"};
   for (const Command& command : kCommands) known.emplace_back(command.name);
   const std::string hint = base::did_you_mean(word, known);
-  if (!hint.empty()) refuse(word + " is no command, and no plugin of that name is here" + hint);
+  if (!hint.empty()) refuse(word + " is not a command, and there is no plugin file of that name" + hint);
 }
 
 }  // namespace

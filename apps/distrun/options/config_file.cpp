@@ -31,9 +31,9 @@ std::vector<std::string> keys_of(const CommandInfo& run) {
 const OptionInfo& option_of(const TomlEntry& entry, const CommandInfo& run, const std::string& place) {
   const OptionInfo* option = run.find("--" + entry.key);
   if (option == nullptr) {
-    refuse(place + ": " + entry.key + " is no setting" + base::did_you_mean(entry.key, keys_of(run)));
+    refuse(place + ": " + entry.key + " is not a setting" + base::did_you_mean(entry.key, keys_of(run)));
   }
-  if (!may_stand_in_config(*option)) refuse(place + ": " + entry.key + " is for the command line alone");
+  if (!may_stand_in_config(*option)) refuse(place + ": " + entry.key + " is allowed only on the command line");
   return *option;
 }
 
@@ -42,7 +42,7 @@ std::vector<std::string> texts_of(const TomlEntry& entry, const OptionInfo& opti
   const bool is_switch = entry.kind == TomlKind::Boolean;
   if (option.is_flag()) {
     if (!is_switch && (option.value.empty() || entry.kind == TomlKind::List)) {
-      refuse(place + ": " + entry.key + " is true or false" + (option.value.empty() ? "" : " or a number"));
+      refuse(place + ": " + entry.key + " must be true or false" + (option.value.empty() ? "" : " or a number"));
     }
     return entry.values.front() == "false" ? std::vector<std::string>{} : entry.values;
   }
@@ -72,12 +72,13 @@ std::optional<std::string> find_config(const std::string& start, const std::stri
 std::string read_config(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) refuse(path + ": there is no such file of settings; --config none does without");
-  if (!fs::is_regular_file(status)) refuse(path + ": this is no file; settings are read from a file");
+  if (!fs::exists(status)) refuse(path + ": the file of settings does not exist; use --config none to run without one");
+  if (!fs::is_regular_file(status)) refuse(path + ": not a regular file; settings are read from a file");
   std::ifstream file(path, std::ios::binary);
   std::string text(kTomlBytesMax + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad()) refuse(path + ": cannot be read; --config none does without");
+  if (!file.is_open() || file.bad())
+    refuse(path + ": cannot be read; use --config none to run without a file of settings");
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
 }

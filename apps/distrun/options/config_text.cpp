@@ -27,7 +27,7 @@ std::string value_text(const OptionInfo& info, const CLI::Option& option) {
 }  // namespace
 
 std::string config_text(const CLI::App& app, const Origins& origins, const std::string& config) {
-  const std::string file = config.empty() ? "; no file was read" : ", with " + base::one_line(config, 500);
+  const std::string file = config.empty() ? "; no file of settings was read" : ", with " + base::one_line(config, 500);
   std::string out = "# The settings of `distrun run`" + file + ".\n";
   for (const OptionInfo& info : info_of(app).options) {
     if (!may_stand_in_config(info)) continue;

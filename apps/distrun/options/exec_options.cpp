@@ -110,7 +110,7 @@ std::string checked_name(const std::string& name) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
   };
   if (name.size() > kNameMax || !std::all_of(name.begin(), name.end(), may_stand)) {
-    refuse("--name " + name + ": up to " + std::to_string(kNameMax) + " letters, digits, _, - and . are allowed");
+    refuse("--name " + name + ": expected at most " + std::to_string(kNameMax) + " letters, digits, _, - and .");
   }
   return name;
 }
@@ -149,11 +149,12 @@ std::vector<std::string> program_of(const CLI::App& app) {
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
   } else if (!words.empty() && words.front().starts_with("--trace")) {
-    refuse("exec: --trace is for plugins: programs do not tell what they do; --stacks-after shows it at one moment");
+    refuse(
+        "exec: --trace works only with plugins, since programs record no actions; use --stacks-after for a snapshot");
   } else if (!words.empty() && words.front().starts_with("-")) {
-    refuse(words.front() + ": unknown option; the program stands behind --");
+    refuse(words.front() + ": unknown option; write the program after --");
   }
-  if (words.empty()) refuse("exec: a program is wanted: distrun exec [OPTIONS] -- PROGRAM [ARGUMENT...]");
+  if (words.empty()) refuse("exec: the program is missing; usage: distrun exec [OPTIONS] -- PROGRAM [ARGUMENT...]");
   return words;
 }
 

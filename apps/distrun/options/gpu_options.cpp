@@ -14,13 +14,13 @@ constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
 constexpr int kGpusMax = 64;
 
 [[noreturn]] void refuse_no_number() {
-  refuse("--gpu-driver virtual: it emulates as many GPUs as --gpus says, and that is 0: add --gpus N, 1 to " +
+  refuse("--gpu-driver virtual: --gpus is 0, so there is no GPU to emulate; add --gpus N, 1 to " +
          std::to_string(kGpusMax));
 }
 
 [[noreturn]] void refuse_number(int number, const std::string& driver) {
-  refuse("--gpus " + std::to_string(number) + ": the number is for emulated GPUs, and --gpu-driver " + driver +
-         " takes those of this machine: add --gpu-driver virtual, or leave --gpus out (--gpus 0)");
+  refuse("--gpus " + std::to_string(number) + ": the option is only for emulated GPUs, but --gpu-driver " + driver +
+         " uses this machine's GPUs; add --gpu-driver virtual, or leave --gpus out (--gpus 0)");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ base::Nanoseconds unit_of(char unit) {
 // Parses an age.
 base::Nanoseconds parse_age(const std::string& text) {
   const base::Nanoseconds unit = text.empty() ? base::Nanoseconds{} : unit_of(text.back());
-  if (unit.count() == 0) refuse("--since " + text + ": a time such as 90m, 12h, 7d or 4w is wanted");
+  if (unit.count() == 0) refuse("--since " + text + ": expected a time such as 90m, 12h, 7d or 4w");
   constexpr base::Nanoseconds kMost = std::chrono::years(100);
   return number<std::int64_t>("--since", text.substr(0, text.size() - 1), 1, kMost / unit) * unit;
 }
@@ -57,7 +57,7 @@ base::Nanoseconds parse_age(const std::string& text) {
 void refuse_mixtures(const HistoryOptions& options, bool selects) {
   if (options.imports.empty()) return;
   if (selects || options.json || options.suggest_timeouts) {
-    refuse("--import adds runs and shows nothing; ask for the rest in a command of its own");
+    refuse("--import only adds runs; use a separate command to show results");
   }
 }
 

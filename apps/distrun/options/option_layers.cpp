@@ -36,17 +36,16 @@ Layer options_variable_layer(CLI::App& scratch) {
   try {
     scratch.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    refuse(std::string(kOptionsVariable) + ": --help is for the command line alone");
+    refuse(std::string(kOptionsVariable) + ": --help is allowed only on the command line");
   } catch (const CLI::ParseError& error) {
     refuse(std::string(kOptionsVariable) + ": " + error.what());
   }
   for (const CLI::Option* option : scratch.get_options()) {
     if (option->count() > 0 && is_for_one_run(name_of(*option))) {
-      refuse(std::string(kOptionsVariable) + ": --" + name_of(*option) + " is for the command line alone");
+      refuse(std::string(kOptionsVariable) + ": --" + name_of(*option) + " is allowed only on the command line");
     }
     if (option->get_positional() && option->count() > 0) {
-      refuse(std::string(kOptionsVariable) + ": options alone may stand there, and " + option->results().front() +
-             " is none");
+      refuse(std::string(kOptionsVariable) + ": only options are allowed, not " + option->results().front());
     }
   }
   return given_in(scratch, kOptionsVariable);

@@ -93,7 +93,7 @@ std::string one_of(const std::string& option, const std::string& text, const std
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
   std::string list;
   for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
-  refuse(option + " " + text + ": unknown; it is one of " + list + base::did_you_mean(text, choices));
+  refuse(option + " " + text + ": unknown value; expected " + list + base::did_you_mean(text, choices));
 }
 
 std::string one_of(const std::string& option, const std::string& text, const char* choices) {
@@ -110,7 +110,7 @@ std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      refuse("--env " + text + ": KEY=VALUE is wanted (a report has no values, unless its run had --env-values)");
+      refuse("--env " + text + ": expected KEY=VALUE (a report contains values only if its run had --env-values)");
     }
     variables.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }

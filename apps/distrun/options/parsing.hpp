@@ -33,7 +33,7 @@ T number(const std::string& option, const std::string& text, T low, T high) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) {
     std::ostringstream message;
-    message << option << ' ' << text << ": a number from " << low << " to " << high << " is wanted";
+    message << option << ' ' << text << ": expected a number from " << low << " to " << high;
     refuse(message.str());
   }
   return value;

@@ -31,7 +31,7 @@ std::string read_report_text(const std::string& path) {
   std::error_code ignored;
   const fs::file_type type = fs::status(path, ignored).type();
   if (type == fs::file_type::directory || type == fs::file_type::character || type == fs::file_type::block) {
-    refuse_file(path, "it is no file");
+    refuse_file(path, "it is not a regular file");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse_file(path, base::errno_text(errno));
@@ -75,11 +75,11 @@ NothingToRun why_nothing_reruns(const runner::RunRecord& run, const std::string&
   const std::string shown = base::one_line(path, 400);
   if (run.interrupted || !run.problems.empty()) {
     const std::string what = run.interrupted ? "was interrupted" : "had problems";
-    return {shown + " names no test that did not pass, but its run " + what +
-                ": what did not run is not in it; run it whole",
+    return {shown + " contains no test that did not pass, but its run " + what +
+                ": tests that did not run are missing; rerun all tests",
             kNothingRan};
   }
-  return {"every test of " + shown + " passed or was skipped: there is nothing to run again", kSuccess};
+  return {"every test of " + shown + " passed or was skipped; there is nothing to rerun", kSuccess};
 }
 
 Layer report_layer(const runner::RunRecord& run, const std::string& path) {

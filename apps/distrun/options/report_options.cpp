@@ -41,7 +41,7 @@ void add_trace(CLI::App& app, Raw& raw) {
 void make_directory(const std::string& option, const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) refuse(option + " " + path + ": cannot make the directory: " + error.message());
+  if (error) refuse(option + " " + path + ": cannot create the directory: " + error.message());
 }
 
 void add_color(CLI::App& app, Raw& raw) {
@@ -119,9 +119,9 @@ GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
   if (when == "on") options.choice = GithubChoice::On;
   if (when == "auto") options.choice = GithubChoice::Auto;
   options.skips = raw.github_skips;
-  if (options.skips && options.choice == GithubChoice::Off) refuse("--github-skips: say --github, too");
+  if (options.skips && options.choice == GithubChoice::Off) refuse("--github-skips needs --github; add it");
   if (options.choice == GithubChoice::On && writes_to_stdout(reports)) {
-    refuse("--github writes to standard output, and so does a report: give the report a file, or say --github=auto");
+    refuse("--github and a report both write to standard output; write the report to a file, or use --github=auto");
   }
   return options;
 }

@@ -51,7 +51,7 @@ int parse_until_fail(const Raw& raw) {
   if (raw.until_fail != "true") return number("--until-fail", raw.until_fail, 1, kRepeatMax);
   const std::string next = raw.plugins.empty() ? "" : raw.plugins.front();
   const bool is_number = !next.empty() && next.find_first_not_of("0123456789") == next.npos;
-  if (is_number) refuse("--until-fail " + next + ": MAX is written with a =, as in --until-fail=" + next);
+  if (is_number) refuse("--until-fail " + next + ": write MAX with =, as in --until-fail=" + next);
   return kDefault;
 }
 
@@ -205,19 +205,19 @@ void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
                                    : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
   const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
   if (settings.debug_rank >= 0 && again) {
-    refuse("--debug: a test is debugged once; leave --repeat, --until-fail and --retries out");
+    refuse("--debug cannot be combined with --repeat, --until-fail or --retries; leave these out");
   }
   if (settings.until_fail > 0 && settings.repeat > 1) {
-    refuse("--until-fail: it says how often by itself; leave --repeat out, or write --until-fail=" + raw.repeat);
+    refuse("--until-fail cannot be combined with --repeat; leave --repeat out, or write --until-fail=" + raw.repeat);
   }
   if (settings.until_fail > 0 && settings.retries > 0) {
-    refuse("--until-fail: a retry would hide the failure that it waits for; leave --retries out");
+    refuse("--until-fail cannot be combined with --retries, which would hide the failure; leave --retries out");
   }
 }
 
 TestOrder order_of(const Raw& raw) {
   if (one_of("--order", raw.order, kOrders) == "declared") return TestOrder::Declared;
-  if (raw.shuffle) refuse("--order failed-first: --shuffle wants another order; leave one of them out");
+  if (raw.shuffle) refuse("--order failed-first cannot be combined with --shuffle; leave one of them out");
   return TestOrder::FailedFirst;
 }
 
@@ -279,7 +279,7 @@ void set_rerun(const Raw& raw, const runner::RunRecord& report, RunOptions& run)
 }
 
 void require_plugins(const std::vector<std::string>& plugins) {
-  if (plugins.empty()) refuse("plugins are wanted: the test plugins (.so files) to run");
+  if (plugins.empty()) refuse("no plugin is given; name the test plugins (.so files) to run");
 }
 
 RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
@@ -293,13 +293,13 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
   run.project = raw.project;
   run.through_daemon = raw.daemon;
   if (run.through_daemon && run.settings.debug_rank >= 0) {
-    refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or say --daemon=false");
+    refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or add --daemon=false");
   }
   run.color = color_of(raw.color);
-  if (raw.quiet && raw.show_output) refuse("--show-output: --quiet leaves out what goes well; say one of the two");
+  if (raw.quiet && raw.show_output) refuse("--show-output cannot be combined with --quiet; leave one of them out");
   run.quiet = raw.quiet;
   run.show_output = raw.show_output;
-  if (raw.quiet && raw.verbose) refuse("--verbose: --quiet leaves out what goes well; say one of the two");
+  if (raw.quiet && raw.verbose) refuse("--verbose cannot be combined with --quiet; leave one of them out");
   run.verbose = raw.verbose;
   run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
   return run;

@@ -23,7 +23,7 @@ runner::Shard parse_shard(const std::string& option, const std::string& text) {
   const std::size_t slash = all.find('/');
   runner::Shard shard{whole(all.substr(0, slash)), slash == all.npos ? 0 : whole(all.substr(slash + 1))};
   if (shard.index < 1 || shard.count < 1 || shard.index > shard.count || shard.count > kCountMax) {
-    refuse(option + " " + text + ": I/N is wanted, I from 1 to N and N at most " + std::to_string(kCountMax) +
+    refuse(option + " " + text + ": expected I/N with I from 1 to N and N at most " + std::to_string(kCountMax) +
            "; the first of three shards is 1/3, the last one 3/3");
   }
   return shard;

@@ -30,7 +30,7 @@ std::string number_text(double value) {
 // Returns the text for the option.
 std::string single(const toml::node& node) {
   if (const auto* text = node.as_string()) {
-    if (text->get().find('\0') != std::string::npos) refuse(node, "a text holds the character 0");
+    if (text->get().find('\0') != std::string::npos) refuse(node, "a string contains the character 0");
     return text->get();
   }
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
@@ -39,10 +39,10 @@ std::string single(const toml::node& node) {
   }
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
   if (node.is_table()) {
-    refuse(node, "sections and tables are not used here: a key stands by itself, as in world-size = 2");
+    refuse(node, "tables are not supported here: write keys without a section, as in world-size = 2");
   }
-  if (node.is_array()) refuse(node, "a list within a list is not used here");
-  refuse(node, "a text, a number, true or false is wanted");
+  if (node.is_array()) refuse(node, "nested lists are not supported here");
+  refuse(node, "expected a string, a number, true or false");
 }
 
 TomlKind kind_of(const toml::node& node) {
@@ -79,10 +79,9 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 
 std::vector<TomlEntry> read_toml(std::string_view text) {
   if (text.size() > kTomlBytesMax) {
-    refuse(1, "the file has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kTomlBytesMax) +
-                  " are read");
+    refuse(1, "the file has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kTomlBytesMax));
   }
-  if (text.find('\0') != text.npos || base::valid_utf8(text) != text) refuse(1, "this is no text in UTF-8");
+  if (text.find('\0') != text.npos || base::valid_utf8(text) != text) refuse(1, "the file is not valid UTF-8");
   std::vector<Placed> all;
   try {
     for (const auto& [key, node] : toml::parse(text)) all.push_back(placed(key, node));

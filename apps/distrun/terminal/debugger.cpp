@@ -20,7 +20,7 @@ std::string find_program(const std::string& name) {
     const std::string program = folder + "/" + name;
     if (::access(program.c_str(), X_OK) == 0) return program;
   }
-  throw Error(ErrorKind::Failed, "--debug wants " + name + ", which is not in the PATH: install it");
+  throw Error(ErrorKind::Failed, "--debug needs " + name + ", which is not in PATH; install it");
 }
 
 // Makes a process group the terminal's foreground group; meanwhile distrun is in the background.
@@ -41,7 +41,7 @@ void Debugger::on_rank_start(const std::string&, int, int rank, int pid) {
 
 void Debugger::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
   if (rank != rank_ || phase != wire::Phase::Rendezvous || pid_ != 0) return;
-  std::printf("gdb on rank %d (pid %d) of %s: it waits before its body; set breakpoints, then continue\n", rank,
+  std::printf("gdb on rank %d (pid %d) of %s: it is stopped before its body; set breakpoints, then continue\n", rank,
               rank_pid_, id.c_str());
   std::fflush(stdout);
   proc::ChildSpec spec;

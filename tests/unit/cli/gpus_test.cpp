@@ -25,7 +25,7 @@ TEST_CASE("GPUs are counted whatever their numbers, as a container has them") {
   ::setenv("CUDA_VISIBLE_DEVICES", "0", 1);
   CHECK(count_cuda_devices(scratch.path()).count == 1);
   ::setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
-  CHECK(count_cuda_devices(scratch.path()).why_none == "CUDA_VISIBLE_DEVICES hides them");
+  CHECK(count_cuda_devices(scratch.path()).why_none == "CUDA_VISIBLE_DEVICES hides all NVIDIA devices");
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("the plugins of tests come once each, in their order") {
 TEST_CASE("a report without failures is fine only if all of its run has run") {
   runner::RunRecord run;
   CHECK(why_nothing_reruns(run, "x.json").exit_code == kSuccess);
-  CHECK(why_nothing_reruns(run, "x.json").why.find("nothing to run again") != std::string::npos);
+  CHECK(why_nothing_reruns(run, "x.json").why.find("nothing to rerun") != std::string::npos);
   run.problems.push_back({"ring.so", "list", "gone"});
   CHECK(why_nothing_reruns(run, "x.json").exit_code == kNothingRan);
   run.interrupted = true;

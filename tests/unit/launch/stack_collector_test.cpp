@@ -58,7 +58,7 @@ TEST_CASE("where the probe is stuck, dies or talks nonsense, the kernel's view o
 
 TEST_CASE("a thread of which neither the probe nor the rank has a stack says why both have none") {
   evidence::Process process;
-  process.why_none = "process 7 traces it already";
+  process.why_none = "process 7 already traces it";
   process.threads.emplace_back().task.tid = 1;
   process.threads.emplace_back().task.tid = 2;
   process.threads.back().task.name = "helper";
@@ -69,7 +69,7 @@ TEST_CASE("a thread of which neither the probe nor the rank has a stack says why
   answers[1].frames = {0};
   launch::take_threads(process, std::move(answers), 5);
   CHECK(process.threads[1].why_none ==
-        "process 7 traces it already; asked for it by a signal, it did not answer in time");
+        "process 7 already traces it; asked for it by a signal, it did not answer in time");
   CHECK(process.threads[1].task.name == "helper");
   CHECK(process.threads[0].why_none.empty());
   CHECK(process.threads[0].frames == std::vector<std::uint32_t>{5});

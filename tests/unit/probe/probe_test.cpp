@@ -173,9 +173,8 @@ TEST_CASE("a process that has forbidden it is told as such") {
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit, as_nobody());
   INFO(reply.text());
   REQUIRE(reply.done);
-  CHECK(
-      reply.processes.at(0).why_none.ends_with("it may have more rights than the probe, or has forbidden it "
-                                               "(PR_SET_DUMPABLE)"));
+  CHECK(reply.processes.at(0).why_none.ends_with(
+      "the process may have more rights than the probe, or has forbidden it (PR_SET_DUMPABLE)"));
 }
 
 TEST_CASE("a process that is traced already says by whom") {
@@ -184,7 +183,7 @@ TEST_CASE("a process that is traced already says by whom") {
   REQUIRE(::ptrace(PTRACE_SEIZE, subject.pid(), nullptr, nullptr) == 0);
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
   CHECK(reply.processes.at(0).why_none.ends_with("process " + std::to_string(::getpid()) +
-                                                 " (unit_probe) traces it already"));
+                                                 " (unit_probe) already traces it"));
 }
 
 TEST_CASE("a stopped process stays stopped, and goes on when it is told to") {
