@@ -215,7 +215,9 @@ void after() {
     "docs/links.md": "# Links, and \"where\" they lead\n"
                      "[a](../README.md), [b](#links-and-where-they-lead), [c](https://example.org/none.md)\n"
                      "[d](README.md)  # finds dead-link\n"
-                     "[e](../README.md#none)  # finds dead-link\n",
+                     "[e](../README.md#none)  # finds dead-link\n"
+                     "`base/user.cpp`, `contract/NAME.cpp`, and\n"
+                     "`base/gone.cpp`  # finds dead-path\n",
     "NOTES.md": "```\n" + LONG_LINE + "\n```\n" + LONG_LINE + "\n",
     "tests/golden/a.txt": "as\tit is \n",
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plants mutations into copies of sources. A suite run with one that is told must fail where it claims to look: that is its
-negative control (control_test.cpp). Nothing of this is in the product.
+"""Plants mutations into copies of sources. A suite that runs with an active one must fail where it claims to look: that
+is its negative control (control_test.cpp). Nothing of this is in the product.
 
 usage: plant_mutations.py NAME.mutations ... SOURCE_ROOT FOLDER  writes a planted copy of each named source below FOLDER
        plant_mutations.py NAME.mutations ... SOURCE_ROOT --check  writes nothing: says whether all can be planted
@@ -13,8 +13,8 @@ A list has, beside comments and what control_test.cpp reads:
     - what stands there, once
     + MUTATED ? 0 : $
 
-`$` is what stood there, MUTATED is true where DISTRUN_MUTATION=no-barrier is in the environment. A text that is not there
-exactly once is an error: whoever changes that line says what the mutation is now.
+`$` is what stood there, MUTATED is true where DISTRUN_MUTATION=no-barrier is in the environment. A text that is not
+there exactly once is an error: a change of that line has to change the mutation.
 """
 import pathlib
 import sys
@@ -73,7 +73,8 @@ def self_test():
         (root / "a.cpp").write_text("int f() { return 1; }\nint g() { return 2; }\n")
         texts = planted_sources("mutation two: so\nin a.cpp\n- return 1;\n+ if (MUTATED) return 2; $\n", root)
         good = texts == {"a.cpp": 'int f() { if (is_mutated("two")) return 2; return 1; }\nint g() { return 2; }\n'}
-        for wrong in ("mutation x: y\nin a.cpp\n- return 3;\n+ $\n", "mutation x: y\nin a.cpp\n- return\n+ $\n", "+ $\n"):
+        head = "mutation x: y\nin a.cpp\n"
+        for wrong in (f"{head}- return 3;\n+ $\n", f"{head}- return\n+ $\n", "+ $\n"):
             try:
                 planted_sources(wrong, root)
                 good = False

@@ -11,7 +11,7 @@
 
 namespace distrun::runner {
 
-class NameWatch;    // belongings.hpp
+class NameWatch;    // test_resources.hpp
 class PrivateTmps;  // private_tmp.hpp
 class WorkDirPool;  // work_dirs.hpp
 

@@ -25,7 +25,7 @@ enum class MessageKind : std::uint8_t {
   Reply = 2,      // a value
   Failure = 3,    // an error
   Cancel = 4,     // the caller no longer waits
-  Control = 5,    // between sessions (session/control.hpp): quick, and on the lane that is never full
+  Control = 5,    // between sessions (session/detail/control.hpp): quick, and on the lane that is never full
   Reference = 6,  // of the module rref: quick, as Control; the first byte is its type
   Devices = 7,    // memory of the receiver's devices was read (devices/carrier.hpp): quick, as Control
 };
