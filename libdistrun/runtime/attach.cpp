@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/groups.hpp>
 #include <distrun/runtime/core/backends.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -284,6 +286,13 @@ std::int32_t distrun_runtime_read_debug_level(std::int32_t* before) {
     return DISTRUN_INVALID;
   }
 }
+std::int32_t distrun_runtime_may_wait(distrun_string doing, distrun_sink why, void* context) {
+  const auto refusal = distrun::core::inline_refusal(std::string_view(doing.data, doing.size));
+  if (!refusal) return DISTRUN_OK;
+  why(context, refusal->data(), refusal->size());
+  return DISTRUN_INVALID;
+}
+
 void distrun_runtime_restore_debug_level(std::int32_t before) { distrun::collectives::restore_debug_level(before); }
 
 void* distrun_runtime_bind(const distrun_rank* rank) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/common/base/message_limit.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/common/base/rng.hpp>
@@ -16,6 +17,8 @@ namespace {
 
 using detail::lend;
 using detail::view;
+
+constexpr std::string_view kReceives = "waits for a message";
 
 // The result of a wait: bytes on success, else the error and the rank that caused it.
 struct Reply {
@@ -52,6 +55,14 @@ void throw_unless_ok(std::int32_t code, const Reply& reply, const std::string& d
 void tell_site(const distrun_rank& line, base::Location where) {
   constexpr std::size_t kEnd = offsetof(distrun_rank, site) + sizeof(line.site);
   if (line.size >= kEnd && line.site != nullptr) line.site(line.self, where.file, where.line);
+}
+
+// Throws Error{Failed} on a thread of the runtime that must not wait for other ranks.
+void refuse_where_none_may_wait(std::string_view doing, base::Location where) {
+  if (distrun_runtime_may_wait == nullptr) return;  // also with an older runtime
+  Reply reply;
+  if (distrun_runtime_may_wait(lend(doing), take_why, &reply) == DISTRUN_OK) return;
+  throw Error(ErrorKind::Failed, reply.why, where);
 }
 
 bool knows_of_suites(const distrun_rank& line) noexcept {
@@ -100,6 +111,7 @@ void Rank::refuse_suite() const {
 std::uint64_t Rank::seed() const noexcept { return base::derive_seed(line_.seed, worker_name()); }
 
 void Rank::barrier(std::string_view name, std::chrono::milliseconds timeout, base::Location where) {
+  refuse_where_none_may_wait("waits in a barrier", where);
   Reply reply;
   tell_site(line_, where);
   const std::int32_t code =
@@ -123,6 +135,7 @@ void Rank::send(int to, std::string_view tag, std::string_view data, base::Locat
 std::string Rank::receive(int from, std::string_view tag, std::chrono::milliseconds timeout, base::Location where) {
   const std::string doing = "receive '" + std::string(tag) + "' from rank " + std::to_string(from);
   if (from < 0) throw Error(ErrorKind::InvalidArgument, doing + ": no such rank", where);
+  refuse_where_none_may_wait(kReceives, where);
   Reply reply;
   tell_site(line_, where);
   const std::int32_t code =
@@ -132,6 +145,7 @@ std::string Rank::receive(int from, std::string_view tag, std::chrono::milliseco
 }
 
 Message Rank::receive_from_any(std::string_view tag, std::chrono::milliseconds timeout, base::Location where) {
+  refuse_where_none_may_wait(kReceives, where);
   Reply reply;
   std::int32_t from = -1;
   tell_site(line_, where);

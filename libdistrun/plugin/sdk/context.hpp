@@ -61,7 +61,7 @@ class Rank {
   std::uint64_t shared_seed() const noexcept { return line_.seed; }
 
   // Blocks until every living rank is in the barrier. Throws PeerFailed if a rank failed or finished without arriving,
-  // Error{Timeout} after `timeout`.
+  // Error{Timeout} after `timeout`, Error{Failed} in an inline function of RPC, which must not wait.
   void barrier(std::string_view name = "barrier", std::chrono::milliseconds timeout = kNoBound,
                base::Location where = base::Location::here());
 

@@ -1,8 +1,10 @@
 #pragma once
 // Inline functions of RPC run on the thread that reads messages. If one waited for another rank, no message would be
 // read any more, including the one that it waits for. So each thread records which inline function it runs, and calls,
-// collectives and waits for other ranks refuse to begin there.
+// collectives, requests to a TCP store and waits for other ranks refuse to begin there.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <distrun/common/base/location.hpp>
@@ -24,7 +26,11 @@ class InlineFunctionScope {
   const std::string* const before_;
 };
 
-// Throws Error{Failed} if the calling thread runs an inline function; `doing` is the verb of the text: "makes a call".
+// Returns why the calling thread may not wait for other ranks, as the text of an error; nothing if it runs no inline
+// function. `doing` says what the function does: "makes a call".
+std::optional<std::string> inline_refusal(std::string_view doing);
+
+// Throws Error{Failed} with that text if there is one.
 void refuse_in_inline_function(const char* doing, base::Location site);
 
 }  // namespace distrun::core

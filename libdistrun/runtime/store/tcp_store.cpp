@@ -16,6 +16,7 @@
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/core/deaths.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/store/store_server.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_line.hpp>
@@ -33,6 +34,7 @@ using base::TimePoint;
 constexpr std::size_t kRestingMax = 64;
 constexpr auto kGrace = 10s;  // a live server reports a timeout itself
 constexpr char kWorkers[] = "init/";
+constexpr char kAsks[] = "uses a TCP store";  // in core::refuse_in_inline_function()
 
 // A descriptor that becomes readable once a rank has failed, for poll().
 class FailureSignal {
@@ -75,7 +77,9 @@ class TcpStore::Impl {
   ~Impl() { stop_watching(); }
 
   bool is_inherited() const noexcept { return mark_.is_inherited(); }
-  void refuse_if_inherited(Location site) const {
+  // In a forked process, and in an inline function of RPC: the server may be another rank.
+  void refuse_if_barred(Location site) const {
+    core::refuse_in_inline_function(kAsks, site);
     if (!mark_.is_inherited()) return;
     mark_.refuse("the TCP store at " + place_of(host_, port_), "open the store again in this process", site);
   }
@@ -183,7 +187,7 @@ std::optional<wire::Frame> TcpStore::Impl::receive(TcpLine& line, const std::str
 }
 
 Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
-  refuse_if_inherited(site);
+  refuse_if_barred(site);
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   std::unique_ptr<TcpLine> line = take_line(deadline);
   const auto frame = ask(*line, request, deadline, site);
@@ -202,7 +206,7 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
 
 // Returns when the server has confirmed the watch.
 void TcpStore::Impl::watch(const std::string& key, Watch watch) {
-  refuse_if_inherited(Location::here());
+  refuse_if_barred(Location::here());
   const TimePoint deadline = base::system_clock().now() + kGrace;
   board::WaitInfo info;
   info.kind = board::WaitKind::StoreGet;
@@ -278,6 +282,7 @@ void TcpStore::Impl::stop_watching() {
 namespace {
 
 const TcpStoreOptions& checked(const TcpStoreOptions& options) {
+  core::refuse_in_inline_function(kAsks, base::Location::here());
   if (options.world_size != 0) return options;
   throw Error(ErrorKind::InvalidArgument,
               "the world size of a TCP store is 0: it is at least 1, or -1 where nobody counts the users");

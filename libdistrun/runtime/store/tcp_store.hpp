@@ -19,6 +19,7 @@ struct TcpStoreOptions {
   std::string secret = default_store_secret();
 };
 
+// Its constructor and all requests throw Error{Failed} in an inline function of RPC (core/inline_function.hpp).
 class TcpStore final : public Store {
  public:
   // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} if `host` has no address,

@@ -143,6 +143,34 @@ void* distrun_runtime_bind(const distrun_rank* rank) {
 }
 void distrun_runtime_unbind(void* before) { works_for = static_cast<const distrun_rank*>(before); }
 
+// As if the thread ran an inline function of RPC.
+namespace {
+thread_local bool may_wait = true;
+}
+std::int32_t distrun_runtime_may_wait(distrun_string doing, distrun_sink why, void* context) {
+  if (may_wait) return DISTRUN_OK;
+  const std::string text = "the thread " + sdk_test::text_of(doing);
+  why(context, text.data(), text.size());
+  return DISTRUN_INVALID;
+}
+
+TEST_CASE("a thread that the runtime lets not wait gets an error from a barrier or a receive", "[sdk]") {
+  FakeLine line;
+  Rank rank(line.rank, {});
+  may_wait = false;
+  const Error met = error_of([&] { rank.barrier("meet"); });
+  const Error heard = error_of([&] { rank.receive(0, "tag"); });
+  const Error heard_any = error_of([&] { rank.receive_from_any("tag"); });
+  rank.send(2, "tag", "data");
+  may_wait = true;
+  CHECK(met.kind() == ErrorKind::Failed);
+  CHECK(met.text() == "the thread waits in a barrier");
+  CHECK_THAT(met.where().file, Catch::EndsWith("context_test.cpp"));
+  CHECK(heard.text() == "the thread waits for a message");
+  CHECK(heard_any.text() == "the thread waits for a message");
+  CHECK(line.said == std::vector<std::string>{"send 2 tag data"});
+}
+
 TEST_CASE("a bound thread works for its rank in the runtime, too, where ranks are threads", "[sdk]") {
   FakeLine first, second;
   Rank outer(first.rank, {}), inner(second.rank, {});

@@ -9,6 +9,7 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
@@ -262,6 +263,27 @@ TEST_CASE("a server waits for its workers, and says how many came") {
   CHECK(server.get("init/") == "2");
   server.set("all are here", "1");
   worker.join();  // before the server is destroyed
+}
+
+TEST_CASE("an inline function of RPC may not use a TCP store, and the store works on") {
+  TcpStore server("localhost", server_options());
+  TcpStore client("localhost", client_of(server));
+  PrefixStore part("part", std::make_shared<TcpStore>("localhost", client_of(server)));
+  server.set("key", "value");
+  {
+    const std::string name = "peek";
+    const core::InlineFunctionScope scope(&name);
+    const auto is_refused = Catch::StartsWith("the inline function \"peek\" uses a TCP store: ");
+    CHECK_THROWS_WITH(client.get("key"), is_refused);
+    CHECK_THROWS_WITH(client.wait({"key"}), is_refused);
+    CHECK_THROWS_WITH(client.set("key", "other"), is_refused);
+    CHECK_THROWS_WITH(client.check({"key"}), is_refused);
+    CHECK_THROWS_WITH(client.watch("key", [](const auto&, const auto&) {}), is_refused);
+    CHECK_THROWS_WITH(server.add("sum", 1), is_refused);
+    CHECK_THROWS_WITH(part.set("key", "other"), is_refused);
+    CHECK_THROWS_WITH(TcpStore("localhost", client_of(server)), is_refused);
+  }
+  CHECK(client.get("key") == "value");
 }
 
 TEST_CASE("threads of one client wait side by side") {

@@ -28,6 +28,11 @@ __attribute__((weak, visibility("default"))) void distrun_runtime_restore_debug_
 __attribute__((weak, visibility("default"))) void* distrun_runtime_bind(const distrun_rank* rank);
 __attribute__((weak, visibility("default"))) void distrun_runtime_unbind(void* before);
 
+/* Whether the calling thread may wait for other ranks. If it returns DISTRUN_INVALID, `why` gets the text of the error,
+ * which names what the thread does: `doing`, "waits in a barrier". */
+__attribute__((weak, visibility("default"))) int32_t distrun_runtime_may_wait(distrun_string doing, distrun_sink why,
+                                                                              void* context);
+
 /* Calls `add` for each process-group backend of the runtime; version 0.0.0 means unknown. */
 __attribute__((weak, visibility("default"))) void distrun_runtime_backends(
     void* context, void (*add)(void* context, distrun_string name, int32_t major, int32_t minor, int32_t patch));

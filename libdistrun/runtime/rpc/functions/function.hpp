@@ -37,7 +37,8 @@ enum class Execution : std::uint8_t {
   Plain,  // on a handler thread, where it may block; its return value is the result
   Async,  // on a handler thread; it returns a future, whose value is the result
   // On the thread that has read the call, between messages. The function must be quick and must take no lock. Calls,
-  // collectives and waits for other ranks throw Error{Failed} in it (core/inline_function.hpp).
+  // collectives, requests to a TCP store and waits for other ranks throw Error{Failed} in it
+  // (core/inline_function.hpp).
   Inline,
 };
 
