@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <distrun/common/board/describe.hpp>
-#include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::core {
 namespace {

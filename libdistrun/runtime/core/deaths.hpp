@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace distrun::core {
+#include <distrun/runtime/core/rank_state.hpp>
 
-struct Death {
-  int rank = -1;
-  int pid = 0;
-};
+namespace distrun::core {
 
 // Returns nothing for a rank that shows nothing, or that is alive.
 std::optional<Death> death_of(int rank);

@@ -46,14 +46,31 @@ void RankState::fail_peer(PeerFailure failure) {
 
 void RankState::lose_peer(int rank) {
   const std::lock_guard calling(calling_);
-  dead_.push_back(rank);
+  {
+    const std::lock_guard lock(mutex_);
+    dead_.push_back(rank);
+  }
   for (const auto& [who, call] : death_calls_) call(rank);
+}
+
+void RankState::note_death(Death found) {
+  const std::lock_guard lock(mutex_);
+  const bool is_declared = std::find(dead_.begin(), dead_.end(), found.rank) != dead_.end();
+  if (!noted_death_ && !is_declared && found.rank >= 0 && found.pid > 0) noted_death_ = found;
+}
+
+// It may have been declared since it was noted.
+std::optional<Death> RankState::noted_death() const {
+  const std::lock_guard lock(mutex_);
+  const bool is_declared = noted_death_ && std::find(dead_.begin(), dead_.end(), noted_death_->rank) != dead_.end();
+  return is_declared ? std::nullopt : noted_death_;
 }
 
 void RankState::forget_failure() {
   const std::lock_guard calling(calling_);
-  dead_.clear();
   const std::lock_guard lock(mutex_);
+  dead_.clear();
+  noted_death_.reset();
   failure_.reset();
   has_failed_.store(false, std::memory_order_release);
 }

@@ -48,6 +48,12 @@ struct PeerFailure {
   std::string why;  // "rank 2 failed: it crashed by signal 11 (SIGSEGV)"
 };
 
+// A rank of the test whose process has ended.
+struct Death {
+  int rank = -1;
+  int pid = 0;
+};
+
 // Objects that the rooms above have once per rank.
 enum class Part : std::uint8_t { Random, Handlers, UnseenErrors, Groups, Calls, Session, Functions };
 inline constexpr std::size_t kParts = 7;
@@ -78,6 +84,10 @@ class RankState {
   void fail_peer(PeerFailure failure);
   // Records that a peer has died as the test has declared: that is no failure, but waiting for the peer is in vain.
   void lose_peer(int rank);
+  // Remembers a death that has ended an operation of this rank, to pass it on to ranks that wait for this one. The first
+  // of the test counts; declared deaths do not.
+  void note_death(Death found);
+  std::optional<Death> noted_death() const;
   // Forgets the failures of the last test when another one begins.
   void forget_failure();
 
@@ -100,14 +110,16 @@ class RankState {
   std::array<std::atomic<void*>, kParts> parts_{};
   std::atomic<bool> has_failed_{false};
   mutable std::mutex mutex_;
-  std::array<std::shared_ptr<void>, kParts> owned_;  // guarded by mutex_, and so is failure_
+  // Guarded by mutex_.
+  std::array<std::shared_ptr<void>, kParts> owned_;
   std::optional<PeerFailure> failure_;
+  std::optional<Death> noted_death_;
   // Held while calls run, and taken before mutex_: a call may wait for a thread that asks what has failed.
   std::mutex calling_;
   // Guarded by calling_.
   std::map<const void*, Call> calls_;  // by the object that registered it
   std::map<const void*, std::function<void(int rank)>> death_calls_;
-  std::vector<int> dead_;
+  std::vector<int> dead_;  // declared deaths; changed with mutex_, too, so that either is enough to read it
 };
 
 // While it lives, calls `call` when a peer fails, at most once per test: on the thread that reads the rank's line, so

@@ -51,6 +51,7 @@ base::TimePoint AwaitedDeaths::next(base::TimePoint deadline) const noexcept {
 }
 
 void throw_awaited_death(std::string_view doing, const core::Death& death, base::Location site) {
+  core::rank_state().note_death(death);
   throw base::PeerFailed(std::string(doing) + ": " + core::text_of(death), death.rank, site);
 }
 

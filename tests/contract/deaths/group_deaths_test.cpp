@@ -1,12 +1,15 @@
 // Process groups of which a rank is killed.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <numeric>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/backends.hpp>
 #include <distrun/runtime/collectives/monitored_barrier.hpp>
 #include <distrun/runtime/collectives/process_group.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/tensors.hpp>
 
@@ -19,14 +22,22 @@ namespace {
 using collectives::ProcessGroup;
 using Group = std::shared_ptr<ProcessGroup>;
 
-Group join(int rank, const std::string& folder, const std::string& backend) {
+// Null for a rank that is none of them.
+Group join_some(int rank, const std::string& folder, const std::string& backend, const std::vector<int>& ranks) {
+  const auto own = std::find(ranks.begin(), ranks.end(), rank);
+  if (own == ranks.end()) return nullptr;
   collectives::GroupInfo info;
-  info.name = "world";
-  info.rank = rank;
-  info.ranks.resize(kRanks);
-  std::iota(info.ranks.begin(), info.ranks.end(), 0);
-  return std::make_shared<ProcessGroup>(info, std::make_shared<FileStore>(folder + "/store"),
+  for (const int each : ranks) info.name += std::to_string(each);
+  info.rank = static_cast<int>(own - ranks.begin());
+  info.ranks = ranks;
+  return std::make_shared<ProcessGroup>(info, std::make_shared<FileStore>(folder + "/store of " + info.name),
                                         GroupOptions{backend, std::chrono::seconds(25)});
+}
+
+Group join(int rank, const std::string& folder, const std::string& backend) {
+  std::vector<int> all(kRanks);
+  std::iota(all.begin(), all.end(), 0);
+  return join_some(rank, folder, backend, all);
 }
 
 Case in_group(const char* name, const char* backend, std::function<void(ProcessGroup&)> call) {
@@ -76,6 +87,57 @@ void leave_first(ProcessGroup& group) {
   }
 }
 
+// Groups that have one rank in common: each rank is in the first, the second or both, and waits in its first one. When
+// that ends because of the death, it leaves the other.
+struct Row {
+  std::vector<std::vector<int>> groups;
+  std::function<void(ProcessGroup&)> leave;
+  std::function<void(ProcessGroup&)> begin = {};  // by the ranks that are not in the first group
+};
+
+Operation wait_in_the_first(std::vector<Group> groups, const Row& row) {
+  return [groups = std::move(groups), leave = row.leave] {
+    try {
+      all_reduce(*groups.front(), 10);
+    } catch (const Error&) {
+      for (std::size_t i = 1; i < groups.size(); ++i) leave(*groups[i]);
+      for (const auto& failure : future::unseen_errors_of(core::rank_state()).take_failures()) {
+        std::rethrow_exception(failure);  // it has nothing to answer for
+      }
+      throw;
+    }
+  };
+}
+
+Case in_row(const char* name, const char* backend, const Row& row) {
+  return {name, [backend, row](int rank, const std::string& folder) -> Operation {
+            std::vector<Group> own;
+            for (const auto& ranks : row.groups) {
+              if (auto group = join_some(rank, folder, backend, ranks)) own.push_back(std::move(group));
+            }
+            const bool is_first = std::count(row.groups[0].begin(), row.groups[0].end(), rank) != 0;
+            if (row.begin && !is_first) row.begin(*own.front());
+            return wait_in_the_first(own, row);
+          }};
+}
+
+// The others have done a call already that the leaving rank has not.
+void broadcast_from_1(ProcessGroup& group) {
+  if (group.ranks()[static_cast<std::size_t>(group.rank())] == 1) group.broadcast(ones({1}), group.rank());
+}
+
+std::vector<Case> cases_of_rows(const char* backend) {
+  const auto leave = [](ProcessGroup& group) { group.leave(); };
+  const auto abort = [](ProcessGroup& group) { group.abort("the other group has failed"); };
+  return {
+      in_row("a rank that leaves a second group because of a death in the first", backend,
+             {{{0, 2}, {3, 1, 0}}, leave}),
+      in_row("a rank that gives up a second group", backend, {{{0, 2}, {0, 1, 3}}, abort}),
+      in_row("a row of groups", backend, {{{2, 0}, {0, 1}, {1, 3}}, leave}),
+      in_row("a row of groups that are given up", backend, {{{2, 0}, {0, 1}, {1, 3}}, abort}),
+  };
+}
+
 std::vector<Case> cases_of(const char* backend) {
   return {
       in_group("all_reduce", backend, [](ProcessGroup& group) { all_reduce(group, 10); }),
@@ -104,6 +166,20 @@ TEST_CASE("with gloo, too, all others name the rank that was killed") {
   const std::string why_not = collectives::why_no_backend("gloo");
   skip_case_if(!why_not.empty(), why_not);
   check(cases_of("gloo"));
+}
+
+TEST_CASE("the rank that was killed is named in groups that it is not in, too") {
+  std::vector<Case> cases = cases_of_rows("shm");
+  const auto leave = [](ProcessGroup& group) { group.leave(); };
+  cases.push_back(
+      in_row("a second group that has gone on", "shm", {{{0, 2}, {1, 0}, {3, 2}}, leave, broadcast_from_1}));
+  check(cases);
+}
+
+TEST_CASE("with gloo, too, the rank that was killed is named in groups that it is not in") {
+  const std::string why_not = collectives::why_no_backend("gloo");
+  skip_case_if(!why_not.empty(), why_not);
+  check(cases_of_rows("gloo"));
 }
 
 }  // namespace

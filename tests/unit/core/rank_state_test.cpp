@@ -47,6 +47,28 @@ TEST_CASE("the first failure is told, once, to who asked before and to who asks 
   CHECK(rank.peer_failure()->rank == 1);
 }
 
+TEST_CASE("the first death that a rank meets is remembered until the next test, unless the test has declared it") {
+  RankState rank;
+  CHECK_FALSE(rank.noted_death());
+  rank.note_death({-1, 4711});  // no rank of the test
+  CHECK_FALSE(rank.noted_death());
+  rank.note_death({2, 4711});
+  rank.note_death({3, 4712});
+  REQUIRE(rank.noted_death());
+  CHECK(rank.noted_death()->rank == 2);
+  CHECK(rank.noted_death()->pid == 4711);
+  rank.lose_peer(2);
+  CHECK_FALSE(rank.noted_death());
+  rank.forget_failure();
+  rank.lose_peer(3);
+  rank.note_death({3, 4712});
+  CHECK_FALSE(rank.noted_death());
+  rank.forget_failure();
+  CHECK_FALSE(rank.noted_death());
+  rank.note_death({3, 4712});
+  CHECK(rank.noted_death()->rank == 3);
+}
+
 TEST_CASE("each death that the test has declared is told, also to who asks later, until the next test") {
   RankState rank;
   std::vector<int> told;

@@ -60,6 +60,7 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
     return std::make_shared<Area>(group.size(), address);
   } catch (Error& error) {
     if (!core::is_alive(address.pid)) {
+      core::rank_state().note_death({group.ranks.front(), address.pid});
       const std::string process = "process " + std::to_string(address.pid);
       throw base::PeerFailed(name_of(group, CallKind::Barrier, 0) + ": " + ranks_text(group, {0}) + " is gone: its " +
                                  process + " has ended",
@@ -99,12 +100,15 @@ Area::Area(int ranks, const core::SharedAddress& address)
 
 void Area::take_seat(int rank) noexcept {
   Sitter& own = sitter(rank);
+  own.state = &core::rank_state();
   own.pid.store(::getpid());
   if (!own.is_here.exchange(true)) here_.fetch_add(1);
   seat(rank).pid = ::getpid();
 }
 
+// A rank that has met a death elsewhere, in another group, mostly leaves because of it.
 void Area::end(int rank, Presence how, const std::string& why) noexcept {
+  if (const auto death = sitter(rank).state->noted_death()) blame({death->rank, death->pid});
   seat(rank).show_end(how, why);
   sitter(rank).has_ended.store(true);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <distrun/runtime/collectives/shm/layout.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::collectives::shm {
@@ -33,7 +34,7 @@ class Area {
 
   // Enters a rank of this process; once, before it shows anything else.
   void take_seat(int rank) noexcept;
-  // Ends a rank of this process; once.
+  // Ends a rank of this process; once. Shows the others a death that the rank has met in this test.
   void end(int rank, Presence how, const std::string& why) noexcept;
   // Only for a rank of this process.
   bool has_ended(int rank) const noexcept { return sitter(rank).has_ended.load(); }
@@ -61,6 +62,7 @@ class Area {
 
  private:
   struct Sitter {
+    core::RankState* state = nullptr;  // of a rank that is here
     std::atomic<int> pid{0};
     std::atomic<bool> is_here{false};
     std::atomic<bool> has_ended{false};

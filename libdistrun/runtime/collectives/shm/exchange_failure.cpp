@@ -179,6 +179,7 @@ std::optional<Cause> who_died(const Area& area, const GroupInfo& group, const st
 [[noreturn]] void throw_dead(const Area& area, const GroupInfo& group, const std::string& what, base::Location site,
                              Cause dead, int left) {
   area.blame(dead);
+  core::rank_state().note_death({dead.rank, dead.pid});
   std::string text = what + ": rank " + std::to_string(dead.rank) + " " + ended_text(dead.pid);
   if (left >= 0 && group.ranks[static_cast<std::size_t>(left)] != dead.rank) {
     const bool gave_up = how_gone(area, left) == Gone::GaveUp;

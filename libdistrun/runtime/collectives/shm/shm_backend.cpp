@@ -138,7 +138,9 @@ void ShmBackend::leave(Leaving how, const std::string& why) noexcept {
     bells_.ring_all();
     bells_.ring(group_.rank);
     if (missed == nullptr && how == Leaving::Done) missed = why_missed();
-    if (missed != nullptr && !rank_.has_failed_peer()) future::unseen_errors_of(rank_).add_failure(missed);
+    // A rank that leaves because another one has failed or died may miss calls.
+    const bool is_excused = rank_.has_failed_peer() || rank_.noted_death();
+    if (missed != nullptr && !is_excused) future::unseen_errors_of(rank_).add_failure(missed);
   });
 }
 
