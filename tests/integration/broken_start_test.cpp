@@ -179,7 +179,7 @@ TEST_CASE("a directory that is gone is told of in a sentence", "[inherited]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = start_in(sandbox, "directory gone", {command, plugin("passes")});
   CHECK(ended.exit_code == 3);
-  CHECK_THAT(ended.err, Contains("cannot tell the directory that this is started in: No such file or directory"));
+  CHECK_THAT(ended.err, Contains("cannot find the current directory: No such file or directory"));
   CHECK(sandbox.remains() == std::vector<std::string>{});
 }
 

@@ -182,8 +182,8 @@ TEST_CASE("a directory of an attempt's that cannot be removed is told", "[exec]"
   const auto leaks = exec.result().attempts.at(0).leaks;
   REQUIRE(leaks.size() == 1);
   CHECK_FALSE(leaks[0].removed);
-  CHECK_THAT(leaks[0].what, Contains("/m: something is mounted there"));
-  CHECK_THAT(ended.err, Contains("distrun: could not remove ") && Contains("/m: something is mounted there"));
+  CHECK_THAT(leaks[0].what, Contains("/m: a file system is mounted there"));
+  CHECK_THAT(ended.err, Contains("distrun: could not remove ") && Contains("/m: a file system is mounted there"));
   exec.sandbox().sweep();
 }
 

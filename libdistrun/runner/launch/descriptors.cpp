@@ -39,9 +39,9 @@ void require_descriptors(int processes) {
   if (needed <= limit.rlim_cur) return;
   const std::string wanted = std::to_string(needed + kSlack);
   throw Error(ErrorKind::Overloaded, "cannot start " + std::to_string(processes) +
-                                         (processes == 1 ? " process" : " processes") + " of ranks: that takes " +
-                                         wanted + " descriptors, and the limit of open files is " +
-                                         std::to_string(limit.rlim_cur) + " (RLIMIT_NOFILE): raise it to " + wanted +
+                                         (processes == 1 ? " process" : " processes") + " for ranks: it takes " +
+                                         wanted + " descriptors, but the limit of open files is " +
+                                         std::to_string(limit.rlim_cur) + " (RLIMIT_NOFILE); raise it to " + wanted +
                                          " at least, as with ulimit -n " + wanted + ", or use fewer ranks or --jobs");
 }
 

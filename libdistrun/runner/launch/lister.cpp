@@ -68,15 +68,16 @@ wire::PluginTable read_reply(const std::string& plugin, const wire::Bytes& bytes
     throw error.while_doing(plugin);
   }
   if (!table.tests.empty()) return table;
-  throw Error(ErrorKind::Failed, "PluginError",
-              plugin + " has no tests: DISTRUN_TEST(Suite, name) declares one, in a source that is linked into it");
+  throw Error(
+      ErrorKind::Failed, "PluginError",
+      plugin + " has no tests: declare one with DISTRUN_TEST(Suite, name) in a source that is linked into the plugin");
 }
 
 // Code of the plugin runs while it is loaded: constructors of globals, and what they call.
 std::string describe_early_end(proc::ExitStatus status, const std::optional<board::Dump>& dump) {
   if (!status.exited()) return " " + describe_crash(status, dump, "while it was loaded to list its tests");
   return " ended its process with exit code " + std::to_string(status.code()) +
-         " while it was loaded to list its tests: does a global constructor call exit()?";
+         " while it was loaded to list its tests; does a global constructor call exit()?";
 }
 
 // Returns where a lister has crashed; empty if it has not.
@@ -130,7 +131,7 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
   }
   const wire::Bytes bytes = reply.take();
   if (reply.overflowed()) {
-    throw Error(ErrorKind::Overloaded, plugin + " sends a table of more than 256 MiB");
+    throw Error(ErrorKind::Overloaded, plugin + " sent a table of tests of more than 256 MiB");
   }
   if (bytes.empty() || !status.clean()) {
     const std::optional<board::Dump> dump = status.exited() ? std::nullopt : crash.read();

@@ -148,7 +148,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
 
 void LocalNode::fork_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
   ZygoteHandle* zygote = find_zygote(spec.plugin);
-  if (zygote == nullptr) throw Error(ErrorKind::Disconnected, spec.plugin + ": its zygote is gone");
+  if (zygote == nullptr) throw Error(ErrorKind::Disconnected, spec.plugin + ": its zygote has ended");
   for (int first = 0; first < world->members(); first += wire::kRanksPerRequest) {
     fork_some(world, spec, *zygote, first, std::min(wire::kRanksPerRequest, world->members() - first));
   }
@@ -159,7 +159,7 @@ void LocalNode::note_silence(const std::string& plugin) {
   const auto zygote = zygotes_.find(plugin);
   if (zygote == zygotes_.end() || !zygote->second->is_stuck()) return;
   if (++silences_[plugin] < kSilencesMax) return;
-  exec_only_.emplace(plugin, "twice its zygote did not fork ranks in time");
+  exec_only_.emplace(plugin, "its zygote twice did not fork ranks in time");
 }
 
 void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec, ZygoteHandle& zygote,

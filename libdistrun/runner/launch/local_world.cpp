@@ -24,7 +24,7 @@ namespace {
 constexpr auto kBodiesPause = std::chrono::milliseconds(100);
 constexpr int kStraySights = 10;
 constexpr const char* kBodyIsOver =
-    "the thread of its body ended without a result: it called pthread_exit(), or a filter of system calls killed it";
+    "the thread of its body ended without a result; it called pthread_exit(), or a system call filter killed it";
 
 }  // namespace
 
@@ -236,7 +236,7 @@ void LocalWorld::take_stacks(int index, const wire::Frame& frame) {
     auto raw = wire::decode<wire::RawStacks>(wire::view_of(frame.payload));
     if (collector_) collector_->on_raw(index, std::move(raw));
   } catch (const Error& error) {
-    on_lost(index, std::string("it sent what are no stacks: ") + error.what());
+    on_lost(index, std::string("it sent invalid stacks: ") + error.what());
   }
 }
 

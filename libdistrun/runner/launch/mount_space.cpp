@@ -26,7 +26,7 @@ std::vector<std::string> words_of(const std::vector<Mount>& mounts) {
 std::shared_ptr<MountSpace> space_of(wire::Packet& packet) {
   const auto made = wire::decode<wire::MountsMade>(wire::view_of(packet.bytes));
   if (!made.error.empty()) throw Error(ErrorKind::Failed, made.error);
-  if (packet.fds.empty() || packet.fds.size() > 2) throw Error(ErrorKind::Failed, "its helper handed over nothing");
+  if (packet.fds.empty() || packet.fds.size() > 2) throw Error(ErrorKind::Failed, "its helper sent no descriptors");
   return std::make_shared<LocalMountSpace>(std::move(packet.fds.front()),
                                            packet.fds.size() == 2 ? std::move(packet.fds.back()) : base::Fd());
 }
@@ -59,7 +59,7 @@ io::Task<std::shared_ptr<MountSpace>> make_mount_space(io::Loop& loop, std::stri
   const proc::ExitStatus status = co_await ended.wait();
   socket.drain();
   if (answer) co_return space_of(*answer);
-  if (timed_out) throw Error(ErrorKind::Timeout, "nothing was mounted within " + base::human(bound));
+  if (timed_out) throw Error(ErrorKind::Timeout, "the file systems were not mounted within " + base::human(bound));
   throw Error(ErrorKind::Failed, "its helper " + status.describe() + helper.last_words());
 }
 

@@ -56,11 +56,11 @@ void Probe::on_frame(const wire::Frame& frame) {
       default: return;
     }
   } catch (const Error& error) {
-    finish(std::string("the probe sent what is no message: ") + error.what());
+    finish(std::string("the probe sent an invalid message: ") + error.what());
   }
 }
 
-void Probe::on_closed() { finish("the probe ended before it was done" + process_->last_words()); }
+void Probe::on_closed() { finish("the probe ended before its work was complete" + process_->last_words()); }
 
 void Probe::on_bound() {
   const base::Nanoseconds waited = process_ ? evidence::cpu_wait_of(process_->pid()) : base::Nanoseconds::zero();
@@ -69,7 +69,7 @@ void Probe::on_bound() {
     extended_ += more;
     return alarm_.set(loop_.clock().now() + more);
   }
-  finish(process_ ? "the probe was not done within " + base::human(bound_) : "the probe could not be started");
+  finish(process_ ? "the probe did not finish within " + base::human(bound_) : "the probe could not be started");
 }
 
 void Probe::finish(std::string error) {

@@ -34,7 +34,8 @@ bool can_answer(const evidence::Process& process) {
 void keep_refusal(const evidence::Process& process, const wire::ThreadStack& known, wire::ThreadStack& thread) {
   const std::string& refusal = known.why_none.empty() ? process.why_none : known.why_none;
   if (refusal.empty()) return;
-  thread.why_none = thread.why_none.empty() ? refusal : refusal + "; asked for it by a signal, " + thread.why_none;
+  thread.why_none =
+      thread.why_none.empty() ? refusal : refusal + "; when the rank was asked by a signal, " + thread.why_none;
 }
 
 }  // namespace
@@ -108,7 +109,7 @@ void StackCollector::on_probed(ProbeResult result) {
     add_source(i, "kernel", kernel, kernel ? "" : result.error.empty() ? process.why_none : result.error);
     const bool probed = has_stacks(process_of(i));
     const std::string& why = process_of(i).why_none.empty() ? result.error : process_of(i).why_none;
-    add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread stopped for it" : why);
+    add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread could be stopped" : why);
   }
   ask_those_that_refused();
 }

@@ -16,7 +16,7 @@ TraceeWatch::TraceeWatch(io::Loop& loop) {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   base::Fd descriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!descriptor) base::throw_errno("cannot hear of children", errno);
+  if (!descriptor) base::throw_errno("cannot watch child processes", errno);
   ::pthread_sigmask(SIG_BLOCK, &child, &before_);
   signals_ = std::make_unique<io::FdWatch>(loop, std::move(descriptor), [this] {
     std::array<signalfd_siginfo, 8> told;  // their number does not matter: all tracees are checked

@@ -73,7 +73,7 @@ void ZygoteHandle::on_end() {
     const OnForked on_forked = std::move(waiting_.front());
     waiting_.pop_front();
     on_forked(std::nullopt, is_stuck() ? plugin_ + ": " + stuck_ + process_->last_words() + stacks_
-                                       : "the zygote died while it forked ranks");
+                                       : "the zygote died while forking ranks");
   }
 }
 

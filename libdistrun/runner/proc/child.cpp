@@ -35,7 +35,7 @@ class Placement {
       named.at(static_cast<std::size_t>(target)) = true;
     }
     const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (!null) base::throw_errno("cannot open /dev/null, which a child reads: is /dev there?", errno);
+    if (!null) base::throw_errno("cannot open /dev/null as a child's standard input; is /dev mounted?", errno);
     for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard) {
       if (!named[static_cast<std::size_t>(standard)]) add(null.get(), standard);
     }

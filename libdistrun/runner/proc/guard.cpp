@@ -82,8 +82,8 @@ int stop_signal_of(pid_t child) {
 
 void tell_continued(const char* who, pid_t pid, const std::string& by, const char* other) {
   std::fprintf(stderr,
-               "distrun: the %s (process %d) was stopped from outside%s while the %s ran, and has been continued; to "
-               "stop the whole run, use Ctrl-Z or signal the process group %d\n",
+               "distrun: the %s (process %d) was stopped from outside%s while the %s ran, and was continued; to stop "
+               "the whole run, press Ctrl-Z or signal the process group %d\n",
                who, static_cast<int>(pid), by.c_str(), other, static_cast<int>(::getpgrp()));
 }
 

@@ -19,8 +19,8 @@ int code_without_memory = 1;
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   const int size =
       limited ? std::snprintf(text, sizeof text,
-                              "distrun: out of memory; the limit of address space is %llu MiB (RLIMIT_AS): raise it, "
-                              "as with ulimit -v\n",
+                              "distrun: out of memory; the limit of address space is %llu MiB (RLIMIT_AS); raise it, "
+                              "for example with ulimit -v\n",
                               static_cast<unsigned long long>(limit.rlim_cur >> 20U))
               : std::snprintf(text, sizeof text, "distrun: out of memory, on this machine or in its control group\n");
   const auto length = std::min(static_cast<std::size_t>(size), sizeof text - 1);

@@ -135,8 +135,8 @@ std::string describe_state(pid_t pid) {
   const std::string line = state_line("/proc/" + std::to_string(pid));
   switch (line.size() > 1 ? line[1] : '?') {
     case 'T': return "it is stopped";
-    case 't': return "a debugger holds it";
-    case 'D': return "it is in a call of the kernel's that nothing interrupts";
+    case 't': return "it is held by a debugger";
+    case 'D': return "it is in an uninterruptible system call";
     default: return "";
   }
 }

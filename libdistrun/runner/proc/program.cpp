@@ -14,7 +14,7 @@ std::string program_beside(const std::string& name) {
   const std::string path = (self.parent_path() / name).string();
   if (error || ::access(path.c_str(), X_OK) != 0) {
     throw Error(ErrorKind::Failed,
-                "cannot find " + path + ", which belongs beside " + self.filename().string() + ": install it again");
+                "cannot find " + path + ", which belongs beside " + self.filename().string() + "; reinstall distrun");
   }
   return path;
 }

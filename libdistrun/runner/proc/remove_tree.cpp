@@ -70,7 +70,7 @@ class Removal {
   void remove(int above, std::string name) {
     if (::unlinkat(above, name.c_str(), 0) == 0 || errno == ENOENT) return;
     const int error = errno;
-    if (is_mounted(above, name.c_str())) return tell(name, "something is mounted there");
+    if (is_mounted(above, name.c_str())) return tell(name, "a file system is mounted there");
     // It is a directory (the error differs between systems), or a file that cannot be removed.
     if (error != EISDIR && error != EPERM) return tell(name, base::errno_text(error));
     base::Fd directory = open_directory(above, name.c_str());
@@ -105,7 +105,7 @@ class Removal {
     levels_.pop_back();
     path_.resize(left.path_size);
     if (!levels_.empty() && !levels_.back().open && !reopen(levels_.back(), left.open.get())) {
-      tell(left.name, "it was moved while it was emptied");
+      tell(left.name, "it was moved while it was being emptied");
       levels_.clear();
       return;
     }

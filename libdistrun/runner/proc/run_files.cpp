@@ -39,12 +39,12 @@ std::string readable_current_directory() {
   std::error_code error;
   const std::string path = std::filesystem::current_path(error).string();
   if (error) {
-    throw Error(ErrorKind::Failed, "cannot tell the directory that this is started in: " + error.message() +
-                                       "; was it removed? Start in another one");
+    throw Error(ErrorKind::Failed, "cannot find the current directory: " + error.message() +
+                                       "; if it was removed, start in another directory");
   }
   if (::access(".", R_OK | X_OK) != 0) {
-    throw Error(ErrorKind::Failed, "cannot read the directory that this is started in, " + path + ": " +
-                                       base::errno_text(errno) + "; start in another one");
+    throw Error(ErrorKind::Failed, "cannot read the current directory, " + path + ": " + base::errno_text(errno) +
+                                       "; start in another directory");
   }
   return path;
 }

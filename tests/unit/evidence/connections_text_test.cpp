@@ -95,7 +95,7 @@ TEST_CASE("a circle, its threads and its pipe are told in this order") {
         std::vector<std::string>{
             "4711 (server) and 4712 (worker) wait for each other: 4711 in read(5) from pipe 8812, 4712 in wait4(4711)",
             "threads",
-            "  4711 (server) main thread waits in read(5): pipe 8812, whose writing end is held by 4712 (worker) fd 4",
+            "  4711 (server) main thread waits in read(5): pipe 8812, writing end held by 4712 (worker) fd 4",
             "  4712 (worker) main thread waits in wait4(4711) for 4711 (server) to end",
             "connections",
             "  pipe 8812: 4712 (worker) fd 4 -> 4711 (server) fd 5",
@@ -125,8 +125,8 @@ TEST_CASE("the one that all wait for is named first, with what it does") {
   const auto lines = lines_of({reader.pid(), writer.pid()});
   REQUIRE_FALSE(lines.empty());
   const std::string who = std::to_string(writer.pid()) + " (culprit)";
-  CHECK(lines[0].find(" waits for " + who + ", whose main thread waits in rt_sigsuspend") != std::string::npos);
-  CHECK(has(lines, "whose writing end is held by " + std::to_string(writer.pid()) + " (culprit) fd "));
+  CHECK(lines[0].find(" waits for " + who + "; its main thread waits in rt_sigsuspend") != std::string::npos);
+  CHECK(has(lines, "writing end held by " + std::to_string(writer.pid()) + " (culprit) fd "));
 }
 
 TEST_CASE("a reader that holds the only writing end is told that nothing can come") {
@@ -138,7 +138,7 @@ TEST_CASE("a reader that holds the only writing end is told that nothing can com
   REQUIRE(gets_to(reader.pid(), with_fd("read", fd)));
   const auto lines = lines_of({reader.pid()});
   CHECK(has(lines, "waits for itself in " + with_fd("read", fd)));
-  CHECK(has(lines, "only it itself holds (fd " + std::to_string(out) + "): neither data nor end of file can come"));
+  CHECK(has(lines, "held only by itself (fd " + std::to_string(out) + "): neither data nor end of file can come"));
 }
 
 TEST_CASE("bytes that nobody reads, and an end that was closed, are told") {
@@ -152,7 +152,7 @@ TEST_CASE("bytes that nobody reads, and an end that was closed, are told") {
   REQUIRE(gets_to(one.pid(), "rt_sigsuspend"));
   REQUIRE(gets_to(other.pid(), "rt_sigsuspend"));
   const auto lines = lines_of({one.pid(), other.pid()});
-  CHECK(has(lines, "; 12 bytes wait to be read by " + std::to_string(other.pid())));
+  CHECK(has(lines, "; 12 bytes are unread by " + std::to_string(other.pid())));
   CHECK(has(lines, " <-> (closed): "));
 }
 
@@ -180,8 +180,8 @@ TEST_CASE("what takes more rights to see is told once") {
   hidden.hidden = true;
   hidden.why_unknown = "Permission denied (EACCES)";
   const auto lines = connection_lines(all, {hidden, waiting_for_child(4712, 4711)});
-  CHECK(has(lines, "4711 (server) main thread does what can't be seen: Permission denied (EACCES)"));
-  CHECK(lines.back().find("to see what is hidden takes root") == 0);
+  CHECK(has(lines, "4711 (server) main thread is in an unknown state: Permission denied (EACCES)"));
+  CHECK(lines.back().find("to see hidden data, run as root") == 0);
 }
 
 TEST_CASE("the lines are as many as are wanted, with a word on the rest") {

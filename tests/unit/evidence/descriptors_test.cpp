@@ -142,7 +142,7 @@ TEST_CASE("a process that has ended has no descriptors, for a reason") {
   testing::wait_for(gone);
   const Descriptors none = descriptors_of(gone);
   CHECK(none.list.empty());
-  CHECK(none.why_none == "there is no such process any more");
+  CHECK(none.why_none == "the process has ended (no such process)");
 }
 
 TEST_CASE("another user's process has no descriptors for us, for a reason") {

@@ -115,7 +115,7 @@ TEST_CASE("more than the limits is cut, and that is told") {
     builder.add(process_of(0, kFramesMax / kThreadFramesMax + 1, frames));
     const Stacks stacks = builder.take();
     CHECK(stacks.processes[0].threads.back().frames.empty());
-    CHECK(stacks.processes[0].threads.back().why_none == "more stacks came than are kept");
+    CHECK(stacks.processes[0].threads.back().why_none == "more stacks arrived than are kept");
     CHECK(stacks.cut);
   }
 }

@@ -69,7 +69,7 @@ TEST_CASE("a thread of which neither the probe nor the rank has a stack says why
   answers[1].frames = {0};
   launch::take_threads(process, std::move(answers), 5);
   CHECK(process.threads[1].why_none ==
-        "process 7 already traces it; asked for it by a signal, it did not answer in time");
+        "process 7 already traces it; when the rank was asked by a signal, it did not answer in time");
   CHECK(process.threads[1].task.name == "helper");
   CHECK(process.threads[0].why_none.empty());
   CHECK(process.threads[0].frames == std::vector<std::uint32_t>{5});

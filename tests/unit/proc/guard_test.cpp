@@ -368,7 +368,7 @@ TEST_CASE("a coordinator that a debugger holds is killed at the guard's bound, a
   REQUIRE(::waitpid(coordinator, nullptr, __WALL) == coordinator);
   ::kill(guarded.guard, SIGTERM);
   CHECK(guarded.wait() == ForkedEnd{130, 0});
-  CHECK_THAT(guarded.said(), Catch::Contains("(a debugger holds it) and was killed"));
+  CHECK_THAT(guarded.said(), Catch::Contains("(it is held by a debugger) and was killed"));
   ::waitpid(coordinator, nullptr, __WALL);
 }
 

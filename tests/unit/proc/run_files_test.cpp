@@ -159,7 +159,7 @@ TEST_CASE("what is mounted in a directory is left alone and told") {
     if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 2;
     ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     if (::mount(precious.c_str(), (top + "/inside").c_str(), nullptr, MS_BIND, nullptr) != 0) return 2;
-    return remove_tree(top) == top + "/inside: something is mounted there" ? 0 : 1;
+    return remove_tree(top) == top + "/inside: a file system is mounted there" ? 0 : 1;
   });
   CHECK(exists(precious + "/keep"));
   testing::skip_case_if(end.code == 2, "this kernel lets nobody here mount anything");
@@ -226,7 +226,9 @@ TEST_CASE("a directory that is gone or can't be read is no place to start in") {
       return 3;
     } catch (const Error& error) {
       const std::string text = error.what();
-      return text.find(gone ? "was it removed?" : "cannot read the directory") != std::string::npos ? 0 : 4;
+      return text.find(gone ? "if it was removed, start" : "cannot read the current directory") != std::string::npos
+                 ? 0
+                 : 4;
     }
   });
   CHECK(end == ForkedEnd{0, 0});

@@ -66,7 +66,7 @@ std::string name_in(const std::string& directory) {
 }
 
 std::string why_hidden(int error) {
-  return error == ENOENT || error == ESRCH ? "there is no such process any more" : base::errno_text(error);
+  return error == ENOENT || error == ESRCH ? "the process has ended (no such process)" : base::errno_text(error);
 }
 
 std::string_view Words::next() {

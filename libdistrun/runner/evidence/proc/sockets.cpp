@@ -32,7 +32,7 @@ SocketTable read_sockets(const std::vector<pid_t>& pids) {
     if (!seen.insert(namespace_of(proc_path(pid, ""))).second) continue;
     read_inet_sockets(proc_path(pid, "net"), table);
     table.notes.push_back("process " + std::to_string(pid) +
-                          " is in another network namespace: the other ends of its unix sockets are not known");
+                          " is in another network namespace: the other ends of its unix sockets are unknown");
   }
   return table;
 }

@@ -34,7 +34,7 @@ std::string why_no_stack(const Process& process, const std::string& said) {
     text += (text.empty() ? "" : "; ") + source.name + " did not answer";
     if (!source.why_not.empty()) text += ": " + source.why_not;
   }
-  return text.empty() ? "no stack came" : text;
+  return text.empty() ? "no stack arrived" : text;
 }
 
 Condition condition_of(const Process& process, const wire::ThreadStack& thread) {

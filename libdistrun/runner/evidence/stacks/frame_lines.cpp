@@ -148,7 +148,7 @@ void Writer::take_frame(std::uint32_t frame, std::size_t count) {
 
 void Writer::add_mark(std::uint32_t mark) {
   if (mark == kGapMark) return add_dim("... frames left out ...", 0);
-  shown_.push_back({Line().add(Tone::Warn, "... here the stack could not be followed any further"), 0});
+  shown_.push_back({Line().add(Tone::Warn, "... the rest of the stack could not be unwound"), 0});
 }
 
 void Writer::add_frame(std::uint32_t index, std::size_t count) {

@@ -58,7 +58,7 @@ std::string threads_text(const Stacks& stacks, const Group& group) {
   std::vector<const wire::ThreadStack*> others;  // than main threads
   for (const Holder& holder : group.holders) {
     const wire::ThreadStack* thread = thread_of(stacks, holder);
-    if (thread == nullptr) return group.holders.size() == 1 ? "no threads known" : "threads not known";
+    if (thread == nullptr) return group.holders.size() == 1 ? "threads unknown" : "threads unknown";
     if (!is_main(stacks.processes[holder.process], *thread)) others.push_back(thread);
   }
   const std::size_t count = group.holders.size();
@@ -79,13 +79,13 @@ std::string name_of_state(char state) {
   switch (state) {
     case 'R': return "running";
     case 'S': return "sleeping";
-    case 'D': return "not to be interrupted";
+    case 'D': return "uninterruptible";
     case 'T': return "stopped (SIGSTOP)";  // or stopped by a terminal, which ranks do not have
     case 't': return "stopped by a debugger";
     case 'Z':
     case 'X': return "ended";
     case 'I': return "idle";
-    default: return "state not known";
+    default: return "state unknown";
   }
 }
 
@@ -115,7 +115,7 @@ std::string call_text(const Stacks& stacks, const Group& group) {
 std::string wait_text(const Stacks& stacks, const Group& group) {
   const std::string& first = thread_of(stacks, group.holders.front())->waits_for;
   const bool alike = all_alike(stacks, group, [](const auto& thread) { return thread.waits_for; });
-  return "waiting for " + base::one_line(first, kWaitMax) + (alike ? "" : ", and so on");
+  return "waiting for " + base::one_line(first, kWaitMax) + (alike ? "" : ", ...");
 }
 
 std::string motion_text(const Stacks& stacks, const Group& group) {

@@ -82,7 +82,7 @@ void StacksBuilder::add(wire::ProcessStacks process) {
     cut_in_the_middle(thread);
     if (thread.frames.size() > kFramesMax - frames_) {
       thread.frames.clear();
-      thread.why_none = "more stacks came than are kept";
+      thread.why_none = "more stacks arrived than are kept";
       cut_ = true;
     }
     frames_ += thread.frames.size();

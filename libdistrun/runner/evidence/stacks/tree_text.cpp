@@ -184,7 +184,7 @@ Block TreeWriter::tail() const {
     lines.push_back(Line().add(Tone::Dim, who(stacks_, tree_.own) + ": " + threads + " of distrun itself"));
   }
   add_unanswered(lines);
-  if (stacks_.cut) lines.push_back(Line().add(Tone::Warn, "more stacks came than are kept"));
+  if (stacks_.cut) lines.push_back(Line().add(Tone::Warn, "more stacks arrived than are kept"));
   return lines;
 }
 

@@ -30,9 +30,9 @@ std::string kernel_function(const std::string& place) {
 
 // After a thread has ended, its file still exists for a moment, empty.
 std::string why_no_call(const ProcFile& file, const std::string& place) {
-  if (file.error == 0) return "its system call can't be understood";
+  if (file.error == 0) return "its system call cannot be decoded";
   const std::string function = kernel_function(place);
-  return why_hidden(file.error) + (function.empty() ? "" : "; it sleeps in the kernel's " + function);
+  return why_hidden(file.error) + (function.empty() ? "" : "; it sleeps in the kernel function " + function);
 }
 
 const CallInfo* info_of(const SyscallText& call, const std::string& place) {

@@ -163,16 +163,16 @@ void look_at_others(Builder& builder, Connections& all) {
   }
   const std::size_t left = pids.numbers.size() - looked_at;
   if (left == 0 && !pids.cut) return;
-  all.notes.push_back("not every process of this machine was looked at for other ends: there was no time for " +
-                      std::to_string(left) + (pids.cut ? " and more" : ""));
+  all.notes.push_back("other ends may be missing: there was no time to inspect " + std::to_string(left) +
+                      (pids.cut ? " processes and more" : " processes"));
 }
 
 std::vector<Party> look_at_asked(std::vector<pid_t> pids, std::vector<std::string>& notes) {
   std::sort(pids.begin(), pids.end());
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
   if (pids.size() > kProcessesMax) {
-    notes.push_back("of " + std::to_string(pids.size()) + " processes only the first " + std::to_string(kProcessesMax) +
-                    " were looked at");
+    notes.push_back("only the first " + std::to_string(kProcessesMax) + " of " + std::to_string(pids.size()) +
+                    " processes were inspected");
     pids.resize(kProcessesMax);
   }
   std::vector<Party> processes;
@@ -183,11 +183,12 @@ std::vector<Party> look_at_asked(std::vector<pid_t> pids, std::vector<std::strin
     const std::string who = std::to_string(pid) + " (" + process.name + ")";
     if (!process.descriptors.why_none.empty()) hidden[process.descriptors.why_none].push_back(who);
     if (process.descriptors.cut)
-      notes.push_back(who + " has more than the " + std::to_string(kDescriptorsMax) + " descriptors looked at");
+      notes.push_back(who + " has more than " + std::to_string(kDescriptorsMax) +
+                      " descriptors; the others were not inspected");
   }
   for (const auto& [why, who] : hidden) {
     const std::string more = who.size() > 1 ? " and of " + std::to_string(who.size() - 1) + " more processes" : "";
-    notes.push_back("the descriptors of " + who[0] + more + " can't be read: " + why);
+    notes.push_back("the descriptors of " + who[0] + more + " cannot be read: " + why);
   }
   return processes;
 }

@@ -92,10 +92,10 @@ class Report {
       if (pids.size() > kMembersShown) continue;
       members += (members.empty() ? "" : ", ") + member_text(edge, cycle.size() > 2);
     }
-    const std::string circle = cycle.size() > 2 ? " wait for each other in a circle: " : " wait for each other: ";
+    const std::string circle = cycle.size() > 2 ? " wait for each other in a cycle: " : " wait for each other: ";
     std::string text = names_.of(pids, kMembersShown) + circle + members;
     if (others.empty()) return text;
-    return text + "; other threads of " + names_.of(others) + " may still act";
+    return text + "; other threads of " + names_.of(others) + " may still end the wait";
   }
 
   void add_circles() {
@@ -104,7 +104,7 @@ class Report {
       texts.push_back(circle_text(cycle));
       for (const std::size_t index : cycle) in_circles_.insert(edges_[index].pid);
     }
-    add_some(texts, limit_ / 10, "circles");
+    add_some(texts, limit_ / 10, "cycles");
   }
 
   void add_self_waits() {
@@ -112,8 +112,9 @@ class Report {
     for (const WaitEdge& edge : edges_) {
       if (!waits_for_itself(edge)) continue;
       const std::string who = names_.of(edge.pid) + " waits for itself in " + edge.because + ": ";
-      texts.push_back(who + (edge.alone ? "no other process holds the other end, and it has no other thread"
-                                        : "no other process holds the other end; only another thread of it can help"));
+      texts.push_back(
+          who + (edge.alone ? "no other process holds the other end, and it has no other thread"
+                            : "no other process holds the other end; only another of its threads can end the wait"));
     }
     add_some(texts, limit_ / 10, "that wait for themselves");
   }
@@ -122,23 +123,23 @@ class Report {
   void add_knot() {
     const std::vector<pid_t> knot = wait_knot(edges_);
     const bool is_news = std::any_of(knot.begin(), knot.end(), [&](pid_t pid) { return !in_circles_.contains(pid); });
-    if (is_news) add("none of " + names_.of(knot, kMembersShown) + " can go on: each waits for others of them only");
+    if (is_news) add(names_.of(knot, kMembersShown) + " cannot continue: each waits only for others of them");
   }
 
   std::string doing_text(pid_t pid) const {
-    if (all_.process(pid) == nullptr) return "which was not asked for";
+    if (all_.process(pid) == nullptr) return ", which was not requested";
     const auto main = std::find_if(blocked_.begin(), blocked_.end(),
                                    [&](const Blocked& thread) { return thread.pid == pid && thread.tid == pid; });
-    if (main == blocked_.end()) return "which has gone";
+    if (main == blocked_.end()) return ", which has ended";
     const std::string text = text_of(*main);
-    return "whose main thread " + text.substr(0, text.find(": "));  // the full text is shown among the threads
+    return "; its main thread " + text.substr(0, text.find(": "));  // the full text is shown among the threads
   }
 
   void add_roots() {
     std::vector<std::string> texts;
     for (const WaitRoot& root : wait_roots(edges_)) {
       const char* wait = root.waiting.size() == 1 ? " waits for " : " wait, directly or not, for ";
-      texts.push_back(names_.of(root.waiting) + wait + names_.of(root.pid) + ", " + doing_text(root.pid));
+      texts.push_back(names_.of(root.waiting) + wait + names_.of(root.pid) + doing_text(root.pid));
     }
     add_some(texts, limit_ / 5, "such waits");
   }
@@ -216,19 +217,19 @@ class Report {
   std::string side_text(const Connection& connection, int side) const {
     const Side& place = connection.sides[side];
     if (!place.ends.empty()) return names_.of(place.ends);
-    if (connection.kind == ConnectionKind::Pipe) return "nobody";
+    if (connection.kind == ConnectionKind::Pipe) return "no process";
     if (side == 1 && connection.remote) return "another machine";
-    return place.inode == 0 ? "closed" : "nobody seen";
+    return place.inode == 0 ? "closed" : "no visible process";
   }
 
   std::string bytes_text(const Connection& connection) const {
     std::string text;
     for (const Side& side : connection.sides) {
       if (side.to_read.value_or(0) != 0)
-        text += "; " + std::to_string(*side.to_read) + " bytes wait to be read by " + names_.of(pids_of(side), 3);
+        text += "; " + std::to_string(*side.to_read) + " bytes are unread by " + names_.of(pids_of(side), 3);
       if (side.to_send != 0)
         text += "; " + std::to_string(side.to_send) + " bytes of " + names_.of(pids_of(side), 3) +
-                " are not taken by the other side";
+                " were not received by the other side";
     }
     return text;
   }
@@ -272,11 +273,11 @@ class Report {
     std::vector<std::string> notes = all_.notes;
     if (all_.hidden != 0)
       notes.push_back("the descriptors of " + std::to_string(all_.hidden) +
-                      " processes of other users can't be read: other ends may be there");
+                      " processes of other users cannot be read; they may hold other ends");
     if (std::any_of(blocked_.begin(), blocked_.end(), [](const Blocked& thread) { return thread.hidden; }))
       notes.push_back(
-          "to see what is hidden takes root, or the same user and, where kernel.yama.ptrace_scope is set, "
-          "a parent of the process");
+          "to see hidden data, run as root, or as the same user and, if kernel.yama.ptrace_scope is set, from a parent "
+          "of the process");
     add_some(notes, 10, "notes");
   }
 

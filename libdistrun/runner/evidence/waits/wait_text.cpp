@@ -30,7 +30,7 @@ std::string lone_descriptor(const Connections& all, const Descriptor& descriptor
     const std::string name = socket->name.empty() ? "without a name" : socket->name;
     if (socket->state != SocketState::Listening) return std::string("a ") + name_of(descriptor.kind) + " " + name;
     const std::string backlog =
-        socket->to_read == 0 ? "" : ", where " + std::to_string(socket->to_read) + " wait to be accepted";
+        socket->to_read == 0 ? "" : ", " + std::to_string(socket->to_read) + " of them are not accepted yet";
     return "connections to " + std::string(name_of(descriptor.kind)) + " " + name + backlog;
   }
   if (descriptor.kind == DescriptorKind::Pidfd) return "the end of process " + std::to_string(descriptor.process);
@@ -40,7 +40,7 @@ std::string lone_descriptor(const Connections& all, const Descriptor& descriptor
 
 std::string bytes_there(const Side& other) {
   if (!other.to_read || *other.to_read == 0) return "";
-  return "; " + std::to_string(*other.to_read) + " bytes wait to be read there";
+  return "; " + std::to_string(*other.to_read) + " bytes are unread there";
 }
 
 // Returns the clause that names the holders of an end, and the consequences if the waiting process is one.
@@ -50,17 +50,17 @@ std::string holders(const Names& names, const Side& other, pid_t pid, const std:
     if (held.pid != pid) others.push_back(held);
   }
   const std::vector<int> own = own_fds(other.ends, pid);
-  if (others.empty() && own.empty()) return ", whose " + end + " end nobody was seen to hold";
+  if (others.empty() && own.empty()) return ", " + end + " end held by no visible process";
   if (others.empty()) {
-    const std::string only = ", whose " + end + " end only it itself holds (" + fds_text(own) + ")";
+    const std::string only = ", " + end + " end held only by itself (" + fds_text(own) + ")";
     if (polls) return only;
     return only + (reads ? ": neither data nor end of file can come from another process"
                          : ": no other process can take the data");
   }
-  const std::string held = ", whose " + end + " end is held by " + names.of(others);
+  const std::string held = ", " + end + " end held by " + names.of(others);
   if (own.empty()) return held;
-  return held + ", and by itself (" + fds_text(own) + ")" +
-         (reads && !polls ? ": it won't see end of file even if all others close theirs" : "");
+  return held + " and by itself (" + fds_text(own) + ")" +
+         (reads && !polls ? ": it cannot see end of file, even if all others close theirs" : "");
 }
 
 std::string pair_text(const Names& names, const Connection& pair, const Descriptor& descriptor, const Blocked& blocked,
@@ -68,15 +68,15 @@ std::string pair_text(const Names& names, const Connection& pair, const Descript
   const bool is_first = pair.sides[0].inode == descriptor.id.inode;
   const Side& other = pair.sides[is_first ? 1 : 0];
   const std::string text = describe(pair);
-  if (pair.remote) return text + ", whose other end is not on this machine";
+  if (pair.remote) return text + ", other end not on this machine";
   if (pair.unaccepted) return text + ", not accepted yet by " + names.of(other.ends);
-  if (other.inode == 0) return text + ", whose other end was closed";
+  if (other.inode == 0) return text + ", other end closed";
   return text + holders(names, other, blocked.pid, "other", reads, blocked.polls) + (reads ? "" : bytes_there(other));
 }
 
 std::string watch_text(const Connections& all, const Names& names, const Blocked& blocked, const Watch& watch) {
   const Descriptor* descriptor = all.descriptor(blocked.pid, watch.fd);
-  if (descriptor == nullptr) return "a descriptor that could not be looked at";
+  if (descriptor == nullptr) return "a descriptor that could not be inspected";
   const Connection* connection = all.find(blocked.pid, watch.fd);
   if (connection == nullptr) return lone_descriptor(all, *descriptor);
   const bool reads = watch.reads || !watch.writes;
@@ -109,10 +109,10 @@ std::string held_by(const Names& names, const Blocked& blocked) {
 
 std::string running_text(const Blocked& blocked) {
   switch (blocked.state) {
-    case 'R': return "runs";
+    case 'R': return "is running";
     case 'Z':
-    case 'X': return "has ended; its parent has not taken note of it";
-    default: return "is in no system call";
+    case 'X': return "has ended, not reaped by its parent";
+    default: return "is outside system calls";
   }
 }
 
@@ -122,7 +122,7 @@ std::string limit_text(const Blocked& blocked) {
 }
 
 std::string sleep_text(const Blocked& blocked) {
-  return blocked.limit.empty() ? " until a time that it set" : " for " + blocked.limit;
+  return blocked.limit.empty() ? " until a fixed time" : " for " + blocked.limit;
 }
 
 std::string waiting_text(const Connections& all, const Names& names, const Blocked& blocked) {
@@ -139,7 +139,7 @@ std::string waiting_text(const Connections& all, const Names& names, const Block
     case BlockKind::Other: return "is in " + blocked.call;
     case BlockKind::Unknown: break;
   }
-  return "does what can't be seen: " + blocked.why_unknown;
+  return "is in an unknown state: " + blocked.why_unknown;
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ std::string Names::of(const std::vector<End>& ends, std::size_t limit) const {
     if (words.size() < limit) words.push_back(of(pid) + " " + fds_text(own_fds(ends, pid)));
   }
   if (pids.size() > limit) words.push_back(more(pids.size() - limit));
-  return words.empty() ? "nobody" : joined(words);
+  return words.empty() ? "no process" : joined(words);
 }
 
 std::string wait_text(const Connections& all, const Names& names, const Blocked& blocked) {
@@ -193,7 +193,7 @@ std::string wait_text(const Connections& all, const Names& names, const Blocked&
   if (blocked.state == 't') return "is stopped by a debugger; it " + text;
   if (blocked.state != 'D') return text;
   const bool known = !blocked.kernel_function.empty();
-  return text + (known ? ", uninterruptible in the kernel's " + blocked.kernel_function : ", uninterruptible");
+  return text + (known ? ", uninterruptible in the kernel function " + blocked.kernel_function : ", uninterruptible");
 }
 
 }  // namespace distrun::evidence
