@@ -316,7 +316,7 @@ TEST_CASE("a daemon that is told to stop ends its runs politely and leaves nothi
   for (Running* client : {&running.running, &waiting}) {
     const Ended told = client->wait(scaled(kLong));
     CHECK(told.exit_code == 130);
-    CHECK_THAT(told.err, Contains("the daemon was told to stop"));
+    CHECK_THAT(told.err, Contains("the daemon was stopped"));
   }
   CHECK(running.sandbox.summary().interrupted);
   CHECK(running.leaves_nothing());

@@ -211,7 +211,7 @@ TEST_CASE("what cannot be traced is refused, or told, and changes no verdict", "
   write_file(sandbox.output() + "/file", "x");
   const Ended no_directory = sandbox.run({"run", "--trace", sandbox.output() + "/file/traces", DISTRUN_TRACED});
   CHECK(no_directory.exit_code == kUsage);
-  CHECK_THAT(no_directory.err, Contains("--trace") && Contains("cannot make the directory"));
+  CHECK_THAT(no_directory.err, Contains("--trace") && Contains("cannot create the directory"));
   const Ended unwritable = sandbox.run({"run", "--trace", "/proc", "--json", sandbox.output() + "/summary.json",
                                         "--filter", "Traced.has_odd_names", DISTRUN_TRACED});
   INFO(unwritable.out << unwritable.err);

@@ -39,8 +39,8 @@ std::string socket_path(const std::string& given) {
   const std::string path = named.empty() ? usual_folder() + "/daemon.sock" : named;
   if (!path.starts_with('/') || path.ends_with('/') || path.size() > kPathMax) {
     throw Error(ErrorKind::InvalidArgument, "the daemon's socket " + base::one_line(path) +
-                                                ": an absolute path of at most " + std::to_string(kPathMax) +
-                                                " bytes is wanted");
+                                                ": expected an absolute path of at most " + std::to_string(kPathMax) +
+                                                " bytes");
   }
   return path;
 }
@@ -49,16 +49,15 @@ void prepare_folder_of(const std::string& socket) {
   const std::string folder = folder_of(socket);
   const bool is_usual = folder == usual_folder();
   if (is_usual && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    base::throw_errno("cannot make " + folder, errno);
+    base::throw_errno("cannot create " + folder, errno);
   }
   const base::Fd directory(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   if (!directory || ::fstat(directory.get(), &status) != 0) base::throw_errno("cannot use " + folder, errno);
   if (status.st_uid != ::getuid() || (status.st_mode & (is_usual ? 077U : 022U)) != 0) {
     throw Error(ErrorKind::Failed, folder +
-                                       " is not this user's alone, so another user could put a socket there: "
-                                       "its owner must be this user and its mode 0700, or --socket name another "
-                                       "place");
+                                       " is not private to this user, so another user could replace the socket; make "
+                                       "this user its owner and set mode 0700, or use --socket with another path");
   }
 }
 

@@ -27,7 +27,7 @@ T ask(const std::string& socket, const wire::Bytes& question, DaemonFrame answer
   if (frame.is(DaemonFrame::Refusal)) {
     throw Error(ErrorKind::Failed, wire::decode<wire::Refusal>(wire::view_of(frame.payload)).text);
   }
-  if (!frame.is(answer)) throw Error(ErrorKind::Failed, "the daemon answers another question");
+  if (!frame.is(answer)) throw Error(ErrorKind::Failed, "the daemon sent an answer of another kind");
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
@@ -44,7 +44,7 @@ base::Fd connect(const std::string& socket) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Disconnected) throw;
     throw Error(ErrorKind::Disconnected, "no daemon listens at " + socket + " (" + error.text() +
-                                             "): start one with `distrund &`, or leave --daemon out");
+                                             "); start one with `distrund &`, or leave --daemon out");
   }
 }
 

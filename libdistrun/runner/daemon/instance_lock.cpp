@@ -25,8 +25,8 @@ struct flock whole_file() {
   struct flock lock = whole_file();
   ::fcntl(file, F_GETLK, &lock);
   const std::string who = lock.l_type == F_WRLCK ? " (pid " + std::to_string(lock.l_pid) + ")" : "";
-  throw Error(ErrorKind::Failed, "a distrund" + who + " serves this socket already, says " + path +
-                                     "; `distrund --status` asks it, --socket names another place");
+  throw Error(ErrorKind::Failed, "a distrund" + who + " already serves this socket (lock file " + path +
+                                     "); see `distrund --status`, or use --socket with another path");
 }
 
 // Returns whether the path still leads to the file, which the previous holder of the lock removes.
@@ -47,7 +47,7 @@ InstanceLock::InstanceLock(const std::string& socket) : path_(socket + ".lock") 
     if (::fcntl(file_.get(), F_SETLK, &lock) != 0) throw_taken(path_, file_.get());
     if (is_there(path_, file_.get())) return;
   }
-  throw Error(ErrorKind::Failed, path_ + " comes and goes: something else removes it");
+  throw Error(ErrorKind::Failed, path_ + " is removed repeatedly by another program");
 }
 
 InstanceLock::~InstanceLock() { ::unlink(path_.c_str()); }

@@ -27,7 +27,7 @@ base::Fd take_handed_over() {
   int listens = 0;
   socklen_t size = sizeof listens;
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) {
-    throw Error(ErrorKind::Failed, "descriptor 3, which LISTEN_FDS names, is no listening socket");
+    throw Error(ErrorKind::Failed, "descriptor 3 from LISTEN_FDS is not a listening socket");
   }
   ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
   return socket;
@@ -44,7 +44,7 @@ sockaddr_un address_of(const std::string& path) {
 bool somebody_listens(const std::string& path) {
   const sockaddr_un address = address_of(path);
   const base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) base::throw_errno("cannot make a socket", errno);
+  if (!socket) base::throw_errno("cannot create a socket", errno);
   return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
          errno != ECONNREFUSED;
 }
@@ -53,23 +53,25 @@ bool somebody_listens(const std::string& path) {
 void remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) throw Error(ErrorKind::Failed, path + " is no socket: move it away, or use --socket");
+  if (!S_ISSOCK(status.st_mode))
+    throw Error(ErrorKind::Failed, path + " is not a socket; remove it, or use --socket with another path");
   if (somebody_listens(path)) {
-    throw Error(ErrorKind::Failed, "another program listens at " + path +
-                                       ", systemd for its distrund.socket perhaps: use that one, or --socket");
+    throw Error(ErrorKind::Failed,
+                "another program listens at " + path +
+                    ", perhaps systemd for distrund.socket; use that one, or --socket with another path");
   }
-  if (::unlink(path.c_str()) != 0) base::throw_errno("cannot remove the old " + path, errno);
+  if (::unlink(path.c_str()) != 0) base::throw_errno("cannot remove the stale " + path, errno);
 }
 
 base::Fd make(const std::string& path) {
   const sockaddr_un address = address_of(path);
   base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket) base::throw_errno("cannot make a socket", errno);
+  if (!socket) base::throw_errno("cannot create a socket", errno);
   const mode_t before = ::umask(0177);
   const int bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int number = errno;
   ::umask(before);
-  if (bound != 0) base::throw_errno("cannot make " + path, number);
+  if (bound != 0) base::throw_errno("cannot create " + path, number);
   if (::listen(socket.get(), kBacklog) != 0) base::throw_errno("cannot listen at " + path, errno);
   return socket;
 }

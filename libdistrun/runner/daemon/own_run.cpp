@@ -30,7 +30,7 @@ std::optional<OwnRun> enter_own_run() {
   ::unsetenv(kOwnRunVariable);
   if (!is_run_id(run_id)) return std::nullopt;  // not set by the daemon
   const base::Fd directory(kDirectoryDescriptor);
-  if (::fchdir(directory.get()) != 0) base::throw_errno("cannot enter the directory that the client is in", errno);
+  if (::fchdir(directory.get()) != 0) base::throw_errno("cannot enter the client's directory", errno);
   ::fcntl(kPlaceDescriptor, F_SETFD, FD_CLOEXEC);
   return OwnRun{run_id, base::Fd(kPlaceDescriptor)};
 }

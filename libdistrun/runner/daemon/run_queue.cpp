@@ -16,9 +16,9 @@ void RunQueue::add(const std::string& run_id) {
   // Runs that are about to start are in the queue too.
   const int waiting = places_taken() + static_cast<int>(queued_.size()) - limits_.parallel;
   if (waiting >= limits_.queued) {
-    throw Error(ErrorKind::Overloaded, std::to_string(waiting) +
-                                           " runs wait already, which is the limit: try again later, leave "
-                                           "--daemon out, or start distrund with a larger --queue");
+    throw Error(ErrorKind::Overloaded, std::to_string(waiting) + (waiting == 1 ? " run is" : " runs are") +
+                                           " queued, which is the limit; try again later, leave --daemon out, "
+                                           "or start distrund with a larger --queue");
   }
   runs_[run_id] = {};
   queued_.push_back(run_id);

@@ -135,7 +135,7 @@ void Runs::tell_end(const std::string& run_id, const Run& run, const wire::RunEn
   const std::string how = ended.signal != 0 ? "killed by signal " + std::to_string(ended.signal)
                                             : "exit code " + std::to_string(ended.exit_code);
   const std::string why = ended.why.empty() ? "" : ": " + ended.why;
-  const std::string state = run.process ? ": ended after " : ": ended, having waited for ";
+  const std::string state = run.process ? ": ended after " : ": ended in the queue after ";
   const std::string text = "run " + run_id + state + base::human(loop_.clock().now() - run.since) + ", " + how + why;
   // Results of users' actions or tests are information; failures of distrun itself are warnings.
   ended.exit_code == kInfraError || ended.signal != 0 ? log_.warn(text) : log_.info(text);
@@ -149,7 +149,7 @@ void Runs::signal(const std::string& run_id, int number) {
     go_on_soon();
   }
   if (found->second.process) return found->second.process->signal(number);
-  if (proc::is_interruption(number)) finish(run_id, {kInterrupted, 0, "cancelled while it was waiting for its turn"});
+  if (proc::is_interruption(number)) finish(run_id, {kInterrupted, 0, "cancelled while queued"});
 }
 
 void Runs::abandon(const std::string& run_id) {

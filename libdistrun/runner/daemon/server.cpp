@@ -76,13 +76,13 @@ void Server::refuse_connection(base::Fd socket) {
   const std::string why = "the daemon has " + std::to_string(clients_.size()) + " connections, which is the limit";
   options_.log.warn("a client was refused: " + why);
   const wire::Bytes packed =
-      wire::pack(DaemonFrame::Refusal, 0, wire::Refusal{why + ": try again later, or leave --daemon out"});
+      wire::pack(DaemonFrame::Refusal, 0, wire::Refusal{why + "; try again later, or leave --daemon out"});
   (void)::send(socket.get(), packed.data(), packed.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 // Called if no descriptor is left. Uses the spare one to drop the waiting client, which would be offered forever.
 void Server::shed_connection() {
-  options_.log.warn("no descriptor is left: a client was turned away");
+  options_.log.warn("out of descriptors: a client was refused");
   spare_.reset();
   base::Fd(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC)).reset();
   spare_ = open_spare();
@@ -119,11 +119,11 @@ void Server::on_closed(int client) {
 }
 
 void Server::stop() {
-  if (!stopping_) options_.log.info("it stops, and ends the runs that it has");
+  if (!stopping_) options_.log.info("the daemon is stopping and ending its runs");
   stopping_ = true;
   listener_.reset();
   idle_.cancel();
-  runs_.end_all("the daemon was told to stop");
+  runs_.end_all("the daemon was stopped");
   for (auto& [number, client] : clients_) {
     if (client.run_id.empty()) client.session->close();
   }
@@ -138,7 +138,7 @@ void Server::on_idle_time() {
   const base::TimePoint now = loop_.clock().now();
   if (!clients_.empty() || !runs_.empty()) busy_until_ = now;
   if (now - busy_until_ >= options_.idle_exit) {
-    options_.log.info("there was nothing to do for " + base::human(options_.idle_exit) + ": it ends");
+    options_.log.info("no run for " + base::human(options_.idle_exit) + "; exiting");
     return stop();
   }
   idle_.set(busy_until_ + options_.idle_exit);

@@ -28,7 +28,7 @@ io::FrameSocket::Limits limits() {
 Session::Session(io::Loop& loop, base::Fd socket, Handlers handlers)
     : loop_(loop),
       handlers_(std::move(handlers)),
-      deadline_(loop, [this] { refuse("nothing was asked for 5 s"); }),
+      deadline_(loop, [this] { refuse("no request arrived within 5 s"); }),
       socket_(loop, std::move(socket), wire::kProtocol<wire::DaemonFrame>,
               io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { close(); }},
@@ -67,12 +67,12 @@ void Session::on_frame(const wire::Frame& frame) {
 }
 
 void Session::greet(const wire::Frame& frame) {
-  if (!frame.is(DaemonFrame::Hello)) throw Error(ErrorKind::InvalidArgument, "a client says hello first");
+  if (!frame.is(DaemonFrame::Hello)) throw Error(ErrorKind::InvalidArgument, "the first frame is not a hello");
   const auto hello = wire::decode<wire::DaemonHello>(wire::view_of(frame.payload));
   if (hello.abi != wire::kDaemonAbi) {
     throw Error(ErrorKind::Unimplemented, "the daemon speaks version " + std::to_string(wire::kDaemonAbi) +
-                                              " of its protocol, this distrun " + std::to_string(hello.abi) +
-                                              ": start the distrund that was installed with it");
+                                              " of its protocol, but this distrun speaks " + std::to_string(hello.abi) +
+                                              "; start the distrund of this installation");
   }
   greeted_ = true;
   deadline_.set(loop_.clock().now() + kSessionPatience);
@@ -101,17 +101,17 @@ void Session::take(const wire::Frame& frame) {
       count_request(kQuestionsMax);
       return handlers_.on_cancel(wire::decode<wire::CancelOrder>(payload).run);
     case DaemonFrame::AskStatus: count_request(kQuestionsMax); return handlers_.on_question();
-    default: throw Error(ErrorKind::InvalidArgument, "this is no request to a daemon");
+    default: throw Error(ErrorKind::InvalidArgument, "the frame is not a request to a daemon");
   }
 }
 
 void Session::submit(const wire::Frame& frame) {
-  if (has_run_) throw Error(ErrorKind::InvalidArgument, "a connection brings one run");
+  if (has_run_) throw Error(ErrorKind::InvalidArgument, "only one run per connection is allowed");
   auto submission = wire::decode<wire::Submission>(wire::view_of(frame.payload));
   wire::check(submission);
   std::vector<base::Fd> descriptors = socket_.take_descriptors();
   if (descriptors.size() != wire::kSubmitDescriptors) {
-    throw Error(ErrorKind::InvalidArgument, "a run comes with " + std::to_string(wire::kSubmitDescriptors) +
+    throw Error(ErrorKind::InvalidArgument, "a run must have " + std::to_string(wire::kSubmitDescriptors) +
                                                 " descriptors, not " + std::to_string(descriptors.size()));
   }
   deadline_.cancel();

@@ -18,7 +18,7 @@ using wire::DaemonFrame;
 // Sends the hello with the descriptors. It is small, so it is sent at once.
 base::Fd greeted(base::Fd socket) {
   const base::Fd directory(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) base::throw_errno("cannot open the directory that this is started in", errno);
+  if (!directory) base::throw_errno("cannot open the current directory", errno);
   const std::array<int, wire::kSubmitDescriptors> along{STDOUT_FILENO, STDERR_FILENO, directory.get()};
   const wire::Bytes hello = wire::pack(DaemonFrame::Hello, 0, wire::DaemonHello{});
   try {
@@ -56,7 +56,7 @@ void SubmittedRun::on_frame(const wire::Frame& frame) {
     take(frame);
   } catch (const Error& error) {
     over_ = true;
-    handlers_.on_refused(std::string("the daemon says what is no answer: ") + error.what());
+    handlers_.on_refused(std::string("the daemon sent an invalid answer: ") + error.what());
   }
 }
 
@@ -80,7 +80,7 @@ void SubmittedRun::take(const wire::Frame& frame) {
       over_ = true;
       return handlers_.on_refused(refusal.text);
     }
-    default: throw Error(ErrorKind::InvalidArgument, "a frame of another protocol");
+    default: throw Error(ErrorKind::InvalidArgument, "a frame of another kind");
   }
 }
 

@@ -19,8 +19,8 @@ const char* remedy_of(int code) {
   switch (code & 0xff) {
     case SQLITE_NOTADB: return "; name another file with --history or DISTRUN_HISTORY";
     case SQLITE_CORRUPT:
-      return "; move it away, and the next run begins a new one (`sqlite3 FILE .recover` saves what can be read)";
-    case SQLITE_FULL: return "; make room, or turn the history off with DISTRUN_HISTORY=off";
+      return "; move it away, and the next run creates a new one (`sqlite3 FILE .recover` saves readable data)";
+    case SQLITE_FULL: return "; free some space, or turn the history off with DISTRUN_HISTORY=off";
     default: return "";
   }
 }

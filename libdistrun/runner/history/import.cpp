@@ -17,12 +17,12 @@ constexpr std::int64_t kAheadMaxNs = std::int64_t{24} * 3600 * 1'000'000'000;
 void check_run(const runner::RunRecord& run, const base::Clock& clock) {
   if (run.run_id.empty()) refuse("the run has no id");
   if (run.run_id.size() > kRunIdMax || base::one_line(run.run_id) != run.run_id) {
-    refuse("the run's id is " + base::one_line(run.run_id, 80) + ", not a word of at most " +
+    refuse("the run's id is " + base::one_line(run.run_id, 80) + ", which is not a word of at most " +
            std::to_string(kRunIdMax) + " characters");
   }
-  if (run.started_wall_ns <= 0) refuse("the summary does not say when the run began");
+  if (run.started_wall_ns <= 0) refuse("the summary has no start time of the run");
   if (run.started_wall_ns > clock.wall_ns() + kAheadMaxNs) {
-    refuse("the run began at " + base::iso8601(run.started_wall_ns) + ", which is yet to come");
+    refuse("the run began at " + base::iso8601(run.started_wall_ns) + ", which is in the future");
   }
   if (run.tests.empty()) refuse("no test ran");
 }
@@ -31,10 +31,10 @@ void check_run(const runner::RunRecord& run, const base::Clock& clock) {
 void check_test(const runner::TestRecord& test, std::size_t number) {
   const std::string which = "test " + std::to_string(number);
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
-  if (test.info.suite.empty() || test.info.name.empty()) refuse(which + " has no suite or no name");
+  if (test.info.suite.empty() || test.info.name.empty()) refuse(which + " has an empty suite or name");
 #endif
   if (test.info.suite.find_first_of("./") != std::string::npos) {
-    refuse(which + ": its suite is " + base::one_line(test.info.suite, 80) + ", and has a '.' or '/'");
+    refuse(which + ": its suite is " + base::one_line(test.info.suite, 80) + ", which contains '.' or '/'");
   }
   if (const std::size_t size = test.info.id().size(); size > kTestIdMax) {
     refuse(which + ": its id has " + std::to_string(size) + " bytes, the limit is " + std::to_string(kTestIdMax));

@@ -36,15 +36,15 @@ std::optional<std::string> unless_off(const std::string& place) {
 
 void require_regular(const std::string& path, mode_t mode) {
   if (S_ISREG(mode)) return;
-  throw Error(ErrorKind::Failed, path + " is no regular file; name another with --history or DISTRUN_HISTORY");
+  throw Error(ErrorKind::Failed, path + " is not a regular file; name another with --history or DISTRUN_HISTORY");
 }
 
 void make_directories(const std::filesystem::path& directory) {
   if (directory.empty() || ::mkdir(directory.c_str(), kOwnDirectory) == 0 || errno == EEXIST) return;
-  if (errno != ENOENT) base::throw_errno("cannot make the directory " + directory.string(), errno);
+  if (errno != ENOENT) base::throw_errno("cannot create the directory " + directory.string(), errno);
   make_directories(directory.parent_path());
   if (::mkdir(directory.c_str(), kOwnDirectory) == 0 || errno == EEXIST) return;
-  base::throw_errno("cannot make the directory " + directory.string(), errno);
+  base::throw_errno("cannot create the directory " + directory.string(), errno);
 }
 
 }  // namespace
@@ -65,8 +65,8 @@ void make_place(const std::string& path) {
   if (::stat(path.c_str(), &found) != 0) {
     make_directories(std::filesystem::path(path).parent_path());
     const base::Fd made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, kOwnFile));
-    if (!made) base::throw_errno("cannot make " + path, errno);
-    if (::fstat(made.get(), &found) != 0) base::throw_errno("cannot look at " + path, errno);
+    if (!made) base::throw_errno("cannot create " + path, errno);
+    if (::fstat(made.get(), &found) != 0) base::throw_errno("cannot inspect " + path, errno);
   }
   require_regular(path, found.st_mode);
 }

@@ -86,14 +86,14 @@ State state_of(Database& database) {
   const bool is_empty = database.number("SELECT count(*) FROM sqlite_master") == 0;
   if (application == 0 && is_empty) return State::Empty;
   if (application != kApplicationId) {
-    refuse(database, "is a database of another program; name another file with --history or DISTRUN_HISTORY");
+    refuse(database, "is another program's database; name another file with --history or DISTRUN_HISTORY");
   }
   const std::int64_t version = database.number("PRAGMA user_version");
   if (version == kSchemaVersion) return State::Current;
   if (version == 1) return State::Old;
-  refuse(database, "was written by another distrun: its schema has version " + std::to_string(version) +
-                       ", this one knows " + std::to_string(kSchemaVersion) +
-                       "; use that one, or name another file with --history or DISTRUN_HISTORY");
+  refuse(database, "was written by another version of distrun: its schema is version " + std::to_string(version) +
+                       ", but this distrun supports version " + std::to_string(kSchemaVersion) +
+                       "; use that version, or name another file with --history or DISTRUN_HISTORY");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_CASE("a folder in which others could put a socket is refused") {
   ::setenv("XDG_RUNTIME_DIR", scratch.path().c_str(), 1);
   const std::string folder = scratch.directory("distrun");
   ::chmod(folder.c_str(), 0750);
-  CHECK_THROWS_WITH(prepare_folder_of(folder + "/daemon.sock"), Catch::Contains("not this user's alone"));
+  CHECK_THROWS_WITH(prepare_folder_of(folder + "/daemon.sock"), Catch::Contains("not private to this user"));
   const std::string other = scratch.directory("other");
   ::chmod(other.c_str(), 0777);
   CHECK_THROWS_AS(prepare_folder_of(other + "/x.sock"), Error);

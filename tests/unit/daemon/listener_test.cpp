@@ -117,7 +117,7 @@ TEST_CASE("a file that is no socket is not removed") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/precious";
   write_file(path, "precious");
-  CHECK_THROWS_WITH(Listener(path), Catch::Contains("is no socket"));
+  CHECK_THROWS_WITH(Listener(path), Catch::Contains("is not a socket"));
   CHECK(read_file(path) == "precious");
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("a full queue refuses with the way out, and one that starts at once ne
   RunQueue queue = queue_of("a", 1, 1);
   CHECK(started(queue) == "a");
   queue.add("b");
-  CHECK_THROWS_WITH(queue.add("c"), Catch::Contains("1 runs wait already") && Catch::Contains("--queue"));
+  CHECK_THROWS_WITH(queue.add("c"), Catch::Contains("1 run is queued") && Catch::Contains("--queue"));
   queue.remove("b");
   CHECK_NOTHROW(queue.add("c"));
   RunQueue none = queue_of("a", 1, 0);

@@ -184,7 +184,7 @@ TEST_CASE("a full queue refuses") {
   RawClient& late = stage.client();
   late.submit("exit 0", place);
   REQUIRE(stage.is_closed(late));
-  CHECK_THAT(late.refusal(), Catch::Contains("2 runs wait already"));
+  CHECK_THAT(late.refusal(), Catch::Contains("2 runs are queued"));
 }
 
 TEST_CASE("a client over the limit of connections is told so") {
@@ -251,7 +251,7 @@ TEST_CASE("clients that say nothing, or half of something, are dropped after fiv
   const auto begin = std::chrono::steady_clock::now();
   for (RawClient* client : {&silent, &greets, &half}) {
     REQUIRE(stage.is_closed(*client));
-    CHECK_THAT(client->refusal(), Catch::Contains("nothing was asked"));
+    CHECK_THAT(client->refusal(), Catch::Contains("no request arrived"));
   }
   CHECK(std::chrono::steady_clock::now() - begin > std::chrono::seconds(4));
 }
@@ -273,7 +273,7 @@ TEST_CASE("a daemon that is stopped tells those who wait, and ends those that ru
     REQUIRE(stage.gets(*client, DaemonFrame::RunEnded));
     const auto ended = client->read<wire::RunEnded>(DaemonFrame::RunEnded);
     CHECK(ended.exit_code == 130);
-    CHECK(ended.why == "the daemon was told to stop");
+    CHECK(ended.why == "the daemon was stopped");
   }
   CHECK_FALSE(stage.client().connected());
 }

@@ -66,7 +66,7 @@ TEST_CASE("a history of a newer distrun is refused and left as it is") {
   const std::string path = scratch.path() + "/history.db";
   record_one(path);
   sql(path, "PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)");
-  expect_refusal(path, "version 3", "this one knows 2");
+  expect_refusal(path, "version 3", "this distrun supports version 2");
 }
 
 namespace {

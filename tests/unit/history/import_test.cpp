@@ -73,9 +73,9 @@ TEST_CASE("a summary without what identifies its run and tests is refused") {
   expect_refusal(with_instead(good, "\"run0\"", "\"\""), "no id");
   expect_refusal(with_instead(good, "\"run0\"", "\"" + std::string(65, 'a') + "\""), "at most 64");
   expect_refusal(with_instead(good, "\"run0\"", "\"a\\u001b[2J\""), "not a word");
-  expect_refusal(with_instead(good, "1970-01-04T", "2200-01-04T"), "yet to come");
-  expect_refusal(with_instead(good, "\"started\"", "\"startled\""), "when the run began");
-  expect_refusal(with_instead(good, "\"name\": \"a\"", "\"name\": \"\""), "test 1 has no suite or no name");
+  expect_refusal(with_instead(good, "1970-01-04T", "2200-01-04T"), "in the future");
+  expect_refusal(with_instead(good, "\"started\"", "\"startled\""), "no start time");
+  expect_refusal(with_instead(good, "\"name\": \"a\"", "\"name\": \"\""), "test 1 has an empty suite or name");
   expect_refusal(with_instead(good, "\"name\": \"b\"", "\"name\": \"" + std::string(20'000, 'b') + "\""), "test 2");
   expect_refusal(report::summary_json(run_of("run0", 3, {})), "no test ran");
 }
