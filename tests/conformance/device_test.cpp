@@ -24,7 +24,7 @@ TEST_CASE("host code that touches device memory crashes, and the report says wha
   CHECK(attempt.ranks.at(1).signal == SIGSEGV);
   REQUIRE_FALSE(attempt.ranks.at(1).error_texts.empty());
   CHECK_THAT(attempt.ranks.at(1).error_texts.front(),
-             Contains("host code touched device memory of cuda:1 (allocated at ") && Contains("device_cases.cpp:13") &&
+             Contains("host code accessed device memory of cuda:1 (allocated at ") && Contains("device_cases.cpp:13") &&
                  Contains("host_code_touches_device_memory"));
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("ranks that hang are named with their stacks, and those that finished 
       run_case("Scenario.two_finish_two_hang", {"--timeout", bound(500)}).attempt("Scenario.two_finish_two_hang");
   CHECK(attempt.verdict == "timeout");
   CHECK(attempt.culprits == std::vector<int>{2, 3});
-  CHECK_THAT(attempt.message, Contains("ran past the bound of") && Contains("in body"));
+  CHECK_THAT(attempt.message, Contains("timed out after") && Contains("in the test body"));
   CHECK(outcomes_of(attempt) == Texts{"passed", "passed", "timed out", "timed out"});
   REQUIRE(attempt.looks.size() == 1);
   CHECK_THAT(attempt.looks.front().text, Contains("two_finish_two_hang") && Contains("hang"));

@@ -22,9 +22,9 @@ TEST_CASE("the default bound comes from a variable, which an option beats",
     return Running(command).wait(scaled(milliseconds(30'000)));
   };
   CHECK(timed({}, "1").exit_code == 1);
-  CHECK_THAT(sandbox.summary().tests.at(0).message, Contains("ran past the bound of 1.0 s in body"));
+  CHECK_THAT(sandbox.summary().tests.at(0).message, Contains("timed out after 1.0 s in the test body"));
   CHECK(timed({"--timeout", "300ms"}, "1").exit_code == 1);
-  CHECK_THAT(sandbox.summary().tests.at(0).message, Contains("ran past the bound of 300.0 ms"));
+  CHECK_THAT(sandbox.summary().tests.at(0).message, Contains("timed out after 300.0 ms"));
   const Ended wrong = timed({}, "soon");
   CHECK(wrong.exit_code == 2);
   CHECK_THAT(wrong.err, Contains("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT: --timeout soon"));
@@ -34,8 +34,8 @@ TEST_CASE("a bound is the test's own, then the run's, then 300 seconds",
           "[row:timeout/TIMEOUT_OVERRIDE][row:timeout/get_timeout-test_id][row:timeout/default-test-timeout]"
           "[row:timeout/second-unused-timeout-table]") {
   const CaseRun run = run_tests(cases_plugin(), {"Bounds.*"}, {"--timeout", "600ms"});
-  CHECK_THAT(run.test("Bounds.own").message, Contains("ran past the bound of 200.0 ms"));
-  CHECK_THAT(run.test("Bounds.of_the_run").message, Contains("ran past the bound of 600.0 ms"));
+  CHECK_THAT(run.test("Bounds.own").message, Contains("timed out after 200.0 ms"));
+  CHECK_THAT(run.test("Bounds.of_the_run").message, Contains("timed out after 600.0 ms"));
   const CaseRun usual = run_case("Scenario.all_succeed");
   CHECK_THAT(usual.events, Contains("\"timeout_ms\":300000"));
 }

@@ -38,8 +38,9 @@ TEST_CASE("ten runs in which a rank dies say the same, over each transport", "[b
   const std::string how = GENERATE("kill", "exit1");
   const std::string need = GENERATE("call", "shutdown");
   const TestResult test = repeat(how, need, transport);
-  const std::string wanted = how == "kill" ? "crash: rank 1 was killed by signal 9 (SIGKILL) in body"
-                                           : "crash: rank 1 exited with code 1 without a result in body: exit() was ";
+  const std::string wanted = how == "kill"
+                                 ? "crash: rank 1 was killed by signal 9 (SIGKILL) in the test body"
+                                 : "crash: rank 1 exited with code 1 without a result in the test body: exit() was ";
   INFO(transport << ", " << how << ", " << need);
   REQUIRE(test.attempts.size() == 10);
   for (const std::string& message : all_messages(test)) CHECK_THAT(message, Catch::StartsWith(wanted));
@@ -65,7 +66,7 @@ TEST_CASE("a program that is killed is to blame for those that fail after it", "
     sandbox.run({"exec", "--output", sandbox.output(), "-w", "3", "--", "/bin/sh", "-c", script});
     const TestResult test = sandbox.summary().tests.at(0);
     CHECK(test.verdict == "crash");
-    CHECK(test.message == "rank 1 was killed by signal 9 (SIGKILL) in body");
+    CHECK(test.message == "rank 1 was killed by signal 9 (SIGKILL) in the test body");
     CHECK(test.attempts.at(0).culprits == std::vector<int>{1});
   }
 }

@@ -163,7 +163,7 @@ TEST_CASE("stacks shows where each rank is, of a run that goes on as before", "[
   HangingRun run;
   const Ended all = run.ask({"stacks", run.id()});
   CHECK(all.exit_code == 0);
-  CHECK_THAT(all.out, Contains("fixture::hang") && Contains("rank 1 has been in body"));
+  CHECK_THAT(all.out, Contains("fixture::hang") && Contains("rank 1 has been running the test body"));
   CHECK_THAT(all.out, Contains("ranks 0, 2-3 have waited"));
   const Ended one = run.ask({"stacks", run.id(), "1"});
   CHECK_THAT(one.out, Contains("fixture::hang") && !Contains("ranks 0, 2-3"));
@@ -289,7 +289,7 @@ TEST_CASE("a debugger is for one test, once", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended many = sandbox.run({"--debug", "1", "--output", sandbox.output(), plugin("hangs")});
   CHECK(many.exit_code == 3);
-  CHECK_THAT(many.out, Contains("--debug wants one test"));
+  CHECK_THAT(many.out, Contains("--debug needs exactly one test"));
   CHECK(sandbox.summary().tests.empty());
   const Ended often = sandbox.run({"--debug", "1", "--repeat", "2", plugin("passes")});
   CHECK(often.exit_code == 2);

@@ -57,7 +57,7 @@ TEST_CASE("a reader that has seen enough ends the programs, and what is dropped 
   INFO(ended.err);
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == 3);
-  CHECK_THAT(ended.err, Contains("nobody reads standard output any more (Broken pipe") && Contains("are dropped") &&
+  CHECK_THAT(ended.err, Contains("the reader of standard output is gone (Broken pipe") && Contains("were dropped") &&
                             Contains("--per-rank-log"));
   CHECK_FALSE(exec.sandbox().summary().interrupted);
   CHECK(exec.sandbox().remains().empty());

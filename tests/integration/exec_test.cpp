@@ -122,7 +122,7 @@ TEST_CASE("a program that hangs is shown with its stacks when its time is over, 
   const Ended ended = exec.run({"-w", "2", "--timeout", "2s"}, {"sleep", "100"});
   CHECK(ended.exit_code == 1);
   CHECK(exec.result().verdict == "timeout");
-  CHECK_THAT(exec.result().message, Contains("ran past the bound of 2.0 s in body"));
+  CHECK_THAT(exec.result().message, Contains("timed out after 2.0 s in the test body"));
   CHECK_THAT(ended.err, Contains("ranks 0-1 (main threads, waiting in") && Contains("nanosleep"));
   CHECK(exec.sandbox().remains().empty());
 }
@@ -285,7 +285,7 @@ TEST_CASE("of a Python script its name is told, and nothing that is not known", 
   const auto begun = [&](const char* log) { return read_file(logs + log) == "begun\n"; };  // output is not held back
   REQUIRE(eventually(scaled(milliseconds(20'000)), [&] { return begun("/rank0.out") && begun("/rank1.out"); }));
   const Ended stacks = exec.ask({"stacks", exec.sandbox().run_id_in_use()});
-  CHECK_THAT(stacks.out, Contains("train.py; stacks show the interpreter, not which line of Python runs"));
+  CHECK_THAT(stacks.out, Contains("train.py; stacks show the interpreter, not the line of Python"));
   running.signal(SIGINT);
   CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
   CHECK(exec.sandbox().remains().empty());

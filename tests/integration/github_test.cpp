@@ -88,8 +88,8 @@ TEST_CASE("a summary of a step that cannot be written is an infra error with a s
       run_as_step(sandbox, {"run", "--github", "--filter", "Passes.trivial", plugin("passes")}, "/no/such/step");
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == kInfraError);
-  CHECK_THAT(ended.out, Contains("problem: report: cannot add to /no/such/step"));
-  CHECK_THAT(obeyed_part(ended.out), Contains("::error title=problem%3A report::cannot add to /no/such/step"));
+  CHECK_THAT(ended.out, Contains("problem: report: cannot append to /no/such/step"));
+  CHECK_THAT(obeyed_part(ended.out), Contains("::error title=problem%3A report::cannot append to /no/such/step"));
 }
 
 TEST_CASE("a summary of a step that others have filled is left as it is", "[github]") {
@@ -99,7 +99,7 @@ TEST_CASE("a summary of a step that others have filled is left as it is", "[gith
   const Ended ended =
       run_as_step(sandbox, {"run", "--github", "--filter", "Passes.trivial", plugin("passes")}, summary);
   CHECK(ended.exit_code == kInfraError);
-  CHECK_THAT(ended.out, Contains("cannot add to " + summary) && Contains("1048576"));
+  CHECK_THAT(ended.out, Contains("cannot append to " + summary) && Contains("1048576"));
   CHECK(read_file(summary).size() == (1U << 20U) - 100);
 }
 

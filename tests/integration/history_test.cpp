@@ -225,7 +225,7 @@ TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps 
   INFO(first.out << first.err);
   CHECK(first.exit_code == kUsage);
   CHECK_THAT(first.out, Contains(summary + ": run " + read_summary(summary).run_id + ", 1 test\n"));
-  CHECK_THAT(first.err, Contains(bad + ": ") && Contains("no JSON") && Contains("/no/such/file"));
+  CHECK_THAT(first.err, Contains(bad + ": ") && Contains("not valid JSON") && Contains("/no/such/file"));
   CHECK_THAT(here.history({"--import", summary}), Contains("already in the history"));
   CHECK(count_of(here.history({"Fails"}), "REQUIRE(answer == 42)") == 1);
 }

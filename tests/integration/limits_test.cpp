@@ -227,7 +227,7 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
                        "Passes.trivial",
                        plugin("passes")};
   const Ended no_directories = Running(command).wait(scaled(milliseconds(60'000)));
-  expect_infra_error(sandbox, no_directories, "cannot make " + disk);
+  expect_infra_error(sandbox, no_directories, "cannot create " + disk);
 }
 
 TEST_CASE("distrun-rank that is gone in mid-run is named", "[limits]") {

@@ -99,7 +99,7 @@ TEST_CASE("what appeared and stays is in the summary, and with -v one note in th
   CHECK(std::count_if(summary.appeared.begin(), summary.appeared.end(), is_its) == 1);
   CHECK_THAT(ended.out + ended.err, !Contains("note: "));
   const std::string text = sandbox.run({"show", "-v", sandbox.output() + "/summary.json"}).out;
-  CHECK_THAT(text, Contains("still there, and may be somebody else's: "));
+  CHECK_THAT(text, Contains("perhaps created by another program: "));
   CHECK(text.find("note: ") == text.rfind("note: "));
   CHECK(wrong_with_reports(sandbox).empty());
   sandbox.sweep();

@@ -16,7 +16,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-constexpr char kDenied[] = "they are denied here";
+constexpr char kDenied[] = "which are denied here";
 
 // Runs distrun in this sandbox, with a start directory in /tmp, where much of what ranks need lies in /tmp.
 Ended run_private(const Sandbox& sandbox, Texts arguments, Texts before = {}) {
@@ -151,7 +151,7 @@ TEST_CASE("where the kernel denies mounts, --private-tmp says so before any test
   INFO(ended.out << ended.err);
   skip_case_if(ended.err.find("unshare failed") != std::string::npos, "this machine allows no user namespaces");
   CHECK(ended.exit_code == 3);
-  CHECK_THAT(ended.out + ended.err, Contains("--private-tmp wants mounts that only ranks see") && Contains(kDenied) &&
+  CHECK_THAT(ended.out + ended.err, Contains("--private-tmp needs private mounts") && Contains(kDenied) &&
                                         Contains("unshare: No space left on device"));
   CHECK_THAT(ended.out + ended.err, !Contains("Passes.trivial"));
   sandbox.sweep();

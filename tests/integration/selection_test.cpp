@@ -205,11 +205,12 @@ TEST_CASE("what is no report is refused by name", "[cli]") {
     CHECK_THAT(no_file.err, Contains(path) && Contains("no file"));
   }
   write_file(sandbox.temp() + "/empty.json", "");
-  CHECK_THAT(sandbox.run({"show", sandbox.temp() + "/empty.json"}).err, Contains("empty.json") && Contains("no JSON"));
+  CHECK_THAT(sandbox.run({"show", sandbox.temp() + "/empty.json"}).err,
+             Contains("empty.json") && Contains("not valid JSON"));
   write_file(sandbox.temp() + "/odd.json", "{}");
   const Ended odd = sandbox.run({"--rerun-failed", sandbox.temp() + "/odd.json"});
   CHECK(odd.exit_code == 2);
-  CHECK_THAT(odd.err, Contains("odd.json") && Contains("no summary"));
+  CHECK_THAT(odd.err, Contains("odd.json") && Contains("not a summary"));
 }
 
 TEST_CASE("the slowest tests are told in the end, and by show", "[cli]") {

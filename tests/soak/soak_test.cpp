@@ -48,7 +48,7 @@ TestResult right_crash() {
   TestResult test;
   test.id = kCrash.id();
   test.verdict = "crash";
-  test.message = "rank 1 was killed by signal 11 (SIGSEGV) in body";
+  test.message = "rank 1 was killed by signal 11 (SIGSEGV) in the test body";
   test.attempts = {attempt};
   return test;
 }
@@ -146,7 +146,7 @@ TEST_CASE("whatever differs from the table is found", "[soak]") {
   TestResult test = right_crash();
   AttemptResult& attempt = test.attempts.front();
   SECTION("the verdict") { test.verdict = "fail"; }
-  SECTION("the message") { test.message = "rank 1 was killed by signal 6 (SIGABRT) in body"; }
+  SECTION("the message") { test.message = "rank 1 was killed by signal 6 (SIGABRT) in the test body"; }
   SECTION("another culprit") { attempt.culprits = {2}; }
   SECTION("one culprit more") { attempt.culprits = {1, 2}; }
   SECTION("no culprit") { attempt.culprits = {}; }
@@ -176,7 +176,7 @@ TEST_CASE("a leak must be told, and told as removed", "[soak]") {
 TEST_CASE("in threads a death that has no thread may be laid at any rank's door", "[soak]") {
   const Case killed = {.fault = "kill", .moment = "late", .world_size = 3, .culprit = 0};
   TestResult test = right_crash();
-  test.message = "rank 1 was killed by signal 9 (SIGKILL) in body";
+  test.message = "rank 1 was killed by signal 9 (SIGKILL) in the test body";
   CHECK_FALSE(wrong_with_test(killed, "process", test, 1).empty());
   CHECK(wrong_with_test(killed, "threads", test, 1).empty());
 }

@@ -50,7 +50,7 @@ void GithubOutput::add_summary(const runner::RunRecord& run) const {
   if (path.empty()) return;
   report::AppendedFile file(path);
   if (file.size() + report::kGithubSummaryMin > report::kGithubSummaryMax) {
-    throw Error(ErrorKind::Failed, "cannot add to " + path + ": it has " + std::to_string(file.size()) +
+    throw Error(ErrorKind::Failed, "cannot append to " + path + ": it has " + std::to_string(file.size()) +
                                        " bytes already; GitHub accepts at most " +
                                        std::to_string(report::kGithubSummaryMax) + " per step");
   }

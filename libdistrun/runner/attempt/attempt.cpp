@@ -158,7 +158,7 @@ void Attempt::on_frame(int rank, const wire::Frame& frame) {
   try {
     test_.is_program() ? handle_program(frame) : handle(rank, frame);
   } catch (const Error& error) {
-    on_connection_lost(rank, std::string("it sent what is no message: ") + error.what());
+    on_connection_lost(rank, std::string("it sent an invalid message: ") + error.what());
   }
 }
 
@@ -179,14 +179,15 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
       auto note = payload<wire::Note>(frame);
       return add_note(at(rank), {std::move(note.key), std::move(note.value)});
     }
-    default: throw Error(ErrorKind::InvalidArgument, "a rank does not send this kind of frame");
+    default: throw Error(ErrorKind::InvalidArgument, "a rank must not send this kind of frame");
   }
 }
 
 void Attempt::on_hello(int rank, const wire::Hello& hello) {
   if (hello.abi != wire::kControlAbi) {
-    on_spawn_failed("distrun-rank speaks version " + std::to_string(hello.abi) + " of the control protocol, distrun " +
-                    std::to_string(wire::kControlAbi) + ": they are of different builds");
+    on_spawn_failed("distrun-rank speaks version " + std::to_string(hello.abi) +
+                    " of the control protocol, but distrun speaks " + std::to_string(wire::kControlAbi) +
+                    "; they are from different builds");
     return;
   }
   begin(at(rank));
@@ -279,7 +280,7 @@ void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
 void Attempt::on_connection_lost(int rank, const std::string& why) {
   RankState& state = at(rank);
   if (state.ended || state.done || state.decided()) return;
-  state.record.outcome.text = why == "closed" ? "it closed its connection to distrun and went on" : why;
+  state.record.outcome.text = why == "closed" ? "it closed its connection to distrun but kept running" : why;
   // The connection of a dying rank closes just before its end is reported; only a rank that lives on is lost.
   clocks_.begin_loss(state, why == "closed" ? run_.graces.connection : Nanoseconds::zero());
 }

@@ -67,8 +67,8 @@ std::optional<RankError> stray_error(const std::string& rank, const std::optiona
   RankError error;
   const std::string child = "a child that " + rank + " forked (process " + std::to_string(seen->stray_child) + ")";
   error.type = seen->child_returned ? "ChildReturned" : "ChildFailed";
-  error.text = seen->child_returned ? child + " returned from the body"
-                                    : "a check failed in " + child + ": it is on standard error";
+  error.text =
+      seen->child_returned ? child + " returned from the body" : "a check failed in " + child + "; see standard error";
   return error;
 }
 
@@ -238,7 +238,7 @@ void Attempt::give_up() {
       rank.record.because_of = first_failed_;
     }
     record_.leaks.push_back(
-        {LeakKind::Process, proc::describe_process(rank.record.pid) + ", which SIGKILL does not end", false});
+        {LeakKind::Process, proc::describe_process(rank.record.pid) + ", which SIGKILL did not end", false});
     rank.ended = true;
   }
   spawn_expected_ = 0;

@@ -9,7 +9,7 @@ namespace distrun::runner {
 
 // A program that starts normally sends nothing.
 void Attempt::handle_program(const wire::Frame& frame) {
-  if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
+  if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program must not send frames");
   on_spawn_failed(wire::decode<wire::ErrorReport>(wire::view_of(frame.payload)).text);
 }
 

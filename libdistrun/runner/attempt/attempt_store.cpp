@@ -10,7 +10,7 @@
 namespace distrun::runner {
 
 AttemptStore::AttemptStore() : memory_(::memfd_create("distrun store", MFD_CLOEXEC)) {
-  if (!memory_) base::throw_errno("cannot make memory for the store of the ranks", errno);
+  if (!memory_) base::throw_errno("cannot create the shared memory of the ranks' store", errno);
 }
 
 std::string AttemptStore::path() const {

@@ -65,7 +65,7 @@ std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> 
   if (!dump.exception_type.empty()) {
     return "uncaught " + dump.exception_type + (dump.exception_text.empty() ? "" : ": " + dump.exception_text);
   }
-  if (!dump.address_text.empty()) return "host code touched " + base::one_line(dump.address_text, kAddressMax);
+  if (!dump.address_text.empty()) return "host code accessed " + base::one_line(dump.address_text, kAddressMax);
   if (left_to && *left_to < kNullPage) return "call of a null pointer";
   if (left_to) return "jump to " + hex(*left_to) + ", where no code is,";
   if (is_general_protection(dump)) return "general protection fault (a wild or misaligned pointer)";

@@ -31,7 +31,7 @@ bool is_below(const std::string& path, const std::string& directory) {
 }
 
 void make_directory(const std::string& path, mode_t mode) {
-  if (::mkdir(path.c_str(), kOwn) != 0 && errno != EEXIST) base::throw_errno("cannot make " + path, errno);
+  if (::mkdir(path.c_str(), kOwn) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
   if (mode != kOwn && ::chmod(path.c_str(), mode) != 0) base::throw_errno("cannot open up " + path, errno);
 }
 
@@ -43,7 +43,7 @@ void make_mount_point(const std::string& path, bool directory) {
     error = base::Fd(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, kOwn))
                 ? std::error_code()
                 : std::error_code(errno, std::generic_category());
-  if (error) throw Error(ErrorKind::Failed, "cannot make " + path + ": " + error.message());
+  if (error) throw Error(ErrorKind::Failed, "cannot create " + path + ": " + error.message());
 }
 
 std::string parent_of(const std::string& path) { return fs::path(path).parent_path().string(); }
@@ -51,9 +51,9 @@ std::string parent_of(const std::string& path) { return fs::path(path).parent_pa
 bool is_shared_memory(const std::string& directory) { return directory == real("/dev/shm"); }
 
 std::string denied(const std::string& why) {
-  return "--private-tmp wants mounts that only ranks see, and they are denied here: " + why +
-         ". Leave it out, or allow mount and user namespaces: sysctl user.max_user_namespaces, "
-         "user.max_mnt_namespaces and kernel.unprivileged_userns_clone; a container's filter of system calls";
+  return "--private-tmp needs private mounts, which are denied here: " + why +
+         "; leave it out, or allow mount and user namespaces (sysctls user.max_user_namespaces, "
+         "user.max_mnt_namespaces, kernel.unprivileged_userns_clone, and a container's system call filter)";
 }
 
 bool is_private(const std::string& path) {

@@ -68,7 +68,7 @@ void RankMessaging::post(int rank, wire::Bytes packed) {
   if (to.is_open) return world_->send(rank, std::move(packed));
   if (to.waiting_bytes + packed.size() > kWaitingMax) {
     throw Error(ErrorKind::Overloaded, "rank " + std::to_string(rank) + " has not begun, and " +
-                                           std::to_string(to.waiting_bytes) + " bytes wait for it already");
+                                           std::to_string(to.waiting_bytes) + " bytes are already queued for it");
   }
   to.waiting_bytes += packed.size();
   to.waiting.push_back(std::move(packed));

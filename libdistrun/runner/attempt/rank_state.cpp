@@ -11,7 +11,7 @@ namespace {
 Outcome from_exit_code(int code) {
   if (code == wire::kTestErrorExitCode) return {OutcomeKind::Failed, code, ""};
   if (const auto skip = wire::find_skip(code)) return {OutcomeKind::Skipped, code, std::string(skip->message)};
-  if (code < 0) return {OutcomeKind::Lost, 0, "its exit status was taken by somebody else"};
+  if (code < 0) return {OutcomeKind::Lost, 0, "its exit status was collected by other code"};
   return {OutcomeKind::Exited, code, ""};
 }
 
@@ -27,7 +27,7 @@ int owed_code(const RankState& rank) {
 Outcome from_result(const RankState& rank, int code) {
   if (rank.has_fatal_error()) return {OutcomeKind::Failed, code, ""};
   if (!has_skipped(rank) && (!rank.done_passed || !rank.record.errors.empty())) return {OutcomeKind::Failed, code, ""};
-  if (rank.done && code != owed_code(rank)) return {OutcomeKind::Exited, code, "after its result"};
+  if (rank.done && code != owed_code(rank)) return {OutcomeKind::Exited, code, "after reporting its result"};
   if (has_skipped(rank)) return {OutcomeKind::Skipped, rank.skip->code, rank.skip->reason};
   return {OutcomeKind::Passed, 0, ""};
 }
@@ -81,7 +81,7 @@ Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status) {
   if (status.exited() && status.code() == 0) return {OutcomeKind::Passed, 0, ""};
   if (rank.signaled_by_us) return {OutcomeKind::KilledByUs, 0, ""};
   if (status.signaled()) return {OutcomeKind::Signaled, status.signal(), ""};
-  if (status.code() < 0) return {OutcomeKind::Lost, 0, "its exit status was taken by somebody else"};
+  if (status.code() < 0) return {OutcomeKind::Lost, 0, "its exit status was collected by other code"};
   return {OutcomeKind::Failed, status.code(), "exited with code " + std::to_string(status.code())};
 }
 

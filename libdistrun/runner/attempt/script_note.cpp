@@ -90,7 +90,7 @@ void add_script_notes(Snapshot& snapshot) {
     if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);
   }
   for (const auto& [what, ranks] : ranks_of) {
-    const std::string note = "; stacks show the interpreter, not which line of Python runs";
+    const std::string note = "; stacks show the interpreter, not the line of Python";
     snapshot.text.emplace_back().add(evidence::Tone::Dim, base::ranks_label(ranks) + ": " + what + note);
   }
 }

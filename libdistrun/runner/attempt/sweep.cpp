@@ -66,7 +66,7 @@ void Sweep::end() {
   if (ended.left > 0 && loop_.clock().now() < until_) return again_in_a_moment();
   if (ended.left > 0) {
     for (const launch::Leftover& leftover : world_.leftovers()) {
-      const Leak stays{LeakKind::Process, leftover.process + ", which SIGKILL does not end", false};
+      const Leak stays{LeakKind::Process, leftover.process + ", which SIGKILL did not end", false};
       if (Leak* told = find_process(leftover.process)) {
         *told = stays;
       } else {

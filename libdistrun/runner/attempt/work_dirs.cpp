@@ -16,7 +16,7 @@ namespace {
 constexpr mode_t kMode = 0700;
 
 void make(const std::string& path) {
-  if (::mkdir(path.c_str(), kMode) != 0 && errno != EEXIST) base::throw_errno("cannot make " + path, errno);
+  if (::mkdir(path.c_str(), kMode) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
 }
 
 // Returns whether `path` is a real directory (no link) with our mode and exactly `entries` entries.

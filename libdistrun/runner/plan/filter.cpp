@@ -69,8 +69,7 @@ Filter::Filter(const std::vector<std::string>& texts) {
 }
 
 void Filter::add(std::string_view pattern) {
-  if (ends_in_open_escape(pattern))
-    refuse(pattern, "a '\\' at the end escapes nothing; write '\\\\' for the character");
+  if (ends_in_open_escape(pattern)) refuse(pattern, "a '\\' at the end escapes nothing; write '\\\\' for a backslash");
   if (pattern.front() != '-') {
     including_.emplace_back(pattern);
     return;

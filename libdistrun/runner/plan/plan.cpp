@@ -16,7 +16,7 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   variant.isolation = settings.isolation;
   if (!info.isolation.empty() && info.isolation != name_of(settings.isolation)) {
     variant.isolation = base::parse_isolation(info.isolation);
-    variant.isolation_reason = "the test asks for " + info.isolation;
+    variant.isolation_reason = "the test requires " + info.isolation;
   }
   return variant;
 }
@@ -25,14 +25,15 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
 std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse reuse) {
   if (!base::ranks_stay(isolation)) return "";
   if (reuse == wire::Reuse::Once) {
-    return std::string("its plugin runs one test in a process, and with the isolation ") + name_of(isolation) +
+    return std::string("its plugin runs only one test per process, but with the isolation ") + name_of(isolation) +
            " ranks stay";
   }
   if (isolation != Isolation::Threads) return "";
   if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";
-  if (info.gpu_per_rank) return "it wants a device of its own for each rank, and ranks that are threads share them";
-  if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
-  if (!info.may_die.empty()) return "it loses a rank on purpose, and ranks that are threads die together";
+  if (info.gpu_per_rank) return "it needs a separate device for each rank, and ranks that are threads share devices";
+  if (info.env_rendezvous)
+    return "it needs separate environment variables for each rank, and ranks that are threads share them";
+  if (!info.may_die.empty()) return "it ends a rank on purpose, and ranks that are threads die together";
   return "";
 }
 

@@ -94,7 +94,7 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
   }
   std::string text = name_of_rank(cause.rank) + describe_action(cause);
   if (!alike.empty()) text += "; so did " + base::ranks_label(alike);
-  if (!others.empty()) text += "; " + base::ranks_label(others) + " failed after it";
+  if (!others.empty()) text += "; " + base::ranks_label(others) + " failed later";
   return text;
 }
 
@@ -102,8 +102,8 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
 std::string describe_untold(int exit_code) {
   if (exit_code <= 0) return "";
   if (exit_code != wire::kTestErrorExitCode) return ": it exited with code " + std::to_string(exit_code);
-  return ": it exited with code 10, which stands for an error of the test, and told none (did the test close "
-         "descriptor 3, its line to distrun?)";
+  return ": it exited with code 10, which means a test error, but reported none (did the test close descriptor 3, its "
+         "connection to distrun?)";
 }
 
 // Returns "rank 2 failed: token is lost (ring.cpp:41); so did rank 3". The first culprit is the cause.
@@ -138,7 +138,7 @@ const Standing* waiter_of_culprit(const Standstill& still, const RankRecord& wai
   return found;
 }
 
-// Returns "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up".
+// Returns "rank 0 timed out after 1.0 s in the test body, waiting in barrier "x" for rank 1 in set-up".
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& late) {
   const Standstill still = standstill_of(attempt);
   const Standing* const waiting = waiter_of_culprit(still, late);
@@ -180,10 +180,10 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
   const RankRecord* rank = cause.rank >= 0 ? &attempt.ranks[static_cast<std::size_t>(cause.rank)] : nullptr;
   switch (cause.kind) {
     case CauseKind::None: return "";
-    case CauseKind::Stopped: return "the run was stopped";
+    case CauseKind::Stopped: return "the run was cancelled";
     case CauseKind::Infra: return attempt.infra_error;
     case CauseKind::Host: return "the suite's host " + attempt.lost_host;
-    case CauseKind::NoRanks: return "there were no ranks to run";
+    case CauseKind::NoRanks: return "the test has no ranks";
     case CauseKind::Action: return describe_culprits(attempt);
     case CauseKind::Awaited: return describe_awaited(attempt, *rank);
     case CauseKind::LeftEarly: return describe_early_leaver(attempt, *rank);
@@ -241,15 +241,19 @@ bool is_one_action(const AttemptRecord& attempt) {
 
 std::string describe_outcome(const RankRecord& rank) {
   const Outcome& outcome = rank.outcome;
-  if (outcome.kind == OutcomeKind::TimedOut && !outcome.text.empty()) return "ran past the bound of " + outcome.text;
+  if (outcome.kind == OutcomeKind::TimedOut && !outcome.text.empty()) return "timed out after " + outcome.text;
   // The rank had reported its result by then.
   const bool is_late = outcome.kind == OutcomeKind::Exited && rank.phase == wire::Phase::Exit;
   return is_late ? "exited with code " + std::to_string(outcome.value) : describe(outcome);
 }
 
+std::string in_phase(wire::Phase phase) {
+  return phase == wire::Phase::Body ? "in the test body" : std::string("in ") + wire::name_of(phase);
+}
+
 std::string describe_phase(const RankRecord& rank) {
   const bool after_all = rank.phase == wire::Phase::Exit && rank.body_passed;
-  return std::string(" in ") + wire::name_of(rank.phase) + (after_all ? ", after its body had passed" : "");
+  return " " + in_phase(rank.phase) + (after_all ? ", after its body had passed" : "");
 }
 
 std::string describe_action(const RankRecord& rank) {

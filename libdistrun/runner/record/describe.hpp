@@ -7,10 +7,12 @@
 
 namespace distrun::runner {
 
-// Describes the outcome of a rank, "killed by signal 11 (SIGSEGV)" or "ran past the bound of 1.0 s"; and its phase,
-// " in body" or " in exit, after its body had passed".
+// Describes the outcome of a rank, "killed by signal 11 (SIGSEGV)" or "timed out after 1.0 s"; and its phase, " in the
+// test body" or " in exit, after its body had passed".
 std::string describe_outcome(const RankRecord& rank);
 std::string describe_phase(const RankRecord& rank);
+// Returns "in the test body" or "in set-up".
+std::string in_phase(wire::Phase phase);
 
 // Describes what a rank did, to follow its name: " failed: token is lost (ring.cpp:41)".
 std::string describe_action(const RankRecord& rank);

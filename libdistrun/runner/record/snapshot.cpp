@@ -57,12 +57,13 @@ std::string there(const std::vector<RankView>& views, int caller, const board::S
     return each.kind == board::WaitKind::Handler && each.id == wait.id && each.peers == std::vector<int>{caller};
   });
   const std::string rank = base::ranks_label({callee});
-  if (handler == view->shown->waits.end()) return rank + " does not run it";
-  std::string text = rank + " runs it" + for_how_long(handler->since_ns, now_ns);
+  if (handler == view->shown->waits.end()) return rank + " is not running it";
+  const std::string since = for_how_long(handler->since_ns, now_ns);
+  const std::string text = rank + (since.empty() ? " is running it" : " has been running it" + since);
   const board::ShownWait* const inner = board::wait_of_thread(*view->shown, *handler);
   if (inner == nullptr) return text;
   const std::string site = board::site_of(*inner);
-  return text + ", and waits in " + board::describe(*inner) + (site.empty() ? "" : " (" + site + ")");
+  return text + ", waiting in " + board::describe(*inner) + (site.empty() ? "" : " (" + site + ")");
 }
 
 std::string named(const board::ShownWait& wait) {
@@ -192,9 +193,11 @@ std::string describe(const WaitLine& line) {
   std::string text = base::ranks_label(line.ranks);
   const std::string since = line.longest.count() > 0 ? " for " + base::human(line.longest) : "";
   if (line.what.empty()) {
-    text += std::string(one ? " has been" : " have been") + " in " + name_of(line.phase) + since +
-            ", in no wait on the board";
-    return line.last.empty() ? text : text + "; the last " + (one ? "it" : "they") + " did was " + line.last;
+    const bool is_body = line.phase == wire::Phase::Body;
+    text += std::string(one ? " has been" : " have been") +
+            (is_body ? " running the test body" : std::string(" in ") + name_of(line.phase)) + since +
+            " (no wait recorded)";
+    return line.last.empty() ? text : text + "; " + (one ? "its" : "their") + " last operation was " + line.last;
   }
   return text + (one ? " has waited" : " have waited") + since + " in " + wait_text(line);
 }

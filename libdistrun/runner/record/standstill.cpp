@@ -36,7 +36,7 @@ std::string describe_condition(const WaitNode& thread) {
   if (thread.stack == nullptr) return "";
   if (thread.stack->motion == wire::Motion::Spinning) return "spinning";
   const bool locks_itself = thread.stack->waits_for.find("held by this thread itself") != std::string::npos;
-  return locks_itself ? "waiting for a mutex that it holds itself" : "";
+  return locks_itself ? "waiting for a mutex that it already holds" : "";
 }
 
 // Describes a rank that waits for no other rank; empty if nothing is known.

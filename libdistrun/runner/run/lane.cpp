@@ -47,14 +47,14 @@ io::Task<void> Lane::rest() { co_await end_standing(nullptr); }
 io::Task<void> Lane::end_standing(const PlannedTest* test) {
   if (!standing_.broken().empty()) {
     on_problem_(standing_.plugin(),
-                "of the ranks of " + standing_.suite() + " that waited for their next test, " + standing_.broken());
+                "while the ranks of " + standing_.suite() + " waited for their next test, " + standing_.broken());
   }
   if (test != nullptr && standing_.serves(spec_of(*test), test->info.suite)) co_return;
   const std::string plugin = standing_.plugin();
-  const std::string whose = "of the ranks of " + standing_.suite() + ", when they were dismissed, ";
+  const std::string when = "when the ranks of " + standing_.suite() + " were dismissed, ";
   const Nanoseconds bound = bound_of(wire::Phase::Exit, {}, run_.settings);
   const std::string bad_end = co_await standing_.close(cancelled_ ? Nanoseconds::zero() : bound);
-  if (!bad_end.empty()) on_problem_(plugin, whose + bad_end);
+  if (!bad_end.empty()) on_problem_(plugin, when + bad_end);
 }
 
 void Lane::note_test(const PlannedTest& test, bool standing) {
@@ -69,9 +69,9 @@ void Lane::tell_bad_end(const PlannedTest& test, const AttemptRecord& result) co
   std::string tests;
   for (std::size_t i = 0; i < ran_.size() && i < kTestsNamed; ++i) tests += (i == 0 ? "" : ", ") + ran_[i];
   if (ran_.size() > kTestsNamed) tests += " and " + std::to_string(ran_.size() - kTestsNamed) + " more";
-  on_problem_(test.plugin, "of the ranks that had run " + tests + ", " + ends + "; to see it again, run these tests " +
-                               "together: --isolation " + name_of(test.variant.isolation) + " --filter '" +
-                               test.info.suite + ".*'");
+  on_problem_(test.plugin, "among the ranks that had run " + tests + ", " + ends +
+                               "; to reproduce it, run these tests " + "together: --isolation " +
+                               name_of(test.variant.isolation) + " --filter '" + test.info.suite + ".*'");
 }
 
 // Returns false if the test cannot be run any further.

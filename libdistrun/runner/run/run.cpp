@@ -148,7 +148,8 @@ void Run::tell_suspicions() {
   for (const NameWatch::Suspicion& suspicion : names_.suspicions()) {
     std::string tests;
     for (const std::string& test : suspicion.tests) tests += (tests.empty() ? "" : ", ") + test;
-    add_problem("", "left behind", suspicion.path + " was left behind by one of the tests that ran then: " + tests);
+    add_problem("", "left behind",
+                suspicion.path + " was left behind by one of the tests that were running then: " + tests);
   }
   record_.appeared = names_.strangers();
   if (record_.appeared.size() > kAppearedMax) record_.appeared.resize(kAppearedMax);
@@ -242,8 +243,8 @@ void Run::resume() {
 // There is only one terminal for the debugger.
 void Run::refuse_to_debug_many() {
   if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
-  refuse_to_start("--debug wants one test, and " + std::to_string(tests_.size()) +
-                  " are selected: name it with --filter");
+  refuse_to_start("--debug needs exactly one test, but " + std::to_string(tests_.size()) +
+                  " are selected; select one with --filter");
 }
 
 void Run::refuse_to_start(std::string why) {

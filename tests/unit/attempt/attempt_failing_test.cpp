@@ -62,7 +62,7 @@ TEST_CASE("a rank whose death the kernel has not told yet is blamed before those
   const AttemptRecord& record = stage.finish();
   CHECK(record.verdict == Verdict::Crash);
   CHECK(record.culprits == std::vector<int>{1});
-  CHECK(record.message == "rank 1 was killed by signal 9 (SIGKILL) in body");
+  CHECK(record.message == "rank 1 was killed by signal 9 (SIGKILL) in the test body");
 }
 
 TEST_CASE("one that only ends as it should keeps nobody waiting for long") {
@@ -171,7 +171,7 @@ TEST_CASE("a program that was killed is blamed before those that ended after it"
   const AttemptRecord& record = stage.finish();
   CHECK(record.verdict == Verdict::Crash);
   CHECK(record.culprits == std::vector<int>{1});
-  CHECK(record.message == "rank 1 was killed by signal 9 (SIGKILL) in body");
+  CHECK(record.message == "rank 1 was killed by signal 9 (SIGKILL) in the test body");
 }
 
 TEST_CASE("a program that is killed long after another has failed is not blamed") {

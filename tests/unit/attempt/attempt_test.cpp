@@ -102,7 +102,7 @@ TEST_CASE("a rank that SIGKILL does not end is given up and named") {
   CHECK(record.culprits == std::vector<int>{0});
   CHECK(record.ranks[1].outcome.kind == OutcomeKind::KilledByUs);
   REQUIRE(record.leaks.size() == 1);
-  CHECK_THAT(record.leaks[0].what, Catch::Contains("which SIGKILL does not end"));
+  CHECK_THAT(record.leaks[0].what, Catch::Contains("which SIGKILL did not end"));
   CHECK_FALSE(record.leaks[0].removed);
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("ranks of another build are an infra-error") {
   world.say(0, ControlFrame::Hello, wire::Hello{wire::kControlAbi + 1, 1});
   world.die(0, SIGTERM);
   CHECK(stage.finish().verdict == Verdict::InfraError);
-  CHECK_THAT(stage.finish().message, Catch::Contains("they are of different builds"));
+  CHECK_THAT(stage.finish().message, Catch::Contains("they are from different builds"));
 }
 
 TEST_CASE("a late rank of a terminated attempt is killed as it starts") {

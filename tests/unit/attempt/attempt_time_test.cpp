@@ -25,7 +25,7 @@ TEST_CASE("a body that runs past its bound is a timeout, and not before") {
   CHECK(record.verdict == Verdict::Timeout);
   CHECK(record.culprits == std::vector<int>{0, 1});
   CHECK(record.phase == Phase::Body);
-  CHECK_THAT(record.message, Catch::StartsWith("rank 0 ran past the bound of 50.0 ms in body"));
+  CHECK_THAT(record.message, Catch::StartsWith("rank 0 timed out after 50.0 ms in the test body"));
 }
 
 TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the report says so") {
@@ -41,9 +41,10 @@ TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the repo
   world.die(1, SIGTERM);
   const AttemptRecord& record = stage.finish();
   CHECK(record.verdict == Verdict::Timeout);
-  CHECK_THAT(record.message,
-             Catch::StartsWith("rank 0 ran past the bound of 50.0 ms, extended by 40.0 ms because ranks "
-                               "waited for a CPU, in body"));
+  CHECK_THAT(
+      record.message,
+      Catch::StartsWith(
+          "rank 0 timed out after 50.0 ms, extended by 40.0 ms because ranks waited for a CPU, in the test body"));
 }
 
 TEST_CASE("a rank that never gets a CPU runs out of time all the same, and short waits change no bound") {
@@ -61,8 +62,8 @@ TEST_CASE("a rank that never gets a CPU runs out of time all the same, and short
   world.die(0, SIGTERM);
   const AttemptRecord& record = stage.finish();
   CHECK(record.verdict == Verdict::Timeout);
-  const std::string extended = starves ? "rank 0 ran past the bound of 50.0 ms, extended by 150.0 ms"
-                                       : "rank 0 ran past the bound of 50.0 ms in body";
+  const std::string extended = starves ? "rank 0 timed out after 50.0 ms, extended by 150.0 ms"
+                                       : "rank 0 timed out after 50.0 ms in the test body";
   CHECK_THAT(record.message, Catch::StartsWith(extended));
 }
 

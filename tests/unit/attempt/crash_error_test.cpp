@@ -47,7 +47,7 @@ TEST_CASE("a crash at an address that somebody knew says what it was") {
   board::Dump dump = dump_of(SIGSEGV, SEGV_ACCERR, 0x12340);
   dump.address_text = "device memory of cuda:1 (allocated at ring.cpp:12)";
   const auto error = runner::crash_error(0, dump, crashed_with({frame_at(0x1000, "pass_token")}));
-  CHECK(error.text == "host code touched device memory of cuda:1 (allocated at ring.cpp:12) in pass_token");
+  CHECK(error.text == "host code accessed device memory of cuda:1 (allocated at ring.cpp:12) in pass_token");
 }
 
 TEST_CASE("a fault beside the stack pointer is a stack overflow, one further away is not") {

@@ -168,7 +168,7 @@ TEST_CASE("of ranks that fail within the grace, only those with the same code di
   world.end(3, ExitStatus::of_code(3));
   world.end(1);
   const AttemptRecord& record = stage.finish();
-  CHECK(record.message == "rank 2 exited with code 3; so did rank 3; rank 0 failed after it");
+  CHECK(record.message == "rank 2 exited with code 3; so did rank 3; rank 0 failed later");
   CHECK(record.culprits.front() == 2);
 }
 

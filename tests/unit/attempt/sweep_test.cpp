@@ -164,7 +164,7 @@ TEST_CASE("a process that does not go is named as such, once") {
   broom.world->ends_needed = 1'000'000;
   const std::vector<Leak>& leaks = broom.sweep();
   REQUIRE(leaks.size() == 1);
-  CHECK(leaks[0].what == "4711 (stuck), which SIGKILL does not end");
+  CHECK(leaks[0].what == "4711 (stuck), which SIGKILL did not end");
   CHECK_FALSE(leaks[0].removed);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("a process that has lost its name while it ended is told once") {
   broom.world->on_end_leftovers = [&] { broom.world->left = {{"4711 ([distrun-rank])", true}}; };
   const std::vector<Leak>& leaks = broom.sweep();
   REQUIRE(leaks.size() == 1);
-  CHECK(leaks[0].what == "4711 ([distrun-rank]), which SIGKILL does not end");
+  CHECK(leaks[0].what == "4711 ([distrun-rank]), which SIGKILL did not end");
 }
 
 TEST_CASE("a name that appeared and that nobody of the attempt has to do with is no leak, and nobody waits for it") {

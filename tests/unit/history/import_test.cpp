@@ -59,11 +59,11 @@ TEST_CASE("a run that recorded itself is not imported again from its own summary
 }
 
 TEST_CASE("what is no summary is refused, and nothing of it recorded") {
-  expect_refusal("", "no JSON");
+  expect_refusal("", "not valid JSON");
   expect_refusal("{\"tests\": []}", "schema");
   expect_refusal("[1, 2]", "summary");
   const std::string good = summary_of("run0", 3);
-  expect_refusal(good.substr(0, good.size() / 2), "no JSON");
+  expect_refusal(good.substr(0, good.size() / 2), "not valid JSON");
   expect_refusal(with_instead(good, "\"verdict\": \"pass\"", "\"verdict\": \"splendid\""), "splendid");
   expect_refusal(with_instead(good, "distrun.summary/1", "distrun.summary/2"), "distrun.summary/2");
 }

@@ -42,7 +42,7 @@ TEST_CASE("a test that requires an isolation gets it, and the plan says why") {
   table.tests[1].isolation = "process";
   const std::vector<PlannedTest> tests = plan("ring.so", table, Filter(), Settings{});
   CHECK(tests[0].variant.isolation == Isolation::Exec);
-  CHECK(tests[0].variant.isolation_reason == "the test asks for exec");
+  CHECK(tests[0].variant.isolation_reason == "the test requires exec");
   CHECK(tests[1].variant.isolation_reason.empty());
 }
 

@@ -33,12 +33,12 @@ TEST_CASE("a first cause is one sentence") {
       {{Failed, Failed, Failed, Failed},
        {2, 0, 1, 3},
        "rank 2 failed: token is lost (ring.cpp:41); so did ranks 0-1, 3"},
-      {{Signaled}, {0}, "rank 0 was killed by signal 11 (SIGSEGV) in body"},
-      {{Signaled, Signaled}, {0, 1}, "rank 0 was killed by signal 11 (SIGSEGV) in body; so was rank 1"},
+      {{Signaled}, {0}, "rank 0 was killed by signal 11 (SIGSEGV) in the test body"},
+      {{Signaled, Signaled}, {0, 1}, "rank 0 was killed by signal 11 (SIGSEGV) in the test body; so was rank 1"},
       {{Lost, Lost, Lost}, {0, 1, 2}, "rank 0 was lost: its connection broke; so were ranks 1-2"},
-      {{Exited}, {0}, "rank 0 exited with code 3 without a result in body"},
+      {{Exited}, {0}, "rank 0 exited with code 3 without a result in the test body"},
       {{Lost}, {0}, "rank 0 was lost: its connection broke"},
-      {{TimedOut}, {0}, "rank 0 ran past the bound of 5.0 s in body"},
+      {{TimedOut}, {0}, "rank 0 timed out after 5.0 s in the test body"},
   };
   for (const Row& row : rows) {
     INFO("row " << &row - rows);
@@ -56,17 +56,17 @@ TEST_CASE("the error that ended the body is the one that is told") {
   rank.errors[0].file = "";
   CHECK(told(attempt, {0}) == "rank 0 failed: 2 == 3");
   rank.errors.clear();
-  CHECK(told(attempt, {0}) == "rank 0 failed in body");
+  CHECK(told(attempt, {0}) == "rank 0 failed in the test body");
   rank.exit_code = 10;
   CHECK(told(attempt, {0}) ==
-        "rank 0 failed: it exited with code 10, which stands for an error of the test, and told none (did the test "
-        "close descriptor 3, its line to distrun?) in body");
+        "rank 0 failed: it exited with code 10, which means a test error, but reported none (did the test close "
+        "descriptor 3, its connection to distrun?) in the test body");
 }
 
 TEST_CASE("a timeout says who waited where") {
   AttemptRecord attempt = attempt_of({TimedOut, TimedOut, TimedOut});
   attempt.ranks[1].waiting_in = attempt.ranks[2].waiting_in = "barrier \"x\"";
-  CHECK(told(attempt, {0}) == "rank 0 ran past the bound of 5.0 s in body; ranks 1-2 waited in barrier \"x\"");
+  CHECK(told(attempt, {0}) == "rank 0 timed out after 5.0 s in the test body; ranks 1-2 waited in barrier \"x\"");
   attempt.ranks[0].waiting_in = "barrier \"y\"";
   CHECK_THAT(told(attempt, {2, 0, 1}), Catch::Contains("ranks 1-2 waiting in barrier \"x\""));
   CHECK_THAT(told(attempt, {0, 1, 2}), Catch::Contains("rank 0 waiting in barrier \"y\""));
@@ -77,7 +77,7 @@ TEST_CASE("a rank that waited in vain names whom it waited for") {
   attempt.ranks[0].waiting_in = "barrier \"x\"";
   attempt.ranks[1].phase = distrun::wire::Phase::SetUp;
   CHECK(told(attempt, {1}, CauseKind::Awaited, 0) ==
-        "rank 0 ran past the bound of 5.0 s in body, waiting in barrier \"x\" for rank 1 in set-up");
+        "rank 0 timed out after 5.0 s in the test body, waiting in barrier \"x\" for rank 1 in set-up");
 }
 
 TEST_CASE("a rank that left early is told by who felt it") {

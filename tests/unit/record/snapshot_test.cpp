@@ -30,23 +30,24 @@ using Lines = std::vector<std::string>;
 TEST_CASE("ranks in one barrier are one line, and wait for those that are not in it") {
   CHECK(lines_of({in_wait(0, WaitKind::Barrier, "meet", {0, 1, 2}), in_body(1),
                   in_wait(2, WaitKind::Barrier, "meet", {0, 1, 2})}) ==
-        Lines{"rank 1 has been in body for 3.0 s, in no wait on the board",
+        Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded)",
               "ranks 0, 2 have waited for 2.0 s in barrier \"meet\" for rank 1"});
 }
 
 TEST_CASE("of a rank in no wait the last that it did is told") {
   CHECK(lines_of({after(in_body(1), board::WaitKind::Receive, "go", 0)}) ==
-        Lines{"rank 1 has been in body for 3.0 s, in no wait on the board; the last it did was receive \"go\" from "
-              "rank 0"});
+        Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded); its last operation was receive "
+              "\"go\" from rank 0"});
 }
 
 TEST_CASE("of ranks that are told together the last is told if it is the same") {
   const RankView first = after(in_body(0), board::WaitKind::Send, "go", 3);
   const RankView second = after(in_body(1), board::WaitKind::Send, "go", 3);
-  CHECK(lines_of({first, second}) == Lines{"ranks 0-1 have been in body for 3.0 s, in no wait on the board; the last "
-                                           "they did was send \"go\" to rank 3"});
+  CHECK(lines_of({first, second}) == Lines{"ranks 0-1 have been running the test body for 3.0 s (no wait recorded); "
+                                           "their last operation was send \"go\" to rank 3"});
   const RankView third = after(in_body(2), board::WaitKind::Send, "go", 1);
-  CHECK(lines_of({first, second, third}) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board"});
+  CHECK(lines_of({first, second, third}) ==
+        Lines{"ranks 0-2 have been running the test body for 3.0 s (no wait recorded)"});
 }
 
 TEST_CASE("errors that nobody has looked at are told after the waits, the same ones once") {
@@ -60,24 +61,25 @@ TEST_CASE("errors that nobody has looked at are told after the waits, the same o
     for (const evidence::Line& line : lines) texts.push_back(evidence::plain(line));
     return texts;
   };
-  CHECK(plain(describe(snapshot)) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board",
+  CHECK(plain(describe(snapshot)) == Lines{"ranks 0-2 have been running the test body for 3.0 s (no wait recorded)",
                                            "ranks 0, 2: unseen error: future (a.cpp:1) failed: no",
                                            "rank 2: unseen error: future (b.cpp:2) failed: oh no"});
-  CHECK(plain(only(1, snapshot).text) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board"});
+  CHECK(plain(only(1, snapshot).text) ==
+        Lines{"ranks 0-2 have been running the test body for 3.0 s (no wait recorded)"});
   CHECK(plain(only(0, snapshot).text).back() == "ranks 0, 2: unseen error: future (a.cpp:1) failed: no");
 }
 
 TEST_CASE("ranks that wait for each other in what has one name are told each with the other") {
   CHECK(lines_of({in_wait(0, WaitKind::RpcReply, "f", {1}, 1), in_wait(1, WaitKind::RpcReply, "f", {0}, 1)}) ==
-        Lines{"rank 0 has waited for 2.0 s in RPC reply \"f\" #1 for rank 1; rank 1 does not run it",
-              "rank 1 has waited for 2.0 s in RPC reply \"f\" #1 for rank 0; rank 0 does not run it"});
+        Lines{"rank 0 has waited for 2.0 s in RPC reply \"f\" #1 for rank 1; rank 1 is not running it",
+              "rank 1 has waited for 2.0 s in RPC reply \"f\" #1 for rank 0; rank 0 is not running it"});
 }
 
 TEST_CASE("who waits in a barrier for one that waits there for another names it") {
   CHECK(
       lines_of({in_wait(0, WaitKind::Barrier, "all_gather", {1}), in_body(1),
                 in_wait(2, WaitKind::Barrier, "all_gather", {0}), in_wait(3, WaitKind::Barrier, "all_gather", {0})}) ==
-      Lines{"rank 1 has been in body for 3.0 s, in no wait on the board",
+      Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded)",
             "rank 0 has waited for 2.0 s in barrier \"all_gather\" for rank 1",
             "ranks 2-3 have waited for 2.0 s in barrier \"all_gather\" for rank 0"});
 }
@@ -99,11 +101,11 @@ TEST_CASE("of waits inside each other the inner one is told") {
 
 TEST_CASE("what a rank waits for on behalf of another is no wait of its own") {
   CHECK(lines_of({waits(runs(in_body(0), "f", 1, 1, 9000), WaitKind::StoreGet, "key", {}, 0, 9000)}) ==
-        Lines{"rank 0 has been in body for 3.0 s, in no wait on the board"});
+        Lines{"rank 0 has been running the test body for 3.0 s (no wait recorded)"});
 }
 
 TEST_CASE("who waits for a lock waits for the rank whose process holds it") {
   CHECK(lines_of({in_wait(0, WaitKind::Custom, "lock of process 4701: model"), in_body(1)}) ==
-        Lines{"rank 1 has been in body for 3.0 s, in no wait on the board",
+        Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded)",
               "rank 0 has waited for 2.0 s in wait \"lock of process 4701: model\" for rank 1"});
 }

@@ -49,7 +49,7 @@ Told told(AttemptRecord attempt) {
   return {attempt.culprits, attempt.message};
 }
 
-const std::string kRanPast = " ran past the bound of 5.0 s in body";
+const std::string kRanPast = " timed out after 5.0 s in the test body";
 RankView in_all_reduce(int rank, std::vector<int> peers) {
   return in_wait(rank, WaitKind::Collective, "all_reduce of world", std::move(peers), 1);
 }
@@ -234,7 +234,7 @@ TEST_CASE("what can be seen of a rank that waits for nobody is said") {
   }
   SECTION("locked out by itself") {
     thread.waits_for = "mutex 0x10 held by this thread itself";
-    what = ", waiting for a mutex that it holds itself";
+    what = ", waiting for a mutex that it already holds";
   }
   CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + what + "; ranks 0, 2-3 waited in barrier \"x\""});
 }

@@ -28,8 +28,9 @@ TEST_CASE("what is added stands after what was there", "[report]") {
 }
 
 TEST_CASE("a file that cannot be added to is told with its reason", "[report]") {
-  CHECK_THROWS_WITH(AppendedFile("/no/such/step"), Contains("cannot add to /no/such/step") && Contains("ENOENT"));
-  CHECK_THROWS_WITH(AppendedFile("/dev/full").append("x"), Contains("cannot add to /dev/full") && Contains("ENOSPC"));
+  CHECK_THROWS_WITH(AppendedFile("/no/such/step"), Contains("cannot append to /no/such/step") && Contains("ENOENT"));
+  CHECK_THROWS_WITH(AppendedFile("/dev/full").append("x"),
+                    Contains("cannot append to /dev/full") && Contains("ENOSPC"));
   const Scratch scratch;
   CHECK_THROWS_AS(AppendedFile(scratch.directory()), Error);
 }

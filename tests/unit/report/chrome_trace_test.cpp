@@ -379,5 +379,5 @@ TEST_CASE("a trace that cannot be written is told once", "[trace]") {
   const Traced traced(1);
   CHECK(files.write(traced.all()).empty());
   files.miss("later");
-  CHECK_THAT(files.failure(), Catch::Contains("no trace: cannot make the directory /proc/no/such/directory"));
+  CHECK_THAT(files.failure(), Catch::Contains("no trace: cannot create the directory /proc/no/such/directory"));
 }

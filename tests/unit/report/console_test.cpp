@@ -151,7 +151,7 @@ TEST_CASE("a run of many tests is one line per test", "[report]") {
 TEST_CASE("of very many failures the first are told in full", "[report]") {
   runner::RunRecord run = empty_run();
   for (int i = 0; i < 60; ++i) add(run, deadlocked());
-  CHECK_THAT(shown(run, {}), Contains("\n10 more are in the reports only\n"));
+  CHECK_THAT(shown(run, {}), Contains("\n10 more are only in the reports\n"));
 }
 
 TEST_CASE("the status line shows what each rank does and is erased before other text", "[report]") {

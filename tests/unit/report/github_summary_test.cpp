@@ -112,7 +112,7 @@ TEST_CASE("the summary of a step keeps below its limit and says what it leaves o
   const std::string text = github_summary(run, limit);
   CHECK(text.size() <= limit);
   CHECK(text.size() > limit - 4096);
-  CHECK_THAT(text, Contains("since GitHub takes no more than 1 MiB"));
+  CHECK_THAT(text, Contains("since GitHub accepts at most 1 MiB"));
   CHECK(text.find("Ring.scatter") < text.find("Ring.gather"));
   outside_fences(text);
 }

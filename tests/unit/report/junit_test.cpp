@@ -86,9 +86,10 @@ TEST_CASE("JUnit has a flaky test's failed attempts and no failure", "[report]")
 TEST_CASE("JUnit has the first attempt as the failure and retries as reruns", "[report]") {
   const std::string xml = junit_of(failing_every_retry());
   CHECK(count_of(xml, "<failure type=\"fail\"") == 1);
-  CHECK(count_of(xml,
-                 "<rerunFailure type=\"crash\" "
-                 "message=\"rank 0 exited with code 0 without a result in body\">") == 1);
+  CHECK(count_of(
+            xml,
+            "<rerunFailure type=\"crash\" message=\"rank 0 exited with code 0 without a result in the test body\">") ==
+        1);
 }
 
 TEST_CASE("JUnit has problems as cases of their own", "[report]") {

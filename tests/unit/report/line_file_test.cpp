@@ -88,7 +88,8 @@ TEST_CASE("a line file that cannot be opened says which and why", "[report]") {
   CHECK_THROWS_WITH(LineFile("/nowhere/lines"), "cannot write /nowhere/lines: No such file or directory (ENOENT)");
   const Scratch scratch;
   REQUIRE(mkfifo(scratch.path("fifo").c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(LineFile(scratch.path("fifo")), "cannot write " + scratch.path("fifo") + ": nobody reads it");
+  CHECK_THROWS_WITH(LineFile(scratch.path("fifo")),
+                    "cannot write " + scratch.path("fifo") + ": the pipe has no reader");
 }
 
 TEST_CASE("a reader that is slow makes no writer wait and misses nothing", "[report]") {

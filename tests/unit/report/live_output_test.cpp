@@ -166,7 +166,7 @@ TEST_CASE("what cannot be shown is told, with how much is lost") {
     live.on_output(0, Stream::Out, "a\n");
     CHECK_FALSE(live.has_lost_reader());
     CHECK_THAT(live.finish(), Catch::Contains("cannot write standard output: No space left") &&
-                                  Catch::Contains(": 11 bytes of what the ranks wrote are dropped"));
+                                  Catch::Contains(": 11 bytes of the ranks' output were dropped"));
   }
   SECTION("a closed pipe") {
     ::signal(SIGPIPE, SIG_IGN);
@@ -176,8 +176,8 @@ TEST_CASE("what cannot be shown is told, with how much is lost") {
     live.on_output(0, Stream::Out, "a\n");
     CHECK(live.has_lost_reader());
     live.on_output(0, Stream::Out, "b\n");
-    CHECK_THAT(live.finish(), Catch::Contains("nobody reads standard output any more (Broken pipe") &&
-                                  Catch::Contains(": 22 bytes of what the ranks wrote are dropped; --per-rank-log"));
+    CHECK_THAT(live.finish(), Catch::Contains("the reader of standard output is gone (Broken pipe") &&
+                                  Catch::Contains(": 22 bytes of the ranks' output were dropped; --per-rank-log"));
   }
 }
 

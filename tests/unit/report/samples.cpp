@@ -119,7 +119,7 @@ runner::TestRecord failing() {
 
 runner::TestRecord crashing() {
   runner::TestRecord test =
-      test_named("Ring", "scatter", Verdict::Crash, "rank 1 was killed by signal 11 (SIGSEGV) in body");
+      test_named("Ring", "scatter", Verdict::Crash, "rank 1 was killed by signal 11 (SIGSEGV) in the test body");
   test.attempts.push_back(attempt_spoilt_by(4, 1, Verdict::Crash, {OutcomeKind::Signaled, SIGSEGV, ""}));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = test.message;
@@ -133,9 +133,9 @@ runner::TestRecord crashing() {
 }
 
 runner::TestRecord timing_out() {
-  runner::TestRecord test = test_named("Ring", "barrier", Verdict::Timeout,
-                                       "rank 3 ran past the bound of 5 min 00 s in body; so did ranks 0, 1, "
-                                       "waiting in barrier \"end of step\"");
+  runner::TestRecord test = test_named(
+      "Ring", "barrier", Verdict::Timeout,
+      "rank 3 timed out after 5 min 00 s in the test body; so did ranks 0, 1, waiting in barrier \"end of step\"");
   test.duration = 301s;
   test.attempts.push_back(attempt_of(4, Verdict::Timeout, {OutcomeKind::TimedOut, 0, "5 min 00 s"}));
   runner::AttemptRecord& attempt = test.attempts.back();
@@ -189,7 +189,7 @@ runner::TestRecord failing_every_retry() {
   test.attempts.push_back(attempt_spoilt_by(4, 0, Verdict::Crash, {OutcomeKind::Exited, 0, ""}));
   test.attempts.back().n = 2;
   test.attempts.back().kind = runner::AttemptKind::Retry;
-  test.attempts.back().message = "rank 0 exited with code 0 without a result in body";
+  test.attempts.back().message = "rank 0 exited with code 0 without a result in the test body";
   return test;
 }
 
@@ -211,7 +211,7 @@ runner::TestRecord cancelled() {
 
 runner::TestRecord wide() {
   runner::TestRecord test =
-      test_named("Ring", "wide", Verdict::Crash, "rank 17 exited with code 0 without a result in body");
+      test_named("Ring", "wide", Verdict::Crash, "rank 17 exited with code 0 without a result in the test body");
   test.variant.world_size = 256;
   test.attempts.push_back(attempt_spoilt_by(256, 17, Verdict::Crash, {OutcomeKind::Exited, 0, ""}));
   test.attempts.back().message = test.message;

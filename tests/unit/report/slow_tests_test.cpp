@@ -59,7 +59,7 @@ TEST_CASE("time is divided by when the last body began and the last one ended", 
   add(run, test);
   CHECK(text_of(run, 1) ==
         "slowest         110.0 ms  Ring.slow"
-        "  (30.0 ms before the bodies, 50.0 ms in them, 30.0 ms after)\n");
+        "  (30.0 ms before the bodies, 50.0 ms in the bodies, 30.0 ms after)\n");
 }
 
 TEST_CASE("a body that never came to its end lasted as long as its rank", "[report]") {
@@ -70,7 +70,7 @@ TEST_CASE("a body that never came to its end lasted as long as its rank", "[repo
   add(run, test);
   CHECK(text_of(run, 1) ==
         "slowest         100.0 ms  Ring.hangs"
-        "  (10.0 ms before the bodies, 90.0 ms in them, 0 us after)\n");
+        "  (10.0 ms before the bodies, 90.0 ms in the bodies, 0 us after)\n");
 }
 
 TEST_CASE("the attempts of a test are counted together", "[report]") {
@@ -82,5 +82,5 @@ TEST_CASE("the attempts of a test are counted together", "[report]") {
   add(run, test);
   CHECK(text_of(run, 1) ==
         "slowest          20.0 ms  Ring.again"
-        "  (2 attempts: 4.0 ms before the bodies, 12.0 ms in them, 4.0 ms after)\n");
+        "  (2 attempts: 4.0 ms before the bodies, 12.0 ms in the bodies, 4.0 ms after)\n");
 }

@@ -46,7 +46,7 @@ TEST_CASE("ranks to which the same happened are one finding", "[report]") {
   const Findings findings = findings_of(test.attempts[0]);
   REQUIRE(findings.culprits.size() == 1);
   CHECK(findings.culprits[0].ranks == std::vector<int>{17});
-  CHECK(findings.culprits[0].story == "exited with code 0 without a result in body");
+  CHECK(findings.culprits[0].story == "exited with code 0 without a result in the test body");
   REQUIRE(findings.others.size() == 2);
   CHECK(findings.others[0].ranks.size() == 227);
   CHECK(findings.others[1].story == "ended by distrun after rank 17 left, waiting in barrier \"start\"");
@@ -135,5 +135,6 @@ TEST_CASE("a problem without anything is still a line", "[report]") {
 TEST_CASE("a death that was declared is told as such", "[report]") {
   runner::TestRecord test = crashing();
   test.attempts[0].ranks[1].declared_death = true;
-  CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) == "killed by signal 11 (SIGSEGV) in body, as declared");
+  CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) ==
+        "killed by signal 11 (SIGSEGV) in the test body, as declared");
 }

@@ -167,7 +167,7 @@ TEST_CASE("a host that hangs is looked at and ended when the bound of its phase 
   show.acts["Ring (set-up)"] = [](fake::World& world, int) { world.mortal = true; };
   show.play();
   CHECK(show.verdicts() == Names{"timeout"});
-  CHECK_THAT(show.test(0).message, Catch::StartsWith("the suite's set-up failed: the host ran past the bound of 300"));
+  CHECK_THAT(show.test(0).message, Catch::StartsWith("the suite's set-up failed: the host timed out after 300"));
   REQUIRE(show.test(0).attempts.at(0).snapshots.size() == 1);
   CHECK(show.told.count("look timeout") == 1);
 }

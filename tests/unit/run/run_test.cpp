@@ -293,5 +293,5 @@ TEST_CASE("where mounts are denied no test is run, and it is told") {
   CHECK(run.record().not_run == 2);
   REQUIRE(run.record().problems.size() == 1);
   CHECK_THAT(run.record().problems[0].text,
-             Catch::Contains("--private-tmp wants mounts") && Catch::Contains("Operation not permitted"));
+             Catch::Contains("--private-tmp needs private mounts") && Catch::Contains("Operation not permitted"));
 }

@@ -203,7 +203,7 @@ TEST_CASE("ranks that wait for a test that does not come are dismissed, and what
   CHECK(show.dismissed == std::vector<int>{0, 1});
   REQUIRE(record.problems.size() == (show.dies_of == 0 ? 0U : 1U));
   for (const Problem& problem : record.problems) {
-    CHECK_THAT(problem.text, Catch::Contains("when they were dismissed, rank 0 was killed by signal 11 (SIGSEGV)"));
+    CHECK_THAT(problem.text, Catch::Contains("were dismissed, rank 0 was killed by signal 11 (SIGSEGV)"));
   }
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("how ranks end that have run several tests is a problem of the run, an
     };
   }
   SECTION("or a hang") {
-    how = "rank 1 ran past the bound of 50.0 ms in exit, after its body had passed";
+    how = "rank 1 timed out after 50.0 ms in exit, after its body had passed";
     show.acts["Ring.b"] = [](fake::World& world, int rank) {
       world.mortal = true;
       world.done(rank);
@@ -246,9 +246,9 @@ TEST_CASE("how ranks end that have run several tests is a problem of the run, an
   for (const std::string& verdict : show.verdicts()) CHECK(verdict == "pass");
   REQUIRE(record.problems.size() == 1);
   CHECK(record.problems[0].phase == "between tests");
-  CHECK(record.problems[0].text == "of the ranks that had run Ring.a, Ring.b, " + how +
-                                       "; to see it again, run these tests together: --isolation pool --filter "
-                                       "'Ring.*'");
+  CHECK(record.problems[0].text ==
+        "among the ranks that had run Ring.a, Ring.b, " + how +
+            "; to reproduce it, run these tests together: --isolation pool --filter 'Ring.*'");
   CHECK(exit_code_of(record) == 3);
 }
 

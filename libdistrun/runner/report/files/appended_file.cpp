@@ -38,6 +38,6 @@ void AppendedFile::append(std::string_view content) {
   size_ += regular_ ? content.size() : 0;
 }
 
-void AppendedFile::fail(int number) const { base::throw_errno("cannot add to " + path_, number); }
+void AppendedFile::fail(int number) const { base::throw_errno("cannot append to " + path_, number); }
 
 }  // namespace distrun::report

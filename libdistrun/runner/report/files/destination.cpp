@@ -51,8 +51,7 @@ void claim(const base::Fd& fd, const std::string& path) {
   if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   throw Error(ErrorKind::Failed, "OSError",
               "cannot write " + path + ": " + writer_of(path) +
-                  " is still writing it; wait for its end (distrun ps), or name another "
-                  "place");
+                  " is still writing it; wait for its end (distrun ps), or use another path");
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ Destination open_destination(const std::string& path) {
   if (const auto fd = descriptor_named(path)) return {duplicate(*fd, path), false};
   base::Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
   if (!fd && errno == ENXIO) {
-    throw Error(ErrorKind::Failed, "OSError", "cannot write " + path + ": nobody reads it");
+    throw Error(ErrorKind::Failed, "OSError", "cannot write " + path + ": the pipe has no reader");
   }
   if (!fd) base::throw_errno("cannot write " + path, errno);
   struct stat status {};

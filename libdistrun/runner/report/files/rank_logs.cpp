@@ -18,7 +18,7 @@ constexpr mode_t kMode = 0666;  // reduced by the user's umask
 RankLogs::RankLogs(const std::string& directory, int world_size) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (error) throw Error(ErrorKind::Failed, "cannot make the directory " + directory + ": " + error.message());
+  if (error) throw Error(ErrorKind::Failed, "cannot create the directory " + directory + ": " + error.message());
   for (int rank = 0; rank < world_size; ++rank) {
     for (const char* stream : {".out", ".err"}) {
       Log log{directory + "/rank" + std::to_string(rank) + stream, {}};

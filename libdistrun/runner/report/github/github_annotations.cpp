@@ -148,8 +148,8 @@ std::string github_annotations(const runner::RunRecord& run, const GithubAnnotat
   std::string text =
       errors.text(kGithubAnnotationsMax) + warnings.text(kGithubAnnotationsMax) + notices.text(kNoticesMax);
   if (missing.empty()) return text;
-  return text + github_command("notice", {{"title", "distrun: not all are shown"}},
-                               missing + " left out, since GitHub takes ten of each kind; the log has them");
+  return text + github_command("notice", {{"title", "distrun: some annotations are left out"}},
+                               missing + " left out, since GitHub accepts ten of each kind; see the log");
 }
 
 }  // namespace distrun::report

@@ -67,10 +67,9 @@ class Page {
 
   std::string finished() const {
     if (in_a_line_ + left_out_ == 0) return text_;
-    return text_ + "Of what did not pass, " + std::to_string(in_a_line_) + " are told in a line and " +
+    return text_ + "Of the tests that did not pass, " + std::to_string(in_a_line_) + " are shortened to a line and " +
            std::to_string(left_out_) +
-           " not at all, since GitHub takes no more than 1 MiB as the summary of a step. The reports have all of "
-           "them.\n";
+           " are left out, since GitHub accepts at most 1 MiB per step summary. The reports contain all.\n";
   }
 
  private:

@@ -22,7 +22,7 @@ const Json* find(const Json& object, const char* name) {
 void read(const Json& object, const char* name, std::string& into) {
   const Json* found = find(object, name);
   if (found == nullptr) return;
-  if (!found->is_string()) refuse_field(name, *found, "a text");
+  if (!found->is_string()) refuse_field(name, *found, "a string");
   into = found->get_ref<const std::string&>();
 }
 
@@ -60,7 +60,7 @@ const Json& object_at(const Json& object, const char* name) {
 
 void read(const Json& object, const char* name, std::vector<std::string>& into) {
   read_each(object, name, [&](const Json& item) {
-    if (!item.is_string()) refuse_field(name, item, "a text");
+    if (!item.is_string()) refuse_field(name, item, "a string");
     into.push_back(item.get<std::string>());
   });
 }

@@ -35,7 +35,7 @@ Integer integer_of(const char* name, const Json& found) {
   constexpr auto kMin = static_cast<std::int64_t>(std::numeric_limits<Integer>::min());
   const bool fits = found.is_number_unsigned() ? found.get<std::uint64_t>() <= kMax
                                                : found.is_number_integer() && found.get<std::int64_t>() >= kMin;
-  if (!fits) refuse_field(name, found, "a whole number in its range");
+  if (!fits) refuse_field(name, found, "an integer in its range");
   return found.get<Integer>();
 }
 
@@ -57,7 +57,7 @@ void read_enum(const Json& object, const char* name, int count, Enum& into) {
       return;
     }
   }
-  refuse_field(name, object.at(name), "a name that is known");
+  refuse_field(name, object.at(name), "a known name");
 }
 
 // Calls `visit` for each element; treats a missing array as empty.

@@ -164,7 +164,7 @@ void read_snapshot(const Json& from, runner::Snapshot& snapshot) {
   read(from, "at_ms", snapshot.at);
   read(from, "took_ms", snapshot.took);
   read_each(from, "text", [&](const Json& item) {
-    if (!item.is_string()) refuse_field("text", item, "a list of texts");
+    if (!item.is_string()) refuse_field("text", item, "a list of strings");
     snapshot.text.emplace_back().add(evidence::Tone::Plain, base::one_line(item.get<std::string>()));
   });
 }
@@ -200,7 +200,7 @@ void read_test(const Json& from, runner::TestRecord& test) {
   read(from, "name", test.info.name);
   read(from, "plugin", test.plugin);
   for (const auto& [key, value] : object_at(from, "parameters").items()) {
-    if (!value.is_string()) refuse_field("parameters", value, "a text");
+    if (!value.is_string()) refuse_field("parameters", value, "a string");
     test.info.parameters.push_back({key, value.get<std::string>()});
   }
   read_variant(object_at(from, "variant"), test.variant);
@@ -225,10 +225,10 @@ void read_host(const Json& from, runner::HostRecord& host) {
 
 void check_schema(const Json& found) {
   const std::string read_here = kSummarySchema;
-  if (!found.is_string()) refuse_field("schema", found, "a text");
+  if (!found.is_string()) refuse_field("schema", found, "a string");
   const auto& name = found.get_ref<const std::string&>();
   if (name == read_here || name.starts_with(read_here + ".")) return;  // "/1.2" extends "/1"
-  refuse("the schema is \"" + base::one_line(name, 60) + "\", this program reads " + read_here);
+  refuse("the schema is \"" + base::one_line(name, 60) + "\", but this program reads " + read_here);
 }
 
 // Removes each test from the document as soon as it is complete, so that a large summary is never a tree in memory.
@@ -237,7 +237,7 @@ class Reader {
   runner::RunRecord read_run(std::string_view text) {
     const Json rest = Json::parse(
         text, [this](int depth, Json::parse_event_t event, Json& item) { return keep(depth, event, item); });
-    if (!rest.is_object() || !schema_seen_) refuse("this is no summary: it has no schema");
+    if (!rest.is_object() || !schema_seen_) refuse("not a summary: it has no schema");
     refuse_odd_tests(rest);
     read(rest, "run_id", run_.run_id);
     run_.started_wall_ns = wall_ns_of(rest);
@@ -297,9 +297,9 @@ runner::RunRecord read_summary(std::string_view json) {
   try {
     return Reader().read_run(json);
   } catch (const Json::parse_error& error) {
-    refuse("this is no JSON: at byte " + std::to_string(error.byte) + " of " + std::to_string(json.size()));
+    refuse("not valid JSON: error at byte " + std::to_string(error.byte) + " of " + std::to_string(json.size()));
   } catch (const Json::exception& error) {
-    refuse(std::string("this is no summary: ") + error.what());
+    refuse(std::string("not a summary: ") + error.what());
   }
 }
 

@@ -20,7 +20,7 @@ constexpr std::size_t kErrorsMax = 5;    // of one finding
 constexpr std::size_t kFindingsMax = 8;  // culprits shown in full
 constexpr std::size_t kOthersMax = 20;
 constexpr std::size_t kLeaksMax = 20;
-constexpr char kMore[] = "and more; the reports have all of them\n";
+constexpr char kMore[] = "and more; see the reports for all\n";
 
 std::string place_of(const RankError& error) {
   if (error.file.empty()) return "";

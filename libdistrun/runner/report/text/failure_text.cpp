@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/report/text/attempt_text.hpp>
 #include <distrun/runner/report/text/output_text.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using runner::AttemptRecord;
 
-// "ring.so, 4 ranks, shm, pipe, attempt 2 of 3 (retry), in body after 12.4 ms"
+// "ring.so, 4 ranks, shm, pipe, attempt 2 of 3 (retry), in the test body after 12.4 ms"
 std::string circumstances(const runner::TestRecord& test, const AttemptRecord* attempt) {
   std::string text = base::one_line(test.plugin, 300);
   if (test.variant.world_size > 0) {
@@ -28,7 +29,7 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
       text += std::string(" (") + name_of(attempt->kind) + ")";
     }
   }
-  return text + ", in " + name_of(attempt->phase) + " after " + base::human(attempt->duration);
+  return text + ", " + in_phase(attempt->phase) + " after " + base::human(attempt->duration);
 }
 
 void add_other_attempts(std::string& out, const runner::TestRecord& test, const AttemptRecord* told) {

@@ -18,10 +18,10 @@ constexpr std::array<const char*, 10> kColors{"36", "33", "32", "35", "34", "96"
 
 std::string failure_of(const Outlet& outlet, bool is_out) {
   const std::string stream = is_out ? "standard output" : "standard error";
-  const std::string lost = std::to_string(outlet.lost()) + " bytes of what the ranks wrote are dropped";
+  const std::string lost = std::to_string(outlet.lost()) + " bytes of the ranks' output were dropped";
   if (outlet.error() != EPIPE) return "cannot write " + stream + ": " + base::errno_text(outlet.error()) + ": " + lost;
-  return "nobody reads " + stream + " any more (" + base::errno_text(outlet.error()) + "): " + lost +
-         "; --per-rank-log DIR keeps all of it";
+  return "the reader of " + stream + " is gone (" + base::errno_text(outlet.error()) + "): " + lost +
+         "; use --per-rank-log DIR to keep all output";
 }
 
 bool is_same_file(int a, int b) {

@@ -23,7 +23,7 @@ void add_failures(std::string& out, const runner::RunRecord& run, const Paint& p
     out += '\n' + failure_text(run.settings, test, paint, with_output);
   }
   if (count > kFailuresMax) {
-    out += "\n" + std::to_string(count - kFailuresMax) + " more are in the reports only\n";
+    out += "\n" + std::to_string(count - kFailuresMax) + " more are only in the reports\n";
   }
 }
 
@@ -52,8 +52,8 @@ std::string appeared_text(const std::vector<std::string>& names, const Paint& pa
   constexpr std::size_t kNamed = 3;
   if (names.empty()) return "";
   const bool one = names.size() == 1;
-  std::string line = (one ? "a name" : std::to_string(names.size()) + " names") + " that appeared meanwhile " +
-                     (one ? "is" : "are") + " still there, and may be somebody else's: ";
+  std::string line = (one ? "a new name" : std::to_string(names.size()) + " new names") + " appeared during the run, " +
+                     "perhaps created by another program: ";
   for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) {
     line += (i > 0 ? ", " : "") + base::one_line(names[i], 200);
   }

@@ -29,7 +29,7 @@ Bodies bodies_of(const runner::AttemptRecord& attempt) {
   return bodies;
 }
 
-// Returns "  (3.1 ms before the bodies, 1.2 s in them, 8.4 ms after)"; empty if no body began.
+// Returns "  (3.1 ms before the bodies, 1.2 s in the bodies, 8.4 ms after)"; empty if no body began.
 std::string division_of(const runner::TestRecord& test) {
   Nanoseconds in{};
   Nanoseconds after{};
@@ -43,8 +43,8 @@ std::string division_of(const runner::TestRecord& test) {
   const Nanoseconds before = std::max(test.duration - in - after, Nanoseconds(0));
   std::string text = "  (";
   if (test.attempts.size() > 1) text += std::to_string(test.attempts.size()) + " attempts: ";
-  return text + base::human(before) + " before the bodies, " + base::human(in) + " in them, " + base::human(after) +
-         " after)";
+  return text + base::human(before) + " before the bodies, " + base::human(in) + " in the bodies, " +
+         base::human(after) + " after)";
 }
 
 std::string right_aligned(const std::string& text) {

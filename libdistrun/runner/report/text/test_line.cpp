@@ -63,10 +63,10 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
     line += ", " + plural(settings.gpus, "GPU") + " (" + base::one_line(settings.gpu_driver) + ")";
   }
   if (settings.isolation != Isolation::Process) line += std::string(", isolation ") + name_of(settings.isolation);
-  if (settings.jobs > 1) line += ", " + std::to_string(settings.jobs) + " tests at a time";
+  if (settings.jobs > 1) line += ", " + std::to_string(settings.jobs) + " tests in parallel";
   if (settings.repeat > 1) line += ", each " + std::to_string(settings.repeat) + " times";
   if (settings.until_fail > 0) {
-    line += ", each until it fails, " + std::to_string(settings.until_fail) + " times at most";
+    line += ", each until it fails, at most " + std::to_string(settings.until_fail) + " times";
   }
   if (settings.retries > 0) line += ", retries " + std::to_string(settings.retries);
   if (settings.shard.count > 1) line += ", " + shard_text(run);

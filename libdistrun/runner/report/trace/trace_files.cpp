@@ -44,7 +44,7 @@ std::string TraceFiles::write(const runner::TracedAttempt& traced) {
   try {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
-    if (error) throw Error(ErrorKind::Failed, "cannot make the directory " + directory_ + ": " + error.message());
+    if (error) throw Error(ErrorKind::Failed, "cannot create the directory " + directory_ + ": " + error.message());
     std::string path = directory_ + "/" + stem_of(traced);
     if (traced.attempt.n > 1) path += ".attempt" + std::to_string(traced.attempt.n);
     path += ".json";
