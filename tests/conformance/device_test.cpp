@@ -75,5 +75,5 @@ TEST_CASE("a plugin whose runtime is not there is told so") {
   const Ended ended = sandbox.run({"list", DISTRUN_LOST_RUNTIME});
   CHECK(ended.exit_code != 0);
   CHECK_THAT(ended.out + ended.err, Contains("libdistrun.so.1: cannot open shared object file") &&
-                                        Contains("the runtime that it uses") && Contains("LD_LIBRARY_PATH"));
+                                        Contains("its runtime, which is searched") && Contains("LD_LIBRARY_PATH"));
 }

@@ -106,7 +106,7 @@ TEST_CASE("GoogleTest's own samples and tests run as ranks", "[bridges]") {
   CHECK(checks_of(*primes) == 2 * 4);  // of sample1_unittest.cc, on two ranks
   for (const TestResult& test : summary.tests) {
     INFO(test.id << ": " << test.message);
-    const bool needs_program = test.message.find("distrun cannot start a rank again") != std::string::npos;
+    const bool needs_program = test.message.find("distrun cannot restart a rank") != std::string::npos;
     if (test.id == "CustomOutputTest.Fails") {
       CHECK_THAT(test.message, Contains("This test fails in order to demonstrate"));
     } else if (test.id.starts_with("SkipTest.") || test.id.starts_with("Fixture.")) {

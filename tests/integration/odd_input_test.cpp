@@ -60,7 +60,7 @@ TEST_CASE("a plugin that is no file is refused at once", "[odd]") {
       const Ended ended = sandbox.run({command, odd.path});
       expect_sentence(ended);
       CHECK(ended.exit_code == kInfraError);
-      CHECK_THAT(ended.out + ended.err, Contains(odd.path) && Contains("is " + odd.what + ", and no file"));
+      CHECK_THAT(ended.out + ended.err, Contains(odd.path) && Contains("is " + odd.what + ", not a file"));
       CHECK(ended.duration < scaled(milliseconds(10'000)));  // opening a FIFO would block until the bound of 30 s
     }
   }

@@ -202,7 +202,7 @@ TEST_CASE("what is no report is refused by name", "[cli]") {
   for (const std::string& path : {sandbox.temp(), std::string("/dev/zero")}) {
     const Ended no_file = sandbox.run({"--rerun-failed", path});
     CHECK(no_file.exit_code == 2);
-    CHECK_THAT(no_file.err, Contains(path) && Contains("no file"));
+    CHECK_THAT(no_file.err, Contains(path) && Contains("not a regular file"));
   }
   write_file(sandbox.temp() + "/empty.json", "");
   CHECK_THAT(sandbox.run({"show", sandbox.temp() + "/empty.json"}).err,

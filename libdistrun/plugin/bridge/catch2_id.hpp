@@ -52,7 +52,7 @@ inline int number_of_tag(const std::string& tag, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size()) return number;
   throw Error(ErrorKind::InvalidArgument,
-              "the tag [" + tag + "] has no number; write [world_size=3], [timeout=10s] or [timeout=500ms]");
+              "the tag [" + tag + "] has no valid number; write [world_size=3], [timeout=10s] or [timeout=500ms]");
 }
 
 // Parses the tags [world_size=N], [timeout=Ns] and [timeout=Nms]. Throws Error{InvalidArgument} for such a tag without

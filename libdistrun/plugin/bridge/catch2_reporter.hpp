@@ -70,7 +70,7 @@ class RankReporter final : public Catch::IStreamingReporter {
     if (!missed) return;
     const Catch::SourceLineInfo& at = stats.testInfo.lineInfo;
     rank_.tally().report({.type = "CheckFailed",
-                          .text = "[!shouldfail]: no assertion has failed on this rank",
+                          .text = "[!shouldfail]: no assertion failed on this rank",
                           .where = {at.file, static_cast<std::uint32_t>(at.line)}});
   }
 

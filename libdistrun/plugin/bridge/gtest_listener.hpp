@@ -59,15 +59,15 @@ class RankListener final : public ::testing::EmptyTestEventListener {
     if (tally.failed()) return;
     if (skip_ && (skipped_in_test_ || !started_)) throw *skip_;
     if (!started_) report("GoogleTest ran no test of the name " + full_name_);
-    if (started_ && !passed) report("GoogleTest says that the test failed, but not why");
+    if (started_ && !passed) report("GoogleTest reported a failure without a reason");
   }
 
  private:
   void report(std::string text) { rank_.tally().report({.type = "GoogleTest", .text = std::move(text)}); }
 
   void refuse_other(const ::testing::TestInfo& test) {
-    report("GoogleTest's filter cannot tell " + full_name_ + " from " + full_name_of(test) +
-           ": their names differ in no more than ':', '-' and '*'");
+    report("GoogleTest's filter cannot distinguish " + full_name_ + " from " + full_name_of(test) +
+           ": their names differ only in ':', '-' and '*'");
   }
 
   void skip(Skip why) {

@@ -44,13 +44,11 @@ inline void set_flags() {
 // with the number of a pipe at the end of an argument. A rank cannot be started again, and any other program that dies
 // might pass. So this command reports on the pipe that it lives, and prints why.
 inline void initialize() {
-  std::string words[] = {
-      "/bin/sh", "-c",
-      "for word; do case $word in --gtest_internal_run_death_test=*) pipe=${word##*|};; esac; done\n"
-      "echo 'distrun cannot start a rank again, as death tests of the style \"threadsafe\" do; set the "
-      "style \"fast\"' >&2\n"
-      "[ -n \"$pipe\" ] && printf L > /proc/self/fd/$pipe",
-      "rank"};
+  std::string words[] = {"/bin/sh", "-c",
+                         "for word; do case $word in --gtest_internal_run_death_test=*) pipe=${word##*|};; esac; "
+                         "done\necho 'distrun cannot restart a rank for death tests of the style \"threadsafe\"; set "
+                         "the style \"fast\"' >&2\n[ -n \"$pipe\" ] && printf L > /proc/self/fd/$pipe",
+                         "rank"};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
   int count = 4;
   ::testing::InitGoogleTest(&count, arguments);

@@ -49,7 +49,7 @@ std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_
 
 std::string absent_text(const std::vector<int>& ranks) {
   if (ranks.empty()) return "";
-  return ": " + base::ranks_label(ranks) + (ranks.size() == 1 ? " has" : " have") + " not come to it";
+  return ": " + base::ranks_label(ranks) + (ranks.size() == 1 ? " has" : " have") + " not arrived";
 }
 
 }  // namespace distrun::rank

@@ -20,7 +20,7 @@ struct Coming {
 // board.
 std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming);
 
-// Returns ": rank 1 has not come to it", ": ranks 1, 3 have not come to it"; empty for no ranks.
+// Returns ": rank 1 has not arrived", ": ranks 1, 3 have not arrived"; empty for no ranks.
 std::string absent_text(const std::vector<int>& ranks);
 
 }  // namespace distrun::rank

@@ -125,7 +125,7 @@ wire::RunOrder ControlLine::receive_order() {
   if (!frame) end_with_coordinator();
   if (!frame->is(wire::ControlFrame::Run)) {
     throw Error(ErrorKind::Failed, "the coordinator sent frame " + std::to_string(static_cast<int>(frame->kind)) +
-                                       " before the order to run");
+                                       " before the run order");
   }
   rank_ = frame->rank;
   auto order = wire::decode<wire::RunOrder>(wire::view_of(frame->payload));
@@ -202,7 +202,7 @@ void ControlLine::take_message(const wire::Frame& frame, Inbox& inbox) {
   error.type = "Overloaded";
   error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) +
                " was dropped: " + std::to_string(Inbox::kBytesMax >> 20) +
-               " MiB of messages wait here that nobody receives";
+               " MiB of messages are queued here and not received";
   send(wire::ControlFrame::Error, to, error);
 }
 

@@ -147,12 +147,14 @@ std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64
   std::optional<TracedWait> traced;
   if (!over()) traced.emplace(trace_, shown);
   if (!board::wait_until(writer_, shown, lock, changed_, deadline_after(timeout_ms), over)) {
-    return Waited{
-        DISTRUN_TIMEOUT, what + " did not end within " + base::human(std::chrono::milliseconds(timeout_ms)), -1, {}};
+    return Waited{DISTRUN_TIMEOUT,
+                  what + " did not complete within " + base::human(std::chrono::milliseconds(timeout_ms)),
+                  -1,
+                  {}};
   }
   if (ready()) return std::nullopt;
   if (peer_failed_) return Waited{DISTRUN_PEER_FAILED, who(*peer_failed_), peer_failed_->rank, {}};
-  return Waited{DISTRUN_DISCONNECTED, what + " cannot end: the connection to the coordinator is gone", -1, {}};
+  return Waited{DISTRUN_DISCONNECTED, what + " cannot complete: the connection to the coordinator is lost", -1, {}};
 }
 
 Waited Inbox::wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site) {

@@ -156,7 +156,7 @@ void OwnState::put_back_signals(Changes& changes) const {
     const struct sigaction& right = actions_[static_cast<std::size_t>(signal)];
     struct sigaction now {};
     if (::sigaction(signal, nullptr, &now) != 0 || same(now, right)) continue;
-    changes.put_back("what is done on " + base::signal_name(signal),
+    changes.put_back("the handler of " + base::signal_name(signal),
                      [&] { return ::sigaction(signal, &right, nullptr) == 0; });
   }
   for (const __itimer_which timer : kTimers) {
@@ -211,8 +211,7 @@ void OwnState::put_back_process(Changes& changes) const {
     changes.put_back("the new handler", [&] { return std::set_new_handler(no_memory_), true; });
   }
   if (death_signal_now() != death_signal_) {
-    changes.put_back("the signal of its parent's death",
-                     [&] { return ::prctl(PR_SET_PDEATHSIG, death_signal_, 0, 0, 0) == 0; });
+    changes.put_back("the parent-death signal", [&] { return ::prctl(PR_SET_PDEATHSIG, death_signal_, 0, 0, 0) == 0; });
   }
   if (::getpgrp() != group_) changes.put_back("its process group", [&] { return ::setpgid(0, group_) == 0; });
   static constexpr const char* kNames[] = {"standard input",
@@ -221,13 +220,13 @@ void OwnState::put_back_process(Changes& changes) const {
                                            "its session",
                                            "its user",
                                            "its effective user",
-                                           "its group of users",
-                                           "its effective group of users",
-                                           "what its programs may gain",
-                                           "its system calls",
-                                           "whose parent it becomes",
-                                           "whether it may be looked at",
-                                           "what it keeps of its rights",
+                                           "its group",
+                                           "its effective group",
+                                           "no_new_privs",
+                                           "its seccomp mode",
+                                           "whether it is a subreaper",
+                                           "whether it is dumpable",
+                                           "its kept capabilities",
                                            "its timer slack"};
   const Fixed now = fixed_now();
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -260,7 +259,7 @@ void OwnThread::put_back(Changes& changes) const {
     changes.put_back("the rounding mode", [&] { return std::fesetround(rounding_) == 0; });
   }
   if (now.trapped_ != trapped_) {
-    changes.put_back("which floating-point errors trap",
+    changes.put_back("the trapped floating-point exceptions",
                      [&] { return ::fedisableexcept(FE_ALL_EXCEPT) >= 0 && ::feenableexcept(trapped_) >= 0; });
   }
   if (float_modes_now() != float_modes_) {
@@ -273,7 +272,7 @@ void OwnThread::put_back(Changes& changes) const {
     changes.put_back("the niceness", [&] { return ::setpriority(PRIO_PROCESS, 0, niceness_) == 0; });
   }
   if (!CPU_EQUAL(&now.processors_, &processors_)) {
-    changes.put_back("the processors", [&] { return ::sched_setaffinity(0, sizeof processors_, &processors_) == 0; });
+    changes.put_back("the CPU affinity", [&] { return ::sched_setaffinity(0, sizeof processors_, &processors_) == 0; });
   }
 }
 

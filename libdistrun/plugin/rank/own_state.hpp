@@ -32,7 +32,7 @@ struct Changes {
   template <class Restore>
   void put_back(const std::string& what, const Restore& restore) {
     const bool done = restore();
-    told.push_back({false, what + (done ? ", which was put back" : ", which cannot be put back"), true});
+    told.push_back({false, what + (done ? ", which was restored" : ", which cannot be restored"), true});
     used_up = used_up || !done;
   }
 };

@@ -21,9 +21,9 @@ distrun_plugin_entry_t open_entry(const std::string& path) {
   if (library == nullptr) refuse_plugin(path, std::string("cannot be loaded: ") + why_not_loaded());
   void* symbol = ::dlsym(library, "distrun_plugin_entry");
   if (symbol == nullptr) {
-    refuse_plugin(path,
-                  "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
-                  "distrun_add_plugin)");
+    refuse_plugin(
+        path,
+        "is not a distrun plugin: it has no symbol distrun_plugin_entry; link distrun::sdk (see distrun_add_plugin)");
   }
   return reinterpret_cast<distrun_plugin_entry_t>(symbol);
 }
@@ -91,15 +91,15 @@ Plugin::Plugin(const std::string& path) : path_(path) {
   plugin_.abi = DISTRUN_ABI;
   const std::int32_t code = entry(&loader, &plugin_);
   if (code == DISTRUN_INCOMPATIBLE || plugin_.abi != DISTRUN_ABI) {
-    refuse_plugin(path, "was built for plugin ABI " + std::to_string(plugin_.abi) + ", this distrun speaks ABI " +
-                            std::to_string(DISTRUN_ABI) + ": build it with this distrun's headers");
+    refuse_plugin(path, "was built for plugin ABI " + std::to_string(plugin_.abi) + ", but this distrun has ABI " +
+                            std::to_string(DISTRUN_ABI) + "; build it with this distrun's headers");
   }
   if (code != DISTRUN_OK) refuse_plugin(path, "refuses to start: its entry returned " + std::to_string(code));
-  if (plugin_.list == nullptr || plugin_.run == nullptr) refuse_plugin(path, "offers no list or no run function");
+  if (plugin_.list == nullptr || plugin_.run == nullptr) refuse_plugin(path, "has no list function or no run function");
   if (plugin_.runtime != 0 && plugin_.runtime != DISTRUN_RUNTIME) {
     refuse_plugin(path, "uses version " + std::to_string(plugin_.runtime) +
-                            " of the distrun runtime, this distrun has " + "version " +
-                            std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
+                            " of the distrun runtime, but this distrun has " + "version " +
+                            std::to_string(DISTRUN_RUNTIME) + "; build it with this distrun's headers");
   }
 }
 

@@ -63,13 +63,13 @@ std::string machine_name(std::uint16_t machine) {
 // Refuses a file that does not begin like an ELF file.
 void refuse_other(const std::string& path, const std::string& begin) {
   if (is_source(path)) {
-    refuse_plugin(path, "is a source file: compile it to a shared object (distrun_add_plugin in CMake), and name that");
+    refuse_plugin(path, "is a source file; compile it to a shared object (distrun_add_plugin in CMake), and pass that");
   }
   if (begin.starts_with("#!"))
-    refuse_plugin(path, "is a script: to run it on ranks, use 'distrun exec -- " + path + "'");
+    refuse_plugin(path, "is a script; to run it on ranks, use 'distrun exec -- " + path + "'");
   if (begin.starts_with("!<arch>")) refuse_plugin(path, "is a static library; a plugin is a shared object (.so)");
   if (begin.empty()) refuse_plugin(path, "is empty; a plugin is a shared object (.so)");
-  refuse_plugin(path, "is no shared object (.so): it is not in the ELF format");
+  refuse_plugin(path, "is not a shared object (.so): it is not in the ELF format");
 }
 
 void check_machine(const std::string& path, const std::string& begin) {
@@ -78,8 +78,8 @@ void check_machine(const std::string& path, const std::string& begin) {
   if (begin.size() < offsetof(Elf64_Ehdr, e_version) || kOwnMachine == EM_NONE) return;
   const bool is_own = head.e_machine == kOwnMachine && head.e_ident[EI_CLASS] == ELFCLASS64;
   if (is_own) return;
-  refuse_plugin(path, "was built for " + machine_name(head.e_machine) + ", and this machine is " +
-                          machine_name(kOwnMachine) + ": build it for this one");
+  refuse_plugin(path, "was built for " + machine_name(head.e_machine) + ", but this machine is " +
+                          machine_name(kOwnMachine) + "; build it for this machine");
 }
 
 // Adds load(int) to "a.so: undefined symbol: _Z4loadi".
@@ -91,7 +91,7 @@ std::string with_demangled(std::string text) {
   const std::size_t end = std::min(text.find_first_of(",\n ", symbol), text.size());
   const std::string mangled = text.substr(symbol, end - symbol), name = base::demangled(mangled);
   if (name != mangled) text.replace(symbol, end - symbol, name + " (" + mangled + ")");
-  return text + "; link the plugin with the library, or the source, that defines it";
+  return text + "; link the plugin with the library or source that defines it";
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void check_plugin_file(const std::string& path) {
   if (::stat(path.c_str(), &found) != 0) return;
   if (!S_ISREG(found.st_mode)) {
     refuse_plugin(path,
-                  std::string("is ") + kind_of(found.st_mode) + ", and no file; a plugin is a shared object (.so)");
+                  std::string("is ") + kind_of(found.st_mode) + ", not a file; a plugin is a shared object (.so)");
   }
   const std::string begin = first_bytes(path);
   if (begin.empty() && found.st_size > 0) return;  // unreadable: the loader will report it
@@ -115,11 +115,9 @@ void check_plugin_file(const std::string& path) {
 
 std::string why_not_loaded() {
   const char* const said = ::dlerror();
-  std::string why = with_demangled(said != nullptr ? said : "the loader does not say why");
+  std::string why = with_demangled(said != nullptr ? said : "the loader reports no reason");
   if (why.find("libdistrun.so") != std::string::npos) {
-    why +=
-        " (the runtime that it uses: it is looked for where the plugin was built or installed, and in "
-        "LD_LIBRARY_PATH)";
+    why += " (its runtime, which is searched where the plugin was built or installed, and in LD_LIBRARY_PATH)";
   }
   return why;
 }

@@ -18,8 +18,8 @@ namespace {
 constexpr int kNotStarted = 127;  // as in shells
 
 const char* advice(int error) {
-  if (error == ENOEXEC) return ": it is neither a binary of this machine nor a script that begins with #!";
-  if (error == ENOENT) return ": it, or the interpreter that it names, is not there";
+  if (error == ENOEXEC) return ": it is neither a binary for this machine nor a script that begins with #!";
+  if (error == ENOENT) return ": it or its interpreter does not exist";
   return "";
 }
 

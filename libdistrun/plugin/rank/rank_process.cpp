@@ -215,9 +215,10 @@ std::int32_t RankProcess::call_plugin(const wire::RunOrder& order, RankApi& api)
     return DISTRUN_FAILED;
   }
   if (result == DISTRUN_NOT_FOUND) {
-    api.report("PluginError", "the plugin lists " + order.test_id + " but does not know it when it is to run");
+    api.report("PluginError", "the plugin lists " + order.test_id + " but cannot find it when it must run");
   } else if (result != DISTRUN_OK && result != DISTRUN_FAILED && result != DISTRUN_SKIPPED) {
-    api.report("PluginError", "the plugin's run function returned " + std::to_string(result) + ", which means nothing");
+    api.report("PluginError",
+               "the plugin's run function returned " + std::to_string(result) + ", which is not a valid code");
   }
   return result;
 }

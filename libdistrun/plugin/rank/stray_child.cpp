@@ -10,7 +10,7 @@ namespace distrun::rank {
 namespace {
 
 std::string who(std::int32_t rank) {
-  return "process " + std::to_string(::getpid()) + ", which rank " + std::to_string(rank) + " has forked";
+  return "process " + std::to_string(::getpid()) + ", forked by rank " + std::to_string(rank);
 }
 
 // Bypasses all buffers: a forked process inherits its parent's unwritten output in them.
@@ -20,7 +20,7 @@ void say(const std::string& text) { static_cast<void>(!::write(STDERR_FILENO, te
 
 void end_stray_child(const board::SlotWriter& writer, std::int32_t rank) {
   writer.note_stray_child(::getpid());
-  say("distrun: " + who(rank) + ", returned from the test's body; a child of a test ends by _exit()\n");
+  say("distrun: " + who(rank) + ", returned from the test body; a child of a test must end with _exit()\n");
   ::_exit(wire::kTestErrorExitCode);
 }
 
@@ -31,7 +31,7 @@ void tell_error_of_child(const board::SlotWriter& writer, std::int32_t rank, con
 }
 
 std::int32_t refuse_child(std::int32_t rank, distrun_sink why, void* context) {
-  const std::string text = who(rank) + ", has no line to the other ranks";
+  const std::string text = who(rank) + ", cannot communicate with other ranks";
   if (why != nullptr) why(context, text.data(), text.size());
   return DISTRUN_INVALID;
 }

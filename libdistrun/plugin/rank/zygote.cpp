@@ -55,9 +55,9 @@ std::string why_unsafe() {
   const int threads = thread_count() - 1;
   if (threads > 0) {
     return "the plugin started " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
-           " while loading, and a fork would lose them";
+           " while loading, which a fork would lose";
   }
-  return has_device_open() ? "the plugin opened a GPU while loading, and a fork cannot share it" : "";
+  return has_device_open() ? "the plugin opened a GPU while loading, which a fork cannot share" : "";
 }
 
 std::unique_ptr<Plugin> load(const std::string& path, wire::ZygoteReady& ready) {

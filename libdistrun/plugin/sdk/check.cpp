@@ -17,7 +17,7 @@ std::string& kept_reason() noexcept {
 }
 
 // If ranks are threads of a process, a thread that a test has started belongs to no rank.
-constexpr char kHowToBind[] = "\n  a thread works for a rank once it is bound to it: distrun::RankBinding bound(rank);";
+constexpr char kHowToBind[] = "\n  bind the thread to a rank first: distrun::RankBinding bound(rank);";
 
 // Outside a test there is no rank to report to: throws, so that the failure does not pass for success.
 void report(const std::string& text, base::Location where, bool ends_body) {
@@ -83,7 +83,7 @@ namespace distrun {
 std::string ExpectedError::difference(std::string_view text, const Error* error) const {
   std::string difference;
   if (has_kind_ && (error == nullptr || error->kind() != kind_)) {
-    difference = error == nullptr ? "it has no kind" : std::string("its kind is ") + base::name_of(error->kind());
+    difference = error == nullptr ? "its kind is missing" : std::string("its kind is ") + base::name_of(error->kind());
     difference += std::string(", expected ") + base::name_of(kind_);
   }
   if (text.find(part_) == std::string_view::npos) {

@@ -98,14 +98,14 @@ std::string_view Rank::setting(std::string_view key) const {
     known += (known.empty() ? "" : ", ") + keys.back();
   }
   throw Error(ErrorKind::InvalidArgument, "KeyError",
-              "no setting '" + std::string(key) + "'; the suite's host has set " + (known.empty() ? "none" : known) +
+              "no setting '" + std::string(key) + "'; the suite's host set " + (known.empty() ? "none" : known) +
                   base::did_you_mean(key, keys));
 }
 
 void Rank::refuse_suite() const {
   throw Error(ErrorKind::InvalidArgument, suite_ == nullptr
-                                              ? "the suite has no fixture: declare it with DISTRUN_SUITE_FIXTURE"
-                                              : "the suite's fixture is of another class");
+                                              ? "the suite has no fixture; declare one with DISTRUN_SUITE_FIXTURE"
+                                              : "the suite's fixture has another class");
 }
 
 std::uint64_t Rank::seed() const noexcept { return base::derive_seed(line_.seed, worker_name()); }

@@ -12,8 +12,8 @@ void Host::set(std::string_view key, std::string_view value, base::Location wher
   const bool can = line.size >= kEnd && line.set != nullptr;
   if (can && line.set(line.self, detail::lend(key), detail::lend(value)) == DISTRUN_OK) return;
   throw Error(ErrorKind::InvalidArgument,
-              "set '" + std::string(key) + "' to " + std::to_string(value.size()) +
-                  " bytes: only set_up_host can, at most 1000 keys and 1 MiB in all; write more "
+              "cannot set '" + std::string(key) + "' to " + std::to_string(value.size()) +
+                  " bytes: only set_up_host can do that, with at most 1000 keys and 1 MiB in all; write larger data "
                   "to a file in temp_dir()",
               where);
 }

@@ -13,7 +13,7 @@ namespace {
 std::string load(const std::string& file) {
   if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return "";
   const char* why = ::dlerror();
-  return why != nullptr ? why : "the loader does not say why";
+  return why != nullptr ? why : "the loader reports no reason";
 }
 
 }  // namespace

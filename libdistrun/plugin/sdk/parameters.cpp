@@ -48,9 +48,9 @@ void check_axes(const std::vector<Axis>& axes) {
   std::size_t count = 1;
   for (const Axis& axis : axes) {
     check_axis(axis);
-    if (!keys.insert(axis.key).second) refuse_axis(axis, "comes twice");
+    if (!keys.insert(axis.key).second) refuse_axis(axis, "is declared twice");
     if (axis.values.size() > kElementsMax / count) {
-      refuse_axis(axis, "makes more than " + std::to_string(kElementsMax) + " combinations");
+      refuse_axis(axis, "creates more than " + std::to_string(kElementsMax) + " combinations");
     }
     count *= axis.values.size();
   }
@@ -86,7 +86,7 @@ const std::string& Parameters::text(std::string_view key) const {
     known += (known.empty() ? "" : ", ") + entry.first;
   }
   throw Error(ErrorKind::InvalidArgument, "KeyError",
-              "no parameter '" + std::string(key) + "'; there " + (known.empty() ? "are none" : "is " + known));
+              "no parameter '" + std::string(key) + "'; the test has " + (known.empty() ? "none" : known));
 }
 
 std::string Parameters::to_string() const {
@@ -107,13 +107,13 @@ bool Parameters::as_bool(std::string_view key) const {
 
 long long Parameters::as_signed(std::string_view key) const {
   long long number = 0;
-  if (!read_number(text(key), number)) refuse(key, "a whole number");
+  if (!read_number(text(key), number)) refuse(key, "an integer");
   return number;
 }
 
 unsigned long long Parameters::as_unsigned(std::string_view key) const {
   unsigned long long number = 0;
-  if (!read_number(text(key), number)) refuse(key, "a whole number that isn't negative");
+  if (!read_number(text(key), number)) refuse(key, "an integer of at least 0");
   return number;
 }
 

@@ -65,7 +65,7 @@ class Parameters {
       const unsigned long long wide = as_unsigned(key);
       if (static_cast<T>(wide) == wide) return static_cast<T>(wide);
     }
-    refuse(key, "a number that the asked type can hold");
+    refuse(key, "a number in the range of the requested type");
   }
 
   std::vector<Entry> entries_;

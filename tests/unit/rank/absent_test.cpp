@@ -92,6 +92,6 @@ TEST_CASE("without a board nobody is absent") { CHECK(absent_from(board::RankBoa
 
 TEST_CASE("the absent are named, if there are any") {
   CHECK(absent_text({}).empty());
-  CHECK(absent_text({1}) == ": rank 1 has not come to it");
-  CHECK(absent_text({1, 3}) == ": ranks 1, 3 have not come to it");
+  CHECK(absent_text({1}) == ": rank 1 has not arrived");
+  CHECK(absent_text({1, 3}) == ": ranks 1, 3 have not arrived");
 }

@@ -47,36 +47,36 @@ TEST_CASE("a process that nobody has changed needs nothing back") {
 }
 
 TEST_CASE("what has been changed is named and put back") {
-  CHECK(tells(after([] { ::signal(SIGUSR1, SIG_IGN); }), "what is done on SIGUSR1, which was put back"));
-  CHECK(tells(after([] { ::umask(0707); }), "the umask, which was put back"));
-  CHECK(tells(after([] { CHECK(::chdir("/") == 0); }), "the current directory, which was put back"));
-  CHECK(tells(after([] { std::fesetround(FE_DOWNWARD); }), "the rounding mode, which was put back"));
-  CHECK(tells(after([] { ::alarm(1000); }), "a running timer, which was put back"));
+  CHECK(tells(after([] { ::signal(SIGUSR1, SIG_IGN); }), "the handler of SIGUSR1, which was restored"));
+  CHECK(tells(after([] { ::umask(0707); }), "the umask, which was restored"));
+  CHECK(tells(after([] { CHECK(::chdir("/") == 0); }), "the current directory, which was restored"));
+  CHECK(tells(after([] { std::fesetround(FE_DOWNWARD); }), "the rounding mode, which was restored"));
+  CHECK(tells(after([] { ::alarm(1000); }), "a running timer, which was restored"));
   CHECK(tells(after([] {
                 rlimit limit{};
                 ::getrlimit(RLIMIT_NOFILE, &limit);
                 --limit.rlim_cur;
                 ::setrlimit(RLIMIT_NOFILE, &limit);
               }),
-              "RLIMIT_NOFILE, which was put back"));
+              "RLIMIT_NOFILE, which was restored"));
 }
 
 TEST_CASE("a variable is put back whether it was set, changed or removed") {
   ::setenv("DISTRUN_UNIT_KEPT", "right", 1);
   CHECK(tells(after([] { ::setenv("DISTRUN_UNIT_KEPT", "wrong", 1); }),
-              "the variable DISTRUN_UNIT_KEPT, which was put back"));
+              "the variable DISTRUN_UNIT_KEPT, which was restored"));
   CHECK(std::string(std::getenv("DISTRUN_UNIT_KEPT")) == "right");
-  CHECK(tells(after([] { ::unsetenv("DISTRUN_UNIT_KEPT"); }), "the variable DISTRUN_UNIT_KEPT, which was put back"));
+  CHECK(tells(after([] { ::unsetenv("DISTRUN_UNIT_KEPT"); }), "the variable DISTRUN_UNIT_KEPT, which was restored"));
   CHECK(std::string(std::getenv("DISTRUN_UNIT_KEPT")) == "right");
   CHECK(
-      tells(after([] { ::setenv("DISTRUN_UNIT_NEW", "1", 1); }), "the variable DISTRUN_UNIT_NEW, which was put back"));
+      tells(after([] { ::setenv("DISTRUN_UNIT_NEW", "1", 1); }), "the variable DISTRUN_UNIT_NEW, which was restored"));
   CHECK(std::getenv("DISTRUN_UNIT_NEW") == nullptr);
   ::unsetenv("DISTRUN_UNIT_KEPT");
 }
 
 TEST_CASE("what has no way back uses the process up") {
   const Changes changes = after([] { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); });
-  CHECK(tells(changes, "whether it may be looked at, which cannot be put back"));
+  CHECK(tells(changes, "whether it is dumpable, which cannot be restored"));
   CHECK(changes.used_up);
   ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 }

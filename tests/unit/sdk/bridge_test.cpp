@@ -108,7 +108,7 @@ TEST_CASE("parameters of distrun are refused for bridged tests", "[sdk]") {
   sdk_test::FakeList to;
   CHECK(detail::list_tests(registry, to.list) == DISTRUN_INVALID);
   CHECK(to.failure ==
-        "theirs.cpp:7: Theirs.plain: it has parameters from distrun, where its own framework gives it some");
+        "theirs.cpp:7: Theirs.plain: it has parameters from distrun although its framework also gives it some");
 }
 
 TEST_CASE("what a bridged test throws is judged as a body's exception", "[sdk]") {

@@ -238,7 +238,7 @@ TEST_CASE("EXPECT_THROWS checks the kind of an error, too", "[sdk]") {
              Catch::EndsWith("\n  threw RuntimeError: \"not within 2 s\" (its kind is timeout, expected cancelled)"));
   CHECK_THAT(line.errors[1].text, Catch::EndsWith("(its kind is timeout, expected cancelled; expected a text with "
                                                   "\"3 s\")"));
-  CHECK_THAT(line.errors[2].text, Catch::EndsWith("\"plain\" (it has no kind, expected timeout)"));
+  CHECK_THAT(line.errors[2].text, Catch::EndsWith("\"plain\" (its kind is missing, expected timeout)"));
 }
 
 TEST_CASE("EXPECT_CLOSE tells by how much numbers differ, and of ranges the worst with their indices", "[sdk]") {
@@ -280,6 +280,6 @@ TEST_CASE("checks take operands of every kind, and each other", "[sdk]") {
 TEST_CASE("outside a test a check that holds is nothing, and one that fails throws", "[sdk]") {
   DISTRUN_EXPECT(1 == 1);
   CHECK_THROWS_WITH([] { DISTRUN_EXPECT(1 == 2); }(),
-                    "check failed outside a test: EXPECT(1 == 2)\n  left: 1, right: 2\n"
-                    "  a thread works for a rank once it is bound to it: distrun::RankBinding bound(rank);");
+                    "check failed outside a test: EXPECT(1 == 2)\n  left: 1, right: 2\n  bind the thread to a rank "
+                    "first: distrun::RankBinding bound(rank);");
 }

@@ -75,7 +75,7 @@ TEST_CASE("an axis that makes no valid ids is refused", "[sdk]") {
   refuses(product(Axis{"a", {}}), "axis 'a' has no values");
   refuses(product(axis("", {1})), "axis '' has no name");
   refuses(product(axis("a=b", {1})), "axis 'a=b' has a '/', '=' or ',' in its name");
-  refuses(product(axis("a", {1}), axis("a", {2})), "axis 'a' comes twice");
+  refuses(product(axis("a", {1}), axis("a", {2})), "axis 'a' is declared twice");
   refuses(product(axis("a", {1, 1})), "axis 'a' has the value '1' twice");
   refuses(product(axis("a", {"1,2"})), "axis 'a' has a value '1,2' that has a ','");
   refuses(product(axis("a", {"x y"})), "axis 'a' has a value 'x y' that has a space or control character");

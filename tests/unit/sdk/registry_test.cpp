@@ -153,14 +153,14 @@ TEST_CASE("a suite without tests is refused, for its options would be lost", "[s
 
 TEST_CASE("options out of range are refused", "[sdk]") {
   const std::string start = "ring.cpp:7: Ring.starts: ";
-  CHECK(complaint({.world_size = fixed(0)}) == start + "a world size of 0, where at least 1 rank is needed");
-  CHECK(complaint({.world_size = any_of({2, -1})}) == start + "a world size of -1, where at least 1 rank is needed");
-  CHECK(complaint({.world_size = any_of({})}) == start + "any_of() names no world size");
+  CHECK(complaint({.world_size = fixed(0)}) == start + "a world size of 0, but at least 1 rank is required");
+  CHECK(complaint({.world_size = any_of({2, -1})}) == start + "a world size of -1, but at least 1 rank is required");
+  CHECK(complaint({.world_size = any_of({})}) == start + "any_of() has no world size");
   CHECK(complaint({.timeout = -1s}) == start + "its timeout is negative");
   CHECK(complaint({.devices = -1}) == start + "its number of devices is negative");
-  CHECK(complaint({.may_die = {dies(-2)}}) == start + "may_die of rank -2");
-  CHECK(complaint({.may_die = {dies_by_signal(0, 65)}}) == start + "may_die by signal 65");
-  CHECK(complaint({.may_die = {exits_with(0, 256)}}) == start + "may_die with exit code 256");
+  CHECK(complaint({.may_die = {dies(-2)}}) == start + "may_die has the invalid rank -2");
+  CHECK(complaint({.may_die = {dies_by_signal(0, 65)}}) == start + "may_die has the invalid signal 65");
+  CHECK(complaint({.may_die = {exits_with(0, 256)}}) == start + "may_die has the invalid exit code 256");
   CHECK(complaint({.parameters = product(Axis{"n", {}})}) == start + "its options: ValueError: axis 'n' has no values");
 }
 
@@ -169,6 +169,6 @@ TEST_CASE("options that throw become a finding, and every finding is said", "[sd
   declare(registry, "Ring", "throws", []() -> TestOptions { throw std::runtime_error("no config"); });
   declare(registry, "Ring", "bad", [] { return TestOptions{.world_size = fixed(0)}; });
   CHECK(complaint(registry) ==
-        "ring.cpp:7: Ring.throws: its options: std::runtime_error: no config\n"
-        "ring.cpp:7: Ring.bad: a world size of 0, where at least 1 rank is needed");
+        "ring.cpp:7: Ring.throws: its options: std::runtime_error: no config\nring.cpp:7: Ring.bad: a world size of 0, "
+        "but at least 1 rank is required");
 }

@@ -188,9 +188,9 @@ TEST_CASE("a suite without a fixture has no host, and ranks say what they lack",
   CHECK(play.set_up_host("Names") == DISTRUN_NOT_FOUND);
   play.line.rank.rank = 1;
   CHECK(play.line.run("Fleet.lands") == DISTRUN_FAILED);
-  CHECK(play.line.errors.back().text == "no setting 'port'; the suite's host has set none");
+  CHECK(play.line.errors.back().text == "no setting 'port'; the suite's host set none");
   CHECK(play.line.run("Quiet.has_another_fixture") == DISTRUN_FAILED);
-  CHECK(play.line.errors.back().text == "the suite's fixture is of another class");
+  CHECK(play.line.errors.back().text == "the suite's fixture has another class");
 }
 
 TEST_CASE("a rank of an older distrun knows nothing of suites", "[sdk]") {

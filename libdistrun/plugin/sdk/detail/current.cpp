@@ -54,8 +54,8 @@ Rank& this_rank() {
   Rank* rank = detail::current_rank();
   if (rank == nullptr)
     throw Error(ErrorKind::Failed,
-                "no test is running on this thread; a thread that a test "
-                "starts is bound to its rank by distrun::RankBinding bound(rank)");
+                "no test is running on this thread; bind a thread that a test starts to its rank with "
+                "distrun::RankBinding bound(rank)");
   return *rank;
 }
 

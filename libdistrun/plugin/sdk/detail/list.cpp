@@ -42,7 +42,7 @@ void plan_test(const Registry& registry, const TestDeclaration& test, const List
     Plan plan{&test, registry.options_of(test), {}, {}, registry.find_suite_fixture(test.suite)};
     auto flaws = flaws_of_options(plan.options);
     if (test.bridged && !plan.options.parameters.empty()) {
-      flaws.emplace_back("it has parameters from distrun, where its own framework gives it some");
+      flaws.emplace_back("it has parameters from distrun although its framework also gives it some");
     }
     for (const std::string& flaw : flaws) findings.push_back(finding(test, flaw));
     if (!flaws.empty()) return;

@@ -56,23 +56,23 @@ void find_bad_names(const TestDeclaration& test, std::vector<std::string>& findi
 
 void check_world(const WorldSize& world, std::vector<std::string>& flaws) {
   if (world.rule == WorldSize::Rule::AnyOf && world.sizes.empty()) {
-    flaws.emplace_back("any_of() names no world size");
+    flaws.emplace_back("any_of() has no world size");
   }
   for (const int size : world.sizes) {
     if (size >= 1) continue;
-    flaws.push_back("a world size of " + std::to_string(size) + ", where at least 1 rank is needed");
+    flaws.push_back("a world size of " + std::to_string(size) + ", but at least 1 rank is required");
   }
 }
 
 void check_death(const Death& death, std::vector<std::string>& flaws) {
   if (death.rank < -1) {
-    flaws.push_back("may_die of rank " + std::to_string(death.rank));
+    flaws.push_back("may_die has the invalid rank " + std::to_string(death.rank));
   }
   if (death.how == DISTRUN_DEATH_SIGNAL && (death.value < 1 || death.value > kSignalMax)) {
-    flaws.push_back("may_die by signal " + std::to_string(death.value));
+    flaws.push_back("may_die has the invalid signal " + std::to_string(death.value));
   }
   if (death.how == DISTRUN_DEATH_EXIT && (death.value < 0 || death.value > kExitCodeMax)) {
-    flaws.push_back("may_die with exit code " + std::to_string(death.value));
+    flaws.push_back("may_die has the invalid exit code " + std::to_string(death.value));
   }
 }
 
