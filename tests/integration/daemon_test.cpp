@@ -189,7 +189,7 @@ TEST_CASE("a run without the daemon is cancelled too", "[daemon]") {
   REQUIRE(eventually(scaled(milliseconds(10'000)), has_ranks));
   const Ended cancel = Sandbox(distrun_program()).run({"cancel", id});
   CHECK(cancel.exit_code == 0);
-  CHECK_THAT(cancel.out, Catch::StartsWith("run " + id + " ends: ") && Contains("--filter Hangs.one_sleeps") &&
+  CHECK_THAT(cancel.out, Catch::StartsWith("run " + id + " is ending: ") && Contains("--filter Hangs.one_sleeps") &&
                              Contains("ago in " + sandbox.start_directory()));
   CHECK(running.wait(scaled(kLong)).exit_code == 130);
   CHECK(sandbox.summary().interrupted);

@@ -203,5 +203,5 @@ TEST_CASE("a history that is none keeps no test from running", "[odd]") {
   const Ended asked = sandbox.run({"history", "--history", fifo});
   expect_sentence(asked);
   CHECK(asked.exit_code == kInfraError);
-  CHECK_THAT(asked.err, Contains(fifo + " is no regular file"));
+  CHECK_THAT(asked.err, Contains(fifo + " is not a regular file"));
 }

@@ -100,9 +100,9 @@ TEST_CASE("cancel asks on a terminal before it ends a run of another directory",
   CHECK_THAT(question, Contains("was started in another directory") && Contains("--name precious") &&
                            Contains("ago in " + run.sandbox.start_directory()));
   CHECK(left.exit_code == 0);
-  CHECK_THAT(left.out, Contains("run " + run.id + " goes on"));
+  CHECK_THAT(left.out, Contains("run " + run.id + " continues"));
   CHECK_FALSE(run.running.ends_within(milliseconds(300)));
-  CHECK_THAT(cancel_on_terminal(run, "y\n", question).out, Contains("run " + run.id + " ends: "));
+  CHECK_THAT(cancel_on_terminal(run, "y\n", question).out, Contains("run " + run.id + " is ending: "));
   CHECK(run.is_cancelled());
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("cancel asks nobody in the run's own directory, with --yes, and where 
   const Ended ended =
       way == "no terminal" ? Running(command).wait(scaled(kSoon)) : TerminalSession(command).wait(scaled(kSoon));
   CHECK(ended.exit_code == 0);
-  CHECK_THAT(ended.out, Contains("run " + run.id + " ends: "));
+  CHECK_THAT(ended.out, Contains("run " + run.id + " is ending: "));
   CHECK_THAT(ended.out, !Contains("[y/N]"));
   CHECK(run.is_cancelled());
 }

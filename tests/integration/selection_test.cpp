@@ -174,7 +174,8 @@ TEST_CASE("tests that are no more are named, and the others run", "[cli]") {
   write_file(report, text);
   const SelectedRun again = selected(sandbox, {"--rerun-failed", report});
   CHECK(again.ended.exit_code == 1);
-  CHECK_THAT(again.ended.err, Contains("warning") && Contains("1 is no more") && Contains("Fails.renamed"));
+  CHECK_THAT(again.ended.err,
+             Contains("warning") && Contains("1 of the tests to rerun no longer exists") && Contains("Fails.renamed"));
   CHECK_FALSE(again.summary.tests.empty());
 }
 

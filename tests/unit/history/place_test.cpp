@@ -80,9 +80,9 @@ TEST_CASE("a place that is no file is refused") {
   const testing::Scratch scratch;
   const std::string fifo = scratch.path() + "/fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(make_place(fifo), Catch::Contains(fifo + " is no regular file") && Catch::Contains("--history"));
-  CHECK_THROWS_WITH(make_place(scratch.path()), Catch::Contains("is no regular file"));
-  CHECK_THROWS_WITH(make_place("/dev/null"), Catch::Contains("is no regular file"));
+  CHECK_THROWS_WITH(make_place(fifo), Catch::Contains(fifo + " is not a regular file") && Catch::Contains("--history"));
+  CHECK_THROWS_WITH(make_place(scratch.path()), Catch::Contains("is not a regular file"));
+  CHECK_THROWS_WITH(make_place("/dev/null"), Catch::Contains("is not a regular file"));
   testing::write_file(scratch.path() + "/file", "x");
   CHECK_THROWS_WITH(make_place(scratch.path() + "/file/history.db"), Catch::Contains(scratch.path()));
   CHECK_THROWS_WITH(make_place("/proc/none/history.db"), Catch::Contains("/proc/none"));
