@@ -124,8 +124,8 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
   INFO(exec.out << exec.err);
   CHECK(exec.exit_code == kInfraError);
   CHECK_THAT(exec.err, Contains("cannot write " + json +
-                                ": File too large (EFBIG); the limit of file size is 2 KiB "
-                                "(RLIMIT_FSIZE): raise it, as with ulimit -f"));
+                                ": File too large (EFBIG); the limit of file size is 2 KiB (RLIMIT_FSIZE); raise it, "
+                                "for example with ulimit -f"));
   CHECK_FALSE(exists(json));
   // The thread sanitizer writes a file before main(), which kills it.
   if (DISTRUN_SANITIZED_THREADS == 0) {

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 // Returns the path of a cycle, without source lines; the whole text if there is no cycle.
 std::string cycle(const std::string& text) {
   std::smatch found;
-  const std::regex line("a cycle, which holds itself until the session ends: [^\n]*");
+  const std::regex line("a cycle, which is kept until the session ends: [^\n]*");
   if (!std::regex_search(text, found, line)) return "no cycle in: " + text;
   return std::regex_replace(found.str(), std::regex("cpp:[0-9]+"), "cpp");
 }
@@ -55,6 +55,6 @@ TEST_CASE("ps --rrefs tells who holds what while a run goes on, and cycles") {
   CHECK(cycle(told) == cycle(read_file(DISTRUN_PARAMETER_SERVER_PAGE)));
   CHECK(std::regex_search(told, std::regex("references of worker1, [^\n]* ago: it owns 1, and holds 1\n")));
   CHECK(std::regex_search(told, std::regex("owns 0\\.0 \\(Node\\) for [^\n]*, held by worker2 \\(fork [0-9.]+\\), "
-                                           "made at parameter_server\\.cpp:[0-9]+ \\(worker0\\), holds [0-9.]+\n")));
+                                           "created at parameter_server\\.cpp:[0-9]+ \\(worker0\\), holds [0-9.]+\n")));
   CHECK(running.wait(scaled(milliseconds(20'000))).exit_code == 1);
 }

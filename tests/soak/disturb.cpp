@@ -46,7 +46,7 @@ bool strike(const testing::Running& running, const testing::Daemon* daemon, Dist
 
 Reader::Reader() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
   read_ = ends[0];
   write_ = ends[1];
   fcntl(write_, F_SETPIPE_SZ, kPipeBytes);

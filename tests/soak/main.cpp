@@ -40,7 +40,7 @@ Number number_of(const std::string& what, std::string_view text, Number least, N
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most) return number;
-  throw std::invalid_argument(what + ": '" + std::string(text) + "' is no number from " + std::to_string(least) +
+  throw std::invalid_argument(what + ": '" + std::string(text) + "' is not a number from " + std::to_string(least) +
                               " to " + std::to_string(most));
 }
 

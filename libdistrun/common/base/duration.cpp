@@ -29,7 +29,7 @@ Nanoseconds parse_duration(const std::string& option, const std::string& text) {
   if (!(seconds > 0 && seconds <= kMaxSeconds)) {
     throw Error(ErrorKind::InvalidArgument,
                 option + " " + one_line(text) +
-                    ": a duration such as 500ms, 30s, 5m or 1h is wanted, more than 0 and at most 7 days");
+                    ": expected a duration such as 500ms, 30s, 5m or 1h, more than 0 and at most 7 days");
   }
   return Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }

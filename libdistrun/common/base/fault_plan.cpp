@@ -92,7 +92,7 @@ class Item {
  private:
   [[noreturn]] void refuse(const std::string& what) const {
     std::string text = option_ + ": " + quoted(text_) + ": " + what;
-    if (form_ != nullptr) text += std::string("; ") + form_->form + " is wanted, as in " + form_->example;
+    if (form_ != nullptr) text += std::string("; expected ") + form_->form + ", as in " + form_->example;
     throw Error(ErrorKind::InvalidArgument, text);
   }
 
@@ -103,19 +103,19 @@ class Item {
     if (form_ != nullptr) return;
     std::string forms;
     for (const Form& form : kForms) forms += (forms.empty() ? "" : ", ") + std::string(form.form);
-    refuse("one of " + forms + " is wanted, as in drop:retriable:0.1");
+    refuse("expected one of " + forms + ", as in drop:retriable:0.1");
   }
 
   void expect_parts(std::size_t count, std::size_t or_count) const {
     if (parts_.size() == count || parts_.size() == or_count) return;
-    refuse(parts_.size() < count ? "it says too little" : "it says too much");
+    refuse(parts_.size() < count ? "parts are missing" : "it has too many parts");
   }
 
   FaultKinds kinds(const std::string& names) const {
     FaultKinds all;
     for (const std::string& name : split(names, '+')) {
       const auto found = try_fault_kinds(name);
-      if (!found) refuse(quoted(name) + " is no kind of message: there are " + all_names());
+      if (!found) refuse(quoted(name) + " is not a kind of message; expected " + all_names());
       all |= *found;
     }
     return all;
@@ -128,7 +128,7 @@ class Item {
     if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return value;
     std::string limit = std::to_string(high);
     if (limit.find('.') != std::string::npos) limit.resize(limit.find('.'));
-    refuse(quoted(text) + " is no number from " + (low > 0 ? "1" : "0") + " to " + limit);
+    refuse(quoted(text) + " is not a number from " + (low > 0 ? "1" : "0") + " to " + limit);
   }
 
   void read_delay(Fault& fault) const {
@@ -142,7 +142,7 @@ class Item {
   Fault read_cut(Fault fault) const {
     expect_parts(2, 0);
     const std::vector<std::string> both = split(parts_[1], '@');
-    if (both.size() != 2) refuse("it does not say whom, and with which message");
+    if (both.size() != 2) refuse("it must name a worker and a message number");
     fault.worker = static_cast<std::int32_t>(number<std::uint64_t>(both[0], 0, kWorkerMax));
     fault.count = number<std::uint64_t>(both[1], 1, kMessageMax);
     return fault;
@@ -193,7 +193,7 @@ FaultPlan parse_fault_plan(const std::string& option, const std::string& text) {
   const auto [read, error] = std::from_chars(text.data(), end, plan.seed);
   if (error != std::errc() || read != end || colon + 1 == text.size()) {
     throw Error(ErrorKind::InvalidArgument,
-                option + ": " + quoted(text) + ": SEED:PLAN is wanted, as in 7:drop:retriable:0.1,delay:call:1.5");
+                option + ": " + quoted(text) + ": expected SEED:PLAN, as in 7:drop:retriable:0.1,delay:call:1.5");
   }
   plan.text = text.substr(colon + 1);
   plan.faults = parse_faults(option, plan.text);

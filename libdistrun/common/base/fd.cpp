@@ -18,14 +18,14 @@ void Fd::reset(int fd) noexcept {
 
 FdPair make_pipe() {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) throw_errno("cannot make a pipe", errno);
+  if (::pipe2(fds, O_CLOEXEC) != 0) throw_errno("cannot create a pipe", errno);
   return {Fd(fds[0]), Fd(fds[1])};
 }
 
 FdPair make_socket_pair(int type) {
   int fds[2];
   if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds) != 0) {
-    throw_errno("cannot make a socket pair", errno);
+    throw_errno("cannot create a socket pair", errno);
   }
   return {Fd(fds[0]), Fd(fds[1])};
 }

@@ -23,7 +23,7 @@ std::optional<Isolation> find_isolation(std::string_view name) noexcept {
 Isolation parse_isolation(std::string_view name) {
   if (const auto isolation = find_isolation(name)) return *isolation;
   throw Error(ErrorKind::InvalidArgument,
-              "unknown isolation '" + one_line(std::string(name)) + "': process, exec, pool and threads are known");
+              "unknown isolation '" + one_line(std::string(name)) + "'; expected process, exec, pool or threads");
 }
 
 }  // namespace distrun::base

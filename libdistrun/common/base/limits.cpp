@@ -43,7 +43,7 @@ std::string text_of(const Known& known) {
   if (::getrlimit(known.resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
   const std::string value = known.bytes ? human_bytes(limit.rlim_cur) : std::to_string(limit.rlim_cur);
   return std::string("the limit of ") + known.what + " is " + value + " (" + known.name +
-         "): raise it, as with ulimit " + known.option;
+         "); raise it, for example with ulimit " + known.option;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string limit_behind(int number) {
     case ENFILE: return "the whole machine's limit of open files is reached: /proc/sys/fs/file-max";
     case EFBIG: return text_of(kFileSize);
     case ENOMEM: return text_of(kAddresses);
-    case ENOSPC: return "make room there, or name another place";
+    case ENOSPC: return "free some space, or use another path";
     default: return "";
   }
 }
@@ -64,7 +64,7 @@ std::string limits_behind_fork() {
   for (const Known& known : {kAddresses, kProcesses}) {  // the latter is always set, and seldom the cause
     if (const std::string limit = text_of(known); !limit.empty()) text += (text.empty() ? "" : "; ") + limit;
   }
-  return text.empty() ? "the machine or the control group (pids.max) allows no more processes" : text;
+  return text.empty() ? "the limit of processes of the machine or the control group (pids.max) is reached" : text;
 }
 
 }  // namespace distrun::base

@@ -50,17 +50,16 @@ void ProcessMark::refuse(std::string_view what, std::string_view way_out, Locati
   throw Error(ErrorKind::Failed,
               std::string(what) + " cannot be used in process " + std::to_string(::getpid()) +
                   ", which was forked from " + (opener != 0 ? "process " + std::to_string(opener) : "the process") +
-                  " that opened it: " + std::string(way_out),
+                  " that opened it; " + std::string(way_out),
               site);
 }
 
 void end_forked_thread(const char* code) noexcept {
   char text[160];
-  const int size =
-      std::snprintf(text, sizeof text,
-                    "distrun: process %d, which was forked in %s of process %d, returned from it; a forked "
-                    "process ends by _exit()\n",
-                    ::getpid(), code, ::getppid());
+  const int size = std::snprintf(text, sizeof text,
+                                 "distrun: process %d, which was forked in %s of process %d, returned from it; a "
+                                 "forked process must end with _exit()\n",
+                                 ::getpid(), code, ::getppid());
   static_cast<void>(!::write(STDERR_FILENO, text, static_cast<std::size_t>(std::min<int>(size, sizeof text - 1))));
   ::_exit(EXIT_FAILURE);
 }

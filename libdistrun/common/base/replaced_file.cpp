@@ -35,7 +35,7 @@ ReplacedFile::ReplacedFile(const std::string& path)
   const bool is_there = ::stat(target_.c_str(), &old) == 0;
   if (is_there && S_ISDIR(old.st_mode)) fail(EISDIR);
   if (is_there && !S_ISREG(old.st_mode)) {
-    throw Error(ErrorKind::Failed, "cannot write " + path_ + ": it is there and no regular file");
+    throw Error(ErrorKind::Failed, "cannot write " + path_ + ": it exists and is not a regular file");
   }
   fd_.reset(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd_) fail(errno);

@@ -20,7 +20,7 @@ std::string WorstElements::text(std::size_t total, double relative, double absol
                                 const std::vector<std::string>& elements) const {
   std::string text = std::to_string(count_) + " of " + std::to_string(total) + " elements differ by more than " +
                      shortest(absolute) + " + " + shortest(relative) + " |expected|";
-  text += count_ > worst_.size() ? ", the worst are:" : ":";
+  text += count_ > worst_.size() ? ", the worst:" : ":";
   for (std::size_t i = 0; i < worst_.size(); ++i) {
     text += "\n    " + elements[i] + " (differs by " + shortest(static_cast<double>(worst_[i].distance)) + ")";
   }

@@ -47,7 +47,7 @@ const Slot& Board::slot(int rank) const noexcept { return slot_at(all_, rank); }
 
 RankBoard::RankBoard(int fd, int rank, int world_size) : world_size_(world_size) {
   if (rank < 0 || rank >= world_size || base::sealed_size(fd) != size_of(world_size)) {
-    throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is no board of " +
+    throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is not a board of " +
                                        std::to_string(world_size) + " ranks with a slot for rank " +
                                        std::to_string(rank));
   }

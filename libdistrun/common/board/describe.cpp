@@ -78,12 +78,12 @@ const ShownWait* main_wait(const Shown& shown) {
 }
 
 std::string doing(const Shown& shown) {
-  if (shown.phase > wire::Phase::Body) return "has ended its test's body";
+  if (shown.phase > wire::Phase::Body) return "has finished the test body";
   if (const ShownWait* const wait = main_wait(shown)) {
     const std::string site = site_of(*wait);
     return "waits in " + describe(*wait) + (site.empty() ? "" : " at " + site);
   }
-  return shown.operations.empty() ? "" : "did last: " + describe(shown.operations.back());
+  return shown.operations.empty() ? "" : "last operation: " + describe(shown.operations.back());
 }
 
 std::string site_of(const ShownWait& wait) {

@@ -64,11 +64,11 @@ std::vector<wire::RawThread> threads_of(const DumpArea& area, std::uint32_t coun
 const char* text_of(NoStack why) noexcept {
   switch (why) {
     case NoStack::None: return "";
-    case NoStack::BlocksSignal: return "it blocks the signal that asks for its stack";
+    case NoStack::BlocksSignal: return "it blocks the signal for stacks";
     case NoStack::NoAnswer: return "it did not answer in time";
     case NoStack::Uninterruptible: return "it is in the kernel and cannot be interrupted (state D)";
-    case NoStack::NotOurHandler: return "the test handles the signal that asks for stacks itself";
-    case NoStack::NotAsked: return "the signal that asks for its stack could not be sent";
+    case NoStack::NotOurHandler: return "the test handles the signal for stacks itself";
+    case NoStack::NotAsked: return "the signal for stacks could not be sent";
   }
   return "";
 }

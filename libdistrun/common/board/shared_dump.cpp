@@ -26,7 +26,7 @@ std::optional<Dump> SharedDump::read() const {
 
 DumpArea& map_dump(int fd) {
   if (base::sealed_size(fd) != sizeof(DumpArea)) {
-    throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is no memory for the stacks of a crash");
+    throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is not memory for the stacks of a crash");
   }
   static Mapping memory(fd, sizeof(DumpArea), 0, true);
   return *reinterpret_cast<DumpArea*>(memory.data());

@@ -24,12 +24,12 @@ int left_ms(Clock::time_point deadline) {
 void send_all(int socket, wire::BytesView bytes, Clock::time_point deadline, const std::string& who) {
   while (!bytes.empty()) {
     pollfd entry{socket, POLLOUT, 0};
-    if (::poll(&entry, 1, left_ms(deadline)) == 0) throw Error(ErrorKind::Timeout, who + " does not take a question");
+    if (::poll(&entry, 1, left_ms(deadline)) == 0) throw Error(ErrorKind::Timeout, who + " does not accept a request");
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
     if (sent < 0 && errno == EPIPE) return;  // it may have sent the reason before it closed
     if (sent < 0 && errno != EINTR && errno != EAGAIN) {
-      throw Error(ErrorKind::Disconnected, who + " does not take a question: " + base::errno_text(errno));
+      throw Error(ErrorKind::Disconnected, who + " does not accept a request: " + base::errno_text(errno));
     }
   }
 }
@@ -52,15 +52,15 @@ std::size_t receive(int socket, std::array<std::byte, 64 << 10>& into, Clock::ti
 
 base::Fd connect_to(const void* address, unsigned size, const std::string& who) {
   base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) base::throw_errno("cannot make a socket", errno);
+  if (!socket) base::throw_errno("cannot create a socket", errno);
   const Clock::time_point deadline = Clock::now() + kPatience;
   while (::connect(socket.get(), static_cast<const sockaddr*>(address), size) != 0) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) throw Error(ErrorKind::Disconnected, "cannot reach " + who + ": " + base::errno_text(errno));
-    if (Clock::now() >= deadline) throw Error(ErrorKind::Timeout, who + " takes no connection");
+    if (Clock::now() >= deadline) throw Error(ErrorKind::Timeout, who + " does not accept connections");
     ::poll(nullptr, 0, 10);  // there is no event for a free slot
   }
-  if (!base::is_trusted_peer(socket.get())) throw Error(ErrorKind::Failed, who + " is another user's");
+  if (!base::is_trusted_peer(socket.get())) throw Error(ErrorKind::Failed, who + " belongs to another user");
   base::set_nonblocking(socket.get(), false);
   return socket;
 }

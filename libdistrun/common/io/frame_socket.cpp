@@ -85,7 +85,7 @@ FrameSocket::ReadResult FrameSocket::read_once() {
   std::array<std::byte, kReadSize> buffer;
   const ssize_t got = receive(buffer);
   if (descriptors_count_ > limits_.descriptors_max) {
-    close("more than " + std::to_string(limits_.descriptors_max) + " descriptors came");
+    close("more than " + std::to_string(limits_.descriptors_max) + " descriptors arrived");
     return ReadResult::End;
   }
   if (got > 0) {
@@ -121,7 +121,8 @@ void FrameSocket::send(wire::Bytes packed) {
   if (closed_) return;
   if (queue_bytes_ + packed.size() > limits_.queue_max) {
     throw Error(ErrorKind::Overloaded, "the peer does not read: " + std::to_string(queue_bytes_) +
-                                           " bytes wait for it, the limit is " + std::to_string(limits_.queue_max));
+                                           " bytes are queued for it, the limit is " +
+                                           std::to_string(limits_.queue_max));
   }
   const std::size_t size = packed.size();
   queue_.push_back(std::move(packed));

@@ -46,8 +46,8 @@ std::string ids_of(const std::vector<Id>& ids) {
 std::string line_of(const OwnedRow& row, const Names& names, std::int64_t old_ms) {
   std::string text =
       "    owns " + to_string(row.rref) + " (" + clean(row.type) + ") for " + time_of(row.age_ms + old_ms);
-  text += row.holders.empty() ? ", held by nobody else" : ", held by " + names.of(row.holders);
-  if (!row.site.empty()) text += ", made at " + clean(row.site);
+  text += row.holders.empty() ? ", not held by other workers" : ", held by " + names.of(row.holders);
+  if (!row.site.empty()) text += ", created at " + clean(row.site);
   if (!row.holds.empty()) text += ", holds " + ids_of(row.holds);
   return text + "\n";
 }
@@ -56,7 +56,7 @@ std::string line_of(const HeldRow& row, const Names& names, std::int64_t old_ms)
   std::string text = "    holds " + to_string(row.fork) + " of " + to_string(row.rref) + " at " + names.of(row.owner) +
                      " for " + time_of(row.age_ms + old_ms) + ", " + clean(row.state);
   if (!row.site.empty()) text += ", " + clean(row.site);
-  if (!row.children.empty()) text += ", on its way to " + names.of(row.children);
+  if (!row.children.empty()) text += ", in flight to " + names.of(row.children);
   return text + "\n";
 }
 
@@ -77,13 +77,13 @@ std::string cycle_of(const std::vector<Id>& cycle, const std::vector<Page>& page
     for (const Page& page : pages) {
       for (const OwnedRow& row : page.owned_rows) {
         if (row.rref != id) continue;
-        return to_string(id) + " (" + clean(row.type) + " at " + clean(page.name) + ", made at " + clean(row.site) +
+        return to_string(id) + " (" + clean(row.type) + " at " + clean(page.name) + ", created at " + clean(row.site) +
                ")";
       }
     }
     return to_string(id);
   };
-  std::string text = "  a cycle, which holds itself until the session ends: ";
+  std::string text = "  a cycle, which is kept until the session ends: ";
   for (const Id& each : cycle) text += place_of(each) + " -> ";
   return text + to_string(cycle.front()) + "\n";
 }

@@ -14,7 +14,7 @@ namespace distrun::trace {
 namespace {
 
 [[noreturn]] void fail(std::size_t size) {
-  base::throw_errno("cannot make the memory of a trace of " + std::to_string(size) + " bytes", errno);
+  base::throw_errno("cannot create the memory of a trace of " + std::to_string(size) + " bytes", errno);
 }
 
 base::Fd make_file(const FileHead& head, std::size_t size) {

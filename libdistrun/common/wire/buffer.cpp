@@ -46,7 +46,7 @@ void ByteWriter::string(std::string_view text) {
 }
 
 void ByteReader::refuse_early_end(std::size_t wanted) const {
-  throw Error(ErrorKind::InvalidArgument, "message ends early: " + std::to_string(wanted) + " bytes wanted, " +
+  throw Error(ErrorKind::InvalidArgument, "message ends early: " + std::to_string(wanted) + " bytes expected, " +
                                               std::to_string(rest_.size()) + " left");
 }
 

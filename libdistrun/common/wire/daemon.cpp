@@ -23,23 +23,23 @@ void check_list(const std::vector<std::string>& texts, const Limit& limit) {
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
     // Program arguments end at the first zero byte: text after it would be lost silently.
     if (text.find('\0') != std::string::npos) {
-      throw Error(ErrorKind::InvalidArgument, std::string(limit.what) + " hold a zero byte");
+      throw Error(ErrorKind::InvalidArgument, std::string(limit.what) + " contain a zero byte");
     }
 #endif
   }
   if (texts.size() <= limit.count && bytes <= limit.bytes) return;
   throw Error(ErrorKind::Overloaded, std::string(limit.what) + " are " + std::to_string(texts.size()) + " with " +
-                                         std::to_string(bytes) + " bytes; the daemon takes " +
+                                         std::to_string(bytes) + " bytes; the daemon accepts " +
                                          std::to_string(limit.count) + " with " + std::to_string(limit.bytes) +
-                                         ": leave --daemon out, or pass less");
+                                         "; leave --daemon out, or pass less");
 }
 
 }  // namespace
 
 void check(const Submission& submission) {
-  if (submission.arguments.empty()) throw Error(ErrorKind::InvalidArgument, "a run without a program's name");
+  if (submission.arguments.empty()) throw Error(ErrorKind::InvalidArgument, "a run has no program name");
   check_list(submission.arguments, {"the arguments", kArgumentsMax, kArgumentsBytesMax});
-  check_list(submission.environment, {"the variables of the environment", kVariablesMax, kEnvironmentBytesMax});
+  check_list(submission.environment, {"the environment variables", kVariablesMax, kEnvironmentBytesMax});
   if (submission.file_mask > 0777) {
     throw Error(ErrorKind::InvalidArgument, "umask " + std::to_string(submission.file_mask) + " is over 0777");
   }

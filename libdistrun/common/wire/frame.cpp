@@ -39,8 +39,8 @@ std::optional<Frame> FrameSplitter::next() {
     }
 #endif
     if (!is_known && !is_optional(kind)) {
-      throw Error(ErrorKind::InvalidArgument, "what came is no message of distrun's on this line (unknown frame kind " +
-                                                  std::to_string(kind) + ")");
+      throw Error(ErrorKind::InvalidArgument,
+                  "the received bytes are not a distrun message (unknown frame kind " + std::to_string(kind) + ")");
     }
     if (pending() < kFrameHeaderSize + size) return std::nullopt;
     const auto first = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + kFrameHeaderSize);

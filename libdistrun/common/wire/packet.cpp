@@ -30,7 +30,7 @@ int why_no_descriptor() noexcept {
   }
   throw Error(ErrorKind::Overloaded,
               "process " + std::to_string(::getpid()) +
-                  " cannot take the descriptors that its peer has sent: " + base::errno_text(why_no_descriptor()));
+                  " cannot receive its peer's descriptors: " + base::errno_text(why_no_descriptor()));
 }
 
 }  // namespace

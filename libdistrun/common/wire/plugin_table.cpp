@@ -20,7 +20,7 @@ void check_text(const TestInfo& test, const std::string& name, const char* what)
   }
   for (const char c : name) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
-      refuse(test, std::string("its ") + what + " has a space or a control character");
+      refuse(test, std::string("its ") + what + " contains a space or a control character");
     }
   }
 }
@@ -43,7 +43,8 @@ void check_world(const TestInfo& test) {
 #else
   if (test.world_size < 0 || test.world_size > kWorldSizeMax) {
 #endif
-    refuse(test, "world size " + std::to_string(test.world_size) + " is outside 0.." + std::to_string(kWorldSizeMax));
+    refuse(test,
+           "world size " + std::to_string(test.world_size) + " is out of range 0.." + std::to_string(kWorldSizeMax));
   }
   if (test.world_size == 0 && test.skip.empty()) refuse(test, "no world size and no skip reason");
 }
@@ -68,7 +69,7 @@ void check_test(const TestInfo& test) {
     refuse(test, "unknown isolation '" + base::one_line(test.isolation) + "'");
   }
   for (const MayDie& death : test.may_die) {
-    if (death.how > DeathKind::ExitCode) refuse(test, "a death in its may_die is of an unknown kind");
+    if (death.how > DeathKind::ExitCode) refuse(test, "its may_die has a death of an unknown kind");
   }
 }
 
@@ -101,7 +102,7 @@ PluginTable read_plugin_table(BytesView bytes) {
                                                 " tests, the limit is " + std::to_string(kTestsMax));
   }
   if (table.reuse > Reuse::Together) {
-    throw Error(ErrorKind::InvalidArgument, "the plugin says how often it runs by a number that means nothing");
+    throw Error(ErrorKind::InvalidArgument, "the plugin's value for reuse is invalid");
   }
   std::unordered_set<std::string> ids;
   for (const TestInfo& test : table.tests) {

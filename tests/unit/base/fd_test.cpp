@@ -98,6 +98,6 @@ TEST_CASE("running out of descriptors is an error that says so") {
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
   CHECK(text ==
-        "cannot make a pipe: Too many open files (EMFILE); the limit of open files is 0 (RLIMIT_NOFILE): raise "
-        "it, as with ulimit -n");
+        "cannot create a pipe: Too many open files (EMFILE); the limit of open files is 0 (RLIMIT_NOFILE); raise it, "
+        "for example with ulimit -n");
 }

@@ -51,7 +51,7 @@ TEST_CASE("a mark refuses forks of its process, and forks of those, and names th
   const std::string self = std::to_string(::getpid());
   CHECK(refusal_of(mark).empty());
   CHECK(mark.pid() == ::getpid());
-  const std::string end = ", which was forked from process " + self + " that opened it: open another one|0";
+  const std::string end = ", which was forked from process " + self + " that opened it; open another one|0";
   CHECK_THAT(said_in_fork([&] { return refusal_of(mark); }),
              Catch::StartsWith("the thing cannot be used in process ") && Catch::EndsWith(end));
   CHECK_THAT(said_in_fork([&] { return said_in_fork([&] { return refusal_of(mark); }); }), Catch::EndsWith(end + "|0"));

@@ -45,7 +45,7 @@ TEST_CASE("a rank cannot change the size of the board") {
 
 TEST_CASE("a descriptor that is no board of that many ranks is refused") {
   const Board board(2);
-  CHECK_THROWS_WITH(RankBoard(board.fd(), 0, 3), Catch::Contains("no board of 3 ranks"));
+  CHECK_THROWS_WITH(RankBoard(board.fd(), 0, 3), Catch::Contains("not a board of 3 ranks"));
   CHECK_THROWS_AS(RankBoard(board.fd(), 2, 2), Error);
   CHECK_THROWS_AS(RankBoard(board.fd(), -1, 2), Error);
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

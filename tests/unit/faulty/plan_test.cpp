@@ -75,20 +75,20 @@ TEST_CASE("kinds have the names that people know from elsewhere, too") {
 
 TEST_CASE("what makes no sense is refused with the item, what is wanted and an example") {
   const std::string unknown = refusal("7:drop:ack:0.1,drop:retryable:0.1");
-  CHECK_THAT(unknown, Catch::StartsWith("--faults: \"drop:retryable:0.1\": \"retryable\" is no kind of message"));
-  CHECK_THAT(unknown, Catch::Contains("fork_request") && Catch::Contains("drop:KINDS:CHANCE is wanted"));
+  CHECK_THAT(unknown, Catch::StartsWith("--faults: \"drop:retryable:0.1\": \"retryable\" is not a kind of message"));
+  CHECK_THAT(unknown, Catch::Contains("fork_request") && Catch::Contains("expected drop:KINDS:CHANCE"));
   CHECK_THAT(unknown, Catch::EndsWith("as in drop:retriable:0.1"));
-  CHECK_THAT(refusal("7:lose:call:1"), Catch::Contains("\"lose:call:1\": one of fail:KINDS:N"));
-  CHECK_THAT(refusal("7:drop:call"), Catch::Contains("too little") && Catch::Contains("as in drop:"));
-  CHECK_THAT(refusal("7:drop:call:0.1:3"), Catch::Contains("too much"));
-  CHECK_THAT(refusal("7:drop:call:1.5"), Catch::Contains("\"1.5\" is no number from 0 to 1"));
+  CHECK_THAT(refusal("7:lose:call:1"), Catch::Contains("\"lose:call:1\": expected one of fail:KINDS:N"));
+  CHECK_THAT(refusal("7:drop:call"), Catch::Contains("parts are missing") && Catch::Contains("as in drop:"));
+  CHECK_THAT(refusal("7:drop:call:0.1:3"), Catch::Contains("too many parts"));
+  CHECK_THAT(refusal("7:drop:call:1.5"), Catch::Contains("\"1.5\" is not a number from 0 to 1"));
   CHECK_THAT(refusal("7:drop:call:nan"), Catch::Contains("\"nan\" is no number"));
-  CHECK_THAT(refusal("7:delay:call:-1"), Catch::Contains("\"-1\" is no number from 0 to 3600"));
+  CHECK_THAT(refusal("7:delay:call:-1"), Catch::Contains("\"-1\" is not a number from 0 to 3600"));
   CHECK_THAT(refusal("7:delay:call:1:sorted"), Catch::Contains("is not \"ordered\""));
-  CHECK_THAT(refusal("7:fail:call:many"), Catch::Contains("\"many\" is no number from 0 to 1000000"));
+  CHECK_THAT(refusal("7:fail:call:many"), Catch::Contains("\"many\" is not a number from 0 to 1000000"));
   CHECK_THAT(refusal("7:reorder:call:0.1:0"), Catch::Contains("from 1 to 1000"));
   CHECK_THAT(refusal("7:cut:1"), Catch::Contains("cut:1@500"));
-  CHECK_THAT(refusal("7:cut:1@0"), Catch::Contains("\"0\" is no number from 1"));
+  CHECK_THAT(refusal("7:cut:1@0"), Catch::Contains("\"0\" is not a number from 1"));
   CHECK_THAT(refusal("7:cut:40000@1"), Catch::Contains("32767"));
   CHECK_THAT(refusal("7:drop:call:0.1,"), Catch::Contains("\"\": one of"));
 }
@@ -97,7 +97,7 @@ TEST_CASE("a plan without a seed, or nothing else, is refused") {
   for (const char* text : {"", "7", "7:", ":drop:call:1", "drop:call:1", "-7:drop:call:1", "7x:drop:call:1",
                            "99999999999999999999:drop:call:1"}) {
     INFO(text);
-    CHECK_THAT(refusal(text), Catch::Contains("SEED:PLAN is wanted, as in 7:drop"));
+    CHECK_THAT(refusal(text), Catch::Contains("expected SEED:PLAN, as in 7:drop"));
   }
 }
 

@@ -251,7 +251,7 @@ TEST_CASE("descriptors come along in their order, and only as many as may") {
   CHECK(socket.take_descriptors().empty());
   wire::send_packet(pair.second.get(), wire::view_of(note("with two more")), two);
   REQUIRE(run_until(loop, [&] { return !closed.empty(); }));
-  CHECK(closed.front() == "more than 3 descriptors came");
+  CHECK(closed.front() == "more than 3 descriptors arrived");
 }
 
 TEST_CASE("descriptors that this process can't take are told when they are asked for, and the line goes on") {
@@ -272,8 +272,8 @@ TEST_CASE("descriptors that this process can't take are told when they are asked
     socket.drain();
   }
   CHECK(frames.size() == 1);
-  CHECK_THROWS_WITH(socket.take_descriptors(), Catch::Contains("cannot take the descriptors that its peer has sent") &&
-                                                   Catch::Contains("(RLIMIT_NOFILE): raise it"));
+  CHECK_THROWS_WITH(socket.take_descriptors(), Catch::Contains("cannot receive its peer's descriptors") &&
+                                                   Catch::Contains("(RLIMIT_NOFILE); raise it"));
   CHECK_FALSE(socket.closed());
 }
 

@@ -93,9 +93,9 @@ TEST_CASE("a worker that has no descriptors left says so, and does not blame its
     std::optional<distrun::testing::FewFiles> few(std::in_place, room);
     const Error error = distrun::testing::error_of([&] { line.receive(); });
     CHECK(error.kind() == ErrorKind::Overloaded);
-    CHECK_THAT(error.text(), Catch::StartsWith("process " + std::to_string(::getpid()) + " cannot take") &&
+    CHECK_THAT(error.text(), Catch::StartsWith("process " + std::to_string(::getpid()) + " cannot receive") &&
                                  Catch::Contains("the limit of open files is " + std::to_string(few->limit()) +
-                                                 " (RLIMIT_NOFILE): raise it"));
+                                                 " (RLIMIT_NOFILE); raise it"));
     few.reset();
     CHECK(count_descriptors() == before);
   }

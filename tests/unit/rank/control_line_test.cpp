@@ -137,5 +137,5 @@ TEST_CASE("a body that blocks all signals is told, and keeps nobody from an answ
   });
   REQUIRE(stacks);
   REQUIRE(stacks->threads.size() == 2);
-  CHECK(stacks->threads[1].why_none == "it blocks the signal that asks for its stack");
+  CHECK(stacks->threads[1].why_none == "it blocks the signal for stacks");
 }

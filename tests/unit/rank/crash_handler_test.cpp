@@ -132,7 +132,7 @@ TEST_CASE("a crash shows all other threads, and who cannot answer says why") {
   CHECK(threads[0].crashed);
   CHECK(symbols.has_function(threads[1], "park"));
   CHECK(threads[2].pcs.empty());
-  CHECK(threads[2].why_none == "it blocks the signal that asks for its stack");
+  CHECK(threads[2].why_none == "it blocks the signal for stacks");
 }
 
 TEST_CASE("threads that crash at the same time end the process by a signal and leave one crash") {

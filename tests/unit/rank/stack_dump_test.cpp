@@ -109,7 +109,7 @@ TEST_CASE("a thread that blocks the signal is told, and finds nothing pending") 
   deaf.join();
   CHECK(step == 3);
   REQUIRE(dump.stacks.threads.size() == 2);
-  CHECK(dump.stacks.threads[1].why_none == "it blocks the signal that asks for its stack");
+  CHECK(dump.stacks.threads[1].why_none == "it blocks the signal for stacks");
 }
 
 TEST_CASE("where a test handles the signal itself nobody is asked") {
@@ -124,7 +124,7 @@ TEST_CASE("where a test handles the signal itself nobody is asked") {
   ::sigaction(rank::dump_signal(), &ours, nullptr);
   REQUIRE(dump.stacks.threads.size() == 2);
   CHECK_FALSE(dump.stacks.threads[0].pcs.empty());
-  CHECK(dump.stacks.threads[1].why_none == "the test handles the signal that asks for stacks itself");
+  CHECK(dump.stacks.threads[1].why_none == "the test handles the signal for stacks itself");
 }
 
 TEST_CASE("the frame of an answer is what the codec would have written") {

@@ -176,6 +176,5 @@ TEST_CASE("a stream onto a full device loses lines, says so and throws nothing",
   EventStream stream("/dev/full", clock);
   replay(full_run(), stream);
   CHECK(stream.error() ==
-        "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name "
-        "another place");
+        "cannot write /dev/full: No space left on device (ENOSPC); free some space, or use another path");
 }

@@ -67,8 +67,8 @@ TEST_CASE("a line that does not fit is taken back whole and later ones are dropp
   }
   CHECK(content_of(scratch.path("lines")) == "1234567\n");
   CHECK(file.error() == "cannot write " + scratch.path("lines") +
-                            ": File too large (EFBIG); the limit of file size "
-                            "is 10 bytes (RLIMIT_FSIZE): raise it, as with ulimit -f");
+                            ": File too large (EFBIG); the limit of file size is 10 bytes (RLIMIT_FSIZE); raise it, "
+                            "for example with ulimit -f");
   file.append("8\n");
   CHECK(content_of(scratch.path("lines")) == "1234567\n");
 }
@@ -77,9 +77,7 @@ TEST_CASE("a full device is an error once, not an exception", "[report]") {
   LineFile file("/dev/full");
   file.append("one\n");
   const std::string error = file.error();
-  CHECK(error ==
-        "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name another "
-        "place");
+  CHECK(error == "cannot write /dev/full: No space left on device (ENOSPC); free some space, or use another path");
   file.append("two\n");
   CHECK(file.error() == error);
 }

@@ -44,7 +44,7 @@ TEST_CASE("a link to a report stays a link", "[report]") {
 
 TEST_CASE("a report that cannot be written names its file and the reason", "[report]") {
   CHECK_THROWS_WITH(write_whole_file("/dev/full", "x"),
-                    "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name another place");
+                    "cannot write /dev/full: No space left on device (ENOSPC); free some space, or use another path");
   CHECK_THROWS_WITH(write_whole_file("/nowhere/report", "x"),
                     "cannot write /nowhere/report: No such file or directory (ENOENT)");
   CHECK_THROWS_WITH(write_whole_file("/tmp", "x"), "cannot write /tmp: Is a directory (EISDIR)");

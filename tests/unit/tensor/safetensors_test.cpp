@@ -195,7 +195,7 @@ TEST_CASE("places where no file of tensors can be are named with the reason") {
              Catch::StartsWith("cannot write /nowhere/x: No such file or directory"));
   CHECK_THAT(text([&] { save_safetensors(scratch.path(), tensors); }), Catch::Contains("Is a directory"));
   CHECK(text([&] { save_safetensors("/dev/null", tensors); }) ==
-        "cannot write /dev/null: it is there and no regular file");
+        "cannot write /dev/null: it exists and is not a regular file");
   CHECK_THAT(text([] { load_safetensors("/nowhere/x"); }),
              Catch::StartsWith("cannot read /nowhere/x: No such file or directory"));
   CHECK_THAT(text([&] { load_safetensors(scratch.path()); }), Catch::Contains("Is a directory"));

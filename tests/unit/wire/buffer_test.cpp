@@ -54,7 +54,7 @@ TEST_CASE("strings hold any bytes, and may be empty") {
 TEST_CASE("reading beyond the end is an error that counts the bytes") {
   const Bytes bytes(3);
   ByteReader reader(view_of(bytes));
-  CHECK_THROWS_WITH(reader.number<std::uint32_t>(), "message ends early: 4 bytes wanted, 3 left");
+  CHECK_THROWS_WITH(reader.number<std::uint32_t>(), "message ends early: 4 bytes expected, 3 left");
   CHECK(reader.remaining() == 3);
 }
 

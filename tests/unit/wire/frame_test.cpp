@@ -100,7 +100,7 @@ void takes_only(const Protocol& protocol, const std::vector<std::uint16_t>& kind
     } else if (is_optional(kind)) {
       if (splitter.next() || splitter.pending() != 0) FAIL("optional kind " << number << " was not dropped");
     } else {
-      CHECK_THROWS_WITH(splitter.next(), "what came is no message of distrun's on this line (unknown frame kind " +
+      CHECK_THROWS_WITH(splitter.next(), "the received bytes are not a distrun message (unknown frame kind " +
                                              std::to_string(number) + ")");
     }
   }

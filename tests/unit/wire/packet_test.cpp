@@ -76,9 +76,9 @@ TEST_CASE("a packet whose descriptors this process can't take is an error that n
     const Error error = distrun::testing::error_of([&] { receive_packet(line.second.get()); });
     CHECK(error.kind() == ErrorKind::Overloaded);
     CHECK(error.text() == "process " + std::to_string(::getpid()) +
-                              " cannot take the descriptors that its peer has sent: " + base::errno_text(EMFILE));
+                              " cannot receive its peer's descriptors: " + base::errno_text(EMFILE));
     CHECK_THAT(error.text(), Catch::Contains("the limit of open files is " + std::to_string(few.limit()) +
-                                             " (RLIMIT_NOFILE): raise it"));
+                                             " (RLIMIT_NOFILE); raise it"));
     char byte = 0;
     CHECK(::read(pipe.first.get(), &byte, 1) == 0);  // no writer is left
   }
