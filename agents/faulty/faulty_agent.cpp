@@ -135,7 +135,7 @@ void FaultyAgent::pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, r
       return;
     }
     case Holding::Full:
-      if (is_call) throw Error(ErrorKind::Overloaded, "too much is held back for " + name_of_worker(to));
+      if (is_call) throw Error(ErrorKind::Overloaded, "too many messages are held back for " + name_of_worker(to));
       if (kind) tally_.count(Done::SentAtOnce, *kind);
       break;
     case Holding::NotWanted: break;

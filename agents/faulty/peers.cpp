@@ -62,7 +62,7 @@ PeerPtr Peers::begin_cut(rpc::WorkerKey key) {
 
 base::Error cut_error(const rpc::WorkerInfo& worker) {
   return base::Error(base::ErrorKind::Disconnected,
-                     worker.name() + " is gone: the connection was cut, as the plan of faults says");
+                     worker.name() + " is gone: the connection was cut, as the fault plan requires");
 }
 
 }  // namespace distrun::agents::faulty

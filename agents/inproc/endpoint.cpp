@@ -79,7 +79,7 @@ std::uint64_t endpoint_of(const std::string& address) {
   if (pid != static_cast<std::uint64_t>(::getpid())) {
     throw Error(ErrorKind::InvalidArgument,
                 "inproc is for ranks that are threads of one process (--isolation threads); the worker at " + address +
-                    " is in another one");
+                    " is in another process");
   }
   return number_in(colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1), address);
 }
@@ -203,7 +203,7 @@ Endpoint::Peer& Endpoint::reachable(rpc::WorkerKey worker) {
   const auto found = peers_.find(worker.id);
   if (found == peers_.end()) {
     throw Error(ErrorKind::InvalidArgument,
-                worker_.name() + " knows no other worker of id " + std::to_string(worker.id));
+                worker_.name() + " does not know another worker with the id " + std::to_string(worker.id));
   }
   if (!found->second.worker.key().matches(worker)) throw rpc::replaced_error(found->second.worker);
   if (found->second.gone) throw Error(*found->second.gone);
@@ -243,12 +243,12 @@ std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
     const std::lock_guard lock(mutex_);
     if (is_closed_) throw left(worker_);
     if (from.secret_ != secret_) {
-      throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: it is of another session");
+      throw Error(ErrorKind::Disconnected, worker_.name() + " refused the connection: it belongs to another session");
     }
     try {
       lane = add(from.worker_, from.number_, before).in;
     } catch (const Error& why) {
-      throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: " + why.text());
+      throw Error(ErrorKind::Disconnected, worker_.name() + " refused the connection: " + why.text());
     }
   }
   if (before != nullptr) before->end(rpc::replaced_error(before->from()));

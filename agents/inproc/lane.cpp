@@ -61,9 +61,9 @@ void Lane::check_room(rpc::MessageKind kind) const {
   const std::lock_guard lock(mutex_);
   if (has_room_for(kind)) return;
   const std::uint64_t messages = in_lane_.messages + in_pool_.messages;
-  throw Error(ErrorKind::Overloaded, "too much is on its way to " + to_.name() + ": " + std::to_string(messages) +
+  throw Error(ErrorKind::Overloaded, "too much data is in flight to " + to_.name() + ": " + std::to_string(messages) +
                                          " messages of " + std::to_string((in_lane_.bytes + in_pool_.bytes) >> 20) +
-                                         " MiB wait there");
+                                         " MiB are queued");
 }
 
 bool Lane::push(rpc::Message message) {
@@ -115,7 +115,7 @@ void Lane::close() noexcept {
   in_lane_ = {};
   board::WaitInfo info;
   info.kind = board::WaitKind::RpcReply;
-  info.name = "a message that is being received";
+  info.name = "a message in delivery";
   core::wait_until(info, lock, done_, core::kForever,
                    [this] { return receiving_ == nullptr || receiving_ == &core::thread_state(); });
 }

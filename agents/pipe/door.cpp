@@ -24,7 +24,7 @@ Door::Door() : memfd_(core::make_memfd("distrun-rpc-door", kPage)) { map(); }
 
 Door::Door(const base::Fd& memfd) : memfd_(::fcntl(memfd.get(), F_DUPFD_CLOEXEC, 0)) {
   if (base::sealed_size(memfd_.get()).value_or(0) < kPage) {
-    throw Error(ErrorKind::InvalidArgument, "a peer's door is no sealed memory of a page");
+    throw Error(ErrorKind::InvalidArgument, "the peer's door is not a sealed page of memory");
   }
   map();
   memfd_ = base::Fd();
@@ -32,7 +32,7 @@ Door::Door(const base::Fd& memfd) : memfd_(::fcntl(memfd.get(), F_DUPFD_CLOEXEC,
 
 void Door::map() {
   void* const mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memfd_.get(), 0);
-  if (mapped == MAP_FAILED) base::throw_errno("cannot map a door of RPC", errno);
+  if (mapped == MAP_FAILED) base::throw_errno("cannot map RPC's door", errno);
   page_ = static_cast<DoorPage*>(mapped);
 }
 

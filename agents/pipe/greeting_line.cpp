@@ -21,7 +21,7 @@ constexpr std::size_t kControlSize = CMSG_SPACE(kDescriptorsMax * sizeof(int));
 
 [[noreturn]] void lose(int number) {
   if (number == EPIPE || number == ECONNRESET) {
-    throw Error(ErrorKind::Disconnected, "the other side has closed the connection during the handshake");
+    throw Error(ErrorKind::Disconnected, "the peer closed the connection during the handshake");
   }
   throw Error(ErrorKind::Disconnected, "the connection broke during the handshake: " + base::errno_text(number));
 }
@@ -30,7 +30,7 @@ constexpr std::size_t kControlSize = CMSG_SPACE(kDescriptorsMax * sizeof(int));
 
 void GreetingLine::put(wire::Bytes frame, std::vector<int> fds) {
   if (fds.size() > kDescriptorsMax) {
-    throw Error(ErrorKind::InvalidArgument, std::to_string(fds.size()) + " files are too many for a greeting");
+    throw Error(ErrorKind::InvalidArgument, std::to_string(fds.size()) + " descriptors are too many for a greeting");
   }
   out_ = std::move(frame);
   sent_ = 0;
@@ -76,8 +76,7 @@ std::optional<wire::Bytes> GreetingLine::receive() {
   std::uint32_t length = 0;
   std::memcpy(&length, in_.data(), sizeof length);
   if (length == 0 || length > kGreetingMax) {
-    throw Error(ErrorKind::InvalidArgument,
-                "what has come is no worker's greeting: it would have " + std::to_string(length) + " bytes");
+    throw Error(ErrorKind::InvalidArgument, "invalid greeting: its length is " + std::to_string(length) + " bytes");
   }
   if (!fill(kLengthSize + length)) return std::nullopt;
   wire::Bytes frame(in_.begin() + kLengthSize, in_.end());
@@ -106,7 +105,7 @@ bool GreetingLine::fill(std::size_t size) {
     if (count < 0) continue;
     for (base::Fd& file : wire::take_descriptors(message, kDescriptorsMax)) files_.push_back(std::move(file));
     if (files_.size() > kDescriptorsMax) {
-      throw Error(ErrorKind::InvalidArgument, "what has come is no worker's greeting: it has too many files");
+      throw Error(ErrorKind::InvalidArgument, "invalid greeting: it has too many descriptors");
     }
   }
   return true;

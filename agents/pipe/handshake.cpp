@@ -16,7 +16,7 @@ enum class Kind : std::uint8_t { Opening = 1, Welcome = 2, Refusal = 3, Challeng
 
 constexpr std::size_t kReasonMax = 4096;
 constexpr std::size_t kAddressMax = 256;
-constexpr char kNoGreeting[] = "what has come is no worker's greeting";
+constexpr char kNoGreeting[] = "invalid greeting";
 
 [[noreturn]] void refuse_greeting(const std::string& why) { throw Error(ErrorKind::InvalidArgument, why); }
 
@@ -89,9 +89,9 @@ std::string why_not(const Offer& own, const Offer* peers) {
 std::string why_not_over(SocketKind socket, const std::string& transport, std::size_t files) {
   const bool needs_tcp = transport == "tcp";
   if (needs_tcp != (socket == SocketKind::Tcp)) {
-    return needs_tcp ? "they have met on a Unix socket" : "they have met over TCP";
+    return needs_tcp ? "the connection is a Unix socket" : "the connection is TCP";
   }
-  return transport == "shm" && files == 0 ? "the peer's memory has not come along" : "";
+  return transport == "shm" && files == 0 ? "the peer sent no memory" : "";
 }
 
 void add_unknown(std::vector<NotTaken>& not_taken, const std::vector<Offer>& own, const std::vector<Offer>& peers) {
@@ -148,7 +148,7 @@ Opening read_opening(wire::BytesView frame) {
   const auto version = reader.number<std::uint32_t>();
   if (version != kProtocolVersion) {
     refuse_greeting("this worker speaks version " + std::to_string(kProtocolVersion) +
-                    " of the protocol, the other one " + std::to_string(version));
+                    " of the protocol, but the peer speaks " + std::to_string(version));
   }
   Opening opening = wire::decode<Opening>(frame.substr(1));
   if (opening.nonce.size() != proof::kNonceSize) refuse_greeting(kNoGreeting);
@@ -159,7 +159,7 @@ Hello read_hello(wire::BytesView frame, const Identity& own, const proof::Nonces
   wire::ByteReader reader(frame);
   if (reader.number<std::uint8_t>() != static_cast<std::uint8_t>(Kind::Hello)) refuse_greeting(kNoGreeting);
   if (!proof::is_proof(reader.string(), own.secret, kProofProtocol, proof::Side::Connector, nonces)) {
-    refuse_greeting("the secret is not that of this session");
+    refuse_greeting("the peer does not know this session's secret");
   }
   Hello hello = wire::decode<Hello>(frame.substr(1));
   const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for an invalid name or id
@@ -167,10 +167,10 @@ Hello read_hello(wire::BytesView frame, const Identity& own, const proof::Nonces
     refuse_greeting("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
   }
   if (!own.key().matches({hello.expects, hello.expects_incarnation})) {
-    refuse_greeting(own.worker + " has left, and this is another worker that has joined in its place");
+    refuse_greeting(own.worker + " has left, and another worker has joined in its place");
   }
   if (hello.id == own.id) refuse_greeting("this is worker " + std::to_string(own.id) + ", too");
-  if (hello.pid <= 0) refuse_greeting("its process can't have the number " + std::to_string(hello.pid));
+  if (hello.pid <= 0) refuse_greeting("invalid process id " + std::to_string(hello.pid));
   if (hello.address.size() > kAddressMax) refuse_greeting("its address is too long");
   if (!hello.address.empty()) (void)parse_address(hello.address);
   check_offers(hello.transports, "transports");
@@ -183,7 +183,7 @@ Choice choose(const Identity& own, const Hello& hello, SocketKind socket, std::s
   for (const Offer& offer : own.transports) {
     std::string why = why_not(offer, find(hello.transports, offer.name));
     if (why.empty()) why = why_not_over(socket, offer.name, files);
-    if (why.empty() && !choice.transport.empty()) why = choice.transport + " comes first";
+    if (why.empty() && !choice.transport.empty()) why = choice.transport + " is preferred";
     if (why.empty()) {
       choice.transport = offer.name;
     } else {
@@ -210,7 +210,7 @@ std::optional<std::string> prove(std::vector<std::string>& channels, std::vector
   const std::string why = cut(why_broken(pid, seal));
   if (why.empty()) return why;
   channels.erase(found);
-  not_taken.push_back({"cma", cut("this worker can't read the peer's memory: " + why)});
+  not_taken.push_back({"cma", cut("this worker cannot read the peer's memory: " + why)});
   return why;
 }
 
@@ -233,14 +233,14 @@ Answer read_answer(wire::BytesView frame) {
     return refusal;
   }
   if (kind == static_cast<std::uint8_t>(Kind::Challenge)) return wire::decode<Challenge>(frame.substr(1));
-  if (kind != static_cast<std::uint8_t>(Kind::Welcome)) refuse_greeting("what answers is no worker");
+  if (kind != static_cast<std::uint8_t>(Kind::Welcome)) refuse_greeting("the listener is not a worker");
   return wire::decode<Welcome>(frame.substr(1));
 }
 
 void check(const Challenge& challenge, const Identity& own, const proof::Nonces& nonces) {
-  if (nonces.listener.size() != proof::kNonceSize) refuse_greeting("what answers is no worker");
+  if (nonces.listener.size() != proof::kNonceSize) refuse_greeting("the listener is not a worker");
   if (!proof::is_proof(challenge.proof, own.secret, kProofProtocol, proof::Side::Listener, nonces)) {
-    refuse_greeting("it does not know the secret of this session");
+    refuse_greeting("it does not know this session's secret");
   }
 }
 
@@ -248,7 +248,7 @@ void check(const Welcome& welcome, const Hello& hello, SocketKind socket, const 
   if (welcome.id != hello.expects || welcome.worker != peer_name) {
     refuse_greeting("it is worker " + std::to_string(welcome.id) + ", " + cut(welcome.worker));
   }
-  if (welcome.pid <= 0) refuse_greeting("its process can't have the number " + std::to_string(welcome.pid));
+  if (welcome.pid <= 0) refuse_greeting("invalid process id " + std::to_string(welcome.pid));
   const Offer* transport = find(hello.transports, welcome.transport);
   if (transport == nullptr || !transport->why_not.empty() || !why_not_over(socket, welcome.transport, 1).empty()) {
     refuse_greeting("it has chosen " + cut(welcome.transport) + ", which was not offered");
@@ -258,10 +258,10 @@ void check(const Welcome& welcome, const Hello& hello, SocketKind socket, const 
     if (channel == nullptr || !channel->why_not.empty())
       refuse_greeting("it has chosen " + cut(name) + ", which was not offered");
   }
-  if (welcome.not_taken.size() > 4 * kOffersMax) refuse_greeting("it has too many reasons");
+  if (welcome.not_taken.size() > 4 * kOffersMax) refuse_greeting("it sent too many reasons");
   for (const NotTaken& each : welcome.not_taken) {
     if (each.name.size() > kOfferTextMax || each.why.size() > kOfferTextMax)
-      refuse_greeting("a reason of it is too long");
+      refuse_greeting("one of its reasons is too long");
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kTensorsMax = 1 << 20;
 
 [[noreturn]] void refuse(const std::string& text) {
-  throw Error(ErrorKind::InvalidArgument, "a message of the pipe is broken: " + text);
+  throw Error(ErrorKind::InvalidArgument, "a pipe message is malformed: " + text);
 }
 
 std::optional<base::Nanoseconds> read_time(const std::string& section) {
@@ -47,12 +47,12 @@ std::optional<IncomingMessages::Arrived> IncomingMessages::next(Stream& stream) 
 }
 
 void IncomingMessages::check_head() const {
-  if (head_.mark != MessageHead::kMark) refuse("it does not begin with its mark");
+  if (head_.mark != MessageHead::kMark) refuse("its marker is missing");
   if (head_.number != next_number_) {
-    refuse("its number is " + std::to_string(head_.number) + ", and " + std::to_string(next_number_) + " is the next");
+    refuse("its number is " + std::to_string(head_.number) + ", expected " + std::to_string(next_number_));
   }
   if (head_.is_withdrawn != 0 && (head_.payload_bytes != 0 || head_.memory_bytes != 0)) {
-    refuse("it was withdrawn, and has data");
+    refuse("it was withdrawn, but has data");
   }
   if (head_.table_bytes > limits_.table) refuse("its table has " + std::to_string(head_.table_bytes) + " bytes");
   if (head_.payload_bytes > limits_.payload)
@@ -79,7 +79,7 @@ bool IncomingMessages::read_whole(Stream& stream) {
   const std::uint64_t all = sizeof head_ + head_.table_bytes + head_.payload_bytes + head_.memory_bytes;
   if (there.size() < all) return false;
   begin();
-  if (head_.table_bytes == 0 && head_.memory_bytes != 0) refuse("it has memory, and no table");
+  if (head_.table_bytes == 0 && head_.memory_bytes != 0) refuse("it has tensor data but no table");
   const std::byte* at = there.data() + sizeof head_;
   if (head_.table_bytes != 0) parse_table(wire::BytesView(at, head_.table_bytes));
   at += head_.table_bytes;
@@ -106,7 +106,7 @@ bool IncomingMessages::read_head(Stream& stream) {
 // Parses the table in place if it is there as one piece.
 bool IncomingMessages::read_table(Stream& stream) {
   const std::size_t bytes = head_.table_bytes;
-  if (bytes == 0 && head_.memory_bytes != 0) refuse("it has memory, and no table");
+  if (bytes == 0 && head_.memory_bytes != 0) refuse("it has tensor data but no table");
   if (bytes != 0) {
     const std::span<const std::byte> there = table_.empty() ? stream.look() : std::span<const std::byte>();
     if (there.size() >= bytes) {
@@ -145,7 +145,7 @@ void IncomingMessages::take_or_skip(std::uint64_t rest, Take take) {
 std::string IncomingMessages::no_memory() const {
   const std::uint64_t bytes = std::accumulate(places_.begin(), places_.end(), head_.payload_bytes,
                                               [](std::uint64_t sum, const Place& each) { return sum + each.bytes; });
-  return "there is no memory for its " + std::to_string(bytes) + " bytes";
+  return "out of memory for its " + std::to_string(bytes) + " bytes";
 }
 
 void IncomingMessages::give_up(const std::string& why, std::uint64_t rest) {
@@ -194,26 +194,26 @@ void IncomingMessages::parse_table(wire::BytesView bytes) {
 // Parses the shapes before memory is allocated, so that a tensor with a stretch of its own is allocated as usual.
 void IncomingMessages::parse_tensors(wire::ByteReader& table) {
   const std::uint32_t spans = table.count(1 + sizeof(std::uint64_t));
-  if (spans > kTensorsMax) refuse("it has " + std::to_string(spans) + " stretches of memory");
+  if (spans > kTensorsMax) refuse("it has " + std::to_string(spans) + " memory ranges");
   places_.clear();
   std::uint64_t in_stream = 0;
   for (std::uint32_t i = 0; i < spans; ++i) {
     Place place;
     place.is_in_peer = table.number<std::uint8_t>() == kInPeer;
     place.bytes = table.number<std::uint64_t>();
-    if (place.bytes > limits_.memory) refuse("a stretch of its memory has " + std::to_string(place.bytes) + " bytes");
+    if (place.bytes > limits_.memory) refuse("a memory range has " + std::to_string(place.bytes) + " bytes");
     if (place.is_in_peer) place.address = table.number<std::uint64_t>();
     if (!place.is_in_peer) in_stream += place.bytes;
     places_.push_back(place);
   }
-  if (in_stream != head_.memory_bytes) refuse("its table speaks of other memory than follows");
+  if (in_stream != head_.memory_bytes) refuse("its table does not match the memory that follows");
   const std::uint32_t shapes = table.count(3 + sizeof(std::uint32_t));
   if (shapes > kTensorsMax) refuse("it has " + std::to_string(shapes) + " tensors");
   for (std::uint32_t i = 0; i < shapes; ++i) parse_shape(table);
   const std::uint64_t rest = head_.payload_bytes + head_.memory_bytes;
   take_or_skip(rest, [this] { make_tensors(); });
   if (was_read_from_peer_ && kept_until_ && base::system_clock().now() >= *kept_until_) {
-    give_up("its caller's time was over before its tensors were read", rest);
+    give_up("its caller timed out before its tensors were read", rest);
     message_.is_late = true;
   }
 }
@@ -228,7 +228,7 @@ void IncomingMessages::parse_shape(wire::ByteReader& table) {
   if (count > Dims::kMost) refuse("a tensor has " + std::to_string(count) + " dimensions");
   shape.span = table.number<std::uint32_t>();
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
-  if (shape.span >= places_.size()) refuse("a tensor speaks of memory that is not there");
+  if (shape.span >= places_.size()) refuse("a tensor refers to a missing memory range");
 #endif
   shape.sizes = read_dims(table, count);
   if (!shape.contiguous) {
@@ -257,11 +257,11 @@ void IncomingMessages::make_tensors() {
       spans_[i] = tensor::Storage::make(device::kCpu, static_cast<std::size_t>(place.bytes));
       place.to = spans_[i]->data();
     }
-    if (place.users == 0 && place.bytes != 0) refuse("no tensor uses a stretch of its memory");
+    if (place.users == 0 && place.bytes != 0) refuse("a memory range is used by no tensor");
     if (!place.is_in_peer) {
       to_fill_.push_back({place.to, static_cast<std::size_t>(place.bytes)});
     } else if (place.bytes != 0) {
-      if (!read_peer_) refuse("its memory is to be read out of the peer, which was not agreed");
+      if (!read_peer_) refuse("it requires a direct read of the peer's memory, which was not negotiated");
       read_peer_(place.address, place.to, static_cast<std::size_t>(place.bytes));
       was_read_from_peer_ = true;
     }
@@ -305,7 +305,7 @@ IncomingMessages::Arrived IncomingMessages::finish() {
   }
   stage_ = Stage::Head;
   if (head_.is_withdrawn != 0) {
-    message_.unreadable = "its caller's time was over before it was sent";
+    message_.unreadable = "its caller timed out before it was sent";
     message_.is_late = true;
   }
   Arrived arrived{head_.kind, std::move(message_), head_.number, was_read_from_peer_};

@@ -54,7 +54,7 @@ IoThread::IoThread(Identity own, Listener listener, IoThreadEvents& events, base
       meetings_(with_address(std::move(own), address_), std::move(listener), events, poller_, watches_, limit),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       timerfd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  if (!wake_ || !timerfd_) base::throw_errno("cannot make a timer", errno);
+  if (!wake_ || !timerfd_) base::throw_errno("cannot create a timer", errno);
 }
 
 IoThread::~IoThread() { close(); }

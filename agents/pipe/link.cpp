@@ -66,9 +66,9 @@ Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string
 void Link::check_room(Limit limit) const {
   if (limit == Limit::None || (limit == Limit::Call && has_room())) return;
   if (limit == Limit::Reply && queued_bytes_ < kReplyBytesMax) return;
-  throw Error(ErrorKind::Overloaded, "too much is on its way to " + peer_.name() + ", which does not read it: " +
+  throw Error(ErrorKind::Overloaded, "too much data is in flight to " + peer_.name() + ", which does not read it: " +
                                          std::to_string(queued_) + " messages, " + std::to_string(queued_bytes_) +
-                                         " bytes" + (limit == Limit::Call ? "; wait for some answers first" : ""));
+                                         " bytes" + (limit == Limit::Call ? "; wait for answers first" : ""));
 }
 
 // Calls mostly time out in the order in which they were made, so the search ends near the front. Without memory for a
@@ -213,7 +213,7 @@ void Link::take_proof(const rpc::Message& message) {
   const std::lock_guard lock(writing_);
   if (!std::exchange(is_to_be_proved_, false)) return;
   if (message.id != 0) return take_channel();
-  not_taken_.push_back({kCma, "the peer can't read this worker's memory: " +
+  not_taken_.push_back({kCma, "the peer cannot read this worker's memory: " +
                                   base::one_line(text_of(message.payload, kEndMax), kOfferTextMax)});
 }
 
@@ -255,7 +255,8 @@ int Link::read(Delivery& delivery, int most) noexcept {
     end(State::Lost, gone(why.text()));
     return count + 1;
   } catch (const std::exception& why) {  // no memory for what the peer sends
-    end(State::Lost, Error(ErrorKind::Disconnected, "what " + peer_.name() + " sends can't be taken: " + why.what()));
+    end(State::Lost,
+        Error(ErrorKind::Disconnected, "data from " + peer_.name() + " cannot be received: " + why.what()));
     return count + 1;
   }
   return count;
@@ -300,12 +301,12 @@ void Link::release(std::uint64_t number) {
 
 void Link::read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const {
   if (!may_read_peer_) {
-    throw Error(ErrorKind::InvalidArgument, "its memory is to be read out of its process, which was not agreed");
+    throw Error(ErrorKind::InvalidArgument, "it requires a direct read of its memory, which was not negotiated");
   }
   const std::int32_t pid = peer_pid_.load();
   read_remote(pid, address, to, bytes);
   if (why_broken(pid, peer_seal_).empty()) return;
-  throw Error(ErrorKind::Disconnected, "it has ended the connection while its memory was read");
+  throw Error(ErrorKind::Disconnected, "it closed the connection while its memory was being read");
 }
 
 void Link::ring() noexcept {

@@ -177,11 +177,10 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
 
 // If both have begun, the connection of the smaller id stays; but not if this end only awaits the peer's.
 std::optional<Refusal> Meetings::why_refused(const Hello& hello) {
-  if (peers_.has(hello.id))
-    return Refusal{RefusalKind::Final, "there is a connection with " + hello.worker + " already"};
+  if (peers_.has(hello.id)) return Refusal{RefusalKind::Final, hello.worker + " is already connected"};
   const auto own = outgoing_.find(hello.id);
   const bool is_busy = own != outgoing_.end() && !own->second.yields;
-  if (is_busy && own_.id < hello.id) return Refusal{RefusalKind::Glare, own_.worker + " connects itself"};
+  if (is_busy && own_.id < hello.id) return Refusal{RefusalKind::Glare, own_.worker + " is connecting"};
   if (const auto reason = events_.refuse(hello)) return Refusal{RefusalKind::Final, *reason};
   return std::nullopt;
 }

@@ -83,7 +83,7 @@ void Meetings::go_on(Outgoing& outgoing, std::uint32_t events) {
       const int error = dial_error(outgoing.line.fd());
       if (error != 0) {
         add_trouble(outgoing,
-                    "can't be reached at " + to_string(outgoing.places[outgoing.at]) + ": " + base::errno_text(error));
+                    "cannot be reached at " + to_string(outgoing.places[outgoing.at]) + ": " + base::errno_text(error));
         return dial_next(outgoing);
       }
       open(outgoing);
@@ -123,11 +123,11 @@ void Meetings::dial_next(Outgoing& outgoing) {
       poller_.add(outgoing.line.fd(), EPOLLOUT, outgoing.token);
       return dialled.error == 0 ? open(outgoing) : void();
     }
-    add_trouble(outgoing, "can't be reached at " + to_string(place) + ": " + base::errno_text(dialled.error));
+    add_trouble(outgoing, "cannot be reached at " + to_string(place) + ": " + base::errno_text(dialled.error));
   }
   if (outgoing.places.empty()) {
     outgoing.troubles =
-        outgoing.name + " is at " + to_string(outgoing.address) + ", and no transport of this worker leads there";
+        outgoing.name + " is at " + to_string(outgoing.address) + ", which no transport of this worker can reach";
   }
   throw Error(ErrorKind::Disconnected, outgoing.troubles);
 }
@@ -147,7 +147,7 @@ void Meetings::add_trouble(Outgoing& outgoing, const std::string& trouble) {
 void Meetings::open(Outgoing& outgoing) {
   const bool is_uds = outgoing.places[outgoing.at].kind == SocketKind::Uds;
   if (is_uds && !base::is_trusted_peer(outgoing.line.fd())) {
-    throw Error(ErrorKind::Disconnected, "another user listens where " + place_of(outgoing) + " should be");
+    throw Error(ErrorKind::Disconnected, "another user listens at the address of " + place_of(outgoing) + " should be");
   }
   Opening opening;
   opening.nonce = proof::make_nonce();
@@ -183,7 +183,7 @@ void Meetings::hear_answer(Outgoing& outgoing) {
   } catch (const Error& error) {
     const bool is_junk = error.kind() == ErrorKind::InvalidArgument;
     throw Error(ErrorKind::Disconnected,
-                place_of(outgoing) + (is_junk ? " has not answered as a worker does: " : ": ") + error.text());
+                place_of(outgoing) + (is_junk ? " sent an invalid answer: " : ": ") + error.text());
   }
   std::visit([&](auto&& each) { take(outgoing, std::forward<decltype(each)>(each)); }, *std::move(answer));
 }
@@ -193,7 +193,7 @@ Answer Meetings::read(const Outgoing& outgoing, wire::BytesView frame) const {
   Answer answer = read_answer(frame);
   const bool is_opening = outgoing.state == Outgoing::State::Opening;
   if (const auto* challenge = std::get_if<Challenge>(&answer)) {
-    if (!is_opening) throw Error(ErrorKind::InvalidArgument, "it sends a second challenge");
+    if (!is_opening) throw Error(ErrorKind::InvalidArgument, "it sent a second challenge");
     check(*challenge, own_, {outgoing.nonces.connector, challenge->nonce});
   } else if (const auto* welcome = std::get_if<Welcome>(&answer)) {
     if (is_opening) throw Error(ErrorKind::InvalidArgument, "it has not proved that it knows the session's secret");

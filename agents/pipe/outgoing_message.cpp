@@ -73,11 +73,11 @@ OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : c
 void OutgoingMessage::check_limits() const {
   const StreamLimits limits;
   if (table_.size() > limits.table) {
-    refuse_to_send("what is said of its tensors has " + std::to_string(table_.size()) + " bytes, of " +
+    refuse_to_send("its tensor table has " + std::to_string(table_.size()) + " bytes, limit " +
                    std::to_string(limits.table));
   }
   if (payload_.size() > limits.payload) {
-    refuse_to_send("it has " + std::to_string(payload_.size()) + " bytes beside its tensors, of " +
+    refuse_to_send("it has " + std::to_string(payload_.size()) + " bytes besides its tensors, limit " +
                    std::to_string(limits.payload));
   }
   if (head_.memory_bytes > limits.memory) {

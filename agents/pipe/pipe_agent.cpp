@@ -75,7 +75,7 @@ PipeAgent::LinkPtr PipeAgent::get(rpc::WorkerKey worker) const {
   if (link != nullptr) throw rpc::replaced_error(link->peer());
   if (is_closed_.load()) throw Error(ErrorKind::Disconnected, "RPC is no longer running on this node");
   throw Error(ErrorKind::InvalidArgument,
-              setting_.worker.name() + " knows no worker with the id " + std::to_string(worker.id));
+              setting_.worker.name() + " does not know a worker with the id " + std::to_string(worker.id));
 }
 
 PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
@@ -134,7 +134,7 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
     const Address address = parse_address(record.address);
     board::WaitInfo info;
     info.kind = board::WaitKind::Send;
-    info.name = "an agent to be gone";
+    info.name = "the end of an agent";
     core::PollingWait wait(info, base::system_clock().now() + kLooks);
     do {
       if (is_deserted(address)) return true;
@@ -220,9 +220,9 @@ std::optional<std::string> PipeAgent::refuse(const Hello& hello) {
   if (link != nullptr && !link->is_over() && !link->peer().matches(worker)) {
     return "the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here";
   }
-  if (link != nullptr && link->state() == Link::State::Up) return hello.worker + " is connected already";
+  if (link != nullptr && link->state() == Link::State::Up) return hello.worker + " is already connected";
   if ((link == nullptr || link->is_over()) && !setting_.takes_strangers) {
-    return hello.worker + (link == nullptr ? " is no worker of this group" : " has left this group");
+    return hello.worker + (link == nullptr ? " is not a worker of this group" : " has left this group");
   }
   return std::nullopt;
 }
@@ -246,7 +246,7 @@ std::unique_ptr<Stream> PipeAgent::stream_of(Connection& connection) {
   std::vector<base::Fd>& rings = is_maker ? connection.own_fds : connection.fds;
   const std::size_t door = is_maker ? 0 : 1;
   if (rings.empty() || connection.fds.size() <= door) {
-    throw Error(ErrorKind::InvalidArgument, "the peer has not sent its shared memory");
+    throw Error(ErrorKind::InvalidArgument, "the peer did not send its shared memory");
   }
   return std::make_unique<ShmStream>(std::make_unique<RingPair>(std::move(rings.front()), is_maker),
                                      std::make_unique<Door>(connection.fds[door]));
@@ -315,7 +315,7 @@ void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
   const Written written(links());
   board::WaitInfo info;
   info.kind = board::WaitKind::Send;
-  info.name = "what is left to be sent";
+  info.name = "queued messages to be sent";
   std::optional<core::PollingWait> wait;
   while (!written.is_there() && base::system_clock().now() < deadline) {
     reactor_->help(written, deadline);

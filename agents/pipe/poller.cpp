@@ -24,7 +24,7 @@ Token token_of(const epoll_event& entry) noexcept {
 }  // namespace
 
 Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (!epoll_) base::throw_errno("cannot make an epoll", errno);
+  if (!epoll_) base::throw_errno("cannot create an epoll", errno);
 }
 
 void Poller::add(int fd, std::uint32_t events, Token token) {

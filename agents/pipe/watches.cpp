@@ -20,9 +20,9 @@ constexpr std::uint32_t kEnds = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 std::optional<std::string> end_of(int fd, bool may_have_bytes) {
   char byte = 0;
   const ssize_t count = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count == 0) return "the connection is closed by the peer";
+  if (count == 0) return "the peer closed the connection";
   if (count > 0 && may_have_bytes) return std::nullopt;
-  if (count > 0) return "the peer has sent bytes over a socket that is there for its end only";
+  if (count > 0) return "the peer sent data on a socket that only signals its end";
   if (errno == EAGAIN || errno == EINTR) return std::nullopt;
   return "the connection broke: " + base::errno_text(errno);
 }

@@ -52,5 +52,5 @@ TEST_CASE("a plan of faults happens to a test that knows nothing of it") {
   const Ended cut = run("1:cut:1@1");
   CHECK(cut.exit_code == 1);
   // The error belongs to the first worker that sent to worker 1, or to worker 1 itself.
-  CHECK_THAT(cut.out, Catch::Contains(" is gone: the connection was cut, as the plan of faults says"));
+  CHECK_THAT(cut.out, Catch::Contains(" is gone: the connection was cut, as the fault plan requires"));
 }

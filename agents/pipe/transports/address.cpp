@@ -20,7 +20,7 @@ constexpr std::size_t kAddressTextMax = 256;
 constexpr std::size_t kNameMax = 100;  // an abstract name has 107 bytes
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw Error(ErrorKind::InvalidArgument, "address \"" + base::one_line(text) + "\" is no worker's: " + why);
+  throw Error(ErrorKind::InvalidArgument, "address \"" + base::one_line(text) + "\" is not a worker's: " + why);
 }
 
 bool is_name(std::string_view text) {
@@ -56,15 +56,15 @@ Place tcp_place(std::string_view whole, std::string_view text) {
   const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (has_brackets) host = host.substr(1, host.size() - 2);
   Place place{SocketKind::Tcp, std::string(host), number_of<std::uint16_t>(text.substr(colon + 1))};
-  if (is_v6(place.host) != has_brackets || !is_host(place.host)) refuse(whole, "its host is no number");
-  if (place.port == 0) refuse(whole, "its port is none of 1 to 65535");
+  if (is_v6(place.host) != has_brackets || !is_host(place.host)) refuse(whole, "its host is not an IP address");
+  if (place.port == 0) refuse(whole, "its port is not in the range 1 to 65535");
   return place;
 }
 
 Place parse_place(std::string_view whole, std::string_view text) {
   if (text.starts_with("tcp:")) return tcp_place(whole, text.substr(4));
-  if (!text.starts_with("uds:")) refuse(whole, "each part begins with uds: or tcp:");
-  if (!is_name(text.substr(4))) refuse(whole, "its name has letters, digits, '-', '_' and '.', 1 to 100 of them");
+  if (!text.starts_with("uds:")) refuse(whole, "each part must begin with uds: or tcp:");
+  if (!is_name(text.substr(4))) refuse(whole, "its name must have 1 to 100 letters, digits, '-', '_' or '.'");
   return {SocketKind::Uds, std::string(text.substr(4)), 0};
 }
 
@@ -87,7 +87,7 @@ Address parse_address(const std::string& text) {
   if (text.size() > kAddressTextMax) refuse(text, "it has more than " + std::to_string(kAddressTextMax) + " bytes");
   Address address;
   std::string_view rest = std::string_view(text).substr(0, text.rfind(kPid));
-  if (rest.size() < text.size() && pid_in(text) == 0) refuse(text, "its pid is no number from 1 on");
+  if (rest.size() < text.size() && pid_in(text) == 0) refuse(text, "its pid is not a positive number");
   for (bool is_last = false; !is_last;) {
     const std::size_t end = rest.find(';');
     is_last = end == std::string_view::npos;
@@ -109,7 +109,7 @@ int pid_in(const std::string& address) noexcept {
 SocketAddress socket_address(const Place& place) {
   SocketAddress address;
   if (place.kind == SocketKind::Uds) {
-    if (!is_name(place.host)) refuse(to_string(place), "its name can't be one");
+    if (!is_name(place.host)) refuse(to_string(place), "its name is invalid");
     sockaddr_un unix_address{};
     unix_address.sun_family = AF_UNIX;
     std::memcpy(unix_address.sun_path + 1, place.host.data(), place.host.size());
@@ -129,7 +129,7 @@ SocketAddress socket_address(const Place& place) {
     address.size = sizeof v6;
     std::memcpy(&address.bytes, &v6, sizeof v6);
   } else {
-    refuse(to_string(place), "its host is no number");
+    refuse(to_string(place), "its host is not an IP address");
   }
   return address;
 }

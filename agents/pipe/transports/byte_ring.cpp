@@ -25,11 +25,10 @@ constexpr std::size_t kStreamFrom = 8 * 1024;  // smaller copies are faster thro
 static_assert(2 * sizeof(RingHead) <= kHeadBytes && kRingBytes % 4096 == 0 && (kRingBytes & (kRingBytes - 1)) == 0);
 
 [[noreturn]] void refuse_positions() {
-  throw Error(ErrorKind::Disconnected,
-              "the peer has broken the memory that both share: a position of its ring can't be");
+  throw Error(ErrorKind::Disconnected, "the peer corrupted the shared memory: a position in its ring is invalid");
 }
 
-[[noreturn]] void refuse_left() { throw Error(ErrorKind::Disconnected, "the connection is closed by the peer"); }
+[[noreturn]] void refuse_left() { throw Error(ErrorKind::Disconnected, "the peer closed the connection"); }
 
 }  // namespace
 
@@ -112,7 +111,7 @@ base::Fd RingPair::make_memfd() { return core::make_memfd("distrun-rpc-rings", k
 
 RingPair::RingPair(base::Fd memfd, bool is_maker) : is_maker_(is_maker) {
   if (base::sealed_size(memfd.get()) != kFileBytes) {
-    throw Error(ErrorKind::InvalidArgument, "a peer's rings are no sealed memory of their size");
+    throw Error(ErrorKind::InvalidArgument, "the peer's rings are not sealed memory of the expected size");
   }
   map(memfd);
 }
@@ -120,7 +119,7 @@ RingPair::RingPair(base::Fd memfd, bool is_maker) : is_maker_(is_maker) {
 // Reserves the whole range first, so that the mappings are adjacent.
 void RingPair::map(const base::Fd& memfd) {
   void* const reserved = ::mmap(nullptr, kMappedBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (reserved == MAP_FAILED) base::throw_errno("cannot reserve room for the rings of RPC", errno);
+  if (reserved == MAP_FAILED) base::throw_errno("cannot reserve address space for RPC's rings", errno);
   memory_ = static_cast<std::byte*>(reserved);
   const auto put = [&](std::size_t at, std::size_t bytes, std::size_t offset) {
     const void* const mapped = ::mmap(memory_ + at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memfd.get(),
@@ -136,7 +135,7 @@ void RingPair::map(const base::Fd& memfd) {
   if (is_mapped) return;
   const int why = errno;
   ::munmap(memory_, kMappedBytes);
-  base::throw_errno("cannot map the rings of RPC", why);
+  base::throw_errno("cannot map RPC's rings", why);
 }
 
 RingPair::~RingPair() { ::munmap(memory_, kMappedBytes); }

@@ -31,7 +31,7 @@ std::string try_on_own_memory() {
   const ssize_t got = read_some(::getpid(), reinterpret_cast<std::uintptr_t>(&known),
                                 reinterpret_cast<std::byte*>(&found), sizeof found);
   if (got == sizeof found && found == known) return {};
-  return "process_vm_readv does not work here: " + (got < 0 ? base::errno_text(errno) : "it reads something else");
+  return "process_vm_readv does not work here: " + (got < 0 ? base::errno_text(errno) : "it returned wrong data");
 }
 
 bool may_trace_all() {
@@ -55,7 +55,7 @@ std::string ask_yama() {
 }
 
 std::string why_not() {
-  if (::prctl(PR_GET_DUMPABLE) != 1) return "this process lets nobody read its memory (PR_SET_DUMPABLE)";
+  if (::prctl(PR_GET_DUMPABLE) != 1) return "this process forbids reading its memory (PR_SET_DUMPABLE)";
   std::string why = try_on_own_memory();
   return why.empty() ? ask_yama() : why;
 }
@@ -65,7 +65,7 @@ std::string why_not() {
 Offer cma_offer() {
   struct stat space {};
   if (::stat("/proc/self/ns/pid", &space) != 0) {
-    return {"cma", "", "the pid namespace is not known: " + base::errno_text(errno)};
+    return {"cma", "", "the pid namespace is unknown: " + base::errno_text(errno)};
   }
   return {"cma", machine_descriptor() + ", pid namespace=" + std::to_string(space.st_ino), why_not()};
 }
@@ -80,7 +80,7 @@ void read_remote(std::int32_t pid, std::uint64_t from, std::byte* to, std::size_
     if (got < 0) {
       base::throw_errno("cannot read " + std::to_string(bytes) + " bytes of process " + std::to_string(pid), errno);
     }
-    if (got == 0) throw Error(ErrorKind::Failed, "process " + std::to_string(pid) + " has nothing there to be read");
+    if (got == 0) throw Error(ErrorKind::Failed, "process " + std::to_string(pid) + " has no readable memory there");
     from += static_cast<std::uint64_t>(got);
     to += got;
     bytes -= static_cast<std::size_t>(got);

@@ -23,7 +23,7 @@ constexpr int kBacklog = 4096;  // all workers of a large session may connect at
 
 base::Fd make_socket(int family) {
   base::Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) base::throw_errno("cannot make a socket", errno);
+  if (!socket) base::throw_errno("cannot create a socket", errno);
   return socket;
 }
 
@@ -45,7 +45,7 @@ std::uint16_t port_of(int socket) {
   SocketAddress address;
   address.size = sizeof address.bytes;
   if (::getsockname(socket, address.get(), &address.size) != 0) {
-    base::throw_errno("cannot ask for the port of a socket", errno);
+    base::throw_errno("cannot get the port of a socket", errno);
   }
   const bool is_v6 = address.get()->sa_family == AF_INET6;
   return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6*>(&address.bytes)->sin6_port
@@ -150,7 +150,7 @@ std::string host_of_interface(const std::string& name) {
       if (is_usable(*address)) return number_of(*address);
     }
   }
-  throw Error(ErrorKind::InvalidArgument, "no network interface \"" + name + "\" with an address is here");
+  throw Error(ErrorKind::InvalidArgument, "no network interface \"" + name + "\" with an address on this machine");
 }
 
 }  // namespace distrun::agents::pipe

@@ -17,7 +17,7 @@ constexpr std::size_t kBufferSize = std::size_t{256} * 1024;
 
 [[noreturn]] void lose_socket(int number) {
   if (number == EPIPE || number == ECONNRESET) {
-    throw Error(ErrorKind::Disconnected, "the connection is closed by the peer");
+    throw Error(ErrorKind::Disconnected, "the peer closed the connection");
   }
   throw Error(ErrorKind::Disconnected, "the connection broke: " + base::errno_text(number));
 }

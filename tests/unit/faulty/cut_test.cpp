@@ -12,7 +12,7 @@ namespace {
 using distrun::testing::error_of;
 using rpc::MessageKind;
 
-const std::string kLoss = "worker1: worker1 is gone: the connection was cut, as the plan of faults says";
+const std::string kLoss = "worker1: worker1 is gone: the connection was cut, as the fault plan requires";
 
 TEST_CASE("with the message of the plan the connection is cut, and both ends are told") {
   World world("1:cut:1@3");
@@ -21,7 +21,7 @@ TEST_CASE("with the message of the plan the connection is cut, and both ends are
   world.send(3);
   const Error error = error_of([&] { world.send(4); });
   CHECK(error.kind() == ErrorKind::Disconnected);
-  CHECK(error.text() == "worker1 is gone: the connection was cut, as the plan of faults says");
+  CHECK(error.text() == "worker1 is gone: the connection was cut, as the fault plan requires");
   CHECK(world.heard.losses(1) == std::vector<std::string>{kLoss});
   CHECK(world.inner->wait_removed(1));
   CHECK(error_of([&] { world.send(5); }).kind() == ErrorKind::Disconnected);

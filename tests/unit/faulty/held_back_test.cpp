@@ -115,7 +115,7 @@ TEST_CASE("not everything can be held back: calls are refused, answers go at onc
   for (std::uint64_t id = 1; id <= Held::kMessagesMax; ++id) world.send(id, MessageKind::Call);
   const Error error = distrun::testing::error_of([&] { world.send(0, MessageKind::Call); });
   CHECK(error.kind() == ErrorKind::Overloaded);
-  CHECK_THAT(error.text(), Catch::Contains("too much is held back for worker1"));
+  CHECK_THAT(error.text(), Catch::Contains("too many messages are held back for worker1"));
   world.send(77);
   CHECK(world.inner->ids() == "77");
   CHECK(world.info("faulty.sent_at_once.reply") == "1");

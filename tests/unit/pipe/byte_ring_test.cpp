@@ -63,8 +63,8 @@ std::string thrown_by(const std::function<void()>& call) {
   }
   return "nothing";
 }
-const std::string kBroken = "the peer has broken the memory that both share: a position of its ring can't be";
-const std::string kClosed = "the connection is closed by the peer";
+const std::string kBroken = "the peer corrupted the shared memory: a position in its ring is invalid";
+const std::string kClosed = "the peer closed the connection";
 
 TEST_CASE("each side reads what the other one writes") {
   Pair pair;
@@ -174,7 +174,7 @@ TEST_CASE("memory of the right size is no pair of rings if its owner could chang
     base::Fd open(::memfd_create("a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     REQUIRE(::ftruncate(open.get(), rings.st_size) == 0);
     REQUIRE(::fcntl(open.get(), F_ADD_SEALS, seals) == 0);
-    CHECK_THROWS_WITH(RingPair(std::move(open), false), Catch::Contains("no sealed memory of their size"));
+    CHECK_THROWS_WITH(RingPair(std::move(open), false), Catch::Contains("not sealed memory of the expected size"));
   }
 }
 

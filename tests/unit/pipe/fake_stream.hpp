@@ -29,7 +29,7 @@ class FakeStream final : public Stream {
   void ring() override { ++rings; }
   std::span<const std::byte> look() override {
     const std::size_t size = std::min({bytes.size() - begin, piece_max, allowed});
-    if (size == 0 && ends && allowed != 0) throw Error(ErrorKind::Disconnected, "the connection is closed by the peer");
+    if (size == 0 && ends && allowed != 0) throw Error(ErrorKind::Disconnected, "the peer closed the connection");
     return {bytes.data() + begin, size};
   }
   std::size_t look_max() const noexcept override { return piece_max; }

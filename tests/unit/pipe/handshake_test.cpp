@@ -30,12 +30,12 @@ TEST_CASE("the listener's favourite that both have is taken") {
   Choice choice = choice_of(all, worker(2, {kTcp, kUds, kShm}, {kCma}), SocketKind::Uds);
   CHECK(choice.transport == "shm");
   CHECK(choice.channels == Names{"cma"});
-  CHECK(reasons(choice.not_taken) == "uds: shm comes first; tcp: they have met on a Unix socket");
+  CHECK(reasons(choice.not_taken) == "uds: shm is preferred; tcp: the connection is a Unix socket");
   choice = choice_of(all, worker(2, {kTcp, kUds}), SocketKind::Uds);
   CHECK(choice.transport == "uds");
   CHECK(choice.channels.empty());
   CHECK(reasons(choice.not_taken) ==
-        "shm: not offered by the peer; tcp: they have met on a Unix socket; cma: not offered by the peer");
+        "shm: not offered by the peer; tcp: the connection is a Unix socket; cma: not offered by the peer");
   choice = choice_of(all, worker(2, {kTcp, kUds, kShm}), SocketKind::Tcp);
   CHECK(choice.transport == "tcp");
   CHECK(choice_of(all, worker(2, {kShm, kUds}), SocketKind::Uds, 0).transport == "uds");
@@ -123,11 +123,12 @@ TEST_CASE("what is no address is refused with the text") {
                            "uds:a;pid:99999999999",
                            "pid:1",
                            "uds:a;pid:1;tcp:1.2.3.4:1"}) {
-    CHECK_THROWS_WITH(parse_address(text), Catch::StartsWith("address \"" + std::string(text) + "\" is no worker's: "));
+    CHECK_THROWS_WITH(parse_address(text),
+                      Catch::StartsWith("address \"" + std::string(text) + "\" is not a worker's: "));
   }
-  CHECK_THROWS_WITH(parse_address("uds:" + std::string(101, 'a')), Catch::Contains("1 to 100 of them"));
+  CHECK_THROWS_WITH(parse_address("uds:" + std::string(101, 'a')), Catch::Contains("1 to 100 letters"));
   CHECK_THROWS_WITH(parse_address(std::string(257, 'a')), Catch::Contains("more than 256 bytes"));
-  CHECK_THROWS_WITH(parse_address("\x1b[1m"), Catch::StartsWith("address \"\\x1b[1m\" is no worker's"));
+  CHECK_THROWS_WITH(parse_address("\x1b[1m"), Catch::StartsWith("address \"\\x1b[1m\" is not a worker's"));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_CASE("workers that have nothing in common say so") {
                                                 "this worker"));
   three.io_thread.connect(2, "worker2", two.io_thread.address());
   CHECK_THAT(three.failure(), Catch::StartsWith("worker2 is at uds:distrun-rpc-") &&
-                                  Catch::EndsWith(", and no transport of this worker leads there"));
+                                  Catch::EndsWith(", which no transport of this worker can reach"));
 }
 
 TEST_CASE("two that connect to each other at once have one connection") {
@@ -137,7 +137,7 @@ TEST_CASE("a second attempt changes nothing, a new one after the end does") {
   (void)two.connection();
   two.io_thread.forget(1);
   two.connections.clear();
-  CHECK(one.end() == "the connection is closed by the peer");
+  CHECK(one.end() == "the peer closed the connection");
   one.io_thread.connect(2, "worker2", two.io_thread.address());
   CHECK(one.comes([](const Desk& desk) { return desk.connections.size() == 2; }));
   CHECK(one.failures.empty());
@@ -154,7 +154,7 @@ TEST_CASE("an end is told once what was sent before is read") {
   REQUIRE(::send(one.connection().socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == 10'000);
   one.io_thread.forget(2);
   one.connections.clear();
-  CHECK(two.end() == "the connection is closed by the peer");
+  CHECK(two.end() == "the peer closed the connection");
   CHECK(two.times_readable >= 3);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("bytes over the socket of shared memory are its end") {
   (void)two.connection();
   REQUIRE(one.connection().transport == "shm");
   REQUIRE(::send(one.connection().socket.get(), "x", 1, MSG_NOSIGNAL) == 1);
-  CHECK(two.end() == "the peer has sent bytes over a socket that is there for its end only");
+  CHECK(two.end() == "the peer sent data on a socket that only signals its end");
 }
 
 TEST_CASE("room is told once for each time that it is wanted") {

@@ -109,7 +109,7 @@ TEST_CASE("calls beyond the limit are refused, and answers are not") {
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::Overloaded);
     CHECK_THAT(error.text(),
-               Catch::StartsWith("too much is on its way to worker2, which does not read it: 1 messages, "));
+               Catch::StartsWith("too much data is in flight to worker2, which does not read it: 1 messages, "));
   }
   CHECK(own.link.send(message_of(3), Link::Limit::None) == Link::Sent::Queued);
 }
@@ -165,8 +165,7 @@ TEST_CASE("a stream that makes no sense is the end of its link") {
   own.stream->bytes.assign(200, std::byte{'x'});
   CHECK(own.link.read(own.mailbox, 100) == 1);
   CHECK(own.link.state() == Link::State::Lost);
-  CHECK(end_of(own.link) ==
-        "worker2 (process 1) is gone: a message of the pipe is broken: it does not begin with its mark");
+  CHECK(end_of(own.link) == "worker2 (process 1) is gone: a pipe message is malformed: its marker is missing");
   CHECK(own.link.read(own.mailbox, 100) == 0);
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("what is read out of a peer that has given it up is no value, whatever
   links.two.read(links.mail_of_two, 10);
   CHECK(links.mail_of_two.messages.size() == 1);
   CHECK(links.two.state() == Link::State::Lost);
-  CHECK(end_of(links.two) == "worker1 is gone: it has ended the connection while its memory was read");
+  CHECK(end_of(links.two) == "worker1 is gone: it closed the connection while its memory was being read");
 }
 
 TEST_CASE("a link that is lost is the end of the peer's, too") {
@@ -78,7 +78,7 @@ TEST_CASE("a link that is lost is the end of the peer's, too") {
   links.one.end(Link::State::Lost, Error(ErrorKind::Disconnected, "worker2 makes no sense"));
   links.two.read(links.mail_of_two, 10);
   links.two.read(links.mail_of_two, 10);
-  CHECK(end_of(links.two) == "worker1 is gone: the connection is closed by the peer");
+  CHECK(end_of(links.two) == "worker1 is gone: the peer closed the connection");
 }
 
 TEST_CASE("a peer that leaves may still read what it was sent before") {
@@ -113,7 +113,7 @@ TEST_CASE("where one end can't read the other, none does, and both know why") {
   LinkedPair links("uds", "no such\nluck");
   links.two.read(links.mail_of_two, 10);
   CHECK(info_of(links.one)["pipe.worker2.not_taken.cma"] == "no such\nluck");
-  CHECK(info_of(links.two)["pipe.worker1.not_taken.cma"] == "the peer can't read this worker's memory: no such luck");
+  CHECK(info_of(links.two)["pipe.worker1.not_taken.cma"] == "the peer cannot read this worker's memory: no such luck");
   for (Link* link : {&links.one, &links.two}) {
     link->send(message_of(1, {large()}), Link::Limit::Call);
     CHECK_FALSE(link->has_kept());
@@ -129,7 +129,7 @@ TEST_CASE("a peer that wants its memory read where that was not agreed is refuse
   testing::Mailbox mailbox;
   link.read(mailbox, 10);
   CHECK(mailbox.messages.empty());
-  CHECK(end_of(link) == "worker2 is gone: its memory is to be read out of its process, which was not agreed");
+  CHECK(end_of(link) == "worker2 is gone: it requires a direct read of its memory, which was not negotiated");
 }
 
 TEST_CASE("a seal holds until it is broken, and where it was put only") {
@@ -137,11 +137,11 @@ TEST_CASE("a seal holds until it is broken, and where it was put only") {
   Seal seal, other;
   const SealMark mark = seal.mark();
   CHECK(why_broken(::getpid(), mark).empty());
-  CHECK_THAT(why_broken(::getpid(), {mark.address, other.mark().nonce}), Catch::StartsWith("something else is there"));
+  CHECK_THAT(why_broken(::getpid(), {mark.address, other.mark().nonce}), Catch::StartsWith("the memory does not hold"));
   CHECK_THAT(why_broken(::getpid(), {16, mark.nonce}), Catch::StartsWith("cannot read 8 bytes of process "));
-  CHECK(why_broken(::getpid(), {}) == "it has said of no memory that it can be read");
+  CHECK(why_broken(::getpid(), {}) == "it has declared no readable memory");
   seal.break_now();
-  CHECK_THAT(why_broken(::getpid(), mark), Catch::StartsWith("something else is there"));
+  CHECK_THAT(why_broken(::getpid(), mark), Catch::StartsWith("the memory does not hold"));
   const pid_t gone = distrun::testing::fork_child([] { return 0; });
   distrun::testing::wait_for(gone);
   CHECK(why_broken(gone, other.mark()) == "process " + std::to_string(gone) + " is gone");
@@ -158,7 +158,7 @@ TEST_CASE("a channel that is chosen is proved by the peer's seal") {
   REQUIRE(why.has_value());
   CHECK_FALSE(why->empty());
   CHECK(channels.empty());
-  CHECK(reasons(not_taken) == "cma: this worker can't read the peer's memory: " + *why);
+  CHECK(reasons(not_taken) == "cma: this worker cannot read the peer's memory: " + *why);
   CHECK_FALSE(prove(channels, not_taken, ::getpid(), seal.mark()).has_value());
 }
 

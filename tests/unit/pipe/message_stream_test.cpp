@@ -192,7 +192,7 @@ TEST_CASE("a number that is not the next one breaks the stream") {
   FakeStream stream;
   write(stream, message_of(1, ""), 0);
   write(stream, message_of(1, ""), 2);
-  CHECK(refusal(stream) == "a message of the pipe is broken: its number is 2, and 1 is the next");
+  CHECK(refusal(stream) == "a pipe message is malformed: its number is 2, expected 1");
 }
 
 FakeStream with_head(const MessageHead& head, const wire::Bytes& rest = {}) {
@@ -203,10 +203,10 @@ FakeStream with_head(const MessageHead& head, const wire::Bytes& rest = {}) {
 }
 
 TEST_CASE("what is no head, or says more than may be, is refused before anything is taken for it") {
-  const std::string broken = "a message of the pipe is broken: ";
+  const std::string broken = "a pipe message is malformed: ";
   FakeStream noise;
   noise.bytes = bytes_of(std::string(100, 'x'));
-  CHECK(refusal(noise) == broken + "it does not begin with its mark");
+  CHECK(refusal(noise) == broken + "its marker is missing");
   MessageHead head;
   head.table_bytes = (4 << 20) + 1;
   FakeStream table = with_head(head);
@@ -221,7 +221,7 @@ TEST_CASE("what is no head, or says more than may be, is refused before anything
   CHECK(refusal(memory) == broken + "its tensors have 18446744073709551615 bytes");
   head.memory_bytes = 8;
   FakeStream lone = with_head(head);
-  CHECK(refusal(lone) == broken + "it has memory, and no table");
+  CHECK(refusal(lone) == broken + "it has tensor data but no table");
 }
 
 // The table of a message with one memory block and the shape of one tensor in it.
@@ -269,16 +269,16 @@ TEST_CASE("a table that does not fit its memory is refused") {
     FakeStream stream = with_table(table, follows);
     return refusal(stream);
   };
-  const std::string broken = "a message of the pipe is broken: ";
+  const std::string broken = "a pipe message is malformed: ";
   FakeStream good = with_table({}, 8);
   IncomingMessages incoming;
   REQUIRE(incoming.next(good));
-  CHECK(refused({}, 9) == broken + "its table speaks of other memory than follows");
+  CHECK(refused({}, 9) == broken + "its table does not match the memory that follows");
   CHECK(refused({8, 0, 8}) == broken + "a tensor has the unknown dtype 8");
-  CHECK(refused({8, 0, 5, 1, 1}) == broken + "a tensor speaks of memory that is not there");
+  CHECK(refused({8, 0, 5, 1, 1}) == broken + "a tensor refers to a missing memory range");
   CHECK(refused({8, 0, 5, 1, 0, std::vector<std::int64_t>(65, 1)}) == broken + "a tensor has 65 dimensions");
-  CHECK(refused({8, 1}, 0) == broken + "its memory is to be read out of the peer, which was not agreed");
-  CHECK_THAT(refused({std::uint64_t{1} << 41, 1}, 0), Catch::StartsWith(broken + "a stretch of its memory has "));
+  CHECK(refused({8, 1}, 0) == broken + "it requires a direct read of the peer's memory, which was not negotiated");
+  CHECK_THAT(refused({std::uint64_t{1} << 41, 1}, 0), Catch::StartsWith(broken + "a memory range has "));
   constexpr std::int64_t kHuge = std::int64_t{1} << 61;
   for (const std::vector<std::int64_t>& sizes :
        {std::vector<std::int64_t>{2}, {-1}, {-1, -1}, {kHuge + 1}, {kHuge, kHuge}, {0, -1}, {8, kHuge + 1}}) {
@@ -304,7 +304,7 @@ TEST_CASE("too many sections are refused") {
   MessageHead head;
   head.table_bytes = static_cast<std::uint32_t>(rest.size());
   FakeStream stream = with_head(head, rest);
-  CHECK(refusal(stream) == "a message of the pipe is broken: it has 33 sections");
+  CHECK(refusal(stream) == "a pipe message is malformed: it has 33 sections");
 }
 
 TEST_CASE("what the receiver would not take is refused where it is sent") {
@@ -351,7 +351,7 @@ TEST_CASE("the end of a stream is told once all that came before it is read") {
   stream.ends = true;
   IncomingMessages incoming;
   CHECK(incoming.next(stream));
-  CHECK_THROWS_WITH(incoming.next(stream), "the connection is closed by the peer");
+  CHECK_THROWS_WITH(incoming.next(stream), "the peer closed the connection");
 }
 
 }  // namespace

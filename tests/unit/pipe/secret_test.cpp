@@ -59,9 +59,7 @@ TEST_CASE("a listener that does not know the secret is named by its address, and
   const Heard heard = hear_worker(kind, [&](const Opening& opening) {
     return pack(make_challenge(thief, {opening.nonce, proof::make_nonce()}));
   });
-  CHECK(heard.error ==
-        "worker2 (at ADDRESS) has not answered as a worker does: it does not know the secret of this "
-        "session");
+  CHECK(heard.error == "worker2 (at ADDRESS) sent an invalid answer: it does not know this session's secret");
   CHECK(heard.said.size() < 64);
   CHECK(heard.said.find(identity_of(1).secret) == std::string::npos);
 
@@ -76,7 +74,7 @@ TEST_CASE("a listener that does not know the secret is named by its address, and
     if (guess == 1) hello.proof = challenge.proof;
     if (guess == 2) hello.proof = heard.said.substr(heard.said.size() - proof::kProofSize);
     say(line, pack(hello));
-    CHECK(refusal_on(line) == "the secret is not that of this session");
+    CHECK(refusal_on(line) == "the peer does not know this session's secret");
   }
 }
 
@@ -95,23 +93,23 @@ TEST_CASE("a Hello that was heard opens no other connection, and a Challenge dec
   say(line, pack(opening));
   (void)next_frame(line);
   say(line, hello);
-  CHECK(refusal_on(line) == "the secret is not that of this session");
+  CHECK(refusal_on(line) == "the peer does not know this session's secret");
   const Heard heard = hear_worker(kind, [&](const Opening&) { return pack(make_challenge(identity_of(2), nonces)); });
-  CHECK_THAT(heard.error, Catch::EndsWith("it does not know the secret of this session"));
+  CHECK_THAT(heard.error, Catch::EndsWith("it does not know this session's secret"));
 }
 
 TEST_CASE("before a listener has proved that it knows the secret only the text of its refusal counts") {
   const auto error_after = [](const wire::Bytes& answer) {
     return hear_worker(SocketKind::Uds, [&](const Opening&) { return answer; }).error;
   };
-  const std::string lead = "worker2 (at ADDRESS) has not answered as a worker does: ";
+  const std::string lead = "worker2 (at ADDRESS) sent an invalid answer: ";
   Welcome welcome;
   welcome.worker = "worker2";
   welcome.id = 2;
   welcome.pid = 1;
   welcome.transport = "uds";
   CHECK(error_after(pack(welcome)) == lead + "it has not proved that it knows the session's secret");
-  CHECK(error_after(pack(Challenge{"short", "x"})) == lead + "what answers is no worker");
+  CHECK(error_after(pack(Challenge{"short", "x"})) == lead + "the listener is not a worker");
   for (const RefusalKind kind : {RefusalKind::Final, RefusalKind::Glare, RefusalKind::NoTransport}) {
     CHECK(error_after(pack(Refusal{kind, "no way"})) == "worker2 (at ADDRESS) refuses: no way");
   }
@@ -122,7 +120,7 @@ TEST_CASE("a second challenge is refused") {
   Stranger stranger;
   started(desk).io_thread.connect(2, "worker2", stranger.address());
   stranger.answer(pack(make_challenge(identity_of(2), {std::string(32, 'a'), std::string(32, 'b')})));
-  CHECK_THAT(desk.failure(), Catch::EndsWith("it sends a second challenge"));
+  CHECK_THAT(desk.failure(), Catch::EndsWith("it sent a second challenge"));
 }
 
 // Their first message contained the secret.
@@ -136,11 +134,12 @@ TEST_CASE("a worker of version 3 is refused with both versions") {
   old.number(std::uint32_t{3});
   wire::Bytes hello = old.take();
   hello.resize(hello.size() + 100);
-  CHECK(refusal_to(hello, desk) == "this worker speaks version 5 of the protocol, the other one 3");
+  CHECK(refusal_to(hello, desk) == "this worker speaks version 5 of the protocol, but the peer speaks 3");
   const Heard heard = hear_worker(SocketKind::Tcp, [](const Opening&) {
-    return pack(Refusal{RefusalKind::Final, "this worker speaks version 3 of the protocol, the other one 4"});
+    return pack(Refusal{RefusalKind::Final, "this worker speaks version 3 of the protocol, but the peer speaks 4"});
   });
-  CHECK(heard.error == "worker2 (at ADDRESS) refuses: this worker speaks version 3 of the protocol, the other one 4");
+  CHECK(heard.error ==
+        "worker2 (at ADDRESS) refuses: this worker speaks version 3 of the protocol, but the peer speaks 4");
 }
 
 }  // namespace

@@ -38,32 +38,29 @@ TEST_CASE("who is no worker of this session is refused with the reason") {
 
   Identity other = own;
   other.secret.back() = 'x';
-  CHECK(refusal_to_hello(other, 1, desk) == "the secret is not that of this session");
+  CHECK(refusal_to_hello(other, 1, desk) == "the peer does not know this session's secret");
   other.secret.clear();
-  CHECK(refusal_to_hello(other, 1, desk) == "the secret is not that of this session");
+  CHECK(refusal_to_hello(other, 1, desk) == "the peer does not know this session's secret");
   CHECK(refusal_to_hello(own, 1, desk, [](Hello& hello) { hello.proof.clear(); }) ==
-        "the secret is not that of this session");
+        "the peer does not know this session's secret");
 
   Opening opening;
   opening.nonce = proof::make_nonce();
   opening.version = 7;
-  CHECK(refusal_to(pack(opening), desk) == "this worker speaks version 5 of the protocol, the other one 7");
+  CHECK(refusal_to(pack(opening), desk) == "this worker speaks version 5 of the protocol, but the peer speaks 7");
   opening.version = kProtocolVersion;
   opening.magic = 1;
-  CHECK(refusal_to(pack(opening), desk) == "what has come is no worker's greeting");
-  CHECK(refusal_to(opening_of("short"), desk) == "what has come is no worker's greeting");
-  CHECK(refusal_to(pack(make_hello(own, 1, {opening.nonce, opening.nonce})), desk) ==
-        "what has come is no worker's greeting");
+  CHECK(refusal_to(pack(opening), desk) == "invalid greeting");
+  CHECK(refusal_to(opening_of("short"), desk) == "invalid greeting");
+  CHECK(refusal_to(pack(make_hello(own, 1, {opening.nonce, opening.nonce})), desk) == "invalid greeting");
   CHECK(refusal_to_hello(own, 3, desk) == "this is worker 1, not 3");
   CHECK(refusal_to_hello(identity_of(1), 1, desk) == "this is worker 1, too");
   CHECK(refusal_to_hello(own, 1, desk, [](Hello& hello) { hello.transports.resize(9); }) ==
         "it offers 9 transports, the limit is 8");
 
-  CHECK(refusal_to(bytes_of("GET / HTTP/1.1\r\n\r\n"), desk) ==
-        "what has come is no worker's greeting: it would have 542393671 bytes");
-  CHECK(refusal_to(bytes_of(std::string(4, '\0')), desk) ==
-        "what has come is no worker's greeting: it would have 0 bytes");
-  CHECK(refusal_to(bytes_of(std::string("\x03\0\0\0abc", 7)), desk) == "what has come is no worker's greeting");
+  CHECK(refusal_to(bytes_of("GET / HTTP/1.1\r\n\r\n"), desk) == "invalid greeting: its length is 542393671 bytes");
+  CHECK(refusal_to(bytes_of(std::string(4, '\0')), desk) == "invalid greeting: its length is 0 bytes");
+  CHECK(refusal_to(bytes_of(std::string("\x03\0\0\0abc", 7)), desk) == "invalid greeting");
   CHECK(desk.connections.empty());
 }
 
@@ -71,7 +68,7 @@ TEST_CASE("too many files are refused") {
   Desk desk(1, {"uds"});
   desk.io_thread.start();
   GreetingLine line = dial_first(desk);
-  CHECK_THROWS_WITH(line.put({}, std::vector<int>(9, 0)), "9 files are too many for a greeting");
+  CHECK_THROWS_WITH(line.put({}, std::vector<int>(9, 0)), "9 descriptors are too many for a greeting");
   const proof::Nonces nonces = open(line);
   const std::ptrdiff_t before = count_descriptors();
   line.put(pack(make_hello(identity_of(2), 1, nonces)), std::vector<int>(8, line.fd()));
@@ -183,10 +180,10 @@ Welcome welcome_of(WorkerId id, const std::string& transport) {
 }
 
 TEST_CASE("who answers as no worker does is not believed") {
-  const std::string lead = "worker2 (at uds:x) has not answered as a worker does: ";
+  const std::string lead = "worker2 (at uds:x) sent an invalid answer: ";
   CHECK(failure_after(bytes_of("HTTP/1.1 400 Bad Request\r\n"), false) ==
-        lead + "what has come is no worker's greeting: it would have 1347703880 bytes");
-  CHECK(failure_after(bytes_of(std::string("\x01\0\0\0\x09", 5)), false) == lead + "what answers is no worker");
+        lead + "invalid greeting: its length is 1347703880 bytes");
+  CHECK(failure_after(bytes_of(std::string("\x01\0\0\0\x09", 5)), false) == lead + "the listener is not a worker");
   CHECK(failure_after(pack(welcome_of(3, "uds")), false) == lead + "it is worker 3, worker3");
   CHECK(failure_after(pack(welcome_of(2, "shm")), false) == lead + "it has chosen shm, which was not offered");
   Welcome welcome = welcome_of(2, "uds");
@@ -200,7 +197,7 @@ TEST_CASE("who goes away instead of an answer is told") {
   const wire::Bytes whole = pack(welcome_of(2, "uds"));
   for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{4}, whole.size() - 1}) {
     CHECK(failure_after({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, true) ==
-          "worker2 (at uds:x): the other side has closed the connection during the handshake");
+          "worker2 (at uds:x): the peer closed the connection during the handshake");
   }
 }
 
@@ -208,13 +205,13 @@ TEST_CASE("who is not there, or does not answer in time, is told with its place"
   Desk desk(1, {"uds", "tcp"}, std::chrono::milliseconds(50));
   desk.io_thread.start();
   desk.io_thread.connect(2, "worker2", "uds:distrun-rpc-nobody");
-  CHECK(desk.failure() == "worker2 can't be reached at uds:distrun-rpc-nobody: Connection refused (ECONNREFUSED)");
+  CHECK(desk.failure() == "worker2 cannot be reached at uds:distrun-rpc-nobody: Connection refused (ECONNREFUSED)");
   desk.failures.clear();
   const Stranger stranger;
   desk.io_thread.connect(2, "worker2", stranger.address());
   CHECK(desk.failure() == "worker2 (at " + stranger.address() + ") did not answer the handshake within 50.0 ms");
   CHECK_THROWS_WITH(desk.io_thread.connect(2, "worker2", "http://x"),
-                    "address \"http://x\" is no worker's: each part begins with uds: or tcp:");
+                    "address \"http://x\" is not a worker's: each part must begin with uds: or tcp:");
 }
 
 TEST_CASE("nobody is there at the Unix socket, so TCP is taken") {
@@ -244,7 +241,7 @@ TEST_CASE("a worker that waits for its peer's connection learns soon that the pe
   stranger->answer(pack(Refusal{RefusalKind::Glare, "me first"}));
   CHECK(next_frame(stranger->line).empty());  // it has read the answer
   stranger.reset();
-  CHECK(desk.failure() == "worker1 can't be reached at " + address + ": Connection refused (ECONNREFUSED)");
+  CHECK(desk.failure() == "worker1 cannot be reached at " + address + ": Connection refused (ECONNREFUSED)");
 }
 
 TEST_CASE("a worker that waits for its peer's connection dials again, in case the peer has given up") {

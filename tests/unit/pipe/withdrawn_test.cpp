@@ -50,7 +50,7 @@ TEST_CASE("a call that is withdrawn before any of it was written arrives as its 
   while (!arrived && stream.begin != stream.bytes.size()) arrived = incoming.next(stream);
   REQUIRE(arrived);
   CHECK(arrived->message.id == 7);
-  CHECK(arrived->message.unreadable == "its caller's time was over before it was sent");
+  CHECK(arrived->message.unreadable == "its caller timed out before it was sent");
   CHECK(arrived->message.is_late);
   CHECK(arrived->message.tensors.empty());
   CHECK(arrived->message.payload.empty());
@@ -93,7 +93,7 @@ TEST_CASE("memory that was read out of a caller whose time was over is given to 
   REQUIRE(arrived);
   CHECK(arrived->was_read_from_peer);
   CHECK(arrived->message.sections.empty());
-  CHECK(arrived->message.unreadable == (is_late ? "its caller's time was over before its tensors were read" : ""));
+  CHECK(arrived->message.unreadable == (is_late ? "its caller timed out before its tensors were read" : ""));
   CHECK(arrived->message.is_late == is_late);
   CHECK(arrived->message.tensors.size() == (is_late ? 0 : 1));
 }
@@ -120,7 +120,7 @@ TEST_CASE("a message for which there is no memory is read to its end, and the ne
   }
   REQUIRE(arrived.size() == 2);
   CHECK(arrived[0].message.id == 1);
-  CHECK_THAT(arrived[0].message.unreadable, Catch::StartsWith("there is no memory for its 100663"));
+  CHECK_THAT(arrived[0].message.unreadable, Catch::StartsWith("out of memory for its 100663"));
   CHECK_FALSE(arrived[0].message.is_late);
   CHECK(arrived[0].message.tensors.empty());
   CHECK(arrived[1].message.unreadable.empty());

@@ -11,7 +11,7 @@ Message unreadable(MessageKind kind, std::uint64_t id) {
   Message message;
   message.kind = kind;
   message.id = id;
-  message.unreadable = "there is no memory for its 7 bytes";
+  message.unreadable = "out of memory for its 7 bytes";
   return message;
 }
 
@@ -22,7 +22,7 @@ TEST_CASE("a call that could not be taken is answered with the reason") {
   CHECK(kept.calls->receive(WorkerInfo("worker1", 1), unreadable(MessageKind::Call, 5)) == nullptr);
   const Error error = kept.agent->failure();
   CHECK(error.type() == "MemoryError");
-  CHECK(error.text() == "the call could not be taken by worker0: there is no memory for its 7 bytes");
+  CHECK(error.text() == "the call could not be taken by worker0: out of memory for its 7 bytes");
   CHECK(kept.calls->counts().received == 1);
   CHECK(kept.calls->counts().running == 0);
 }
@@ -44,7 +44,7 @@ TEST_CASE("an answer that could not be taken is the error of its call, and of no
   kept.answer(sent[1], 1, 7);
   const Error error = testing::error_of([&] { lost.wait(); });
   CHECK(error.type() == "MemoryError");
-  CHECK(error.text() == "the answer of worker1 could not be taken: there is no memory for its 7 bytes");
+  CHECK(error.text() == "the answer of worker1 could not be taken: out of memory for its 7 bytes");
   CHECK(from_value<std::int64_t>(other.wait()) == 7);
 }
 
