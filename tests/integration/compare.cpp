@@ -250,7 +250,7 @@ void check_test(Findings& findings, const TestResult& test) {
 
 std::string without_appeared(const std::string& text) {
   // Includes the escape sequence at its beginning, if there are colours.
-  static const std::regex note("(\x1b\\[[0-9;]*m)?note: (a name|[0-9]+ names) that appeared meanwhile[^\n]*\n");
+  static const std::regex note("(\x1b\\[[0-9;]*m)?note: (a new name|[0-9]+ new names) appeared during the run[^\n]*\n");
   return std::regex_replace(text, note, "");
 }
 

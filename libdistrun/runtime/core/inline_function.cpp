@@ -13,7 +13,7 @@ std::optional<std::string> inline_refusal(std::string_view doing) {
   const std::string* const name = inline_function();
   if (name == nullptr) return std::nullopt;
   return "the inline function \"" + *name + "\" " + std::string(doing) +
-         ": it runs on the thread that reads messages, which may not wait for other ranks; register it as an ordinary "
+         ": it runs on the thread that reads messages, which must not wait for other ranks; register it as an ordinary "
          "function, with DISTRUN_RPC or without Execution::Inline";
 }
 

@@ -39,7 +39,7 @@ Module open_module(const ModuleName& name) {
     return {nullptr, file, "the " + part + " module cannot be loaded: " + std::string(::dlerror())};
   }
   void* entry = ::dlsym(library, name.entry);
-  if (entry == nullptr) return {nullptr, file, file + " is no " + part + " module of distrun"};
+  if (entry == nullptr) return {nullptr, file, file + " is not a " + part + " module of distrun"};
   return {entry, file, ""};
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 struct stat look_at(int fd) {
   struct stat found {};
-  if (::fstat(fd, &found) != 0) base::throw_errno("cannot look at a descriptor", errno);
+  if (::fstat(fd, &found) != 0) base::throw_errno("cannot inspect a descriptor", errno);
   return found;
 }
 
@@ -34,10 +34,11 @@ base::Fd open_descriptor_of(const SharedAddress& address) {
   const std::string path = "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
   base::Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // the file may be another one now
   if (!opened) {
-    throw Error(ErrorKind::Disconnected, "cannot open what " + process + " shares: " + base::errno_text(errno));
+    throw Error(ErrorKind::Disconnected,
+                "cannot open the memory shared by " + process + ": " + base::errno_text(errno));
   }
   if (look_at(opened.get()).st_ino != address.inode) {
-    throw Error(ErrorKind::Disconnected, process + " is no longer the one that has shared it");
+    throw Error(ErrorKind::Disconnected, process + " is not the process that shared the memory");
   }
   return opened;
 }
@@ -60,12 +61,12 @@ SharedMemory::SharedMemory(const SharedAddress& address, std::size_t bytes)
     : memfd_(open_descriptor_of(address)), size_(bytes) {
   const std::string process = "process " + std::to_string(address.pid);
   const std::optional<std::size_t> size = base::sealed_size(memfd_.get());
-  if (!size) throw Error(ErrorKind::Disconnected, "what " + process + " shares is no memory of a sealed size");
+  if (!size) throw Error(ErrorKind::Disconnected, "the memory shared by " + process + " has no sealed size");
   if (*size < bytes) {
-    throw Error(ErrorKind::Disconnected, "what " + process + " shares is smaller than the " + std::to_string(bytes) +
-                                             " bytes that this distrun expects");
+    throw Error(ErrorKind::Disconnected, "the memory shared by " + process + " is smaller than the " +
+                                             std::to_string(bytes) + " bytes that this distrun expects");
   }
-  map(("what " + process + " shares").c_str());
+  map(("the memory shared by " + process).c_str());
 }
 
 void SharedMemory::map(const char* what) {

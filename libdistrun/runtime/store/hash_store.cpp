@@ -14,7 +14,7 @@ namespace distrun::stores {
 struct HashStore::Shared {
   void use(Location site) {
     mark.set_once();
-    mark.check("a HashStore", "its table is one process's; use a FileStore or a TcpStore", site);
+    mark.check("a HashStore", "use a FileStore or a TcpStore, which several processes can share", site);
   }
 
   base::ProcessMark mark{base::ProcessMark::Unset{}};

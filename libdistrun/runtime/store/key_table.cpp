@@ -30,7 +30,7 @@ bool adds(Op op) { return is_change(op) && op != Op::Delete && op != Op::QueuePo
 
 [[noreturn]] void refuse_size(const char* what, const std::string& key, std::size_t size, std::size_t limit) {
   throw Error(ErrorKind::Overloaded, std::string(what) + " of " + std::to_string(size) + " bytes (" + shown(key) +
-                                         ") is longer than " + std::to_string(limit));
+                                         ") exceeds the limit of " + std::to_string(limit));
 }
 
 // The constant is for what an empty value or key needs.
@@ -62,9 +62,8 @@ void check_shape(const Request& request) {
     case Op::NumKeys: is_right = is_of(0, 0); break;
   }
   if (is_right) return;
-  throw Error(ErrorKind::InvalidArgument, std::string("a request ") + name_of(request.op) + " with " +
-                                              std::to_string(keys) + " keys and " + std::to_string(values) +
-                                              " values is none");
+  throw Error(ErrorKind::InvalidArgument, std::string("malformed request ") + name_of(request.op) + ": it has " +
+                                              std::to_string(keys) + " keys and " + std::to_string(values) + " values");
 }
 
 std::int64_t number_in(const std::string& key, const std::string& value) {
@@ -73,7 +72,7 @@ std::int64_t number_in(const std::string& key, const std::string& value) {
   const auto parsed = std::from_chars(value.data(), end, number);
   if (parsed.ec == std::errc{} && parsed.ptr == end) return number;
   throw Error(ErrorKind::InvalidArgument, "ValueError",
-              "add to " + shown(key) + ": its value " + shown(value) + " is no number");
+              "add to " + shown(key) + ": its value " + shown(value) + " is not a number");
 }
 
 }  // namespace
@@ -117,8 +116,8 @@ void KeyTable::check_room(const Request& request) const {
   check_shape(request);
   std::size_t more = 0;
   if (request.keys.size() > kKeys) {
-    throw Error(ErrorKind::Overloaded, "a request names " + std::to_string(request.keys.size()) +
-                                           " keys, the limit is " + std::to_string(kKeys));
+    throw Error(ErrorKind::Overloaded, "a request has " + std::to_string(request.keys.size()) + " keys, the limit is " +
+                                           std::to_string(kKeys));
   }
   for (const std::string& key : request.keys) {
     if (key.size() > kKeySize) refuse_size("a key", key, key.size(), kKeySize);
@@ -128,10 +127,11 @@ void KeyTable::check_room(const Request& request) const {
     more += cost_of(value);
   }
   if (!adds(request.op)) return;
-  if (bytes_ + more > kTableSize) refuse_size("with the others, the value", request.keys[0], bytes_ + more, kTableSize);
+  if (bytes_ + more > kTableSize)
+    refuse_size("the total size with the value", request.keys[0], bytes_ + more, kTableSize);
   if (values_.size() + queues_.size() + request.keys.size() > kKeys && !missing(request).empty()) {
-    throw Error(ErrorKind::Overloaded, "a store has " + std::to_string(kKeys) + " keys at most: there is no room for " +
-                                           shown(request.keys[0]));
+    throw Error(ErrorKind::Overloaded,
+                "a store has " + std::to_string(kKeys) + " keys at most; cannot add " + shown(request.keys[0]));
   }
 }
 
@@ -232,7 +232,7 @@ Reply KeyTable::values_of(const std::vector<std::string>& keys) const {
   if (bytes > kReplySize) {
     throw Error(ErrorKind::Overloaded, "the values of these " + std::to_string(keys.size()) + " keys have " +
                                            std::to_string(bytes) + " bytes, the limit of a request is " +
-                                           std::to_string(kReplySize) + ": ask for fewer at a time");
+                                           std::to_string(kReplySize) + "; request fewer keys at a time");
   }
   Reply reply;
   for (const std::string* const each : found) reply.values.push_back(*each);
@@ -257,7 +257,7 @@ std::int64_t KeyTable::add(const Request& request, std::vector<Change>* changes)
   if (__builtin_add_overflow(before, request.number, &sum)) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "add to " + shown(request.keys[0]) + ": " + std::to_string(before) + " and " +
-                    std::to_string(request.number) + " are more than 64 bits hold");
+                    std::to_string(request.number) + " overflow 64 bits");
   }
   put(prepare(request.keys[0], std::to_string(sum), changes != nullptr), changes);
   return sum;

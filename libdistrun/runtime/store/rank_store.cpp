@@ -11,8 +11,8 @@ std::shared_ptr<Store> rank_store() {
   const char* const path = std::getenv("DISTRUN_STORE");
   if (path == nullptr || *path == '\0') {
     throw Error(ErrorKind::Unimplemented,
-                "there is no store of a test here, since $DISTRUN_STORE is not set: distrun "
-                "sets it for the ranks that it starts; others meet by rendezvous()");
+                "there is no store of a test, since $DISTRUN_STORE is not set: distrun sets it only for ranks that it "
+                "starts; use rendezvous() in other processes");
   }
   return std::make_shared<FileStore>(path);
 }

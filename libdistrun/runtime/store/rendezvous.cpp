@@ -36,7 +36,7 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
 
 Url parse(const std::string& whole) {
   const std::size_t colon = whole.find("://");
-  if (colon == std::string::npos) refuse(whole, "it is no address: \"scheme://\" is missing");
+  if (colon == std::string::npos) refuse(whole, "not an address: \"scheme://\" is missing");
   const std::size_t begin = colon + 3, question = whole.find('?', begin);
   Url url{whole, whole.substr(0, colon), whole.substr(begin, question - begin), {}};
   if (question != std::string::npos) url.query = parse_query(std::string_view(whole).substr(question + 1));
@@ -57,7 +57,7 @@ int ask(const Url& url, const char* key, const char* called, std::optional<int> 
   constexpr int kMost = 1 << 20;
   const auto in_query = url.query.find(key);
   if (in_query != url.query.end() && argument) {
-    refuse(url.whole, std::string("the address says ") + key + ", and so does an argument: leave one out");
+    refuse(url.whole, std::string("the address sets ") + key + ", and so does an argument; leave one of them out");
   }
   if (in_query != url.query.end()) return number_in(url, called, in_query->second, least, kMost);
   if (argument && *argument >= least) return *argument;
@@ -97,7 +97,7 @@ std::shared_ptr<Store> tcp_store(const Url& url, const Place& place, const Rende
   options.port = static_cast<std::uint16_t>(number_in(url, "the port", place.port, 0, 65535));
   options.is_server = found.rank == 0;
   options.timeout = timeout;
-  if (options.port == 0) refuse(url.whole, "port 0 is none that other ranks could know");
+  if (options.port == 0) refuse(url.whole, "port 0 is not allowed, since other ranks could not know the chosen port");
   return std::make_shared<TcpStore>(place.host, options);
 }
 
@@ -116,7 +116,8 @@ Rendezvous rendezvous(const std::string& address, std::optional<int> rank, std::
   found.rank = ask(url, "rank", "rank", rank, 0);
   found.world_size = ask(url, "world_size", "world size", world_size, 1);
   if (found.rank >= found.world_size) {
-    refuse(address, "rank " + std::to_string(found.rank) + " is none of " + std::to_string(found.world_size));
+    refuse(address, "rank " + std::to_string(found.rank) + " is out of range for world size " +
+                        std::to_string(found.world_size));
   }
   if (url.scheme == "file") {
     found.store = std::make_shared<FileStore>(url.place, found.world_size);

@@ -62,8 +62,9 @@ void Serving::take(Client& client, Ask ask) {
   const std::size_t bytes = bytes_of(ask.request);
   if (waiting_bytes() + bytes > kWaitingBytesMax) {
     return send(client, StoreFrame::Refusal,
-                refusal_of(ask.id, Error(ErrorKind::Overloaded, "requests of " + std::to_string(waiting_bytes()) +
-                                                                    " bytes wait for keys of this store: too many")));
+                refusal_of(ask.id, Error(ErrorKind::Overloaded,
+                                         "requests of " + std::to_string(waiting_bytes()) +
+                                             " bytes are already waiting for keys of this store, too many")));
   }
   ++client.waiting;
   const base::TimePoint now = loop_.clock().now();
@@ -96,7 +97,7 @@ bool Serving::answer(Client& client, const Ask& ask, std::vector<Change>* change
     refuse(client, ask.id, [&] { return error; });
   } catch (const std::bad_alloc&) {
     refuse(client, ask.id,
-           [] { return Error(ErrorKind::Overloaded, "MemoryError", "the server of the store has no memory for it"); });
+           [] { return Error(ErrorKind::Overloaded, "MemoryError", "the store's server is out of memory"); });
   }
   return true;
 }

@@ -96,7 +96,8 @@ std::int64_t Store::queue_length(const std::string& key, Location site) {
 }
 
 void Store::watch(const std::string& key, Watch) {
-  throw Error(ErrorKind::Unimplemented, "watch(\"" + key + "\"): nobody tells this store of changes");
+  throw Error(ErrorKind::Unimplemented,
+              "watch(\"" + key + "\"): this store does not report changes; use a TcpStore or a HashStore");
 }
 
 PrefixStore::PrefixStore(std::string prefix, std::shared_ptr<Store> store)

@@ -149,12 +149,12 @@ bool StoreLog::begin() {
   const std::string_view magic = std::string_view(header).substr(0, kLogMagic.size());
   if (!kLogMagic.starts_with(magic)) {
     if (!magic.starts_with(kLogMagicOfAll)) {
-      throw Error(ErrorKind::Failed, path_ + " is no store of distrun: it begins otherwise");
+      throw Error(ErrorKind::Failed, path_ + " is not a distrun store: its first bytes differ");
     }
     throw Error(ErrorKind::Failed,
                 path_ + " is a store of version " + base::one_line(magic.substr(kLogMagicOfAll.size()), 16) +
-                    ", this program reads version " + std::string(kLogMagic.substr(kLogMagicOfAll.size())) +
-                    "; use the same version of distrun for all, or another file");
+                    ", but this program reads version " + std::string(kLogMagic.substr(kLogMagicOfAll.size())) +
+                    "; use the same version of distrun in all processes, or another file");
   }
   has_tail_ = !header.empty();
   if (header.size() < kLogHeaderSize) return false;
@@ -209,7 +209,7 @@ void StoreLog::write(const Request& request) {
     const std::size_t used = std::max(std::min(allocated_, offset_), offset_ - std::min(offset_, mark_.begin));
     if (used + bytes.size() > kFileSize) {
       throw Error(ErrorKind::Overloaded,
-                  path_ + " is full: a store's file has " + std::to_string(kFileSize >> 30) + " GiB at most");
+                  path_ + " is full: the limit of a store's file is " + std::to_string(kFileSize >> 30) + " GiB");
     }
     if (has_tail_) cut(offset_);
     write_all(bytes, offset_);
@@ -231,7 +231,7 @@ void StoreLog::write_all(const std::string& bytes, std::size_t at) {
     if (count < 0) {
       const int error = errno;
       (void)!::ftruncate(file_.get(), static_cast<off_t>(offset_));  // if that fails too, the next writer does it
-      throw Error(ErrorKind::Overloaded, "cannot write " + path_ + ", which would have " +
+      throw Error(ErrorKind::Overloaded, "cannot write " + path_ + ", which would need " +
                                              std::to_string(at + bytes.size()) + " bytes: " + base::errno_text(error));
     }
     done += static_cast<std::size_t>(count);

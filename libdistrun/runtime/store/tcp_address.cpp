@@ -37,7 +37,7 @@ std::uint16_t port_of(int socket) {
   TcpAddress address;
   address.size = sizeof address.bytes;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address.bytes), &address.size) != 0) {
-    base::throw_errno("cannot ask for the port of a socket", errno);
+    base::throw_errno("cannot get the port of a socket", errno);
   }
   const bool is_v6 = address.family() == AF_INET6;
   return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6*>(&address.bytes)->sin6_port
@@ -51,7 +51,7 @@ std::string place_of(const std::string& host, std::uint16_t port) {
 
 base::Fd make_tcp_socket(int family) {
   base::Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) base::throw_errno("cannot make a socket", errno);
+  if (!socket) base::throw_errno("cannot create a socket", errno);
   const int on = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return socket;

@@ -26,8 +26,8 @@ using namespace std::chrono_literals;
 constexpr base::Nanoseconds kRetryFirstRest = 5ms;  // between two tries to connect
 constexpr base::Nanoseconds kRetryLastRest = 500ms;
 constexpr auto kGreetingPatience = 10s;
-constexpr char kClosed[] = "it has closed the connection during the handshake";
-constexpr char kFailedMeanwhile[] = "a rank has failed meanwhile";
+constexpr char kClosed[] = "it closed the connection during the handshake";
+constexpr char kFailedMeanwhile[] = "a rank failed in the meantime";
 
 // Returns the time left in milliseconds for poll(), rounded up; -1: unlimited.
 int left_ms(base::TimePoint deadline) {
@@ -55,7 +55,7 @@ TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view s
     if (::poll(&entry, 1, left_ms(std::min(deadline, now + rest))) > 0) lose(kFailedMeanwhile);
     if (now >= deadline) {
       throw Error(ErrorKind::Timeout, "DistStoreError",
-                  "nobody serves a store at " + place_of(host_, port_) + ": tried for " +
+                  "no store server answered at " + place_of(host_, port_) + " within " +
                       human_timeout(deadline - begin) + awaited_text());
     }
     rest = std::min(2 * rest, kRetryLastRest);
@@ -89,7 +89,7 @@ void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
   proof::Nonces nonces{proof::make_nonce(), {}};
   say(std::string(kClientMagic) + nonces.connector);
   check_magic(hear(kMagicSize, patience, give_up,
-                   "it closes the connection instead of an answer: it is no store, or one of another version"));
+                   "it closed the connection without an answer: it is not a store, or has another version"));
   nonces.listener = hear(proof::kNonceSize, patience, give_up, kClosed);
   const std::string claim = hear(proof::kProofSize, patience, give_up, kClosed);
   if (!proof::is_proof(claim, secret, kProofProtocol, proof::Side::Listener, nonces)) {
@@ -98,7 +98,7 @@ void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
         "(TcpStoreOptions::secret, else $DISTRUN_STORE_SECRET)");
   }
   say(proof::prove(secret, kProofProtocol, proof::Side::Connector, nonces));
-  if (hear(1, patience, give_up, kClosed)[0] != kWelcome) lose("it refuses this client's proof of the secret");
+  if (hear(1, patience, give_up, kClosed)[0] != kWelcome) lose("it refused this client's proof of the secret");
   std::int32_t pid = 0;
   std::memcpy(&pid, hear(sizeof pid, patience, give_up, kClosed).data(), sizeof pid);
   server_ = {core::rank_of_peer(-1, pid), pid};
@@ -107,9 +107,10 @@ void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
 void TcpLine::check_magic(std::string_view magic) const {
   if (magic == kServerMagic) return;
   const bool is_store = magic.substr(0, kVersionAt) == kServerMagic.substr(0, kVersionAt);
-  if (!is_store) lose("it is no store");
-  lose("it speaks version " + base::one_line(magic.substr(kVersionAt), 8) + " of the protocol, this client version " +
-       kServerMagic[kVersionAt] + "; use the same version of distrun on both sides");
+  if (!is_store) lose("it is not a store");
+  lose("it speaks version " + base::one_line(magic.substr(kVersionAt), 8) +
+       " of the protocol, but this client speaks version " + kServerMagic[kVersionAt] +
+       "; use the same version of distrun on both sides");
 }
 
 void TcpLine::say(std::string_view bytes) const {

@@ -44,7 +44,7 @@ class FailureSignal {
           const std::uint64_t one = 1;
           (void)!::write(event_.get(), &one, sizeof one);
         }) {
-    if (!event_) base::throw_errno("cannot make an event", errno);
+    if (!event_) base::throw_errno("cannot create an event", errno);
   }
   int fd() const noexcept { return event_.get(); }
 
@@ -142,7 +142,7 @@ std::string TcpStore::Impl::refusals() const {
   const int refused = server_ ? server_->refused() : 0;
   if (refused == 0) return "";
   return " " + std::to_string(refused) + (refused == 1 ? " connection was" : " connections were") +
-         " refused: another secret, or another version of distrun.";
+         " refused because of another secret or another version of distrun.";
 }
 
 std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
@@ -235,7 +235,7 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
 void TcpStore::Impl::begin_watching(TimePoint deadline) {
   watching_ = connect(deadline);
   end_of_watching_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!end_of_watching_) base::throw_errno("cannot make an event", errno);
+  if (!end_of_watching_) base::throw_errno("cannot create an event", errno);
   for (const std::string& key : watches_.keys()) {  // watched before the line was lost
     watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
     ++followed_;
@@ -285,7 +285,7 @@ const TcpStoreOptions& checked(const TcpStoreOptions& options) {
   core::refuse_in_inline_function(kAsks, base::Location::here());
   if (options.world_size != 0) return options;
   throw Error(ErrorKind::InvalidArgument,
-              "the world size of a TCP store is 0: it is at least 1, or -1 where nobody counts the users");
+              "the world size of a TCP store is 0; it must be at least 1, or -1 if users are not counted");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class Watcher final : public std::enable_shared_from_this<Watcher> {
     try {
       if (!add(change)) return;
     } catch (const std::bad_alloc&) {
-      return report(change.key, "has missed a change", std::current_exception());
+      return report(change.key, "missed a change", std::current_exception());
     }
     try {
       future::handler_pool_of(rank_).post(std::make_unique<Task>(shared_from_this()));

@@ -70,10 +70,10 @@ TEST_CASE("what is no number cannot be added to, and stays") {
   const Error error = error_of([&] { store->add("word", 1); });
   CHECK(error.kind() == ErrorKind::InvalidArgument);
   CHECK(error.type() == "ValueError");
-  CHECK_THAT(error.text(), Catch::EndsWith("its value \"12 apples\" is no number"));
+  CHECK_THAT(error.text(), Catch::EndsWith("its value \"12 apples\" is not a number"));
   CHECK(store->get("word") == "12 apples");
   store->set("most", "9223372036854775807");
-  CHECK_THAT(error_of([&] { store->add("most", 1); }).text(), Catch::Contains("more than 64 bits hold"));
+  CHECK_THAT(error_of([&] { store->add("most", 1); }).text(), Catch::Contains("overflow 64 bits"));
   CHECK(store->get("most") == "9223372036854775807");
 }
 
@@ -317,7 +317,7 @@ TEST_CASE("of clients that wait for a queue each gets another piece") {
 TEST_CASE("who watches a key is told what becomes of it, in order") {
   const FakeRank rank;
   const auto table = make_subject();
-  testing::skip_case_if(!table->tells_changes(), "nobody tells this store of changes");
+  testing::skip_case_if(!table->tells_changes(), "this store does not report changes");
   const auto store = table->open(), other = table->open();
   std::mutex mutex;
   std::vector<std::string> told;
@@ -353,7 +353,7 @@ TEST_CASE("what is too long or too much is refused, and nothing is lost") {
   const std::string big(std::size_t{9} * 1024 * 1024, 'v');
   const Error error = error_of([&] { store->set("key", big); });
   CHECK(error.kind() == ErrorKind::Overloaded);
-  CHECK_THAT(error.text(), Catch::Contains("is longer than 8388608"));
+  CHECK_THAT(error.text(), Catch::Contains("exceeds the limit of 8388608"));
   store->append("long", big.substr(0, big.size() / 2));
   CHECK(error_of([&] { store->append("long", big.substr(0, big.size() / 2)); }).kind() == ErrorKind::Overloaded);
   CHECK(store->get("long").size() == big.size() / 2);

@@ -49,7 +49,7 @@ TEST_CASE("memory beyond the limit of file sizes is an error with both sizes, an
             const std::string text = error.what();
             const bool is_told =
                 text.find("cannot make 1000000 bytes of shared memory \"distrun a test\"") != text.npos &&
-                text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE): raise it") != text.npos;
+                text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE); raise it") != text.npos;
             return is_told ? 0 : 2;
           }
         }) == 0);
@@ -62,7 +62,7 @@ TEST_CASE("memory of a process that has ended is refused") {
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
   address.pid = child;
-  CHECK_THROWS_WITH(SharedMemory(address, 100), Catch::Contains("cannot open what process"));
+  CHECK_THROWS_WITH(SharedMemory(address, 100), Catch::Contains("cannot open the memory shared by process"));
   CHECK_FALSE(is_alive(child));
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("another file under the same number is refused") {
   const SharedMemory mine("a test", 100);
   SharedAddress address = mine.address();
   address.inode += 1;
-  CHECK_THROWS_WITH(SharedMemory(address, 100), Catch::Contains("is no longer the one"));
+  CHECK_THROWS_WITH(SharedMemory(address, 100), Catch::Contains("is not the process that shared the memory"));
 }
 
 TEST_CASE("memory that is smaller than expected is refused, not mapped") {
@@ -87,16 +87,16 @@ TEST_CASE("shared memory keeps its size, so that who maps it never faults") {
 TEST_CASE("memory whose size is not sealed is refused, not mapped") {
   const base::Fd open(::memfd_create("a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   REQUIRE(::ftruncate(open.get(), 4096) == 0);
-  CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("is no memory of a sealed size"));
+  CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("has no sealed size"));
   REQUIRE(::fcntl(open.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0);
-  CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("is no memory of a sealed size"));
+  CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("has no sealed size"));
   REQUIRE(::fcntl(open.get(), F_ADD_SEALS, F_SEAL_SEAL) == 0);
   CHECK(SharedMemory(address_of(open.get()), 4096).size() == 4096);
 }
 
 TEST_CASE("what is no memory at all is refused, not waited for") {
   const base::FdPair pipe = base::make_pipe();
-  CHECK_THROWS_WITH(SharedMemory(address_of(pipe.first.get()), 1), Catch::Contains("is no memory of a sealed size"));
+  CHECK_THROWS_WITH(SharedMemory(address_of(pipe.first.get()), 1), Catch::Contains("has no sealed size"));
   CHECK_THROWS_AS(SharedMemory(address_of(make_memfd("a test", 0).get()), 0), Error);
 }
 

@@ -177,7 +177,7 @@ TEST_CASE("what cannot be shown is told, with how much is lost") {
     CHECK(live.has_lost_reader());
     live.on_output(0, Stream::Out, "b\n");
     CHECK_THAT(live.finish(), Catch::Contains("the reader of standard output is gone (Broken pipe") &&
-                                  Catch::Contains(": 22 bytes of the ranks' output were dropped; --per-rank-log"));
+                                  Catch::Contains(": 22 bytes of the ranks' output were dropped; use --per-rank-log"));
   }
 }
 

@@ -225,11 +225,11 @@ TEST_CASE("unknown fields are ignored and missing ones have their defaults", "[r
 
 TEST_CASE("another schema is refused with what was found and what is read", "[report]") {
   CHECK(refusal(R"({"schema": "distrun.summary/2", "tests": 7})") ==
-        "the schema is \"distrun.summary/2\", this program reads distrun.summary/1");
+        "the schema is \"distrun.summary/2\", but this program reads distrun.summary/1");
   CHECK(refusal(R"({"schema": "distrun.summary/10"})") ==
-        "the schema is \"distrun.summary/10\", this program reads distrun.summary/1");
+        "the schema is \"distrun.summary/10\", but this program reads distrun.summary/1");
   CHECK(refusal(R"({"schema": "distrun.event/1", "seq": 1})") ==
-        "the schema is \"distrun.event/1\", this program reads distrun.summary/1");
+        "the schema is \"distrun.event/1\", but this program reads distrun.summary/1");
   CHECK(refusal(R"({"schema": 1})") == "\"schema\" is 1, not a text");
   CHECK(refusal(R"({"tests": []})") == "not a summary: it has no schema");
 }

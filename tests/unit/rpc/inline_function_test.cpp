@@ -83,7 +83,7 @@ std::vector<std::string> errors_of(const std::vector<std::function<void()>>& cal
 
 std::string refusal(const std::string& name, const std::string& doing) {
   return "the inline function \"" + name + "\" " + doing +
-         ": it runs on the thread that reads messages, which may not wait for other ranks; register it as an ordinary "
+         ": it runs on the thread that reads messages, which must not wait for other ranks; register it as an ordinary "
          "function, with DISTRUN_RPC or without Execution::Inline";
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("a parameter that the asked type can't hold is refused", "[sdk]") {
       product(axis("n", {300}), axis("minus", {-1}), axis("text", {"3x"}), axis("flag", {"yes"})).elements().front();
   CHECK_THROWS_WITH(values.get<std::int8_t>("n"), Catch::Contains("n=300 isn't a number"));
   CHECK_THROWS_WITH(values.get<unsigned>("minus"), Catch::Contains("minus=-1 isn't"));
-  CHECK_THROWS_WITH(values.get<int>("text"), "parameter text=3x isn't a whole number");
+  CHECK_THROWS_WITH(values.get<int>("text"), "parameter text=3x isn't an integer");
   CHECK_THROWS_WITH(values.get<double>("text"), "parameter text=3x isn't a number");
   CHECK_THROWS_WITH(values.get<bool>("flag"), "parameter flag=yes isn't true or false");
 }

@@ -112,8 +112,8 @@ TEST_CASE("what is no store is left as it is, and said to be none") {
   const Scratch folder;
   testing::write_file(in(folder), "a letter to somebody");
   FileStore store(in(folder));
-  CHECK_THROWS_WITH(store.set("key", "value"), in(folder) + " is no store of distrun: it begins otherwise");
-  CHECK_THROWS_WITH(store.num_keys(), in(folder) + " is no store of distrun: it begins otherwise");
+  CHECK_THROWS_WITH(store.set("key", "value"), in(folder) + " is not a distrun store: its first bytes differ");
+  CHECK_THROWS_WITH(store.num_keys(), in(folder) + " is not a distrun store: its first bytes differ");
   CHECK(testing::read_file(in(folder)) == "a letter to somebody");
   CHECK_THROWS_WITH(FileStore(folder.path() + "/no/such/store"), Catch::Contains("No such file"));
 }
@@ -149,9 +149,10 @@ TEST_CASE("a store of another version is named as one, and left as it is") {
     testing::write_file(in(folder), bytes);
     FileStore store(in(folder));
     const std::string shown = version == "\x1b[" ? "\\x1b[" : version;
-    CHECK_THROWS_WITH(store.set("key", "value"),
-                      in(folder) + " is a store of version " + shown +
-                          ", this program reads version 02; use the same version of distrun for all, or another file");
+    CHECK_THROWS_WITH(
+        store.set("key", "value"),
+        in(folder) + " is a store of version " + shown +
+            ", but this program reads version 02; use the same version of distrun in all processes, or another file");
     CHECK(testing::read_file(in(folder)) == bytes);
   }
 }
@@ -236,8 +237,8 @@ TEST_CASE("a store that may not grow says how large it would be and what the lim
             return 1;
           } catch (const Error& error) {
             const std::string text = error.what();
-            if (text.find("which would have 10") == text.npos) return 2;
-            if (text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE): raise it") == text.npos) return 3;
+            if (text.find("which would need 10") == text.npos) return 2;
+            if (text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE); raise it") == text.npos) return 3;
           }
           store.set("next", "2");
           return store.get("small") == "1" && store.get("next") == "2" && !store.check({"large"}) ? 0 : 4;

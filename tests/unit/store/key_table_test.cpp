@@ -26,8 +26,9 @@ TEST_CASE("a request with too many or too few keys or values is none, and does n
       }
     }
   }
-  CHECK_THROWS_WITH(table.run({Op::Set, two, one, 0}), "a request set with 2 keys and 1 values is none");
-  CHECK_THROWS_WITH(table.run({static_cast<Op>(99), {}, {}, 0}), "a request unknown with 0 keys and 0 values is none");
+  CHECK_THROWS_WITH(table.run({Op::Set, two, one, 0}), "malformed request set: it has 2 keys and 1 values");
+  CHECK_THROWS_WITH(table.run({static_cast<Op>(99), {}, {}, 0}),
+                    "malformed request unknown: it has 0 keys and 0 values");
 }
 
 TEST_CASE("a table has so many keys and no more, and those that are there can still be set") {

@@ -84,24 +84,25 @@ TEST_CASE("what is missing in an address is named") {
       {"tcp://[::1]", "port number missing"},
       {"tcp://localhost:1", "rank parameter missing"},
       {"tcp://localhost:1?rank=0", "world size parameter missing"},
-      {"tcp://localhost:0?rank=0&world_size=1", "port 0 is none that other ranks could know"},
+      {"tcp://localhost:0?rank=0&world_size=1",
+       "port 0 is not allowed, since other ranks could not know the chosen port"},
       {"tcp://localhost:99999?rank=0&world_size=1", "the port is \"99999\", not a number from 0 to 65535"},
       {"tcp://localhost:1?rank=x&world_size=1", "rank is \"x\", not a number from 0 to 1048576"},
-      {"tcp://localhost:1?rank=2&world_size=2", "rank 2 is none of 2"},
+      {"tcp://localhost:1?rank=2&world_size=2", "rank 2 is out of range for world size 2"},
       {"tcp://localhost:1?rank=0&world_size=0", "world size is \"0\", not a number from 1 to 1048576"},
       {"env://", "environment variable RANK expected, but not set"},
       {"env://?rank=0", "environment variable WORLD_SIZE expected, but not set"},
       {"env://?rank=0&world_size=1", "environment variable MASTER_ADDR expected, but not set"},
-      {"nothing", "it is no address: \"scheme://\" is missing"},
+      {"nothing", "not an address: \"scheme://\" is missing"},
   };
   for (const auto& [url, what] : rows) {
     INFO(url);
     CHECK_THROWS_WITH(rendezvous(url), Catch::EndsWith(what));
   }
   CHECK_THROWS_WITH(rendezvous("file:///tmp/x?rank=0&world_size=2", 0),
-                    Catch::EndsWith("the address says rank, and so does an argument: leave one out"));
+                    Catch::EndsWith("the address sets rank, and so does an argument; leave one of them out"));
   CHECK_THROWS_WITH(rendezvous("file:///tmp/x?rank=0&world_size=2", {}, 2),
-                    Catch::EndsWith("the address says world_size, and so does an argument: leave one out"));
+                    Catch::EndsWith("the address sets world_size, and so does an argument; leave one of them out"));
   CHECK_THROWS_WITH(rendezvous("carrier-pigeon://coop"), "No rendezvous handler for carrier-pigeon://");
 }
 

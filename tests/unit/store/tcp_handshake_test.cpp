@@ -126,8 +126,10 @@ TEST_CASE("a server that misses clients says that some were refused") {
   options.world_size = 2;
   options.timeout = 2s;
   const Error error = error_of([&] { TcpStore server("localhost", options); });
-  CHECK_THAT(error.text(), Catch::EndsWith("1/2 clients joined. 1 connection was refused: another secret, or another "
-                                           "version of distrun."));
+  CHECK_THAT(
+      error.text(),
+      Catch::EndsWith(
+          "1/2 clients joined. 1 connection was refused because of another secret or another version of distrun."));
 }
 
 TEST_CASE("a client of another version is told that of the server") {
@@ -149,14 +151,14 @@ TEST_CASE("a server of another version is named by its client") {
                     })
         .text();
   };
-  CHECK_THAT(error_for("dstore+4"), Catch::EndsWith("it speaks version 4 of the protocol, this client version 3; use "
-                                                    "the same version of distrun on both sides"));
+  CHECK_THAT(error_for("dstore+4"), Catch::EndsWith("it speaks version 4 of the protocol, but this client speaks "
+                                                    "version 3; use the same version of distrun on both sides"));
   CHECK_THAT(error_for("dstore+2\1\2\3\4"), Catch::Contains("it speaks version 2 of the protocol"));
   CHECK_THAT(error_for("dstore+\x1b"), Catch::Contains("it speaks version \\x1b of the protocol"));
-  CHECK_THAT(error_for("HTTP/1.1 400 Bad Request\r\n\r\n"), Catch::EndsWith("it is no store"));
+  CHECK_THAT(error_for("HTTP/1.1 400 Bad Request\r\n\r\n"), Catch::EndsWith("it is not a store"));
   const Error closed = error_at(listener, [](const base::Fd& client) { hear(client, kHelloSize); });
-  CHECK_THAT(closed.text(), Catch::EndsWith("it closes the connection instead of an answer: it is no store, or one of "
-                                            "another version"));
+  CHECK_THAT(closed.text(),
+             Catch::EndsWith("it closed the connection without an answer: it is not a store, or has another version"));
 }
 
 TEST_CASE("a listener that is slow with its proof is waited for no longer than the timeout") {

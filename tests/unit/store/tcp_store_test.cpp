@@ -175,7 +175,7 @@ TEST_CASE("where nobody serves a client says so when its timeout is over") {
   const auto port = static_cast<std::uint16_t>(base::find_free_port());
   const Error error = error_of([&] { TcpStore client("127.0.0.1", {.port = port, .timeout = 50ms}); });
   CHECK(error.kind() == ErrorKind::Timeout);
-  CHECK_THAT(error.text(), Catch::StartsWith("nobody serves a store at 127.0.0.1:" + std::to_string(port)));
+  CHECK_THAT(error.text(), Catch::StartsWith("no store server answered at 127.0.0.1:" + std::to_string(port)));
 }
 
 TEST_CASE("names and numbers of hosts that are none are errors at once") {
@@ -222,7 +222,7 @@ TEST_CASE("a request that names more keys than a store may have is refused, and 
   const std::vector<std::string> many(200'000, "k");
   const Error error = error_of([&] { client.wait(many); });
   CHECK(error.kind() == ErrorKind::Overloaded);
-  CHECK_THAT(error.text(), Catch::Contains("names 200000 keys, the limit is 131072"));
+  CHECK_THAT(error.text(), Catch::Contains("has 200000 keys, the limit is 131072"));
   CHECK(client.get("k") == "v");
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("a server waits for its workers, and says how many came") {
              Catch::StartsWith("Timed out after ") && Catch::EndsWith("waiting for clients. 1/3 clients joined."));
   options.world_size = 0;
   CHECK_THROWS_WITH(TcpStore("localhost", options),
-                    "the world size of a TCP store is 0: it is at least 1, or -1 where nobody counts the users");
+                    "the world size of a TCP store is 0; it must be at least 1, or -1 if users are not counted");
   options.is_server = false;  // and no server is searched
   CHECK_THROWS_WITH(TcpStore("localhost", options), Catch::StartsWith("the world size of a TCP store is 0"));
   options.is_server = true;
