@@ -35,12 +35,12 @@ DISTRUN_TEST(Devices, are_as_many_as_the_run_has) {
 DISTRUN_TEST(Devices, have_names) {
   DISTRUN_EXPECT(to_string(parse_device("cuda:1")) == "cuda:1");
   DISTRUN_EXPECT(parse_device("cpu") == kCpu);
-  DISTRUN_EXPECT_THROWS(distrun::Error, "is no device", parse_device("cuda:x"));
+  DISTRUN_EXPECT_THROWS(distrun::Error, "is not a device", parse_device("cuda:x"));
 }
 
 DISTRUN_TEST(Devices, that_are_not_there_are_refused) {
-  DISTRUN_EXPECT_THROWS(distrun::Error, "is not there", set_current_device(rank.gpus()));
-  DISTRUN_EXPECT_THROWS(distrun::Error, "is not there", allocate(cuda(rank.gpus()), 8));
+  DISTRUN_EXPECT_THROWS(distrun::Error, "does not exist", set_current_device(rank.gpus()));
+  DISTRUN_EXPECT_THROWS(distrun::Error, "does not exist", allocate(cuda(rank.gpus()), 8));
   DISTRUN_EXPECT(current_device() == 0);
 }
 

@@ -106,7 +106,7 @@ TEST_CASE("handles that are none are refused") {
   Driver& driver = *subject.driver;
   CHECK_THROWS_WITH(driver.import_memory(0, IpcHandle{}), Catch::Contains("it has 0 bytes"));
   const OwnEvent event(driver, {.interprocess = true});
-  CHECK_THROWS_WITH(driver.import_event(0, driver.export_event(event)), Catch::Contains("this very process"));
+  CHECK_THROWS_WITH(driver.import_event(0, driver.export_event(event)), Catch::Contains("created by this process"));
 }
 
 }  // namespace distrun::device

@@ -58,7 +58,7 @@ std::int64_t count_of(const Dims& sizes) {
     too_many |= __builtin_mul_overflow(count, size, &count);
   }
   if (too_many) {
-    throw Error(ErrorKind::InvalidArgument, "sizes " + to_string(sizes) + " come to more elements than can be counted");
+    throw Error(ErrorKind::InvalidArgument, "sizes " + to_string(sizes) + " have more elements than can be counted");
   }
   return count;
 }

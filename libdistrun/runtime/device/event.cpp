@@ -30,7 +30,7 @@ void Event::make_on(Device device) {
   if (device != device_) {
     throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(device_) + " cannot be recorded on " +
                                                 to_string(device) +
-                                                ": an event belongs to the device on which it is recorded first");
+                                                "; an event belongs to the device on which it is first recorded");
   }
 }
 
@@ -62,11 +62,11 @@ void Event::synchronize(base::Location site) const {
 
 base::Nanoseconds Event::elapsed(const Event& until) const {
   if (!is_made() || !until.is_made()) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to tell the time between them");
+    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to measure the time between them");
   }
   if (device_ != until.device_) {
     throw Error(ErrorKind::InvalidArgument, "events of " + to_string(device_) + " and " + to_string(until.device_) +
-                                                " have no time between them: they are of different devices");
+                                                " cannot be compared: they belong to different devices");
   }
   return driver_of(device_).elapsed(id_, until.id_);
 }

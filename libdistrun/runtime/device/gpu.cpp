@@ -60,13 +60,13 @@ const Gpu& gpu() {
 // Requires `choosing` to be locked.
 void check_unused() {
   if (made.load(std::memory_order_relaxed) != nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "the GPU driver is in use already: it is chosen before its first use");
+    throw Error(ErrorKind::InvalidArgument, "the GPU driver is already in use; choose it before its first use");
   }
 }
 
 [[noreturn]] void refuse_fork(const Gpu& there) {
   there.mark.refuse("the GPU driver \"" + std::string(there.driver->name()) + "\"",
-                    "use GPUs in that process, fork before their first use, or exec() a program", {});
+                    "use GPUs in the parent process, fork before their first use, or exec() a program", {});
 }
 
 bool is_known(const std::string& driver) {
@@ -78,14 +78,15 @@ bool is_known(const std::string& driver) {
 void choose_gpu_driver(const GpuSettings& settings) {
   if (!is_known(settings.driver)) {
     throw Error(ErrorKind::InvalidArgument,
-                "there is no GPU driver '" + settings.driver + "': auto, cuda, virtual and none are");
+                "unknown GPU driver '" + settings.driver + "'; expected auto, cuda, virtual or none");
   }
   if (settings.devices < 0 || settings.devices > kDevicesMax) {
-    throw Error(ErrorKind::InvalidArgument, std::to_string(settings.devices) + " devices are not possible: 0 to " +
-                                                std::to_string(kDevicesMax) + " are");
+    throw Error(
+        ErrorKind::InvalidArgument,
+        std::to_string(settings.devices) + " devices are not supported; expected 0 to " + std::to_string(kDevicesMax));
   }
   if (settings.driver == "virtual" && settings.devices == 0) {
-    throw Error(ErrorKind::InvalidArgument, "the virtual driver has as many devices as it is told: at least 1");
+    throw Error(ErrorKind::InvalidArgument, "the virtual driver needs at least 1 device");
   }
   const std::lock_guard lock(choosing);
   check_unused();
@@ -94,10 +95,11 @@ void choose_gpu_driver(const GpuSettings& settings) {
 }
 
 void use_gpu_driver(std::unique_ptr<Driver> driver) {
-  if (driver == nullptr) throw Error(ErrorKind::InvalidArgument, "no driver is given; the driver \"none\" is chosen");
+  if (driver == nullptr) throw Error(ErrorKind::InvalidArgument, "the driver is null; use the driver \"none\" instead");
   if (driver->device_count() > kDevicesMax) {
     throw Error(ErrorKind::InvalidArgument, "a driver of " + std::to_string(driver->device_count()) +
-                                                " devices is not possible: at most " + std::to_string(kDevicesMax));
+                                                " devices is not supported; the limit is " +
+                                                std::to_string(kDevicesMax));
   }
   const std::lock_guard lock(choosing);
   check_unused();

@@ -16,9 +16,9 @@ constexpr std::string_view kCuda = "cuda";
 void check_is_there(Device device) {
   const int count = device.is_cpu() ? 1 : gpu_count();
   if (device.index >= 0 && device.index < count) return;
-  std::string why = device.is_cpu() ? "the cpu is one device" : why_no_gpu();
-  if (why.empty()) why = count == 1 ? "there is cuda:0 only" : "there are cuda:0 to cuda:" + std::to_string(count - 1);
-  throw Error(ErrorKind::InvalidArgument, to_string(device) + " is not there: " + why);
+  std::string why = device.is_cpu() ? "there is only one cpu" : why_no_gpu();
+  if (why.empty()) why = count == 1 ? "only cuda:0 exists" : "there are cuda:0 to cuda:" + std::to_string(count - 1);
+  throw Error(ErrorKind::InvalidArgument, to_string(device) + " does not exist: " + why);
 }
 
 board::WaitInfo wait_for(const std::string& name, base::Location site) {
@@ -31,7 +31,7 @@ board::WaitInfo wait_for(const std::string& name, base::Location site) {
 
 [[noreturn]] void refuse_name(std::string_view text) {
   throw Error(ErrorKind::InvalidArgument,
-              "'" + std::string(text.substr(0, 40)) + "' is no device: \"cpu\", \"cuda\" or \"cuda:1\" are");
+              "'" + std::string(text.substr(0, 40)) + "' is not a device; expected \"cpu\", \"cuda\" or \"cuda:1\"");
 }
 
 }  // namespace

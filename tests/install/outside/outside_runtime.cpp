@@ -10,5 +10,5 @@ DISTRUN_TEST(OutsideRuntime, fills_memory_of_a_device, .devices = 1) {
   stream.driver().copy(stream.ref(), &value, memory->data(), 4);
   stream.synchronize();
   DISTRUN_EXPECT(value == rank.rank() * 0x01010101);
-  DISTRUN_EXPECT_THROWS(distrun::Error, "is not there", distrun::device::set_current_device(99));
+  DISTRUN_EXPECT_THROWS(distrun::Error, "does not exist", distrun::device::set_current_device(99));
 }

@@ -222,7 +222,8 @@ std::string short_name(const std::string& name) {
 // lists of sizes that are too long.
 bool is_of_the_table(const std::string& text) {
   const auto has = [&text](const char* part) { return text.find(part) != std::string::npos; };
-  return has("there is no dtype") || has(" is no device") || has(" is not there: ") || has("a tensor has at most ");
+  return has("there is no dtype") || has(" is not a device") || has(" does not exist: ") ||
+         has("a tensor has at most ");
 }
 
 template <class Visit>

@@ -129,8 +129,8 @@ TEST_CASE("a device that stays full says who has its memory") {
   } catch (const Error& error) {
     CHECK(error.type() == "OutOfMemoryError");
     CHECK(error.text() ==
-          "cuda:0 is out of memory: 30.0 MiB are asked for; of 64.0 MiB in all 24.0 MiB are free. Of this process's, "
-          "40.0 MiB are in use, 0 bytes are freed but used by streams, and 0 bytes are cached");
+          "cuda:0 is out of memory: 30.0 MiB are requested; of 64.0 MiB in all 24.0 MiB are free. Of this process's, "
+          "40.0 MiB are in use, 0 bytes are freed but still used by streams, and 0 bytes are cached");
   }
   CHECK_THROWS_AS(world.take(~std::size_t{0} - 100), Error);
   world.take(20 * kMiB);  // allocation still works

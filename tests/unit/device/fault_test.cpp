@@ -76,10 +76,10 @@ TEST_CASE("kernels, copies and fills beyond an allocation are refused") {
   auto* const memory = static_cast<char*>(driver->allocate(0, 1024));
   std::vector<char> here(2000);
   CHECK_THROWS_WITH(driver->copy({}, memory, here.data(), 1025),
-                    "1.0 KiB of cuda:0 are asked for that begin at 0 bytes of an allocation of 1.0 KiB");
-  CHECK_THROWS_WITH(driver->fill({}, memory + 1000, 0, 100), Catch::Contains("that begin at 1000 bytes"));
+                    "access to 1.0 KiB of cuda:0 that begins at 0 bytes of an allocation of 1.0 KiB");
+  CHECK_THROWS_WITH(driver->fill({}, memory + 1000, 0, 100), Catch::Contains("that begins at 1000 bytes"));
   driver->free(0, memory);
-  CHECK_THROWS_WITH(driver->fill({}, memory, 0, 1), Catch::StartsWith("use after free: 1 byte"));
+  CHECK_THROWS_WITH(driver->fill({}, memory, 0, 1), Catch::StartsWith("use after free: access to 1 byte"));
   CHECK_THROWS_WITH(driver->free(0, memory), Catch::StartsWith("memory is freed twice: an allocation of 1.0 KiB"));
 }
 
@@ -92,14 +92,14 @@ TEST_CASE("what is asked of freed memory is called so, with where it was made an
   driver->block_taken(memory + 1024, 1024, {"ring.cpp", 15});
   driver->block_freed(memory, 1024);
   CHECK_THROWS_WITH(driver->fill({}, memory + 100, 0, 8),
-                    Catch::StartsWith("use after free: 8 bytes are asked for from byte 100 on of an allocation of 1.0 "
-                                      "KiB on cuda:0, made at ring.cpp:12, which was freed before"));
+                    Catch::StartsWith("use after free: access to 8 bytes from byte 100 on of an allocation of 1.0 KiB "
+                                      "on cuda:0, allocated at ring.cpp:12, which was freed before"));
   CHECK(described(*driver, memory) == "freed device memory of cuda:0 (allocated at ring.cpp:12)");
   CHECK_NOTHROW(driver->fill({}, memory + 1024, 0, 8));
   driver->block_taken(memory, 512, {"ring.cpp", 20});  // it is handed out again
   CHECK_NOTHROW(driver->fill({}, memory, 0, 8));
   driver->free(0, memory);
-  CHECK_THROWS_WITH(driver->fill({}, memory, 0, 1), Catch::StartsWith("use after free: 1 byte"));
+  CHECK_THROWS_WITH(driver->fill({}, memory, 0, 1), Catch::StartsWith("use after free: access to 1 byte"));
   CHECK(driver->allocate(0, 4096) == memory);
   CHECK_NOTHROW(driver->fill({}, memory, 0, 1));
 }

@@ -161,7 +161,7 @@ TEST_CASE("memory that the allocator hands out again") {
     world.write_on(kDefaultStream);
   };
   check_rule([&](Checked& world) { reuse(world, false); }, [&](Checked& world) { reuse(world, true); },
-             "record_stream() tells the allocator");
+             "use record_stream() to tell the allocator");
 }
 
 TEST_CASE("copies across devices") {
@@ -245,7 +245,7 @@ TEST_CASE("a report names both kernels, streams and sites, once") {
   REQUIRE(world.found.size() == 2);
   CHECK(world.found[0] ==
         "the read by sum at second.cpp:34 on cuda:0 default stream is not ordered after the write by scale at "
-        "first.cpp:12 on cuda:0 stream 1: nothing says that it waits for it (4.0 KiB in common)");
+        "first.cpp:12 on cuda:0 stream 1; no event or synchronization orders them (4.0 KiB in common)");
 }
 
 // ---- across processes

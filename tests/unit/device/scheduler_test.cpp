@@ -178,7 +178,7 @@ TEST_CASE("a process that has ended does not keep a stream waiting") {
 
 TEST_CASE("a stream that does not exist is refused") {
   Streams streams;
-  CHECK_THROWS_WITH(streams.scheduler.synchronize({3, StreamId{9}}), "cuda:3 stream 9 does not exist, or no more");
+  CHECK_THROWS_WITH(streams.scheduler.synchronize({3, StreamId{9}}), "cuda:3 stream 9 does not exist or was destroyed");
   streams.scheduler.close(kFirst);
   CHECK_THROWS_AS(streams.record(kFirst), Error);
 }

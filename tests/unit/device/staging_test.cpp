@@ -156,7 +156,7 @@ TEST_CASE("a kernel for which the host has no room is refused, and nothing else 
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::Overloaded);
     CHECK(error.type() == "OutOfMemoryError");
-    CHECK_THAT(error.what(), Catch::Contains("run increment on the host") && Catch::Contains("CUDA can pin no"));
+    CHECK_THAT(error.what(), Catch::Contains("run increment on the host") && Catch::Contains("CUDA cannot pin"));
   }
   limit_pinned_memory(SIZE_MAX);
   checked.increment({}, 0, kColumns);

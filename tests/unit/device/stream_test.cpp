@@ -39,16 +39,16 @@ TEST_CASE("devices have names") {
   const DeviceGuard guard(cuda(1));
   CHECK(parse_device("cuda") == cuda(1));
   for (const char* wrong : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999", "cpu:1"}) {
-    CHECK_THROWS_WITH(parse_device(wrong), Catch::Contains("is no device"));
+    CHECK_THROWS_WITH(parse_device(wrong), Catch::Contains("is not a device"));
   }
 }
 
 TEST_CASE("the driver is chosen once, and only one that there is") {
-  CHECK_THROWS_WITH(choose_gpu_driver({.driver = "magic"}), Catch::Contains("auto, cuda, virtual and none are"));
+  CHECK_THROWS_WITH(choose_gpu_driver({.driver = "magic"}), Catch::Contains("expected auto, cuda, virtual or none"));
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "virtual"}), Catch::Contains("at least 1"));
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "virtual", .devices = 1000}), Catch::Contains("0 to 64"));
-  CHECK_THROWS_WITH(use_gpu_driver(nullptr), Catch::Contains("no driver is given"));
-  CHECK_THROWS_WITH(use_gpu_driver(make_virtual_driver({.devices = 65})), Catch::Contains("at most 64"));
+  CHECK_THROWS_WITH(use_gpu_driver(nullptr), Catch::Contains("the driver is null"));
+  CHECK_THROWS_WITH(use_gpu_driver(make_virtual_driver({.devices = 65})), Catch::Contains("the limit is 64"));
   use_two_virtual_devices();
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "none"}), Catch::Contains("before its first use"));
   CHECK_THROWS_WITH(use_gpu_driver(make_virtual_driver({})), Catch::Contains("before its first use"));
@@ -57,8 +57,8 @@ TEST_CASE("the driver is chosen once, and only one that there is") {
 
 TEST_CASE("a device that is not there is refused with those that are") {
   use_two_virtual_devices();
-  CHECK_THROWS_WITH(set_current_device(2), "cuda:2 is not there: there are cuda:0 to cuda:1");
-  CHECK_THROWS_WITH(allocate(cuda(7), 0), Catch::Contains("cuda:7 is not there"));
+  CHECK_THROWS_WITH(set_current_device(2), "cuda:2 does not exist: there are cuda:0 to cuda:1");
+  CHECK_THROWS_WITH(allocate(cuda(7), 0), Catch::Contains("cuda:7 does not exist"));
   CHECK_THROWS_AS(driver_of(cuda(-1)), Error);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("an event that could not be recorded is what it was") {
   event.record(default_stream(cuda(0)));
   event.synchronize();
   destroy_stream(gone);
-  CHECK_THROWS_WITH(event.record(gone), Catch::Contains("does not exist, or no more"));
+  CHECK_THROWS_WITH(event.record(gone), Catch::Contains("does not exist or was destroyed"));
   CHECK(event.is_done());
   event.synchronize();
 }

@@ -208,13 +208,13 @@ std::string CachingAllocator::why_full(std::size_t bytes) const {
   for (const auto& [stream, lists] : free_) {
     for (const FreeList& list : lists) largest = std::max(largest, list.empty() ? 0 : (*list.rbegin())->bytes);
   }
-  std::string text = to_string(cuda(device_)) + " is out of memory: " + byte_text(bytes) + " are asked for; of " +
+  std::string text = to_string(cuda(device_)) + " is out of memory: " + byte_text(bytes) + " are requested; of " +
                      byte_text(driver_.properties(device_).memory_bytes) + " in all " +
                      byte_text(driver_.free_bytes(device_)) + " are free. Of this process's, " +
                      byte_text(statistics_.bytes_in_use) + " are in use";
-  text += ", " + byte_text(statistics_.bytes_waiting) + " are freed but used by streams, and " +
+  text += ", " + byte_text(statistics_.bytes_waiting) + " are freed but still used by streams, and " +
           byte_text(statistics_.bytes_cached) + " are cached";
-  if (largest > 0) text += ", in pieces of at most " + byte_text(largest) + " beside blocks in use";
+  if (largest > 0) text += ", in blocks of at most " + byte_text(largest) + " beside blocks in use";
   return text;
 }
 

@@ -42,7 +42,8 @@ PinnedCache::~PinnedCache() {
 
 std::unique_ptr<Memory> PinnedCache::allocate(std::size_t bytes) {
   if (bytes > kMost) {
-    throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "the host has no " + byte_text(bytes) + " in one piece");
+    throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
+                "the host cannot allocate " + byte_text(bytes) + " in one piece");
   }
   const std::size_t size = std::bit_ceil(std::max(bytes, kPinnedLeast));
   std::unique_ptr<Block> block = take_free(size);

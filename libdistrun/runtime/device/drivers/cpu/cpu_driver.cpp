@@ -19,7 +19,7 @@ constexpr std::size_t kBlockAlignment = 256;
 constexpr std::uint64_t kClockHz = 1'000'000'000;  // for busy()
 
 [[noreturn]] void no_ipc() {
-  throw Error(ErrorKind::Unimplemented, "the cpu has no IPC handles: memory of the host is shared by other means");
+  throw Error(ErrorKind::Unimplemented, "the cpu has no IPC handles; share host memory by other means");
 }
 
 class CpuDriver final : public Driver {
@@ -98,7 +98,7 @@ void* CpuDriver::allocate(int, std::size_t bytes) {
   void* memory = rounded >= bytes ? std::aligned_alloc(kBlockAlignment, rounded) : nullptr;
   if (memory == nullptr) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
-                "the host has no " + std::to_string(bytes) + " bytes of memory in one piece");
+                "the host cannot allocate " + std::to_string(bytes) + " bytes of memory in one piece");
   }
   return memory;
 }
@@ -127,7 +127,7 @@ void CpuDriver::record(StreamRef, EventId event) {
 
 CpuDriver::Timed& CpuDriver::find(EventId event) {
   const auto found = events_.find(event);
-  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist, or no more");
+  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist or was destroyed");
   return found->second;
 }
 
@@ -136,10 +136,10 @@ base::Nanoseconds CpuDriver::elapsed(EventId from, EventId to) {
   const Timed& first = find(from);
   const Timed& last = find(to);
   if (!first.timing || !last.timing) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be made with timing to tell the time between them");
+    throw Error(ErrorKind::InvalidArgument, "both events must be created with timing to measure the time between them");
   }
   if (!first.recorded || !last.recorded) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to tell the time between them");
+    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to measure the time between them");
   }
   return *last.recorded - *first.recorded;
 }

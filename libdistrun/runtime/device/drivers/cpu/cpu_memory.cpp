@@ -48,7 +48,7 @@ std::unique_ptr<Memory> allocate_on_cpu(std::size_t bytes) {
   void* block = whole > bytes ? take_block(whole, size) : nullptr;
   if (block == nullptr) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
-                "the host has no " + std::to_string(bytes) + " bytes of memory in one piece");
+                "the host cannot allocate " + std::to_string(bytes) + " bytes of memory in one piece");
   }
   std::byte* data = aligned(static_cast<std::byte*>(block) + sizeof(CpuMemory), alignment);
   // Transparent huge pages, if the kernel agrees, cause fewer faults on the first touch.

@@ -105,20 +105,21 @@ Cuda::Cuda(const distrun_cuda_module& module, int devices)
     : module_(module), devices_(devices), kernels_(module), staging_(*this, kernels_) {
   for (int device = 0; device < devices; ++device) {
     for (int peer = 0; peer < devices; ++peer) {
-      if (device != peer && can_access_peer(device, peer)) check(module_.enable_peer(device, peer), "reach a peer");
+      if (device != peer && can_access_peer(device, peer))
+        check(module_.enable_peer(device, peer), "enable peer access");
     }
   }
 }
 
 Properties Cuda::properties(int device) const {
   distrun_cuda_properties found{};
-  check(module_.properties(device, &found), "tell a device's properties");
+  check(module_.properties(device, &found), "query a device's properties");
   return {found.name, found.uuid, found.memory_bytes, found.multiprocessors, found.clock_hz};
 }
 
 bool Cuda::can_access_peer(int device, int peer) const {
   int can = device == peer ? 1 : 0;
-  if (can == 0) check(module_.can_access_peer(device, peer, &can), "tell whether a peer can be reached");
+  if (can == 0) check(module_.can_access_peer(device, peer, &can), "query peer access");
   return can != 0;
 }
 
@@ -129,7 +130,7 @@ void* Cuda::allocate(int device, std::size_t bytes) {
   const int error = module_.allocate(device, bytes, &memory);
   if (error == DISTRUN_CUDA_OUT_OF_MEMORY) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
-                to_string(cuda(device)) + " has no " + byte_text(bytes) +
+                to_string(cuda(device)) + " cannot allocate " + byte_text(bytes) +
                     " in one piece: " + byte_text(free_bytes(device)) + " are free");
   }
   check(error, "allocate memory");
@@ -142,7 +143,7 @@ void Cuda::free(int device, void* memory) {
   {
     const std::lock_guard lock(mutex_);
     if (allocations_.erase(static_cast<std::byte*>(memory)) == 0) {
-      throw Error(ErrorKind::InvalidArgument, "no memory of " + to_string(cuda(device)) + " begins there, or no more");
+      throw Error(ErrorKind::InvalidArgument, "no memory of " + to_string(cuda(device)) + " begins at this address");
     }
   }
   check(module_.release(device, memory), "free memory");
@@ -150,7 +151,7 @@ void Cuda::free(int device, void* memory) {
 
 std::size_t Cuda::free_bytes(int device) const {
   std::size_t bytes = 0;
-  check(module_.free_bytes(device, &bytes), "tell how much memory is free");
+  check(module_.free_bytes(device, &bytes), "query free memory");
   return bytes;
 }
 
@@ -158,7 +159,7 @@ void* Cuda::allocate_pinned(std::size_t bytes) {
   void* memory = nullptr;
   const int error = module_.allocate_pinned(bytes, &memory);
   if (error == DISTRUN_CUDA_OUT_OF_MEMORY) {
-    throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "CUDA can pin no " + byte_text(bytes) + " of the host");
+    throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "CUDA cannot pin " + byte_text(bytes) + " of the host");
   }
   check(error, "allocate pinned memory");
   return memory;
@@ -173,7 +174,7 @@ int Cuda::device_of(const void* memory) const noexcept {
 
 StreamId Cuda::make_stream(int device, Priority priority) {
   std::uint64_t stream = 0;
-  check(module_.make_stream(device, priority == Priority::High ? 1 : 0, &stream), "make a stream");
+  check(module_.make_stream(device, priority == Priority::High ? 1 : 0, &stream), "create a stream");
   return StreamId{stream};
 }
 
@@ -186,18 +187,18 @@ void Cuda::destroy_stream(StreamRef stream) {
 bool Cuda::is_idle(StreamRef stream) {
   const int error = module_.query_stream(stream.device, number(stream));
   if (error == DISTRUN_CUDA_NOT_READY) return false;
-  check(error, "do the work of a stream");
+  check(error, "synchronize a stream");
   throw_kept(stream);
   return true;
 }
 
 void Cuda::synchronize(StreamRef stream) {
-  check(module_.wait_for_stream(stream.device, number(stream)), "do the work of a stream");
+  check(module_.wait_for_stream(stream.device, number(stream)), "synchronize a stream");
   throw_kept(stream);
 }
 
 void Cuda::synchronize_device(int device) {
-  check(module_.wait_for_device(device), "do the work of a device");
+  check(module_.wait_for_device(device), "synchronize a device");
   const std::lock_guard lock(mutex_);
   for (const auto& [stream, error] : errors_) {
     if (stream.device == device) throw base::Error(error);
@@ -219,10 +220,10 @@ bool Cuda::has_failed(StreamRef stream) const {
 
 EventId Cuda::make_event(int device, EventOptions options) {
   if (options.timing && options.interprocess) {
-    throw Error(ErrorKind::InvalidArgument, "an event for other processes can't be one with timing");
+    throw Error(ErrorKind::InvalidArgument, "an event for other processes cannot have timing");
   }
   std::uint64_t event = 0;
-  check(module_.make_event(device, options.timing ? 1 : 0, options.interprocess ? 1 : 0, &event), "make an event");
+  check(module_.make_event(device, options.timing ? 1 : 0, options.interprocess ? 1 : 0, &event), "create an event");
   const std::lock_guard lock(mutex_);
   events_[EventId{event}] = {device, options, false};
   return EventId{event};
@@ -238,7 +239,7 @@ void Cuda::destroy_event(int device, EventId event) {
 
 Cuda::Made& Cuda::find(EventId event) {
   const auto found = events_.find(event);
-  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist, or no more");
+  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist or was destroyed");
   return found->second;
 }
 
@@ -254,23 +255,23 @@ void Cuda::record(StreamRef stream, EventId event) {
 }
 
 void Cuda::wait(StreamRef stream, EventId event) {
-  check(module_.stream_waits(stream.device, number(stream), number(event)), "let a stream wait");
+  check(module_.stream_waits(stream.device, number(stream), number(event)), "make a stream wait");
 }
 
 bool Cuda::is_done(EventId event) {
   const int error = module_.query_event(number(event));
   if (error == DISTRUN_CUDA_NOT_READY) return false;
-  check(error, "do the work before an event");
+  check(error, "synchronize an event");
   return true;
 }
 
 const Cuda::Made& Cuda::find_timed(EventId event) {
   const Made& made = find(event);
   if (!made.options.timing) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be made with timing to tell the time between them");
+    throw Error(ErrorKind::InvalidArgument, "both events must be created with timing to measure the time between them");
   }
   if (!made.recorded) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to tell the time between them");
+    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to measure the time between them");
   }
   return made;
 }
@@ -283,9 +284,9 @@ base::Nanoseconds Cuda::elapsed(EventId from, EventId to) {
   const int error = module_.elapsed(number(from), number(to), &milliseconds);
   if (error == DISTRUN_CUDA_NOT_READY) {
     throw Error(ErrorKind::InvalidArgument,
-                "both events must be done to tell the time between them: synchronize first");
+                "both events must be complete to measure the time between them; synchronize first");
   }
-  check(error, "tell the time between events");
+  check(error, "measure the time between events");
   return base::Nanoseconds(static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6));
 }
 
@@ -331,7 +332,7 @@ void Cuda::call_back(void* context) {
 
 void Cuda::call_host(StreamRef stream, std::function<void()> body) {
   auto callback = std::unique_ptr<Callback>(new Callback{*this, stream, std::move(body)});
-  check(module_.call_host(stream.device, number(stream), call_back, callback.get()), "call the host from a stream");
+  check(module_.call_host(stream.device, number(stream), call_back, callback.get()), "enqueue a host function");
   static_cast<void>(callback.release());  // it deletes itself
 }
 
@@ -346,7 +347,7 @@ IpcHandle Cuda::export_memory(const void* memory, std::size_t* offset) {
   const std::lock_guard lock(mutex_);
   auto found = allocations_.upper_bound(address);
   if (found == allocations_.begin() || address >= std::prev(found)->first + std::prev(found)->second.bytes) {
-    throw Error(ErrorKind::InvalidArgument, "only memory of a device can be exported");
+    throw Error(ErrorKind::InvalidArgument, "only device memory can be exported");
   }
   --found;
   *offset = static_cast<std::size_t>(address - found->first);

@@ -21,7 +21,7 @@ Opened open() {
   if (opened.entry == nullptr) return {nullptr, opened.why_none};
   const distrun_cuda_module* module = reinterpret_cast<distrun_cuda_entry_t>(opened.entry)();
   if (module->abi != DISTRUN_CUDA_ABI || module->size < sizeof(distrun_cuda_module)) {
-    return {nullptr, opened.file + " is of another version of distrun"};
+    return {nullptr, opened.file + " belongs to another version of distrun"};
   }
   return {module, ""};
 }

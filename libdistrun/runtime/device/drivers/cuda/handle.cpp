@@ -19,11 +19,11 @@ CudaHandle unpack(const IpcHandle& packed) {
   CudaHandle handle;
   if (packed.bytes.size() != sizeof handle) {
     throw Error(ErrorKind::InvalidArgument,
-                "the handle is none of CUDA's: it has " + std::to_string(packed.bytes.size()) + " bytes");
+                "not a CUDA handle: it has " + std::to_string(packed.bytes.size()) + " bytes");
   }
   std::memcpy(&handle, packed.bytes.data(), sizeof handle);
   if (handle.pid == ::getpid()) {
-    throw Error(ErrorKind::InvalidArgument, "the handle was made by this very process, which needs none");
+    throw Error(ErrorKind::InvalidArgument, "the handle was created by this process, which does not need it");
   }
   return handle;
 }

@@ -22,11 +22,11 @@ std::int64_t number_of(const void* address) noexcept {
 
 [[noreturn]] void refuse_access(int device, std::size_t bytes, const std::optional<Extent>& allocation,
                                 const void* address) {
-  std::string text = byte_text(bytes) + " of " + to_string(cuda(device)) + " are asked for ";
-  if (!allocation) throw Error(ErrorKind::InvalidArgument, text + "where nothing is allocated, or no more");
+  std::string text = "access to " + byte_text(bytes) + " of " + to_string(cuda(device));
+  if (!allocation) throw Error(ErrorKind::InvalidArgument, text + " where no memory is allocated");
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - allocation->begin);
   throw Error(ErrorKind::InvalidArgument,
-              text + "that begin at " + byte_text(offset) + " of an allocation of " + byte_text(allocation->bytes));
+              text + " that begins at " + byte_text(offset) + " of an allocation of " + byte_text(allocation->bytes));
 }
 
 // Text in a buffer of fixed size; the excess is cut. Async-signal-safe.
@@ -73,9 +73,9 @@ void* AddressSpace::allocate(int device, std::size_t bytes) {
     return found;
   }
   throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
-              to_string(cuda(device)) + " has no " + byte_text(bytes) +
+              to_string(cuda(device)) + " cannot allocate " + byte_text(bytes) +
                   " in one piece: " + byte_text(memory.views().bytes()) + " in all, " + byte_text(memory.free_bytes()) +
-                  " free, in pieces of at most " + byte_text(memory.largest_free()));
+                  " free, in blocks of at most " + byte_text(memory.largest_free()));
 }
 
 // Freed memory is kept as one block until its addresses are allocated again.
@@ -101,7 +101,8 @@ void* AddressSpace::allocate_pinned(std::size_t bytes) {
   const std::size_t rounded = (wanted + kPinnedAlignment - 1) / kPinnedAlignment * kPinnedAlignment;
   void* memory = rounded >= bytes ? std::aligned_alloc(kPinnedAlignment, rounded) : nullptr;
   if (memory == nullptr) {
-    throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "the host has no " + byte_text(bytes) + " in one piece");
+    throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
+                "the host cannot allocate " + byte_text(bytes) + " in one piece");
   }
   const std::lock_guard lock(mutex_);
   pinned_.emplace(static_cast<std::byte*>(memory), rounded);
@@ -112,7 +113,7 @@ void AddressSpace::free_pinned(void* memory) {
   {
     const std::lock_guard lock(mutex_);
     if (pinned_.erase(static_cast<std::byte*>(memory)) == 0) {
-      throw Error(ErrorKind::InvalidArgument, "no pinned memory begins there, or no more");
+      throw Error(ErrorKind::InvalidArgument, "no pinned memory begins at this address");
     }
   }
   std::free(memory);
@@ -128,7 +129,7 @@ void* AddressSpace::add_imported(int device, TwoViews views) {
 void AddressSpace::remove_imported(void* memory) {
   const std::lock_guard lock(mutex_);
   const Imported* found = find_imported(memory);
-  if (found == nullptr) throw Error(ErrorKind::InvalidArgument, "no imported memory is there, or no more");
+  if (found == nullptr) throw Error(ErrorKind::InvalidArgument, "no imported memory is at this address");
   const std::byte* begin = found->views.view();
   forget_blocks(number_of(begin), number_of(begin + found->views.bytes()));
   imported_.erase(begin);
@@ -212,10 +213,10 @@ void AddressSpace::free_block(const void* memory, std::size_t bytes, const core:
 void AddressSpace::refuse_freed(int device, std::size_t bytes, const Block& block, const void* address) const {
   const std::string taken = symbols::place_text(block.site), freed = symbols::place_text(block.freed_at);
   const std::string what = "an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) + " on " +
-                           to_string(cuda(device)) + (taken.empty() ? "" : ", made" + taken) +
+                           to_string(cuda(device)) + (taken.empty() ? "" : ", allocated" + taken) +
                            ", which was freed before" + freed;
   if (bytes == 0) throw Error(ErrorKind::InvalidArgument, "memory is freed twice: " + what);
-  throw Error(ErrorKind::InvalidArgument, "use after free: " + byte_text(bytes) + " are asked for from byte " +
+  throw Error(ErrorKind::InvalidArgument, "use after free: access to " + byte_text(bytes) + " from byte " +
                                               std::to_string(number_of(address) - block.begin) + " on of " + what);
 }
 

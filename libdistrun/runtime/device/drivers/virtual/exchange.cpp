@@ -39,15 +39,15 @@ Handle unpack(const IpcHandle& packed, HandleKind kind) {
   Handle handle;
   if (packed.bytes.size() != sizeof handle) {
     throw Error(ErrorKind::InvalidArgument,
-                "the handle is none of the virtual driver's: it has " + std::to_string(packed.bytes.size()) + " bytes");
+                "not a handle of the virtual driver: it has " + std::to_string(packed.bytes.size()) + " bytes");
   }
   std::memcpy(&handle, packed.bytes.data(), sizeof handle);
   if (handle.kind != kind) {
     throw Error(ErrorKind::InvalidArgument,
-                kind == HandleKind::Memory ? "the handle is none of memory" : "the handle is none of an event");
+                kind == HandleKind::Memory ? "not a handle of memory" : "not a handle of an event");
   }
   if (handle.area.area.pid == ::getpid()) {
-    throw Error(ErrorKind::InvalidArgument, "the handle was made by this very process, which needs none");
+    throw Error(ErrorKind::InvalidArgument, "the handle was created by this process, which does not need it");
   }
   return handle;
 }
@@ -56,10 +56,10 @@ Handle unpack(const IpcHandle& packed, HandleKind kind) {
 void check_place(const Handle& handle, std::optional<std::size_t> size) {
   const bool is_inside = size && handle.bytes != 0 && handle.offset <= *size && handle.bytes <= *size - handle.offset;
   if (is_inside) return;
-  throw Error(ErrorKind::InvalidArgument, "the handle is damaged: it names " + std::to_string(handle.bytes) +
-                                              " bytes from byte " + std::to_string(handle.offset) + " on, and " +
-                                              (size ? "the memory has " + std::to_string(*size)
-                                                    : std::string("there is no memory of a sealed size")));
+  throw Error(ErrorKind::InvalidArgument,
+              "the handle is damaged: it names " + std::to_string(handle.bytes) + " bytes from byte " +
+                  std::to_string(handle.offset) + ", but " +
+                  (size ? "the memory has " + std::to_string(*size) : std::string("the memory has no sealed size")));
 }
 
 template <std::size_t Size>
@@ -119,7 +119,7 @@ std::shared_ptr<MappedArea> Exchange::area_of(const Peer& peer) {
 IpcHandle Exchange::export_memory(const void* memory, std::size_t* offset) {
   const AddressPlace place = space_.place(memory, 0);
   const bool is_own = place.device >= 0 && space_.device(place.device).views().holds(memory);
-  if (!is_own) throw Error(ErrorKind::InvalidArgument, "only memory of a device of this process can be exported");
+  if (!is_own) throw Error(ErrorKind::InvalidArgument, "only device memory of this process can be exported");
   const DeviceMemory& device = space_.device(place.device);
   const Extent all = place.allocation;
   *offset = static_cast<std::size_t>(static_cast<const std::byte*>(memory) - all.begin);
@@ -193,7 +193,7 @@ void Exchange::release(const std::shared_ptr<SharedEvent>& event) {
 
 IpcHandle Exchange::export_event(const std::shared_ptr<SharedEvent>& event) {
   if (!is_own(event.get())) {
-    throw Error(ErrorKind::InvalidArgument, "an event that was imported is exported by its owner only");
+    throw Error(ErrorKind::InvalidArgument, "an imported event can be exported only by its owner");
   }
   Handle handle;
   handle.kind = HandleKind::Event;
@@ -205,7 +205,7 @@ IpcHandle Exchange::export_event(const std::shared_ptr<SharedEvent>& event) {
 std::shared_ptr<SharedEvent> Exchange::import_event(const IpcHandle& packed) {
   const Handle handle = unpack(packed, HandleKind::Event);
   if (handle.event >= kSharedEvents) {
-    throw Error(ErrorKind::InvalidArgument, "the handle is damaged: there is no such event");
+    throw Error(ErrorKind::InvalidArgument, "the handle is damaged: the event does not exist");
   }
   const std::shared_ptr<MappedArea> owner = area_of(handle.area);
   return {owner, &(*owner)->events[handle.event]};
@@ -231,9 +231,8 @@ std::shared_ptr<Point> Exchange::last_recording(const std::shared_ptr<SharedEven
   point->has_arrived = [event, recording, recorder, to = point.get()] {
     if (event->done.load() >= recording) return true;
     if (core::is_alive(recorder)) return false;
-    to->error =
-        base::Error(ErrorKind::Disconnected, "process " + std::to_string(recorder) +
-                                                 ", which has recorded the event, has ended before its work was done");
+    to->error = base::Error(ErrorKind::Disconnected, "process " + std::to_string(recorder) +
+                                                         ", which recorded the event, ended before its work was done");
     return true;
   };
   return point;

@@ -87,7 +87,7 @@ void DeviceMemory::free(void* memory) {
   const auto at = static_cast<std::size_t>(static_cast<std::byte*>(memory) - views_.view());
   const auto found = views_.holds(memory) ? used_.find(at) : used_.end();
   if (found == used_.end()) {
-    throw Error(ErrorKind::InvalidArgument, "no memory of " + to_string(cuda(device_)) + " begins there, or no more");
+    throw Error(ErrorKind::InvalidArgument, "no memory of " + to_string(cuda(device_)) + " begins at this address");
   }
   auto [offset, size] = std::pair(found->first, found->second);
   used_.erase(found);

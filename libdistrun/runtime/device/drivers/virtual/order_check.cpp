@@ -24,7 +24,7 @@ std::string what(const AccessRecord& access, const std::string& stream) {
 }
 
 std::string unordered(const std::string& fresh, const std::string& earlier) {
-  return fresh + " is not ordered after " + earlier + ": nothing says that it waits for it";
+  return fresh + " is not ordered after " + earlier + "; no event or synchronization orders them";
 }
 
 // Describes the range that both accesses share.
@@ -91,8 +91,8 @@ void OrderCheck::report(const AccessRecord& earlier, const AccessRecord& fresh, 
   found.text += ")";
   if (earlier.block != fresh.block && earlier.block != 0 && fresh.block != 0) {
     found.text +=
-        "; in between the memory was freed and allocated again: record_stream() tells the allocator who uses "
-        "it";
+        "; in between, the memory was freed and allocated again; use record_stream() to tell the allocator which "
+        "streams use it";
   }
   found_.push_back(std::move(found));
 }

@@ -44,7 +44,7 @@ base::Error current_error() {
   } catch (const std::exception& error) {
     return {ErrorKind::Failed, error.what()};
   } catch (...) {
-    return {ErrorKind::Failed, "something that is no std::exception was thrown"};
+    return {ErrorKind::Failed, "an object that is not a std::exception was thrown"};
   }
 }
 
@@ -98,7 +98,7 @@ void Scheduler::close(StreamRef stream) {
 std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
   const auto found = queues_.find(stream);
   if (found == queues_.end()) {
-    throw Error(ErrorKind::InvalidArgument, to_string(stream) + " does not exist, or no more");
+    throw Error(ErrorKind::InvalidArgument, to_string(stream) + " does not exist or was destroyed");
   }
   return found->second;
 }

@@ -6,7 +6,7 @@
 
 namespace distrun::device::virtual_gpu {
 
-MappedArea::MappedArea() : memory_("virtual devices to show to others", sizeof(SharedArea)) {
+MappedArea::MappedArea() : memory_("shared data of virtual devices", sizeof(SharedArea)) {
   (*this)->pid = ::getpid();
   (*this)->token = base::random_seed() | 1;
 }

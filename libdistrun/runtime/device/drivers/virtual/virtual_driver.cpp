@@ -23,7 +23,7 @@ Properties VirtualDriver::properties(int device) const {
 
 void VirtualDriver::check_device(int device) const {
   if (device >= 0 && device < settings_.devices) return;
-  throw Error(ErrorKind::InvalidArgument, to_string(cuda(device)) + " is not there: the virtual driver has " +
+  throw Error(ErrorKind::InvalidArgument, to_string(cuda(device)) + " does not exist; the virtual driver has " +
                                               std::to_string(settings_.devices) + " devices");
 }
 
@@ -91,7 +91,7 @@ void VirtualDriver::destroy_stream(StreamRef stream) {
 std::size_t VirtualDriver::number_of(StreamRef stream) const {
   const auto found = numbers_.find(stream);
   if (found == numbers_.end()) {
-    throw Error(ErrorKind::InvalidArgument, to_string(stream) + " does not exist, or no more");
+    throw Error(ErrorKind::InvalidArgument, to_string(stream) + " does not exist or was destroyed");
   }
   return found->second;
 }
@@ -229,7 +229,7 @@ base::Nanoseconds VirtualDriver::elapsed(EventId from, EventId to) {
   const auto last = scheduler_.time_of(events_.find_timed(to).point);
   if (!first || !last) {
     throw Error(ErrorKind::InvalidArgument,
-                "both events must be done to tell the time between them: synchronize first");
+                "both events must be complete to measure the time between them; synchronize first");
   }
   return *last - *first;
 }

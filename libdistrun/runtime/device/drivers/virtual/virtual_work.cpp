@@ -141,7 +141,7 @@ IpcHandle VirtualDriver::export_event(EventId event) {
   const std::lock_guard lock(mutex_);
   const Recorded& recorded = events_.find(event);
   if (recorded.shared == nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "only an event that is made for other processes can be exported");
+    throw Error(ErrorKind::InvalidArgument, "only an event created for other processes can be exported");
   }
   return exchange_.export_event(recorded.shared);
 }
