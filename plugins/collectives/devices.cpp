@@ -94,7 +94,7 @@ DISTRUN_TEST(NcclCollectives, need_a_gpu_for_each_rank, .skip = {require_world_s
 DISTRUN_TEST(NcclCollectives, refuse_tensors_that_are_elsewhere) {
   const auto group = init_process_group(rank);
   const Tensor on_cpu = tensor::ones({4}), on_gpu = here(on_cpu);
-  DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu: move it to " + to_string(home()), group->all_reduce(on_cpu));
+  DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu; move it to " + to_string(home()), group->all_reduce(on_cpu));
   DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu", group->all_gather(room_for(group->size(), 4), on_cpu));
   settle(group->all_reduce(on_gpu));  // the other ranks do not know of the failed calls
   expect_same(on_gpu, tensor::full({4}, group->size()));

@@ -182,5 +182,5 @@ DISTRUN_TEST_F(QuickDistBackend, a_rank_may_be_taken_down, .may_die = {dies_by_s
   const auto group = default_group();
   if (rank.rank() == 1) std::raise(SIGKILL);
   DISTRUN_EXPECT_THROWS(PeerFailed, "rank 1 is gone", group->barrier());
-  DISTRUN_EXPECT_THROWS(Error, "is of no use any more", group->barrier());
+  DISTRUN_EXPECT_THROWS(Error, "can no longer be used", group->barrier());
 }

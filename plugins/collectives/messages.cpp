@@ -98,7 +98,7 @@ DISTRUN_TEST(Letters, that_do_not_come_in_time_end_nothing,
 }
 
 DISTRUN_TEST(Letters, of_another_size_or_dtype_are_refused,
-             .skip = {not_with_nccl("a letter of another size ends the group")}) {
+             .skip = {not_with_nccl("a message of another size ends the group")}) {
   const auto group = init_process_group(rank);
   group->send(here(tensor::ones({4})), after(*group));
   const Tensor got = here(tensor::zeros({3}));

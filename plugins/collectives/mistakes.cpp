@@ -104,7 +104,7 @@ DISTRUN_TEST(Mistakes, after_which_the_group_is_of_no_use, .skip = {require_worl
   const auto group = init_process_group(rank);
   if (rank.rank() == 1) {
     DISTRUN_EXPECT_THROWS(Error, "timed out", group->barrier({.timeout = milliseconds(20)}));
-    DISTRUN_EXPECT_THROWS(Error, "group world is of no use any more: barrier number 1 of group world has timed out",
+    DISTRUN_EXPECT_THROWS(Error, "group world can no longer be used: barrier number 1 of group world has timed out",
                           group->barrier());
   }
   rank.barrier("rank 1 has given up");
@@ -191,7 +191,7 @@ DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
                         group->all_gather_into(f32, here(tensor::ones({5}))));
   const int other = (rank.rank() + 1) % n;
   if (n > 1) {
-    const char* const shared = "share memory; give each result memory of its own";
+    const char* const shared = "share memory; give each result separate memory";
     TensorList rooms = room_for(n, 4);
     DISTRUN_EXPECT_THROWS(Error, shared, group->all_to_all(rooms, rooms));
     const auto own = static_cast<std::size_t>(rank.rank());

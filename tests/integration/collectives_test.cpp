@@ -20,7 +20,7 @@ std::string block_of(const std::string& page) {
 // Returns the line of the output that names each rank's call; the whole text if there is no such line.
 std::string mismatch_explanation(const std::string& text) {
   std::smatch found;
-  const std::regex line("DistBackendError: the ranks of group world do not call the same:[^\n]*");
+  const std::regex line("DistBackendError: the ranks of group world make different calls:[^\n]*");
   return std::regex_search(text, found, line) ? found.str() : "no explanation in: " + text;
 }
 

@@ -30,7 +30,8 @@ std::string nccl_text() {
       core::open_module({"NCCL", collectives::nccl_line::kFile, collectives::nccl_line::kEntry});
   if (opened.entry == nullptr) return opened.why_none;
   const auto* const module = static_cast<const collectives::nccl_line::Module*>(opened.entry);
-  if (module->version != collectives::nccl_line::kVersion) return opened.file + " is of another version of distrun";
+  if (module->version != collectives::nccl_line::kVersion)
+    return opened.file + " belongs to another version of distrun";
   std::string text;
   const collectives::nccl_line::Library* const library = module->open(text);
   if (library == nullptr) return text;

@@ -41,13 +41,13 @@ std::string why_no_backend(const std::string& name) {
   if (name == "shm" || name == "threads") return "";
   if (name == "gloo") {
     const std::string why = why_no_gloo();
-    return why.empty() ? "" : why + "; shm does all that it does on one machine";
+    return why.empty() ? "" : why + "; shm does the same on one machine";
   }
   if (name == "nccl") return why_no_nccl();
   if (name == "mpi")
     return "this distrun was built without MPI, and its ranks are not started by mpirun; shm does the same";
   if (name == "ucc") return "this distrun was built without UCC; shm does the same on one machine";
-  return "there is no backend \"" + name + "\"; there are " + all_names() +
+  return "unknown backend \"" + name + "\"; expected " + all_names() +
          base::did_you_mean(name, {base::kBackendNames.begin(), base::kBackendNames.end()});
 }
 

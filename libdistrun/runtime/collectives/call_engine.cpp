@@ -105,12 +105,12 @@ device::Device CallEngine::one_gpu(CallKind kind, const TensorList& tensors, Loc
   const Checks check(info_, kind, site);
   for (const Tensor& each : tensors) {
     if (each.device().is_cpu()) {
-      check.refuse("backend nccl moves what is on GPUs, and a tensor is on the cpu: move it to " +
-                   to_string(gpus_->gpu()) + ", or take backend shm or gloo");
+      check.refuse("backend nccl needs tensors on GPUs, but a tensor is on the cpu; move it to " +
+                   to_string(gpus_->gpu()) + ", or use backend shm or gloo");
     }
     if (each.device() != tensors.front().device()) {
       check.refuse("tensors are on " + to_string(tensors.front().device()) + " and " + to_string(each.device()) +
-                   ": those of a call are all on one GPU");
+                   "; all tensors of a call must be on one GPU");
     }
   }
   return tensors.empty() ? gpus_->gpu() : tensors.front().device();
@@ -156,7 +156,7 @@ std::string CallEngine::why_over() const {
 void CallEngine::refuse_if_inherited(Location site) const {
   if (!mark_.is_inherited()) return;
   mark_.refuse("process group \"" + info_.name + "\"",
-               "use it in that process, fork before the group is made, or exec() a program", site);
+               "use it in the parent process, fork before the group is created, or exec() a program", site);
 }
 
 // Marks the error that ended the group as seen, since the caller gets it now.
@@ -173,7 +173,7 @@ void CallEngine::refuse_if_over(Location site) const {
 
 Error CallEngine::over(const std::string& why, Location site) const {
   Error error(ErrorKind::Cancelled, "DistBackendError",
-              "group " + info_.name + " is of no use any more: " + why + "; a new group works", site);
+              "group " + info_.name + " can no longer be used: " + why + "; create a new one", site);
   const std::lock_guard lock(mutex_);
   return error.with_cause(over_because_of_);
 }

@@ -44,7 +44,7 @@ void Checks::same_dtype(const Tensor& tensor, DType dtype, std::size_t index) co
 
 namespace {
 
-constexpr char kShareMemory[] = " share memory; give each result memory of its own, for example by clone()";
+constexpr char kShareMemory[] = " share memory; give each result separate memory, for example with clone()";
 
 constexpr std::size_t kFew = 17;  // outputs and inputs of small groups, which need no heap memory
 

@@ -40,7 +40,7 @@ std::string thrown_text(const std::exception_ptr& error) {
   } catch (const std::exception& thrown) {
     return base::what_of(thrown);
   } catch (...) {
-    return "something that is no std::exception was thrown";
+    return "an object that is not a std::exception was thrown";
   }
 }
 

@@ -31,7 +31,7 @@ class Groups {
   // A forked process has its parent's object; its mutex may stay locked forever.
   void refuse_if_inherited(base::Location site) const {
     has_default_.check("the default process group",
-                       "use it in that process, fork before init_process_group(), or exec() a program", site);
+                       "use it in the parent process, fork before init_process_group(), or exec() a program", site);
   }
   std::shared_ptr<ProcessGroup> get_default() const {
     if (has_default_.is_inherited()) return nullptr;
@@ -154,8 +154,8 @@ void check_agreement(Store& store, const std::string& name, const std::vector<in
   const std::string first = store.compare_set(name + "/ranks", "", own);
   if (first == own) return;
   throw Error(ErrorKind::InvalidArgument, "ValueError",
-              "ranks do not agree who is in group " + name + ": here it is " + own + ", elsewhere " + first +
-                  "; all ranks make the same groups in the same order",
+              "ranks disagree on the members of group " + name + ": here it is " + own + ", elsewhere " + first +
+                  "; all ranks must create the same groups in the same order",
               site);
 }
 
@@ -186,7 +186,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options, ba
   }
   if (options.rank < 0 || options.rank >= options.world_size || options.store == nullptr) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
-                "a process group needs a store, and a rank below its world size: not rank " +
+                "a process group needs a store and a rank below its world size, not rank " +
                     std::to_string(options.rank) + " of " + std::to_string(options.world_size),
                 site);
   }

@@ -126,7 +126,7 @@ void wait_to_go(ProcessGroup& group, const Tags& tags, base::Nanoseconds timeout
     }
     throw Error(
         ErrorKind::Timeout, "DistBackendError",
-        "[Rank " + rank + "]: timed out in monitoredBarrier after " + ms_text(timeout) + ": rank 0 has not let it go",
+        "[Rank " + rank + "]: timed out in monitoredBarrier after " + ms_text(timeout) + ": rank 0 has not released it",
         site);
   }
 }
@@ -137,8 +137,7 @@ void monitored_barrier(ProcessGroup& group, std::optional<base::Nanoseconds> tim
                        base::Location site) {
   if (!group.device().is_cpu()) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
-                "monitored_barrier is for backends that move bytes of the host (shm, threads, gloo), not for " +
-                    group.backend(),
+                "monitored_barrier supports only backends for host memory (shm, threads, gloo), not " + group.backend(),
                 site);
   }
   const base::Nanoseconds bound = timeout.value_or(group.timeout());

@@ -47,7 +47,7 @@ void check_size(const ProcessGroup& group, std::int64_t size, int place, base::L
   throw Error(ErrorKind::InvalidArgument, "ValueError",
               "rank " + std::to_string(group.ranks()[static_cast<std::size_t>(place)]) + " of group " + group.name() +
                   " has an object of " + std::to_string(size) + " bytes, and at most " + std::to_string(kObjectMost) +
-                  " can go: send it in parts, or as tensors",
+                  " are allowed; send it in parts, or as tensors",
               site);
 }
 
@@ -108,7 +108,7 @@ wire::Bytes scatter_bytes(ProcessGroup& group, const std::vector<wire::Bytes>& a
   const bool is_root = group.rank() == root;
   if (is_root && all.size() != static_cast<std::size_t>(group.size())) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
-                "scatter of objects needs one for each of " + std::to_string(group.size()) + " ranks, not " +
+                "scatter of objects needs one object for each of " + std::to_string(group.size()) + " ranks, not " +
                     std::to_string(all.size()),
                 site);
   }

@@ -47,7 +47,7 @@ Tensor gather_along(ProcessGroup& group, const Tensor& own, std::int64_t dim, co
 
 Tensor all_reduce_sparse(ProcessGroup& group, const Tensor& sparse, ReduceOp op, base::Location site) {
   if (!sparse.defined() || !sparse.is_sparse()) refuse("the tensor is not sparse", site);
-  if (op != ReduceOp::Sum) refuse("unsupported reduction operation: there are sums only", site);
+  if (op != ReduceOp::Sum) refuse("unsupported reduction operation: only sums are supported", site);
   const std::vector<std::int64_t> own = description_of(sparse);
   std::vector<std::int64_t> counts;
   for (const std::vector<std::int64_t>& each : all_gather_object(group, own, site)) {
@@ -59,7 +59,8 @@ Tensor all_reduce_sparse(ProcessGroup& group, const Tensor& sparse, ReduceOp op,
     }
     if (each.front() < 0 || each.front() > kEntriesMost) {
       refuse("rank " + std::to_string(group.ranks()[counts.size()]) + " has " + std::to_string(each.front()) +
-                 " entries, and at most " + std::to_string(kEntriesMost) + " can go: coalesce them, or reduce it dense",
+                 " entries, and at most " + std::to_string(kEntriesMost) +
+                 " are allowed; coalesce them, or reduce a dense tensor",
              site);
     }
     counts.push_back(each.front());

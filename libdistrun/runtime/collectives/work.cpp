@@ -77,7 +77,7 @@ int Work::source_rank() const {
                 std::string(name_of(kind_)) + " has no source rank: only receives have one");
   }
   if (on_stream_ == nullptr && !done())
-    throw Error(ErrorKind::InvalidArgument, "a receive that is not done has no source rank yet: wait() first");
+    throw Error(ErrorKind::InvalidArgument, "a receive that is not complete has no source rank yet; call wait() first");
   return *source_;
 }
 

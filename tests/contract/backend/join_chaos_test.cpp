@@ -200,7 +200,7 @@ TEST_CASE("a rank that is stopped while it reads a letter does not keep the send
   CHECK(receiver.is_struck());
   CHECK_THAT(sender.told(), Catch::StartsWith("timeout: ") && Catch::Contains("a send to rank 1"));
   ::kill(receiver.pid(), SIGCONT);
-  CHECK_THAT(receiver.told(), Catch::StartsWith("timeout: ") && Catch::Contains("it was taken back"));
+  CHECK_THAT(receiver.told(), Catch::StartsWith("timeout: ") && Catch::Contains("the sender withdrew it"));
 }
 
 TEST_CASE("a rank that dies while it reads a letter is named by the sender at once") {

@@ -74,7 +74,7 @@ TEST_CASE("a part outside its rank's buffer is refused, wherever it is said to b
   for (const std::uint64_t at : {shm::kRoom - kBytes + 1, shm::kRoom, std::uint64_t{1} << 46, ~std::uint64_t{0}}) {
     world.show({at, kBytes}, false);
     const Error taken = testing::error_of([&] { world.take(); });
-    CHECK_THAT(taken.text(), Catch::Contains("rank 1 has broken the memory that group world shares"));
+    CHECK_THAT(taken.text(), Catch::Contains("rank 1 has corrupted the shared memory of group world"));
     CHECK(taken.kind() == ErrorKind::Disconnected);
     CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("shows 4096 bytes from byte"));
   }
@@ -90,8 +90,8 @@ TEST_CASE("an address of another process is none of this one, whatever process i
     CHECK_NOTHROW(world.take());
     CHECK_NOTHROW(world.reduce());
     world.show({reinterpret_cast<std::uint64_t>(world.mine.data()), kBytes}, true);
-    CHECK_THAT(testing::error_of([&] { world.take(); }).text(), Catch::Contains("has broken the memory"));
-    CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("has broken the memory"));
+    CHECK_THAT(testing::error_of([&] { world.take(); }).text(), Catch::Contains("has corrupted the shared memory"));
+    CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("has corrupted the shared memory"));
   }
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("a card of bytes that mean nothing is shown as the mismatch that it is
   }
   world.peer().come = 1;
   const Error error = testing::error_of([&] { world.reduce(); });
-  CHECK_THAT(error.text(), Catch::Contains("do not call the same") && Catch::Contains("rank 1 is in receive"));
+  CHECK_THAT(error.text(), Catch::Contains("make different calls") && Catch::Contains("rank 1 is in receive"));
   CHECK(error.text().find('\x1b') == std::string::npos);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("sizes of all_to_all that no rank can have end the call") {
 TEST_CASE("who takes more than is sent is told, also where what is sent fills the buffers") {
   const auto tamper = [](shm::SlotHeader&, shm::Part&, std::byte*) {};
   const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom, 30s);
-  CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which takes 131072"));
+  CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which expects 131072"));
 }
 
 TEST_CASE("objects of sizes that no rank can have are refused before memory is allocated") {

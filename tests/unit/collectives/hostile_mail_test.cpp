@@ -49,7 +49,7 @@ TEST_CASE("a message that cannot be makes its receive fail, and names the rank")
     world.show(head);
     const Error error = testing::error_of([&] { world.receive(bytes); });
     CHECK(error.kind() == ErrorKind::Disconnected);
-    CHECK_THAT(error.text(), Catch::Contains("rank 1 has broken the memory that group world shares: it shows "));
+    CHECK_THAT(error.text(), Catch::Contains("rank 1 has corrupted the shared memory of group world: it shows "));
     return error.text();
   };
   // More than a box holds: the receiver would read beyond it.
@@ -61,7 +61,7 @@ TEST_CASE("a message that cannot be makes its receive fail, and names the rank")
   CHECK_THAT(refused(head, 1), Catch::Contains("unknown dtype 200"));
   head = head_of(1);
   head.carriage = static_cast<shm::Carriage>(77);
-  CHECK_THAT(refused(head, 1), Catch::Contains("unknown way 77"));
+  CHECK_THAT(refused(head, 1), Catch::Contains("unknown transfer kind 77"));
   head = head_of(1 << 20);
   head.carriage = shm::Carriage::Fetched;
   head.read_index = shm::kReads;
@@ -72,13 +72,13 @@ TEST_CASE("counts of messages that cannot be are refused, and nothing is taken")
   for (const std::uint64_t written : {shm::kMessages + 1, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
     HostileMail world;
     world.from_peer().written = written;
-    CHECK_THAT(testing::error_of([&] { world.receive(1); }).text(), Catch::Contains("has broken the memory"));
+    CHECK_THAT(testing::error_of([&] { world.receive(1); }).text(), Catch::Contains("has corrupted the shared memory"));
     CHECK(world.from_peer().taken == 0);
   }
   for (const std::uint64_t taken : {std::uint64_t{1}, ~std::uint64_t{0}}) {
     HostileMail world;
     world.to_peer().taken = taken;
-    CHECK_THAT(testing::error_of([&] { world.send(1); }).text(), Catch::Contains("has broken the memory"));
+    CHECK_THAT(testing::error_of([&] { world.send(1); }).text(), Catch::Contains("has corrupted the shared memory"));
     CHECK(world.to_peer().written == 0);
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("a message at an address where no memory is fails, also if its rank sa
     head.read_word = 4 + static_cast<std::uint64_t>(shm::ReadState::Offered);
     world.peer().reads[0] = head.read_word;
     world.show(head);
-    CHECK_THAT(testing::error_of([&] { world.receive(1 << 20); }).what(), Catch::Contains("a letter of rank 1"));
+    CHECK_THAT(testing::error_of([&] { world.receive(1 << 20); }).what(), Catch::Contains("a message of rank 1"));
     CHECK(world.peer().reads[0] == 4 + static_cast<std::uint64_t>(shm::ReadState::Fetched));
   }
 }
@@ -184,7 +184,7 @@ TEST_CASE("messages that nobody receives are kept up to a bound; then their send
   std::string text = testing::error_of([&] { world.receive(kOther, 1, 1s); }).text();
   while (sent < kKept + kInBox) text = testing::error_of([&] { world.receive(kOther, 1, 100ms); }).text();
   CHECK_THAT(text, Catch::Contains("has timed out") && Catch::Contains("no more messages of rank 1 are taken") &&
-                       Catch::Contains("32 MiB of other ones wait to be received, the oldest with tag 5"));
+                       Catch::Contains("32 MiB of other messages wait to be received, the oldest with tag 5"));
   CHECK(sent == kKept + kInBox);
   std::atomic<bool> is_there{false};
   const base::Thread waiter("waiter", [&] { is_there = world.receive(kOther, 1); });

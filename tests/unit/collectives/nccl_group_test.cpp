@@ -122,7 +122,7 @@ TEST_CASE("a call that does not end in its time is ended by the watchdog, and th
   REQUIRE(testing::eventually(30s, [&] { return fake.nccl->aborted > 0; }));  // its last action
   CHECK_FALSE(fake.group->why_over().empty());
   CHECK_THAT(text_of(call->error()), Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
-                                         Catch::EndsWith(": all ranks have called it, and nccl does not end it"));
+                                         Catch::EndsWith(": all ranks have called it, but nccl does not complete it"));
   CHECK_THAT(thrown_by_wait(*second), Catch::Contains("all_reduce number 1 of group world has timed out"));
   device::synchronize(device::cuda(0));  // aborted calls do not block their streams
 }
@@ -161,9 +161,8 @@ TEST_CASE("a call that hangs in the library is told with what its RAS says", "[n
   fake.nccl->next = FakeNccl::Next::Hangs;
   const auto call = fake.all_reduce(fake.ones(), 1, 50ms);
   REQUIRE(testing::eventually(30s, [&] { return call->error() != nullptr && !fake.group->why_over().empty(); }));
-  CHECK_THAT(text_of(call->error()),
-             Catch::EndsWith(": all ranks have called it, and nccl does not end it; NCCL's own RAS says: rank 0 has an "
-                             "error (system error)"));
+  CHECK_THAT(text_of(call->error()), Catch::EndsWith(": all ranks have called it, but nccl does not complete it; "
+                                                     "NCCL's RAS reports: rank 0 has an error (system error)"));
   const auto& shown = rank.line.names;
   CHECK(std::count(shown.begin(), shown.end(), "what NCCL's RAS says of its ranks") == 1);
 }
@@ -208,7 +207,8 @@ TEST_CASE("a wait with a timeout blocks for that long, and the work goes on", "[
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Hangs;
   const auto call = fake.all_reduce(fake.ones());
-  CHECK_THAT(thrown_by_wait(*call, 20ms), Catch::Contains("is not done after") && Catch::EndsWith(": it goes on"));
+  CHECK_THAT(thrown_by_wait(*call, 20ms),
+             Catch::Contains("is not done after") && Catch::EndsWith("; it is still in progress"));
   CHECK(!call->done());
   fake.nccl->let_go();
   call->wait(30s, {});
@@ -368,7 +368,7 @@ TEST_CASE("a wait with a timeout says who has not come yet", "[nccl]") {
       },
       {0, 1});
   CHECK_THAT(thrown[0], Catch::StartsWith("all_reduce number 1 of group world is not done after "));
-  CHECK_THAT(thrown[0], Catch::Contains(", it waits for rank 1") && Catch::EndsWith(": it goes on"));
+  CHECK_THAT(thrown[0], Catch::Contains(", it waits for rank 1") && Catch::EndsWith("; it is still in progress"));
 }
 
 TEST_CASE("what NCCL's RAS says of the ranks stands behind who does not come", "[nccl][ras]") {
@@ -376,8 +376,8 @@ TEST_CASE("what NCCL's RAS says of the ranks stands behind who does not come", "
       testing::ras_report({testing::ras_communicator(2, {testing::ras_rank(0, 1), testing::ras_rank(1, 0)})})));
   CHECK_THAT(thrown_alone(ras.address()),
              Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
-                 Catch::EndsWith(": it waits for rank 1; NCCL's own RAS says OK of all 2 ranks, though rank 1 has not "
-                                 "come (AllReduce: 0 of 1)"));
+                 Catch::EndsWith(": it waits for rank 1; NCCL's RAS reports OK for all 2 ranks, though rank 1 has not "
+                                 "arrived (AllReduce: 0 of 1)"));
 }
 
 TEST_CASE("a RAS that says nothing of use changes no error", "[nccl][ras]") {
@@ -392,7 +392,7 @@ TEST_CASE("two ranks of a group need two GPUs", "[nccl]") {
   const auto thrown = run_both([](Fake&, int) {}, {1, 1});
   for (const std::string& each : thrown) {
     CHECK_THAT(each, Catch::StartsWith("Duplicate GPU detected: ranks 0-1 of group world are both on GPU " +
-                                       device::gpu_driver().properties(1).uuid + ", and nccl needs one for each"));
+                                       device::gpu_driver().properties(1).uuid + ", but nccl needs one for each"));
   }
 }
 

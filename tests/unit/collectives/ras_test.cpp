@@ -77,33 +77,33 @@ TEST_CASE("a RAS is asked for a report in JSON, and what it says is read", "[ncc
 
 TEST_CASE("a RAS of which nothing is wrong says OK of all ranks", "[nccl][ras]") {
   const std::string report = ras_report({ras_communicator(3, {ras_rank(0, 7), ras_rank(1, 7), ras_rank(2, 7)})});
-  CHECK(told(report, told_group({0, 1, 2})) == "NCCL's own RAS says OK of all 3 ranks");
+  CHECK(told(report, told_group({0, 1, 2})) == "NCCL's RAS reports OK for all 3 ranks");
   const std::string alone = ras_report({ras_communicator(1, {ras_rank(0, 7)})});
-  CHECK(told(alone, told_group({0})) == "NCCL's own RAS says OK of the only rank");
+  CHECK(told(alone, told_group({0})) == "NCCL's RAS reports OK for the only rank");
 }
 
 TEST_CASE("a rank that has begun fewer collectives is named, as the runner counts it", "[nccl][ras]") {
   const std::string report = ras_report({ras_communicator(3, {ras_rank(0, 7), ras_rank(1, 6), ras_rank(2, 7)})});
   CHECK(told(report, told_group({2, 5, 6})) ==
-        "NCCL's own RAS says OK of all 3 ranks, though rank 5 has not come (AllReduce: 6 of 7)");
+        "NCCL's RAS reports OK for all 3 ranks, though rank 5 has not arrived (AllReduce: 6 of 7)");
 }
 
 TEST_CASE("ranks that a RAS misses are told, with what is known of their process", "[nccl][ras]") {
   const auto without_rank_1 = [](const std::string& missing) {
     return told(ras_report({ras_communicator(2, {ras_rank(0, 7)}, {missing})}), told_group({0, 1}));
   };
-  const std::string start = "NCCL's own RAS says: rank 1 is missing (process 4711 on 10.0.0.2 ";
+  const std::string start = "NCCL's RAS reports: rank 1 is missing (process 4711 on 10.0.0.2 ";
   CHECK(without_rank_1(ras_missing(1, true, true)) == start + "is dead)");
   CHECK(without_rank_1(ras_missing(1, true, false)) == start + "does not answer)");
-  CHECK(without_rank_1(ras_missing(1, false, false)) == start + "no longer knows of the communicator)");
+  CHECK(without_rank_1(ras_missing(1, false, false)) == start + "no longer has the communicator)");
 }
 
 TEST_CASE("errors of ranks are told, and those who are late with them", "[nccl][ras]") {
   const std::string report =
       ras_report({ras_communicator(5, {ras_rank(0, 7), ras_rank(1, 7, 2), ras_rank(2, 7, 99), ras_rank(3, 6, 7, 7)})});
   CHECK(told(report, told_group({0, 1, 2, 3, 4})) ==
-        "NCCL's own RAS says: rank 1 has an error (system error), rank 2 has an error (error 99), rank 3 has not begun "
-        "yet, rank 4 is not in its report, rank 3 has not come (AllReduce: 6 of 7)");
+        "NCCL's RAS reports: rank 1 has an error (system error), rank 2 has an error (error 99), rank 3 has not begun "
+        "yet, rank 4 is not in its report, rank 3 has not arrived (AllReduce: 6 of 7)");
 }
 
 TEST_CASE("of many ranks some are told and the others counted", "[nccl][ras]") {
@@ -121,32 +121,33 @@ TEST_CASE("of many ranks some are told and the others counted", "[nccl][ras]") {
 TEST_CASE("communicators that are not the group's are not told of", "[nccl][ras]") {
   const std::string report = ras_report({ras_communicator(2, {ras_rank(0, 7, 2), ras_rank(1, 7)}),
                                          ras_communicator(3, {ras_rank(0, 7), ras_rank(1, 7), ras_rank(2, 7)})});
-  CHECK(told(report, told_group({0, 1, 2})) == "NCCL's own RAS says OK of all 3 ranks");
+  CHECK(told(report, told_group({0, 1, 2})) == "NCCL's RAS reports OK for all 3 ranks");
   CHECK(told(report, told_group({0, 1, 2, 3})).empty());
   CHECK(ras_text(asked(report), told_group({0, 1, 2}), ::getpid() + 1).empty());  // of another job
   CHECK(told(ras_report({}), told_group({0})).empty());
 }
 
 TEST_CASE("what is no report of NCCL is no answer", "[nccl][ras]") {
-  CHECK_THAT(refused_report("garbage"), Catch::Contains("its report is none of NCCL's"));
-  CHECK_THAT(refused_report(""), Catch::Contains("its report is none of NCCL's"));
-  CHECK_THAT(refused_report("[1, 2]"), Catch::Contains("its report is none of NCCL's"));
-  CHECK_THAT(refused_report(std::string(100'000, '[')), Catch::Contains("its report is none of NCCL's"));
+  CHECK_THAT(refused_report("garbage"), Catch::Contains("its report is not a report of NCCL"));
+  CHECK_THAT(refused_report(""), Catch::Contains("its report is not a report of NCCL"));
+  CHECK_THAT(refused_report("[1, 2]"), Catch::Contains("its report is not a report of NCCL"));
+  CHECK_THAT(refused_report(std::string(100'000, '[')), Catch::Contains("its report is not a report of NCCL"));
   CHECK_THAT(refused_report(ras_report({ras_communicator(2, {ras_rank(2, 7)})})),
-             Catch::Contains("a rank that the communicator does not have"));
+             Catch::Contains("a rank that is not in the communicator"));
   CHECK_THAT(refused_report(ras_report({ras_communicator(2, {ras_rank(-1, 7)})})),
-             Catch::Contains("its \"rank\" is no such number"));
-  CHECK_THAT(refused_report(ras_report({ras_communicator(0, {})})), Catch::Contains("its \"size\" is no such number"));
+             Catch::Contains("its \"rank\" is not a valid number"));
+  CHECK_THAT(refused_report(ras_report({ras_communicator(0, {})})),
+             Catch::Contains("its \"size\" is not a valid number"));
   CHECK_THAT(refused_report(ras_report({ras_communicator(2, {ras_rank(0, -7)})})),
-             Catch::Contains("its counts of calls are no such numbers"));
+             Catch::Contains("its call counts are not valid numbers"));
 }
 
 TEST_CASE("what does not speak as a RAS does is no answer", "[nccl][ras]") {
   CHECK_THAT(refused(FakeRas(testing::RasAnswers{{"CLIENT PROTOCOL 2", "HTTP/1.1 400 Bad Request\n"}})),
-             Catch::EndsWith("it is no RAS of NCCL: it says HTTP/1.1 400 Bad Request"));
+             Catch::EndsWith("it is not a RAS of NCCL; it answered HTTP/1.1 400 Bad Request"));
   auto answers = ras_answers("");
   answers["SET FORMAT json"] = "ERROR: Unknown command SET FORMAT json\n";
-  CHECK_THAT(refused(FakeRas(answers)), Catch::Contains("the RAS of this NCCL speaks no JSON"));
+  CHECK_THAT(refused(FakeRas(answers)), Catch::Contains("the RAS of this NCCL does not support JSON"));
 }
 
 TEST_CASE("a RAS that knows no such time is asked all the same", "[nccl][ras]") {
@@ -163,23 +164,24 @@ TEST_CASE("a RAS that does not answer is asked no longer than it may take", "[nc
   answers["TIMEOUT 0.050"] = "OK\n";
   answers.erase(silent_at);
   const auto begin = base::system_clock().now();
-  CHECK_THAT(refused(FakeRas(answers), 100ms), Catch::EndsWith("it does not answer in time"));
+  CHECK_THAT(refused(FakeRas(answers), 100ms), Catch::EndsWith("it did not answer in time"));
   const auto took = base::system_clock().now() - begin;
   CHECK(took >= 100ms);
   CHECK(took < 10s);
 }
 
 TEST_CASE("a RAS that sends without end is cut off", "[nccl][ras]") {
-  CHECK_THAT(refused(FakeRas(ras_answers(std::string(4096, 'x')), "STATUS")), Catch::EndsWith("its report has no end"));
+  CHECK_THAT(refused(FakeRas(ras_answers(std::string(4096, 'x')), "STATUS")),
+             Catch::EndsWith("its report is too long"));
   CHECK_THAT(refused(FakeRas({{"CLIENT PROTOCOL 2", "SERVER"}}, "CLIENT PROTOCOL 2")),
-             Catch::EndsWith("its line has no end"));
+             Catch::EndsWith("its line is too long"));
 }
 
 TEST_CASE("where nobody listens there is no answer", "[nccl][ras]") {
   const std::string address = "127.0.0.1:" + std::to_string(base::find_free_port());
   std::string why_none;
   CHECK_FALSE(ask_ras(address, kPlenty, why_none));
-  CHECK_THAT(why_none, Catch::StartsWith("NCCL's RAS at " + address + " tells nothing: it cannot be reached: ") &&
+  CHECK_THAT(why_none, Catch::StartsWith("NCCL's RAS at " + address + " cannot be queried: it cannot be reached: ") &&
                            Catch::Contains("refused"));
 }
 
@@ -189,9 +191,9 @@ TEST_CASE("addresses that would have to be looked up are not asked", "[nccl][ras
     CHECK_FALSE(ask_ras(address, kPlenty, why_none));
     return why_none;
   };
-  CHECK_THAT(why_not("example.org:28028"), Catch::EndsWith("its host is neither a number nor localhost"));
+  CHECK_THAT(why_not("example.org:28028"), Catch::EndsWith("its host is neither an IP address nor localhost"));
   CHECK_THAT(why_not("localhost"), Catch::EndsWith("it has no port"));
-  CHECK_THAT(why_not("localhost:many"), Catch::EndsWith("its port is no number"));
+  CHECK_THAT(why_not("localhost:many"), Catch::EndsWith("its port is not a number"));
 }
 
 }  // namespace

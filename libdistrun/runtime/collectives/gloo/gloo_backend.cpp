@@ -31,7 +31,7 @@ Opened open_gloo() {
   if (found.entry == nullptr) return {nullptr, found.why_none};
   const auto* const module = static_cast<const gloo_line::Module*>(found.entry);
   if (module->version == gloo_line::kVersion) return {module, ""};
-  return {nullptr, found.file + " is of another version of distrun"};
+  return {nullptr, found.file + " belongs to another version of distrun"};
 }
 
 Timeout left_until(base::TimePoint deadline) {
@@ -150,7 +150,7 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
     StoreMeeting meeting(store, deadline);
     mesh_ = module.connect(group_.rank, group_.size(), left_until(deadline), meeting);
   } catch (const std::exception& error) {
-    exchanges_.explain(call, begin, "gloo does not connect its ranks: " + std::string(error.what()));
+    exchanges_.explain(call, begin, "gloo cannot connect the ranks: " + std::string(error.what()));
   }
   exchanges_.done();
   // Wait until all are connected: a connected rank may leave the group at once, which would cut off the others.

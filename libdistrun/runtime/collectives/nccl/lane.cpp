@@ -52,7 +52,7 @@ std::string gone_key(int rank) { return "nccl/gone/" + std::to_string(rank); }
   const std::string ranks = std::to_string(group.size());
   throw Error(ErrorKind::InvalidArgument, "DistBackendError",
               "Duplicate GPU detected: " + ranks_text(group, {a, b}) + " of group " + group.name + " are both on GPU " +
-                  gpu + ", and nccl needs one for each rank (on virtual ones, --gpus " + ranks + ")");
+                  gpu + ", but nccl needs one for each rank (with virtual GPUs: --gpus " + ranks + ")");
 }
 
 }  // namespace

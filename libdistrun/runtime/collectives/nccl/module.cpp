@@ -79,7 +79,7 @@ ncclDataType_t type_of(DType dtype) {
     case DType::I64: return ncclInt64;
     case DType::F32: return ncclFloat32;
     case DType::F64: return ncclFloat64;
-    default: throw std::runtime_error("NCCL has no such type of elements");
+    default: throw std::runtime_error("NCCL does not support this dtype");
   }
 }
 
@@ -92,7 +92,7 @@ ncclRedOp_t operation_of(ReduceOp op, DType dtype) {
     case ReduceOp::Min: return ncclMin;
     case ReduceOp::Max: return ncclMax;
     case ReduceOp::Avg: return ncclAvg;
-    default: throw std::runtime_error("NCCL has no such reduction");
+    default: throw std::runtime_error("NCCL does not support this reduction");
   }
 }
 
@@ -191,7 +191,7 @@ ncclResult_t RealCommunicator::state() {
 void RealCommunicator::wait_until_taken(base::TimePoint deadline) {
   while (state() == ncclInProgress) {
     if (is_aborted_) throw std::runtime_error("the communicator was aborted");
-    if (std::chrono::steady_clock::now() >= deadline) throw std::runtime_error("NCCL has not begun in time");
+    if (std::chrono::steady_clock::now() >= deadline) throw std::runtime_error("NCCL did not start in time");
     std::this_thread::sleep_for(kRest);
   }
 }
@@ -367,8 +367,8 @@ Library* open(std::string& why_none) {
   int code = 0;
   if (missing.empty()) functions.get_version(&code);
   if (code >= kLeastVersion) return &only;
-  why_none =
-      "the NCCL of this machine is too old, 2.14 is the least" + (missing.empty() ? "" : ": it has no " + missing);
+  why_none = "the NCCL of this machine is too old; 2.14 or later is required" +
+             (missing.empty() ? "" : ": it has no " + missing);
   return nullptr;
 }
 

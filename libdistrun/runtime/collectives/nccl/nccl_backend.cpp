@@ -24,7 +24,7 @@ const OpenedLibrary& real_library() {
     if (found.entry == nullptr) return OpenedLibrary{nullptr, found.why_none};
     const auto* const module = static_cast<const nccl_line::Module*>(found.entry);
     if (module->version != nccl_line::kVersion) {
-      return OpenedLibrary{nullptr, found.file + " is of another version of distrun"};
+      return OpenedLibrary{nullptr, found.file + " belongs to another version of distrun"};
     }
     OpenedLibrary opened;
     opened.library = module->open(opened.why_none);
@@ -46,7 +46,7 @@ device::Device gpu_of(const GroupInfo& group, const BackendOptions& options) {
 }
 
 [[noreturn]] void refuse_host_bytes() {
-  throw Error(ErrorKind::InvalidArgument, "ValueError", "backend nccl moves what is on GPUs, not bytes of the host");
+  throw Error(ErrorKind::InvalidArgument, "ValueError", "backend nccl needs tensors on GPUs, not host memory");
 }
 
 class NcclBackend final : public Backend, public DeviceBackend {
@@ -78,13 +78,14 @@ std::string NcclBackend::why_not(const Call& call) const {
   const bool reduces =
       call.kind == CallKind::AllReduce || call.kind == CallKind::Reduce || call.kind == CallKind::ReduceScatter;
   if (reduces && call.reduce >= ReduceOp::BitAnd) {
-    return std::string("cannot use ") + name_of(call.reduce) + " with NCCL, which has sum, product, min, max and avg";
+    return std::string("cannot use ") + name_of(call.reduce) +
+           " with NCCL, which supports sum, product, min, max and avg";
   }
   if (reduces && call.dtype == DType::I16) {
-    return "input tensor data type is not supported for NCCL: int16 (it can be moved, not reduced)";
+    return "input tensor data type is not supported for NCCL: int16 (it can be copied, but not reduced)";
   }
   if (is_point_to_point(call.kind) && call.root == group_->place()) {
-    return "a letter to oneself is nothing that NCCL can carry: copy the tensor";
+    return "NCCL cannot send to the calling rank; copy the tensor instead";
   }
   return "";
 }
@@ -93,10 +94,10 @@ std::string NcclBackend::why_not(const Call& call) const {
 
 std::string why_no_nccl() {
   const std::string way_out =
-      "; shm takes tensors of GPUs too, through the host, and on virtual GPUs nccl runs anywhere: --gpu-driver virtual "
-      "--gpus 4 gives four ranks one each";
+      "; shm also accepts GPU tensors, and copies them through the host; nccl also runs on virtual GPUs: --gpu-driver "
+      "virtual --gpus 4 gives four ranks one each";
   if (const std::string why = device::why_no_gpu(); !why.empty())
-    return "it needs a GPU for each rank: " + why + way_out;
+    return "nccl needs a GPU for each rank: " + why + way_out;
   if (is_virtual() || real_library().library != nullptr) return "";
   return real_library().why_none + way_out;
 }

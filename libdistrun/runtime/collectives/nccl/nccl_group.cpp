@@ -248,8 +248,8 @@ void NcclGroup::time_out(PendingCall& call) {
   if (now < of.deadline) return;
   const bool is_met = comparison_ != nullptr && call.has_met();
   if (!is_met && now - of.deadline < kGrace) return;
-  const std::string what = is_met ? "all ranks have called it, and nccl does not end it"
-                                  : "the stream has not come to it, or nccl does not end it";
+  const std::string what = is_met ? "all ranks have called it, but nccl does not complete it"
+                                  : "the stream has not reached it, or nccl does not complete it";
   const GroupInfo& ranks = call.lane().group();
   fail_late(ranks, std::make_exception_ptr(Error(ErrorKind::Timeout, "DistBackendError",
                                                  name_of(ranks, of.kind, of.number) + " has timed out after " +

@@ -121,7 +121,8 @@ void PendingCall::throw_not_done(const std::vector<int>& missing, base::Location
   const base::Nanoseconds waited = base::system_clock().now() - begin_;
   throw Error(ErrorKind::Timeout, "DistBackendError",
               name_of(group_, of_.call.kind, of_.call.number) + " is not done after " + base::human(waited) +
-                  (missing.empty() ? "" : ", it waits for " + what_they_do(group_, missing)) + ": it goes on",
+                  (missing.empty() ? "" : ", it waits for " + what_they_do(group_, missing)) +
+                  "; it is still in progress",
               site);
 }
 

@@ -45,7 +45,7 @@ RasPlace read_place(const std::string& address) {
   RasPlace place;
   const char* const end = address.data() + address.size();
   const auto [stop, error] = std::from_chars(address.data() + colon + 1, end, place.port);
-  if (error != std::errc{} || stop != end) throw Error(ErrorKind::InvalidArgument, "its port is no number");
+  if (error != std::errc{} || stop != end) throw Error(ErrorKind::InvalidArgument, "its port is not a number");
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   if (host == "localhost") {
@@ -53,7 +53,7 @@ RasPlace read_place(const std::string& address) {
   } else if (is_number(host)) {
     place.hosts = {host};
   } else {
-    throw Error(ErrorKind::InvalidArgument, "its host is neither a number nor localhost");
+    throw Error(ErrorKind::InvalidArgument, "its host is neither an IP address nor localhost");
   }
   return place;
 }
@@ -83,11 +83,11 @@ class RasTalk {
 void RasTalk::wait_for(int socket, short events) const {
   for (;;) {
     const auto left = std::chrono::ceil<base::Milliseconds>(until_ - base::system_clock().now()).count();
-    if (left <= 0) throw Error(ErrorKind::Timeout, "it does not answer in time");
+    if (left <= 0) throw Error(ErrorKind::Timeout, "it did not answer in time");
     pollfd entry{socket, events, 0};
     const int ready = ::poll(&entry, 1, static_cast<int>(std::min<decltype(left)>(left, 1000)));
     if (ready > 0) return;
-    if (ready < 0 && errno != EINTR) base::throw_errno("it cannot be waited for", errno);
+    if (ready < 0 && errno != EINTR) base::throw_errno("waiting for it failed", errno);
   }
 }
 
@@ -123,7 +123,7 @@ void RasTalk::say(std::string_view question) const {
     wait_for(socket_.get(), POLLOUT);
     const ssize_t sent = ::send(socket_.get(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) left.remove_prefix(static_cast<std::size_t>(sent));
-    if (sent < 0 && errno != EINTR && errno != EAGAIN) base::throw_errno("it takes no question", errno);
+    if (sent < 0 && errno != EINTR && errno != EAGAIN) base::throw_errno("it does not accept a request", errno);
   }
 }
 
@@ -137,7 +137,7 @@ bool RasTalk::receive() {
       received_.append(buffer.data(), static_cast<std::size_t>(got));
       return true;
     }
-    if (errno != EINTR && errno != EAGAIN) base::throw_errno("its answer has broken off", errno);
+    if (errno != EINTR && errno != EAGAIN) base::throw_errno("its answer is incomplete", errno);
   }
 }
 
@@ -145,8 +145,8 @@ std::string RasTalk::ask(std::string_view question) {
   say(question);
   std::size_t end = received_.find('\n');
   for (; end == std::string::npos; end = received_.find('\n')) {
-    if (received_.size() > kLineMost) throw Error(ErrorKind::Failed, "its line has no end");
-    if (!receive()) throw Error(ErrorKind::Disconnected, "it has closed the connection");
+    if (received_.size() > kLineMost) throw Error(ErrorKind::Failed, "its line is too long");
+    if (!receive()) throw Error(ErrorKind::Disconnected, "it closed the connection");
   }
   std::string line = received_.substr(0, end);
   received_.erase(0, end + 1);
@@ -157,7 +157,7 @@ std::string RasTalk::ask(std::string_view question) {
 std::string RasTalk::ask_all(std::string_view question) {
   say(question);
   while (receive()) {
-    if (received_.size() > kReportMost) throw Error(ErrorKind::Failed, "its report has no end");
+    if (received_.size() > kReportMost) throw Error(ErrorKind::Failed, "its report is too long");
   }
   return std::move(received_);
 }
@@ -168,14 +168,14 @@ std::string RasTalk::ask_all(std::string_view question) {
 int number_at(const Json& from, const char* name, int least) {
   const auto* const number = from.at(name).get_ptr<const Json::number_integer_t*>();
   if (number == nullptr || *number < least || *number > std::numeric_limits<int>::max()) {
-    throw Error(ErrorKind::Failed, std::string("its \"") + name + "\" is no such number");
+    throw Error(ErrorKind::Failed, std::string("its \"") + name + "\" is not a valid number");
   }
   return static_cast<int>(*number);
 }
 
 int place_at(const Json& from, int size) {
   const int place = number_at(from, "rank", 0);
-  if (place >= size) throw Error(ErrorKind::Failed, "it tells of a rank that the communicator does not have");
+  if (place >= size) throw Error(ErrorKind::Failed, "it reports a rank that is not in the communicator");
   return place;
 }
 
@@ -194,7 +194,7 @@ RasRank read_rank(const Json& from, int size) {
   rank.is_aborted = is_set(status, "abort_flag");
   for (const auto& [name, count] : from.at("collective_counts").items()) {
     const auto* const number = count.get_ptr<const Json::number_unsigned_t*>();
-    if (number == nullptr) throw Error(ErrorKind::Failed, "its counts of calls are no such numbers");
+    if (number == nullptr) throw Error(ErrorKind::Failed, "its call counts are not valid numbers");
     rank.calls[name] = *number;
   }
   return rank;
@@ -231,7 +231,7 @@ RasReport read_report(const std::string& text) {
     for (const Json& each : all.at("communicators")) report.communicators.push_back(read_communicator(each));
     return report;
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::Failed, "its report is none of NCCL's: " + base::one_line(error.what()));
+    throw Error(ErrorKind::Failed, "its report is not a report of NCCL: " + base::one_line(error.what()));
   }
 }
 
@@ -246,12 +246,13 @@ RasReport talk_with_ras(const std::string& address, base::Nanoseconds limit) {
   RasTalk talk(read_place(address), base::system_clock().now() + limit);
   const std::string hello = talk.ask("CLIENT PROTOCOL 2");
   if (hello.rfind("SERVER PROTOCOL ", 0) != 0) {
-    throw Error(ErrorKind::Failed, "it is no RAS of NCCL: it says " + base::one_line(hello, 80));
+    throw Error(ErrorKind::Failed, "it is not a RAS of NCCL; it answered " + base::one_line(hello, 80));
   }
   talk.ask("TIMEOUT " + seconds_text(limit / 2));  // the answer does not matter
   if (const std::string said = talk.ask("SET FORMAT json"); said != "OK") {
-    throw Error(ErrorKind::Unimplemented,
-                "the RAS of this NCCL speaks no JSON, which came with 2.28.7: it says " + base::one_line(said, 80));
+    throw Error(
+        ErrorKind::Unimplemented,
+        "the RAS of this NCCL does not support JSON, which needs 2.28.7; it answered " + base::one_line(said, 80));
   }
   return read_report(talk.ask_all("STATUS"));
 }
@@ -262,7 +263,7 @@ std::optional<RasReport> ask_ras(const std::string& address, base::Nanoseconds l
   try {
     return talk_with_ras(address, limit);
   } catch (const std::exception& error) {
-    why_none = "NCCL's RAS at " + address + " tells nothing: " + error.what();
+    why_none = "NCCL's RAS at " + address + " cannot be queried: " + error.what();
     return std::nullopt;
   }
 }

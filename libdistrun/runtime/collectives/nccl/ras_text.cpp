@@ -46,7 +46,7 @@ std::string behind(const RasRank& rank, const RasCommunicator& communicator) {
 std::string missing_text(const RasMissing& rank) {
   const std::string what = rank.is_dead     ? " is dead"
                            : rank.is_silent ? " does not answer"
-                                            : " no longer knows of the communicator";
+                                            : " no longer has the communicator";
   return "is missing (process " + std::to_string(rank.process) + " on " + base::one_line(rank.host, kHostMost) + what +
          ")";
 }
@@ -88,7 +88,7 @@ void look_into(const RasCommunicator& communicator, const GroupInfo& group, RasV
     is_told[static_cast<std::size_t>(rank.place)] = true;
     add_finding(view.troubles, group, rank.place, trouble_text(rank));
     const std::string calls = behind(rank, communicator);
-    if (!calls.empty()) add_finding(view.late, group, rank.place, "has not come (" + calls + ")");
+    if (!calls.empty()) add_finding(view.late, group, rank.place, "has not arrived (" + calls + ")");
   }
   for (std::size_t place = 0; place < is_told.size(); ++place) {
     if (!is_told[place]) add_finding(view.troubles, group, static_cast<int>(place), "is not in its report");
@@ -114,10 +114,10 @@ std::string ras_text(const RasReport& report, const GroupInfo& group, int proces
   if (!is_known) return "";
   if (!view.troubles.empty()) {
     view.troubles.insert(view.troubles.end(), view.late.begin(), view.late.end());
-    return "NCCL's own RAS says: " + joined(view.troubles);
+    return "NCCL's RAS reports: " + joined(view.troubles);
   }
   const std::string all = group.size() == 1 ? "the only rank" : "all " + std::to_string(group.size()) + " ranks";
-  return "NCCL's own RAS says OK of " + all + (view.late.empty() ? "" : ", though " + joined(view.late));
+  return "NCCL's RAS reports OK for " + all + (view.late.empty() ? "" : ", though " + joined(view.late));
 }
 
 }  // namespace distrun::collectives

@@ -106,7 +106,7 @@ class VirtualCommunicator final : public Communicator {
   }
   void close() noexcept override { mover_->backend->leave(Leaving::Done, ""); }
   std::unique_ptr<Communicator> split(const GroupInfo&, int, base::TimePoint) override {
-    throw Error(ErrorKind::Unimplemented, "virtual communicators are made, not split");
+    throw Error(ErrorKind::Unimplemented, "virtual communicators cannot be split");
   }
 
  private:

@@ -27,7 +27,7 @@ core::SharedAddress parse_address(const std::string& text) {
   core::SharedAddress address;
   std::istringstream words(text);
   if (words >> address.inode >> address.pid >> address.fd) return address;
-  throw Error(ErrorKind::Failed, "the store's \"area\" is no address of shared memory but \"" + text + "\"");
+  throw Error(ErrorKind::Failed, "the store's \"area\" is not an address of shared memory: \"" + text + "\"");
 }
 
 // The areas of this process, shared by its ranks.
@@ -66,7 +66,7 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
                                  process + " has ended",
                              group.ranks.front());
     }
-    error.while_doing("group " + group.name + " (all ranks on one machine, of one user)");
+    error.while_doing("group " + group.name + " (all ranks must be on one machine and of one user)");
     throw;
   }
 }
@@ -94,7 +94,7 @@ Area::Area(int ranks) : layout_(ranks), memory_("group", layout_.size()), sitter
 Area::Area(int ranks, const core::SharedAddress& address)
     : layout_(ranks), memory_(address, layout_.size()), sitters_(static_cast<std::size_t>(ranks)) {
   if (head().magic != kMagic) {
-    throw Error(ErrorKind::Failed, "ranks of one group need one version of distrun: their shared memory differs");
+    throw Error(ErrorKind::Failed, "ranks of a group need the same version of distrun: their shared memory differs");
   }
 }
 

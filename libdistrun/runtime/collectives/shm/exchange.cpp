@@ -86,7 +86,7 @@ void Exchanges::wait(const Call& call, const Ready& ready, const std::function<s
 
 void Exchanges::throw_cut_off(const Call& call) const {
   throw Error(ErrorKind::Cancelled, "DistBackendError",
-              name_of(group_, call.kind, call.number) + " was cut off: this rank has left the group", call.site);
+              name_of(group_, call.kind, call.number) + " was cancelled: this rank has left the group", call.site);
 }
 
 void Exchanges::show(const Call& call, const Piece& piece) {

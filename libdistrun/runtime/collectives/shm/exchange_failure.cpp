@@ -76,7 +76,7 @@ std::string text_of(const GroupInfo& group, const std::vector<Same>& all) {
 }
 
 std::string not_the_same(const GroupInfo& group) {
-  return "the ranks of group " + group.name + " do not call the same: ";
+  return "the ranks of group " + group.name + " make different calls: ";
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ void throw_mismatch(const Area& area, const GroupInfo& group, const Call& call, 
 Error missed_exchange(const Area& area, const GroupInfo& group, std::uint64_t exchange) {
   const std::vector<Same> others = who_does_what(area, group, exchange);
   return {ErrorKind::InvalidArgument, "DistBackendError",
-          not_the_same(group) + (others.empty() ? "others have gone on" : text_of(group, others)) + "; " +
+          not_the_same(group) + (others.empty() ? "others have continued" : text_of(group, others)) + "; " +
               ranks_text(group, {group.rank}) + " has left the group before that",
           base::Location()};
 }
@@ -111,15 +111,15 @@ Error missed_exchange(const Area& area, const GroupInfo& group, std::uint64_t ex
 void throw_wrong_size(const GroupInfo& group, const Call& call, int from, std::size_t sent, std::size_t taken) {
   throw Error(ErrorKind::InvalidArgument, "DistBackendError",
               name_of(group, call.kind, call.number) + ": " + ranks_text(group, {from}) + " sends " +
-                  std::to_string(sent) + " bytes to " + ranks_text(group, {group.rank}) + ", which takes " +
+                  std::to_string(sent) + " bytes to " + ranks_text(group, {group.rank}) + ", which expects " +
                   std::to_string(taken),
               call.site);
 }
 
 void throw_broken(const GroupInfo& group, int place, const std::string& how, base::Location site) {
   throw Error(ErrorKind::Disconnected, "DistBackendError",
-              ranks_text(group, {place}) + " has broken the memory that group " + group.name + " shares: " + how +
-                  "; look for writes through bad pointers there, and create a new group",
+              ranks_text(group, {place}) + " has corrupted the shared memory of group " + group.name + ": " + how +
+                  "; look for writes through bad pointers on that rank, and create a new group",
               site);
 }
 

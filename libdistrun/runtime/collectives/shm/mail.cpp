@@ -57,7 +57,7 @@ class Mail::Sending final : public Transfer {
     mail_->put_all_queued();
     if (in_box_ && (!offer_ || mail_->reads_.is_fetched(*offer_))) return true;
     if (offer_ && mail_->reads_.is_broken(*offer_))
-      mail_->boxes_.refuse(message_.peer, "it has changed the state of a message that is sent to it");
+      mail_->boxes_.refuse(message_.peer, "it has changed the state of a message sent to it");
     return mail_->has_gone(message_.peer);
   }
 
@@ -169,7 +169,7 @@ void Mail::Receiving::fetch() {
   }
   if (head.memory.pid != mail_->area_->pid_of(arrived_->from)) {
     throw_broken(mail_->group_, arrived_->from,
-                 "it shows memory of process " + std::to_string(head.memory.pid) + ", which is another one",
+                 "it shows memory of process " + std::to_string(head.memory.pid) + ", which is another process",
                  message_.site);
   }
   const core::SharedMemory shared(head.memory, bytes_.size());
@@ -198,7 +198,7 @@ void Mail::Receiving::read() {
   if (!give_back()) {
     throw Error(ErrorKind::Timeout, "DistBackendError",
                 "a receive from " + ranks_text(mail_->group_, {arrived_->from}) + " in group " + mail_->group_.name +
-                    " took so long to read the message that it was taken back",
+                    " took so long to read the message that the sender withdrew it",
                 message_.site);
   }
   check_size();

@@ -9,10 +9,10 @@ namespace {
 std::string why_not(const MessageHeader& head) {
   const auto is_above = [](auto value, auto most) { return static_cast<std::uint64_t>(value) > most; };
   if (is_above(head.dtype, std::uint64_t{tensor::kDTypeCount - 1})) {
-    return "a message of the unknown dtype " + std::to_string(static_cast<int>(head.dtype));
+    return "a message with the unknown dtype " + std::to_string(static_cast<int>(head.dtype));
   }
   if (is_above(head.carriage, static_cast<std::uint64_t>(Carriage::Shared))) {
-    return "a message that is carried in the unknown way " + std::to_string(static_cast<std::uint32_t>(head.carriage));
+    return "a message with the unknown transfer kind " + std::to_string(static_cast<std::uint32_t>(head.carriage));
   }
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
   const std::uint64_t most =
@@ -28,7 +28,7 @@ std::string why_not(const MessageHeader& head) {
 }
 
 std::string no_count(const char* of, std::uint64_t shown, std::uint64_t known) {
-  return std::to_string(shown) + " messages that are " + of + ", where this rank counts " + std::to_string(known) +
+  return std::to_string(shown) + " messages that are " + of + ", but this rank counts " + std::to_string(known) +
          " and " + std::to_string(kMessages) + " fit between";
 }
 

@@ -21,7 +21,7 @@ void Mail::end_wait(core::WaitEnd end, const PointToPoint& message, bool sends, 
                 message.site);
   }
   if (is_over())
-    throw Error(ErrorKind::Cancelled, "DistBackendError", what + " was cut off: this rank has left the group",
+    throw Error(ErrorKind::Cancelled, "DistBackendError", what + " was cancelled: this rank has left the group",
                 message.site);
   throw_if_broken(message);
   throw_gone(*area_, group_, what, message.site, awaited(message.peer));
@@ -52,9 +52,9 @@ std::string Mail::kept_text(int peer) const {
     const auto oldest =
         std::find_if(unwanted_.begin(), unwanted_.end(), [&](const Arrived& each) { return each.from == rank; });
     if (oldest == unwanted_.end()) continue;
-    return "; no more messages of " + ranks_text(group_, {rank}) + " are taken, since " +
-           std::to_string(kKeptMost >> 20) + " MiB of other ones wait to be received, the oldest with tag " +
-           std::to_string(oldest->head.tag) + ": receive those first";
+    return "; no more messages of " + ranks_text(group_, {rank}) + " are accepted, since " +
+           std::to_string(kKeptMost >> 20) + " MiB of other messages wait to be received, the oldest with tag " +
+           std::to_string(oldest->head.tag) + "; receive those first";
   }
   return "";
 }

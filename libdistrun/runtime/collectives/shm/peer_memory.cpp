@@ -49,7 +49,7 @@ bool PeerMemory::can_read(int rank, std::string& why_not) const {
   std::uint64_t found = 0;
   const ssize_t got = read_some(area_->pid_of(rank), probed, reinterpret_cast<std::byte*>(&found), sizeof found);
   if (got == sizeof found && found == kMagic) return true;
-  why_not = got < 0 ? base::errno_text(errno) : "another process answers";
+  why_not = got < 0 ? base::errno_text(errno) : "another process has that pid";
   return false;
 }
 

@@ -102,8 +102,8 @@ void ShmBackend::refuse_processes() const {
   for (int rank = 0; rank < group_.size(); ++rank) {
     if (area_->is_here(rank)) continue;
     throw Error(ErrorKind::InvalidArgument, "ValueError",
-                "backend threads is for ranks of one process, and " + ranks_text(group_, {rank}) +
-                    " is a process of its own: shm is for those (or --isolation threads)");
+                "backend threads is for ranks of one process, but " + ranks_text(group_, {rank}) +
+                    " is a separate process; use shm (or --isolation threads)");
   }
 }
 
@@ -276,8 +276,9 @@ std::size_t ShmBackend::largest_of_all(const Call& call) {
   // It determines the number of pieces: with a value that is too small, parts of the results would not be written.
   if (all >= own && all <= kSizeMost) return all;
   throw Error(ErrorKind::Disconnected, "DistBackendError",
-              name_of(group_, call.kind, call.number) + ": a rank has broken the shared memory: the largest size of " +
-                  "all is " + std::to_string(all) + ", and this rank's is " + std::to_string(own) +
+              name_of(group_, call.kind, call.number) +
+                  ": a rank has corrupted the shared memory: the largest size of " + "all is " + std::to_string(all) +
+                  ", and this rank's is " + std::to_string(own) +
                   "; look for writes through bad pointers, and create a new group",
               call.site);
 }
