@@ -43,7 +43,7 @@ ACCEPTED = [
     Accepted("(masked_)?fill_?", "torch refuses", "cannot be converted to type .* without overflow", "-0.25 becomes 0"),
     Accepted(".*_", "torch refuses", "input tensor and the written-to tensor refer to a single", OVERLAP),
     Accepted(".*_", "other values of operands that overlap", "", OVERLAP),
-    Accepted("(log_)?softmax|batch_norm|layer_norm|conv2d|dropout", "ours refuses", "a floating dtype is needed",
+    Accepted("(log_)?softmax|batch_norm|layer_norm|conv2d|dropout", "ours refuses", "a floating dtype is required",
              "not of integers, though there are none"),
     Accepted("batch_norm", "torch refuses", "Expected more than 1 value per channel", "a batch of one"),
     Accepted("batch_norm", "ours refuses", "must be .batch, channels|there must be one number for each|"
@@ -53,7 +53,8 @@ ACCEPTED = [
     Accepted("linear", "ours refuses", "a tensor with 2 dimensions is needed", "weights are matrices"),
     Accepted("linear", "torch refuses", "expand", "any bias that stretches"),
     Accepted("norm", "ours refuses", "p must be 0, 1, 2 or infinity|there is no element", "norms of other orders"),
-    Accepted("masked_fill", "ours refuses", "the mask must stretch to the tensor's sizes", "its result has x's sizes"),
+    Accepted("masked_fill", "ours refuses", "the mask must be expandable to the tensor's sizes",
+             "its result has x's sizes"),
     Accepted("masked_fill|masked_select|where", "ours refuses", "must be bool", "masks are bool"),
     Accepted("clamp_?", "ours refuses", "not for elements of bool", "clamp() of bool"),
     Accepted("backward", "another number", "", "norms of order 0 have a gradient, which is 0"),
@@ -64,7 +65,7 @@ ACCEPTED = [
     Accepted(".*", "torch refuses", "not implemented for '", "torch has not got it for all dtypes"),
     Accepted("index_select", "torch refuses", "index to scalar", "what has no dimensions is a list of one"),
     # sparse ones
-    Accepted("mul_", "ours refuses", "can't be cast to the output's .sparse", "also of sparse ones without entries"),
+    Accepted("mul_", "ours refuses", "cannot be cast to the output's .sparse", "also of sparse ones without entries"),
     Accepted("mul_?", "ours refuses", "sizes must be the same, since one is sparse|"
              "as many sparse dimensions are needed in both", NOT_SPARSE),
     Accepted("add_?", "ours refuses", "as many sparse dimensions are needed in both", NOT_SPARSE),

@@ -28,13 +28,13 @@ ForwardSite forward_site() { return {forward_name == nullptr ? "" : forward_name
 
 std::string forward_text(const Node& node) {
   const ForwardSite* const site = node.forward_site();
-  if (site == nullptr) return "The forward call of " + node.name() + " is known if it is made in anomaly mode, too.";
+  if (site == nullptr) return "The forward call of " + node.name() + " is recorded only in anomaly mode.";
   std::string text = "The forward call of " + node.name() + " was made at:\n";
   if (!site->name.empty()) text += "  in " + site->name + "\n";
   const std::vector<std::string> calls =
       site->calls == nullptr ? std::vector<std::string>() : symbols::users_calls(*site->calls);
   for (const std::string& call : calls) text += "  " + call + "\n";
-  return calls.empty() ? text + "  a place that is not known\n" : text;
+  return calls.empty() ? text + "  unknown place\n" : text;
 }
 
 std::string name_with_site(const Node& node) {

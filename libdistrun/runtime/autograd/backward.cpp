@@ -60,7 +60,7 @@ void backward(const Tensor& root, const Tensor& gradient, BackwardOptions option
 
 TensorList gradients(const TensorList& outputs, const TensorList& inputs, const TensorList& output_gradients,
                      BackwardOptions options, bool allow_unused) {
-  if (inputs.empty()) refuse("gradients of nothing: no inputs are given");
+  if (inputs.empty()) refuse("no inputs are given");
   const Ref<GraphTask> task = make_task(options);
   const GradModeGuard mode(options.create_graph);
   add_roots(*task, outputs, output_gradients);
@@ -85,7 +85,7 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
 void at_end_of_pass(std::function<void()> callback) {
   GraphTask* const pass = GraphTask::current();
   if (!callback) throw Error(ErrorKind::InvalidArgument, "at_end_of_pass: the callback is empty");
-  if (pass == nullptr) throw Error(ErrorKind::Failed, "at_end_of_pass: the calling thread is in no backward pass");
+  if (pass == nullptr) throw Error(ErrorKind::Failed, "at_end_of_pass: the calling thread is not in a backward pass");
   pass->at_end(std::move(callback));
 }
 

@@ -34,8 +34,8 @@ DeviceWorker::DeviceWorker(Device device) : device_(device) {
 
 void DeviceWorker::check_process() const {
   if (!mark_.is_inherited()) return;
-  mark_.refuse("the autograd thread of " + to_string(device_), "run backward() in that process, or exec() a program",
-               {});
+  mark_.refuse("the autograd thread of " + to_string(device_),
+               "run backward() in the parent process, or exec() a program", {});
 }
 
 void DeviceWorker::push(std::vector<Work> works) {

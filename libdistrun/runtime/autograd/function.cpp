@@ -108,14 +108,15 @@ TensorList FunctionCall::end(TensorList results) {
     if (contains(results, changed)) continue;
     throw Error(ErrorKind::InvalidArgument,
                 node_->name() + ": " + describe(changed) +
-                    " is marked as changed in place, and is not among the results; forward() must return it");
+                    " is marked as changed in place, but is not among the results; forward() must return it");
   }
   const auto is_dirty_view = [this](const Tensor& result) {
     const Variable* variable = variable_of(result);
     return variable != nullptr && variable->view && contains(node_->context.dirty_, result);
   };
   if (results.size() > 1 && std::any_of(results.begin(), results.end(), is_dirty_view)) {
-    throw Error(ErrorKind::InvalidArgument, node_->name() + ": a function that changes a view in place has one result");
+    throw Error(ErrorKind::InvalidArgument,
+                node_->name() + ": a function that changes a view in place must have one result");
   }
   TensorList finished;
   for (const Tensor& result : results) finished.push_back(finish_result(result));

@@ -39,7 +39,7 @@ Tensor set_requires_grad(const Tensor& tensor, bool wanted) {
     if (wanted) return tensor;
     throw Error(ErrorKind::InvalidArgument,
                 "requires_grad can be taken from leaf tensors only; this one is a result of " +
-                    grad_fn(tensor)->name() + ": use detach() for a tensor without a gradient");
+                    grad_fn(tensor)->name() + "; use detach() for a tensor without a gradient");
   }
   if (wanted && !tensor::is_floating(tensor.dtype())) {
     throw Error(ErrorKind::InvalidArgument, "only tensors of floating point dtype can require gradients, not " +

@@ -262,7 +262,7 @@ TEST_CASE("what is to be done at the end of a pass is done once all gradients ar
   });
   backward(sum(a * b));
   CHECK(done == std::vector<std::string>{"first", "second"});
-  CHECK_THROWS_WITH(at_end_of_pass([] {}), Catch::Contains("is in no backward pass"));
+  CHECK_THROWS_WITH(at_end_of_pass([] {}), Catch::Contains("is not in a backward pass"));
   CHECK_THROWS_WITH(at_end_of_pass({}), Catch::Contains("the callback is empty"));
 }
 

@@ -240,7 +240,7 @@ TEST_CASE("anomaly mode names the node whose gradient is not a number, and its f
   const Tensor quiet = apply<Spoils>(a);
   backward(sum(quiet));
   const AnomalyGuard guard;
-  CHECK_THROWS_WITH(backward(sum(quiet)), Catch::Contains("is known if it is made in anomaly mode"));
+  CHECK_THROWS_WITH(backward(sum(quiet)), Catch::Contains("is recorded only in anomaly mode"));
 }
 
 TEST_CASE("the scope hook sees operators and nodes, with their sequence numbers and inputs") {

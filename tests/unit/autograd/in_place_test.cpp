@@ -151,11 +151,11 @@ TEST_CASE("the pieces of a split may be changed in place") {
 
 TEST_CASE("an undefined tensor can't be changed in place, and no tensor by one") {
   const Tensor none, a = leaf() * 1;
-  CHECK_THROWS_WITH(add_(none, 1), Catch::Contains("add_: a tensor is needed, and one is undefined"));
-  CHECK_THROWS_WITH(mul_(none, a), Catch::Contains("mul_: a tensor is needed"));
-  CHECK_THROWS_WITH(copy_(none, a), Catch::Contains("copy_: a tensor is needed"));
-  CHECK_THROWS_WITH(fill_(none, 1), Catch::Contains("fill_: a tensor is needed"));
-  CHECK_THROWS_WITH(div_(a, none), Catch::Contains("div_: a tensor is needed"));
+  CHECK_THROWS_WITH(add_(none, 1), Catch::Contains("add_: a tensor is required, but one is undefined"));
+  CHECK_THROWS_WITH(mul_(none, a), Catch::Contains("mul_: a tensor is required"));
+  CHECK_THROWS_WITH(copy_(none, a), Catch::Contains("copy_: a tensor is required"));
+  CHECK_THROWS_WITH(fill_(none, 1), Catch::Contains("fill_: a tensor is required"));
+  CHECK_THROWS_WITH(div_(a, none), Catch::Contains("div_: a tensor is required"));
   CHECK(grad_fn(a)->name() == "MulBackward0");
   CHECK(a.version() == 0);
 }

@@ -82,7 +82,7 @@ TEST_CASE("what makes no sense is refused with the item, what is wanted and an e
   CHECK_THAT(refusal("7:drop:call"), Catch::Contains("parts are missing") && Catch::Contains("as in drop:"));
   CHECK_THAT(refusal("7:drop:call:0.1:3"), Catch::Contains("too many parts"));
   CHECK_THAT(refusal("7:drop:call:1.5"), Catch::Contains("\"1.5\" is not a number from 0 to 1"));
-  CHECK_THAT(refusal("7:drop:call:nan"), Catch::Contains("\"nan\" is no number"));
+  CHECK_THAT(refusal("7:drop:call:nan"), Catch::Contains("\"nan\" is not a number"));
   CHECK_THAT(refusal("7:delay:call:-1"), Catch::Contains("\"-1\" is not a number from 0 to 3600"));
   CHECK_THAT(refusal("7:delay:call:1:sorted"), Catch::Contains("is not \"ordered\""));
   CHECK_THAT(refusal("7:fail:call:many"), Catch::Contains("\"many\" is not a number from 0 to 1000000"));

@@ -82,7 +82,7 @@ TEST_CASE("bounds take part in promotion, and must fit") {
   CHECK(clamp(whole, kNotANumber, 1).dtype() == DType::F32);
   CHECK(integers_of(clamp(ones({2}, {DType::Bool}), 0, 1)) == Integers{1, 1});
   CHECK_THROWS_WITH(clamp(zeros({1}, {DType::U8}), -1, 300), "clamp: -1 does not fit uint8");
-  CHECK_THROWS_WITH(clamp(whole, {}), "clamp: at least one bound is needed (int64 [3])");
+  CHECK_THROWS_WITH(clamp(whole, {}), "clamp: at least one bound is required (int64 [3])");
 }
 
 TEST_CASE("clamp_() changes in place, also to what is no number") {

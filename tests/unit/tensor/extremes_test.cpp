@@ -141,7 +141,7 @@ TEST_CASE("of no elements there is no extreme") {
   CHECK(max(zeros({0, 3}), 1).values.sizes() == Dims{0});
   CHECK_THROWS_WITH(max(ones({2}), 1), Contains("dimension out of range"));
   CHECK_THROWS_WITH(amax(ones({2, 2}), {0, -2}), Contains("dimension 0 appears twice"));
-  CHECK_THROWS_WITH(max(Tensor()), Contains("max: a tensor is needed"));
+  CHECK_THROWS_WITH(max(Tensor()), Contains("max: a tensor is required"));
 }
 
 }  // namespace distrun::tensor

@@ -116,7 +116,7 @@ TEST_CASE("one_hot") {
   CHECK(to_vector<std::int64_t>(hot) == std::vector<std::int64_t>{1, 0, 0, 0, 0, 1});
   CHECK(one_hot(whole_numbers({1}, {}), 4).sizes() == Dims{4});
   CHECK_THROWS_WITH(one_hot(whole_numbers({2}, {1}), 2), Contains("one_hot: index 2 is out of bounds"));
-  CHECK_THROWS_WITH(one_hot(zeros({0}, {DType::I64})), Contains("a number of classes"));
+  CHECK_THROWS_WITH(one_hot(zeros({0}, {DType::I64})), Contains("the number of classes"));
 }
 
 }  // namespace distrun::tensor

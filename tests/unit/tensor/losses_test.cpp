@@ -61,7 +61,7 @@ TEST_CASE("a logarithm of a softmax stays exact where the softmax is 0") {
   CHECK(std::isnan(to_vector<float>(log_softmax(full({2}, -INFINITY), 0))[0]));
   CHECK(log_softmax(full({}, 3), 0).item<float>() == 0);
   CHECK(softmax(zeros({0, 3}), 0).sizes() == Dims{0, 3});
-  CHECK_THROWS_WITH(log_softmax(ones({2}, {DType::I64}), 0), Contains("log_softmax: a floating dtype is needed"));
+  CHECK_THROWS_WITH(log_softmax(ones({2}, {DType::I64}), 0), Contains("log_softmax: a floating dtype is required"));
 }
 
 TEST_CASE("cross_entropy of vectors, of one sample, and of none") {
@@ -86,7 +86,7 @@ TEST_CASE("losses of classes refuse what is no class, and sizes that do not fit"
                     Contains("one weight for each of 3 classes"));
   CHECK_THROWS_WITH(cross_entropy(x, classes({0, 1}), {.label_smoothing = 1.5}),
                     Contains("label_smoothing must be 0 to 1"));
-  CHECK_THROWS_WITH(cross_entropy(Tensor(), classes({0})), Contains("a tensor is needed"));
+  CHECK_THROWS_WITH(cross_entropy(Tensor(), classes({0})), Contains("a tensor is required"));
   CHECK_THROWS_WITH(parse_reduction("nll_loss", "all"), Contains("\"none\", \"mean\" or \"sum\""));
 }
 

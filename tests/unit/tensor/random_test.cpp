@@ -116,8 +116,8 @@ TEST_CASE("randperm is Fisher and Yates's shuffle by the words of Philox, with e
 }
 
 TEST_CASE("random tensors are floating, and may be empty") {
-  CHECK_THROWS_WITH(rand({2}, {DType::I64}), "rand: a floating dtype is needed, not int64");
-  CHECK_THROWS_WITH(randn({2}, {DType::Bool}), "randn: a floating dtype is needed, not bool");
+  CHECK_THROWS_WITH(rand({2}, {DType::I64}), "rand: a floating dtype is required, not int64");
+  CHECK_THROWS_WITH(randn({2}, {DType::Bool}), "randn: a floating dtype is required, not bool");
   CHECK(rand({0, 3}).sizes() == Dims{0, 3});
   CHECK(std::isfinite(randn({}).item_as<float>()));
 }

@@ -140,8 +140,9 @@ TEST_CASE("what a file of tensors can not hold is refused before there is any") 
     return text.substr(prefix.size());
   };
   CHECK(why({{"w", {}}}) == "tensor \"w\": it is undefined");
-  CHECK(why({{"w", empty_sparse({2, 2}, {}, 2)}}) ==
-        "tensor \"w\": it is sparse, and the format has dense ones: save its to_dense(), or its indices and values");
+  CHECK(
+      why({{"w", empty_sparse({2, 2}, {}, 2)}}) ==
+      "tensor \"w\": it is sparse, which the format does not support; save its to_dense(), or its indices and values");
   CHECK(why({{"w", ones({1})}, {"v", ones({1})}, {"w", ones({2})}}) == "two tensors are called \"w\"");
   CHECK(why({{"__metadata__", ones({1})}}) == "no tensor can be called __metadata__");
   CHECK(why({{"a\xff", ones({1})}}) == "the name \"a\xEF\xBF\xBD\" is not UTF-8");
@@ -199,21 +200,21 @@ TEST_CASE("places where no file of tensors can be are named with the reason") {
   CHECK_THAT(text([] { load_safetensors("/nowhere/x"); }),
              Catch::StartsWith("cannot read /nowhere/x: No such file or directory"));
   CHECK_THAT(text([&] { load_safetensors(scratch.path()); }), Catch::Contains("Is a directory"));
-  CHECK(text([] { load_safetensors("/dev/zero"); }) == "cannot read /dev/zero: it is no regular file");
+  CHECK(text([] { load_safetensors("/dev/zero"); }) == "cannot read /dev/zero: it is not a regular file");
   REQUIRE(::mkfifo((scratch.path() + "/fifo").c_str(), 0600) == 0);
-  CHECK_THAT(text([&] { load_safetensors(scratch.path() + "/fifo"); }), Catch::EndsWith("it is no regular file"));
+  CHECK_THAT(text([&] { load_safetensors(scratch.path() + "/fifo"); }), Catch::EndsWith("it is not a regular file"));
 }
 
 TEST_CASE("a file that is cut off or no file of tensors is refused by its first bytes") {
   const auto why = [](const std::string& bytes) { return std::string(error_of([&] { decode(bytes); }).what()); };
-  CHECK(why("") == "it has 0 bytes, and a safetensors file begins with 8 of its header's length");
-  CHECK(why("1234567") == "it has 7 bytes, and a safetensors file begins with 8 of its header's length");
+  CHECK(why("") == "it has 0 bytes, but a safetensors file begins with 8 bytes for its header's length");
+  CHECK(why("1234567") == "it has 7 bytes, but a safetensors file begins with 8 bytes for its header's length");
   CHECK(why(std::string(8, '\xff') + "{}") ==
-        "its header is said to have 18446744073709551615 bytes, and 2 follow: it is cut off, or no safetensors file");
+        "its header should have 18446744073709551615 bytes, and 2 follow; it is cut off or not a safetensors file");
   const std::string whole = encode({{"w", ones({2})}});
   for (std::size_t size = 0; size < whole.size(); ++size) CHECK_THROWS_AS(decode(whole.substr(0, size)), Error);
-  CHECK(refusal("") == "the header does not begin with {: this is no safetensors file");
-  CHECK(refusal(" {}") == "the header does not begin with {: this is no safetensors file");
+  CHECK(refusal("") == "the header does not begin with {, so this is not a safetensors file");
+  CHECK(refusal(" {}") == "the header does not begin with {, so this is not a safetensors file");
   CHECK(why(file_of("{}", "12")) == "bytes 0 to 2 of the data belong to no tensor");
   CHECK(decode(file_of("{}   ")).tensors.empty());
   const Scratch scratch;
@@ -235,41 +236,40 @@ TEST_CASE("a header that is larger than any should be is refused before it is re
 }
 
 TEST_CASE("a header that is no JSON, or JSON of something else, is refused with the place") {
-  CHECK_THAT(refusal("{\"w\""), Catch::StartsWith("the header is no JSON: "));
-  CHECK_THAT(refusal("{} {}"), Catch::StartsWith("the header is no JSON: "));
-  CHECK_THAT(refusal("{\"a\xff\":1}"), Catch::StartsWith("the header is no JSON: ") && Catch::Contains("UTF-8"));
-  CHECK(refusal("{\"w\":[]}") == "what describes \"w\" must be an object, and is a list");
-  CHECK(refusal("{\"w\":null}") == "what describes \"w\" must be an object, and is null");
-  CHECK(refusal("{\"__metadata__\":{\"k\":1}}") == "the metadata \"k\" must be text, and is 1");
-  CHECK(refusal("{\"__metadata__\":{\"k\":{}}}") == "the metadata \"k\" must be text, and is an object");
-  CHECK(refusal("{\"__metadata__\":{\"k\":\"\",\"k\":\"\"}}") == "the metadata \"k\" stands twice");
-  CHECK(refusal("{\"__metadata__\":{},\"__metadata__\":{}}") == "the name \"__metadata__\" stands twice");
+  CHECK_THAT(refusal("{\"w\""), Catch::StartsWith("the header is not valid JSON: "));
+  CHECK_THAT(refusal("{} {}"), Catch::StartsWith("the header is not valid JSON: "));
+  CHECK_THAT(refusal("{\"a\xff\":1}"), Catch::StartsWith("the header is not valid JSON: ") && Catch::Contains("UTF-8"));
+  CHECK(refusal("{\"w\":[]}") == "what describes \"w\" must be an object, but is a list");
+  CHECK(refusal("{\"w\":null}") == "what describes \"w\" must be an object, but is null");
+  CHECK(refusal("{\"__metadata__\":{\"k\":1}}") == "the metadata \"k\" must be a string, but is 1");
+  CHECK(refusal("{\"__metadata__\":{\"k\":{}}}") == "the metadata \"k\" must be a string, but is an object");
+  CHECK(refusal("{\"__metadata__\":{\"k\":\"\",\"k\":\"\"}}") == "the metadata \"k\" is given twice");
+  CHECK(refusal("{\"__metadata__\":{},\"__metadata__\":{}}") == "the name \"__metadata__\" is given twice");
   const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
-  CHECK(refusal("{\"w\":" + empty + ",\"w\":" + empty + "}") == "the name \"w\" stands twice");
+  CHECK(refusal("{\"w\":" + empty + ",\"w\":" + empty + "}") == "the name \"w\" is given twice");
   CHECK_THAT(refusal("{\"a\\u001b[31m\":1}"),
              Catch::Contains("\"a\\x1b[31m\""));  // escaped for terminals
   // Nested more deeply than any stack allows.
   const std::string deep = "{\"w\":{\"shape\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}}";
-  CHECK(refusal(deep) == "tensor \"w\": shape must have whole numbers from 0 on, and has a list");
+  CHECK(refusal(deep) == "tensor \"w\": shape must have non-negative integers, but has a list");
 }
 
 TEST_CASE("what a header says of a tensor is refused with the tensor, the value and the limit") {
   CHECK(refusal_of_w(R"({"dtype":"BF16","shape":[4],"data_offsets":[0,8]})") ==
-        "tensor \"w\": dtype \"BF16\" can not be read, but BOOL, U8, I8, I16, I32, I64, F32, F64: convert it before it "
-        "is "
-        "written");
+        "tensor \"w\": dtype \"BF16\" is not supported; expected BOOL, U8, I8, I16, I32, I64, F32, F64; convert it "
+        "before it is written");
   CHECK(refusal_of_w(R"({"shape":[2],"data_offsets":[0,8]})") == "tensor \"w\": it has no dtype");
   CHECK(refusal_of_w(R"({"dtype":"F32","data_offsets":[0,8]})") == "tensor \"w\": it has no shape");
   CHECK(refusal_of_w(R"({"dtype":"F32","shape":[2]})") == "tensor \"w\": it has no data_offsets");
-  CHECK(refusal_of_w(R"({"dtype":"F32","dtype":"F32"})") == "tensor \"w\": dtype stands twice");
-  CHECK(refusal_of_w(R"({"shape":[2],"shape":[2]})") == "tensor \"w\": shape stands twice");
-  CHECK(refusal_of_w(R"({"strides":[1]})") == "tensor \"w\": \"strides\" is none of dtype, shape and data_offsets");
-  CHECK(refusal_of_w(R"({"dtype":4})") == "tensor \"w\": dtype must be text, and is 4");
-  CHECK(refusal_of_w(R"({"dtype":["F32"]})") == "tensor \"w\": dtype must be text, and is a list");
+  CHECK(refusal_of_w(R"({"dtype":"F32","dtype":"F32"})") == "tensor \"w\": dtype is given twice");
+  CHECK(refusal_of_w(R"({"shape":[2],"shape":[2]})") == "tensor \"w\": shape is given twice");
+  CHECK(refusal_of_w(R"({"strides":[1]})") == "tensor \"w\": \"strides\" is not dtype, shape or data_offsets");
+  CHECK(refusal_of_w(R"({"dtype":4})") == "tensor \"w\": dtype must be a string, but is 4");
+  CHECK(refusal_of_w(R"({"dtype":["F32"]})") == "tensor \"w\": dtype must be a string, but is a list");
   CHECK(refusal_of_w(R"({"shape":"2"})") == "tensor \"w\": shape must be a list, and is \"2\"");
   for (const char* const odd : {"-1", "1.5", "1e3", "true", "null", "\"1\"", "{}", "[1]", "18446744073709551616"}) {
     CHECK_THAT(refusal_of_w("{\"shape\":[" + std::string(odd) + "]}"),
-               Catch::StartsWith("tensor \"w\": shape must have whole numbers from 0 on, and has "));
+               Catch::StartsWith("tensor \"w\": shape must have non-negative integers, but has "));
   }
   CHECK(refusal_of_w(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8,8]})") ==
         "tensor \"w\": data_offsets [0, 8, 8] must be two numbers, begin and end");
@@ -303,8 +303,8 @@ TEST_CASE("tensors share no bytes, and none is left over") {
                        R"(},"a":{"dtype":"U8","shape":[4],"data_offsets":)" + first + "}}",
                    10);
   };
-  CHECK(two("[0,4]", "[3,7]") == "tensor \"b\": it begins at byte 3 of the data, and the tensor before it ends at 4");
-  CHECK(two("[0,4]", "[0,4]") == "tensor \"b\": it begins at byte 0 of the data, and the tensor before it ends at 4");
+  CHECK(two("[0,4]", "[3,7]") == "tensor \"b\": it begins at byte 3 of the data, but the tensor before it ends at 4");
+  CHECK(two("[0,4]", "[0,4]") == "tensor \"b\": it begins at byte 0 of the data, but the tensor before it ends at 4");
   CHECK(two("[0,4]", "[6,10]") == "bytes 4 to 6 of the data belong to no tensor");
   CHECK(two("[1,5]", "[5,9]") == "bytes 0 to 1 of the data belong to no tensor");
   CHECK(two("[4,8]", "[0,4]") == "bytes 8 to 10 of the data belong to no tensor");
@@ -315,7 +315,7 @@ TEST_CASE("a bool is 0 or 1, whatever a file says") {
   CHECK(to_vector<bool>(decode(file_of(header, std::string("\1\0\1", 3))).tensors[0].second) ==
         std::vector<bool>{true, false, true});
   const Error error = error_of([&] { decode(file_of(header, std::string("\1\0\2", 3))); });
-  CHECK(std::string(error.what()) == "tensor \"w\": a BOOL is 2, and must be 0 or 1");
+  CHECK(std::string(error.what()) == "tensor \"w\": a BOOL is 2, but must be 0 or 1");
 }
 
 TEST_CASE("Python's standard library reads the same tensors, and writes what is read here") {

@@ -136,10 +136,10 @@ TEST_CASE("the square of a sparse tensor is that of the dense one, in its dtype"
 TEST_CASE("refusals of dtypes name the operator, and say the same for dense and sparse ones") {
   const Tensor integers = sparse_of(DType::I64, 0), bools = sparse_of(DType::Bool, 0);
   CHECK_THROWS_WITH(add(integers, integers, 0.5),
-                    "add: for tensors of int64 alpha must not be a floating number, and it is 0.5");
+                    "add: for tensors of int64 alpha must not be a floating number, but it is 0.5");
   CHECK_THROWS_WITH(add_(dense_of(DType::I64, 0), integers, 0.5), Contains("add_: for tensors of int64 alpha"));
   CHECK_THROWS_WITH(sub(integers, integers, true),
-                    "sub: for tensors of int64 alpha must be a number and not a bool, and it is true");
+                    "sub: for tensors of int64 alpha must be a number and not a bool, but it is true");
   CHECK_THROWS_WITH(add(dense_of(DType::F32, 0), dense_of(DType::F32, 1), true), Contains("must be a number"));
   CHECK_THROWS_WITH(sub(bools, bools), Contains("sub: bool tensors cannot be subtracted"));
   CHECK_THROWS_WITH(sub_(bools, bools), Contains("sub_: bool tensors cannot be subtracted"));
@@ -147,7 +147,7 @@ TEST_CASE("refusals of dtypes name the operator, and say the same for dense and 
   CHECK_THROWS_WITH(sub(integers, sparse_coo(from_values<std::int64_t>({0}, {1, 1}), ones({1}), {4})),
                     Contains("sub: sizes must be the same"));
   CHECK_THROWS_WITH(add_(integers, sparse_of(DType::F64, 0)),
-                    Contains("add_: result type float64 can't be cast to the output's (sparse int64 [3])"));
+                    Contains("add_: result type float64 cannot be cast to the output's (sparse int64 [3])"));
   CHECK(integers.version() == 0);
   add_(integers, sparse_of(DType::I8, 0));
   mul_(sparse_of(DType::I16, 0), integers);

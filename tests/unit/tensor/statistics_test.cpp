@@ -30,7 +30,7 @@ TEST_CASE("sums and means take a dimension as a number, a list of them, or none"
   CHECK(mean(a, {0, 1}, true).sizes() == Dims{1, 1});
   CHECK(std::isnan(list(mean(zeros({0, 2}), 0))[1]));
   CHECK(mean(zeros({2, 0}), 0).sizes() == Dims{0});
-  CHECK_THROWS_WITH(mean(ones({2}, {DType::I32}), 0), Contains("mean: a floating dtype is needed"));
+  CHECK_THROWS_WITH(mean(ones({2}, {DType::I32}), 0), Contains("mean: a floating dtype is required"));
   static_assert(IsDimension<int> && IsDimension<std::size_t> && !IsDimension<bool>);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("variances and deviations, unbiased unless told otherwise") {
   CHECK(var(ones({1}), false).item<float>() == 0);
   CHECK(std::isnan(var(zeros({0}), false).item<float>()));
   CHECK(var(from_values<float>({1e8F, 1e8F + 8})).item<float>() == 32);
-  CHECK_THROWS_WITH(var(ones({2}, {DType::I64})), Contains("var: a floating dtype is needed"));
+  CHECK_THROWS_WITH(var(ones({2}, {DType::I64})), Contains("var: a floating dtype is required"));
 }
 
 TEST_CASE("norms") {
@@ -73,7 +73,7 @@ TEST_CASE("norms") {
   CHECK(norm(zeros({0}), INFINITY).item<float>() == 0);
   CHECK(norm(full({2}, 1e30F)).item<float>() == Approx(1.4142136e30F));
   CHECK_THROWS_WITH(norm(a, 3), Contains("norm: p must be 0, 1, 2 or infinity, not 3"));
-  CHECK_THROWS_WITH(norm(ones({2}, {DType::I64})), Contains("norm: a floating dtype is needed"));
+  CHECK_THROWS_WITH(norm(ones({2}, {DType::I64})), Contains("norm: a floating dtype is required"));
 }
 
 TEST_CASE("sums and products along a dimension") {

@@ -166,7 +166,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value) {
   tensor::check_dense("masked_fill", {&x, &mask});
   if (mask.dtype() != tensor::DType::Bool) tensor::refuse("masked_fill", "the mask must be bool", {&mask});
   if (!tensor::is_expandable(mask.sizes(), x.sizes())) {
-    tensor::refuse("masked_fill", "the mask must stretch to the tensor's sizes", {&x, &mask});
+    tensor::refuse("masked_fill", "the mask must be expandable to the tensor's sizes", {&x, &mask});
   }
   tensor::check_fits("masked_fill", value, x.dtype());
   return where(mask, tensor::scalar_tensor(value, x.options()), x);

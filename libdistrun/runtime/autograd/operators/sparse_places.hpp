@@ -4,7 +4,7 @@
 
 namespace distrun::autograd {
 
-inline constexpr char kNotOfSparse[] = "of sparse tensors: use dense ones there";
+inline constexpr char kNotOfSparse[] = "of sparse tensors; use dense tensors";
 
 // Keeps the places of a sparse tensor's entries, for a formula that does not need the values: those may change
 // meanwhile.

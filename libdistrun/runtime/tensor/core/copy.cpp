@@ -124,7 +124,7 @@ void copy_(const Tensor& out, const Tensor& from, bool non_blocking) {
   check_defined("copy_", {&out, &from});
   check_dense("copy_", {&out, &from});
   if (!is_expandable(from.sizes(), out.sizes()))
-    refuse("copy_", "the source does not stretch to the output", {&out, &from});
+    refuse("copy_", "the source cannot be expanded to the output", {&out, &from});
   check_writable("copy_", out);
   set_elements(out, from, non_blocking);
   out.bump_version();

@@ -36,7 +36,7 @@ Tensor ones(const Dims& sizes, TensorOptions options) {
 
 Tensor arange(std::int64_t end, Device device) {
   const MakerScope scope("arange");
-  if (end < 0) refuse("arange", "the end must be 0 or more, and it is " + std::to_string(end), {});
+  if (end < 0) refuse("arange", "the end must be 0 or more, but it is " + std::to_string(end), {});
   const Tensor tensor = empty({end}, {DType::I64, device});
   const std::int64_t count = tensor.numel();
   if (count == 0) return tensor;

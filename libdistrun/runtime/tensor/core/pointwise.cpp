@@ -153,8 +153,7 @@ void check_writable(const char* op, const Tensor& out_tensor) {
   if (out.contiguous) return;
   for (std::size_t i = 0; i < out.sizes.size(); ++i) {
     if (out.strides[i] == 0 && out.sizes[i] > 1) {
-      refuse(op, "more than one element of the written-to tensor is the same place in memory; clone() it first",
-             {&out_tensor});
+      refuse(op, "several elements of the output share memory; clone() it first", {&out_tensor});
     }
   }
 }

@@ -42,13 +42,13 @@ void check_factor(const char* op, DType dtype, const Scalar& alpha) {
   const char* const what = wrong_with(alpha, dtype);
   if (what == nullptr) return;
   refuse(op,
-         "for tensors of " + std::string(name_of(dtype)) + " alpha must " + what + ", and it is " + to_string(alpha),
+         "for tensors of " + std::string(name_of(dtype)) + " alpha must " + what + ", but it is " + to_string(alpha),
          {});
 }
 
 void check_castable(const char* op, DType result, const Tensor& out) {
   if (kind_of(result) <= kind_of(out.dtype())) return;
-  refuse(op, "result type " + std::string(name_of(result)) + " can't be cast to the output's", {&out});
+  refuse(op, "result type " + std::string(name_of(result)) + " cannot be cast to the output's", {&out});
 }
 
 }  // namespace distrun::tensor

@@ -26,8 +26,7 @@ DType Scalar::dtype() const noexcept {
 }
 
 void Scalar::refuse_large(std::uint64_t value) {
-  throw Error(ErrorKind::InvalidArgument,
-              std::to_string(value) + " is more than an int64 can be: give it as a floating number");
+  throw Error(ErrorKind::InvalidArgument, std::to_string(value) + " exceeds int64; pass it as a floating-point number");
 }
 
 std::int64_t Scalar::truncated(double floating) noexcept {

@@ -39,7 +39,7 @@ Dims broadcast(const char* op, const Tensor& a, const Tensor& b) {
 std::int64_t sum_of_sizes(const char* op, std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  refuse(op, "sizes " + std::to_string(a) + " and " + std::to_string(b) + " come to more than can be counted", {});
+  refuse(op, "sizes " + std::to_string(a) + " and " + std::to_string(b) + " overflow in sum", {});
 }
 
 bool is_expandable(const Dims& from, const Dims& to) noexcept {
@@ -53,7 +53,7 @@ bool is_expandable(const Dims& from, const Dims& to) noexcept {
 
 void check_defined(const char* op, std::initializer_list<const Tensor*> tensors) {
   for (const Tensor* tensor : tensors) {
-    if (!tensor->defined()) refuse(op, "a tensor is needed, and one is undefined", {});
+    if (!tensor->defined()) refuse(op, "a tensor is required, but one is undefined", {});
   }
 }
 
@@ -72,7 +72,7 @@ void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
 }
 
 void check_floating(const char* op, const Tensor& tensor) {
-  if (!is_floating(tensor.dtype())) refuse(op, "a floating dtype is needed", {&tensor});
+  if (!is_floating(tensor.dtype())) refuse(op, "a floating dtype is required", {&tensor});
 }
 
 void check_fits(const char* op, const Scalar& number, DType dtype) {
@@ -82,7 +82,7 @@ void check_fits(const char* op, const Scalar& number, DType dtype) {
 
 void check_dense(const char* op, std::initializer_list<const Tensor*> tensors) {
   for (const Tensor* tensor : tensors) {
-    if (tensor->is_sparse()) refuse(op, "not for sparse tensors; to_dense() first", {tensor});
+    if (tensor->is_sparse()) refuse(op, "sparse tensors are not supported; call to_dense() first", {tensor});
   }
 }
 

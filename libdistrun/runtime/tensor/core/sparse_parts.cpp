@@ -20,7 +20,7 @@ SparseImpl::SparseImpl(Ref<SparseParts> shared, Dims sizes_)
 
 const SparseParts& sparse(const Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_sparse()) {
-    refuse("a sparse tensor is needed, and this one is " + describe(tensor));
+    refuse("a sparse tensor is required, but this one is " + describe(tensor));
   }
   return *static_cast<const SparseImpl&>(*tensor.impl()).parts;
 }

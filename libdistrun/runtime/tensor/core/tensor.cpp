@@ -34,7 +34,7 @@ struct ElementCount {
     if (is_sound) return is_empty ? 0 : product;
     const bool is_negative = std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; });
     refuse("no tensor can have sizes " + to_string(sizes) +
-           (is_negative ? ": one is below 0" : ": they come to more elements than can be counted"));
+           (is_negative ? ": one is below 0" : ": they have more elements than can be counted"));
   }
 };
 
@@ -114,33 +114,33 @@ void StridedImpl::let_go() noexcept {
 }
 
 std::int64_t Tensor::size(std::int64_t dim) const {
-  if (!defined()) refuse("size", "a tensor is needed, and this one is undefined", {});
+  if (!defined()) refuse("size", "a tensor is required, but this one is undefined", {});
   const Dims& sizes = impl_->sizes;
   if (sizes.empty()) refuse("size", "a tensor without dimensions has no dimension " + std::to_string(dim), {this});
   return sizes[wrap_dim("size", dim, sizes.size())];
 }
 
 void Tensor::bump_version() const {
-  if (!defined()) refuse("bump_version", "a tensor is needed, and this one is undefined", {});
+  if (!defined()) refuse("bump_version", "a tensor is required, but this one is undefined", {});
   impl_->bump_version();
 }
 
 void Tensor::refuse_strided() const {
-  refuse(defined() ? "a strided tensor is needed, and this one is " + describe(*this)
-                   : "a tensor is needed, and this one is undefined");
+  refuse(defined() ? "a strided tensor is required, but this one is " + describe(*this)
+                   : "a tensor is required, but this one is undefined");
 }
 
-void Tensor::refuse_undefined() { tensor::refuse("a tensor is needed, and this one is undefined"); }
+void Tensor::refuse_undefined() { tensor::refuse("a tensor is required, but this one is undefined"); }
 
 void Tensor::refuse_item(const Scalar& number, const char* type, std::size_t bits) {
   tensor::refuse("item",
                  to_string(number) + " cannot be converted to " + type + std::to_string(bits) +
-                     " without overflow: item() has it as it is",
+                     " without overflow; item() returns it unchanged",
                  {});
 }
 
 void Tensor::refuse_dtype(DType wanted) const {
-  refuse("elements of " + describe(*this) + " cannot be seen as " + std::string(name_of(wanted)));
+  refuse("elements of " + describe(*this) + " cannot be viewed as " + std::string(name_of(wanted)));
 }
 
 std::string describe(const Tensor& tensor) {

@@ -116,7 +116,7 @@ Tensor view(const Tensor& tensor, const Dims& wanted) {
   if (!result) {
     refuse("view",
            "sizes " + to_string(wanted) + " are not compatible with strides " + to_string(tensor.strides()) +
-               "; reshape() copies where it must",
+               "; use reshape(), which copies if necessary",
            {&tensor});
   }
   return *std::move(result);
@@ -135,7 +135,7 @@ Tensor expand(const Tensor& tensor, const Dims& wanted) {
   }
   const bool is_open = std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; });
   if (is_open || !is_expandable(impl.sizes, sizes)) {
-    refuse("expand", "the tensor does not stretch to sizes " + to_string(wanted), {&tensor});
+    refuse("expand", "the tensor cannot be expanded to sizes " + to_string(wanted), {&tensor});
   }
   return view_of(impl, sizes, strides, impl.offset);
 }

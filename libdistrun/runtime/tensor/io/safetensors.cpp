@@ -39,7 +39,7 @@ NamedTensors in_file_order(const NamedTensors& tensors) {
     if (!tensor.defined()) refuse_tensor(name, "it is undefined");
     if (tensor.is_sparse()) {
       refuse_tensor(name,
-                    "it is sparse, and the format has dense ones: save its to_dense(), or its indices and values");
+                    "it is sparse, which the format does not support; save its to_dense(), or its indices and values");
     }
   }
   NamedTensors ordered = tensors;
@@ -81,7 +81,7 @@ void check_bools(const std::string& name, const Tensor& tensor) {
   if (tensor.dtype() != DType::Bool) return;
   for (const std::byte each : bytes_in(tensor)) {
     if (std::to_integer<int>(each) > 1) {
-      refuse_tensor(name, "a BOOL is " + std::to_string(std::to_integer<int>(each)) + ", and must be 0 or 1");
+      refuse_tensor(name, "a BOOL is " + std::to_string(std::to_integer<int>(each)) + ", but must be 0 or 1");
     }
   }
 }
@@ -90,13 +90,13 @@ Safetensors read_all(const Read& read, std::uint64_t size) {
   std::uint64_t length = 0;
   if (size < sizeof length) {
     refuse_file("it has " + std::to_string(size) +
-                " bytes, and a safetensors file begins with 8 of its header's length");
+                " bytes, but a safetensors file begins with 8 bytes for its header's length");
   }
   read(0, std::as_writable_bytes(std::span(&length, 1)));
   const std::uint64_t start = sizeof length;
   if (length > size - start) {
-    refuse_file("its header is said to have " + std::to_string(length) + " bytes, and " + std::to_string(size - start) +
-                " follow: it is cut off, or no safetensors file");
+    refuse_file("its header should have " + std::to_string(length) + " bytes, and " + std::to_string(size - start) +
+                " follow; it is cut off or not a safetensors file");
   }
   if (length > kSafetensorsHeaderMost) {
     refuse_file("its header has " + std::to_string(length) + " bytes, at most " +
@@ -122,7 +122,7 @@ base::Fd open_file(const std::string& path, std::uint64_t& size) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) base::throw_errno("cannot read " + path, errno);
   if (S_ISDIR(status.st_mode)) base::throw_errno("cannot read " + path, EISDIR);
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Failed, "cannot read " + path + ": it is no regular file");
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Failed, "cannot read " + path + ": it is not a regular file");
   size = static_cast<std::uint64_t>(status.st_size);
   return fd;
 }
@@ -132,7 +132,7 @@ void read_file(const std::string& path, int fd, std::uint64_t place, std::span<s
     const ssize_t got = ::pread(fd, into.data(), into.size(), static_cast<off_t>(place));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) base::throw_errno("cannot read " + path, errno);
-    if (got == 0) throw Error(ErrorKind::Failed, "cannot read " + path + ": it became shorter meanwhile");
+    if (got == 0) throw Error(ErrorKind::Failed, "cannot read " + path + ": it was truncated while being read");
     place += static_cast<std::uint64_t>(got);
     into = into.subspan(static_cast<std::size_t>(got));
   }

@@ -33,8 +33,8 @@ DType parse_name(const std::string& tensor, const std::string& name) {
   if (found != kNames.end()) return static_cast<DType>(found - kNames.begin());
   std::string known;
   for (const std::string_view each : kNames) known += (known.empty() ? "" : ", ") + std::string(each);
-  refuse_tensor(tensor,
-                "dtype " + in_quotes(name) + " can not be read, but " + known + ": convert it before it is written");
+  refuse_tensor(tensor, "dtype " + in_quotes(name) + " is not supported; expected " + known +
+                            "; convert it before it is written");
 }
 
 // The fields of one object of the header, as parsed so far.
@@ -88,7 +88,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       begin_member(text);
     } else if (place_ == Place::Metadata) {
       field_ = text;
-      if (metadata.contains(field_)) refuse_header("the metadata " + in_quotes(field_) + " stands twice");
+      if (metadata.contains(field_)) refuse_header("the metadata " + in_quotes(field_) + " is given twice");
     } else {
       begin_field(text);
     }
@@ -109,38 +109,39 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     return true;
   }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const Json::exception& error) override {
-    refuse_header("the header is no JSON: " + base::one_line(error.what()));
+    refuse_header("the header is not valid JSON: " + base::one_line(error.what()));
   }
 
  private:
   enum class Place { Outside, Header, Metadata, Tensor, Numbers };
 
   [[noreturn]] void misplaced(const std::string& what) const {
-    if (place_ == Place::Outside) refuse_header("the header must be an object, and is " + what);
+    if (place_ == Place::Outside) refuse_header("the header must be an object, but is " + what);
     if (place_ == Place::Header)
-      refuse_header("what describes " + in_quotes(name_) + " must be an object, and is " + what);
-    if (place_ == Place::Metadata) refuse_header("the metadata " + in_quotes(field_) + " must be text, and is " + what);
-    if (place_ == Place::Numbers) refuse_tensor(name_, field_ + " must have whole numbers from 0 on, and has " + what);
+      refuse_header("what describes " + in_quotes(name_) + " must be an object, but is " + what);
+    if (place_ == Place::Metadata)
+      refuse_header("the metadata " + in_quotes(field_) + " must be a string, but is " + what);
+    if (place_ == Place::Numbers) refuse_tensor(name_, field_ + " must have non-negative integers, but has " + what);
     refuse_tensor(name_, field_ + (field_ == "dtype" ? " must be text" : " must be a list") + ", and is " + what);
   }
   void begin_member(const std::string& name) {
     name_ = name;
     if (name == kMetadataKey ? std::exchange(has_metadata_, true) : !tensors.try_emplace(name).second) {
-      refuse_header("the name " + in_quotes(name) + " stands twice");
+      refuse_header("the name " + in_quotes(name) + " is given twice");
     }
   }
   void begin_field(const std::string& field) {
     field_ = field;
     Described& tensor = tensors[name_];
     if (field == "dtype") {
-      if (tensor.dtype) refuse_tensor(name_, "dtype stands twice");
+      if (tensor.dtype) refuse_tensor(name_, "dtype is given twice");
       return;
     }
     if (field != "shape" && field != "data_offsets") {
-      refuse_tensor(name_, in_quotes(field) + " is none of dtype, shape and data_offsets");
+      refuse_tensor(name_, in_quotes(field) + " is not dtype, shape or data_offsets");
     }
     auto& numbers = field == "shape" ? tensor.shape : tensor.offsets;
-    if (numbers) refuse_tensor(name_, field + " stands twice");
+    if (numbers) refuse_tensor(name_, field + " is given twice");
     numbers_ = &numbers.emplace();
   }
   void check_complete() const {
@@ -216,7 +217,7 @@ void check_gapless(const std::vector<SafetensorsEntry>& entries, std::uint64_t d
   for (const SafetensorsEntry& each : entries) {
     if (each.begin < end) {
       refuse_tensor(each.name, "it begins at byte " + std::to_string(each.begin) +
-                                   " of the data, and the tensor before it ends at " + std::to_string(end));
+                                   " of the data, but the tensor before it ends at " + std::to_string(end));
     }
     if (each.begin > end) gap(each.begin);
     end = each.end;
@@ -254,7 +255,7 @@ void refuse_tensor(const std::string& name, const std::string& text) {
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes) {
-  if (!json.starts_with('{')) refuse_header("the header does not begin with {: this is no safetensors file");
+  if (!json.starts_with('{')) refuse_header("the header does not begin with {, so this is not a safetensors file");
   HeaderReader reader;
   Json::sax_parse(json, &reader);
   SafetensorsHeader header{{}, std::move(reader.metadata)};

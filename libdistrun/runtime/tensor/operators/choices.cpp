@@ -16,7 +16,7 @@ using kernels::Choice;
 Tensor choose(const Tensor& condition, const TensorOrNumber& a, const TensorOrNumber& b, DType dtype) {
   check_defined("where", {&condition});
   if (condition.dtype() != DType::Bool) {
-    refuse("where", "the condition must be bool, as comparisons are; ne(condition, 0) makes it so", {&condition});
+    refuse("where", "the condition must be bool; use ne(condition, 0)", {&condition});
   }
   for (const TensorOrNumber* input : {&a, &b}) {
     if (input->tensor == nullptr) check_fits("where", input->number, dtype);
@@ -37,7 +37,7 @@ bool is_none(const Scalar& number) { return std::isnan(number.to<double>()); }
 
 void check_bounds(const char* op, const Tensor& a, bool has_bound) {
   check_defined(op, {&a});
-  if (!has_bound) refuse(op, "at least one bound is needed", {&a});
+  if (!has_bound) refuse(op, "at least one bound is required", {&a});
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Scalar negated(const Scalar& number) {
 }
 
 void check_no_bool(const char* op, DType dtype) {
-  if (dtype == DType::Bool) refuse(op, "bool tensors cannot be subtracted; ne() tells where they differ", {});
+  if (dtype == DType::Bool) refuse(op, "bool tensors cannot be subtracted; use ne() to find where they differ", {});
 }
 
 void check_bound(const char* op, const Tensor& a, const Scalar& bound) { check_fits(op, bound, result_type(a, bound)); }

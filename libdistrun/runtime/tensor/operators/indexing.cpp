@@ -147,10 +147,11 @@ Tensor one_hot(const Tensor& numbers, std::int64_t classes) {
   check_dense(kName, {&numbers});
   if (numbers.dtype() != DType::I64) refuse(kName, "the numbers must be int64", {&numbers});
   if (classes < 0) {
-    if (numbers.numel() == 0) refuse(kName, "without a number there must be a number of classes", {&numbers});
+    if (numbers.numel() == 0) refuse(kName, "without numbers the number of classes must be given", {&numbers});
     const std::vector<std::int64_t> all = to_vector<std::int64_t>(numbers);
     const std::int64_t largest = *std::max_element(all.begin(), all.end());
-    if (largest == INT64_MAX) refuse(kName, "no number of classes holds " + std::to_string(largest), {&numbers});
+    if (largest == INT64_MAX)
+      refuse(kName, "the class number " + std::to_string(largest) + " is too large", {&numbers});
     classes = largest + 1;
   }
   check_numbers(kName, numbers, numbers.sizes().size(), classes);

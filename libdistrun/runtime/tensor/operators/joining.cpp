@@ -17,7 +17,7 @@ namespace distrun::tensor::plain {
 namespace {
 
 void check(const char* op, const TensorList& tensors) {
-  if (tensors.empty()) refuse(op, "at least one tensor is needed", {});
+  if (tensors.empty()) refuse(op, "at least one tensor is required", {});
   for (const Tensor& tensor : tensors) {
     check_defined(op, {&tensor});
     check_same_device(op, {&tensors.front(), &tensor});

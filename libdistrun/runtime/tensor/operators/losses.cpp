@@ -156,7 +156,7 @@ void check_loss(const char* op, const Tensor& input, const Tensor& target, const
   check_floating(op, input);
   check_same_device(op, {&input, &target});
   if (input.dim() == 0) refuse(op, "the input needs a dimension of classes", {&input});
-  if (target.dtype() != DType::I64) refuse(op, "targets are numbers of classes, int64", {&target});
+  if (target.dtype() != DType::I64) refuse(op, "targets must be class numbers, int64", {&target});
   if (target.sizes() != without_classes(input.sizes())) {
     refuse(op, "the target must have the input's sizes without that of the classes", {&input, &target});
   }

@@ -176,7 +176,7 @@ void check_bias(const Tensor& bias, const Tensor& x, const Dims& sizes) {
   if (!bias.defined()) return;
   check("linear", x, bias);
   if (is_expandable(bias.sizes(), sizes)) return;
-  refuse("linear", "the bias does not stretch to the result's sizes " + to_string(sizes), {&bias});
+  refuse("linear", "the bias cannot be expanded to the result's sizes " + to_string(sizes), {&bias});
 }
 
 constexpr std::size_t kMostFactors = 256;  // finding the order takes cubic time and recursion to that depth

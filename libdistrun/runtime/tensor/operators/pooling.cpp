@@ -138,7 +138,7 @@ Tensor max_pool2d_gradient(const Tensor& gradient, const Tensor& indices, const 
   check_dense("max_pool2d_gradient", {&gradient, &indices});
   check_same_device("max_pool2d_gradient", {&gradient, &indices});
   check_floating("max_pool2d_gradient", gradient);
-  if (indices.dtype() != DType::I64) refuse("max_pool2d_gradient", "int64 indices are needed", {&indices});
+  if (indices.dtype() != DType::I64) refuse("max_pool2d_gradient", "int64 indices are required", {&indices});
   const bool fit = input_sizes.size() == 4 && gradient.dim() == 4 && gradient.sizes() == indices.sizes() &&
                    gradient.size(0) == input_sizes[0] && gradient.size(1) == input_sizes[1];
   if (!fit)

@@ -75,7 +75,7 @@ namespace {
 
 Tensor empty_floating(const char* op, const Dims& sizes, TensorOptions options) {
   if (!is_floating(options.dtype)) {
-    refuse(op, "a floating dtype is needed, not " + std::string(name_of(options.dtype)), {});
+    refuse(op, "a floating dtype is required, not " + std::string(name_of(options.dtype)), {});
   }
   return empty(sizes, options);
 }

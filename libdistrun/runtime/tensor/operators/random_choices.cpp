@@ -95,8 +95,8 @@ void check_has_each(std::int64_t least, std::int64_t most, DType dtype) {
   for (const std::int64_t bound : {least, most}) {
     if (bound >= -limit && bound <= limit) continue;
     refuse("randint",
-           std::to_string(bound) + " is beyond the whole numbers of which " + std::string(name_of(dtype)) +
-               " has each, " + std::to_string(-limit) + " to " + std::to_string(limit) + "; draw int64 ones",
+           std::to_string(bound) + " is outside the range in which " + std::string(name_of(dtype)) +
+               " represents every integer, " + std::to_string(-limit) + " to " + std::to_string(limit) + "; use int64",
            {});
   }
 }
@@ -106,7 +106,8 @@ void check_has_each(std::int64_t least, std::int64_t most, DType dtype) {
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOptions options, Generator& generator) {
   const MakerScope scope("randint");
   if (low >= high) {
-    refuse("randint", "there is no number from " + std::to_string(low) + " up to but not " + std::to_string(high), {});
+    refuse("randint", "the range from " + std::to_string(low) + " to " + std::to_string(high) + " (excluded) is empty",
+           {});
   }
   check_fits("randint", low, options.dtype);
   check_fits("randint", high - 1, options.dtype);
@@ -136,7 +137,7 @@ Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options, Gene
 
 Tensor randperm(std::int64_t count, Device device, Generator& generator) {
   const MakerScope scope("randperm");
-  if (count < 0) refuse("randperm", "the count must not be negative, as " + std::to_string(count) + " is", {});
+  if (count < 0) refuse("randperm", "the count must not be negative, but it is " + std::to_string(count), {});
   const Tensor out = empty({count}, {DType::I64, device});
   if (count == 0) return out;
   launch("randperm", std::array{writes(out)}, [range = words_for(count, generator), count](Addresses data) {
@@ -154,7 +155,7 @@ Tensor bernoulli(const Tensor& probabilities, Generator& generator) {
   check_dense(kName, {&probabilities});
   check_floating(kName, probabilities);
   const Tensor are_some = mul(ge(probabilities, 0), le(probabilities, 1));
-  if (!all(are_some).item<bool>()) refuse(kName, "probabilities must be 0 to 1, and one is not", {&probabilities});
+  if (!all(are_some).item<bool>()) refuse(kName, "probabilities must be in the range 0 to 1", {&probabilities});
   return to(lt(rand(probabilities.sizes(), probabilities.options(), generator), probabilities), probabilities.dtype());
 }
 

@@ -32,14 +32,14 @@ Steps<std::int64_t> whole_steps(const Scalar& start, const Scalar& end, const Sc
   const std::uint64_t distance = by > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
   const std::uint64_t size = by > 0 ? unsign(by) : 0 - unsign(by);
   const std::uint64_t count = distance == 0 ? 0 : (distance - 1) / size + 1;
-  if (count > INT64_MAX) refuse("arange", "there are more numbers than can be counted", {});
+  if (count > INT64_MAX) refuse("arange", "the range has more numbers than can be counted", {});
   return {first, by, static_cast<std::int64_t>(count)};
 }
 
 Steps<double> fractional_steps(const Scalar& start, const Scalar& end, const Scalar& step) {
   const auto first = start.to<double>(), last = end.to<double>(), by = step.to<double>();
   const double count = std::ceil((last - first) / by);
-  if (count >= 0x1p62) refuse("arange", "there are more numbers than can be counted", {});
+  if (count >= 0x1p62) refuse("arange", "the range has more numbers than can be counted", {});
   return {first, by, static_cast<std::int64_t>(count)};
 }
 
@@ -99,8 +99,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Tensor
 // Computes from both ends, so that both are exact.
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, TensorOptions options) {
   const MakerScope scope("linspace");
-  if (steps < 0)
-    refuse("linspace", "the number of steps must not be negative, as " + std::to_string(steps) + " is", {});
+  if (steps < 0) refuse("linspace", "the number of steps must not be negative, but it is " + std::to_string(steps), {});
   check_fits("linspace", start, options.dtype);
   check_fits("linspace", end, options.dtype);
   const Tensor out = empty({steps}, options);

@@ -240,7 +240,7 @@ Tensor sum_to_size(const Tensor& tensor, const Dims& sizes) {
   if (tensor.sizes() == sizes) return tensor;
   check_dense("sum_to_size", {&tensor});
   if (!is_expandable(sizes, tensor.sizes()))
-    refuse("sum_to_size", "sizes " + to_string(sizes) + " do not stretch to these", {&tensor});
+    refuse("sum_to_size", "sizes " + to_string(sizes) + " cannot be expanded to these", {&tensor});
   const std::size_t shift = tensor.sizes().size() - sizes.size();
   std::vector<bool> is_summed(tensor.sizes().size(), true);
   for (std::size_t i = 0; i < sizes.size(); ++i) is_summed[i + shift] = sizes[i] == 1 && tensor.sizes()[i + shift] != 1;
