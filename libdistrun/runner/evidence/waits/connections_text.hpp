@@ -17,7 +17,7 @@ inline constexpr std::size_t kConnectionLinesMax = 100;
 std::vector<std::string> connection_lines(const Connections& all, const std::vector<Blocked>& blocked,
                                           std::size_t limit = kConnectionLinesMax);
 
-// Returns "4711 (server) main thread waits in read(5): pipe 8812, whose writing end is held by 4712 (worker) fd 4".
+// Returns "4711 (server) main thread waits in read(5): pipe 8812, writing end held by 4712 (worker) fd 4".
 std::string describe(const Connections& all, const Blocked& blocked);
 
 }  // namespace distrun::evidence

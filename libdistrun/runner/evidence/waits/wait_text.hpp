@@ -26,7 +26,7 @@ class Names {
 // Returns "one, two and three".
 std::string joined(const std::vector<std::string>& words);
 
-// Returns "waits in read(5): pipe 8812, whose writing end is held by 4712 (worker) fd 4". Begins with a verb.
+// Returns "waits in read(5): pipe 8812, writing end held by 4712 (worker) fd 4". Begins with a verb.
 std::string wait_text(const Connections& all, const Names& names, const Blocked& blocked);
 
 }  // namespace distrun::evidence
