@@ -20,18 +20,17 @@ std::uint32_t* futex_of(std::atomic<std::uint32_t>& word) { return reinterpret_c
 
 }  // namespace
 
-Door::Door() : memfd_(core::make_memfd("distrun-rpc-door", kPage)) { map(); }
+Door::Door() : memfd_(core::make_memfd("distrun-rpc-door", kPage)) { map(memfd_.get()); }
 
-Door::Door(const base::Fd& memfd) : memfd_(::fcntl(memfd.get(), F_DUPFD_CLOEXEC, 0)) {
-  if (base::sealed_size(memfd_.get()).value_or(0) < kPage) {
+Door::Door(const base::Fd& memfd) {
+  if (base::sealed_size(memfd.get()).value_or(0) < kPage) {
     throw Error(ErrorKind::InvalidArgument, "the peer's door is not a sealed page of memory");
   }
-  map();
-  memfd_ = base::Fd();
+  map(memfd.get());
 }
 
-void Door::map() {
-  void* const mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memfd_.get(), 0);
+void Door::map(int memfd) {
+  void* const mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
   if (mapped == MAP_FAILED) base::throw_errno("cannot map RPC's door", errno);
   page_ = static_cast<DoorPage*>(mapped);
 }

@@ -30,7 +30,7 @@ struct DoorPage {
 class Door {
  public:
   Door();                                // this rank's. Throws Error{Failed}
-  explicit Door(const base::Fd& memfd);  // a peer's. Throws Error{Failed, InvalidArgument}
+  explicit Door(const base::Fd& memfd);  // a peer's, which is not kept. Throws Error{Failed, InvalidArgument}
   ~Door();
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
@@ -63,9 +63,9 @@ class Door {
     while (!page_->word.compare_exchange_weak(before, ((before & ~kState) + kStep) | state)) {
     }
   }
-  void map();
+  void map(int memfd);
 
-  base::Fd memfd_;
+  base::Fd memfd_;  // empty for a peer's
   DoorPage* page_ = nullptr;
 };
 

@@ -7,6 +7,8 @@
 #include <agents/pipe/door.hpp>
 #include <distrun/common/base/error.hpp>
 
+#include "support/limits.hpp"
+
 namespace distrun::agents::pipe {
 namespace {
 
@@ -42,6 +44,15 @@ TEST_CASE("a wake keeps the state, and nobody falls asleep on the one before it"
 TEST_CASE("what is no page of memory is no door") {
   CHECK_THROWS_AS(Door(base::Fd()), Error);
   CHECK_THROWS_AS(Door(base::make_pipe().first), Error);
+}
+
+TEST_CASE("a peer's door takes no more descriptors") {
+  Door own;
+  const base::Fd received = own.duplicate_fd();
+  const distrun::testing::FewFiles none(0);
+  const Door peers(received);
+  own.set_parked(1);
+  CHECK(peers.is_parked());
 }
 
 // A rank that sleeps whenever its ring is empty, and a peer that writes and rings. If a ring were lost, both
