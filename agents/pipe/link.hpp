@@ -98,6 +98,8 @@ class Link {
   // is what the connection reports.
   Error gone(const std::string& why) const;
   Error unreachable(const std::string& why) const;
+  // Returns whether the peer's process is known to have ended; false: nothing is known.
+  bool has_died() const noexcept;
   // Ends the link at this side's request, so the end is not reported.
   void dismiss(const Error& why) noexcept;
   // Delivers what has arrived. Called before the link ends.
@@ -153,7 +155,6 @@ class Link {
   void release(std::uint64_t number);
   void read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const;
   int known_pid() const noexcept;  // 0: it is not known
-  bool has_died() const noexcept;
 
   const rpc::WorkerInfo peer_;
   const std::string address_;

@@ -126,10 +126,10 @@ PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
   return link;
 }
 
-// Retries for a moment: a dying process closes its descriptors one by one.
+// Retries for a moment: a dying process closes its descriptors one by one. A process forked from it may keep them.
 bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
   const LinkPtr link = find(record.worker.key());
-  if (link != nullptr && link->state() == Link::State::Left) return true;
+  if (link != nullptr && (link->state() == Link::State::Left || link->has_died())) return true;
   try {
     const Address address = parse_address(record.address);
     board::WaitInfo info;

@@ -108,6 +108,43 @@ TEST_CASE("who can't reach a member at first tries again until it knows him") {
   check_well(lines, {"join", "ask2", "ask0", "ask1"});
 }
 
+// Otherwise there would be two groups in one log, which know nothing of each other.
+TEST_CASE("a worker that cannot reach a present member does not join, and its error says why") {
+  const distrun::testing::Scratch scratch;
+  const Elastic group(scratch.path());
+  const Lines lines = lines_of([&] {
+    Lines told;
+    Member first([&](const Post& post) {
+      group.join(0);
+      post.meet("in");
+      post.tell("knows " + std::to_string(get_worker_infos().size()));
+      post.meet("done");
+    });
+    if (!first.lines_up_to("in", "", told)) return told;
+    Member joins([&](const Post& post) {
+      script().reach = [](Step step) {
+        if (step == Step::Send) throw Error(ErrorKind::Disconnected, "too many open files");
+      };
+      post.tell(timed("join", [&] { group.join(1); }));
+      script().reach = {};
+      post.tell(timed("again", [&] { group.join(1); }));
+      post.tell(timed("ask0", [] { Elastic::ask(0); }));
+      post.meet("in");
+    });
+    if (!joins.lines_up_to("in", "", told)) return told;
+    first.go_on();
+    first.lines_up_to("done", "", told);
+    return told;
+  });
+  REQUIRE(lines.size() == 4);
+  CHECK_THAT(timed_of(lines[0]).text, Catch::StartsWith("disconnected: joining the RPC group: worker0 (rank 0) does "
+                                                        "not take note: ") &&
+                                          Catch::Contains("too many open files"));
+  CHECK(timed_of(lines[1]).text == "done");
+  CHECK(timed_of(lines[2]).text == "done");
+  CHECK(lines[3] == "knows 2");
+}
+
 TEST_CASE("a member that is killed as it hears of who joins does not keep it from joining") {
   const distrun::testing::Scratch scratch;
   const auto die = [] {

@@ -38,6 +38,13 @@ CallRequest request_of(const Member& to, const char* function, const Member& mem
   return request;
 }
 
+[[noreturn]] void refuse_untold(const Member& member, const Error& why) {
+  throw Error(why.kind(), why.type(),
+              "joining the RPC group: " + describe(member) + " does not take note: " + why.what() + "; it is " +
+                  core::what_they_do({member.id}),
+              why.where());
+}
+
 }  // namespace
 
 void ElasticGroup::enter(Agent& agent) {
@@ -94,38 +101,42 @@ void ElasticGroup::check_unique(const std::vector<Member>& before) const {
   }
 }
 
+std::vector<Member> ElasticGroup::members_of(const std::vector<Untold>& untold) {
+  std::vector<Member> members;
+  for (const Untold& each : untold) members.push_back(each.member);
+  return members;
+}
+
 std::vector<Member> ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Location site) {
-  std::vector<Member> untold = tell(calls, before_, deadline, site);
+  std::vector<Untold> untold = tell(calls, before_, deadline, site);
   if (untold.empty()) return {};
-  std::vector<Member> again = untold;
+  std::vector<Member> again = members_of(untold);
   core::PollingWait wait({board::WaitKind::Barrier, "rpc join", board::PeerRule::None, {}, 0, site},
                          std::min(deadline, base::system_clock().now() + kReachPatience));
   base::Nanoseconds rest = kFirstRest;
   while (!untold.empty()) {
     const core::WaitEnd end = wait.rest(rest);
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("joining the RPC group", site);
-    if (end == core::WaitEnd::Timeout) break;
+    if (end == core::WaitEnd::Timeout) refuse_untold(untold.front().member, untold.front().why);
     rest = std::min(2 * rest, kLastRest);
-    for (const Member& each : untold) reach_again(calls, each);
-    untold = tell(calls, untold, deadline, site);
+    const std::vector<Member> members = members_of(untold);
+    for (const Member& each : members) reach_again(calls, each);
+    untold = tell(calls, members, deadline, site);
   }
-  for (const Member& lost : untold) {
-    remove(calls, lost);
-    std::erase_if(again, [&](const Member& each) { return is_same_member(each, lost); });
-  }
+  std::erase_if(again, [&](const Member& each) { return !find_known({each.id, each.incarnation}); });
   return again;
 }
 
 // Returns the members that may be tried again.
-std::vector<Member> ElasticGroup::tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
-                                       base::Location site) {
-  std::vector<Member> untold;
+std::vector<ElasticGroup::Untold> ElasticGroup::tell(Calls& calls, const std::vector<Member>& members,
+                                                     base::TimePoint deadline, base::Location site) {
+  std::vector<Untold> untold;
   std::vector<std::pair<const Member*, future::Future<Value>>> told;
   for (const Member& each : members) {
     try {
       told.emplace_back(&each, calls.call(request_of(each, kJoin, self_, deadline, site)));
     } catch (const Error& why) {
-      if (may_try_again(calls, each, why)) untold.push_back(each);
+      if (may_try_again(calls, each, why)) untold.push_back({each, why});
     }
   }
   for (const auto& [member, call] : told) {
@@ -135,7 +146,7 @@ std::vector<Member> ElasticGroup::tell(Calls& calls, const std::vector<Member>& 
     } catch (const base::PeerFailed&) {
       throw;
     } catch (const Error& why) {
-      if (may_try_again(calls, *member, why)) untold.push_back(*member);
+      if (may_try_again(calls, *member, why)) untold.push_back({*member, why});
     }
   }
   return untold;
@@ -147,10 +158,7 @@ bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error
       !log_.contains(member) || (why.kind() == ErrorKind::Disconnected && evict_if_gone(calls.agent(), member));
   if (is_over) return remove(calls, member), false;
   if (why.kind() == ErrorKind::Disconnected) return true;
-  throw Error(why.kind(), why.type(),
-              "joining the RPC group: " + describe(member) + " does not take note: " + why.what() + "; it is " +
-                  core::what_they_do({member.id}),
-              why.where());
+  refuse_untold(member, why);
 }
 
 // A lost connection is not reopened: the agent adds the worker again.

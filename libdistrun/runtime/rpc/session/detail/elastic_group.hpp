@@ -28,7 +28,8 @@ class ElasticGroup {
   void enter(Agent& agent);
   // Announces this worker to the members that joined before. A member that cannot be reached may just be leaving: it is
   // tried again for a second, or until it has left the log or its agent is gone. Throws Error{Timeout} for a member
-  // that does not answer. Returns the members that were reached after they had been lost.
+  // that does not answer, Error{Disconnected} for one that is there and cannot be reached. Returns the members that
+  // were reached after they had been lost.
   std::vector<Member> tell_others(Calls& calls, base::TimePoint deadline, base::Location site);
   // Leaves the log, and announces that to all members that can be reached.
   void leave(Calls& calls) noexcept;
@@ -48,6 +49,12 @@ class ElasticGroup {
   void remove_if_gone(Calls& calls, const WorkerInfo& peer, const Error& why) noexcept;
 
  private:
+  struct Untold {
+    Member member;
+    Error why;
+  };
+
+  static std::vector<Member> members_of(const std::vector<Untold>& untold);
   std::optional<Member> find_known(WorkerKey key);
   void remove(Calls& calls, const Member& member);
   // Requires changing_. `has_died`: calls to its name fail with `why` from now on.
@@ -60,7 +67,7 @@ class ElasticGroup {
   bool evict_if_gone(Agent& agent, const Member& member);
   void evict_namesakes(Agent& agent);
   void check_unique(const std::vector<Member>& before) const;
-  std::vector<Member> tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
+  std::vector<Untold> tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
                            base::Location site);
   bool may_try_again(Calls& calls, const Member& member, const Error& why);
   void reach_again(Calls& calls, const Member& member);
