@@ -1,14 +1,18 @@
 // Random histories of an elastic group: workers join, leave with calls in flight, return in the same process or in
-// another one, are killed and stopped, while all of them call each other. Every call ends in time, with its own answer
-// from the worker that was called, or with an error that names that worker.
+// another one, are killed and stopped, and run out of descriptors, while all of them call each other. Every call ends
+// in time, with its own answer from the worker that was called, or with an error that names that worker, or the
+// shortage that the caller was in.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include <distrun/common/base/error.hpp>
@@ -20,6 +24,7 @@
 
 #include "members.hpp"
 #include "support/environment.hpp"
+#include "support/limits.hpp"
 #include "support/sandbox.hpp"
 #include "support/scratch.hpp"
 
@@ -32,6 +37,8 @@ using distrun::testing::number_of;
 constexpr int kPlaces = 4;  // number of ids
 constexpr unsigned long kHistorySeed = 20'261;
 constexpr int kEvents = 60, kBurst = 12;
+// Descriptors that are left to a short worker, less one: a connection takes up to 4, and joining some 10 more.
+constexpr int kFew = 5, kFewToJoin = 16;
 constexpr double kCallSeconds = 2;
 const base::Nanoseconds kJoinBound = distrun::testing::scaled(20s), kLeaveBound = distrun::testing::scaled(20s);
 
@@ -59,7 +66,15 @@ struct Asked {
   WorkerInfo worker;
   std::int64_t token = 0;
   future::Future<Numbers> answer;
+  bool is_caller_short = false;  // at any time since the call
 };
+
+bool says(const std::string& text, std::initializer_list<const char*> any) {
+  return std::any_of(any.begin(), any.end(), [&](const char* each) { return text.find(each) != text.npos; });
+}
+
+// Returns whether an error says that a process has run out of something.
+bool says_shortage(const std::string& text) { return says(text, {"descriptors", "open files"}); }
 
 std::string what_is_wrong(const Asked& asked) {
   try {
@@ -73,7 +88,9 @@ std::string what_is_wrong(const Asked& asked) {
     const std::string text = error.what();
     const bool is_known = error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::Overloaded ||
                           (error.kind() == ErrorKind::Timeout && text.find("ran for more than set") != text.npos);
-    if (is_known && text.find(asked.worker.name()) != text.npos) return "";
+    const bool is_named = text.find(asked.worker.name()) != text.npos;
+    if (is_known && is_named) return "";
+    if (says_shortage(text) && (asked.is_caller_short || is_named)) return "";
     return "wrong error of a call to " + asked.worker.name() + ": " + text;
   }
 }
@@ -86,6 +103,7 @@ class Wanderer {
 
   // Reports each failure.
   void run() {
+    ::signal(SIGPIPE, SIG_DFL);  // the conductor ignores it
     const std::string came = what_comes_of([this] { wander(); });
     if (came != "done") post_.tell("wrong end: " + came);
     post_.tell("end");
@@ -96,9 +114,13 @@ class Wanderer {
     join();
     for (char order = post_.wait(); order != 'e'; order = post_.wait()) {
       if (order == 'b') burst();
-      if (order == 'c') check_asked();
-      if (order == 'l') leave(dice_.below(2) == 0), join();
+      if (order == 'f') have_few_files(kFew);
+      if (order == 'n') be_short_of_nothing();
+      if (order == 'c') be_short_of_nothing(), check_asked();
+      if (order == 'l') be_short_of_nothing(), leave(dice_.below(2) == 0), join();
+      if (order == 's') be_short_of_nothing(), leave(dice_.below(2) == 0), join_short();
     }
+    be_short_of_nothing();
     check_asked();
     leave(true);
   }
@@ -109,14 +131,36 @@ class Wanderer {
     if (came != "done") post_.tell(std::string("wrong ") + what + ": " + came);
     if (took > bound) post_.tell(std::string("late ") + what + ": " + std::to_string(took / 1ms) + " ms");
   }
+  void begin_session() {
+    auto options = std::make_shared<PipeOptions>();
+    options->init_timeout = 25;
+    options->transports = {transport_};
+    options->store = std::make_shared<FileStore>(store_);
+    init_rpc({"worker" + std::to_string(id_), find_backend("pipe"), id_, {}, options});
+  }
+  // A member that is short may refuse it until that has passed.
   void join() {
     in_time("join", kJoinBound, [&] {
-      auto options = std::make_shared<PipeOptions>();
-      options->init_timeout = 25;
-      options->transports = {transport_};
-      options->store = std::make_shared<FileStore>(store_);
-      init_rpc({"worker" + std::to_string(id_), find_backend("pipe"), id_, {}, options});
+      for (const base::TimePoint until = in(kJoinBound);;) {
+        try {
+          return begin_session();
+        } catch (const Error& why) {
+          if (!says_shortage(why.what()) || base::system_clock().now() >= until) throw;
+        }
+      }
     });
+  }
+  // Joins with few descriptors, or fails for want of them and joins without a shortage.
+  void join_short() {
+    std::string came;
+    in_time("join in a shortage", kJoinBound, [&] {
+      have_few_files(kFewToJoin);
+      came = what_comes_of([&] { begin_session(); });
+    });
+    if (came == "done") return;
+    be_short_of_nothing();
+    if (!says_shortage(came)) post_.tell("wrong join in a shortage: " + came);
+    join();
   }
   // Calls in flight continue, and are checked in the next session.
   void leave(bool is_graceful) {
@@ -128,9 +172,17 @@ class Wanderer {
       const WorkerInfo& to = all[static_cast<std::size_t>(dice_.below(static_cast<int>(all.size())))];
       const std::int64_t token = (static_cast<std::int64_t>(::getpid()) << 20) + ++last_token_;
       const std::int64_t rest_us = dice_.below(4) == 0 ? dice_.below(20'000) : 0;
-      asked_.push_back({to, token, rpc_async<Numbers>(rpc::to(to).within(kCallSeconds), "chaos_echo", token, rest_us)});
+      auto answer = rpc_async<Numbers>(rpc::to(to).within(kCallSeconds), "chaos_echo", token, rest_us);
+      asked_.push_back({to, token, std::move(answer), is_short()});
     }
   }
+  bool is_short() const { return files_.has_value(); }
+  // Up to the next order that ends it.
+  void have_few_files(int below) {
+    files_.emplace(dice_.below(below));
+    for (Asked& each : asked_) each.is_caller_short = true;
+  }
+  void be_short_of_nothing() { files_.reset(); }
   void check_asked() {
     for (const Asked& each : asked_) {
       const std::string wrong = what_is_wrong(each);
@@ -145,6 +197,7 @@ class Wanderer {
   Dice dice_;
   std::int64_t last_token_ = 0;
   std::vector<Asked> asked_;
+  std::optional<distrun::testing::FewFiles> files_;
 };
 
 // Runs in a separate process without threads.
@@ -154,6 +207,7 @@ class History {
       : dice_(seed), seed_(seed), store_(folder + "/store"), transport_(std::array{"shm", "uds", "tcp"}[seed % 3]) {}
 
   Lines run() {
+    ::signal(SIGPIPE, SIG_IGN);  // a member may have ended before it gets an order: its end is reported
     for (int id = 0; id < kPlaces; ++id) start(id);
     for (int event = 0; event < kEvents; ++event) {
       happen(dice_.below(kPlaces));
@@ -174,31 +228,46 @@ class History {
   }
   void happen(int id) {
     if (at(id) == nullptr) return start(id);
-    switch (dice_.below(10)) {
+    switch (dice_.below(12)) {
       case 0: return kill(id);
       case 1: return stop_for_a_while(id);
       case 2: return at(id)->go_on('l');
       case 3: return end(id);
       case 4: return at(id)->go_on('c');
+      case 5: return have_few_files(id);
+      case 6: return at(id)->go_on('s');
       default: return at(id)->go_on('b');
     }
   }
   // Reports the victim's lines before its death.
   void kill(int id) {
+    if (const std::string before = at(id)->end(); !before.empty()) told_.push_back(prefix(id) + before);
     ::kill(at(id)->pid(), SIGKILL);
     at(id)->lines_up_to("end", prefix(id), told_);
     at(id) = nullptr;
   }
   void stop_for_a_while(int id) {
     ::kill(at(id)->pid(), SIGSTOP);
-    for (int other = 0; other < kPlaces; ++other) {
-      if (other != id && at(other) != nullptr) at(other)->go_on('b');
-    }
+    order_others(id, 'b');
     (void)::poll(nullptr, 0, 20 + dice_.below(200));
     ::kill(at(id)->pid(), SIGCONT);
   }
+  void have_few_files(int id) {
+    at(id)->go_on('f');
+    order_others(id, 'b');
+    at(id)->go_on('b');
+  }
+  void order(int id, char what) {
+    if (at(id) != nullptr) at(id)->go_on(what);
+  }
+  void order_others(int id, char what) {
+    for (int other = 0; other < kPlaces; ++other) {
+      if (other != id) order(other, what);
+    }
+  }
   void end(int id) {
     if (at(id) == nullptr) return;
+    order_others(id, 'n');  // it may still join, for which they need descriptors
     at(id)->go_on('e');
     if (!at(id)->lines_up_to("end", prefix(id), told_)) {
       told_.push_back(prefix(id) + "has not come to its end: " + at(id)->end());
