@@ -29,6 +29,8 @@
 #include <distrun/plugin/sdk/bridge.hpp>
 #include <distrun/test.hpp>
 
+// Makes the Catch2 test cases of this plugin tests of distrun, with options for all of them (TestOptions). Write it
+// once, at namespace scope, in one source of the plugin.
 #define DISTRUN_CATCH2_PLUGIN(...)                                                                                   \
   namespace {                                                                                                        \
   [[maybe_unused]] const bool distrun_catch2_declared = ::distrun::detail::declare(::distrun::detail::TestFramework{ \

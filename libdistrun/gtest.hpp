@@ -20,6 +20,8 @@
 #include <distrun/plugin/sdk/bridge.hpp>
 #include <distrun/test.hpp>
 
+// Makes the GoogleTest tests of this plugin tests of distrun, with options for all of them (TestOptions). Write it
+// once, at namespace scope, in one source of the plugin.
 #define DISTRUN_GTEST_PLUGIN(...)                                                                                   \
   namespace {                                                                                                       \
   [[maybe_unused]] const bool distrun_gtest_declared = ::distrun::detail::declare(::distrun::detail::TestFramework{ \

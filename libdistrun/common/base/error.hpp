@@ -12,6 +12,7 @@
 
 namespace distrun::base {
 
+// What a catcher of an Error can do about it.
 enum class ErrorKind : std::uint8_t {
   Failed,           // can only be reported
   InvalidArgument,  // the caller can pass other arguments
@@ -21,7 +22,7 @@ enum class ErrorKind : std::uint8_t {
   Cancelled,        // the work was cancelled
   Unimplemented,    // the peer does not support this
 };
-const char* name_of(ErrorKind kind) noexcept;
+const char* name_of(ErrorKind kind) noexcept;  // "failed", "invalid argument"
 
 // A value type; copies share nothing. As thread-safe as any value.
 class Error : public std::exception {
@@ -30,17 +31,19 @@ class Error : public std::exception {
   Error(ErrorKind kind, std::string text, Location where = Location::here());
   Error(ErrorKind kind, std::string type, std::string text, Location where = Location::here());
 
-  ErrorKind kind() const noexcept { return kind_; }
-  const std::string& type() const noexcept { return type_; }
-  const std::string& text() const noexcept { return text_; }
-  const Location& where() const noexcept { return where_; }
-  const std::vector<std::string>& context() const noexcept { return context_; }
+  ErrorKind kind() const noexcept { return kind_; }                              // what the catcher can do
+  const std::string& type() const noexcept { return type_; }                     // the name that travels: "ValueError"
+  const std::string& text() const noexcept { return text_; }                     // without context and type
+  const Location& where() const noexcept { return where_; }                      // where it was constructed
+  const std::vector<std::string>& context() const noexcept { return context_; }  // what was being done, innermost first
+  // of an error from another rank
   const std::optional<std::string>& remote_trace() const noexcept { return remote_trace_; }
   // Returns the rank that caused this error by its failure or exit, -1 if unknown.
   int because_of() const noexcept { return because_of_; }
 
   // Adds what was being done, outermost last: "load plugin ring.so". Returns *this, to be rethrown.
   Error& while_doing(std::string what);
+  // Sets the stack at the throw on another rank. Returns *this.
   Error& with_remote_trace(std::string trace);
   // Sets the rank that caused the error, unless one is set; -1 sets none.
   Error& with_cause(int rank) noexcept;
@@ -65,6 +68,7 @@ class Error : public std::exception {
 // test, the report shows it as a consequence of that rank's failure. Its kind is Disconnected.
 class PeerFailed : public Error {
  public:
+  // `rank` is the rank that failed, -1 if unknown.
   PeerFailed(std::string why, int rank, Location where = Location::here())
       : Error(ErrorKind::Disconnected, "PeerFailed", std::move(why), where) {
     with_cause(rank);

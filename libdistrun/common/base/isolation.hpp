@@ -8,6 +8,7 @@
 
 namespace distrun::base {
 
+// What separates a rank from other ranks and from those of other tests: `--isolation`.
 enum class Isolation : std::uint8_t {
   Process,  // forked for every attempt
   Exec,     // started by exec for every attempt
@@ -16,7 +17,7 @@ enum class Isolation : std::uint8_t {
   Program,  // a user's program instead of a plugin; only for `distrun exec`
 };
 
-inline constexpr int kIsolationCount = 5;
+inline constexpr int kIsolationCount = 5;  // enumerators of Isolation
 
 // The values that a run or a test may ask for, in the order in which messages list them.
 inline constexpr std::array kIsolations{Isolation::Process, Isolation::Exec, Isolation::Pool, Isolation::Threads};
@@ -26,8 +27,8 @@ inline bool ranks_stay(Isolation isolation) noexcept {
   return isolation == Isolation::Pool || isolation == Isolation::Threads;
 }
 
-const char* name_of(Isolation isolation) noexcept;  // "process"
-std::optional<Isolation> find_isolation(std::string_view name) noexcept;
+const char* name_of(Isolation isolation) noexcept;                        // "process"
+std::optional<Isolation> find_isolation(std::string_view name) noexcept;  // nullopt for another name
 // Throws Error{InvalidArgument} for another name.
 Isolation parse_isolation(std::string_view name);
 

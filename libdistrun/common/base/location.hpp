@@ -4,9 +4,10 @@
 
 namespace distrun::base {
 
+// A line of a source file. A value type; a default-constructed one is unknown.
 struct Location {
-  const char* file = "";
-  std::uint32_t line = 0;
+  const char* file = "";   // valid as long as the program
+  std::uint32_t line = 0;  // from 1; 0: unknown
 
   // As a default argument, returns the caller's location.
   static constexpr Location here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) noexcept {

@@ -11,12 +11,13 @@
 
 namespace distrun::wire {
 
-using Bytes = std::vector<std::byte>;
-using BytesView = std::basic_string_view<std::byte>;
+using Bytes = std::vector<std::byte>;                 // owned
+using BytesView = std::basic_string_view<std::byte>;  // borrowed
 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
 
+// Returns a view that is valid as long as the bytes.
 BytesView view_of(const Bytes& bytes) noexcept;
 BytesView view_of(const void* data, std::size_t size) noexcept;
 
@@ -24,6 +25,7 @@ BytesView view_of(const void* data, std::size_t size) noexcept;
 // less than kGathered bytes needs one allocation of exactly its size.
 class ByteWriter {
  public:
+  // Appends a number, little-endian.
   template <Number T>
   void number(T value) {
     if (sizeof value > kGathered - gathered_) flush();
@@ -32,13 +34,15 @@ class ByteWriter {
   }
   // Throws Error{Overloaded} beyond 4 GiB.
   void string(std::string_view text);
-  void append(const void* data, std::size_t size);
-  void reserve(std::size_t size) { bytes_.reserve(size); }
+  void append(const void* data, std::size_t size);          // without a length
+  void reserve(std::size_t size) { bytes_.reserve(size); }  // bytes, in advance
 
+  // Returns what was written so far; valid until the next write.
   const Bytes& bytes() {
     flush();
     return bytes_;
   }
+  // Returns what was written and leaves the writer empty.
   Bytes take();
 
  private:
@@ -54,19 +58,21 @@ class ByteWriter {
 // Borrows the bytes. Every read throws Error{InvalidArgument} "message ends early" if too few are left.
 class ByteReader {
  public:
+  // `bytes` must outlive the reader.
   explicit ByteReader(BytesView bytes) noexcept : rest_(bytes) {}
 
+  // Returns the next number.
   template <Number T>
   T number() {
     T value;
     std::memcpy(&value, take(sizeof value), sizeof value);
     return value;
   }
-  std::string string();
+  std::string string();  // with its length before it
   // Returns a list's length. Refuses it if fewer than `element_size_min` bytes are left for each element.
   std::uint32_t count(std::size_t element_size_min);
 
-  std::size_t remaining() const noexcept { return rest_.size(); }
+  std::size_t remaining() const noexcept { return rest_.size(); }  // bytes
   // Throws Error{InvalidArgument} if bytes are left over.
   void expect_end() const;
 

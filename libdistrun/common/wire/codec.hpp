@@ -26,13 +26,16 @@
 
 namespace distrun::wire {
 
+// Writes the fields of messages: the archive of DISTRUN_FIELDS.
 class Encoder {
  public:
+  // Appends the fields in order. Throws Error{Overloaded} for a string of more than 4 GiB.
   template <class... Fields>
   void operator()(const Fields&... values) {
     (put(values), ...);
   }
 
+  // Returns the bytes and leaves the encoder empty.
   Bytes take() { return writer_.take(); }
 
  private:
@@ -63,15 +66,19 @@ class Encoder {
   ByteWriter writer_;
 };
 
+// Reads the fields of messages from borrowed bytes.
 class Decoder {
  public:
+  // `bytes` must outlive the decoder.
   explicit Decoder(BytesView bytes) noexcept : reader_(bytes) {}
 
+  // Reads the fields in order. Throws Error{InvalidArgument} if the bytes end early or a length exceeds them.
   template <class... Fields>
   void operator()(Fields&... values) {
     (get(values), ...);
   }
 
+  // Throws Error{InvalidArgument} if bytes are left over.
   void expect_end() const { reader_.expect_end(); }
 
  private:
@@ -109,6 +116,7 @@ class Decoder {
   ByteReader reader_;
 };
 
+// Returns the bytes of a message; decode() reads them back.
 template <class T>
 Bytes encode(const T& message) {
   Encoder encoder;

@@ -16,6 +16,7 @@ using BackendVersion = std::array<int, 3>;  // major, minor, patch
 // Registers a backend; for the same name, replaces the version. Call it while the plugin is loaded, on one thread. A
 // name that the tables below do not know gets the feature "plugin".
 void add_backend(std::string name, BackendVersion version = {});
+// Returns whether a backend of that name was registered.
 bool is_backend_available(std::string_view name);
 
 // Returns whether a backend supports "allgather_coalesced", "reduce", "sendrecv anysource" or "cpu barrier". Throws
@@ -27,6 +28,7 @@ bool backend_has(std::string_view backend, std::string_view feature);
 
 // Skips unless the run's backend is one of these and available.
 SkipCondition require_backend_is_available(std::vector<std::string> backends);
+// These skip, with the text of PyTorch's harness, unless that backend is available; the run may use another one.
 SkipCondition requires_gloo();
 SkipCondition requires_nccl();
 SkipCondition requires_ucc();

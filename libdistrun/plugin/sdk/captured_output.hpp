@@ -17,8 +17,9 @@ class CapturedOutput {
   CapturedOutput& operator=(const CapturedOutput&) = delete;
   ~CapturedOutput();
 
-  // Returns everything written so far. Throws Error{Overloaded} beyond 16 MiB.
+  // Returns everything written to stdout so far. Throws Error{Overloaded} beyond 16 MiB.
   std::string out() const;
+  // The same for stderr.
   std::string err() const;
 
  private:

@@ -23,10 +23,13 @@ struct CheckFailed {};
 // Requirements of DISTRUN_EXPECT_THROWS besides the type: a part of the text, the kind of an Error, or both.
 class ExpectedError {
  public:
-  ExpectedError(const char* part) : part_(part) {}                 // NOLINT: implicit on purpose
-  ExpectedError(std::string_view part) : part_(part) {}            // NOLINT
-  ExpectedError(const std::string& part) : part_(part) {}          // NOLINT
+  // Expects a text that contains `part`.
+  ExpectedError(const char* part) : part_(part) {}         // NOLINT: implicit on purpose
+  ExpectedError(std::string_view part) : part_(part) {}    // NOLINT
+  ExpectedError(const std::string& part) : part_(part) {}  // NOLINT
+  // Expects an Error of that kind.
   ExpectedError(ErrorKind kind) : has_kind_(true), kind_(kind) {}  // NOLINT
+  // Expects both.
   ExpectedError(ErrorKind kind, std::string_view part) : part_(part), has_kind_(true), kind_(kind) {}
 
   // Returns how the error differs: "text without ...", "kind timeout, expected ..."; empty if it matches. `error` is
@@ -149,13 +152,14 @@ std::string what_instead_of(Body&& body, const ExpectedError& expected) {
       ::distrun::detail::nothing_is_wrong(::distrun::detail::what_instead_of<Type>([&] { __VA_ARGS__; }, expected)), \
       Expect, macro, text)
 
+// Checks a comparison or a condition. If it does not hold, reports both operands and goes on; the rank fails. A message
+// may follow with `<<`. Any thread of the rank.
 #define DISTRUN_EXPECT(...) DISTRUN_DETAIL_CHECK(Expect, "EXPECT", #__VA_ARGS__, __VA_ARGS__)
+// Like DISTRUN_EXPECT, but ends the rank's body by throwing CheckFailed.
 #define DISTRUN_REQUIRE(...) DISTRUN_DETAIL_CHECK(Require, "REQUIRE", #__VA_ARGS__, __VA_ARGS__)
 
-// The second argument is a part of the error's text, its kind, or both:
-//   DISTRUN_EXPECT_THROWS(distrun::Error, "no such rank", rank.send(9, "", ""));
-//   DISTRUN_EXPECT_THROWS(distrun::Error, distrun::ErrorKind::Timeout, rank.receive(1, "x", 10ms));
-//   DISTRUN_EXPECT_THROWS(distrun::Error, distrun::ExpectedError(distrun::ErrorKind::Timeout, "10 ms"), f());
+// Checks that code throws an exception of `Type`, and goes on if not. The second argument is a part of the error's
+// text, its kind, or both:
 #define DISTRUN_EXPECT_THROWS(Type, expected, ...) \
   DISTRUN_DETAIL_CHECK_THROWS("EXPECT_THROWS", #Type ", " #expected ", " #__VA_ARGS__, Type, expected, __VA_ARGS__)
 

@@ -94,4 +94,6 @@ std::string what_is_not_close(const A& actual, const B& expected, double rtol, d
   DISTRUN_DETAIL_JUDGE(::distrun::detail::nothing_is_wrong(::distrun::detail::what_is_not_close(__VA_ARGS__)), Expect, \
                        macro, text)
 
+// Checks that `actual` and `expected` differ by at most atol + rtol |expected|, element by element:
+// DISTRUN_EXPECT_CLOSE(actual, expected, rtol, atol). If not, reports the worst elements and goes on.
 #define DISTRUN_EXPECT_CLOSE(...) DISTRUN_DETAIL_CHECK_CLOSE("EXPECT_CLOSE", #__VA_ARGS__, __VA_ARGS__)

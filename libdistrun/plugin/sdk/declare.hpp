@@ -24,7 +24,9 @@ namespace distrun {
 class Fixture {
  public:
   virtual ~Fixture() = default;
+  // Runs before the body. An exception or a failed REQUIRE fails the test; body and tear_down() do not run then.
   virtual void set_up(Rank&) {}
+  // Runs after the body, also after a failed one.
   virtual void tear_down(Rank&) {}
   // The body; defined by DISTRUN_TEST_F.
   virtual void body(Rank&) = 0;
@@ -86,11 +88,15 @@ bool declare(SuiteDeclaration suite);
   }                                                                                                             \
   void Class::body([[maybe_unused]] ::distrun::Rank& rank)
 
+// Declares and begins a test: DISTRUN_TEST(Suite, name, options...) { body }. Every rank runs the body, with its
+// `rank`. The options are members of TestOptions: `.world_size = fixed(2)`.
 #define DISTRUN_TEST(suite, name, ...) \
   DISTRUN_DETAIL_TEST(suite##_##name##_Test, ::distrun::Fixture, #suite, #name, false, __VA_ARGS__)
+// Like DISTRUN_TEST, for a class derived from Fixture: the body is a member function of it, and the suite has its name.
 #define DISTRUN_TEST_F(fixture, name, ...) \
   DISTRUN_DETAIL_TEST(fixture##_##name##_Test, fixture, #fixture, #name, true, __VA_ARGS__)
 
+// Sets the options that the tests of a suite have by default. At most once for a suite.
 #define DISTRUN_SUITE(suite, ...)                                                                                      \
   namespace {                                                                                                          \
   [[maybe_unused]] const bool suite##_suite_declared = ::distrun::detail::declare(::distrun::detail::SuiteDeclaration{ \

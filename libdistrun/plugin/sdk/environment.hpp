@@ -8,8 +8,9 @@
 
 namespace distrun {
 
+// A variable for an EnvironmentScope.
 struct Variable {
-  std::string name;
+  std::string name;                  // not empty, without '='
   std::optional<std::string> value;  // nullopt: unset
 };
 

@@ -23,9 +23,9 @@ namespace distrun {
 
 // The world size of a test.
 struct WorldSize {
-  enum class Rule : std::int32_t { Any, Fixed, AnyOf, Gpus };
-  Rule rule = Rule::Any;
-  std::vector<int> sizes;
+  enum class Rule : std::int32_t { Any, Fixed, AnyOf, Gpus };  // see any_world(), fixed(), any_of(), gpus()
+  Rule rule = Rule::Any;                                       // default: any_world()
+  std::vector<int> sizes;                                      // the one of Fixed, those of AnyOf
 };
 // As --world-size says (4 by default).
 WorldSize any_world();
@@ -40,63 +40,71 @@ WorldSize gpus();
 struct Death {
   int rank = -1;  // -1: any rank
   int how = 0;    // DISTRUN_DEATH_...
-  int value = 0;
+  int value = 0;  // the signal or the exit code
 };
+// Allows the rank to die in any way.
 Death dies(int rank);
+// Allows the rank to be killed by that signal, such as SIGKILL.
 Death dies_by_signal(int rank, int signal);
+// Allows the rank's process to exit with that code.
 Death exits_with(int rank, int code);
 
 // Settings known before any rank exists; conditions are evaluated with it when tests are listed.
 struct ListContext {
-  int world_size = 0;  // of this test
-  std::string backend;
-  std::string agent;
-  std::string gpu_driver;
-  int gpus = 0;
-  std::string isolation;
+  int world_size = 0;      // of this test
+  std::string backend;     // --backend
+  std::string agent;       // --agent
+  std::string gpu_driver;  // --gpu-driver
+  int gpus = 0;            // usable GPUs
+  std::string isolation;   // "process", "exec", "pool", "threads"
   std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: there are some
 };
 
 // Why a test does not run. The code is from the skip table; 86 is the generic one.
 struct Skip {
-  int code = 86;
-  std::string reason;
+  int code = 86;       // of the skip table
+  std::string reason;  // for the report
 };
 // Returns an entry of the skip table ("no_cuda"). Throws Error{InvalidArgument} for another name.
 Skip skip_entry(std::string_view table_name);
 
+// Decides before any rank starts whether a test is skipped; nullopt: it runs.
 using SkipCondition = std::function<std::optional<Skip>(const ListContext&)>;
+// Skips with `reason` if the condition holds.
 SkipCondition skip_if(std::function<bool(const ListContext&)> condition, std::string reason);
-// Constrained, because a lambda also converts to bool.
+// A condition that is known already. Constrained, because a lambda also converts to bool.
 SkipCondition skip_if(std::same_as<bool> auto condition, std::string reason) {
   return skip_if([condition](const ListContext&) { return condition; }, std::move(reason));
 }
-// The conditions of PyTorch's harness, with its codes and texts. It knows 1 to 8 devices; more is an error.
+// These are conditions of PyTorch's harness, with its codes and texts. It knows 1 to 8 devices; more is an error.
 SkipCondition skip_if_lt_x_gpu(int x);
 SkipCondition skip_if_no_gpu();           // fewer devices than ranks
 SkipCondition skip_if_small_worldsize();  // 2 ranks or fewer, except with mpi
 SkipCondition skip_if_odd_worldsize();    // except with mpi
+// With backend nccl, skips if there are fewer than n devices.
 SkipCondition require_n_gpus_for_nccl_backend(int n);
 // Used by tests that choose their backend themselves; devices count only with nccl.
 SkipCondition require_n_gpus_for_nccl_backend(int n, std::string_view backend);
+// Skips if `backend` is nccl and there are fewer than x devices.
 SkipCondition nccl_skip_if_lt_x_gpu(std::string_view backend, int x);
-SkipCondition skip_if_too_few_gpus();  // nccl without devices; with devices, fewer than ranks
-SkipCondition skip_if_rocm();          // never true: devices are CUDA's
-SkipCondition skip_if_win32();         // never true
-SkipCondition require_world_size(int n);
+SkipCondition skip_if_too_few_gpus();     // nccl without devices; with devices, fewer than ranks
+SkipCondition skip_if_rocm();             // never true: devices are CUDA's
+SkipCondition skip_if_win32();            // never true
+SkipCondition require_world_size(int n);  // fewer than n ranks
 
+// What a test asks for, and when it is skipped. Members that are left out are those of its suite, else of the run.
 struct TestOptions {
-  std::optional<WorldSize> world_size{};
-  std::chrono::milliseconds timeout{0};  // of the body; 0: the run's default
-  std::optional<Isolation> isolation{};  // the only one allowed
-  std::vector<std::string> backends{};   // the only ones allowed; empty: any
-  std::vector<std::string> agents{};
-  int devices = 0;              // the number needed
-  bool env_rendezvous = false;  // needs RANK, LOCAL_RANK and MASTER_PORT
-  bool gpu_per_rank = false;    // rank r sees only device r; skipped if there are fewer
-  std::vector<Death> may_die{};
-  std::vector<SkipCondition> skip{};  // the first that is true skips the test
-  Product parameters{};               // one test per element
+  std::optional<WorldSize> world_size{};  // unset: any_world()
+  std::chrono::milliseconds timeout{0};   // of the body; 0: the run's default
+  std::optional<Isolation> isolation{};   // the only one allowed
+  std::vector<std::string> backends{};    // the only ones allowed; empty: any
+  std::vector<std::string> agents{};      // of RPC, in the same way
+  int devices = 0;                        // the number needed
+  bool env_rendezvous = false;            // needs RANK, LOCAL_RANK and MASTER_PORT
+  bool gpu_per_rank = false;              // rank r sees only device r; skipped if there are fewer
+  std::vector<Death> may_die{};           // deaths that are no failures
+  std::vector<SkipCondition> skip{};      // the first that is true skips the test
+  Product parameters{};                   // one test per element
 };
 
 }  // namespace distrun

@@ -22,13 +22,14 @@ namespace distrun {
 // One choice of values, in order of declaration.
 class Parameters {
  public:
-  using Entry = std::pair<std::string, std::string>;
+  using Entry = std::pair<std::string, std::string>;  // key, value
 
   Parameters() = default;
+  // Keeps the entries' order.
   explicit Parameters(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 
-  const std::vector<Entry>& entries() const noexcept { return entries_; }
-  bool empty() const noexcept { return entries_.empty(); }
+  const std::vector<Entry>& entries() const noexcept { return entries_; }  // in order of declaration
+  bool empty() const noexcept { return entries_.empty(); }                 // of a test without parameters
   // Throws Error{InvalidArgument, KeyError} with the existing keys.
   const std::string& text(std::string_view key) const;
   // Returns a number, bool ("true", "false") or string. Throws Error{InvalidArgument} if the text is not a T, or out of
@@ -71,9 +72,10 @@ class Parameters {
   std::vector<Entry> entries_;
 };
 
+// A key and its values, in order. axis() creates one.
 struct Axis {
-  std::string key;
-  std::vector<std::string> values;
+  std::string key;                  // in ids: "key=value"
+  std::vector<std::string> values;  // as they stand in ids
 };
 
 namespace detail {
@@ -97,6 +99,7 @@ Axis make_axis(std::string key, const Values& values) {
 }
 }  // namespace detail
 
+// Creates an axis of numbers, bools, chars or strings; floating-point numbers as the shortest text that reads back.
 template <class T>
 Axis axis(std::string key, std::initializer_list<T> values) {
   return detail::make_axis(std::move(key), values);
@@ -110,8 +113,9 @@ Axis axis(std::string key, const std::vector<T>& values) {
 class Product {
  public:
   Product() = default;
+  // Errors of the axes are thrown by elements().
   explicit Product(std::vector<Axis> axes) : axes_(std::move(axes)) {}
-  bool empty() const noexcept { return axes_.empty(); }
+  bool empty() const noexcept { return axes_.empty(); }  // without axes
   // Returns one empty Parameters if there are no axes. Throws Error{InvalidArgument} for an axis without values, for a
   // duplicate key or value, for one that an id cannot hold (spaces, ',', a '/' or '=' in a key), and for more than
   // 100000 combinations.
@@ -123,6 +127,7 @@ class Product {
   std::vector<Axis> axes_;
 };
 
+// Combines axes: product(axis("dtype", {"f32", "f64"}), axis("count", {1, 4096})). The last one changes fastest.
 template <class... Axes>
 Product product(Axes... axes) {
   return Product(std::vector<Axis>{std::move(axes)...});

@@ -65,6 +65,7 @@ constexpr bool has_host_code() {
 }  // namespace detail
 }  // namespace distrun
 
+// Makes `Class`, derived from SuiteFixture and default-constructible, the fixture of a suite. At most once for a suite.
 #define DISTRUN_SUITE_FIXTURE(suite, Class)                                                     \
   namespace {                                                                                   \
   [[maybe_unused]] const bool suite##_suite_fixture_declared =                                  \
