@@ -4,7 +4,10 @@
 
 namespace distrun {
 
+// Concatenates along a dimension; the other sizes are the same. Dtypes are promoted. Throws Error{InvalidArgument} for
+// an empty list and for sizes that do not fit.
 Tensor cat(const TensorList& tensors, std::int64_t dim = 0);
+// Joins tensors of the same sizes along a new dimension.
 Tensor stack(const TensorList& tensors, std::int64_t dim = 0);
 
 }  // namespace distrun

@@ -9,6 +9,7 @@ namespace distrun {
 
 // Returns exp(x) divided by its sum along `dim`; each line sums to 1.
 Tensor softmax(const Tensor& tensor, std::int64_t dim);
+// Returns the logarithm of softmax(), which stays exact where the softmax is nearly 0.
 Tensor log_softmax(const Tensor& tensor, std::int64_t dim);
 
 // Returns (x - mean) / sqrt(variance + epsilon) * weight + bias over the last dimensions, which are `sizes`. Undefined

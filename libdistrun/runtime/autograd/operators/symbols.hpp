@@ -6,8 +6,8 @@
 
 namespace distrun::tensor {
 
+// These are neg(), add(), sub(), mul() and div().
 inline Tensor operator-(const Tensor& a) { return distrun::neg(a); }
-
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return distrun::add(a, b); }
 inline Tensor operator+(const Tensor& a, const Scalar& b) { return distrun::add(a, b); }
 inline Tensor operator+(const Scalar& a, const Tensor& b) { return distrun::add(b, a); }
@@ -21,14 +21,15 @@ inline Tensor operator/(const Tensor& a, const Tensor& b) { return distrun::div(
 inline Tensor operator/(const Tensor& a, const Scalar& b) { return distrun::div(a, b); }
 inline Tensor operator/(const Scalar& a, const Tensor& b) { return distrun::rdiv(a, b); }
 
-// Combine masks of bool. Throw Error{InvalidArgument} for other dtypes, where they would combine bits.
+// These combine masks of bool. They throw Error{InvalidArgument} for other dtypes, where they would combine bits.
 Tensor operator&(const Tensor& a, const Tensor& b);
 Tensor operator|(const Tensor& a, const Tensor& b);
 Tensor operator^(const Tensor& a, const Tensor& b);
 Tensor operator~(const Tensor& a);
 inline Tensor operator!(const Tensor& a) { return distrun::logical_not(a); }
 
-// In place: all handles and views of `a` see the change. So const handles, and x[0] += y, can be written to.
+// These are add_(), sub_(), mul_() and div_(): in place, so all handles and views of `a` see the change. So const
+// handles, and x[0] += y, can be written to.
 inline const Tensor& operator+=(const Tensor& a, const Tensor& b) { return distrun::add_(a, b), a; }
 inline const Tensor& operator+=(const Tensor& a, const Scalar& b) { return distrun::add_(a, b), a; }
 inline const Tensor& operator-=(const Tensor& a, const Tensor& b) { return distrun::sub_(a, b), a; }
