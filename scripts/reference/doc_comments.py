@@ -41,6 +41,10 @@ USUAL = [
 GROUP = re.compile(r"(?:These|Both)\b")
 
 
+# Several variables in one declaration: Doxygen would give the comment to the first.
+SEVERAL = re.compile(r"^\s*(?P<type>[\w:<>]+)\s(?P<names>\w+(?: = \w+|\{\})?(?:,\s*\w+(?: = \w+|\{\})?)+)\s*;$")
+
+
 class Declaration:
     def __init__(self, text, first, last, scope, begin):
         self.text = text    # without comments
@@ -179,7 +183,12 @@ def marked(text, name):
     for number, line in enumerate(source):
         docs = before.get(number, [])
         for _, doc in docs[:1]:
+            several = SEVERAL.match(stripped_line(line, stripped[number]))
+            for name in several["names"].split(",")[:-1] if several else []:
+                put(number, *("/// " + one for one in doc), f"{several['type']} {name.strip()};")
             put(number, *("/// " + one for one in doc))
+            if several:
+                line = f"{several['type']} {several['names'].split(',')[-1].strip()};"
         comment = line[len(stripped[number].rstrip()):].lstrip() if stripped[number].strip() else line.lstrip()
         if number in dropped:
             put(number, "")

@@ -24,7 +24,7 @@ Tensor rdiv(const Scalar& a, const Tensor& b);  // a / b
 
 // These return a tensor of the same sizes and dtype; integers and bools become float32 where the result is not an
 // integer (cos to reciprocal). NaN elements stay NaN.
-Tensor neg(const Tensor& a);                               // -a
+Tensor neg(const Tensor& a);                               // -a; not for bool
 Tensor cos(const Tensor& a);                               // in radians
 Tensor sin(const Tensor& a);                               // in radians
 Tensor sigmoid(const Tensor& a);                           // 1 / (1 + exp(-a))

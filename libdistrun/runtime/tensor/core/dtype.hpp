@@ -10,25 +10,27 @@ namespace distrun::tensor {
 
 // In promotion order: the later one wins, except for U8 with I8.
 enum class DType : std::uint8_t { Bool, U8, I8, I16, I32, I64, F32, F64 };
-inline constexpr int kDTypeCount = 8;
+inline constexpr int kDTypeCount = 8;  // enumerators of DType
 
 // Returns the size of an element in bytes.
 constexpr std::size_t size_of(DType dtype) noexcept {
   constexpr std::size_t kBytes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 4, 8};
   return kBytes[static_cast<std::size_t>(dtype)];
 }
-std::string_view name_of(DType dtype) noexcept;  // "float32"
-std::ostream& operator<<(std::ostream& out, DType dtype);
+std::string_view name_of(DType dtype) noexcept;            // "float32"
+std::ostream& operator<<(std::ostream& out, DType dtype);  // prints name_of()
 // Accepts "float32" and the short and old names: "f32", "float", "double", "long". Throws Error{InvalidArgument}.
 DType parse_dtype(std::string_view name);
 
-constexpr bool is_floating(DType dtype) noexcept { return dtype >= DType::F32; }
+constexpr bool is_floating(DType dtype) noexcept { return dtype >= DType::F32; }  // F32 or F64
+// U8 to I64; not Bool
 constexpr bool is_integral(DType dtype) noexcept { return dtype > DType::Bool && dtype < DType::F32; }
 
 // Promotes the dtypes of two tensors with dimensions. Floating beats integral beats bool; within a kind the larger
 // wins, and u8 with i8 is i16.
 DType promote(DType a, DType b) noexcept;
 
+// The dtype of a C++ type, as `value`: bool, (u)int8_t, int16_t, int32_t, int64_t, float or double.
 template <class T>
 struct DTypeOf;
 template <>
@@ -63,6 +65,7 @@ template <>
 struct DTypeOf<double> {
   static constexpr DType value = DType::F64;
 };
+// The same as a variable: dtype_of<float> is F32.
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 

@@ -9,16 +9,20 @@
 
 namespace distrun::tensor::plain {
 
+// Returns a contiguous tensor with all elements equal to `value`; float32 on the CPU unless the options say otherwise.
+// Throws Error{InvalidArgument} for negative sizes, and for a value that the dtype cannot hold.
 Tensor full(const Dims& sizes, const Scalar& value, TensorOptions options = {});
 template <OneOption Option>
 Tensor full(const Dims& sizes, const Scalar& value, Option option) {
   return full(sizes, value, options_of(option));
 }
+// full() of 0.
 Tensor zeros(const Dims& sizes, TensorOptions options = {});
 template <OneOption Option>
 Tensor zeros(const Dims& sizes, Option option) {
   return zeros(sizes, options_of(option));
 }
+// full() of 1.
 Tensor ones(const Dims& sizes, TensorOptions options = {});
 template <OneOption Option>
 Tensor ones(const Dims& sizes, Option option) {
@@ -27,8 +31,8 @@ Tensor ones(const Dims& sizes, Option option) {
 // Returns 0, 1, .. end - 1 as int64. Throws Error{InvalidArgument} for a negative end.
 Tensor arange(std::int64_t end, Device device = device::kCpu);
 
-// Return contiguous tensors with the same sizes, dtype and device. For a sparse tensor, zeros_like returns a sparse one
-// without entries; the others return dense ones.
+// These return contiguous tensors with the same sizes, dtype and device. For a sparse tensor, zeros_like returns a
+// sparse one without entries; the others return dense ones.
 Tensor zeros_like(const Tensor& tensor);
 Tensor ones_like(const Tensor& tensor);
 Tensor full_like(const Tensor& tensor, const Scalar& value);

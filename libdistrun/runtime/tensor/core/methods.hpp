@@ -21,12 +21,14 @@ using device::Dims;
 
 class Tensor;
 struct TensorOptions;
-struct Extremes;  // operators/extremes.hpp
-using TensorList = std::vector<Tensor>;
+struct Extremes;                         // operators/extremes.hpp
+using TensorList = std::vector<Tensor>;  // may hold undefined tensors
 
+// The methods of Tensor: x.sum() is distrun::sum(x).
 class TensorMethods {
  public:
-  // Elementwise. In-place forms return the tensor.
+  // These are the elementwise operators of the same names in distrun, which document them. In-place forms return the
+  // tensor.
   Tensor add(const Tensor& other, const Scalar& alpha = 1) const;
   Tensor add(const Scalar& other, const Scalar& alpha = 1) const;
   Tensor sub(const Tensor& other, const Scalar& alpha = 1) const;
@@ -89,6 +91,7 @@ class TensorMethods {
   Tensor ge(const Tensor& other) const;
   Tensor ge(const Scalar& other) const;
 
+  // These are the operators of the same names in distrun.
   Tensor logical_not() const;
   Tensor logical_and(const Tensor& other) const;
   Tensor logical_or(const Tensor& other) const;
@@ -98,7 +101,8 @@ class TensorMethods {
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
   Tensor masked_select(const Tensor& mask) const;
 
-  // Over all elements, along a dimension, or over several. With keep_dim reduced dimensions stay, with size 1.
+  // These are the reductions of the same names in distrun: over all elements, along a dimension, or over several. With
+  // keep_dim reduced dimensions stay, with size 1.
   Tensor sum() const;
   Tensor sum(const Dims& dims, bool keep_dims = false) const;
   Tensor mean() const;
@@ -130,18 +134,18 @@ class TensorMethods {
   Tensor sum(Int dim, bool keep_dim = false) const;
   template <Integer Int>
   Tensor mean(Int dim, bool keep_dim = false) const;
-  // Keeps a bool apart from a dimension.
+  // These keep a bool apart from a dimension, for distrun::var().
   template <std::same_as<bool> Bool>
   Tensor var(Bool unbiased) const;
   template <Integer Int>
   Tensor var(Int dim, bool unbiased = true, bool keep_dim = false) const;
 
-  // Products.
+  // These are the products of the same names in distrun.
   Tensor matmul(const Tensor& other) const;
   Tensor mm(const Tensor& other) const;
   Tensor bmm(const Tensor& other) const;
 
-  // Shapes. x[i] is x.select(0, i).
+  // These are the views of the same names in distrun; x[i] is x.select(0, i).
   Tensor view(const Dims& sizes) const;
   Tensor reshape(const Dims& sizes) const;
   Tensor flatten(std::int64_t first = 0, std::int64_t last = -1) const;
@@ -162,7 +166,7 @@ class TensorMethods {
   TensorList chunk(std::int64_t chunks, std::int64_t dim = 0) const;
   TensorList unbind(std::int64_t dim = 0) const;
 
-  // Indexing by another tensor.
+  // These are the operators of the same names in distrun, with the tensor as x.
   Tensor gather(std::int64_t dim, const Tensor& index) const;
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& source) const;
@@ -171,7 +175,7 @@ class TensorMethods {
   Tensor index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const;
   Tensor nonzero() const;
 
-  // Copies.
+  // These are the copies of the same names in distrun.
   Tensor clone() const;
   Tensor contiguous() const;
   Tensor to(DType dtype) const;
@@ -181,13 +185,13 @@ class TensorMethods {
   Tensor cpu() const;
   Tensor cuda() const;
 
-  // Sparse tensors.
+  // These are the operators on sparse tensors of the same names in distrun.
   Tensor coalesce() const;
   Tensor to_dense() const;
   Tensor indices() const;
   Tensor values() const;
 
-  // Gradients.
+  // These are the functions of the same names in distrun.
   bool requires_grad() const;
   Tensor set_requires_grad(bool wanted = true) const;
   bool is_leaf() const;

@@ -15,14 +15,16 @@
 
 namespace distrun::tensor {
 
-// Number of threads that an operator of this process may use now, including the caller; 1 to kMostThreads.
+// The largest number of threads that can be set.
 inline constexpr int kMostThreads = 64;
+// Returns the number of threads that an operator of this process may use now, including the caller: 1 to kMostThreads.
 int threads() noexcept;
 
 // Sets the number of threads for all threads of the process during a scope. Throws Error{InvalidArgument} for less than
 // 1 or more than kMostThreads.
 class ThreadsGuard {
  public:
+  // The destructor restores the former number.
   explicit ThreadsGuard(int threads);
   ~ThreadsGuard();
   ThreadsGuard(const ThreadsGuard&) = delete;

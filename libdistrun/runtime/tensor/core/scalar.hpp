@@ -16,6 +16,7 @@ namespace distrun::tensor {
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
+// A bool, an std::int64_t or a double. A value type; converts from every arithmetic type.
 class Scalar {
  public:
   Scalar() noexcept : value_(std::int64_t{0}) {}
@@ -31,8 +32,8 @@ class Scalar {
   template <std::floating_point T>
   Scalar(T value) noexcept : value_(static_cast<double>(value)) {}
 
-  DType dtype() const noexcept;  // Bool, I64 or F64
-  bool is_floating() const noexcept { return std::holds_alternative<double>(value_); }
+  DType dtype() const noexcept;                                                         // Bool, I64 or F64
+  bool is_floating() const noexcept { return std::holds_alternative<double>(value_); }  // holds a double
   // Converts as C++ does; a floating number beyond int64 becomes the smallest int64.
   template <class T>
   T to() const noexcept {

@@ -39,16 +39,17 @@ class GradientInfo {
 // The object shared by handles. Immovable.
 class TensorImpl : public Counted {
  public:
+  // `numel` is the product of the sizes.
   TensorImpl(Layout layout, DType dtype, Device device, Dims sizes, std::int64_t numel);
 
-  const Layout layout;
-  const DType dtype;
-  const Device device;
-  const Dims sizes;
-  const std::int64_t numel;
+  const Layout layout;                     // how the elements are stored
+  const DType dtype;                       // of every element
+  const Device device;                     // of the elements
+  const Dims sizes;                        // empty: one element without dimensions
+  const std::int64_t numel;                // the product of the sizes
   std::unique_ptr<GradientInfo> gradient;  // null: needs no gradient, and none was requested
 
-  // See Tensor.
+  // These do what Tensor says.
   virtual std::uint32_t version() const noexcept = 0;
   virtual void bump_version() const noexcept = 0;
   virtual void record_stream(Stream stream) const = 0;
@@ -61,11 +62,12 @@ struct Shape {
   // Throws Error{InvalidArgument} for a negative size, or more elements than an std::int64_t can count.
   explicit Shape(const Dims& sizes);
 
-  Dims sizes;
-  Dims strides;  // in elements
-  std::int64_t numel = 1;
+  Dims sizes;              // of the tensor
+  Dims strides;            // in elements
+  std::int64_t numel = 1;  // the product of the sizes
 };
 
+// A dense tensor: elements at regular distances in a storage.
 class StridedImpl final : public TensorImpl {
  public:
   // Throws Error{InvalidArgument} if it reaches beyond the storage.
@@ -75,7 +77,9 @@ class StridedImpl final : public TensorImpl {
   // Creates a CPU tensor in the room() beside the bytes of a small storage: one allocation for all.
   static Ref<StridedImpl> make_small(DType dtype, Shape shape, std::size_t bytes);
 
+  // The bytes, which views share.
   const Ref<Storage>& storage() const noexcept { return storage_; }
+  // These do what TensorImpl says, for the storage.
   std::uint32_t version() const noexcept override { return storage_->version(); }
   void bump_version() const noexcept override { storage_->bump_version(); }
   void record_stream(Stream stream) const override { storage_->record_stream(stream); }
@@ -84,7 +88,7 @@ class StridedImpl final : public TensorImpl {
   const Dims strides;         // in elements
   const std::int64_t offset;  // in elements
   std::byte* const data;      // at the offset
-  const bool contiguous;
+  const bool contiguous;      // row by row, without gaps
 
  private:
   void let_go() noexcept override;
@@ -95,6 +99,7 @@ class StridedImpl final : public TensorImpl {
 
 struct TensorOptions;
 
+// A handle to a tensor; what is said at the top of this header applies. Its methods are in TensorMethods.
 class Tensor : public TensorMethods {
  public:
   Tensor() noexcept = default;  // undefined
@@ -109,10 +114,11 @@ class Tensor : public TensorMethods {
   void operator=(const Tensor& from) &&;
   void operator=(const Scalar& value) &&;
 
-  bool defined() const noexcept { return static_cast<bool>(impl_); }
+  bool defined() const noexcept { return static_cast<bool>(impl_); }  // refers to a tensor
+  // refers to the same tensor, not to equal elements
   bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
-  TensorImpl* impl() const noexcept { return impl_.get(); }
-  std::uint32_t use_count() const noexcept { return impl_ ? impl_->use_count() : 0; }
+  TensorImpl* impl() const noexcept { return impl_.get(); }                            // null if undefined
+  std::uint32_t use_count() const noexcept { return impl_ ? impl_->use_count() : 0; }  // handles
   // Throws Error{InvalidArgument} for a sparse or undefined tensor.
   const StridedImpl& strided() const {
     if (!impl_ || impl_->layout != Layout::Strided) [[unlikely]]
@@ -120,22 +126,23 @@ class Tensor : public TensorMethods {
     return static_cast<const StridedImpl&>(*impl_);
   }
 
-  // Throw Error{InvalidArgument} for an undefined tensor.
-  DType dtype() const { return there().dtype; }
-  Device device() const { return there().device; }
-  Layout layout() const { return there().layout; }
-  bool is_sparse() const { return there().layout == Layout::Sparse; }
-  std::int64_t dim() const { return static_cast<std::int64_t>(there().sizes.size()); }
-  const Dims& sizes() const { return there().sizes; }
-  std::int64_t size(std::int64_t dim) const;  // -1: the last
-  std::int64_t numel() const { return there().numel; }
-  TensorOptions options() const;
+  // These throw Error{InvalidArgument} for an undefined tensor.
+  DType dtype() const { return there().dtype; }                                         // of every element
+  Device device() const { return there().device; }                                      // where the elements are
+  Layout layout() const { return there().layout; }                                      // Strided or Sparse
+  bool is_sparse() const { return there().layout == Layout::Sparse; }                   // layout() is Sparse
+  std::int64_t dim() const { return static_cast<std::int64_t>(there().sizes.size()); }  // number of dimensions
+  const Dims& sizes() const { return there().sizes; }                                   // one for each dimension
+  std::int64_t size(std::int64_t dim) const;                                            // -1: the last
+  std::int64_t numel() const { return there().numel; }                                  // the product of the sizes
+  TensorOptions options() const;                                                        // dtype and device
 
-  // Strided tensors only.
-  const Dims& strides() const { return strided().strides; }
-  bool is_contiguous() const { return strided().contiguous; }
+  // These throw Error{InvalidArgument} for a sparse or undefined tensor.
+  const Dims& strides() const { return strided().strides; }    // in elements
+  bool is_contiguous() const { return strided().contiguous; }  // row by row, without gaps
   // Returns the address of the first element. On a GPU it is a device address that host code cannot use.
   std::byte* data() const { return strided().data; }
+  // The same, typed. Throws Error{InvalidArgument} if T is not of the tensor's dtype.
   template <class T>
   T* data_as() const {
     if (strided().dtype != dtype_of<T>) [[unlikely]]
@@ -162,7 +169,10 @@ class Tensor : public TensorMethods {
 
   // Counts in-place changes so far, of this tensor and of all that share its bytes.
   std::uint32_t version() const { return there().version(); }
+  // Counts an in-place change that no operator has made. Throws Error{InvalidArgument} for an undefined tensor.
   void bump_version() const;
+  // Keeps the bytes from being reused before the present work of that stream is done: for use on another stream than
+  // the current one of their creation.
   void record_stream(Stream stream) const { there().record_stream(stream); }
 
  private:
@@ -196,14 +206,16 @@ Tensor TensorMethods::var(Int dim, bool unbiased, bool keep_dim) const {
   return var(Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);
 }
 
+// The dtype and device of a tensor that is created.
 struct TensorOptions {
-  DType dtype = DType::F32;
-  Device device = device::kCpu;
+  DType dtype = DType::F32;      // of every element
+  Device device = device::kCpu;  // a GPU must exist
 };
 
 // A single option instead of TensorOptions: ones({2}, F64).
 template <class T>
 concept OneOption = std::same_as<T, DType> || std::same_as<T, Device>;
+// Returns the options with the others at their defaults.
 inline TensorOptions options_of(DType dtype) noexcept { return {dtype, device::kCpu}; }
 inline TensorOptions options_of(Device device) noexcept { return {DType::F32, device}; }
 

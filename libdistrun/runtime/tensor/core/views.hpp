@@ -20,12 +20,13 @@ std::optional<Tensor> view_if_possible(const char* op, const Tensor& tensor, con
 // Repeats dimensions of size 1 without using memory. -1 keeps a size.
 Tensor expand(const Tensor& tensor, const Dims& sizes);
 
-Tensor transpose(const Tensor& tensor, std::int64_t a, std::int64_t b);
-Tensor t(const Tensor& tensor);  // matrices only; fewer dimensions stay as they are
-Tensor permute(const Tensor& tensor, const Dims& order);
-Tensor unsqueeze(const Tensor& tensor, std::int64_t dim);
-Tensor squeeze(const Tensor& tensor, std::int64_t dim);  // returns the tensor itself unless that size is 1
+Tensor transpose(const Tensor& tensor, std::int64_t a, std::int64_t b);  // swaps two dimensions
+Tensor t(const Tensor& tensor);                            // matrices only; fewer dimensions stay as they are
+Tensor permute(const Tensor& tensor, const Dims& order);   // dimension i is the former order[i]
+Tensor unsqueeze(const Tensor& tensor, std::int64_t dim);  // adds a dimension of size 1
+Tensor squeeze(const Tensor& tensor, std::int64_t dim);    // returns the tensor itself unless that size is 1
 
+// Returns elements start .. start + length - 1 of a dimension. Throws Error{InvalidArgument} if it has fewer.
 Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length);
 // Removes the dimension; -1 is the last.
 Tensor select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index);

@@ -10,6 +10,7 @@
 
 namespace distrun::tensor {
 
+// Names and tensors, in order. Names may repeat; find_named() returns the first.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 // A file's metadata.

@@ -18,9 +18,10 @@
 
 namespace distrun::tensor {
 
+// The contents of a file.
 struct Safetensors {
   NamedTensors tensors;  // in the order of their bytes
-  Metadata metadata;
+  Metadata metadata;     // empty if the file has none
 };
 
 // Larger headers are rejected, as by other programs.
@@ -35,8 +36,9 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors, cons
 // file, the tensor and the value, if it violates the format.
 Safetensors load_safetensors(const std::string& path);
 
-// The same in memory.
+// Like save_safetensors(), in memory.
 std::vector<std::byte> encode_safetensors(const NamedTensors& tensors, const Metadata& metadata = {});
+// Like load_safetensors(), from memory; copies the bytes.
 Safetensors decode_safetensors(std::span<const std::byte> bytes);
 
 }  // namespace distrun::tensor

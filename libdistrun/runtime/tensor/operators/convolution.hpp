@@ -5,6 +5,7 @@
 
 namespace distrun::tensor {
 
+// How the window moves. A single number is for height and width.
 struct Conv2dOptions {
   Pair stride = 1;   // 1 or more
   Pair padding = 0;  // zeros on each side, 0 or more
@@ -15,8 +16,10 @@ namespace plain {
 // Weight [out channels, in channels, height, width], bias [out channels] or undefined. The batch or the channels may be
 // empty. Throws Error{InvalidArgument} for sizes that do not fit.
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
+// Returns the gradient of the input, of sizes `input_sizes`; `gradient` has those of the result.
 Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes,
                              const Conv2dOptions& options = {});
+// Returns the gradient of the weight, in the same way.
 Tensor conv2d_weight_gradient(const Tensor& gradient, const Tensor& input, const Dims& weight_sizes,
                               const Conv2dOptions& options = {});
 // The bias's gradient is sum(gradient, {0, 2, 3}).

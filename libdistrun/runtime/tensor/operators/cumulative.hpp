@@ -11,7 +11,9 @@ Tensor cumsum(const Tensor& tensor, std::int64_t dim);
 Tensor cumsum_gradient(const Tensor& gradient, std::int64_t dim);
 
 Tensor prod(const Tensor& tensor);  // of all elements; 1 if empty
+// Returns the products along a dimension.
 Tensor prod_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);
+// Is prod_along().
 template <Integer Int>
 Tensor prod(const Tensor& tensor, Int dim, bool keep_dim = false) {
   return prod_along(tensor, static_cast<std::int64_t>(dim), keep_dim);

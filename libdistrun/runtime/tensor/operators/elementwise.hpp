@@ -36,7 +36,7 @@ void div_(const Tensor& a, const Scalar& b);
 
 // These return a tensor of the same sizes and dtype; integers and bools become float32 where the result is not an
 // integer.
-Tensor neg(const Tensor& a);                               // -a
+Tensor neg(const Tensor& a);                               // -a; not for bool
 Tensor cos(const Tensor& a);                               // integers become float32, as for sin and sigmoid
 Tensor sin(const Tensor& a);                               // in radians
 Tensor sigmoid(const Tensor& a);                           // 1 / (1 + exp(-a))

@@ -14,16 +14,18 @@ namespace plain {
 // out[i][j][k] = x[i][index[i][j][k]][k] for dim 1. The index has as many dimensions as x, and no size larger than x's
 // except along `dim`; the result has the index's sizes.
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index, Numbers numbers = Numbers::Unknown);
-// The reverse: x[i][index[i][j][k]][k] += source[i][j][k]. The index must not exceed the source either. The first form
-// copies x, the second changes it. The source has x's dtype.
+// The reverse: x[i][index[i][j][k]][k] += source[i][j][k], on a copy of x. The index must not exceed the source either.
+// The source has x's dtype.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
+// The same, in place.
 void scatter_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
                   Numbers numbers = Numbers::Unknown);
 
 // Returns the slices of x with these numbers, in order; index [n], or [] for one.
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index, Numbers numbers = Numbers::Unknown);
-// Adds: slice index[i] of x += alpha * slice i of the source.
+// Adds, on a copy of x: slice index[i] of x += alpha * slice i of the source.
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1);
+// The same, in place.
 void index_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1,
                 Numbers numbers = Numbers::Unknown);
 

@@ -7,8 +7,9 @@
 
 namespace distrun::tensor {
 
+// Mean and variance of each channel.
 struct Moments {
-  Tensor mean;
+  Tensor mean;      // [channels]
   Tensor variance;  // divided by the number of elements
 };
 
@@ -20,12 +21,14 @@ struct ChannelSums {
 
 namespace plain {
 
+// Returns the moments of each channel. Throws Error{InvalidArgument} if a channel has no element.
 Moments channel_moments(const Tensor& input);
 // 1 / sqrt(variance + epsilon)
 Tensor inverse_deviation(const Tensor& variance, double epsilon);
 // Computes (x - mean) inverse weight + bias; weight and bias may be undefined, for 1 and 0.
 Tensor normalize_channels(const Tensor& input, const Tensor& mean, const Tensor& inverse, const Tensor& weight,
                           const Tensor& bias);
+// Returns the sums over batch and positions.
 ChannelSums channel_sums(const Tensor& gradient, const Tensor& input, const Tensor& mean);
 // Computes (g - mean_gradient - (x - mean) inverse^2 mean_gradient_by_value) inverse weight. The means are sums over
 // all elements that the moments include, divided by their number. Undefined means are 0: the moments were given.

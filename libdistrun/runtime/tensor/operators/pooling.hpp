@@ -5,14 +5,16 @@
 
 namespace distrun::tensor {
 
+// The window and how it moves. A single number is for height and width.
 struct Pool2dOptions {
   Pair window = 2;   // 1 or more
   Pair stride = 0;   // 1 or more; 0: same as the window
   Pair padding = 0;  // 0 to half of the window; never chosen
 };
 
+// The result of max_pool2d().
 struct Pooled {
-  Tensor values;
+  Tensor values;   // the largest elements
   Tensor indices;  // int64: position in its plane
 };
 

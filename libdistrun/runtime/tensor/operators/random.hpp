@@ -15,11 +15,14 @@ namespace distrun::tensor {
 // Any thread. Concurrent requests get different numbers, in an unspecified order.
 class Generator {
  public:
+  // Starts the sequence of that seed.
   explicit Generator(std::uint64_t seed = 0) noexcept : seed_(seed) {}
 
-  std::uint64_t seed() const;
+  std::uint64_t seed() const;         // the last one that was set
   void set_seed(std::uint64_t seed);  // restarts the sequence
+  // Blocks of a sequence: `seed` names it, `first` is the number of the first block.
   struct Range {
+    // See Range.
     std::uint64_t seed, first;
   };
   // Reserves the next blocks of 4 words for the caller.
@@ -31,11 +34,13 @@ class Generator {
   std::uint64_t next_ = 0;
 };
 
+// Returns the generator of a rank: see default_generator().
 Generator& generator_of(core::RankState& rank);
 // Returns the generator of the rank that the calling thread works for: the process's, or a separate one where ranks are
 // threads. It starts each test with rank.seed(), so that ranks get different numbers and runs are repeatable; outside
 // of a test with 0.
 Generator& default_generator();
+// Restarts the default generator with this seed.
 void manual_seed(std::uint64_t seed);
 
 namespace plain {

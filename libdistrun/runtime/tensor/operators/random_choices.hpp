@@ -10,8 +10,10 @@ Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOpt
                Generator& generator = default_generator());
 Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options = {DType::I64, {}},
                Generator& generator = default_generator());  // from 0
+// Returns options in which int64 is the default dtype.
 inline TensorOptions whole_options(DType dtype) noexcept { return {dtype, device::kCpu}; }
 inline TensorOptions whole_options(Device device) noexcept { return {DType::I64, device}; }
+// With a single option: randint(0, 10, {2}, I32).
 template <OneOption Option>
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, Option option) {
   return randint(low, high, sizes, whole_options(option));

@@ -12,6 +12,7 @@ Tensor sum(const Tensor& tensor);
 Tensor sum(const Tensor& tensor, const Dims& dims, bool keep_dims = false);
 // Sums over broadcast dimensions: the gradient of expand(). Returns the tensor itself if the sizes are the same.
 Tensor sum_to_size(const Tensor& tensor, const Dims& sizes);
+// Sums along one dimension.
 template <Integer Int>
 Tensor sum(const Tensor& tensor, Int dim, bool keep_dim = false) {
   return sum(tensor, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
@@ -23,7 +24,7 @@ Tensor mean(const Tensor& tensor, Int dim, bool keep_dim = false) {
   return mean(tensor, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
 }
 
-// Return whether all elements, or any element, differ from 0, as bool; without elements they are true and false.
+// These return bool tensors: whether all elements, or any element, differ from 0; without elements true and false.
 Tensor all(const Tensor& tensor);
 Tensor all_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);
 template <Integer Int>

@@ -10,21 +10,25 @@ namespace distrun::tensor::plain {
 // too few elements. standard_deviation is its square root.
 Tensor var(const Tensor& tensor);
 Tensor var(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool keep_dims = false);
+// The square root of var().
 Tensor standard_deviation(const Tensor& tensor);
 Tensor standard_deviation(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool keep_dims = false);
-// Excludes types that only convert to bool, such as the lists {} and {0}.
+// var() of all elements. Excludes types that only convert to bool, such as the lists {} and {0}.
 template <std::same_as<bool> Bool>
 Tensor var(const Tensor& tensor, Bool unbiased) {
   return var(tensor, Dims{}, unbiased);
 }
+// standard_deviation() of all elements.
 template <std::same_as<bool> Bool>
 Tensor standard_deviation(const Tensor& tensor, Bool unbiased) {
   return standard_deviation(tensor, Dims{}, unbiased);
 }
+// var() along one dimension.
 template <Integer Int>
 Tensor var(const Tensor& tensor, Int dim, bool unbiased = true, bool keep_dim = false) {
   return var(tensor, Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);
 }
+// standard_deviation() along one dimension.
 template <Integer Int>
 Tensor standard_deviation(const Tensor& tensor, Int dim, bool unbiased = true, bool keep_dim = false) {
   return standard_deviation(tensor, Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);

@@ -13,6 +13,7 @@ Tensor sparse_coo(const Tensor& indices, const Tensor& values, const Dims& sizes
 // Uses the smallest sizes that hold the indices.
 Tensor sparse_coo(const Tensor& indices, const Tensor& values);
 
+// Returns a dense tensor, in which entries of the same index are added up; a dense tensor itself.
 Tensor to_dense(const Tensor& sparse);
 // Returns the elements of a dense tensor where `like` has entries, as a sparse tensor with the same indices.
 Tensor sparse_mask(const Tensor& dense, const Tensor& like);
