@@ -9,11 +9,13 @@
 
 namespace distrun::autograd {
 
+// Returns whether the calling thread is in anomaly mode; initially not.
 inline bool is_anomaly_mode() noexcept { return core::thread_state().anomaly_checked; }
 
 // Sets the mode for a scope.
 class AnomalyGuard {
  public:
+  // The destructor restores the former mode. Create and destroy it on one thread.
   explicit AnomalyGuard(bool checked = true) noexcept : before_(is_anomaly_mode()) {
     core::thread_state().anomaly_checked = checked;
   }
@@ -29,6 +31,7 @@ class AnomalyGuard {
 // keep the name while anomaly mode is on. `name` must outlive the scope.
 class ForwardName {
  public:
+  // The destructor restores the former name.
   explicit ForwardName(const char* name) noexcept;
   ~ForwardName();
   ForwardName(const ForwardName&) = delete;

@@ -6,6 +6,7 @@
 
 namespace distrun::autograd {
 
+// Options of backward() and gradients().
 struct BackwardOptions {
   bool retain_graph = false;  // keep saved tensors in the nodes, for another pass
   // Records a graph of the gradients, for gradients of gradients (penalties, products with the Hessian); implies

@@ -41,10 +41,10 @@ class FunctionContext {
   // pass.
   TensorList saved_tensors() const;
 
-  // Called in forward(). mark_dirty() names arguments that it has changed in place; they must be among its results
-  // (otherwise apply() throws Error{InvalidArgument} if one needs a gradient). mark_non_differentiable() names results
-  // without a gradient.
+  // Called in forward(). Names arguments that it has changed in place; they must be among its results, otherwise
+  // apply() throws Error{InvalidArgument} if one needs a gradient.
   void mark_dirty(TensorList tensors) { dirty_ = std::move(tensors); }
+  // Called in forward(). Names results without a gradient.
   void mark_non_differentiable(TensorList tensors) { non_differentiable_ = std::move(tensors); }
   // Called in forward(). If false, backward() gets undefined gradients as they are; otherwise they are replaced by
   // zeros.
@@ -68,13 +68,15 @@ class FunctionContext {
 // One call of apply(), without the parts that depend on the function's type.
 class FunctionCall {
  public:
-  using Backward = TensorList (*)(FunctionContext&, TensorList);
+  using Backward = TensorList (*)(FunctionContext&, TensorList);  // Function::backward
 
+  // `function` names the node.
   FunctionCall(const std::type_info& function, Backward backward);
   ~FunctionCall();
   FunctionCall(const FunctionCall&) = delete;
   FunctionCall& operator=(const FunctionCall&) = delete;
 
+  // Adds the tensors of an argument; others are ignored.
   template <class Argument>
   void add_argument(const Argument& argument) {
     if constexpr (std::is_convertible_v<const Argument&, Tensor>) {
@@ -84,8 +86,9 @@ class FunctionCall {
       inputs_.insert(inputs_.end(), list.begin(), list.end());
     }
   }
-  // forward() runs between these two.
+  // Returns the context for forward(), which runs between begin() and end().
   FunctionContext& begin();
+  // Returns the results of forward() with their position in the graph.
   TensorList end(TensorList results);
 
  private:
@@ -105,6 +108,9 @@ TensorList run_forward(FunctionCall& call, const std::type_identity<TensorList>&
 }
 }  // namespace detail
 
+// Calls Function::forward(context, arguments...) without recording, and records the call with Function::backward as its
+// formula. Returns what forward() returns. Throws what forward() throws, and Error{InvalidArgument} for saved or marked
+// tensors that are not what their functions allow.
 template <class Function, class... Arguments>
 auto apply(Arguments&&... arguments) {
   FunctionCall call(typeid(Function), &Function::backward);

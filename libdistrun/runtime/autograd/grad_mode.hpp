@@ -5,11 +5,13 @@
 
 namespace distrun::autograd {
 
+// Returns whether operators of the calling thread are recorded; initially they are.
 inline bool is_grad_enabled() noexcept { return core::thread_state().grad_enabled; }
 
 // Turns recording on or off for a scope.
 class GradModeGuard {
  public:
+  // The destructor restores the former mode. Create and destroy it on one thread.
   explicit GradModeGuard(bool enabled) noexcept : before_(is_grad_enabled()) {
     core::thread_state().grad_enabled = enabled;
   }
@@ -21,9 +23,11 @@ class GradModeGuard {
   const bool before_;
 };
 
+// Turns recording off for a scope.
 struct NoGradGuard : GradModeGuard {
   NoGradGuard() noexcept : GradModeGuard(false) {}
 };
+// Turns recording on for a scope, within one of NoGradGuard.
 struct EnableGradGuard : GradModeGuard {
   EnableGradGuard() noexcept : GradModeGuard(true) {}
 };

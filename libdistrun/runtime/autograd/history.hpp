@@ -11,12 +11,15 @@
 
 namespace distrun::autograd {
 
+// Returns whether the tensor is part of a graph: a leaf that requires a gradient, or a result that depends on one.
 bool requires_grad(const Tensor& tensor);
 // Returns whether an operator on these inputs would be recorded now.
 bool any_needs_gradient(const TensorList& inputs);
+// Returns whether no recorded operator created the tensor. Gradients are stored in leaves only.
 bool is_leaf(const Tensor& tensor);
 // Returns null for a leaf.
 Ref<Node> grad_fn(const Tensor& tensor);
+// Returns which result of its node the tensor is; 0 for a leaf.
 std::uint32_t output_number(const Tensor& tensor);
 // Returns the edge that takes the tensor's gradient; an empty one if it needs none.
 Edge gradient_edge(const Tensor& tensor);

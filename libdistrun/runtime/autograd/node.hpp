@@ -25,20 +25,20 @@ class NodeHooks;
 
 // Leads to input `input` of `node`; without a node the gradient is not needed.
 struct Edge {
-  Ref<Node> node;
-  std::uint32_t input = 0;
-  explicit operator bool() const noexcept { return static_cast<bool>(node); }
+  Ref<Node> node;                                                              // null: none
+  std::uint32_t input = 0;                                                     // of the node
+  explicit operator bool() const noexcept { return static_cast<bool>(node); }  // has a node
   friend bool operator==(const Edge&, const Edge&) = default;
 };
-using Edges = InlineVector<Edge, 2>;
+using Edges = InlineVector<Edge, 2>;  // of a node, one for each of its results
 
 // Describes an input's gradient by the forward result that it belongs to.
 struct InputMetadata {
-  Dims sizes;
-  tensor::DType dtype = tensor::DType::F32;
-  tensor::Layout layout = tensor::Layout::Strided;
-  Device device;
-  Stream stream;  // current where the result was created; the node runs on it
+  Dims sizes;                                       // of the gradient
+  tensor::DType dtype = tensor::DType::F32;         // of the gradient
+  tensor::Layout layout = tensor::Layout::Strided;  // of the gradient
+  Device device;                                    // of the gradient
+  Stream stream;                                    // current where the result was created; the node runs on it
 };
 
 // The calls that created a node.
@@ -66,16 +66,18 @@ class Node {
   // Releases the tensors saved for the formula, after a pass that does not retain the graph.
   virtual void release_saved() noexcept {}
 
-  const Edges& next_edges() const noexcept { return next_edges_; }
+  const Edges& next_edges() const noexcept { return next_edges_; }  // one for each result
+  // Adds the edge of the next result, while the graph is built.
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
   // Returns whether result `i` is needed.
   bool needs(std::size_t i) const noexcept { return i < next_edges_.size() && next_edges_[i]; }
 
   // Adds an input for the gradient of a tensor like `like`, made on its device's current stream; returns its number.
   std::uint32_t add_input(const Tensor& like);
-  const InlineVector<InputMetadata, 1>& inputs() const noexcept { return inputs_; }
-  // The stream of a GPU that the node runs on: the stream of its first input.
+  const InlineVector<InputMetadata, 1>& inputs() const noexcept { return inputs_; }  // in order of add_input()
+  // Returns whether the node runs on a stream of a GPU, that of its first input.
   bool is_on_gpu() const noexcept { return !inputs_.empty() && !inputs_[0].device.is_cpu(); }
+  // Returns the stream of the first input; requires one.
   Stream stream() const noexcept { return inputs_[0].stream; }
 
   // Counts the nodes of the creating thread: of two ready nodes the later one runs first. AccumulateGrad has the
@@ -86,16 +88,17 @@ class Node {
   // The sequence number of the next node of this thread.
   static std::uint64_t next_sequence() noexcept;
 
-  // Thread-safe, but not during a pass over the node. Tensor hooks run before pre-hooks, all in order of their
-  // addition.
-  HookId add_tensor_hook(std::uint32_t input, TensorHook hook);
-  HookId add_pre_hook(PreHook hook);
-  HookId add_post_hook(PostHook hook);
-  void remove_hook(HookId hook) noexcept;
-  const NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
+  // These are thread-safe, but not during a pass over the node. Tensor hooks run before pre-hooks, all in order of
+  // their addition.
+  HookId add_tensor_hook(std::uint32_t input, TensorHook hook);  // Calls the hook with the gradient of an input.
+  HookId add_pre_hook(PreHook hook);                             // before the node, with all gradients
+  HookId add_post_hook(PostHook hook);                           // after the node
+  void remove_hook(HookId hook) noexcept;                        // ignores an unknown one
+  const NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }  // null: none was added
 
   // Where the forward call was made: null unless the node was created in anomaly mode (anomaly.hpp).
   const ForwardSite* forward_site() const noexcept { return forward_site_.get(); }
+  // Call before the node is visible to other threads.
   void set_forward_site(ForwardSite site);
 
   // Held briefly to read or release the saved tensors: passes on several threads may meet there, and one that does not
@@ -103,6 +106,7 @@ class Node {
   // and nothing worse happens.
   class KeptLock {
    public:
+    // Waits until no other thread holds the lock of this node.
     explicit KeptLock(const Node& node) noexcept : flag_(node.is_kept_locked_) {
       while (flag_.test_and_set(std::memory_order_acquire)) wait();
     }
@@ -118,7 +122,7 @@ class Node {
   // True only for AccumulateGrad.
   bool is_leaf() const noexcept { return is_leaf_; }
 
-  // For Ref.
+  // These count handles, for Ref.
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
   void release() const noexcept {
@@ -130,10 +134,11 @@ class Node {
 
  protected:
   struct Leaf {};
+  // Creates a node that is_leaf().
   explicit Node(Leaf) noexcept;
   // Called when the last handle is released.
   virtual void let_go() noexcept;
-  // Count a handle by hand; count_up() returns the previous count.
+  // These count a handle by hand; count_up() returns the previous count.
   std::uint32_t count_up() const noexcept { return count_.fetch_add(1, std::memory_order_acq_rel); }
   void count_down() const noexcept { count_.fetch_sub(1, std::memory_order_acq_rel); }
 

@@ -16,18 +16,19 @@ class RankState;  // rank_state.hpp
 
 namespace distrun::collectives {
 
+// Options of init_process_group().
 struct WorldOptions {
-  std::shared_ptr<Store> store;
-  int rank = 0;
-  int world_size = 1;
-  GroupOptions group;
+  std::shared_ptr<Store> store;  // where the ranks meet; not null
+  int rank = 0;                  // of this process; 0 .. world_size - 1
+  int world_size = 1;            // the same on all ranks
+  GroupOptions group;            // the same on all ranks
 };
 
 // Creates the default group, "world", and returns when all ranks have joined. Throws Error{Failed} if there is one, and
 // what ProcessGroup's constructor throws.
 std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options,
                                                  base::Location site = base::Location::here());
-bool is_initialized();
+bool is_initialized();  // has a default group
 // Throws Error{Failed} if there is no default group, or if it belongs to the process from which this one was forked; a
 // forked process cannot create one.
 std::shared_ptr<ProcessGroup> default_group(base::Location site = base::Location::here());
@@ -51,6 +52,7 @@ std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key = 0, s
 void leave_groups(core::RankState& rank);
 // Keeps the currently open groups until release_groups().
 void keep_groups(core::RankState& rank);
+// Leaves the kept groups.
 void release_groups(core::RankState& rank);
 
 }  // namespace distrun::collectives

@@ -10,12 +10,16 @@
 
 namespace distrun::collectives {
 
-// Move encoded values: each rank's to all; the root's to all; each rank's to the root; one of the root's to each rank.
+// Returns the bytes of all ranks, by group rank.
 std::vector<wire::Bytes> all_gather_bytes(ProcessGroup& group, const wire::Bytes& own, base::Location site);
+// Returns the root's bytes.
 wire::Bytes broadcast_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site);
+// Returns the bytes of all ranks on the root, nothing on the others.
 std::vector<wire::Bytes> gather_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site);
+// Returns this rank's part of what the root passes: one for each rank.
 wire::Bytes scatter_bytes(ProcessGroup& group, const std::vector<wire::Bytes>& all, int root, base::Location site);
 
+// Decodes each value. Throws Error{InvalidArgument} for bytes that are no T.
 template <class T>
 std::vector<T> decode_all(const std::vector<wire::Bytes>& all) {
   std::vector<T> values;
@@ -34,12 +38,13 @@ T broadcast_object(ProcessGroup& group, const T& own, int root = 0, base::Locati
   const wire::Bytes bytes = group.rank() == root ? wire::encode(own) : wire::Bytes();
   return wire::decode<T>(wire::view_of(broadcast_bytes(group, bytes, root, site)));
 }
+// Returns the values by group rank on the root, nothing on the others.
 template <class T>
 std::vector<T> gather_object(ProcessGroup& group, const T& own, int root = 0,
                              base::Location site = base::Location::here()) {
   return decode_all<T>(gather_bytes(group, wire::encode(own), root, site));
 }
-// The root passes one value for each rank; the others pass none.
+// Returns this rank's value. The root passes one value for each rank; the others pass none.
 template <class T>
 T scatter_object(ProcessGroup& group, const std::vector<T>& all, int root = 0,
                  base::Location site = base::Location::here()) {

@@ -40,9 +40,10 @@
 
 namespace distrun::collectives {
 
+// Options of a group. All its ranks use the same backend.
 struct GroupOptions {
-  std::string backend = "shm";
-  base::Nanoseconds timeout = std::chrono::minutes(30);
+  std::string backend = "shm";                           // "shm", "threads", "gloo", "nccl", or one that is registered
+  base::Nanoseconds timeout = std::chrono::minutes(30);  // of each call that sets none
   std::optional<device::Device> gpu{};  // default: the rank's with nccl, else by rank number modulo their count
 };
 
@@ -51,9 +52,11 @@ using Splits = std::vector<std::int64_t>;  // sizes along the first dimension, o
 class CallEngine;
 struct Job;
 
+// A rank's end of a group. Collectives block until they are done, unless CallOptions::async is set; see the top of this
+// header for their errors. Thread-safe.
 class ProcessGroup {
  public:
-  using Location = base::Location;
+  using Location = base::Location;  // the caller's line, for errors and waits
 
   // Meets the other ranks in `store` and returns when all have arrived. Each group needs its own store (a PrefixStore).
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options);
@@ -64,15 +67,15 @@ class ProcessGroup {
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
-  int rank() const noexcept { return info_.rank; }
-  int size() const noexcept { return info_.size(); }
-  const std::string& name() const noexcept { return info_.name; }
-  const std::string& backend() const noexcept { return options_.backend; }
-  const std::vector<int>& ranks() const noexcept { return info_.ranks; }  // world ranks, by group rank
-  base::Nanoseconds timeout() const noexcept { return options_.timeout; }
-  const GroupInfo& info() const noexcept { return info_; }
-  const GroupOptions& options() const noexcept { return options_; }
-  const std::shared_ptr<Store>& store() const;  // private to the group
+  int rank() const noexcept { return info_.rank; }                          // this rank's group rank
+  int size() const noexcept { return info_.size(); }                        // ranks of the group
+  const std::string& name() const noexcept { return info_.name; }           // unique among the groups of a store
+  const std::string& backend() const noexcept { return options_.backend; }  // of GroupOptions
+  const std::vector<int>& ranks() const noexcept { return info_.ranks; }    // world ranks, by group rank
+  base::Nanoseconds timeout() const noexcept { return options_.timeout; }   // of calls that set none
+  const GroupInfo& info() const noexcept { return info_; }                  // name and ranks
+  const GroupOptions& options() const noexcept { return options_; }         // as passed to the constructor
+  const std::shared_ptr<Store>& store() const;                              // private to the group
   // Returns the default device for the group's tensors: with nccl the rank's GPU, else the CPU.
   device::Device device() const;
   // Returns the timeout to pass to Work::wait() before the host reads results: with nccl the host itself must wait.
@@ -85,17 +88,19 @@ class ProcessGroup {
 
   // Sends the root's elements to all ranks.
   Work broadcast(const Tensor& tensor, int root = 0, CallOptions options = {}, Location site = Location::here());
-  // Reduces the tensors of all ranks, to all ranks; or to the root (only its tensor changes).
+  // Reduces the tensors of all ranks, elementwise, to all ranks.
   Work all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
                   Location site = Location::here());
+  // The same to the root: only its tensor changes.
   Work reduce(const Tensor& tensor, int root = 0, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
               Location site = Location::here());
   // Reduces several tensors of one dtype in one call.
   Work all_reduce_coalesced(const TensorList& tensors, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
                             Location site = Location::here());
-  // Gathers each rank's tensor on all ranks, as a list or concatenated in one tensor.
+  // Gathers each rank's tensor on all ranks: outputs[rank] is that rank's input.
   Work all_gather(const TensorList& outputs, const Tensor& input, CallOptions options = {},
                   Location site = Location::here());
+  // The same into one tensor, concatenated along the first dimension in the order of ranks.
   Work all_gather_into(const Tensor& output, const Tensor& input, CallOptions options = {},
                        Location site = Location::here());
   // Gathers several tensors, of any dtypes, in one call. outputs[rank][i] is inputs[i] of that rank.
@@ -107,24 +112,26 @@ class ProcessGroup {
   // Sends one tensor of the root, which alone has inputs, to each rank.
   Work scatter(const Tensor& output, const TensorList& inputs, int root = 0, CallOptions options = {},
                Location site = Location::here());
-  // Gives each rank the reduction of inputs[rank] of all ranks. The inputs are a list, or concatenated in one tensor.
+  // Gives each rank the reduction of inputs[rank] of all ranks.
   Work reduce_scatter(const Tensor& output, const TensorList& inputs, ReduceOp op = ReduceOp::Sum,
                       CallOptions options = {}, Location site = Location::here());
+  // The same with inputs that are the equal parts of one tensor along the first dimension.
   Work reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op = ReduceOp::Sum,
                            CallOptions options = {}, Location site = Location::here());
-  // Sets outputs[rank] to inputs[this rank] of that rank. The single form uses pieces of one tensor along the first
-  // dimension.
+  // Sets outputs[rank] to inputs[this rank] of that rank.
   Work all_to_all(const TensorList& outputs, const TensorList& inputs, CallOptions options = {},
                   Location site = Location::here());
+  // The same with pieces of one tensor along the first dimension, of the given sizes.
   Work all_to_all_single(const Tensor& output, const Tensor& input, Splits output_splits = {}, Splits input_splits = {},
                          CallOptions options = {}, Location site = Location::here());
   // Finishes when all ranks have called it.
   Work barrier(CallOptions options = {}, Location site = Location::here());
 
-  // A small message is done when it is in flight, a large one when it has been received. Messages of one sender with
-  // one tag arrive in the order in which they were sent.
+  // Sends to a rank. A small message is done when it is in flight, a large one when it has been received. Messages of
+  // one sender with one tag arrive in the order in which they were sent.
   Work send(const Tensor& tensor, int to, std::uint64_t tag = 0, CallOptions options = {},
             Location site = Location::here());
+  // Receives the next message of that rank with that tag, of the tensor's dtype and number of elements.
   Work receive(const Tensor& tensor, int from, std::uint64_t tag = 0, CallOptions options = {},
                Location site = Location::here());
   // Receives from any rank that sends with this tag; Work::source_rank() names it.

@@ -10,6 +10,7 @@
 
 namespace distrun::collectives {
 
+// Options of one call.
 struct CallOptions {
   std::optional<base::Nanoseconds> timeout{};  // default: the group's
   bool async = false;                          // return at once; the Work says when it is done
@@ -25,8 +26,8 @@ class Work {
   Work(CallKind kind, std::uint64_t number, TensorList result, std::shared_ptr<StreamWork> on_stream,
        int from) noexcept;
 
-  bool done() const;  // with a result or an error
-  bool succeeded() const { return done() && error() == nullptr; }
+  bool done() const;                                               // with a result or an error
+  bool succeeded() const { return done() && error() == nullptr; }  // without an error
   // Returns the error of finished work; null: none.
   std::exception_ptr error() const;
   // Blocks until the work is done. The calling thread's current streams then wait for results on GPUs; the host does
@@ -35,11 +36,12 @@ class Work {
   void wait(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const;
   // Returns the written tensors.
   const TensorList& result() const;
+  // Returns a future of the written tensors, or of the error.
   Future<TensorList> future() const;
 
   // Returns the sender's group rank of a finished receive.
   int source_rank() const;
-  CallKind kind() const noexcept { return kind_; }
+  CallKind kind() const noexcept { return kind_; }           // AllReduce, Send, ...
   std::uint64_t number() const noexcept { return number_; }  // among the group's collectives; 0 for messages
 
  private:

@@ -17,16 +17,19 @@ namespace distrun::device {
 // A value type. Copies of up to kInline dimensions allocate nothing.
 class Dims {
  public:
-  static constexpr std::size_t kInline = 5;
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kInline = 5;  // stored in the object
+  static constexpr std::size_t kMost = 64;   // dimensions at most
 
   Dims() noexcept = default;
+  // Copies the values. Throws Error{InvalidArgument} beyond kMost.
   Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+  // Copies the values. Throws Error{InvalidArgument} beyond kMost.
   explicit Dims(std::span<const std::int64_t> values) { assign(values); }
   // Takes a single dimension, as is customary: zeros(3), x.view(-1).
   template <std::integral Int>
   requires(!std::same_as<Int, bool>) Dims(Int value)
   noexcept : size_(1), inline_{static_cast<std::int64_t>(value)} {}
+  // Copies the values. Throws Error{InvalidArgument} beyond kMost.
   Dims(const std::vector<std::int64_t>& values) : Dims(std::span<const std::int64_t>(values)) {}
   // Repeats `value` `count` times.
   Dims(std::size_t count, std::int64_t value);
@@ -48,6 +51,7 @@ class Dims {
   }
   ~Dims() { release(); }
 
+  // These do what those of std::vector do; they do not check the index.
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   const std::int64_t* begin() const noexcept { return data(); }
@@ -57,13 +61,15 @@ class Dims {
   std::int64_t operator[](std::size_t i) const noexcept { return data()[i]; }
   std::int64_t& operator[](std::size_t i) noexcept { return data()[i]; }
   std::int64_t back() const noexcept { return data()[size_ - 1]; }
+  // Returns a view, valid until the next change.
   std::span<const std::int64_t> span() const noexcept { return {data(), size_}; }
-  std::vector<std::int64_t> to_vector() const { return {begin(), end()}; }
+  std::vector<std::int64_t> to_vector() const { return {begin(), end()}; }  // a copy
 
   // Throws Error{InvalidArgument} beyond kMost.
   void push_back(std::int64_t value) { insert(size_, value); }
+  // Inserts before position `at`. Throws Error{InvalidArgument} beyond kMost.
   void insert(std::size_t at, std::int64_t value);
-  void erase(std::size_t at) noexcept;
+  void erase(std::size_t at) noexcept;  // the value at that position
 
   friend bool operator==(const Dims& a, const Dims& b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -101,15 +107,16 @@ class Dims {
 std::int64_t count_of(const Dims& sizes);
 // Returns the strides of a dense row-major block, in elements.
 Dims contiguous_strides(const Dims& sizes);
-std::string to_string(const Dims& dims);  // "[2, 3]"
-std::ostream& operator<<(std::ostream& out, const Dims& dims);
+std::string to_string(const Dims& dims);                        // "[2, 3]"
+std::ostream& operator<<(std::ostream& out, const Dims& dims);  // prints to_string()
 
 // The first and the last element that a strided block touches; invalid if the range exceeds any memory.
 struct Reach {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-  bool is_valid = true;
+  std::int64_t first = 0;  // offset in elements
+  std::int64_t last = 0;   // offset in elements
+  bool is_valid = true;    // false: the others say nothing
 };
+// Returns the reach of a block with these strides that begins at `offset`, all in elements.
 Reach reach_of(const Dims& sizes, const Dims& strides, std::int64_t offset) noexcept;
 
 }  // namespace distrun::device

@@ -10,6 +10,7 @@
 
 namespace distrun::device {
 
+// Settings of the GPU driver.
 struct GpuSettings {
   std::string driver = "auto";   // "auto" (cuda where a device is), "cuda", "virtual", "none"
   int devices = 0;               // number for the virtual driver, maximum for cuda; 0: all that exist
@@ -28,6 +29,7 @@ Driver& gpu_driver();
 // Returns whether the driver belongs to the process from which this one was forked. Its memory and events must then be
 // left alone.
 bool is_gpu_inherited() noexcept;
+// Returns the number of GPUs; 0 if gpu_driver() throws.
 int gpu_count() noexcept;
 // Returns an empty text if gpu_driver() works, otherwise the reason: "no NVIDIA driver on this machine".
 std::string why_no_gpu() noexcept;

@@ -21,6 +21,7 @@ std::unique_ptr<Memory> allocate_pinned(std::size_t bytes);
 
 // Counts since the process began; nothing is counted for the CPU.
 AllocatorStatistics allocator_statistics(Device device);
+// Sets bytes_in_use_peak to the bytes that are in use now.
 void reset_peak(Device device);
 // Returns all cached blocks to the driver, or those of the CPU to malloc().
 void empty_cache(Device device);

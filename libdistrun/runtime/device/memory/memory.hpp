@@ -14,9 +14,9 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  void* data() const noexcept { return data_; }
-  std::size_t bytes() const noexcept { return bytes_; }
-  Device device() const noexcept { return device_; }
+  void* data() const noexcept { return data_; }          // an address of the device
+  std::size_t bytes() const noexcept { return bytes_; }  // as requested
+  Device device() const noexcept { return device_; }     // that owns it
   // Records that work on that stream uses the bytes; kNoStream is ignored.
   virtual void record_stream(StreamRef stream) = 0;
   // Returns whether all recorded work on the bytes is on that stream: they were allocated for it, and no other stream
@@ -24,6 +24,7 @@ class Memory {
   virtual bool is_used_only_by(StreamRef /*stream*/) const { return false; }
 
  protected:
+  // Derived classes own `data` and free it.
   Memory(Device device, void* data, std::size_t bytes) : data_(data), bytes_(bytes), device_(device) {}
 
  private:
@@ -32,9 +33,13 @@ class Memory {
   Device device_;
 };
 
+// Counts of one device's allocator.
 struct AllocatorStatistics {
+  // Calls of allocate(), those of them that were served from the cache, blocks that were freed, allocations of the
+  // driver, and those that were repeated after the cache was emptied.
   std::uint64_t allocations = 0, reused = 0, frees = 0, driver_allocations = 0, retries = 0;
-  std::size_t bytes_in_use = 0, bytes_in_use_peak = 0, bytes_cached = 0, bytes_waiting = 0;  // waiting: for streams
+  // In use now and at most; cached; and freed, but waiting for work of other streams.
+  std::size_t bytes_in_use = 0, bytes_in_use_peak = 0, bytes_cached = 0, bytes_waiting = 0;
 };
 
 }  // namespace distrun::device
