@@ -9,9 +9,10 @@
 
 namespace distrun::dist_autograd {
 
+// Options of a pass over several workers.
 struct BackwardOptions {
-  bool retain_graph = false;
-  Mode mode = Mode::Smart;
+  bool retain_graph = false;  // keep the saved tensors on all workers, for another pass
+  Mode mode = Mode::Smart;    // the same on all workers
   // Limit of the whole pass in seconds; 0: none. If unset, the pass has no limit, and each message has the session's
   // timeout.
   std::optional<double> timeout = {};

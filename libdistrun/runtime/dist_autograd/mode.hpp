@@ -4,6 +4,7 @@
 
 namespace distrun::dist_autograd {
 
+// Which messages of a context a pass waits for.
 enum class Mode : std::uint8_t {
   // Determines which messages the roots depend on before gradients are sent: unused results take no part.
   Smart,

@@ -29,10 +29,11 @@ namespace distrun::dist_autograd {
 // The optimizer of one worker's parameters, on that worker. Others step it through a reference.
 class OwnerOptimizer {
  public:
+  // must not be null
   explicit OwnerOptimizer(std::unique_ptr<nn::Optimizer> optimizer) : optimizer_(std::move(optimizer)) {}
   // Uses the gradients of that context; a parameter without one stays unchanged. Throws what the optimizer throws.
   void step(ContextId context);
-  void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }
+  void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }  // as Optimizer
 
  private:
   const std::unique_ptr<nn::Optimizer> optimizer_;
@@ -41,8 +42,8 @@ class OwnerOptimizer {
 // Thread-safe. References must be to leaves that require a gradient.
 class DistributedOptimizer {
  public:
-  using Parameters = std::vector<RRef<Tensor>>;
-  using Location = base::Location;
+  using Parameters = std::vector<RRef<Tensor>>;  // of any workers
+  using Location = base::Location;               // the caller's line, for errors and waits
 
   // Creates an optimizer on each owner of a parameter. Throws Error{InvalidArgument} without parameters, and what an
   // optimizer throws for its options and its parameters.

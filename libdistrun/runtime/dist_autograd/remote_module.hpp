@@ -21,6 +21,8 @@ namespace distrun::dist_autograd {
 template <class Net>
 class RegisterModule : public rpc::RegisterClass<Net> {
  public:
+  // Registers the class under that name with its methods "forward" and "trained_parameters". Call it while the plugin
+  // is loaded.
   explicit RegisterModule(const std::string& name) : rpc::RegisterClass<Net>(name) {
     this->method("forward", static_cast<Tensor (Net::*)(const Tensor&)>(&Net::forward), {"input"});
     rpc::register_function<rpc::Execution::Plain>((name + ".trained_parameters").c_str(), {"self"}, &parameters_of);
@@ -43,7 +45,9 @@ class RemoteModule {
   RemoteModule(const rpc::Destination& to, const std::string& name, Passed&&... passed)
       : module_(rref::remote<rpc::Value>(to, name, std::forward<Passed>(passed)...)) {}
 
+  // Calls the module's forward() there and waits. Throws what it throws, and what rpc_sync() throws.
   Tensor forward(const Tensor& input) const { return module_.rpc_sync().template call<Tensor>("forward", input); }
+  // The same without waiting; the future has the errors.
   Future<Tensor> forward_async(const Tensor& input) const {
     return module_.rpc_async().template call<Tensor>("forward", input);
   }
@@ -51,7 +55,7 @@ class RemoteModule {
   std::vector<RRef<Tensor>> parameters() const {
     return module_.rpc_sync().template call<std::vector<RRef<Tensor>>>("trained_parameters");
   }
-  const RRef<rpc::Value>& module() const noexcept { return module_; }
+  const RRef<rpc::Value>& module() const noexcept { return module_; }  // a reference to the module
 
  private:
   RRef<rpc::Value> module_;

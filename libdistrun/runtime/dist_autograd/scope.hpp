@@ -20,6 +20,8 @@
 
 namespace distrun::dist_autograd {
 
+// A context for a scope: calls that the thread makes in it belong to the context, which its destructor releases. Create
+// and destroy it on one thread.
 class ContextScope {
  public:
   // Throws Error{Failed, "RuntimeError"}: "Already have an autograd context id for this thread: 7", or that RPC has not
@@ -29,7 +31,7 @@ class ContextScope {
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 
-  ContextId id() const noexcept { return id_; }
+  ContextId id() const noexcept { return id_; }  // the same on all workers
 
  private:
   ContextId id_;
@@ -40,6 +42,7 @@ std::shared_ptr<Context> new_context(base::Location site = base::Location::here(
 // Returns the calling thread's. Throws Error{Failed, "RuntimeError"}: "Current thread doesn't have a valid autograd
 // context. ...".
 std::shared_ptr<Context> current_context(base::Location site = base::Location::here());
+// Returns whether the calling thread has one.
 bool has_current_context() noexcept;
 // Throws Error{Failed, "RuntimeError"}: "Could not find autograd context with id: 7".
 std::shared_ptr<Context> retrieve_context(ContextId id, base::Location site = base::Location::here());

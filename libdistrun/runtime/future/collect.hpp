@@ -12,6 +12,7 @@ namespace distrun::future {
 // is not done and has a Progress.
 FutureInfo info_of_all(const std::vector<std::shared_ptr<FutureState>>& states, const char* name, base::Location site);
 
+// Returns the states of futures, in their order.
 template <class T>
 std::vector<std::shared_ptr<FutureState>> states_of(const std::vector<Future<T>>& futures) {
   std::vector<std::shared_ptr<FutureState>> states;
@@ -51,6 +52,8 @@ std::vector<Future<T>> futures_of(const std::vector<std::shared_ptr<FutureState>
 
 }  // namespace detail
 
+// Returns a future that is done when all are, with an error or without; its value is the futures, all done. A future
+// that is destroyed before it is done counts as failed.
 template <class T>
 Future<std::vector<Future<T>>> collect_all(const std::vector<Future<T>>& futures,
                                            base::Location site = base::Location::here()) {

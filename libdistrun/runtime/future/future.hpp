@@ -21,7 +21,7 @@ namespace distrun::future {
 // A future of any type.
 class AnyFuture {
  public:
-  explicit AnyFuture(std::shared_ptr<FutureState> state) : state_(std::move(state)) {}
+  explicit AnyFuture(std::shared_ptr<FutureState> state) : state_(std::move(state)) {}  // must not be null
 
   bool done() const noexcept { return state_->is_done(); }  // with a value or an error
   // Returns whether it is done with an error, without reading the value.
@@ -30,7 +30,7 @@ class AnyFuture {
   // base::PeerFailed if a rank fails meanwhile.
   void wait_done(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const;
 
-  const std::shared_ptr<FutureState>& state() const noexcept { return state_; }
+  const std::shared_ptr<FutureState>& state() const noexcept { return state_; }  // shared by all handles
 
  private:
   std::shared_ptr<FutureState> state_;
@@ -40,6 +40,7 @@ class AnyFuture {
 template <class T>
 using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
+// The state of a future with a value of that type.
 template <class T>
 class TypedState final : public FutureState {
  public:
@@ -68,8 +69,10 @@ class Future;
 void require_done(const AnyFuture& future);
 // Describes a future derived from another: waits for it have the same name, ranks and Progress.
 FutureInfo info_of_child(const FutureState& parent, base::Location site);
+// Throws Error{InvalidArgument, "TypeError"}.
 [[noreturn]] void refuse_empty_callback(base::Location site);
 
+// Calls refuse_empty_callback() for an empty function or a null pointer.
 template <class Callback>
 void refuse_if_empty(const Callback& callback, base::Location site) {
   if constexpr (std::is_pointer_v<Callback> || requires { callback.operator bool(); }) {
@@ -81,10 +84,12 @@ void refuse_if_empty(const Callback& callback, base::Location site) {
 template <class T, class Callback>
 class Then final : public Continuation {
  public:
-  using Result = std::invoke_result_t<Callback&, Future<T>>;
+  using Result = std::invoke_result_t<Callback&, Future<T>>;  // of the callback
 
+  // `child` gets the callback's result or its exception.
   Then(Callback callback, Future<Result> child) : callback_(std::move(callback)), child_(std::move(child)) {}
 
+  // These do what Continuation says.
   void run(const std::shared_ptr<FutureState>& done) noexcept override {
     const auto parent = Future<T>::of(done);
     auto& child = static_cast<TypedState<Result>&>(*child_.state());
@@ -101,6 +106,7 @@ class Then final : public Continuation {
     }
     if (child.try_begin()) child.store(std::move(*made));  // otherwise the child was completed by other code
   }
+  // Fails the child with `why`.
   void abandon(FutureState&, const std::exception_ptr& why) noexcept override { fail(why); }
 
  private:
@@ -118,8 +124,9 @@ class Then final : public Continuation {
 template <class T, class Callback>
 class DoneCallback final : public Continuation {
  public:
-  explicit DoneCallback(Callback callback) : callback_(std::move(callback)) {}
+  explicit DoneCallback(Callback callback) : callback_(std::move(callback)) {}  // is called once
 
+  // Calls the callback, and reports its exception.
   void run(const std::shared_ptr<FutureState>& done) noexcept override {
     try {
       callback_(Future<T>::of(done));
@@ -127,6 +134,7 @@ class DoneCallback final : public Continuation {
       done->tell_lost("a callback has thrown", std::current_exception());
     }
   }
+  // Reports that it was not called.
   void abandon(FutureState& parent, const std::exception_ptr& why) noexcept override {
     parent.tell_lost("a callback was not run", why);
   }
@@ -139,12 +147,13 @@ class DoneCallback final : public Continuation {
 template <class T>
 class Future : public AnyFuture {
  public:
-  using Value = T;
+  using Value = T;  // may be void
 
   // Creates a future that the program completes by hand. `devices` are the GPUs that its value may be on: continuations
   // run with new streams of all of them.
   explicit Future(const std::vector<FutureDevice>& devices = {}, base::Location site = base::Location::here())
       : AnyFuture(std::make_shared<TypedState<T>>(hand_made({devices.begin(), devices.end()}, site))) {}
+  // Creates a future that is waited for as `info` says.
   static Future of(FutureInfo info) { return Future(Made(), std::make_shared<TypedState<T>>(std::move(info))); }
   // `state` must be a TypedState<T>.
   static Future of(std::shared_ptr<FutureState> state) { return Future(Made(), std::move(state)); }
@@ -171,6 +180,7 @@ class Future : public AnyFuture {
   void set_result(base::Location site = base::Location::here()) const requires std::is_void_v<T> {
     set_result(std::monostate(), site);
   }
+  // Completes the future with an error, which is not null. Throws Error{Failed} if it is done already.
   void set_error(std::exception_ptr error, base::Location site = base::Location::here()) const {
     state()->begin(site);
     state()->end(std::move(error));

@@ -27,18 +27,21 @@
 
 namespace distrun::future {
 
-using TensorVisitor = std::function<void(const Tensor&)>;
+using TensorVisitor = std::function<void(const Tensor&)>;  // called once for each tensor
 
+// A class with visit_tensors(): see the top of this header.
 template <class T>
 concept ShowsTensors = requires(const T& value, const TensorVisitor& visit) {
   value.visit_tensors(visit);
 };
 
+// A pair, tuple or array.
 template <class T>
 concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
 
+// A pointer or an optional; null is skipped.
 template <class T>
 concept PointerLike = requires(const T& value) {
   *value;
@@ -46,11 +49,13 @@ concept PointerLike = requires(const T& value) {
 }
 &&!std::ranges::range<T>;
 
+// Whether T is a std::variant.
 template <class T>
 inline constexpr bool kIsVariant = false;
 template <class... T>
 inline constexpr bool kIsVariant<std::variant<T...>> = true;
 
+// Whether T holds no tensors: a number, an enum or a text.
 template <class T>
 inline constexpr bool kIsPlain =
     (std::is_scalar_v<T> && !std::is_pointer_v<T>) || std::is_convertible_v<const T&, std::string_view>;

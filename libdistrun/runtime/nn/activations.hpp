@@ -4,25 +4,28 @@
 
 namespace distrun::nn {
 
+// max(x, 0). Keeps sizes and dtype.
 class ReLU final : public Module {
  public:
   Tensor forward(const Tensor& input) override;
 };
 
+// The hyperbolic tangent. Keeps sizes and dtype.
 class Tanh final : public Module {
  public:
   Tensor forward(const Tensor& input) override;
 };
 
+// 1 / (1 + exp(-x)). Keeps sizes and dtype.
 class Sigmoid final : public Module {
  public:
   Tensor forward(const Tensor& input) override;
 };
 
-// Each line along `dim` sums to 1.
+// exp(x), divided by its sum along `dim`, so that each line sums to 1.
 class Softmax final : public Module {
  public:
-  explicit Softmax(std::int64_t dim) : dim_(dim) {}
+  explicit Softmax(std::int64_t dim) : dim_(dim) {}  // -1: the last
   Tensor forward(const Tensor& input) override;
 
  private:
@@ -32,7 +35,7 @@ class Softmax final : public Module {
 // The logarithm of Softmax, which stays exact where the softmax is nearly 0.
 class LogSoftmax final : public Module {
  public:
-  explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}
+  explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}  // -1: the last
   Tensor forward(const Tensor& input) override;
 
  private:

@@ -6,12 +6,13 @@
 
 namespace distrun::nn {
 
+// Options of Adagrad, with the defaults of torch.optim.
 struct AdagradOptions {
-  double learning_rate = 1e-2;  // initial value
-  double lr_decay = 0;          // step n uses learning_rate / (1 + (n - 1) lr_decay)
-  double weight_decay = 0;
+  double learning_rate = 1e-2;           // initial value
+  double lr_decay = 0;                   // step n uses learning_rate / (1 + (n - 1) lr_decay)
+  double weight_decay = 0;               // factor of the parameter that is added to its gradient
   double initial_accumulator_value = 0;  // sum of squares before the first step
-  double epsilon = 1e-10;
+  double epsilon = 1e-10;                // is added to the square root of the sum
 };
 
 // Sparse gradients move only their entries and these entries' sums; with weight decay they throw.

@@ -11,20 +11,27 @@
 
 namespace distrun::nn {
 
+// Options of BatchNorm and SyncBatchNorm.
 struct BatchNormOptions {
-  double epsilon = 1e-5;
+  double epsilon = 1e-5;                 // is added to the variance; above 0
   std::optional<double> momentum = 0.1;  // none: running moments are the average over all batches so far
   bool affine = true;                    // with a weight and a bias per channel
   bool track_running_stats = true;       // otherwise the batch's moments are always used
 };
 
+// Normalizes by channels, the dimension 1; see the top of this header. As thread-safe as a Module, but training calls
+// change the buffers.
 class BatchNorm : public Module {
  public:
+  // Throws Error{InvalidArgument, "ValueError"} for less than 1 channel, an epsilon that is not above 0, and a momentum
+  // outside of [0, 1].
   explicit BatchNorm(std::int64_t channels, BatchNormOptions options = {});
   // Throws Error{InvalidArgument, "ValueError"} for other inputs, and in training for one element per channel.
   Tensor forward(const Tensor& input) override;
 
-  const BatchNormOptions& options() const noexcept { return options_; }
+  const BatchNormOptions& options() const noexcept { return options_; }  // as passed to the constructor
+
+  // These return [channels], or undefined tensors where the options leave them out.
   Tensor weight() const { return options_.affine ? parameter(0) : Tensor(); }
   Tensor bias() const { return options_.affine ? parameter(1) : Tensor(); }
   Tensor running_mean() const { return options_.track_running_stats ? buffer(0) : Tensor(); }
@@ -33,6 +40,7 @@ class BatchNorm : public Module {
   Tensor num_batches_tracked() const { return options_.track_running_stats ? buffer(2) : Tensor(); }
 
  protected:
+  // Returns whether forward() normalizes by the batch's moments.
   bool uses_batch() const noexcept { return is_training() || !options_.track_running_stats; }
   // Returns the number of elements per channel.
   double check(const Tensor& input) const;

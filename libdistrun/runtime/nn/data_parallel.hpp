@@ -27,8 +27,9 @@
 
 namespace distrun::nn {
 
+// Options of DataParallel; the same on all ranks, except for the device.
 struct DataParallelOptions {
-  BucketSizes buckets{};
+  BucketSizes buckets{};                // bytes of the gradients that are averaged together
   bool broadcast_buffers = true;        // from the group's first rank, before each forward call
   bool find_unused_parameters = false;  // do not wait for parameters that the outputs do not depend on
   std::optional<Device> device{};       // inputs' tensors are moved there; none: not moved
@@ -47,13 +48,15 @@ class DataParallelState {
   DataParallelState(std::shared_ptr<Module> module, std::shared_ptr<collectives::ProcessGroup> group,
                     DataParallelOptions options);
 
-  // Called before and after a forward call; `outputs` are the tensors in its result.
+  // Called before a forward call.
   void before_forward();
+  // Called after it; `outputs` are the tensors in its result.
   void after_forward(const TensorList& outputs);
-  Tensor on_device(const Tensor& input) const;
-  void keep_error(const std::string& text);
+  Tensor on_device(const Tensor& input) const;  // moved to the device of the options
+  void keep_error(const std::string& text);     // for logging_data()
 
-  const LoggingData& logging_data() const noexcept { return log_; }
+  const LoggingData& logging_data() const noexcept { return log_; }  // so far
+  // Sets whether backward passes average gradients. Returns the former value.
   bool set_averaging(bool on) noexcept { return std::exchange(is_averaging_, on); }
 
  private:
@@ -71,14 +74,18 @@ class DataParallelState {
   bool is_averaging_ = true;
 };
 
+// A network of the type Net, a Module, with the gradients averaged; see the top of this header. Structs among the
+// inputs name their tensors with DISTRUN_FIELDS. Not thread-safe.
 template <class Net>
 class DataParallel {
  public:
+  // Returns when all ranks have arrived, with the parameters and buffers of the group's first rank. Throws
+  // Error{InvalidArgument} if no parameter needs a gradient, or on all ranks if their networks differ.
   DataParallel(std::shared_ptr<Net> module, std::shared_ptr<collectives::ProcessGroup> group,
                DataParallelOptions options = {})
       : module_(std::move(module)), state_(module_, std::move(group), std::move(options)) {}
 
-  // Calls the network's operator().
+  // Calls the network's operator() with the inputs on the device of the options. A collective of the group.
   template <class... Inputs>
   auto operator()(const Inputs&... inputs) {
     try {
@@ -95,13 +102,14 @@ class DataParallel {
     }
   }
 
-  Net& module() const noexcept { return *module_; }
-  const LoggingData& logging_data() const noexcept { return state_.logging_data(); }
+  Net& module() const noexcept { return *module_; }  // the network; valid as long as this
+  const LoggingData& logging_data() const noexcept { return state_.logging_data(); }  // so far
 
   // Stops averaging during a scope: gradients of forward calls accumulate on each rank without waiting. The first
   // backward pass of a forward call outside of the scope averages all accumulated gradients.
   class NoSync {
    public:
+    // `of` must outlive it. The destructor restores the former state.
     explicit NoSync(DataParallel& of) noexcept : state_(of.state_), before_(state_.set_averaging(false)) {}
     ~NoSync() { state_.set_averaging(before_); }
     NoSync(const NoSync&) = delete;
@@ -111,6 +119,7 @@ class DataParallel {
     DataParallelState& state_;
     const bool before_;
   };
+  // Returns a scope without averaging.
   [[nodiscard]] NoSync no_sync() noexcept { return NoSync(*this); }
 
  private:

@@ -23,7 +23,7 @@ class Module {
   // Throws Error{Unimplemented, "NotImplementedError"} in a module that does not map one tensor to one tensor; such a
   // module has its own operator().
   virtual Tensor forward(const Tensor& input);
-  Tensor operator()(const Tensor& input) { return forward(input); }
+  Tensor operator()(const Tensor& input) { return forward(input); }  // the same
 
   // Returns the module's parameters, then those of its parts. A parameter with several names, such as that of a layer
   // used twice, appears once, under its first name.
@@ -35,6 +35,7 @@ class Module {
   // Returns tensors of the module that are not parameters, such as running means: in the same order and with the same
   // names, each once.
   TensorList buffers() const;
+  // Returns the buffers with their names.
   NamedTensors named_buffers() const;
 
   // Returns parameters and buffers, part by part, under all their names. The tensors share their elements with the
@@ -50,23 +51,25 @@ class Module {
   void to(Device device);
   // Switches the module and its parts for those that work differently in training. New modules are in training mode.
   void train(bool on = true);
-  void eval() { train(false); }
-  bool is_training() const noexcept { return is_training_; }
+  void eval() { train(false); }                               // the opposite of train()
+  bool is_training() const noexcept { return is_training_; }  // initially true
   // Clears the gradients of all parameters.
   void zero_grad();
 
  protected:
   Module() = default;
-  // Called by constructors. Throw Error{InvalidArgument} for an undefined tensor, a null part, and a name that is
-  // empty, has a dot, or is taken.
-  //
-  // Return the tensor's number, since to() replaces the tensor. Any dtype is allowed if no gradient is needed.
+  // Adds a parameter, a leaf of any dtype; a gradient needs a floating one. Returns its number, by which parameter()
+  // finds it, since to() replaces the tensor. Throws Error{InvalidArgument} for an undefined tensor and for a name that
+  // is empty, has a dot, or is taken. Called by constructors, like the next functions.
   std::size_t add_parameter(std::string name, Tensor value, bool needs_gradient = true);
+  // of add_parameter()
   const Tensor& parameter(std::size_t number) const noexcept { return parameters_[number].second; }
-  // The same for buffers.
+  // Adds a buffer in the same way.
   std::size_t add_buffer(std::string name, Tensor value);
-  const Tensor& buffer(std::size_t number) const noexcept { return buffers_[number].second; }
+  const Tensor& buffer(std::size_t number) const noexcept { return buffers_[number].second; }  // of add_buffer()
+  // Adds a submodule. Throws Error{InvalidArgument} for a null part, and for names as add_parameter().
   void add_part(std::string name, std::shared_ptr<Module> part);
+  // Returns the submodules with their names, in order of addition.
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& parts() const noexcept { return parts_; }
 
  private:

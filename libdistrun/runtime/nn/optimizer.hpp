@@ -18,10 +18,10 @@ class Optimizer {
  public:
   // A part of one parameter's state, with its name in state_dict(). Tensors are undefined before the first step.
   struct StateField {
-    const char* name;
-    std::variant<Tensor*, std::int64_t*> value;
+    const char* name;                            // "exp_avg"; valid as long as the program
+    std::variant<Tensor*, std::int64_t*> value;  // valid as long as the optimizer
   };
-  using StateFields = std::vector<StateField>;
+  using StateFields = std::vector<StateField>;  // of one parameter
 
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
@@ -34,11 +34,11 @@ class Optimizer {
   void step(const TensorList& gradients);
   // Uses grad() of each parameter.
   void step();
-  void zero_grad();
+  void zero_grad();  // clears grad() of all parameters
 
-  const TensorList& parameters() const noexcept { return parameters_; }
+  const TensorList& parameters() const noexcept { return parameters_; }  // as passed to the constructor
 
-  double learning_rate() const noexcept { return learning_rate_.load(std::memory_order_relaxed); }
+  double learning_rate() const noexcept { return learning_rate_.load(std::memory_order_relaxed); }  // of the next step
   // Sets the rate for the following steps. Throws Error{InvalidArgument, "ValueError"} for a negative rate.
   void set_learning_rate(double rate);
 

@@ -4,12 +4,14 @@
 
 namespace distrun::nn {
 
+// Options of SGD, with the defaults of torch.optim. With momentum m and dampening d a step computes v = m v + (1 - d)
+// g, with v = g in the first, and moves the parameter by -learning_rate v.
 struct SGDOptions {
   double learning_rate = 1e-3;  // initial value
-  double momentum = 0;
-  double dampening = 0;  // of a gradient's contribution to the momentum
-  double weight_decay = 0;
-  bool nesterov = false;
+  double momentum = 0;          // 0: none
+  double dampening = 0;         // of a gradient's contribution to the momentum
+  double weight_decay = 0;      // factor of the parameter that is added to its gradient
+  bool nesterov = false;        // moves by g + m v instead of v
 };
 
 // Sparse gradients move only their rows, without momentum; with weight decay they throw.

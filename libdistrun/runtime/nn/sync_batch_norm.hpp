@@ -11,8 +11,10 @@
 
 namespace distrun::nn {
 
+// BatchNorm with the moments of all ranks of a group.
 class SyncBatchNorm final : public BatchNorm {
  public:
+  // Throws as BatchNorm. Keeps the group.
   SyncBatchNorm(std::int64_t channels, std::shared_ptr<collectives::ProcessGroup> group, BatchNormOptions options = {});
   // Throws what BatchNorm does, and what collectives throw.
   Tensor forward(const Tensor& input) override;

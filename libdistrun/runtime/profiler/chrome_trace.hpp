@@ -7,6 +7,7 @@
 
 namespace distrun::profiler {
 
+// The outermost JSON value.
 enum class TraceForm : std::uint8_t {
   List,    // [ ... ]
   Object,  // {"traceEvents": [ ... ]}

@@ -12,17 +12,18 @@ namespace distrun::profiler {
 
 // An operator's work on a GPU.
 struct Kernel {
-  std::string name;  // of the operator
-  std::int32_t device = 0;
-  base::Nanoseconds duration{};
+  std::string name;              // of the operator
+  std::int32_t device = 0;       // number of the GPU
+  base::Nanoseconds duration{};  // on the GPU
 };
 
+// A named piece of work: an operator, a node of a backward pass, a call, or a span of user code.
 struct Event {
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);  // no parent
 
-  std::string name;
-  base::TimePoint begin;
-  base::TimePoint end;
+  std::string name;            // "aten::add", or as a span names it
+  base::TimePoint begin;       // of the monotonic clock
+  base::TimePoint end;         // of the monotonic clock
   std::int32_t thread = 0;     // where it began: the kernel's thread number
   std::int32_t node = -1;      // the worker that it ran on; -1: without RPC
   bool is_remote = false;      // it ran at the callee of a call made under the profile
@@ -31,21 +32,22 @@ struct Event {
 
   // Net bytes, including all events within; requires ProfileOptions::profile_memory.
   std::int64_t cpu_memory = 0, self_cpu_memory = 0;
+  // Net bytes on GPUs, in the same way.
   std::int64_t device_memory = 0, self_device_memory = 0;
   // Requires record_shapes; an undefined input has no sizes.
   std::vector<std::vector<std::int64_t>> input_shapes;
   // Requires device_time; of operators and nodes.
   base::Nanoseconds device_time{}, self_device_time{};
-  std::vector<Kernel> kernels;
+  std::vector<Kernel> kernels;  // requires device_time
   // Additional data by name.
   std::vector<std::pair<std::string, std::string>> notes;
 
-  // Indices in the list that events() returns.
+  // The index of the enclosing event in the list that events() returns; kNone: none.
   std::size_t parent = kNone;
-  std::vector<std::size_t> children;
-  base::Nanoseconds self_time{};  // without the children's
+  std::vector<std::size_t> children;  // in the order in which they began
+  base::Nanoseconds self_time{};      // without the children's
 
-  base::Nanoseconds duration() const noexcept { return end - begin; }
+  base::Nanoseconds duration() const noexcept { return end - begin; }  // wall time
 };
 
 using Events = std::vector<Event>;  // in the order in which they began

@@ -4,8 +4,9 @@
 
 namespace distrun::profiler {
 
+// What a profile records besides names and times.
 struct ProfileOptions {
-  static constexpr std::size_t kLimit = 100'000;
+  static constexpr std::size_t kLimit = 100'000;  // events
 
   bool record_shapes = false;   // of operators' inputs
   bool profile_memory = false;  // bytes of tensors

@@ -20,8 +20,10 @@ namespace distrun::profiler {
 
 class Recorder;  // recorder.hpp
 
+// A profile of the calling thread, from its construction to end(); see the top of this header.
 class Profile {
  public:
+  // Begins to record on the calling thread.
   explicit Profile(const ProfileOptions& options = {});
   ~Profile() { end(); }
   Profile(const Profile&) = delete;
@@ -33,6 +35,7 @@ class Profile {
 
   // Thread-safe. Returns the events that have ended, in the order in which they began.
   Events events() const;
+  // Returns profiler::key_averages() of the events. Thread-safe.
   Averages key_averages(GroupBy group = {}) const { return profiler::key_averages(events(), group); }
   // Writes a file for chrome://tracing and compatible viewers (chrome_trace.hpp). Throws Error{Failed} if it can't be
   // written.

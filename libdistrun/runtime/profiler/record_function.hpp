@@ -14,6 +14,7 @@
 
 namespace distrun::profiler {
 
+// An event that ends with its scope, or with a future. Thread-safe; create it on the thread that does the work.
 class RecordFunction {
  public:
   // `arguments` describe it further, in a note of the event.
@@ -49,15 +50,18 @@ class RecordFunction {
   std::shared_ptr<Scope> scope_;
 };
 
-using RecordHandle = std::shared_ptr<const RecordFunction>;
+using RecordHandle = std::shared_ptr<const RecordFunction>;  // without a scope
 
+// Begins an event without a scope; it ends with record_function_exit(), a future, or its last handle.
 inline RecordHandle record_function_enter(std::string_view name, std::string_view arguments = {}) {
   return std::make_shared<const RecordFunction>(name, arguments);
 }
+// Makes the event end with the future: see RecordFunction.
 template <class T>
 future::Future<T> call_end_callbacks_on_future(const RecordHandle& handle, const future::Future<T>& future) {
   return handle->call_end_callbacks_on_future(future);
 }
+// Ends the event, unless it lasts until a future is done. Idempotent.
 inline void record_function_exit(const RecordHandle& handle) noexcept { handle->end(); }
 
 }  // namespace distrun::profiler

@@ -38,12 +38,14 @@ class Span {
         slice_(std::exchange(other.slice_, 0)) {}
   Span& operator=(Span&&) = delete;
 
-  // Returns whether a profile records it. The functions below do nothing otherwise.
+  // Returns whether a profile records it.
   bool is_recorded() const noexcept { return record_ != nullptr; }
+  // Sets the name. Does nothing unless recorded, like the next functions.
   void set_name(std::string name);
   void set_async();  // its thread does other work meanwhile
+  // Adds data, shown in the event's notes.
   void add_note(std::string name, std::string text);
-  // Idempotent.
+  // Ends the event. Idempotent.
   void end() noexcept;
   // Discards the event.
   void drop() noexcept;
