@@ -47,7 +47,7 @@ std::vector<wire::PeerFailed> news_of(const fake::World& world, int rank) {
 
 }  // namespace
 
-TEST_CASE("a rank whose death the kernel has not told yet is blamed before those who have noticed it") {
+TEST_CASE("a rank whose death is reported late by the kernel is blamed before the ranks that noticed it") {
   const Ending ending;
   Stage stage;
   fake::World& world = begin_with(stage, ending);
@@ -65,7 +65,7 @@ TEST_CASE("a rank whose death the kernel has not told yet is blamed before those
   CHECK(record.message == "rank 1 was killed by signal 9 (SIGKILL) in the test body");
 }
 
-TEST_CASE("one that only ends as it should keeps nobody waiting for long") {
+TEST_CASE("a named rank that only exits as expected delays the end of the test only briefly") {
   const Ending ending;
   Stage stage;
   fake::World& world = begin_with(stage, ending);
@@ -78,7 +78,7 @@ TEST_CASE("one that only ends as it should keeps nobody waiting for long") {
   CHECK(stage.finish().culprits == std::vector<int>{2});
 }
 
-TEST_CASE("a rank that dies after it has told its result is not blamed before one that has failed") {
+TEST_CASE("a rank that dies after it has reported its result is not blamed before one that has failed") {
   const Ending ending;
   Stage stage;
   fake::World& world = begin_with(stage, ending);
@@ -93,7 +93,7 @@ TEST_CASE("a rank that dies after it has told its result is not blamed before on
   CHECK(record.culprits == std::vector<int>{2});
 }
 
-TEST_CASE("the rank that an error names comes first, by a death or by an error of its own") {
+TEST_CASE("the rank that an error names comes first, by its death or by its own error") {
   Stage stage;
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -115,7 +115,7 @@ TEST_CASE("the rank that an error names comes first, by a death or by an error o
   CHECK(record.ranks[0].because_of == 1);
 }
 
-TEST_CASE("a rank that an error names and that goes on is not waited for") {
+TEST_CASE("a rank that an error names and that continues is not waited for") {
   Stage stage;
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -126,7 +126,7 @@ TEST_CASE("a rank that an error names and that goes on is not waited for") {
   CHECK(stage.finish().verdict == Verdict::Fail);
 }
 
-TEST_CASE("errors that name each other's ranks lead to the one cause, in whatever order they come") {
+TEST_CASE("errors that name each other's ranks lead to the one cause, in any order of arrival") {
   Stage stage;
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -144,7 +144,7 @@ TEST_CASE("errors that name each other's ranks lead to the one cause, in whateve
   CHECK(record.ranks[2].because_of == 1);
 }
 
-TEST_CASE("of ranks that name each other alone one is blamed all the same") {
+TEST_CASE("of ranks that only name each other one is still blamed") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -156,7 +156,7 @@ TEST_CASE("of ranks that name each other alone one is blamed all the same") {
   CHECK(record.culprits == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a program that was killed is blamed before those that ended after it") {
+TEST_CASE("a program that was killed is blamed before those that exited after it") {
   const Ending ending;
   Stage stage;
   stage.test.variant.isolation = Isolation::Program;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using proc::ExitStatus;
 using wire::ControlFrame;
 
-TEST_CASE("a barrier opens for all ranks when the last has come") {
+TEST_CASE("a barrier opens for all ranks when the last one arrives") {
   Stage stage;
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -44,7 +44,7 @@ TEST_CASE("a rank that finishes early releases those in a barrier, and is the cu
   CHECK(record.message == "rank 1 finished without entering barrier \"x\"");
 }
 
-TEST_CASE("messages reach their rank, with the name of who really sent them") {
+TEST_CASE("messages reach their rank, with the name of their real sender") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -59,7 +59,7 @@ TEST_CASE("messages reach their rank, with the name of who really sent them") {
   CHECK(stage.finish().verdict == Verdict::Pass);
 }
 
-TEST_CASE("a rank gets its order before whatever others have sent to it") {
+TEST_CASE("a rank gets its run order before any message that other ranks have sent to it") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_all();
@@ -73,7 +73,7 @@ TEST_CASE("a rank gets its order before whatever others have sent to it") {
   CHECK(stage.finish().verdict == Verdict::Pass);
 }
 
-TEST_CASE("a rank that waits for one that has finished is told so") {
+TEST_CASE("a rank that waits for a finished rank is notified") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -92,15 +92,15 @@ TEST_CASE("a rank that waits for one that has finished is told so") {
   CHECK(stage.finish().verdict == Verdict::Pass);
 }
 
-TEST_CASE("a rank that sends what is no message is lost") {
+TEST_CASE("a rank that sends an invalid message is lost") {
   Stage stage(2);
   stage.graces.connection = 1h;  // invalid messages need no grace
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   SECTION("bytes that do not decode") { world.events().on_frame(0, {ControlFrame::Done, 0, wire::Bytes(3)}); }
   SECTION("a kind that only the coordinator sends") { world.say(0, ControlFrame::Finish, wire::Done{}); }
-  SECTION("a phase that is none") { world.say(0, ControlFrame::Phase, wire::PhaseChange{wire::Phase(9)}); }
-  SECTION("a message to nobody") { world.say(0, ControlFrame::Message, wire::RankMessage{0, 2, "x", ""}); }
+  SECTION("an unknown phase") { world.say(0, ControlFrame::Phase, wire::PhaseChange{wire::Phase(9)}); }
+  SECTION("a message to an unknown rank") { world.say(0, ControlFrame::Message, wire::RankMessage{0, 2, "x", ""}); }
   REQUIRE(stage.until([&] { return !world.frames(1, ControlFrame::PeerFailed).empty(); }));
   world.pass(1);
   world.die(0, SIGTERM);
@@ -132,7 +132,7 @@ TEST_CASE("a connection that closes is a lost rank only if the rank lives on") {
   CHECK(stage.finish().verdict == Verdict::Crash);
 }
 
-TEST_CASE("a rank that has told its result may close its connection") {
+TEST_CASE("a rank that has reported its result may close its connection") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -157,7 +157,7 @@ TEST_CASE("a rank that does not read is lost") {
   CHECK(stage.finish().ranks[0].outcome.kind == OutcomeKind::Lost);
 }
 
-TEST_CASE("a message that cannot be delivered is told on its sender, which goes on") {
+TEST_CASE("a message that cannot be delivered is reported as an error of its sender, which continues") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -188,7 +188,7 @@ TEST_CASE("notes and errors are kept within their limits") {
   CHECK_THAT(record.message, Catch::Contains("the last one"));
 }
 
-TEST_CASE("a skip that was told is a skip, with its reason") {
+TEST_CASE("a reported skip is a skip, with its reason") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -202,7 +202,7 @@ TEST_CASE("a skip that was told is a skip, with its reason") {
   CHECK(record.message == "no network");
 }
 
-TEST_CASE("an error that follows from one that follows names the last of them") {
+TEST_CASE("an error that follows from another follow-up error names the last of them") {
   Stage stage(3);
   fake::World& world = stage.begin();
   world.start_and_greet_all();

@@ -51,7 +51,7 @@ void end_all(Stage& stage, fake::World& world) {
 
 }  // namespace
 
-TEST_CASE("a timeout's stacks are asked for before anybody is told or ended") {
+TEST_CASE("a timeout requests the stacks before it notifies or ends any rank") {
   Stage stage(2);
   stage.graces.evidence = 10s;
   fake::World& world = let_time_run_out(stage);
@@ -68,7 +68,7 @@ TEST_CASE("a timeout's stacks are asked for before anybody is told or ended") {
   CHECK(stage.told.count("look timeout") == 1);
 }
 
-TEST_CASE("stacks that do not come hold nobody up for longer than their bound") {
+TEST_CASE("missing stacks delay the end of an attempt no longer than their bound") {
   Stage stage(2);
   stage.graces.evidence = 40ms;
   fake::World& world = let_time_run_out(stage);
@@ -78,7 +78,7 @@ TEST_CASE("stacks that do not come hold nobody up for longer than their bound") 
   CHECK(stage.finish().verdict == Verdict::Timeout);
 }
 
-TEST_CASE("ranks whose own time is not over are told after the look") {
+TEST_CASE("ranks whose own time is not over are notified after the snapshot") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -113,7 +113,7 @@ TEST_CASE("a cancellation does not wait for stacks, and the end does") {
   CHECK(stage.finish().verdict == Verdict::Cancelled);
 }
 
-TEST_CASE("a rank that was just awake is seen in the wait in which it has been for long") {
+TEST_CASE("a rank that was awake for a moment is shown in the wait that it has been in for long") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -138,7 +138,7 @@ TEST_CASE("a rank that was just awake is seen in the wait in which it has been f
   CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
 }
 
-TEST_CASE("a rank that still shows a barrier that has ended waits for nobody") {
+TEST_CASE("a rank that still shows a finished barrier is not reported as waiting") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -164,7 +164,7 @@ TEST_CASE("a rank that still shows a barrier that has ended waits for nobody") {
   CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
 }
 
-TEST_CASE("a test that has run for long is looked at before it is stopped") {
+TEST_CASE("a snapshot of a long-running test is taken before the test is stopped") {
   Stage stage(2);
   stage.graces.last_snapshot_after = 0s;
   stage.graces.last_snapshot = 10s;
@@ -174,7 +174,7 @@ TEST_CASE("a test that has run for long is looked at before it is stopped") {
   stage.attempt->cancel(Urgency::Polite);
   CHECK(world.snapshots == 1);
   CHECK(world.signals.empty());
-  SECTION("and ends when that is done") {
+  SECTION("and the test ends when the snapshot is complete") {
     world.give_stacks();
     end_all(stage, world);
     const AttemptRecord& record = stage.finish();
@@ -183,7 +183,7 @@ TEST_CASE("a test that has run for long is looked at before it is stopped") {
     CHECK(record.snapshots.front().kind == SnapshotKind::Asked);
     CHECK(stage.told.count("look asked") == 1);
   }
-  SECTION("unless somebody is in a hurry") {
+  SECTION("unless the cancellation is urgent") {
     stage.attempt->cancel(Urgency::AtOnce);
     CHECK(world.signals_of(0).back() == SIGKILL);
     for (int rank = 0; rank < 2; ++rank) world.die(rank, SIGKILL);
@@ -192,7 +192,7 @@ TEST_CASE("a test that has run for long is looked at before it is stopped") {
   }
 }
 
-TEST_CASE("the last look of a test holds its end up no longer than its bound") {
+TEST_CASE("the last snapshot of a test delays its end no longer than its bound") {
   Stage stage(2);
   stage.graces.last_snapshot_after = 0s;
   stage.graces.last_snapshot = 20ms;
@@ -205,7 +205,7 @@ TEST_CASE("the last look of a test holds its end up no longer than its bound") {
   CHECK(stage.finish().verdict == Verdict::Cancelled);
 }
 
-TEST_CASE("somebody who looks at a test changes nothing of it") {
+TEST_CASE("a snapshot taken on request does not change the result of the test") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -224,7 +224,7 @@ TEST_CASE("somebody who looks at a test changes nothing of it") {
   CHECK_FALSE(stage.attempt->take_snapshot_now());
 }
 
-TEST_CASE("a slow body is looked at once, when --stacks-after says so") {
+TEST_CASE("a snapshot of a slow body is taken once, when --stacks-after says so") {
   Stage stage(2);
   stage.settings.stacks_after = 30ms;
   fake::World& world = stage.begin();
@@ -237,7 +237,7 @@ TEST_CASE("a slow body is looked at once, when --stacks-after says so") {
   CHECK(world.snapshots == 1);
 }
 
-TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
+TEST_CASE("a pause stops ranks and clocks, and loses neither messages nor time") {
   Stage stage(2);
   stage.settings.timeout = 60ms;
   const auto begun = fake::Clock::now();
@@ -260,7 +260,7 @@ TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
   CHECK(stage.record->ranks[0].ended <= stage.record->duration);
 }
 
-TEST_CASE("an attempt does not end before its exceptions have a place, and tells equal ones together") {
+TEST_CASE("an attempt does not end before its exceptions have a source location, and reports equal ones together") {
   Stage stage(3);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -283,7 +283,7 @@ TEST_CASE("an attempt does not end before its exceptions have a place, and tells
   CHECK(evidence::plain(record.snapshots.front().text.front()) == "ranks 0-2 (main threads, threw std::out_of_range)");
 }
 
-TEST_CASE("an exception whose place nobody can find out stays as it is") {
+TEST_CASE("an exception whose source location is unknown is reported without one") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();

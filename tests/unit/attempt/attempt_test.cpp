@@ -9,7 +9,7 @@ using namespace distrun::runner;
 using proc::ExitStatus;
 using wire::ControlFrame;
 
-TEST_CASE("ranks that greet get their orders, and an attempt whose ranks pass passes") {
+TEST_CASE("each rank that says hello gets its run order, and an attempt passes when its ranks pass") {
   Stage stage;
   fake::World& world = stage.begin();
   CHECK(world.spec().world_size == 3);
@@ -40,7 +40,7 @@ TEST_CASE("ranks that greet get their orders, and an attempt whose ranks pass pa
   CHECK(stage.told.lines.back() == "attempt end pass");
 }
 
-TEST_CASE("when a rank fails the others are told at once, and have a grace to end by themselves") {
+TEST_CASE("when a rank fails the others are notified at once, and have a grace period to exit") {
   Stage stage;
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -66,7 +66,7 @@ TEST_CASE("when a rank fails the others are told at once, and have a grace to en
   CHECK(world.signals.empty());  // no rank had to be ended
 }
 
-TEST_CASE("who stays after the grace gets SIGTERM and SIGCONT, and SIGKILL after the next") {
+TEST_CASE("a rank that is still there after the grace gets SIGTERM and SIGCONT, and SIGKILL after the next") {
   Stage stage;
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -91,7 +91,7 @@ TEST_CASE("who stays after the grace gets SIGTERM and SIGCONT, and SIGKILL after
   }
 }
 
-TEST_CASE("a rank that SIGKILL does not end is given up and named") {
+TEST_CASE("a rank that survives SIGKILL is given up and named") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -121,7 +121,7 @@ TEST_CASE("the end of the last rank ends every state at once") {
   CHECK(stage.finish().verdict == Verdict::Crash);
 }
 
-TEST_CASE("a death that the test declared disturbs nobody") {
+TEST_CASE("a death that the test declared does not fail the other ranks") {
   Stage stage;
   stage.test.info.may_die = {{2, wire::DeathKind::Signal, SIGKILL}};
   fake::World& world = stage.begin();
@@ -155,7 +155,7 @@ TEST_CASE("a rank that leaves without a result is a crash, and a failed exit too
   CHECK(record.ranks[0].outcome == Outcome{OutcomeKind::Exited, code, ""});
 }
 
-TEST_CASE("a failed check is told to nobody while its body goes on, and fails the test") {
+TEST_CASE("a failed check is not reported to the other ranks while its body runs, and fails the test") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -174,8 +174,8 @@ TEST_CASE("a failed check is told to nobody while its body goes on, and fails th
 TEST_CASE("ranks that cannot be started are an infra-error") {
   Stage stage;
   fake::World& world = stage.begin();
-  SECTION("none was") { world.events().on_spawn_failed("cannot fork rank 0"); }
-  SECTION("some were, which are ended") {
+  SECTION("no rank was started") { world.events().on_spawn_failed("cannot fork rank 0"); }
+  SECTION("some ranks were started, and are ended") {
     world.start(0);
     world.events().on_spawn_failed("cannot fork rank 0");
     CHECK(world.was_sent(0, SIGTERM));
@@ -196,7 +196,7 @@ TEST_CASE("ranks of another build are an infra-error") {
   CHECK_THAT(stage.finish().message, Catch::Contains("they are from different builds"));
 }
 
-TEST_CASE("a late rank of a terminated attempt is killed as it starts") {
+TEST_CASE("a late rank of a terminated attempt is killed when it starts") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start(0);
@@ -223,18 +223,18 @@ TEST_CASE("a stopped attempt terminates its ranks, and kills them when it is urg
   CHECK(stage.finish().verdict == Verdict::Cancelled);
 }
 
-TEST_CASE("an attempt whose ranks leave something behind leaks") {
+TEST_CASE("an attempt whose ranks leave a process behind is a leak") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   world.left = {{"4711 (sleep 100)"}};
   world.pass(0);
-  SECTION("and says so") {
+  SECTION("and names the process") {
     const AttemptRecord& record = stage.finish();
     CHECK(record.verdict == Verdict::Leak);
     CHECK(record.message == "left behind: process 4711 (sleep 100)");
   }
-  SECTION("unless leaks are off") {
+  SECTION("unless the leak check is off") {
     stage.settings.leaks_off = true;
     CHECK(stage.finish().verdict == Verdict::Pass);
   }

@@ -11,7 +11,7 @@ using proc::ExitStatus;
 using wire::ControlFrame;
 using wire::Phase;
 
-TEST_CASE("a body that runs past its bound is a timeout, and not before") {
+TEST_CASE("a body that runs past its bound is a timeout, and not earlier") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -28,7 +28,7 @@ TEST_CASE("a body that runs past its bound is a timeout, and not before") {
   CHECK_THAT(record.message, Catch::StartsWith("rank 0 timed out after 50.0 ms in the test body"));
 }
 
-TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the report says so") {
+TEST_CASE("a bound excludes the time for which a rank had no CPU, and the report says so") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -47,7 +47,7 @@ TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the repo
           "rank 0 timed out after 50.0 ms, extended by 40.0 ms because ranks waited for a CPU, in the test body"));
 }
 
-TEST_CASE("a rank that never gets a CPU runs out of time all the same, and short waits change no bound") {
+TEST_CASE("a rank that never gets a CPU still times out, and short waits for a CPU change no bound") {
   const bool starves = GENERATE(true, false);
   Stage stage(1);
   stage.settings.timeout = 50ms;
@@ -67,7 +67,7 @@ TEST_CASE("a rank that never gets a CPU runs out of time all the same, and short
   CHECK_THAT(record.message, Catch::StartsWith(extended));
 }
 
-TEST_CASE("the grace after a failure leaves out the time for which a rank had no CPU") {
+TEST_CASE("the grace after a failure excludes the time for which a rank had no CPU") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
@@ -99,7 +99,7 @@ TEST_CASE("each phase has its own bound, which starts when the rank says so") {
   CHECK(record.ranks[0].phase == phase);
 }
 
-TEST_CASE("a rank that has told its result and does not end is a timeout in exit") {
+TEST_CASE("a rank that has reported its result and does not exit is a timeout in exit") {
   Stage stage(1);
   stage.settings.timeout_scale = 0.01;  // exit 50 ms
   fake::World& world = stage.begin();
@@ -147,7 +147,7 @@ TEST_CASE("a rank that starts and says nothing is a timeout in spawn") {
   CHECK(stage.finish().phase == Phase::Spawn);
 }
 
-TEST_CASE("ranks with time left get a grace when another's time is over") {
+TEST_CASE("ranks with time left get a grace when another rank times out") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   stage.test.info.has_fixture = true;
@@ -167,7 +167,7 @@ TEST_CASE("ranks with time left get a grace when another's time is over") {
   CHECK(record.ranks[1].outcome.kind == OutcomeKind::Passed);
 }
 
-TEST_CASE("those who waited in a barrier for a rank whose time ran out are no culprits") {
+TEST_CASE("ranks that waited in a barrier for a rank that timed out are not blamed") {
   Stage stage(3);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -182,7 +182,7 @@ TEST_CASE("those who waited in a barrier for a rank whose time ran out are no cu
   CHECK_THAT(record.message, Catch::EndsWith("; ranks 0-1 waited in barrier \"x\""));
 }
 
-TEST_CASE("a rank that reached its body a little later is the culprit still, and had its whole time") {
+TEST_CASE("a rank that reached its body a little later is still the culprit, and had its whole time") {
   Stage stage(2);
   stage.settings.timeout = 400ms;
   fake::World& world = stage.begin();

@@ -39,7 +39,7 @@ TEST_CASE("the scale multiplies every bound") {
   CHECK(load_bound(settings) == 75s);
 }
 
-TEST_CASE("the longest timeout a test can ask for is no overflow") {
+TEST_CASE("the longest timeout that a test can set does not overflow") {
   Settings settings;
   wire::TestInfo test;
   test.timeout_ms = INT64_MAX;
@@ -47,7 +47,7 @@ TEST_CASE("the longest timeout a test can ask for is no overflow") {
   CHECK(bound_of(Phase::Body, test, settings) > 24h);
 }
 
-TEST_CASE("the graces are those of the design") {
+TEST_CASE("the grace periods are those of the design") {
   const Graces graces;
   CHECK(graces.peers == 500ms);
   CHECK(graces.terminate == 500ms);

@@ -43,7 +43,7 @@ board::Dump dump_of(int signal, int code, std::uint64_t address = 0) {
 
 }  // namespace
 
-TEST_CASE("a crash at an address that somebody knew says what it was") {
+TEST_CASE("a crash at an address with a known description says what was there") {
   board::Dump dump = dump_of(SIGSEGV, SEGV_ACCERR, 0x12340);
   dump.address_text = "device memory of cuda:1 (allocated at ring.cpp:12)";
   const auto error = runner::crash_error(0, dump, crashed_with({frame_at(0x1000, "pass_token")}));
@@ -64,7 +64,7 @@ TEST_CASE("a fault beside the stack pointer is a stack overflow, one further awa
   CHECK(text(0x7ffe'ffff'fff8, SIGBUS) == "address 0x7ffefffffff8 in descend");
 }
 
-TEST_CASE("who has called exit() is told with the place") {
+TEST_CASE("an error of a call of exit() names the call's place") {
   const auto error = runner::crash_error(0, dump_of(0, 0), crashed_with({frame_at(0x1000, "read_settings")}));
   CHECK(error.type == "exit");
   CHECK(error.text == "exit() was called in read_settings");
@@ -73,7 +73,7 @@ TEST_CASE("who has called exit() is told with the place") {
   CHECK(runner::crash_error(0, dump_of(0, 0), {}).text == "exit() was called");
 }
 
-TEST_CASE("a crash says what was wrong, where the signal tells") {
+TEST_CASE("a crash says what was wrong, where the signal says it") {
   struct Row {
     int signal;
     int code;
@@ -101,7 +101,7 @@ TEST_CASE("a crash says what was wrong, where the signal tells") {
   }
 }
 
-TEST_CASE("of a jump to where no code is the caller is named") {
+TEST_CASE("a jump to an address without code names the caller") {
   struct Row {
     int signal;
     int code;
@@ -126,7 +126,7 @@ TEST_CASE("of a jump to where no code is the caller is named") {
   }
 }
 
-TEST_CASE("code that was made at run time is no jump to nowhere where nobody is known to have called it") {
+TEST_CASE("a fault in generated code is not reported as a jump to nowhere when its caller is unknown") {
   const auto stacks = crashed_with({frame_at(0x77770000, "")});
   CHECK(runner::crash_error(0, dump_of(SIGFPE, FPE_INTDIV, 0x77770000), stacks).text == "in 0x77770000");
   // The signal was sent, so the instruction did not cause it.
@@ -134,7 +134,7 @@ TEST_CASE("code that was made at run time is no jump to nowhere where nobody is 
   CHECK(runner::crash_error(0, dump_of(SIGILL, SI_TKILL, 4711), called).text == "in 0x77770000");
 }
 
-TEST_CASE("without stacks a crash still has its type") {
+TEST_CASE("a crash without stacks still has its type") {
   const auto error = runner::crash_error(0, dump_of(SIGBUS, BUS_ADRERR, 0x12340), {});
   CHECK(error.is_crash);
   CHECK(error.type == "SIGBUS");

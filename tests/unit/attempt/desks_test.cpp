@@ -63,7 +63,7 @@ bool same(const std::vector<Release>& a, const std::vector<Release>& b) {
 
 }  // namespace
 
-TEST_CASE("a barrier opens when the last rank has come, and can be used again") {
+TEST_CASE("a barrier opens when the last rank arrives, and can be used again") {
   BarrierDesk desk(3);
   for (int round = 0; round < 2; ++round) {
     CHECK_FALSE(desk.enter(2, "x"));
@@ -90,7 +90,7 @@ TEST_CASE("a rank that was released from a barrier has passed it until it comes 
   desk.enter(0, name);
   CHECK_FALSE(desk.has_passed(0, shown));
   CHECK(desk.has_passed(1, shown));
-  SECTION("be it by the end of another rank") {
+  SECTION("also by the end of another rank") {
     desk.leave(1, false);
     CHECK(desk.has_passed(0, shown));
   }
@@ -100,7 +100,7 @@ TEST_CASE("a rank that was released from a barrier has passed it until it comes 
   }
 }
 
-TEST_CASE("barriers of different names do not touch each other") {
+TEST_CASE("barriers of different names are independent") {
   BarrierDesk desk(2);
   CHECK_FALSE(desk.enter(0, "x"));
   CHECK_FALSE(desk.enter(1, "y"));
@@ -108,7 +108,7 @@ TEST_CASE("barriers of different names do not touch each other") {
   CHECK(desk.waiting_in(1) == "barrier \"y\"");
 }
 
-TEST_CASE("a rank that has finished releases everybody with its name") {
+TEST_CASE("a rank that finishes releases all ranks that wait in a barrier, and is named") {
   BarrierDesk desk(3);
   desk.enter(0, "x");
   desk.enter(1, "y");
@@ -122,7 +122,7 @@ TEST_CASE("a rank that has finished releases everybody with its name") {
   CHECK(late->because_of == 2);
 }
 
-TEST_CASE("a declared death lets the others go on without it") {
+TEST_CASE("after a declared death the others continue without that rank") {
   BarrierDesk desk(3);
   desk.enter(0, "x");
   desk.enter(1, "x");
@@ -163,7 +163,7 @@ TEST_CASE("a barrier desk does what its model does, in random sequences") {
   }
 }
 
-TEST_CASE("a rank that waits for a message is told who has finished, before and after") {
+TEST_CASE("a rank that waits for a message learns which rank has finished, before and after") {
   ReceiveDesk desk;
   CHECK(desk.leave(2).empty());
   CHECK(desk.wait(0, {2, "token"}, 4) == std::vector<int>{2});
@@ -184,7 +184,7 @@ TEST_CASE("a rank's wait is over when the rank says so") {
   CHECK(desk.waiting_in(0).empty());
 }
 
-TEST_CASE("threads of a rank may wait for the same, or for different messages, at once") {
+TEST_CASE("threads of a rank may wait for the same message or for different ones at once") {
   ReceiveDesk desk;
   desk.wait(0, {1, "token"}, 4);
   desk.wait(0, {1, "token"}, 4);
@@ -199,7 +199,7 @@ TEST_CASE("threads of a rank may wait for the same, or for different messages, a
   CHECK(desk.leave(3).empty());
 }
 
-TEST_CASE("a rank that has finished waits for nothing") {
+TEST_CASE("a rank that has finished waits for no message") {
   ReceiveDesk desk;
   desk.wait(0, {1, "token"}, 4);
   CHECK(desk.leave(0).empty());

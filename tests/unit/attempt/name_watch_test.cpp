@@ -54,7 +54,7 @@ using Tests = std::set<std::string>;
 
 }  // namespace
 
-TEST_CASE("a new name that nobody of a test has to do with is told in the end, and blames nobody") {
+TEST_CASE("a new name that no process of a test uses is reported at the end, and no test is blamed") {
   Watched at;
   const NameWatch::Mark mark = at.watch->begin("A");
   const std::string path = at.leave("x");
@@ -64,7 +64,7 @@ TEST_CASE("a new name that nobody of a test has to do with is told in the end, a
   CHECK(at.watch->suspicions().empty());
 }
 
-TEST_CASE("a new name with which a process of the test works is that test's, whoever runs beside it") {
+TEST_CASE("a new name that a process of the test uses belongs to that test, whatever runs beside it") {
   Watched at;
   const NameWatch::Mark mark = at.watch->begin("A");
   if (GENERATE(false, true)) at.watch->begin("B");
@@ -77,7 +77,7 @@ TEST_CASE("a new name with which a process of the test works is that test's, who
   CHECK_FALSE(at.is_strange(path));
 }
 
-TEST_CASE("a name that was removed and is made again is told again, whatever inode it gets") {
+TEST_CASE("a name that was removed and is created again is reported again, with any inode") {
   Watched at;
   for (const std::string test : {"A", "B", "C"}) {
     const NameWatch::Mark mark = at.watch->begin(test);
@@ -91,7 +91,7 @@ TEST_CASE("a name that was removed and is made again is told again, whatever ino
   }
 }
 
-TEST_CASE("a name that was there before the test, or is another file by now, is not that test's") {
+TEST_CASE("a name that existed before the test, or is another file by now, does not belong to that test") {
   Watched at;
   const std::string old = at.leave("old");
   const NameWatch::Mark mark = at.watch->begin("A");
@@ -112,7 +112,7 @@ TEST_CASE("a name with the run's id is that of the only test that runs") {
   CHECK(at.watch->carries_run_id(names[0]));
 }
 
-TEST_CASE("of tests that run at the same time none is blamed for such a name, and all are named in the end") {
+TEST_CASE("of tests that run at the same time none is blamed for such a name, and all are named at the end") {
   Watched at;
   const NameWatch::Mark a = at.watch->begin("A");
   const NameWatch::Mark b = at.watch->begin("B");
@@ -127,7 +127,7 @@ TEST_CASE("of tests that run at the same time none is blamed for such a name, an
   CHECK(suspicions[0].tests == Tests{"A", "B"});
 }
 
-TEST_CASE("a name that vanishes before the end is nobody's") {
+TEST_CASE("a name that vanishes before the end is not reported") {
   Watched at;
   at.watch->begin("A");
   const NameWatch::Mark mark = at.watch->begin("B");
@@ -139,7 +139,7 @@ TEST_CASE("a name that vanishes before the end is nobody's") {
   CHECK(at.watch->suspicions().empty());
 }
 
-TEST_CASE("what was there before a test began is not suspected to be its") {
+TEST_CASE("names that existed before a test began are not attributed to it") {
   Watched at;
   at.watch->begin("A");
   at.leave_tagged();
@@ -150,7 +150,7 @@ TEST_CASE("what was there before a test began is not suspected to be its") {
   CHECK(at.watch->suspicions()[0].tests == Tests{"A"});
 }
 
-TEST_CASE("once nothing has run for a moment, the next test answers for its names again") {
+TEST_CASE("once no test has run for a moment, the next test is responsible for its names again") {
   Watched at;
   at.watch->begin("A");
   at.watch->begin("B");
@@ -162,7 +162,7 @@ TEST_CASE("once nothing has run for a moment, the next test answers for its name
   at.watch->end("C");
 }
 
-TEST_CASE("a segment of System V is the test's whose process has made it") {
+TEST_CASE("a System V segment belongs to the test that created it") {
   Watched at;
   const NameWatch::Mark mark = at.watch->begin("A");
   const int id = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
@@ -175,7 +175,7 @@ TEST_CASE("a segment of System V is the test's whose process has made it") {
 }
 
 // The kernel reports pid 0 for unused semaphores and queues, which is not a process.
-TEST_CASE("semaphores that nobody has used yet are nobody's") {
+TEST_CASE("semaphores that no process has used yet belong to no test") {
   Watched at;
   const NameWatch::Mark mark = at.watch->begin("A");
   const int id = ::semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);

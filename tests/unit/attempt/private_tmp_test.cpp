@@ -48,7 +48,7 @@ std::vector<std::string> seen(const PrivateTmp& private_tmp) {
 
 }  // namespace
 
-TEST_CASE("directories of the run stand in for /tmp and /dev/shm, open for all, and are gone in the end") {
+TEST_CASE("directories of the run replace /tmp and /dev/shm, are open for all, and are removed at the end") {
   Places here;
   std::string tmp, memory;
   {
@@ -68,7 +68,7 @@ TEST_CASE("directories of the run stand in for /tmp and /dev/shm, open for all, 
   CHECK_FALSE(exists(memory));
 }
 
-TEST_CASE("what ranks need of /tmp stays where it is, the outermost directories once") {
+TEST_CASE("paths below /tmp that ranks need stay visible, the outermost directories once") {
   Places here;
   const std::string deep = here.scratch.directory("start/deep");
   const std::string plugin = here.scratch.path() + "/plugin.so";
@@ -83,7 +83,7 @@ TEST_CASE("what ranks need of /tmp stays where it is, the outermost directories 
   CHECK(private_tmp.left().empty());
 }
 
-TEST_CASE("what is in them is told as ranks see it, also beside what stays") {
+TEST_CASE("files in them are reported by the paths that ranks see, also with directories that stay visible") {
   Places here;
   const PrivateTmp private_tmp(here.places, 1, {here.places.start_dir}, false);
   const std::string tmp = stand_in(private_tmp, "/tmp");
@@ -97,7 +97,7 @@ TEST_CASE("what is in them is told as ranks see it, also beside what stays") {
   }
 }
 
-TEST_CASE("what is kept for a look stays if anything was left") {
+TEST_CASE("directories that are kept for inspection stay if any file was left") {
   Places here;
   const bool something = GENERATE(false, true);
   std::string tmp;
@@ -110,7 +110,7 @@ TEST_CASE("what is kept for a look stays if anything was left") {
   CHECK(exists(here.shared_memory()) == something);
 }
 
-TEST_CASE("a plugin's directory is needed, and of /tmp itself the plugin alone") {
+TEST_CASE("a plugin's directory is needed, and of a plugin directly in /tmp only the file") {
   Places here;
   const std::string in_tmp = "/tmp/" + here.places.run_id + ".so";
   testing::write_file(in_tmp, "");

@@ -54,7 +54,7 @@ class ProgramStage : public Stage {
 
 }  // namespace
 
-TEST_CASE("a program is one test, with the program's name as far as a name may have it") {
+TEST_CASE("a program is one test, named after the program as far as a test name allows") {
   CHECK(plan_program(settings_of("/usr/bin/env", 2)).id == "exec.env");
   CHECK(plan_program(settings_of("./train-2.py", 2)).id == "exec.train_2_py");
   CHECK(plan_program(settings_of("./\xff\n*", 2)).id == "exec.___");
@@ -64,7 +64,7 @@ TEST_CASE("a program is one test, with the program's name as far as a name may h
   CHECK(plan_program(settings_of("./a", 64)).is_program());
 }
 
-TEST_CASE("of an interpreter the script gives the name, and a user's name beats both") {
+TEST_CASE("a program run by an interpreter is named after the script, and a user's name wins over both") {
   const auto name = [](const std::string& path, std::vector<std::string> words) {
     Settings settings = settings_of(path, 2);
     settings.program = std::move(words);
@@ -83,7 +83,7 @@ TEST_CASE("of an interpreter the script gives the name, and a user's name beats 
   CHECK(plan_program(settings).id == "exec.nightly-2.1");
 }
 
-TEST_CASE("each rank finds in its environment who it is and where the others are") {
+TEST_CASE("each rank finds its rank and the addresses of the others in its environment") {
   Settings settings = settings_of("./train", 3);
   settings.env = {{"MASTER_ADDR", "::1"}, {"DEPTH", "4=5"}};
   const launch::ProgramSpec program = program_spec(settings, "run0", "/tmp/shared");
@@ -128,7 +128,7 @@ TEST_CASE("the exit code of a program is its result") {
   CHECK(outcome_of_program(rank, ExitStatus::of_code(0)).kind == OutcomeKind::TimedOut);
 }
 
-TEST_CASE("ranks that end with 0 pass, in spawn, body and exit, and nothing is sent to them") {
+TEST_CASE("ranks that exit with 0 pass, in spawn, body and exit, and get no messages") {
   ProgramStage stage(2);
   fake::World& world = stage.begin_program();
   world.end(1);
@@ -160,7 +160,7 @@ TEST_CASE("the rank that failed first is named, and the others are ended after t
   CHECK(world.sent_kinds.empty());
 }
 
-TEST_CASE("of ranks that fail within the grace, only those with the same code did the same") {
+TEST_CASE("of ranks that fail within the grace, only those with the same exit code are grouped") {
   ProgramStage stage(4);
   fake::World& world = stage.begin_program();
   world.end(2, ExitStatus::of_code(3));
@@ -172,7 +172,7 @@ TEST_CASE("of ranks that fail within the grace, only those with the same code di
   CHECK(record.culprits.front() == 2);
 }
 
-TEST_CASE("programs are asked to end by the signal that their user chose, then by SIGTERM, then ended") {
+TEST_CASE("programs are ended by the signal that their user chose, then by SIGTERM, then by SIGKILL") {
   ProgramStage stage(2);
   stage.settings.stop_signal = SIGINT;
   fake::World& world = stage.begin_program();
@@ -186,7 +186,7 @@ TEST_CASE("programs are asked to end by the signal that their user chose, then b
   CHECK(record.ranks[0].outcome.kind == OutcomeKind::KilledByUs);
 }
 
-TEST_CASE("a user's signal goes to each rank's process once it is its program, and to no rank of a test") {
+TEST_CASE("a user's signal goes to each rank's process once it runs its program, and to no rank of a test") {
   ProgramStage stage(2);
   fake::World& world = stage.begin();
   world.start_all();
@@ -212,7 +212,7 @@ TEST_CASE("a user's signal goes to each rank's process once it is its program, a
   of_test.finish();
 }
 
-TEST_CASE("a program has no bound unless it is given one") {
+TEST_CASE("a program has no timeout unless it is given one") {
   ProgramStage stage(2);
   CHECK(bound_of(Phase::Body, stage.test.info, stage.settings) >= 24h * 300);
   stage.settings.timeout = 30ms;
@@ -224,7 +224,7 @@ TEST_CASE("a program has no bound unless it is given one") {
   CHECK(stage.finish().verdict == Verdict::Timeout);
 }
 
-TEST_CASE("a program that cannot be started is no failure of the program") {
+TEST_CASE("a program that cannot be started is not a failure of the program") {
   ProgramStage stage(2);
   fake::World& world = stage.begin();
   world.start_all();
@@ -236,7 +236,7 @@ TEST_CASE("a program that cannot be started is no failure of the program") {
   CHECK(record.message == "cannot start ./a: Exec format error");
 }
 
-TEST_CASE("output that has been shown stays out of the record, but for its size") {
+TEST_CASE("output that has been shown stays out of the record, except for its size") {
   ProgramStage stage(1);
   stage.settings.keep_output = GENERATE(true, false);
   fake::World& world = stage.begin_program();
@@ -246,7 +246,7 @@ TEST_CASE("output that has been shown stays out of the record, but for its size"
   CHECK(record.ranks[0].out.text == (stage.settings.keep_output ? "hello\n" : ""));
 }
 
-TEST_CASE("of a program that fails the last 50 lines of standard error are kept") {
+TEST_CASE("the last 50 lines of standard error of a program that fails are kept") {
   const bool fails = GENERATE(true, false);
   ProgramStage stage(2);
   stage.settings.keep_output = false;
@@ -268,7 +268,7 @@ TEST_CASE("of a program that fails the last 50 lines of standard error are kept"
   CHECK(record.ranks[1].err.text == (fails ? "few\nlines" : ""));
 }
 
-TEST_CASE("last lines that are endless are cut") {
+TEST_CASE("endless last lines are cut") {
   ProgramStage stage(1);
   stage.settings.keep_output = false;
   fake::World& world = stage.begin_program();
@@ -291,7 +291,7 @@ class Reader final : public OutputSink {
 
 }  // namespace
 
-TEST_CASE("a reader that does not keep up holds the ranks up until it has caught up") {
+TEST_CASE("a reader that is too slow blocks the ranks until it has caught up") {
   io::Loop loop;
   Reader reader;
   struct World : fake::World {
@@ -322,7 +322,7 @@ TEST_CASE("a reader that does not keep up holds the ranks up until it has caught
   CHECK(reader.text == "0:a 1:b 1:c ");
 }
 
-TEST_CASE("what a Python interpreter runs is found in its arguments, and other programs run no script") {
+TEST_CASE("the script of a Python interpreter is found in its arguments, and other programs run no script") {
   using Words = std::vector<std::string>;
   CHECK(python_script("python3.11", Words{"python3", "train.py", "-m", "x"}) == "train.py");
   CHECK(python_script("python3", Words{"python3", "-u", "-X", "dev", "a/b.py"}) == "a/b.py");

@@ -83,7 +83,7 @@ const Row kRows[] = {
 
 }  // namespace
 
-TEST_CASE("a rank's outcome is what it told, what was done to it, and how it ended, in that order") {
+TEST_CASE("a rank's outcome is what it reported, what was done to it, and how it ended, in that order") {
   for (const Row& row : kRows) {
     RankState rank = state_of(row.told);
     rank.signaled_by_us = row.signaled_by_us;
@@ -94,7 +94,7 @@ TEST_CASE("a rank's outcome is what it told, what was done to it, and how it end
   }
 }
 
-TEST_CASE("a skip has the reason that was told, or that of its exit code") {
+TEST_CASE("a skip has the reason that the rank reported, or that of its exit code") {
   CHECK(outcome_at_end(state_of(Reported::Skip), ExitStatus::of_code(86)).text == "no CUDA");
   CHECK(outcome_at_end(RankState{}, ExitStatus::of_code(74)).text == "CUDA is not available.");
   RankState thread;
@@ -112,7 +112,7 @@ TEST_CASE("a bad outcome that was decided before the end stays") {
   }
 }
 
-TEST_CASE("failed, died, timed out and lost are bad outcomes of a rank's own, and nothing else is") {
+TEST_CASE("failed, died, timed out and lost are the bad outcomes of a rank itself") {
   for (const OutcomeKind kind : samples::kFinalKinds) {
     const bool own = kind != OutcomeKind::Passed && kind != OutcomeKind::Skipped && kind != OutcomeKind::KilledByUs;
     CHECK(is_failure({kind, 0, ""}) == own);
@@ -120,7 +120,7 @@ TEST_CASE("failed, died, timed out and lost are bad outcomes of a rank's own, an
   CHECK_FALSE(is_failure(Outcome{}));
 }
 
-TEST_CASE("a declared exit code is a death, also where it stands for an error or a skip, unless a result was told") {
+TEST_CASE("a declared exit code is a death, even the code of an error or a skip, unless a result was reported") {
   const std::vector<wire::MayDie> any_way{{-1, wire::DeathKind::Any, 0}};
   const auto end = [&](Reported told, ExitStatus status) { return outcome_at_end(state_of(told), status, any_way); };
   for (const int code : {0, 3, 10, 72, 86}) {
@@ -144,7 +144,7 @@ TEST_CASE("a declared exit code is a death, also where it stands for an error or
   CHECK(outcome_at_end(ended_by_us, ExitStatus::of_code(10), any_way).kind == OutcomeKind::KilledByUs);
 }
 
-TEST_CASE("what a check has found in a rank stays a failure, though the rank then dies as declared") {
+TEST_CASE("a failed check stays the rank's failure, even if the rank then dies as declared") {
   const std::vector<wire::MayDie> may_die{{0, wire::DeathKind::Any, 0}};
   RankState rank;
   rank.record.errors.push_back(samples::error_of("2 == 3", false));
@@ -152,7 +152,7 @@ TEST_CASE("what a check has found in a rank stays a failure, though the rank the
   CHECK(outcome_at_end(rank, ExitStatus::of_code(10), may_die).kind == OutcomeKind::Failed);
 }
 
-TEST_CASE("a death is declared by its rank, its way and its value") {
+TEST_CASE("a death is declared by its rank, kind and value") {
   using wire::DeathKind;
   using wire::MayDie;
   const Outcome killed{OutcomeKind::Signaled, SIGKILL, ""};

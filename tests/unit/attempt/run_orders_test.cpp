@@ -29,7 +29,7 @@ std::string value_of(const wire::RunOrder& order, const std::string& key) {
 
 }  // namespace
 
-TEST_CASE("an order holds what its rank needs") {
+TEST_CASE("an order contains what its rank needs") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);
   const auto taken = pool.take(2);
@@ -71,7 +71,7 @@ TEST_CASE("orders of one run share a secret, unless the user has one") {
   CHECK(common_order(test, settings, "id", 3, *taken, store).env.back().value == "own");
 }
 
-TEST_CASE("each rank that may run at a time gets an equal share of the CPUs, but a user's word wins") {
+TEST_CASE("concurrent ranks get equal shares of the CPUs, but a user's setting wins") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);
   const auto dirs = pool.take(1);
@@ -104,7 +104,7 @@ TEST_CASE("a container's limit of CPU time counts as whole CPUs") {
   }
 }
 
-TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
+TEST_CASE("a test that asks for env:// gets a separate port and the rank numbers") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);
   const auto taken = pool.take(3);
@@ -122,7 +122,7 @@ TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' num
   CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
 }
 
-TEST_CASE("a rank with a device of its own sees the one at its place among those that distrun sees") {
+TEST_CASE("a rank with a separate device sees the one at its place among those that distrun sees") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);
   const auto dirs = pool.take(3);
@@ -143,7 +143,7 @@ TEST_CASE("a rank with a device of its own sees the one at its place among those
   CHECK(value_of(order_for(common, test, *dirs, 1), "CUDA_VISIBLE_DEVICES") == "1");
 }
 
-TEST_CASE("an attempt has a directory of its own and one for each rank, and takes them away once used") {
+TEST_CASE("an attempt has a separate directory and one for each rank, and removes them once used") {
   const testing::Scratch scratch;
   const std::string run_dir = scratch.path() + "/run";
   const bool keep = GENERATE(false, true);
@@ -162,7 +162,7 @@ TEST_CASE("an attempt has a directory of its own and one for each rank, and take
   CHECK(pool.take(2)->shared() != used);
 }
 
-TEST_CASE("what is in a TMPDIR is told, and goes with its directory") {
+TEST_CASE("files left in a TMPDIR are reported, and removed with its directory") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);
   const auto dirs = pool.take(2);
@@ -176,7 +176,7 @@ TEST_CASE("what is in a TMPDIR is told, and goes with its directory") {
   CHECK(dirs->left_in_tmp().empty());
 }
 
-TEST_CASE("directories that nobody used serve the next attempt of that size, and no others do") {
+TEST_CASE("unused directories are reused by the next attempt of that size, and by no other") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);
   const std::string two = pool.take(2)->shared();
@@ -202,7 +202,7 @@ TEST_CASE("directories that nobody used serve the next attempt of that size, and
   }
 }
 
-TEST_CASE("a directory that cannot be made is an error with its path") {
+TEST_CASE("a directory that cannot be created is an error with its path") {
   WorkDirPool pool("/proc/none", false);
   CHECK_THROWS_WITH(pool.take(1), Catch::Contains("cannot make /proc/none"));
 }

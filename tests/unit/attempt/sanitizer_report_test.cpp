@@ -7,14 +7,14 @@ using namespace distrun;
 using runner::find_sanitizer_report;
 using runner::SanitizerReport;
 
-TEST_CASE("output without a report has none") {
+TEST_CASE("no report is found in output without one") {
   CHECK_FALSE(find_sanitizer_report(""));
   CHECK_FALSE(find_sanitizer_report("all is well\n"));
   CHECK_FALSE(find_sanitizer_report("ERROR: out of paper\nWARNING: ThreadSanitizers are nice\n"));
   CHECK_FALSE(find_sanitizer_report("std::runtime_error: runtime error: of a program\n"));
 }
 
-TEST_CASE("the address sanitizer's report names the access, and the frame that is not its own") {
+TEST_CASE("an address sanitizer report names the access, and the first frame outside the sanitizer") {
   const auto report = find_sanitizer_report(
       "hello\n"
       "=================================================================\n"
@@ -33,7 +33,7 @@ TEST_CASE("the address sanitizer's report names the access, and the frame that i
   CHECK(report->line == 10);
 }
 
-TEST_CASE("an undefined-behaviour report has no header of its own") {
+TEST_CASE("an undefined-behaviour report has no header") {
   const auto report = find_sanitizer_report("a.cpp:7:66: runtime error: signed integer overflow: 2 + 1\n");
   CHECK(report == SanitizerReport{"UndefinedBehaviorSanitizer", "signed integer overflow: 2 + 1", "a.cpp", 7});
 }
@@ -50,7 +50,7 @@ TEST_CASE("a data race is where the first of the two accesses is") {
   CHECK(report == SanitizerReport{"ThreadSanitizer", "data race (pid=22288), Write of size 4", "/src/s.cpp", 11});
 }
 
-TEST_CASE("leaks are where the memory was allocated") {
+TEST_CASE("leaks are located where the memory was allocated") {
   const auto report = find_sanitizer_report(
       "==1==ERROR: LeakSanitizer: detected memory leaks\n\n"
       "Direct leak of 33 byte(s) in 1 object(s) allocated from:\n"
@@ -62,7 +62,7 @@ TEST_CASE("leaks are where the memory was allocated") {
   CHECK(report->line == 12);
 }
 
-TEST_CASE("a report without line numbers is still one, and the first of several is taken") {
+TEST_CASE("a report without line numbers is still a report, and the first of several is taken") {
   const auto report = find_sanitizer_report(
       "==1==WARNING: MemorySanitizer: use-of-uninitialized-value\n"
       "    #0 0x55 in f (/bin/x+0x12)\n"
@@ -71,7 +71,7 @@ TEST_CASE("a report without line numbers is still one, and the first of several 
   CHECK(report == SanitizerReport{"MemorySanitizer", "use-of-uninitialized-value", "", 0});
 }
 
-TEST_CASE("a mebibyte of anything is read in linear time") {
+TEST_CASE("a mebibyte of any text is read in linear time") {
   constexpr std::size_t kSize = 1 << 20;
   const std::string pieces[] = {
       "ERROR: ", "AddressSanitizer: ", ": runtime error: ", "#1 ", ":7", "\n", "(", " ", std::string(1, '\0'), "\xff",

@@ -61,13 +61,13 @@ struct Broom {
 
 }  // namespace
 
-TEST_CASE("a clean world is swept at once") {
+TEST_CASE("a world without leftovers is swept at once") {
   Broom broom;
   broom.graces.leak = 1h;
   CHECK(broom.sweep().empty());
 }
 
-TEST_CASE("what goes away within the grace is no leak") {
+TEST_CASE("a process that exits within the grace is not a leak") {
   Broom broom;
   broom.graces.leak = 1h;
   broom.world->left = {{"4711 (sleep 1)"}};
@@ -80,7 +80,7 @@ TEST_CASE("what goes away within the grace is no leak") {
   CHECK(broom.sweep().empty());
 }
 
-TEST_CASE("what stays is named once the grace is over, and ended") {
+TEST_CASE("a process that stays is named once the grace is over, and ended") {
   Broom broom;
   broom.world->left = {{"4711 (sleep 100)"}};
   broom.world->ends_needed = 3;
@@ -99,7 +99,7 @@ TEST_CASE("what stays is named once the grace is over, and ended") {
   CHECK(broom.world->left.empty());
 }
 
-TEST_CASE("a process that the kernel clears away when the grace is over is no leak") {
+TEST_CASE("a process that the kernel removes when the grace is over is not a leak") {
   Broom broom;
   broom.graces.kill = 1h;
   broom.world->left = {{"4711 ([big])", true}};
@@ -108,7 +108,7 @@ TEST_CASE("a process that the kernel clears away when the grace is over is no le
   CHECK(broom.sweep().empty());
 }
 
-TEST_CASE("beside one that runs on it is none either") {
+TEST_CASE("nor is it one if another process still runs") {
   Broom broom;
   broom.world->left = {{"4711 ([big])", true}, {"4712 (sleep 100)", false}};
   broom.world->ends_needed = 3;
@@ -117,7 +117,7 @@ TEST_CASE("beside one that runs on it is none either") {
   CHECK(leaks[0].what == "4712 (sleep 100)");
 }
 
-TEST_CASE("what a process that ends leaves behind is a leak") {
+TEST_CASE("a file that an ending process leaves behind is a leak") {
   Broom broom;
   broom.graces.kill = 1h;
   broom.world->left = {{"4711 ([hopper])", true}};
@@ -129,7 +129,7 @@ TEST_CASE("what a process that ends leaves behind is a leak") {
 }
 
 // A process that replaces itself is seen ending each time.
-TEST_CASE("what is found only when the ending is ended is a leak, once") {
+TEST_CASE("a leftover found only at the end of the sweep is a leak, once") {
   Broom broom;
   broom.world->left = {{"4711 (hopper)", true}};
   broom.graces.kill = Nanoseconds::zero();
@@ -140,7 +140,7 @@ TEST_CASE("what is found only when the ending is ended is a leak, once") {
   CHECK(leaks[0].removed);
 }
 
-TEST_CASE("an impatient sweep waits for nobody") {
+TEST_CASE("an impatient sweep does not wait for leftover processes") {
   Broom broom;
   broom.graces.leak = 1h;
   broom.graces.kill = 1h;
@@ -149,7 +149,7 @@ TEST_CASE("an impatient sweep waits for nobody") {
   CHECK(broom.sweep(false).size() == (ends ? 0 : 1));
 }
 
-TEST_CASE("what carries the run's id is removed") {
+TEST_CASE("names with the run's id are removed") {
   Broom broom;
   testing::write_file(broom.temp("x-sweep0run0id"), "");
   const std::vector<Leak>& leaks = broom.sweep();
@@ -158,7 +158,7 @@ TEST_CASE("what carries the run's id is removed") {
   CHECK_FALSE(testing::exists(broom.temp("x-sweep0run0id")));
 }
 
-TEST_CASE("a process that does not go is named as such, once") {
+TEST_CASE("a process that does not exit is reported as such, once") {
   Broom broom;
   broom.world->left = {{"4711 (stuck)", GENERATE(false, true)}};  // the kernel may take for ever to clear it away
   broom.world->ends_needed = 1'000'000;
@@ -168,7 +168,7 @@ TEST_CASE("a process that does not go is named as such, once") {
   CHECK_FALSE(leaks[0].removed);
 }
 
-TEST_CASE("a process that has lost its name while it ended is told once") {
+TEST_CASE("a process that loses its name while it exits is reported once") {
   Broom broom;
   broom.world->left = {{"4711 (stuck)"}};
   broom.world->ends_needed = 1'000'000;
@@ -178,7 +178,7 @@ TEST_CASE("a process that has lost its name while it ended is told once") {
   CHECK(leaks[0].what == "4711 ([distrun-rank]), which SIGKILL did not end");
 }
 
-TEST_CASE("a name that appeared and that nobody of the attempt has to do with is no leak, and nobody waits for it") {
+TEST_CASE("a new name that no process of the attempt uses is not a leak, and the sweep does not wait for it") {
   Broom broom;
   broom.graces.leak = 1h;
   testing::write_file(broom.temp("x"), "");
@@ -188,7 +188,7 @@ TEST_CASE("a name that appeared and that nobody of the attempt has to do with is
   CHECK(std::count(strangers.begin(), strangers.end(), broom.temp("x")) == 1);
 }
 
-TEST_CASE("a file with which a leftover process works is found") {
+TEST_CASE("a file that a leftover process uses is found") {
   Broom broom;
   testing::write_file(broom.temp("held"), "");
   struct stat status {};
@@ -200,7 +200,7 @@ TEST_CASE("a file with which a leftover process works is found") {
   CHECK(leaks[1].what == broom.temp("held"));
 }
 
-TEST_CASE("what was told once is not told again by the next sweep") {
+TEST_CASE("a leak that was reported once is not reported again by the next sweep") {
   Broom broom;
   broom.held("x");
   CHECK(broom.sweep().size() == 1);

@@ -57,7 +57,7 @@ evidence::Stacks names_for(const Throws::Batch& batch) {
 
 }  // namespace
 
-TEST_CASE("the place of an exception is that of the test's own code, not of libraries or the unwinder") {
+TEST_CASE("the place of an exception is in the test's code, not in libraries or the unwinder") {
   const RankError error =
       placed({frame("__cxa_throw", "", 0, "/lib/libstdc++.so.6"),
               frame("std::__throw_out_of_range(char const*)", "", 0, "/lib/libstdc++.so.6"),
@@ -69,7 +69,7 @@ TEST_CASE("the place of an exception is that of the test's own code, not of libr
   CHECK(error.stack.find("ring::deep at /tests/ring.cpp:41\nRing_pass_Test::body at") != std::string::npos);
 }
 
-TEST_CASE("frames of the unwinder are taken off however many a sanitizer has put there") {
+TEST_CASE("frames of the unwinder are dropped, however many a sanitizer has added") {
   const RankError error =
       placed({frame("__cxa_throw", "", 0, "/lib/libstdc++.so.6"),
               frame("__interceptor___cxa_throw", "", 0, "/tests/plugin.so"), frame("deep", "/tests/ring.cpp", 41)});
@@ -79,7 +79,7 @@ TEST_CASE("frames of the unwinder are taken off however many a sanitizer has put
   CHECK(again.stack == "deep at /tests/ring.cpp:41\n");
 }
 
-TEST_CASE("a library without debug information is passed over for who has called it") {
+TEST_CASE("a library without debug information is skipped in favour of its caller") {
   const std::vector<wire::StackFrame> table = {frame("json::parse(char const*)", "", 0, "/usr/lib/libjson.so"),
                                                frame("deep", "/tests/ring.cpp", 41)};
   CHECK(placed(table).text == "map::at");
@@ -91,14 +91,14 @@ TEST_CASE("a library without debug information is passed over for who has called
   CHECK(error.line == 13);
 }
 
-TEST_CASE("where no file is known, the function goes behind the first line of the text") {
+TEST_CASE("where no file is known, the function follows the first line of the text") {
   const std::vector<wire::StackFrame> table = {frame("deep")};
   CHECK(placed(table, "cannot train\n  caused by PeerFailed: x").text ==
         "cannot train, in deep\n  caused by PeerFailed: x");
   CHECK(placed(table, "").text == "in deep");
 }
 
-TEST_CASE("errors that come while others are given names are the next batch") {
+TEST_CASE("errors that arrive while others are symbolized are the next batch") {
   Throws throws;
   std::vector<RankError> errors(3);
   const auto find = [&](int rank, std::size_t) { return &errors[static_cast<std::size_t>(rank)]; };
@@ -122,7 +122,7 @@ TEST_CASE("errors that come while others are given names are the next batch") {
   CHECK(throws.take().processes.empty());
 }
 
-TEST_CASE("of one rank the first errors are named, and the look tells the same place once") {
+TEST_CASE("the first errors of a rank are symbolized, and the snapshot reports the same place once") {
   Throws throws;
   std::vector<RankError> errors(10);
   for (std::size_t i = 0; i < errors.size(); ++i) throws.add(0, i, raw(0x10));
@@ -135,7 +135,7 @@ TEST_CASE("of one rank the first errors are named, and the look tells the same p
   CHECK(throws.take().processes.size() == 1);
 }
 
-TEST_CASE("what is no stack, or none that a rank can have, is not given to a probe") {
+TEST_CASE("an invalid stack, or one that a rank cannot have, is not given to a probe") {
   Throws throws;
   throws.add(0, 0, {});
   throws.add(0, 0, raw(0x10, 0));
@@ -149,7 +149,7 @@ TEST_CASE("what is no stack, or none that a rank can have, is not given to a pro
   CHECK(throws.next_batch().empty());
 }
 
-TEST_CASE("names that do not come, or not for all, leave the errors as they were") {
+TEST_CASE("names that do not arrive, or not for all frames, leave the errors as they were") {
   Throws throws;
   RankError error;
   error.text = "map::at";
@@ -163,7 +163,7 @@ TEST_CASE("names that do not come, or not for all, leave the errors as they were
   CHECK(throws.take().processes.empty());
 }
 
-TEST_CASE("who has given no name at all is not asked again") {
+TEST_CASE("a rank that has provided no name at all is not asked again") {
   Throws throws;
   throws.add(0, 0, raw(0x10));
   CHECK(throws.next_batch().size() == 1);

@@ -59,7 +59,7 @@ struct Squared {
 
 }  // namespace
 
-TEST_CASE("roots that can't be are refused before anything is done") {
+TEST_CASE("invalid roots are refused before anything is done") {
   const Tensor a = leaf();
   CHECK_THROWS_WITH(backward(a * 2), "grad can be implicitly created only for scalar outputs");
   CHECK_THROWS_WITH(backward(ones({1})), "element 0 of tensors does not require grad and does not have a grad_fn");
@@ -84,7 +84,7 @@ TEST_CASE("several roots make one pass, and a leaf may be a root") {
   CHECK(grad(b).item_as<float>() == 8);
 }
 
-TEST_CASE("a graph that is not retained gives its tensors away, and says so the second time") {
+TEST_CASE("a graph that is not retained releases its tensors, and a second pass says so") {
   const Tensor a = leaf();
   const Tensor loss = sum(a * a);
   backward(loss, {}, {.retain_graph = true});
@@ -131,7 +131,7 @@ TEST_CASE("an output may be an input of gradients(), and an input be named twice
   CHECK_THROWS_WITH(gradients({loss}, {a}, {ones({2})}), Catch::Contains("Mismatch in shape"));
 }
 
-TEST_CASE("an error in a node ends the pass with its own text, and all stays usable") {
+TEST_CASE("an error in a node ends the pass with its text, and everything stays usable") {
   const Tensor a = leaf();
   simulate_error = true;
   for (int i = 0; i < 50; ++i) {
@@ -143,7 +143,7 @@ TEST_CASE("an error in a node ends the pass with its own text, and all stays usa
   CHECK(equal(grad(a), full({3, 3}, 2.0)));
 }
 
-TEST_CASE("a pass may run within a node of another, however deep") {
+TEST_CASE("a pass may run within a node of another pass, at any depth") {
   const Tensor a = leaf({1});
   constexpr std::int64_t kDepth = 300;
   backward(sum(apply<Nested>(a, kDepth)));
@@ -186,7 +186,7 @@ TEST_CASE("threads share a graph that is retained") {
   CHECK(equal(grad(a), full({3, 3}, 3.0 * kThreads * kPasses)));
 }
 
-TEST_CASE("threads that run passes over a graph that nobody retains hear of it, and break nothing") {
+TEST_CASE("threads that run passes over a graph that is not retained get an error, and nothing breaks") {
   constexpr int kThreads = 4, kRounds = 200;
   std::atomic<int> passed = 0, refused = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -210,7 +210,7 @@ TEST_CASE("threads that run passes over a graph that nobody retains hear of it, 
   CHECK(passed + refused == kThreads * kRounds);
 }
 
-TEST_CASE("threads that read a view of what was changed make its place in the graph anew, once") {
+TEST_CASE("threads that read a view of a changed tensor rebuild its place in the graph once") {
   for (int round = 0; round < 200; ++round) {
     const Tensor base = leaf() * 1;
     const Tensor view = select(base, 0, 1);
@@ -249,7 +249,7 @@ TEST_CASE("an unused result of several has a gradient of zeros") {
   CHECK_FALSE(equal(narrow(grad(t), 0, 0, 2), zeros({2, 2})));
 }
 
-TEST_CASE("what is to be done at the end of a pass is done once all gradients are there, in order") {
+TEST_CASE("callbacks for the end of a pass run once all gradients are there, in order") {
   const Tensor a = leaf({2}), b = leaf({2});
   std::vector<std::string> done;
   const auto note = [&done, &b](const char* name) {
@@ -266,7 +266,7 @@ TEST_CASE("what is to be done at the end of a pass is done once all gradients ar
   CHECK_THROWS_WITH(at_end_of_pass({}), Catch::Contains("the callback is empty"));
 }
 
-TEST_CASE("what is done at the end of a pass may throw, and is left out after an error of the pass") {
+TEST_CASE("a callback for the end of a pass may throw, and is not called after an error of the pass") {
   const Tensor a = leaf({2});
   const auto hook = register_hook(a, [](const Tensor&) {
     at_end_of_pass([] { throw Error(ErrorKind::Failed, "it can not be done"); });
@@ -281,10 +281,10 @@ TEST_CASE("what is done at the end of a pass may throw, and is left out after an
   CHECK_THROWS_WITH(backward(sum(a)), Catch::Contains("the hook fails"));
 }
 
-TEST_CASE("a pass that ends on no thread of its own refuses to call what is to be done at its end") {
+TEST_CASE("a pass that ends on no thread of its own refuses callbacks for its end") {
   const Tensor a = leaf({});
   register_hook(a, [](const Tensor&) {
-    at_end_of_pass([] { FAIL("nobody calls it"); });
+    at_end_of_pass([] { FAIL("the callback was called"); });
     return Tensor();
   });
   const auto task = tensor::make_ref<autograd::GraphTask>(autograd::PassOptions{.on_ready = [] {}});

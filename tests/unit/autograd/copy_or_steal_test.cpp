@@ -92,7 +92,7 @@ TEST_CASE("a gradient that is not contiguous is copied") {
   CHECK(map.find(a).is_contiguous());
 }
 
-TEST_CASE("a gradient that nobody else has is kept as it is") {
+TEST_CASE("a gradient with no other owner is kept without a copy") {
   const Tensor a = leaf({5, 6});
   autograd::GradientMap map;
   run_into(map, element(apply<Identity>(a)));
@@ -122,7 +122,7 @@ TEST_CASE("a view of another leaf's gradient is not kept") {
   CHECK(equal(grad(a), before));
 }
 
-TEST_CASE("a sparse gradient is kept although its parts are held") {
+TEST_CASE("a sparse gradient is kept although its parts are referenced") {
   const Tensor a = leaf({10, 3});
   autograd::GradientMap map;
   run_into(map, apply<TakesRows>(apply<KeepsParts>(a)), true);
@@ -132,7 +132,7 @@ TEST_CASE("a sparse gradient is kept although its parts are held") {
   kept_indices = kept_values = Tensor();
 }
 
-TEST_CASE("a sparse gradient of two leaves is copied, and more of it is added") {
+TEST_CASE("a sparse gradient of two leaves is copied, and further ones are added") {
   const Tensor a = leaf({10, 3}), b = leaf({10, 3});
   const Tensor loss = apply<SparseForBoth>(a, b);
   autograd::GradientMap map;

@@ -55,7 +55,7 @@ struct SeesMode {
 
 }  // namespace
 
-TEST_CASE("gradients have gradients, as often as one likes") {
+TEST_CASE("gradients have gradients, to any order") {
   const Tensor x = given({2, -3});
   const Tensor first = derivative(pow(x, 4), x);
   CHECK(numbers(first) == std::vector<double>{32, -108});
@@ -91,7 +91,7 @@ TEST_CASE("grad() of a leaf has a graph, to which later passes add") {
   set_grad(x, Tensor());                                              // breaks the cycle: the gradient leads back to x
 }
 
-TEST_CASE("a leaf whose gradient leads back to it is freed once that is taken away") {
+TEST_CASE("a leaf whose gradient leads back to it is freed once that gradient is removed") {
   const auto token = std::make_shared<int>();
   {
     Tensor x = given({2});
@@ -102,7 +102,7 @@ TEST_CASE("a leaf whose gradient leads back to it is freed once that is taken aw
   CHECK(token.use_count() == 1);
 }
 
-TEST_CASE("products with the Hessian are made without it") {
+TEST_CASE("products with the Hessian are computed without building it") {
   const Tensor x = given({1, 2, 3}), v = tensor::from_values<double>({1, -1, 2}, {3});
   const Tensor y = x[0] * x[1] * x[2] + sum(exp(x * 0.5));
   const Tensor product = gradients({derivative(y, x)}, {x}, {v})[0];
@@ -154,7 +154,7 @@ TEST_CASE("gradients of other dtypes keep their graph") {
   CHECK(numbers(derivative(first, x)) == std::vector<double>{2});
 }
 
-TEST_CASE("what a recorded gradient has kept must not change before its own is made") {
+TEST_CASE("tensors that a recorded gradient has saved must not change before its own gradient is computed") {
   const Tensor x = given({1, 2, 3});
   const Tensor index = tensor::from_values<std::int64_t>({2, 2}, {2});
   const Tensor w = given({1, 4});
@@ -164,7 +164,7 @@ TEST_CASE("what a recorded gradient has kept must not change before its own is m
   CHECK_THROWS_WITH(backward(sum(first * first)), Catch::Contains("modified by an inplace operation"));
 }
 
-TEST_CASE("a pass over a recorded gradient lets go of its graph") {
+TEST_CASE("a pass over a recorded gradient releases its graph") {
   const Tensor x = given({2});
   const Tensor first = derivative(exp(x) * x, x);
   backward(first);
@@ -180,7 +180,7 @@ TEST_CASE("batch_norm of several ranks' moments has no gradients of gradients, a
                     "through moments of several ranks");
 }
 
-TEST_CASE("a penalty on gradients is trained against") {
+TEST_CASE("a gradient penalty can be used in training") {
   tensor::manual_seed(3);
   const Tensor w = set_requires_grad(tensor::randn({8, 4}, {DType::F64, device::kCpu}));
   const Tensor x = set_requires_grad(tensor::randn({16, 8}, {DType::F64, device::kCpu}));

@@ -99,7 +99,7 @@ TEST_CASE("gradients of in-place operators are those of central differences") {
   check_on_all_devices(in_place_cases());
 }
 
-TEST_CASE("of equal elements each gets half of what the larger or smaller one gets") {
+TEST_CASE("equal elements each get half of the gradient of minimum and maximum") {
   const Tensor a = leaf_of({1, 2, 5}), b = leaf_of({1, 3, 4});
   backward(sum(maximum(a, b)));
   CHECK(doubles_in(grad(a)) == std::vector<double>{0.5, 0, 1});
@@ -109,7 +109,7 @@ TEST_CASE("of equal elements each gets half of what the larger or smaller one ge
   CHECK(doubles_in(grad(b)) == std::vector<double>{1, 1, 1});
 }
 
-TEST_CASE("at corners and poles gradients are what people of the field expect") {
+TEST_CASE("gradients at corners and poles are the conventional ones") {
   const Tensor zero = leaf_of({0, 0});
   const auto of = [&](const Tensor& result) {
     return doubles_in(gradients({result}, {zero}, {tensor::ones_like(result)})[0]);
@@ -126,7 +126,7 @@ TEST_CASE("at corners and poles gradients are what people of the field expect") 
   CHECK(of(clamp(zero, 1, 2)) == std::vector<double>{0, 0});
 }
 
-TEST_CASE("dropout's gradient passes where its elements have passed, as much larger") {
+TEST_CASE("dropout's gradient passes where its elements have passed, scaled alike") {
   manual_seed(5);
   const Tensor a = set_requires_grad(tensor::ones({1000}));
   const Tensor result = dropout(a, 0.75);

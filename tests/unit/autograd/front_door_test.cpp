@@ -22,7 +22,7 @@ bool is_all(const Tensor& tensor) { return all(tensor).item<bool>(); }
 
 }  // namespace
 
-TEST_CASE("symbols change a tensor in place, and all handles and views see it") {
+TEST_CASE("compound operators change a tensor in place, and all handles and views see it") {
   Tensor x = ones({2, 3});
   const Tensor same = x, row = select(x, 0, 1);
   x += 2;
@@ -35,7 +35,7 @@ TEST_CASE("symbols change a tensor in place, and all handles and views see it") 
   CHECK(x[1][2].item<float>() == 5);
 }
 
-TEST_CASE("symbols in place are recorded") {
+TEST_CASE("in-place operators are recorded") {
   const Tensor w = set_requires_grad(from_values({2.F, 3.F}));
   Tensor y = w * w;
   y *= 3;
@@ -44,7 +44,7 @@ TEST_CASE("symbols in place are recorded") {
   CHECK(to_vector<float>(grad(w)) == std::vector<float>{11, 17});
 }
 
-TEST_CASE("symbols compare tensors with tensors and numbers") {
+TEST_CASE("comparison operators compare tensors with tensors and numbers") {
   const Tensor x = from_values({1, 2, 3}), y = from_values({3, 2, 1});
   CHECK(equal(x == y, from_values<bool>({false, true, false})));
   CHECK(equal(x != y, from_values<bool>({true, false, true})));
@@ -99,7 +99,7 @@ TEST_CASE("methods are the operators of their names") {
   CHECK(is_all(copy.zero_() == 0));
 }
 
-TEST_CASE("gradients are asked for by methods, too") {
+TEST_CASE("gradients can be requested by methods, too") {
   const Tensor w = ones({3}).set_requires_grad();
   CHECK(w.requires_grad());
   CHECK(w.is_leaf());
@@ -110,7 +110,7 @@ TEST_CASE("gradients are asked for by methods, too") {
   CHECK_FALSE((w * 2).requires_grad());
 }
 
-TEST_CASE("overloads that people try compile and mean what they look like") {
+TEST_CASE("common overloads compile and mean what they look like") {
   CHECK(ones({2}, F64).dtype() == F64);
   CHECK(zeros({2}, I64).dtype() == I64);
   CHECK(full({2}, true, Bool).dtype() == Bool);
@@ -136,7 +136,7 @@ TEST_CASE("sizes, dtypes and devices can be written to streams") {
   CHECK(name_of(x.dtype()) == "int32");
 }
 
-TEST_CASE("what is printed says whether a gradient is wanted, and where the tensor comes from") {
+TEST_CASE("the printed text says whether a tensor requires a gradient, and where it comes from") {
   const Tensor w = set_requires_grad(ones({2}));
   CHECK(shown(w) == "tensor([1., 1.], requires_grad=true)");
   CHECK(shown(w * 2) == "tensor([2., 2.], grad_fn=<MulBackward0>)");
@@ -147,7 +147,7 @@ TEST_CASE("what is printed says whether a gradient is wanted, and where the tens
   CHECK(shown(part).find("grad_fn=<") != std::string::npos);
 }
 
-TEST_CASE("a hook can be named and taken away") {
+TEST_CASE("a hook can be named and removed") {
   const Tensor w = set_requires_grad(ones({1}));
   int calls = 0;
   const HookId hook = register_hook(w, [&calls](const Tensor&) {

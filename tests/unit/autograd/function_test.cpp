@@ -127,7 +127,7 @@ class Recorder final : public autograd::ScopeHook {
 
 }  // namespace
 
-TEST_CASE("a function of the user's has its formula, and keeps tensors and other data for it") {
+TEST_CASE("a user's function has its own formula, and saves tensors and other data for it") {
   const Tensor x = twos();
   const Tensor y = apply<Cube>(x, 0.5);
   CHECK(grad_fn(y)->name() == "CubeBackward");
@@ -137,7 +137,7 @@ TEST_CASE("a function of the user's has its formula, and keeps tensors and other
   CHECK_THROWS_WITH(backward(sum(y)), Catch::Contains("Trying to backward through the graph a second time"));
 }
 
-TEST_CASE("what a function kept must not change") {
+TEST_CASE("a tensor that a function saved must not change") {
   const Tensor x = twos() * 1;
   const Tensor y = apply<Cube>(x, 1.0);
   add_(x, 1);
@@ -167,13 +167,13 @@ TEST_CASE("a function may change its argument in place") {
   CHECK(equal(grad(x), tensor::from_values<float>({8, 5, 5})));
 }
 
-TEST_CASE("a function that does not return what it has changed in place is told so") {
+TEST_CASE("a function that does not return an argument that it changed in place is an error") {
   CHECK_THROWS_WITH(apply<Forgets>(twos() * 1),
                     Catch::Contains("ForgetsBackward: float32 [3] is marked as changed in place") &&
                         Catch::Contains("forward() must return it"));
 }
 
-TEST_CASE("wrong gradients of a function are told with its name") {
+TEST_CASE("wrong gradients of a function are reported with its name") {
   const Tensor a = twos(), b = twos();
   CHECK_THROWS_WITH(backward(sum(apply<TooFew>(a, b))),
                     "Function TooFewBackward returned an incorrect number of gradients (expected 2, got 1)");
@@ -186,7 +186,7 @@ TEST_CASE("wrong gradients of a function are told with its name") {
 TEST_CASE("a view that a function has returned keeps the function's gradient, or is refused") {
   const Tensor a = twos();
   const auto gradient_of = [&a](const Tensor& y) { return gradients({sum(y)}, {a})[0]; };
-  SECTION("whatever is changed without recording") {
+  SECTION("also when tensors are changed without recording") {
     const Tensor h = a * 1, y = apply<TenTimes>(h), head = apply<TenTimesHead>(h), part = narrow(y, 0, 0, 2);
     {
       const NoGradGuard off;
@@ -201,7 +201,7 @@ TEST_CASE("a view that a function has returned keeps the function's gradient, or
     CHECK_THROWS_WITH(mul_(apply<TenTimes>(h), 2), Catch::Contains("a view that a custom function has returned"));
     CHECK_THROWS_WITH(mul_(apply<TenTimesHead>(h), 2), Catch::Contains("a view that a custom function has returned"));
   }
-  SECTION("nor used after its base was") {
+  SECTION("nor used after its base was changed") {
     const Tensor h = a * 1, y = apply<TenTimes>(h);
     mul_(h, 2);
     CHECK_THROWS_WITH(sum(y), Catch::Contains("TenTimesBackward has returned was changed in place since"));
@@ -218,14 +218,14 @@ TEST_CASE("a view may be any argument of a function that changes it") {
   CHECK(grad(factor).item<float>() == 4);
 }
 
-TEST_CASE("an argument that is given back without a gradient has none") {
+TEST_CASE("an argument that a function returns without a gradient requires none there") {
   const Tensor a = twos(), b = a * 1;
   CHECK_FALSE(requires_grad(apply<Constant>(b)));
   CHECK_FALSE(requires_grad(apply<Constant>(a)));
   CHECK(requires_grad(b));
 }
 
-TEST_CASE("anomaly mode names the node whose gradient is not a number, and its forward call") {
+TEST_CASE("anomaly mode names the node with a NaN gradient, and its forward call") {
   const Tensor a = twos();
   {
     const AnomalyGuard guard;

@@ -44,7 +44,7 @@ Ref<GraphTask> make_task(GradientMap& map) {
 
 }  // namespace
 
-TEST_CASE("a pass waits for what is fed to it, and is done by whoever feeds last") {
+TEST_CASE("a pass waits for the gradients that are fed to it, and the last thread that feeds one completes it") {
   const Tensor a = leaf();
   const auto first = tensor::make_ref<Sent>(a * 2), second = tensor::make_ref<Sent>(a * 3);
   GradientMap map;
@@ -69,7 +69,7 @@ TEST_CASE("a pass waits for what is fed to it, and is done by whoever feeds last
   CHECK(equal(map.find(a), full({3, 3}, 6.0)));
 }
 
-TEST_CASE("an error from outside ends a pass that waits, and what is fed later is ignored") {
+TEST_CASE("an error from outside ends a pass that waits, and later gradients are ignored") {
   const Tensor a = leaf();
   const auto sent = tensor::make_ref<Sent>(a * 2);
   GradientMap map;
@@ -104,7 +104,7 @@ TEST_CASE("a node that is fed twice runs once, with the sum") {
   CHECK(equal(map.find(a), full({3, 3}, 10.0)));
 }
 
-TEST_CASE("what does not fit is refused, and the pass goes on") {
+TEST_CASE("a gradient that does not fit is refused, and the pass continues") {
   const Tensor a = leaf();
   const auto sent = tensor::make_ref<Sent>(a * 2), stranger = tensor::make_ref<Sent>(a * 3);
   GradientMap map;
@@ -157,7 +157,7 @@ TEST_CASE("threads feed one pass at the same time") {
   CHECK(equal(map.find(a), full({3, 3}, 2.0 * kSends)));
 }
 
-TEST_CASE("run() waits for what others feed") {
+TEST_CASE("run() waits for gradients that others feed") {
   const Tensor a = leaf();
   const auto sent = tensor::make_ref<Sent>(a * 2);
   GradientMap map;

@@ -19,7 +19,7 @@ using testing::leaf;
 
 }  // namespace
 
-TEST_CASE("a result knows the node that made it, and the node knows where gradients go") {
+TEST_CASE("a result knows the node that created it, and the node knows where gradients go") {
   const Tensor a = leaf(), b = leaf();
   const Tensor sum = a + b;
   const Ref<Node> node = grad_fn(sum);
@@ -35,7 +35,7 @@ TEST_CASE("a result knows the node that made it, and the node knows where gradie
   CHECK_FALSE(grad_fn(a));
 }
 
-TEST_CASE("operators have the names of nodes that people know") {
+TEST_CASE("nodes have the names that users know from PyTorch") {
   const Tensor a = leaf();
   const auto name = [](const Tensor& tensor) { return grad_fn(tensor)->name(); };
   CHECK(name(a + 1) == "AddBackward0");
@@ -51,7 +51,7 @@ TEST_CASE("operators have the names of nodes that people know") {
   CHECK(autograd::output_number(split(a, 2)[1]) == 1);
 }
 
-TEST_CASE("both edges of t + t lead to one node, whose post-hooks each run once in a pass") {
+TEST_CASE("both edges of t + t lead to one node whose post-hooks run once in a pass") {
   const Tensor t = leaf({10, 10});
   const Tensor a = t + t;
   const Ref<Node> first = grad_fn(a)->next_edges()[0].node, second = grad_fn(a)->next_edges()[1].node;
@@ -91,7 +91,7 @@ TEST_CASE("a hook of a leaf sees the gradient once and may change it") {
   CHECK(equal(grad(t1), full({3, 3}, 3.0)));
 }
 
-TEST_CASE("hooks of tensors in between and pre-hooks of nodes see gradients in order") {
+TEST_CASE("hooks of intermediate tensors and pre-hooks of nodes see gradients in order") {
   const Tensor t = leaf();
   const Tensor middle = t * 3;
   std::string order;
@@ -110,14 +110,14 @@ TEST_CASE("hooks of tensors in between and pre-hooks of nodes see gradients in o
   CHECK(equal(grad(t), full({3, 3}, 12.0)));
 }
 
-TEST_CASE("a hook that returns too few tensors is told so") {
+TEST_CASE("a hook that returns too few tensors is an error") {
   const Tensor t = leaf();
   const Tensor middle = t * 3;
   grad_fn(middle)->add_pre_hook([](TensorList) { return TensorList(); });
   CHECK_THROWS_WITH(backward(sum(middle)), Catch::Contains("must return as many"));
 }
 
-TEST_CASE("a hook that returns another size, dtype or layout is told what it got and what it returned") {
+TEST_CASE("a hook that returns another size, dtype or layout is an error that names what it got and returned") {
   const auto check = [](const autograd::TensorHook& hook, const char* returned) {
     const Tensor t = leaf(), middle = t * 3;
     for (const Tensor& hooked : {t, middle}) {
@@ -140,7 +140,7 @@ TEST_CASE("a hook that returns another size, dtype or layout is told what it got
   CHECK_THROWS_WITH(register_hook(leaf(), {}), Catch::Contains("empty function"));
 }
 
-TEST_CASE("a hook that is added or removed while hooks run counts from the next run on") {
+TEST_CASE("a hook that is added or removed while hooks run takes effect in the next run") {
   const Tensor t = leaf();
   int first = 0, second = 0;
   autograd::HookId own{};
@@ -162,7 +162,7 @@ TEST_CASE("a hook that is added or removed while hooks run counts from the next 
   CHECK(equal(grad(t), full({3, 3}, 3.0)));
 }
 
-TEST_CASE("what is no hook of the tensor stays where it is") {
+TEST_CASE("a hook that does not belong to the tensor is not removed") {
   const Tensor a = leaf(), b = a * 2;
   int calls = 0;
   const auto of_leaf = register_hook(a, [&calls](const Tensor& gradient) {
@@ -174,7 +174,8 @@ TEST_CASE("what is no hook of the tensor stays where it is") {
   CHECK(calls == 1);
 }
 
-TEST_CASE("a hook is removed from a tensor that was changed in place since, and from a leaf that needs none for now") {
+TEST_CASE(
+    "a hook is removed from a tensor that was changed in place since, and from a leaf that requires none for now") {
   const Tensor a = leaf(), b = a * 1;
   int calls = 0;
   const auto counting = [&calls](const Tensor& gradient) {
@@ -195,7 +196,7 @@ TEST_CASE("a hook is removed from a tensor that was changed in place since, and 
   CHECK(calls == 2);
 }
 
-TEST_CASE("a leaf that needs no gradient any more gets none from graphs that have it, until it needs one again") {
+TEST_CASE("a leaf that no longer requires a gradient gets none from graphs that have it, until it requires one again") {
   const Tensor w = leaf({3}), v = leaf({3});
   int hooked = 0, after = 0;
   register_hook(w, [&hooked](const Tensor& gradient) {
@@ -224,7 +225,7 @@ TEST_CASE("a leaf that needs no gradient any more gets none from graphs that hav
   CHECK(equal(grad(v), full({3}, 3.0)));
 }
 
-TEST_CASE("a leaf that needs no gradient any more gets none in the map of a pass either") {
+TEST_CASE("a leaf that no longer requires a gradient gets none in the map of a pass either") {
   const Tensor w = leaf({3}), v = leaf({3});
   const Tensor loss = sum(w * v);
   set_requires_grad(w, false);
@@ -236,7 +237,7 @@ TEST_CASE("a leaf that needs no gradient any more gets none in the map of a pass
   CHECK(equal(map.find(v), ones({3})));
 }
 
-TEST_CASE("nothing is recorded without grad mode, without a leaf that needs it, and for integers") {
+TEST_CASE("nothing is recorded without grad mode, without a leaf that requires a gradient, and for integers") {
   const Tensor a = leaf();
   {
     const NoGradGuard guard;
@@ -252,7 +253,7 @@ TEST_CASE("nothing is recorded without grad mode, without a leaf that needs it, 
   CHECK_THROWS_WITH(set_requires_grad(a + 1, false), Catch::Contains("detach()"));
 }
 
-TEST_CASE("gradients are added up until they are cleared") {
+TEST_CASE("gradients accumulate until they are cleared") {
   const Tensor a = leaf();
   for (int pass = 1; pass <= 3; ++pass) {
     backward(sum(a * 2));
@@ -267,7 +268,7 @@ TEST_CASE("gradients are added up until they are cleared") {
   CHECK_FALSE(grad({}).defined());
 }
 
-TEST_CASE("a node that is held keeps its leaf, and a leaf is the same node for all its life") {
+TEST_CASE("a node that is referenced keeps its leaf, and a leaf has the same node all its life") {
   Ref<Node> end;
   const void* address = nullptr;
   {

@@ -11,7 +11,7 @@ std::vector<double> numbers(const Tensor& tensor) { return tensor::to_vector<dou
 
 }  // namespace
 
-TEST_CASE("one number where sizes are wanted is one dimension") {
+TEST_CASE("one number in place of sizes is one dimension") {
   CHECK(zeros(3).sizes() == Dims{3});
   CHECK(ones(2, F64).dtype() == F64);
   CHECK(counted({2, 3}).view(-1).sizes() == Dims{6});
@@ -20,7 +20,7 @@ TEST_CASE("one number where sizes are wanted is one dimension") {
   CHECK(from_values(std::vector<float>{1, 2, 3}).sizes() == Dims{3});
 }
 
-TEST_CASE("a bool and a dimension are told from each other") {
+TEST_CASE("a bool and a dimension select different overloads") {
   const Tensor x = counted({3, 4});
   CHECK(x.var(0).sizes() == Dims{4});
   CHECK(x.var(1).sizes() == Dims{3});
@@ -40,7 +40,7 @@ TEST_CASE("norms without a p are those of p = 2") {
   CHECK(numbers(counted({2, 2}).norm(2, 1)) == std::vector<double>{1, std::sqrt(13.0)});
 }
 
-TEST_CASE("one number of an image's two stands for both") {
+TEST_CASE("one number stands for both sizes of an image") {
   const Tensor x = ones({1, 1, 6, 6}), w = ones({1, 1, 3, 3});
   CHECK(conv2d(x, w, {}, {.padding = 1}).sizes() == Dims{1, 1, 6, 6});
   CHECK(conv2d(x, w, {}, {.padding = {1}}).sizes() == Dims{1, 1, 6, 6});
@@ -51,7 +51,7 @@ TEST_CASE("one number of an image's two stands for both") {
   CHECK(max_pool2d(x, {2}).sizes() == Dims{1, 1, 3, 3});
 }
 
-TEST_CASE("masks are put together with symbols, and numbers are not") {
+TEST_CASE("masks are combined with operators, and numbers are not") {
   const Tensor x = counted({5});
   CHECK(numbers((x > 0) & (x < 3)) == std::vector<double>{0, 1, 1, 0, 0});
   CHECK(numbers((x < 1) | (x > 3)) == std::vector<double>{1, 0, 0, 0, 1});
@@ -61,7 +61,7 @@ TEST_CASE("masks are put together with symbols, and numbers are not") {
   CHECK_THROWS_WITH(arange(3) & arange(3), Catch::StartsWith("operator&: masks of bool are put together with it"));
 }
 
-TEST_CASE("an element is taken as a number that can be it") {
+TEST_CASE("an element is read as any number type that can represent it") {
   CHECK(full({}, 255.0).item<std::uint8_t>() == 255);
   CHECK(full({}, -1.5, F64).item<int>() == -1);
   CHECK(full({}, 1e300, F64).item<double>() == 1e300);

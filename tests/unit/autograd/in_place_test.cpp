@@ -26,7 +26,7 @@ TEST_CASE("a leaf, and a view of one, can't be changed in place where it is reco
   CHECK(is_leaf(a));
 }
 
-TEST_CASE("a formula notices that what it kept was changed") {
+TEST_CASE("a formula notices that a tensor it saved was changed") {
   const Tensor a = leaf();
   const Tensor b = a * 2;
   const Tensor product = b * b;
@@ -45,7 +45,7 @@ TEST_CASE("a formula notices that its own result was changed") {
                     Catch::Contains("a result of SigmoidBackward0") && Catch::Contains("expected version 0"));
 }
 
-TEST_CASE("what was not kept may be changed") {
+TEST_CASE("tensors that were not saved may be changed") {
   const Tensor a = leaf();
   const Tensor b = a * 2;
   const Tensor total = b + b;
@@ -54,7 +54,7 @@ TEST_CASE("what was not kept may be changed") {
   CHECK(equal(grad(a), full({3, 3}, 4.0)));
 }
 
-TEST_CASE("a tensor without a gradient gets one by what is added to it") {
+TEST_CASE("a tensor without a gradient requires one when a tensor that has one is added to it") {
   const Tensor a = leaf();
   const Tensor total = zeros({3, 3});
   add_(total, a);
@@ -110,7 +110,7 @@ TEST_CASE("a view that has become a leaf is not changed through another view") {
   CHECK(is_leaf(row));
 }
 
-TEST_CASE("a view that changes nothing is a tensor of its own") {
+TEST_CASE("a view that changes nothing is a separate tensor") {
   const Tensor a = zeros({2, 3});
   for (const Tensor& same : {expand(a, {2, 3}), expand(a, {-1, 3}), squeeze(a, 0)}) {
     CHECK_FALSE(same.is_same(a));

@@ -268,7 +268,7 @@ TEST_CASE("every operator of the table refuses an undefined tensor where one is 
   });
 }
 
-TEST_CASE("whatever operators are called with, they end with a result or with an error that names the operator") {
+TEST_CASE("operators called with random arguments return a result or an error that names the operator") {
   constexpr int kCalls = 200;
   testing::use_gpus();
   for_each_overload([](const std::string& name, const Overload& overload) {

@@ -40,7 +40,7 @@ TEST_CASE("operators that are called by name are recorded") {
   CHECK(equal(grad(a), full({2, 2}, 3.0)));
 }
 
-TEST_CASE("an unknown operator, and arguments that none takes, are told as what they are") {
+TEST_CASE("an unknown operator, and arguments that no overload takes, are reported as such") {
   CHECK_THROWS_WITH(call("no_such", {}), "there is no operator named no_such");
   CHECK_THROWS_WITH(call("matmull", {}), "there is no operator named matmull; did you mean matmul?");
   CHECK_THROWS_WITH(call("mul", {ones({1}), std::string("two")}),

@@ -98,7 +98,7 @@ TEST_CASE("copies and conversions have the lines that called them") {
 }
 
 // A pass that is not ordered before the user's later changes.
-TEST_CASE("what a backward pass does has the line that began it, and the formula") {
+TEST_CASE("work of a backward pass has the line that began it, and the formula") {
   const Tensor x = set_requires_grad(made_on_gpu()), factor = made_on_gpu();
   const Stream side = device::stream_from_pool(kSitesGpu);
   const Tensor loss = sum(x * factor);
@@ -115,7 +115,7 @@ TEST_CASE("what a backward pass does has the line that began it, and the formula
   CHECK_THAT(text, Contains("the read by mul in MulBackward0" + at_line(begun)));
 }
 
-TEST_CASE("in anomaly mode a formula has the line of its forward call, too") {
+TEST_CASE("in anomaly mode a formula also has the line of its forward call") {
   const Tensor x = set_requires_grad(made_on_gpu()), factor = made_on_gpu(), gradient = made_on_gpu();
   const Stream side = device::stream_from_pool(kSitesGpu);
   const autograd::AnomalyGuard checked;
@@ -132,7 +132,7 @@ TEST_CASE("in anomaly mode a formula has the line of its forward call, too") {
   CHECK_THAT(text, Contains("the read by mul in MulBackward0 (made at " __FILE__ ":" + std::to_string(made) + ") at "));
 }
 
-TEST_CASE("code of the user's that runs within a pass has its own line") {
+TEST_CASE("user code that runs within a pass has its own line") {
   const Tensor x = set_requires_grad(made_on_gpu()), seen = made_on_gpu();
   const Stream side = device::stream_from_pool(kSitesGpu);
   int in_hook = 0;

@@ -208,7 +208,7 @@ Cases image_cases() {
 }
 
 TEST_CASE("gradients of sums and losses are those of central differences") { check_on_all_devices(reduction_cases()); }
-TEST_CASE("gradients of what brings elements into proportion are those of central differences") {
+TEST_CASE("gradients of normalizing operators are those of central differences") {
   check_on_all_devices(normalization_cases());
 }
 TEST_CASE("gradients of matmul are those of central differences") { check_on_all_devices(matmul_cases()); }

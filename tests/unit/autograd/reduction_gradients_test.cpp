@@ -133,11 +133,11 @@ TEST_CASE("gradients of the largest and the smallest are those of central differ
 TEST_CASE("gradients of means, norms, sums and products along dimensions are those of central differences") {
   check_on_all_devices(statistics_cases());
 }
-TEST_CASE("gradients of what is picked by numbers are those of central differences") {
+TEST_CASE("gradients of indexing operators are those of central differences") {
   check_on_all_devices(indexing_cases());
 }
 
-TEST_CASE("the gradient of a largest element is shared by all like it, and along a dimension it is the first one's") {
+TEST_CASE("the gradient of a maximum is shared by all equal elements, and along a dimension the first one gets it") {
   const Tensor x = set_requires_grad(tensor::from_values<float>({1, 3, 3, 2}));
   backward(max(x));
   CHECK(tensor::to_vector<float>(grad(x)) == std::vector<float>{0, 0.5, 0.5, 0});

@@ -23,7 +23,7 @@ Floats floats(const Tensor& tensor) { return tensor::to_vector<float>(tensor); }
 
 }  // namespace
 
-TEST_CASE("a row that was selected of a sparse tensor is changed in place for itself alone") {
+TEST_CASE("a row that was selected from a sparse tensor is changed in place without changing that tensor") {
   const Tensor w = leaf({3});
   const Tensor s = matrix_of(w);
   const Tensor row = select(s, 0, -1);
@@ -42,7 +42,7 @@ TEST_CASE("a row that was selected of a sparse tensor is changed in place for it
   CHECK(floats(to_dense(plain)) == Floats{2, 0, 2});
 }
 
-TEST_CASE("a sparse tensor may be changed after to_dense, sum and select, which need only its places") {
+TEST_CASE("a sparse tensor may be changed after to_dense, sum and select, which need only its indices") {
   const Tensor w = leaf({3});
   const Tensor s = matrix_of(w);
   const Tensor dense = to_dense(s), total = sum(s), row = select(s, 0, 1);
@@ -64,7 +64,7 @@ TEST_CASE("the bytes of the values may change where a formula does not need them
   CHECK(floats(grad(w)) == Floats{2, 2, 2});
 }
 
-TEST_CASE("a product notices that a sparse factor was changed, also by way of its parts") {
+TEST_CASE("a product notices that a sparse factor was changed, also through its parts") {
   const Tensor w = leaf({3});
   for (const bool by_parts : {false, true}) {
     const Tensor s = matrix_of(w) * 2;
@@ -75,7 +75,7 @@ TEST_CASE("a product notices that a sparse factor was changed, also by way of it
   }
 }
 
-TEST_CASE("changed indices are noticed where their places are needed") {
+TEST_CASE("changed indices are noticed where indices are needed") {
   const Tensor w = leaf({3});
   const auto check = [&w](auto&& read) {
     const Tensor s = matrix_of(w);
@@ -88,7 +88,7 @@ TEST_CASE("changed indices are noticed where their places are needed") {
   CHECK_FALSE(grad(w).defined());
 }
 
-TEST_CASE("values and indices are tensors of their own over the bytes of the parts, in no graph") {
+TEST_CASE("values and indices are separate tensors over the bytes of the parts, in no graph") {
   const Tensor w = leaf({3});
   const Tensor s = matrix_of(w);
   CHECK_FALSE(values(s).is_same(w));

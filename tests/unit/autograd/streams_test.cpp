@@ -50,7 +50,7 @@ Tensor leaf_on(Device device, const Dims& sizes = {64}) { return set_requires_gr
 
 }  // namespace
 
-TEST_CASE("a pass whose worker can't be started says so, and the next one runs") {
+TEST_CASE("a pass whose worker cannot be started is an error, and the next pass runs") {
   test::gpu();
   auto& rank = *new core::RankState;  // without workers yet
   core::ThreadState state = core::thread_state();
@@ -165,7 +165,7 @@ TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
   CHECK(test::order_reports().empty());
 }
 
-TEST_CASE("a map of gradients lets the reader's stream wait") {
+TEST_CASE("a map of gradients makes the reader's stream wait") {
   test::gpu();
   const Tensor a = leaf_on(kFirst);
   autograd::GradientMap map;

@@ -12,7 +12,7 @@
 
 namespace distrun {
 
-TEST_CASE("undefined tensors are refused by what the table does not name") {
+TEST_CASE("operators outside the table refuse undefined tensors") {
   const Tensor none, square = ones({2, 2}), numbers = tensor::from_values<std::int64_t>({0, 1});
   const std::vector<std::pair<const char*, std::function<void()>>> calls = {
       {"set_requires_grad", [&] { set_requires_grad(none); }},
