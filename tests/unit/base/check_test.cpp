@@ -54,7 +54,7 @@ TEST_CASE("a check that holds prints nothing and one that fails prints both oper
   CHECK(CheckResult((Decompose() <=> name) == "cd").operands == "left: \"ab\", right: \"cd\"");
 }
 
-TEST_CASE("every comparison is taken apart") {
+TEST_CASE("every comparison is taken apart into its operands") {
   const int one = 1;
   CHECK(((Decompose() <=> one) == 1).holds);
   CHECK(((Decompose() <=> one) != 2).holds);
@@ -90,7 +90,7 @@ TEST_CASE("operands are shown as a reader expects them") {
   CHECK(show(std::vector<std::vector<int>>{{1}, {}}) == "{{1}, {}}");
 }
 
-TEST_CASE("floating-point operands are shown with all digits that tell them apart") {
+TEST_CASE("floating-point operands are shown with all digits that distinguish them") {
   const double sum = 0.1 + 0.2;
   CHECK(((Decompose() <=> sum) == 0.3).operands == "left: 0.30000000000000004, right: 0.3");
   const float tenth = 0.1F;

@@ -6,7 +6,7 @@
 
 namespace distrun::base {
 
-TEST_CASE("a limit that ends later than time can be told is none, and a negative one is over") {
+TEST_CASE("a limit beyond the largest time never ends, and a negative one is already over") {
   const TimePoint now = system_clock().now();
   CHECK(deadline_after(Nanoseconds(5), now) == now + Nanoseconds(5));
   CHECK(deadline_after(Nanoseconds::max(), now) == TimePoint::max());

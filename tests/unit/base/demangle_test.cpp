@@ -8,7 +8,7 @@
 using distrun::base::demangled;
 using distrun::base::demangled_type;
 
-TEST_CASE("mangled symbols become readable, and others stay") {
+TEST_CASE("mangled symbols become readable, and others stay unchanged") {
   CHECK(demangled("_ZNSt6vectorIiSaIiEE9push_backERKi") ==
         "std::vector<int, std::allocator<int> >::push_back(int const&)");
   CHECK(demangled("_Znonsense") == "_Znonsense");

@@ -6,7 +6,7 @@
 
 using namespace distrun;
 
-TEST_CASE("an error has the type that travels by its kind, unless the thrower names one") {
+TEST_CASE("an error has the type name of its kind, unless the code that throws it gives one") {
   CHECK(Error(ErrorKind::Failed, "x").type() == "RuntimeError");
   CHECK(Error(ErrorKind::Timeout, "x").type() == "RuntimeError");
   CHECK(Error(ErrorKind::InvalidArgument, "x").type() == "ValueError");
@@ -31,13 +31,13 @@ TEST_CASE("a copy of an error shares nothing with it") {
   CHECK(copy.remote_trace() == "at worker1");
 }
 
-TEST_CASE("an error knows where it was made") {
+TEST_CASE("an error knows where it was created") {
   const Error error(ErrorKind::Failed, "x");
   CHECK(std::string(error.where().file).find("error_test.cpp") != std::string::npos);
   CHECK(error.where().line == __LINE__ - 2);
 }
 
-TEST_CASE("every kind of error has a name of its own") {
+TEST_CASE("every kind of error has a separate name") {
   const auto kinds = {ErrorKind::Failed,  ErrorKind::InvalidArgument, ErrorKind::Overloaded,   ErrorKind::Disconnected,
                       ErrorKind::Timeout, ErrorKind::Cancelled,       ErrorKind::Unimplemented};
   std::vector<std::string> names;
@@ -47,7 +47,7 @@ TEST_CASE("every kind of error has a name of its own") {
   CHECK(std::string(base::name_of(static_cast<ErrorKind>(99))) == "unknown");
 }
 
-TEST_CASE("an errno is told with its text and its name, and an unknown one is no problem") {
+TEST_CASE("an errno is reported with its text and its name, and an unknown one does no harm") {
   CHECK(base::errno_text(EACCES) == "Permission denied (EACCES)");
   CHECK(base::errno_text(123456).find("123456") != std::string::npos);
   try {

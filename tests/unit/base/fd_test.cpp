@@ -53,7 +53,7 @@ TEST_CASE("a released descriptor stays open and belongs to the caller") {
   const Fd again(number);
 }
 
-TEST_CASE("what is made closes on exec") {
+TEST_CASE("new descriptors close on exec") {
   const FdPair pipe = make_pipe();
   CHECK(closes_on_exec(pipe.first.get()));
   CHECK(closes_on_exec(pipe.second.get()));
@@ -72,7 +72,7 @@ TEST_CASE("the first end of a pipe reads what was written to the second") {
   CHECK(byte == 'x');
 }
 
-TEST_CASE("non-blocking mode goes on and off again") {
+TEST_CASE("non-blocking mode can be switched on and off again") {
   const FdPair pipe = make_pipe();
   set_nonblocking(pipe.first.get());
   char byte = 0;

@@ -37,7 +37,7 @@ TEST_CASE("a glob matches the whole text") {
   CHECK(glob_match("***", ""));
 }
 
-TEST_CASE("a backslash takes the next character as it is") {
+TEST_CASE("a backslash takes the next character literally") {
   CHECK(glob_match("\\*", "*"));
   CHECK_FALSE(glob_match("\\*", "a"));
   CHECK(glob_match("a\\?b", "a?b"));

@@ -31,7 +31,7 @@ using Paths = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("names are held while they are open, mapped, or worked in, each told once") {
+TEST_CASE("names are held while they are open, mapped, or the current directory, each listed once") {
   const testing::Scratch scratch;
   const std::string top = scratch.directory("a directory");
   testing::write_file(top + "/untouched", "x");
@@ -49,7 +49,7 @@ TEST_CASE("names are held while they are open, mapped, or worked in, each told o
   CHECK(held_in(top) == Paths{top + "/deep", top + "/open"});
 }
 
-TEST_CASE("of a held name its inode is told, and one that has gone is none") {
+TEST_CASE("a held name has its inode, and a removed one is not listed") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/x";
   const base::Fd open(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -75,6 +75,6 @@ TEST_CASE("a socket holds the name that it was bound to") {
   CHECK(held_in(scratch.path()).empty());
 }
 
-TEST_CASE("of a process that is not there nothing is known") {
+TEST_CASE("a process that does not exist holds no names") {
   CHECK(base::held_names("0", {"/dev/shm", "/tmp"}).empty());
 }

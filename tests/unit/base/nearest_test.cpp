@@ -6,7 +6,7 @@ using namespace distrun;
 using base::did_you_mean;
 using base::nearest;
 
-TEST_CASE("the nearest name is found, if one is near") {
+TEST_CASE("the nearest name is found, if one is close enough") {
   using Names = std::vector<std::string>;
   const Names known = {"timeout", "timeout-scale", "backend", "seed", "env"};
   CHECK(nearest("timout", known) == Names{"timeout"});
@@ -22,7 +22,7 @@ TEST_CASE("the nearest name is found, if one is near") {
   CHECK(did_you_mean("x", {"y"}).empty());
 }
 
-TEST_CASE("names that are equally near are found together, three at most and each once") {
+TEST_CASE("equally near names are found together, three at most and each once") {
   const std::vector<std::string> known = {"add", "and", "acd", "add", "aed", "sub"};
   CHECK(nearest("abd", known) == std::vector<std::string>{"add", "and", "acd"});
   CHECK(did_you_mean("abd", known) == "; did you mean add, and or acd?");
@@ -30,7 +30,7 @@ TEST_CASE("names that are equally near are found together, three at most and eac
   CHECK(did_you_mean("subb", known) == "; did you mean sub?");
 }
 
-TEST_CASE("a name that differs in digits only is another name") {
+TEST_CASE("a name that differs only in digits is another name") {
   const std::vector<std::string> known = {"worker0", "worker1", "step_10"};
   CHECK(nearest("worker7", known).empty());
   CHECK(nearest("step_9", known).empty());

@@ -7,7 +7,7 @@
 
 using namespace distrun;
 
-TEST_CASE("a peer of this user is trusted, and what has no peer is not") {
+TEST_CASE("a peer of this user is trusted, and a descriptor without a peer is not") {
   const base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   CHECK(base::is_trusted_peer(pair.first.get()));
   const base::FdPair pipe = base::make_pipe();

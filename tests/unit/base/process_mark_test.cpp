@@ -46,7 +46,7 @@ std::string refusal_of(const ProcessMark& mark) {
 
 }  // namespace
 
-TEST_CASE("a mark refuses forks of its process, and forks of those, and names the process that opened") {
+TEST_CASE("a mark refuses forks of its process, and forks of those, and names the process that opened the object") {
   const ProcessMark mark;
   const std::string self = std::to_string(::getpid());
   CHECK(refusal_of(mark).empty());
@@ -72,7 +72,7 @@ TEST_CASE("a fork marks what it opens itself, and an object that is not open has
         }) == "01000|0");
 }
 
-TEST_CASE("a thread of the parent's is neither waited for nor ended in a fork") {
+TEST_CASE("a thread of the parent is neither joined nor ended in a fork") {
   std::atomic<bool> ends{false};
   auto thread = std::make_unique<distrun::base::Thread>("a thread", [&] {
     while (!ends) distrun::testing::pause_for(std::chrono::milliseconds(1));
@@ -84,7 +84,7 @@ TEST_CASE("a thread of the parent's is neither waited for nor ended in a fork") 
   ends = true;
 }
 
-TEST_CASE("what is left to the parent is not destroyed in a fork") {
+TEST_CASE("an object of the parent is not destroyed in a fork") {
   struct Owned {
     explicit Owned(int fd) : out(fd) {}
     ~Owned() { static_cast<void>(!::write(out, "destroyed", 9)); }

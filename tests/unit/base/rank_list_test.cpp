@@ -4,7 +4,7 @@
 
 using namespace distrun::base;
 
-TEST_CASE("ranks are listed with runs of them by their ends") {
+TEST_CASE("ranks are listed with runs of them as ranges") {
   CHECK(rank_list({}).empty());
   CHECK(rank_list({2}) == "2");
   CHECK(rank_list({0, 1}) == "0-1");

@@ -31,7 +31,7 @@ TEST_CASE("valid UTF-8 stays as it is") {
   CHECK(valid_utf8(text) == text);
 }
 
-TEST_CASE("bytes that are no UTF-8 are replaced one by one") {
+TEST_CASE("bytes that are not UTF-8 are replaced one by one") {
   CHECK(valid_utf8("a\xff"
                    "b") == "a" + kReplacement + "b");
   CHECK(valid_utf8("\xc3") == kReplacement);                                        // truncated
@@ -89,7 +89,7 @@ TEST_CASE("a plain word needs no quotes") {
   CHECK(shell_quoted("it's") == "'it'\\''s'");
 }
 
-TEST_CASE("a shell reads back what was quoted for it") {
+TEST_CASE("a shell reads back a quoted text unchanged") {
   Rng rng(5);
   for (int i = 0; i < 20; ++i) {
     std::string word = random_bytes(rng, 20);
@@ -104,7 +104,7 @@ TEST_CASE("a shell reads back what was quoted for it") {
   }
 }
 
-TEST_CASE("signals are called by their names") {
+TEST_CASE("signals are shown with their names") {
   CHECK(signal_name(SIGSEGV) == "SIGSEGV");
   CHECK(signal_name(SIGKILL) == "SIGKILL");
   CHECK(signal_name(64) == "signal 64");

@@ -34,7 +34,7 @@ TEST_CASE("a thread has its name, cut to what the kernel takes") {
   CHECK_FALSE(thread.joinable());
 }
 
-TEST_CASE("a thread starts with all signals blocked and leaves its maker's mask alone") {
+TEST_CASE("a thread starts with all signals blocked and leaves its creator's mask alone") {
   sigset_t before;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
   bool all_blocked = false;

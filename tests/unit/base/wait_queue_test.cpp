@@ -50,7 +50,7 @@ struct Takers {
   std::vector<std::thread> threads;
 };
 
-TEST_CASE("each thread that is taken out of a queue of waiters goes on, whoever else waits") {
+TEST_CASE("each thread that is taken out of a queue of waiters continues, with any other waiters") {
   constexpr int kTokens = 20'000;
   Takers takers(6);
   std::vector<std::thread> givers;
@@ -65,7 +65,7 @@ TEST_CASE("each thread that is taken out of a queue of waiters goes on, whoever 
   CHECK(takers.taken.load() == kTokens);
 }
 
-TEST_CASE("a thread whose deadline has passed is in the queue no more") {
+TEST_CASE("a thread that has timed out is no longer in the queue") {
   std::mutex mutex;
   WaitQueue queue;
   std::unique_lock lock(mutex);

@@ -43,7 +43,7 @@ TEST_CASE("a rank cannot change the size of the board") {
   CHECK(::ftruncate(board.fd(), 1 << 30) == -1);
 }
 
-TEST_CASE("a descriptor that is no board of that many ranks is refused") {
+TEST_CASE("a descriptor that is not a board of that many ranks is refused") {
   const Board board(2);
   CHECK_THROWS_WITH(RankBoard(board.fd(), 0, 3), Catch::Contains("not a board of 3 ranks"));
   CHECK_THROWS_AS(RankBoard(board.fd(), 2, 2), Error);
@@ -58,7 +58,7 @@ TEST_CASE("a descriptor that is no board of that many ranks is refused") {
   CHECK_THROWS_AS(RankBoard(open.get(), 0, 2), Error);
 }
 
-TEST_CASE("a rank that writes into a peer's slot dies, and the slot is as it was") {
+TEST_CASE("a rank that writes into a peer's slot crashes, and the slot is unchanged") {
   testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnFaults);
   const Board board(2);
   const RankBoard one(board.fd(), 1, 2);
@@ -72,7 +72,7 @@ TEST_CASE("a rank that writes into a peer's slot dies, and the slot is as it was
   CHECK(read(board.slot(1), 2)->pid == ::getpid());
 }
 
-TEST_CASE("a rank that scribbles over its slot hurts nobody") {
+TEST_CASE("a rank that scribbles over its slot harms no reader") {
   const Board board(2);
   const RankBoard scribbler(board.fd(), 0, 2);
   const RankBoard neighbour(board.fd(), 1, 2);

@@ -32,7 +32,7 @@ std::unique_ptr<DumpArea> with_one_thread() {
 
 }  // namespace
 
-TEST_CASE("an area that nobody wrote to says nothing") { CHECK_FALSE(read(*fresh())); }
+TEST_CASE("an area that was never written is empty") { CHECK_FALSE(read(*fresh())); }
 
 TEST_CASE("a written area reads as it was written") {
   const auto area = with_one_thread();
@@ -51,7 +51,7 @@ TEST_CASE("a written area reads as it was written") {
   CHECK(dump->stacks.modules[0].path == "plugin.so");
 }
 
-TEST_CASE("of an area whose writer died what is there is taken") {
+TEST_CASE("an area whose writer died is read as far as it was written") {
   const auto area = with_one_thread();
   area->head.state = DumpState::Writing;
   area->head.thread_count = 3;

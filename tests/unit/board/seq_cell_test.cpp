@@ -28,12 +28,12 @@ bool is_whole(const Record& record) {
 
 }  // namespace
 
-TEST_CASE("a cell that was never written has nothing to read") {
+TEST_CASE("a cell that was never written has no value") {
   const SeqCell<Record> cell;
   CHECK_FALSE(cell.read().has_value());
 }
 
-TEST_CASE("a cell gives back what was written last") {
+TEST_CASE("a cell returns the last value written") {
   SeqCell<Record> cell;
   for (std::uint64_t value = 1; value < 100; ++value) {
     REQUIRE(cell.try_write(filled_with(value)));
@@ -65,7 +65,7 @@ TEST_CASE("a reader never sees half a record, while a writer writes without paus
   writer.join();
 }
 
-TEST_CASE("of several writers at once one writes, and nothing is torn") {
+TEST_CASE("of several writers at once one writes, and no record is torn") {
   SeqCell<Record> cell;
   std::atomic<int> written{0};
   std::vector<std::thread> writers;
@@ -84,7 +84,7 @@ TEST_CASE("of several writers at once one writes, and nothing is torn") {
   CHECK(is_whole(cell.read().value()));
 }
 
-TEST_CASE("a cell that was claimed is nobody else's until it is given back, and then empty") {
+TEST_CASE("a claimed cell cannot be claimed again until it is released, and then it is empty") {
   SeqCell<Record> cell;
   REQUIRE(cell.claim(filled_with(1)));
   CHECK_FALSE(cell.claim(filled_with(2)));
@@ -127,7 +127,7 @@ TEST_CASE("a cell that threads claim in turns belongs to one at a time") {
   CHECK_FALSE(cell.read().has_value());
 }
 
-TEST_CASE("a cell whose writer stopped in the middle is passed over, by readers and by writers") {
+TEST_CASE("a cell with a writer that stopped in the middle is skipped by readers and by writers") {
   // The first word of a cell is its sequence number; it is odd during a write.
   SeqCell<Record> cell;
   REQUIRE(cell.try_write(filled_with(7)));

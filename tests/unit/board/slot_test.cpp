@@ -61,7 +61,7 @@ TEST_CASE("a wait is shown with all that is known of it, until it ends") {
   CHECK(one.look().waits.empty());
 }
 
-TEST_CASE("a wait that ends is progress, one that begins is not") {
+TEST_CASE("the end of a wait is progress, its beginning is not") {
   const OneSlot one;
   SlotWriter writer = one.writer;
   const std::uint64_t before = one.look().epoch;
@@ -71,7 +71,7 @@ TEST_CASE("a wait that ends is progress, one that begins is not") {
   CHECK(one.look().epoch == before + 1);
 }
 
-TEST_CASE("of a long name the start is shown, of a long path the end") {
+TEST_CASE("a long name is cut at its end, a long path at its start") {
   const OneSlot one;
   SlotWriter writer = one.writer;
   const std::string name(1000, 'n');
@@ -99,7 +99,7 @@ TEST_CASE("waits of several threads stand side by side, the longest first") {
   CHECK(shown.waits[1].in_body);
 }
 
-TEST_CASE("more waits than there are cells are counted, and those that are shown end well") {
+TEST_CASE("waits beyond the number of cells are counted, and those that are shown end well") {
   const OneSlot one;
   SlotWriter writer = one.writer;
   std::vector<int> cells;
@@ -179,7 +179,7 @@ TEST_CASE("without a slot a writer does nothing") {
   writer.hide_error(-1);
 }
 
-TEST_CASE("a wait says for whom in words") {
+TEST_CASE("a wait is described in words with the ranks it waits for") {
   ShownWait wait;
   wait.kind = WaitKind::Barrier;
   wait.name = "meet";

@@ -32,7 +32,7 @@ struct Waiter {
 
 }  // namespace
 
-TEST_CASE("a wait that is over before it begins is not shown, and no progress") {
+TEST_CASE("a wait that is over before it begins is not shown, and is not progress") {
   Waiter waiter;
   waiter.ready = true;
   const std::uint64_t before = read(*waiter.slot, 1)->epoch;
@@ -40,7 +40,7 @@ TEST_CASE("a wait that is over before it begins is not shown, and no progress") 
   CHECK(read(*waiter.slot, 1)->epoch == before);
 }
 
-TEST_CASE("a wait is shown while it lasts, and what ends it is seen") {
+TEST_CASE("a wait is shown while it lasts, and notices what ends it") {
   Waiter waiter;
   bool ended_well = false;
   std::thread thread([&] { ended_well = waiter.wait(base::TimePoint::max()); });
@@ -56,7 +56,7 @@ TEST_CASE("a wait is shown while it lasts, and what ends it is seen") {
   CHECK(waiter.shown() == 0);
 }
 
-TEST_CASE("a wait ends at its deadline, unready") {
+TEST_CASE("a wait ends at its deadline, with its condition not met") {
   Waiter waiter;
   const base::TimePoint start = base::system_clock().now();
   CHECK_FALSE(waiter.wait(start + std::chrono::milliseconds(20)));
@@ -64,7 +64,7 @@ TEST_CASE("a wait ends at its deadline, unready") {
   CHECK(waiter.shown() == 0);
 }
 
-TEST_CASE("an exception on the way ends the wait on the board as well") {
+TEST_CASE("an exception thrown during a wait ends it on the board as well") {
   Waiter waiter;
   try {
     const Wait wait(waiter.writer, {});

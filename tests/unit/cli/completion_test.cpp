@@ -38,7 +38,7 @@ TEST_CASE("the first word may be a command, a plugin or an option of run") {
   CHECK(has(found({"--world"}), "--world-size"));
 }
 
-TEST_CASE("options of a command are found by their beginning, and described") {
+TEST_CASE("options of a command are found by their prefix, and described") {
   CHECK(texts_of(found({"run", "--timeout-s"})) == Words{"--timeout-scale"});
   CHECK(texts_of(found({"list", "--js"})) == Words{"--json"});
   CHECK(found({"list", "--junit"}).words.empty());  // an option of run only
@@ -79,7 +79,7 @@ TEST_CASE("a flag takes no value, so what follows it is something else") {
   CHECK(found({"--until-fail", ""}).paths == PathKind::Plugin);
 }
 
-TEST_CASE("nothing fits where nothing is known") {
+TEST_CASE("unknown words have no completions") {
   CHECK(found({}).words.empty());
   CHECK(found({"--no-such=", ""}).paths == PathKind::Plugin);
   CHECK(found({"--no-such=x"}).words.empty());

@@ -116,11 +116,11 @@ TEST_CASE("a value of another kind than the option's is refused") {
   CHECK(refusal("world-size = [2]") == "conf/x.toml:1: world-size takes one value, not a list");
 }
 
-TEST_CASE("what is no TOML is refused with file and line") {
+TEST_CASE("invalid TOML is refused with file and line") {
   CHECK(refusal("world-size = 2\n[run]").starts_with("conf/x.toml:2: tables are not supported here"));
 }
 
-TEST_CASE("what cannot be read is named, with the way out") {
+TEST_CASE("a file that cannot be read is named, with what to do") {
   const testing::Scratch scratch;
   const auto refused = [](const std::string& path) -> std::string {
     try {

@@ -11,7 +11,7 @@
 namespace distrun::cli {
 namespace {
 
-TEST_CASE("GPUs are counted whatever their numbers, as a container has them") {
+TEST_CASE("GPUs are counted with any numbers, as a container has them") {
   const testing::Scratch scratch;
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   CHECK(count_cuda_devices(scratch.path()).count == 0);

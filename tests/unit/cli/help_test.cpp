@@ -30,7 +30,7 @@ TEST_CASE("help names every option under a heading, with its default") {
   CHECK_THAT(text, Contains("(default shm)"));
 }
 
-TEST_CASE("every option says what it is for, and what is chosen from has choices") {
+TEST_CASE("every option is described, and options with a list of values name them") {
   for (const CommandInfo& command : describe_commands()) {
     for (const OptionInfo& option : command.options) {
       INFO(command.name << " " << signature_of(option));

@@ -66,7 +66,7 @@ TEST_CASE("a layer sets what the command line leaves out, and the first layer wi
   CHECK(tool.origins == Origins{{"size", "command line"}, {"filter", "file:2"}, {"quick", "file:3"}});
 }
 
-TEST_CASE("a layer may name what a command does not know, and a flag that is off") {
+TEST_CASE("a layer may contain options that a command does not know, and flags that are off") {
   Tool tool;
   tool.parse({});
   fill_in(tool.app, {{"other", {{"2"}, "file:1"}}, {"quick", {{}, "file:2"}}}, tool.origins);
@@ -74,7 +74,7 @@ TEST_CASE("a layer may name what a command does not know, and a flag that is off
   CHECK(tool.origins.empty());
 }
 
-TEST_CASE("a value that cannot be one is refused with where it is from") {
+TEST_CASE("an invalid value is refused with the layer it is from") {
   Tool tool;
   tool.parse({});
   CHECK_THROWS_WITH(fill_in(tool.app, {{"quick", {{"maybe"}, "file:7"}}}, tool.origins),
@@ -95,7 +95,7 @@ TEST_CASE("an error about an option says where its value is from, unless that is
   CHECK(told("no option") == "no option");
 }
 
-TEST_CASE("variables are a layer of their own; an empty one says nothing, and 0 says no") {
+TEST_CASE("variables are a separate layer; an empty one is ignored, and 0 means no") {
   {
     const Variable history("DISTRUN_HISTORY", "runs.db");
     const Variable daemon("DISTRUN_DAEMON", "1");

@@ -22,7 +22,7 @@ runner::TestRecord test_of(const std::string& plugin, const std::string& name, V
 
 }  // namespace
 
-TEST_CASE("what is neither passed, flaky nor skipped is to be run again") {
+TEST_CASE("tests that neither passed, were flaky nor were skipped are run again") {
   runner::RunRecord run;
   for (int i = 0; i < runner::kVerdictCount; ++i) {
     const auto verdict = static_cast<Verdict>(i);
@@ -34,11 +34,11 @@ TEST_CASE("what is neither passed, flaky nor skipped is to be run again") {
                      "Ring.cancelled"});
 }
 
-TEST_CASE("the plugins of tests come once each, in their order") {
+TEST_CASE("the plugins of the tests are listed once each, in their order") {
   CHECK(plugins_of({{"b.so", "X.a"}, {"a.so", "X.a"}, {"b.so", "X.b"}}) == Texts{"b.so", "a.so"});
 }
 
-TEST_CASE("a report without failures is fine only if all of its run has run") {
+TEST_CASE("a report without failures is accepted only if its run was complete") {
   runner::RunRecord run;
   CHECK(why_nothing_reruns(run, "x.json").exit_code == kSuccess);
   CHECK(why_nothing_reruns(run, "x.json").why.find("nothing to rerun") != std::string::npos);

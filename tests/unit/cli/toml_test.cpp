@@ -29,7 +29,7 @@ TomlEntry only(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("keys come with their values and lines, in the order of the file") {
+TEST_CASE("keys have their values and lines, in the order of the file") {
   const std::vector<TomlEntry> entries = read_toml(
       "# settings\n"
       "\n"
@@ -60,7 +60,7 @@ TEST_CASE("texts in double quotes have escapes, those in single ones have none")
   CHECK(only("a = \"# no comment\" # one").values.front() == "# no comment");
 }
 
-TEST_CASE("numbers are texts in decimal") {
+TEST_CASE("numbers are kept as decimal text") {
   const std::pair<const char*, const char*> numbers[] = {{"0", "0"},         {"+7", "7"},    {"-3", "-3"},
                                                          {"1_000", "1000"},  {"0.5", "0.5"}, {"1e3", "1000"},
                                                          {"6.5e-1", "0.65"}, {"0x10", "16"}};
@@ -70,7 +70,7 @@ TEST_CASE("numbers are texts in decimal") {
   }
 }
 
-TEST_CASE("what is no number of TOML's, and no other value, is refused") {
+TEST_CASE("invalid numbers and other kinds of values are refused") {
   for (const char* word :
        {"07", "1__0", "_1", "1_", "1.", ".5", "1e", "inf", "nan", "4x", "-", "1-2", "yes", "2026-01-31"}) {
     CHECK_THAT(refusal(std::string("a = ") + word), Catch::StartsWith("1: "));
@@ -82,7 +82,7 @@ TEST_CASE("a list may go over lines, with comments and a last comma") {
   CHECK(only("a = []").values.empty());
 }
 
-TEST_CASE("what is left out of TOML is refused by name") {
+TEST_CASE("unsupported parts of TOML are refused by name") {
   const std::string sections = "tables are not supported here: write keys without a section, as in world-size = 2";
   CHECK(refusal("\n[run]") == "2: " + sections);
   CHECK(refusal("a = {}") == "1: " + sections);
@@ -92,7 +92,7 @@ TEST_CASE("what is left out of TOML is refused by name") {
   CHECK(refusal("a = [1, inf]") == "1: expected a string, a number, true or false");
 }
 
-TEST_CASE("nonsense is refused with the line where it stands, and what is wrong there") {
+TEST_CASE("invalid text is refused with its line, and what is wrong there") {
   CHECK(refusal("a = 1\na = 2") == "2: key-value pair: cannot redefine existing integer 'a'");
   CHECK(refusal("a").starts_with("1: "));
   CHECK(refusal("a = 1 b = 2") == "1: key-value pair: expected a comment or whitespace, saw 'b'");
@@ -123,7 +123,7 @@ TEST_CASE("a file over the limit is refused, and one at the limit is read") {
   CHECK_THAT(refusal(text + 'x'), Catch::Contains("65537") && Catch::Contains("65536"));
 }
 
-TEST_CASE("a text that was written is read as it was") {
+TEST_CASE("a text that was written is read back unchanged") {
   for (const std::string text :
        {"", "plain", "two words", "a\"b\\c", "tab\tline\nbell\x07 del\x7f", "\u00e9\U0001F600"}) {
     CHECK(only("a = " + toml_text(text)).values.front() == text);

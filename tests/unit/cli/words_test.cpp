@@ -15,7 +15,7 @@ TEST_CASE("a shard is a part of a number of parts, counted from one") {
   CHECK(parse_shard("--shard", "10000/10000").index == 10000);
 }
 
-TEST_CASE("what is no shard is refused with what one looks like") {
+TEST_CASE("an invalid shard is refused with an example of a valid one") {
   for (const char* text : {"0/3", "4/3", "1/0", "-1/3", "1", "/", "1/", "/3", "a/b", "1/3x", " 1/3", "1/10001",
                            "99999999999/99999999999", ""}) {
     INFO("'" << text << "'");

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("what is posted runs in the order of its numbers, one at a time") {
+TEST_CASE("posted calls run in the order of their numbers, one at a time") {
   const testing::FakeRank rank;
   const auto queue = std::make_shared<CallQueue>(future::handler_pool());
   std::mutex mutex;
@@ -42,7 +42,7 @@ TEST_CASE("what is posted runs in the order of its numbers, one at a time") {
   CHECK(queue->numbers_given() == 100);
 }
 
-TEST_CASE("who finds nothing under way runs at once, and others behind it") {
+TEST_CASE("a call runs at once if none is in flight, and later calls wait behind it") {
   const testing::FakeRank rank;
   const auto queue = std::make_shared<CallQueue>(future::handler_pool());
   REQUIRE(queue->try_begin() == 1);
@@ -59,7 +59,7 @@ TEST_CASE("who finds nothing under way runs at once, and others behind it") {
   queue->end();
 }
 
-TEST_CASE("a call for which no handler can be had is refused, and those after it run") {
+TEST_CASE("a call for which no handler is available is refused, and those after it run") {
   const testing::FakeRank rank;
   const auto queue = std::make_shared<CallQueue>(future::handler_pool());
   std::vector<std::uint64_t> ran;
@@ -82,7 +82,7 @@ TEST_CASE("a call for which no handler can be had is refused, and those after it
   CHECK(ran == std::vector<std::uint64_t>{1});
 }
 
-TEST_CASE("a call that ends while no handler can be had runs those behind it itself") {
+TEST_CASE("a call that ends while no handler is available runs the calls behind it itself") {
   const testing::FakeRank rank;
   const auto queue = std::make_shared<CallQueue>(future::handler_pool());
   REQUIRE(queue->try_begin() == 1);

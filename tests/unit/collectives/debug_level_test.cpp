@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kVariable[] = "TORCH_DISTRIBUTED_DEBUG";
 
-TEST_CASE("the debug level is what the environment says, or what it was set to") {
+TEST_CASE("the debug level is that of the environment, or the one that was set") {
   ::unsetenv(kVariable);
   set_debug_level_from_environment();
   CHECK(debug_level() == DebugLevel::Off);

@@ -67,7 +67,7 @@ struct HostileExchange : testing::SharedWithStranger {
   shm::Exchanges exchanges{area, group, bells};
 };
 
-TEST_CASE("a part outside its rank's buffer is refused, wherever it is said to be") {
+TEST_CASE("a part outside its rank's buffer is refused, wherever it claims to be") {
   HostileExchange world;
   world.take();
   world.reduce();
@@ -82,7 +82,7 @@ TEST_CASE("a part outside its rank's buffer is refused, wherever it is said to b
   CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("sends 4097 bytes to rank 0"));
 }
 
-TEST_CASE("an address of another process is none of this one, whatever process it says it is") {
+TEST_CASE("an address of another process is not used as a local one, whatever process it claims") {
   HostileExchange world;
   for (const int pid : {::getpid(), ::getppid(), -1, 0}) {
     world.peer().pid = pid;
@@ -119,7 +119,7 @@ TEST_CASE("a part that changes while it is read is used as it was checked") {
   CHECK(refused + done == 20'000);
 }
 
-TEST_CASE("a card of bytes that mean nothing is shown as the mismatch that it is") {
+TEST_CASE("a slot header of random bytes is reported as a mismatch") {
   HostileExchange world;
   for (std::uint64_t exchange : {0, 1}) {
     std::memset(static_cast<void*>(&world.area->header(1, exchange)), 0xff, sizeof(shm::SlotHeader));
@@ -131,7 +131,7 @@ TEST_CASE("a card of bytes that mean nothing is shown as the mismatch that it is
   CHECK(error.text().find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a rank that another one says has left goes on") {
+TEST_CASE("a rank continues when another rank claims that it has left") {
   HostileExchange world;
   world.own().presence = shm::Presence::Left;
   world.own().come = world.own().left = kEver;
@@ -161,7 +161,7 @@ std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t s
   return testing::error_of([&] { backend->run(call); }).text();
 }
 
-TEST_CASE("sizes of all_to_all that no rank can have end the call") {
+TEST_CASE("impossible sizes of all_to_all end the call") {
   const std::uint64_t forged = std::numeric_limits<std::int64_t>::max();
   const auto tamper = [&](shm::SlotHeader& header, shm::Part&, std::byte* room) {
     if (header.kind == CallKind::AllToAll && header.dtype == DType::I64) std::memcpy(room, &forged, sizeof forged);
@@ -170,13 +170,13 @@ TEST_CASE("sizes of all_to_all that no rank can have end the call") {
   CHECK_THAT(all_to_all_with(tamper, 100, 100, 500ms), Catch::Contains("has timed out after"));
 }
 
-TEST_CASE("who takes more than is sent is told, also where what is sent fills the buffers") {
+TEST_CASE("a rank that takes more than is sent is named, also if the data fills the buffers") {
   const auto tamper = [](shm::SlotHeader&, shm::Part&, std::byte*) {};
   const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom, 30s);
   CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which expects 131072"));
 }
 
-TEST_CASE("objects of sizes that no rank can have are refused before memory is allocated") {
+TEST_CASE("objects of impossible sizes are refused before memory is allocated") {
   for (const std::int64_t forged :
        {std::int64_t{-1}, std::int64_t{1} << 50, std::numeric_limits<std::int64_t>::min()}) {
     const auto store = std::make_shared<HashStore>();
@@ -189,7 +189,7 @@ TEST_CASE("objects of sizes that no rank can have are refused before memory is a
   }
 }
 
-TEST_CASE("indices of a sparse tensor that are beyond its sizes are refused, not added there") {
+TEST_CASE("out-of-range indices of a sparse tensor are refused, not added there") {
   for (const std::int64_t forged : {std::int64_t{4}, std::int64_t{1} << 40, std::int64_t{-1}}) {
     const auto store = std::make_shared<HashStore>();
     const testing::Mirror mirror(*store, [&](shm::SlotHeader& header, shm::Part&, std::byte* room) {

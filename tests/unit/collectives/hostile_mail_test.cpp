@@ -43,7 +43,7 @@ shm::MessageHeader head_of(std::uint64_t size) {
   return head;
 }
 
-TEST_CASE("a message that cannot be makes its receive fail, and names the rank") {
+TEST_CASE("an invalid message makes its receive fail, and the error names the rank") {
   const auto refused = [](const shm::MessageHeader& head, std::size_t bytes) {
     HostileMail world;
     world.show(head);
@@ -68,7 +68,7 @@ TEST_CASE("a message that cannot be makes its receive fail, and names the rank")
   CHECK_THAT(refused(head, 1 << 20), Catch::Contains("direct read 32 of 32"));
 }
 
-TEST_CASE("counts of messages that cannot be are refused, and nothing is taken") {
+TEST_CASE("invalid message counts are refused, and nothing is taken") {
   for (const std::uint64_t written : {shm::kMessages + 1, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
     HostileMail world;
     world.from_peer().written = written;
@@ -83,7 +83,7 @@ TEST_CASE("counts of messages that cannot be are refused, and nothing is taken")
   }
 }
 
-TEST_CASE("what a rank counts is its own: others cannot make it take or write a message twice") {
+TEST_CASE("message counters are local: another rank cannot make a rank take or write a message twice") {
   HostileMail world;
   world.show(head_of(1));
   world.receive(1);
@@ -96,7 +96,7 @@ TEST_CASE("what a rank counts is its own: others cannot make it take or write a 
 }
 
 // Only the kernel reads there, and it knows which addresses are mapped.
-TEST_CASE("a message at an address where no memory is fails, also if its rank says it is of this process") {
+TEST_CASE("a message at an unmapped address fails, also if its rank says that it is of this process") {
   for (const int pid : {::getpid(), ::getppid(), -1}) {
     HostileMail world;
     world.peer().pid = pid;
@@ -123,7 +123,7 @@ TEST_CASE("a message in memory of a third process is refused") {
   CHECK_THAT(testing::error_of([&] { world.receive(1 << 20); }).what(), Catch::Contains("memory of process"));
 }
 
-TEST_CASE("a large message whose state another rank changes has not arrived, and harms no other one") {
+TEST_CASE("a large message with a state that another rank forges has not arrived, and harms no other message") {
   for (const std::uint64_t forged : {std::uint64_t{0}, 4 * std::uint64_t{9} + 3, ~std::uint64_t{0}}) {
     HostileMail world;
     const std::vector<std::byte> from(1 << 20);
@@ -136,7 +136,7 @@ TEST_CASE("a large message whose state another rank changes has not arrived, and
   }
 }
 
-TEST_CASE("a rank that another one says has left still gets its messages") {
+TEST_CASE("a rank that another rank declares gone still gets its messages") {
   HostileMail world;
   world.own().presence = shm::Presence::Left;
   CHECK(testing::error_of([&] { world.receive(1, 50ms); }).kind() == ErrorKind::Timeout);
@@ -174,7 +174,7 @@ constexpr int kMany = 6000;  // of the largest that boxes carry: 47 MiB
 constexpr int kKept = static_cast<int>(shm::kKeptMost / (sizeof(shm::Arrived) + shm::kLetterRoom));
 constexpr int kInBox = static_cast<int>(shm::kMessages);
 
-TEST_CASE("messages that nobody receives are kept up to a bound; then their sender waits, and none is lost") {
+TEST_CASE("unreceived messages are kept up to a bound; then their sender waits, and none is lost") {
   const TwoRanks world;
   std::atomic<int> sent{0};
   const base::Thread sender("sender", [&] {
@@ -192,7 +192,7 @@ TEST_CASE("messages that nobody receives are kept up to a bound; then their send
   CHECK(testing::eventually(30s, [&] { return is_there.load(); }));
 }
 
-TEST_CASE("of a rank that has left all messages are taken, beyond the bound too") {
+TEST_CASE("all messages of a rank that has left are taken, beyond the bound too") {
   const TwoRanks world;
   const base::Thread sender("sender", [&] {
     for (int i = 0; i < kKept + kInBox - 1; ++i) world.send(kTag, shm::kLetterRoom);
@@ -203,7 +203,7 @@ TEST_CASE("of a rank that has left all messages are taken, beyond the bound too"
   for (int i = 0; i < kKept + kInBox - 1; ++i) REQUIRE(world.receive(kTag, shm::kLetterRoom));
 }
 
-TEST_CASE("a wait for a message ends no sooner for what other ranks' messages are kept") {
+TEST_CASE("a wait for a message is not ended early by other ranks' messages") {
   const TwoRanks world;
   for (int i = 0; i < kInBox; ++i) world.send(kTag, 1);
   CHECK_THAT(testing::error_of([&] { world.receive(kOther, 1, 20ms); }).text(), !Catch::Contains("no more messages"));

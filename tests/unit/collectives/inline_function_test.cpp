@@ -8,7 +8,7 @@
 
 namespace distrun::collectives {
 
-TEST_CASE("an inline function may call no collective, and the group works on") {
+TEST_CASE("an inline function must not call a collective, and the group remains usable") {
   ProcessGroup group({"alone", 0, {0}}, std::make_shared<HashStore>(), {});
   const Tensor tensor = tensor::ones({2});
   {

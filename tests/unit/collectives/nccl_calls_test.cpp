@@ -89,7 +89,7 @@ std::string asked_for(const Call& call, int rank = 0) {
   return api.asked;
 }
 
-TEST_CASE("what NCCL has a function for is that function", "[nccl]") {
+TEST_CASE("a collective that NCCL has a function for calls that function", "[nccl]") {
   std::array<float, 12> numbers{};
   const Bytes all = std::as_writable_bytes(std::span(numbers));
   const std::vector<Bytes> whole{all.subspan(0, 16), all.subspan(16, 16), all.subspan(32, 16)};
@@ -148,7 +148,7 @@ std::vector<Pieces> exchanged(CallKind kind, int root) {
   return out;
 }
 
-TEST_CASE("what NCCL has no function for is a group of sends and receives", "[nccl]") {
+TEST_CASE("a collective that NCCL has no function for is a group of sends and receives", "[nccl]") {
   const auto all_to_all = exchanged(CallKind::AllToAll, -1);
   const auto gathered = exchanged(CallKind::Gather, 1);
   const auto scattered = exchanged(CallKind::Scatter, 2);
@@ -165,7 +165,7 @@ TEST_CASE("what NCCL has no function for is a group of sends and receives", "[nc
   }
 }
 
-TEST_CASE("a letter goes from the first of two ranks to the second", "[nccl]") {
+TEST_CASE("a message goes from the first of two ranks to the second", "[nccl]") {
   Data sent(5, 7), got(5);
   Post post;
   Call call;

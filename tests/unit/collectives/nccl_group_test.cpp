@@ -83,7 +83,7 @@ std::string text_of(const std::exception_ptr& error) {
   return testing::error_of([&] { std::rethrow_exception(error); }).what();
 }
 
-TEST_CASE("what the library says of a call stands in its error, and the group is of no use then", "[nccl]") {
+TEST_CASE("an error of the library is in the call's error, and the group can no longer be used", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Refuses;
@@ -95,7 +95,7 @@ TEST_CASE("what the library says of a call stands in its error, and the group is
   CHECK_THAT(testing::error_of([&] { fake.all_reduce(fake.ones(), 2); }).what(), Catch::Contains("no route"));
 }
 
-TEST_CASE("what the library says of a communicator stands in the error of its group", "[nccl]") {
+TEST_CASE("an error of a communicator is in the error of its group", "[nccl]") {
   testing::FakeRank rank;
   testing::use_gpus();
   const auto nccl = std::make_shared<FakeNccl>();
@@ -111,7 +111,7 @@ TEST_CASE("what the library says of a communicator stands in the error of its gr
   group->leave(Leaving::GaveUp, "it has not begun");
 }
 
-TEST_CASE("a call that does not end in its time is ended by the watchdog, and the process goes on", "[nccl]") {
+TEST_CASE("a call that does not finish in time is ended by the watchdog, and the process continues", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Hangs;
@@ -127,14 +127,14 @@ TEST_CASE("a call that does not end in its time is ended by the watchdog, and th
   device::synchronize(device::cuda(0));  // aborted calls do not block their streams
 }
 
-TEST_CASE("what has ended a group, and nobody was told, is a failure of its rank", "[nccl]") {
+TEST_CASE("an error that ended a group and was never thrown is a failure of its rank", "[nccl]") {
   testing::FakeRank rank;
   const auto failures = [&] { return future::unseen_errors_of(rank.state).take_failures(); };
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Hangs;
   const auto call = fake.all_reduce(fake.ones(), 1, 50ms);
   REQUIRE(testing::eventually(30s, [&] { return fake.nccl->aborted > 0; }));
-  SECTION("where nobody looks") {
+  SECTION("where no wait throws it") {
     const auto found = failures();
     REQUIRE(found.size() == 1);
     CHECK_THAT(text_of(found[0]), Catch::StartsWith("all_reduce number 1 of group world has timed out after "));
@@ -144,7 +144,7 @@ TEST_CASE("what has ended a group, and nobody was told, is a failure of its rank
   CHECK(failures().empty());
 }
 
-TEST_CASE("a group that is ended on purpose has no failure", "[nccl]") {
+TEST_CASE("a group that is ended on purpose reports no failure", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Hangs;
@@ -153,7 +153,7 @@ TEST_CASE("a group that is ended on purpose has no failure", "[nccl]") {
   CHECK(future::unseen_errors_of(rank.state).take_failures().empty());
 }
 
-TEST_CASE("a call that hangs in the library is told with what its RAS says", "[nccl][ras]") {
+TEST_CASE("a call that hangs in the library is reported with the text of NCCL's RAS", "[nccl][ras]") {
   testing::FakeRank rank;
   const testing::FakeRas ras(
       testing::ras_answers(testing::ras_report({testing::ras_communicator(1, {testing::ras_rank(0, 1, 2)})})));
@@ -167,7 +167,7 @@ TEST_CASE("a call that hangs in the library is told with what its RAS says", "[n
   CHECK(std::count(shown.begin(), shown.end(), "what NCCL's RAS says of its ranks") == 1);
 }
 
-TEST_CASE("a RAS is not asked of what is no timeout", "[nccl][ras]") {
+TEST_CASE("a RAS is not asked about an error that is not a timeout", "[nccl][ras]") {
   testing::FakeRank rank;
   const testing::FakeRas ras(testing::ras_answers(testing::ras_report({})));
   Fake fake({}, 0, 1, std::make_shared<HashStore>(), 0, ras.address());
@@ -176,7 +176,7 @@ TEST_CASE("a RAS is not asked of what is no timeout", "[nccl][ras]") {
   CHECK(ras.asked().empty());
 }
 
-TEST_CASE("what goes wrong by itself fails what is not done, and not what is", "[nccl]") {
+TEST_CASE("an asynchronous error fails the calls in flight, and not those that are done", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   const Tensor tensor = fake.ones();
@@ -192,7 +192,7 @@ TEST_CASE("what goes wrong by itself fails what is not done, and not what is", "
   CHECK(done->error() == nullptr);
 }
 
-TEST_CASE("a wait blocks where it is told to, and throws what goes wrong", "[nccl]") {
+TEST_CASE("a blocking wait blocks, and throws the error", "[nccl]") {
   testing::FakeRank rank;
   const bool has_watchdog = GENERATE(true, false);
   Fake fake({.blocking_wait = true, .has_watchdog = has_watchdog});
@@ -202,7 +202,7 @@ TEST_CASE("a wait blocks where it is told to, and throws what goes wrong", "[ncc
   CHECK(rank.line.count() > 0);  // it was shown on the board
 }
 
-TEST_CASE("a wait with a timeout blocks for that long, and the work goes on", "[nccl]") {
+TEST_CASE("a wait with a timeout blocks for that long, and the work continues", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Hangs;
@@ -216,7 +216,7 @@ TEST_CASE("a wait with a timeout blocks for that long, and the work goes on", "[
   CHECK(call->error() == nullptr);
 }
 
-TEST_CASE("without handling of errors nobody ends a call but who blocks for it", "[nccl]") {
+TEST_CASE("without error handling only a blocking wait ends a call", "[nccl]") {
   testing::FakeRank rank;
   Fake fake({.blocking_wait = false, .has_watchdog = false});
   fake.nccl->next = FakeNccl::Next::Hangs;
@@ -227,7 +227,7 @@ TEST_CASE("without handling of errors nobody ends a call but who blocks for it",
   CHECK(!fake.group->why_over().empty());
 }
 
-TEST_CASE("a group that is aborted fails what is under way, with the reason", "[nccl]") {
+TEST_CASE("a group that is aborted fails the calls in flight, with the reason", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   fake.nccl->next = FakeNccl::Next::Hangs;
@@ -237,7 +237,7 @@ TEST_CASE("a group that is aborted fails what is under way, with the reason", "[
   CHECK(fake.nccl->aborted > 0);
 }
 
-TEST_CASE("who leaves waits for what is under way, and closes its communicators", "[nccl]") {
+TEST_CASE("a rank that leaves waits for the calls in flight, and closes its communicators", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   const auto call = fake.all_reduce(fake.ones(100'000));
@@ -265,7 +265,7 @@ TEST_CASE("a tensor that is used without waiting for its work is reported", "[nc
   call->wait(30s, {});
 }
 
-TEST_CASE("a group of a group has a part of its communicator, where the library can split one", "[nccl]") {
+TEST_CASE("a subgroup has a part of its group's communicator, where the library can split one", "[nccl]") {
   testing::FakeRank rank;
   Fake fake;
   NcclParts parts;
@@ -307,7 +307,7 @@ std::vector<std::string> run_both(const std::function<void(Fake& fake, int rank)
   return thrown;
 }
 
-TEST_CASE("ranks that do not call the same are told apart beside the streams", "[nccl]") {
+TEST_CASE("different calls of the ranks are reported beside the streams", "[nccl]") {
   testing::use_gpus();
   const auto thrown = run_both(
       [](Fake& fake, int rank) {
@@ -346,12 +346,12 @@ std::string thrown_alone(const std::string& ras) {
   return thrown[0];
 }
 
-TEST_CASE("a rank that does not come is named", "[nccl]") {
+TEST_CASE("a rank that does not arrive is named", "[nccl]") {
   CHECK_THAT(thrown_alone(""), Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
                                    Catch::EndsWith(": it waits for rank 1"));
 }
 
-TEST_CASE("a wait with a timeout says who has not come yet", "[nccl]") {
+TEST_CASE("a wait with a timeout names the ranks that have not arrived", "[nccl]") {
   testing::use_gpus();
   std::atomic<bool> is_told{false};
   const auto thrown = run_both(
@@ -371,7 +371,7 @@ TEST_CASE("a wait with a timeout says who has not come yet", "[nccl]") {
   CHECK_THAT(thrown[0], Catch::Contains(", it waits for rank 1") && Catch::EndsWith("; it is still in progress"));
 }
 
-TEST_CASE("what NCCL's RAS says of the ranks stands behind who does not come", "[nccl][ras]") {
+TEST_CASE("the text of NCCL's RAS follows the names of the absent ranks", "[nccl][ras]") {
   const testing::FakeRas ras(testing::ras_answers(
       testing::ras_report({testing::ras_communicator(2, {testing::ras_rank(0, 1), testing::ras_rank(1, 0)})})));
   CHECK_THAT(thrown_alone(ras.address()),
@@ -380,7 +380,7 @@ TEST_CASE("what NCCL's RAS says of the ranks stands behind who does not come", "
                                  "arrived (AllReduce: 0 of 1)"));
 }
 
-TEST_CASE("a RAS that says nothing of use changes no error", "[nccl][ras]") {
+TEST_CASE("a RAS without useful information changes no error", "[nccl][ras]") {
   const std::string report = GENERATE(std::string("garbage"), testing::ras_report({}));
   const testing::FakeRas ras(testing::ras_answers(report));
   CHECK_THAT(thrown_alone(ras.address()), Catch::EndsWith(": it waits for rank 1"));

@@ -61,7 +61,7 @@ TEST_CASE("the library of NCCL is searched by the loader, then in the packages o
   CHECK(std::all_of(files.begin() + 1, files.end(), [](const std::string& file) { return fs::exists(file); }));
 }
 
-TEST_CASE("DISTRUN_NCCL names the library of NCCL or its folder, and no other is used", "[nccl]") {
+TEST_CASE("DISTRUN_NCCL names the library of NCCL or its folder, and no other library is used", "[nccl]") {
   const testing::Scratch scratch;
   const Variable file(kLibraryVariable, "/opt/nccl/libnccl.so.2.28.9");
   CHECK(library_files() == std::vector<std::string>{"/opt/nccl/libnccl.so.2.28.9"});

@@ -45,7 +45,7 @@ TEST_CASE("the module of NCCL opens without a GPU, and has the library or says w
 }
 
 // A loaded module keeps the first library that it opened, so this case needs a separate process.
-TEST_CASE("the module of NCCL says which file it has tried, and what may be set", "[nccl]") {
+TEST_CASE("the module of NCCL names the file that it tried, and what may be set", "[nccl]") {
   constexpr core::ModuleName kName{"NCCL", kFile, kEntry};
   testing::skip_case_if(!core::has_module(kName), "distrun was built without NCCL's header");
   const auto* const module = static_cast<const Module*>(core::open_module(kName).entry);

@@ -9,7 +9,7 @@
 namespace distrun::collectives {
 namespace {
 
-TEST_CASE("nccl waits and handles errors as the environment says, by the new names or the old ones", "[nccl]") {
+TEST_CASE("nccl waits and handles errors as the environment says, with the new names or the old ones", "[nccl]") {
   for (const char* name : {"TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT", "TORCH_NCCL_ASYNC_ERROR_HANDLING",
                            "NCCL_ASYNC_ERROR_HANDLING"}) {
     ::unsetenv(name);

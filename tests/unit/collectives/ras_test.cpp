@@ -53,7 +53,7 @@ std::string refused(const FakeRas& ras, base::Nanoseconds limit = kPlenty) {
 
 std::string refused_report(const std::string& report) { return refused(FakeRas(ras_answers(report))); }
 
-TEST_CASE("a RAS is asked for a report in JSON, and what it says is read", "[nccl][ras]") {
+TEST_CASE("a RAS is asked for a report in JSON, and its report is parsed", "[nccl][ras]") {
   const FakeRas ras(ras_answers(ras_report({ras_communicator(2, {ras_rank(0, 7, 6)}, {ras_missing(1, true, false)})})));
   std::string why_none;
   const auto report = ask_ras(ras.address(), kPlenty, why_none);
@@ -75,7 +75,7 @@ TEST_CASE("a RAS is asked for a report in JSON, and what it says is read", "[ncc
   CHECK_FALSE(communicator.missing[0].is_dead);
 }
 
-TEST_CASE("a RAS of which nothing is wrong says OK of all ranks", "[nccl][ras]") {
+TEST_CASE("a RAS that finds no problem says OK of all ranks", "[nccl][ras]") {
   const std::string report = ras_report({ras_communicator(3, {ras_rank(0, 7), ras_rank(1, 7), ras_rank(2, 7)})});
   CHECK(told(report, told_group({0, 1, 2})) == "NCCL's RAS reports OK for all 3 ranks");
   const std::string alone = ras_report({ras_communicator(1, {ras_rank(0, 7)})});
@@ -88,7 +88,7 @@ TEST_CASE("a rank that has begun fewer collectives is named, as the runner count
         "NCCL's RAS reports OK for all 3 ranks, though rank 5 has not arrived (AllReduce: 6 of 7)");
 }
 
-TEST_CASE("ranks that a RAS misses are told, with what is known of their process", "[nccl][ras]") {
+TEST_CASE("ranks that a RAS misses are named, with the known state of their process", "[nccl][ras]") {
   const auto without_rank_1 = [](const std::string& missing) {
     return told(ras_report({ras_communicator(2, {ras_rank(0, 7)}, {missing})}), told_group({0, 1}));
   };
@@ -98,7 +98,7 @@ TEST_CASE("ranks that a RAS misses are told, with what is known of their process
   CHECK(without_rank_1(ras_missing(1, false, false)) == start + "no longer has the communicator)");
 }
 
-TEST_CASE("errors of ranks are told, and those who are late with them", "[nccl][ras]") {
+TEST_CASE("errors of ranks are reported, and the ranks that are late", "[nccl][ras]") {
   const std::string report =
       ras_report({ras_communicator(5, {ras_rank(0, 7), ras_rank(1, 7, 2), ras_rank(2, 7, 99), ras_rank(3, 6, 7, 7)})});
   CHECK(told(report, told_group({0, 1, 2, 3, 4})) ==
@@ -106,7 +106,7 @@ TEST_CASE("errors of ranks are told, and those who are late with them", "[nccl][
         "yet, rank 4 is not in its report, rank 3 has not arrived (AllReduce: 6 of 7)");
 }
 
-TEST_CASE("of many ranks some are told and the others counted", "[nccl][ras]") {
+TEST_CASE("of many ranks some are named and the others counted", "[nccl][ras]") {
   std::vector<std::string> missing;
   std::vector<int> ranks = {0};
   for (int place = 1; place <= 12; ++place) {
@@ -118,7 +118,7 @@ TEST_CASE("of many ranks some are told and the others counted", "[nccl][ras]") {
                        !Catch::Contains("rank 9 is missing"));
 }
 
-TEST_CASE("communicators that are not the group's are not told of", "[nccl][ras]") {
+TEST_CASE("communicators of other groups are not reported", "[nccl][ras]") {
   const std::string report = ras_report({ras_communicator(2, {ras_rank(0, 7, 2), ras_rank(1, 7)}),
                                          ras_communicator(3, {ras_rank(0, 7), ras_rank(1, 7), ras_rank(2, 7)})});
   CHECK(told(report, told_group({0, 1, 2})) == "NCCL's RAS reports OK for all 3 ranks");
@@ -127,7 +127,7 @@ TEST_CASE("communicators that are not the group's are not told of", "[nccl][ras]
   CHECK(told(ras_report({}), told_group({0})).empty());
 }
 
-TEST_CASE("what is no report of NCCL is no answer", "[nccl][ras]") {
+TEST_CASE("an invalid report of NCCL is no answer", "[nccl][ras]") {
   CHECK_THAT(refused_report("garbage"), Catch::Contains("its report is not a report of NCCL"));
   CHECK_THAT(refused_report(""), Catch::Contains("its report is not a report of NCCL"));
   CHECK_THAT(refused_report("[1, 2]"), Catch::Contains("its report is not a report of NCCL"));
@@ -142,7 +142,7 @@ TEST_CASE("what is no report of NCCL is no answer", "[nccl][ras]") {
              Catch::Contains("its call counts are not valid numbers"));
 }
 
-TEST_CASE("what does not speak as a RAS does is no answer", "[nccl][ras]") {
+TEST_CASE("text in another protocol is no answer", "[nccl][ras]") {
   CHECK_THAT(refused(FakeRas(testing::RasAnswers{{"CLIENT PROTOCOL 2", "HTTP/1.1 400 Bad Request\n"}})),
              Catch::EndsWith("it is not a RAS of NCCL; it answered HTTP/1.1 400 Bad Request"));
   auto answers = ras_answers("");
@@ -150,7 +150,7 @@ TEST_CASE("what does not speak as a RAS does is no answer", "[nccl][ras]") {
   CHECK_THAT(refused(FakeRas(answers)), Catch::Contains("the RAS of this NCCL does not support JSON"));
 }
 
-TEST_CASE("a RAS that knows no such time is asked all the same", "[nccl][ras]") {
+TEST_CASE("a RAS that does not know timeouts is still asked", "[nccl][ras]") {
   auto answers = ras_answers(ras_report({}));
   answers["TIMEOUT 15.000"] = "ERROR: Invalid timeout value 15.000\n";
   const FakeRas ras(answers);
@@ -158,7 +158,7 @@ TEST_CASE("a RAS that knows no such time is asked all the same", "[nccl][ras]") 
   CHECK(ask_ras(ras.address(), kPlenty, why_none));
 }
 
-TEST_CASE("a RAS that does not answer is asked no longer than it may take", "[nccl][ras]") {
+TEST_CASE("a RAS that does not answer is asked no longer than its timeout", "[nccl][ras]") {
   const std::string silent_at = GENERATE("CLIENT PROTOCOL 2", "SET FORMAT json", "STATUS");
   auto answers = ras_answers("");
   answers["TIMEOUT 0.050"] = "OK\n";
@@ -177,7 +177,7 @@ TEST_CASE("a RAS that sends without end is cut off", "[nccl][ras]") {
              Catch::EndsWith("its line is too long"));
 }
 
-TEST_CASE("where nobody listens there is no answer", "[nccl][ras]") {
+TEST_CASE("there is no answer if no RAS listens at the address", "[nccl][ras]") {
   const std::string address = "127.0.0.1:" + std::to_string(base::find_free_port());
   std::string why_none;
   CHECK_FALSE(ask_ras(address, kPlenty, why_none));
@@ -185,7 +185,7 @@ TEST_CASE("where nobody listens there is no answer", "[nccl][ras]") {
                            Catch::Contains("refused"));
 }
 
-TEST_CASE("addresses that would have to be looked up are not asked", "[nccl][ras]") {
+TEST_CASE("addresses that would need a DNS lookup are not asked", "[nccl][ras]") {
   const auto why_not = [](const std::string& address) {
     std::string why_none;
     CHECK_FALSE(ask_ras(address, kPlenty, why_none));

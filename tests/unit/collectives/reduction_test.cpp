@@ -28,7 +28,7 @@ TEST_CASE("integers wrap around") {
   CHECK(combined<std::int64_t>(ReduceOp::Product, std::int64_t{1} << 62, 4) == 0);
 }
 
-TEST_CASE("a number that is none is the least and the greatest") {
+TEST_CASE("NaN is both the minimum and the maximum") {
   const float none = std::numeric_limits<float>::quiet_NaN();
   for (const ReduceOp op : {ReduceOp::Min, ReduceOp::Max}) {
     CHECK(std::isnan(combined(op, none, 1.0F)));
@@ -44,7 +44,7 @@ TEST_CASE("bools stay bools") {
   CHECK(!combined(ReduceOp::BitXor, true, true));
 }
 
-TEST_CASE("bits of integers are combined, and those of others are refused") {
+TEST_CASE("bits of integers are combined, and those of other dtypes are refused") {
   CHECK(combined<std::int32_t>(ReduceOp::BitAnd, 12, 10) == 8);
   CHECK(combined<std::int32_t>(ReduceOp::BitOr, 12, 10) == 14);
   CHECK(combined<std::int32_t>(ReduceOp::BitXor, 12, 10) == 6);
@@ -57,7 +57,7 @@ TEST_CASE("bits of integers are combined, and those of others are refused") {
         "all_reduce: cannot use avg with int64, only with floating-point numbers");
 }
 
-TEST_CASE("an average is divided in the end") {
+TEST_CASE("an average is divided at the end") {
   std::vector<float> numbers{4, 6};
   finish(ReduceOp::Avg, DType::F32, reinterpret_cast<std::byte*>(numbers.data()), 2, 4);
   CHECK(numbers == std::vector<float>{1, 1.5});

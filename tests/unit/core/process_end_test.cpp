@@ -30,7 +30,7 @@ std::size_t descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-TEST_CASE("the end of a process that nobody has reaped is told, once") {
+TEST_CASE("the end of an unreaped process is reported once") {
   const pid_t pid = start_waiting();
   std::promise<void> told;
   const ProcessEnd end(pid, [&told] { told.set_value(); });  // a second call would throw
@@ -42,7 +42,7 @@ TEST_CASE("the end of a process that nobody has reaped is told, once") {
   ::waitpid(pid, nullptr, 0);
 }
 
-TEST_CASE("a process that is gone already is told at once") {
+TEST_CASE("the end of a process that has already exited is reported at once") {
   const pid_t pid = start_waiting();
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
@@ -52,7 +52,7 @@ TEST_CASE("a process that is gone already is told at once") {
   CHECK(end.is_told());
 }
 
-TEST_CASE("who no longer wants to know is not told, and nothing is left open") {
+TEST_CASE("a caller that has cancelled is not notified, and nothing is left open") {
   const std::size_t before = descriptors();
   const pid_t pid = start_waiting(), other = start_waiting();
   {
@@ -70,7 +70,7 @@ TEST_CASE("who no longer wants to know is not told, and nothing is left open") {
   CHECK(descriptors() == before);
 }
 
-TEST_CASE("in a fork nothing is told, and it says so") {
+TEST_CASE("in a fork the end of a process is not reported, and is_told() says so") {
   const ProcessEnd end(::getppid(), [] {});
   REQUIRE(end.is_told());
   const pid_t child = ::fork();

@@ -101,7 +101,7 @@ board::WaitInfo wait_for(int peer) {
   return info;
 }
 
-TEST_CASE("a wait goes over the line with its peers, its number and its deadline") {
+TEST_CASE("a wait is sent with its peers, its number and its deadline") {
   Told told;
   const auto line = make_rank_line(rank_with(told));
   CHECK(line->begin_wait(wait_for(200), base::TimePoint(base::Nanoseconds(1234))) == 4);
@@ -115,7 +115,7 @@ TEST_CASE("a wait goes over the line with its peers, its number and its deadline
   CHECK(told.ended == 1);
 }
 
-TEST_CASE("what was done, and that the rank got on, goes over the line") {
+TEST_CASE("operations and progress are sent") {
   Told told;
   const auto line = make_rank_line(rank_with(told));
   line->note(board::WaitKind::Send, "hello", 1, 5);
@@ -124,7 +124,7 @@ TEST_CASE("what was done, and that the rank got on, goes over the line") {
   CHECK(told.progressed == 1);
 }
 
-TEST_CASE("an error that nobody has looked at goes over the line, if that shows any") {
+TEST_CASE("an unseen error is sent, if the line shows errors") {
   Told told;
   distrun_rank rank = rank_with(told);
   const auto line = make_rank_line(rank);
@@ -140,7 +140,7 @@ TEST_CASE("an error that nobody has looked at goes over the line, if that shows 
   CHECK(told.hidden.size() == 1);
 }
 
-TEST_CASE("a look at a peer tells what it shows, and a kind that is not known as a wait") {
+TEST_CASE("a snapshot of a peer has its waits, and a wait of an unknown kind") {
   Told told;
   const auto line = make_rank_line(rank_with(told));
   const auto shown = line->look_at(1);
@@ -157,7 +157,7 @@ TEST_CASE("a look at a peer tells what it shows, and a kind that is not known as
   CHECK_FALSE(line->look_at(2));
 }
 
-TEST_CASE("with an older distrun waits are shown without their peers, and the rest is silent") {
+TEST_CASE("with an older distrun waits are shown without their peers, and the rest is not sent") {
   Told told;
   distrun_rank rank = rank_with(told);
   rank.size = offsetof(distrun_rank, wait_begin_for);
@@ -173,7 +173,7 @@ TEST_CASE("with an older distrun waits are shown without their peers, and the re
   CHECK(told.progressed == 0);
 }
 
-TEST_CASE("a distrun that knows no waits at all has none") {
+TEST_CASE("a distrun without support for waits has none") {
   distrun_rank rank{};
   rank.size = offsetof(distrun_rank, waits);
   CHECK_FALSE(has_waits(rank));

@@ -18,7 +18,7 @@ struct Numbers {
   int drawn = 0;
 };
 
-TEST_CASE("a part is made once, when it is first asked for") {
+TEST_CASE("a part is created once, on first use") {
   RankState rank;
   rank.part<Numbers>(Part::Random).drawn = 7;
   CHECK(rank.part<Numbers>(Part::Random).drawn == 7);
@@ -26,13 +26,13 @@ TEST_CASE("a part is made once, when it is first asked for") {
   CHECK(other.part<Numbers>(Part::Random).drawn == 0);
 }
 
-TEST_CASE("a thread that works for nobody works for the process's rank") {
+TEST_CASE("a thread without a rank of its own works for the process's rank") {
   CHECK(&rank_state() == &process_rank_state());
   testing::FakeRank rank;
   CHECK(&rank_state() == &rank.state);
 }
 
-TEST_CASE("the first failure is told, once, to who asked before and to who asks later") {
+TEST_CASE("the first failure is reported once, to earlier and to later subscribers") {
   RankState rank;
   std::vector<std::string> told;
   const auto tell = [&](const PeerFailure& failure) { told.push_back(failure.why); };
@@ -69,7 +69,7 @@ TEST_CASE("the first death that a rank meets is remembered until the next test, 
   CHECK(rank.noted_death()->rank == 3);
 }
 
-TEST_CASE("each death that the test has declared is told, also to who asks later, until the next test") {
+TEST_CASE("each death that the test has declared is reported, also to later subscribers, until the next test") {
   RankState rank;
   std::vector<int> told;
   {
@@ -94,7 +94,7 @@ TEST_CASE("each death that the test has declared is told, also to who asks later
   CHECK(later.empty());
 }
 
-TEST_CASE("a peer's rank is that of its process, whatever its number among its peers") {
+TEST_CASE("a peer's rank is that of its process, whatever its peer number is") {
   testing::FakeRank rank;
   rank.line.pids = {{0, 4710}, {1, 4711}, {5, 4715}};
   CHECK(rank_of_peer(1, 4711) == 1);
@@ -116,7 +116,7 @@ TEST_CASE("a peer's rank is that of its process, whatever its number among its p
   ::waitpid(child, nullptr, 0);
 }
 
-TEST_CASE("who does not ask any more is not told") {
+TEST_CASE("a subscriber that has cancelled is not notified") {
   RankState rank;
   int told = 0;
   {
@@ -127,7 +127,7 @@ TEST_CASE("who does not ask any more is not told") {
 }
 
 // A thread that waits for a lock held by a notified thread must not block its questions.
-TEST_CASE("while somebody is told, others may ask what has failed") {
+TEST_CASE("while a subscriber is notified, other threads may ask for the failure") {
   RankState rank;
   std::atomic<bool> answered{false};
   const auto ask_on_a_thread = [&](const PeerFailure&) {
@@ -140,7 +140,7 @@ TEST_CASE("while somebody is told, others may ask what has failed") {
   CHECK(answered);
 }
 
-TEST_CASE("another test knows nothing of an earlier one's failure") {
+TEST_CASE("a test does not see the failure of an earlier one") {
   RankState rank;
   rank.fail_peer({1, "first"});
   rank.forget_failure();

@@ -18,7 +18,7 @@
 namespace distrun::core {
 namespace {
 
-TEST_CASE("another process finds the memory by its address, and sees what is written") {
+TEST_CASE("another process finds the memory by its address, and sees writes to it") {
   const SharedMemory mine("a test", 10'000);
   std::strcpy(static_cast<char*>(mine.data()), "hello");
   const SharedAddress address = mine.address();
@@ -40,7 +40,7 @@ TEST_CASE("another process finds the memory by its address, and sees what is wri
   CHECK(std::string(static_cast<char*>(mine.data())) == "answer");
 }
 
-TEST_CASE("memory beyond the limit of file sizes is an error with both sizes, and not the end of the process") {
+TEST_CASE("memory beyond the file size limit is an error with both sizes, and does not end the process") {
   CHECK(distrun::testing::under_small_file_limit([] {
           try {
             const SharedMemory memory("a test", 1'000'000);
@@ -78,13 +78,13 @@ TEST_CASE("memory that is smaller than expected is refused, not mapped") {
   CHECK_THROWS_WITH(SharedMemory(mine.address(), 1'000'000), Catch::Contains("is smaller than the 1000000 bytes"));
 }
 
-TEST_CASE("shared memory keeps its size, so that who maps it never faults") {
+TEST_CASE("shared memory keeps its size, so that a process that maps it never faults") {
   const base::Fd memfd = make_memfd("a test", 4096);
   CHECK(::ftruncate(memfd.get(), 0) != 0);
 }
 
 // Its owner could shrink it: an access beyond the end would raise SIGBUS.
-TEST_CASE("memory whose size is not sealed is refused, not mapped") {
+TEST_CASE("memory with a size that is not sealed is refused, not mapped") {
   const base::Fd open(::memfd_create("a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   REQUIRE(::ftruncate(open.get(), 4096) == 0);
   CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("has no sealed size"));
@@ -94,20 +94,20 @@ TEST_CASE("memory whose size is not sealed is refused, not mapped") {
   CHECK(SharedMemory(address_of(open.get()), 4096).size() == 4096);
 }
 
-TEST_CASE("what is no memory at all is refused, not waited for") {
+TEST_CASE("a file that is not memory is refused, not waited for") {
   const base::FdPair pipe = base::make_pipe();
   CHECK_THROWS_WITH(SharedMemory(address_of(pipe.first.get()), 1), Catch::Contains("has no sealed size"));
   CHECK_THROWS_AS(SharedMemory(address_of(make_memfd("a test", 0).get()), 0), Error);
 }
 
-TEST_CASE("a module that is not there says so") {
+TEST_CASE("a missing module is an error that says so") {
   const Module none = open_module({"XYZ", "distrun_no_such_module.so", "entry"});
   CHECK(none.entry == nullptr);
   CHECK(none.why_none == "this distrun was built without XYZ: there is no distrun/distrun_no_such_module.so");
 }
 
 }  // namespace
-TEST_CASE("a process that has ended is not alive, though nobody has fetched it yet") {
+TEST_CASE("a process that has exited is not alive, even before it is reaped") {
   const pid_t pid = ::fork();
   if (pid == 0) std::_Exit(0);
   siginfo_t ended{};

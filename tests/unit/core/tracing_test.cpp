@@ -52,7 +52,7 @@ std::string names_in(const trace::Memory& memory, int rank) {
   return names;
 }
 
-TEST_CASE("a slice is written down for the rank whose work its thread does, test after test") {
+TEST_CASE("a slice is recorded for the rank that its thread works for, test after test") {
   for (int test = 0; test < 2; ++test) {
     const trace::Memory memory(2, trace::kRecordsMin);
     RankState& zero = traced_state(0, memory);
@@ -70,7 +70,7 @@ TEST_CASE("a slice is written down for the rank whose work its thread does, test
   }
 }
 
-TEST_CASE("what a thread does that works for no rank is that of the first which was traced") {
+TEST_CASE("a thread that works for no rank is traced with the first rank that was traced") {
   const trace::Memory memory(2, trace::kRecordsMin);
   traced_state(0, memory);
   traced_state(1, memory);
@@ -80,7 +80,7 @@ TEST_CASE("what a thread does that works for no rank is that of the first which 
   CHECK(names_in(memory, 1).empty());
 }
 
-TEST_CASE("a rank whose environment names no memory is not traced") {
+TEST_CASE("a rank without trace memory in its environment is not traced") {
   ::unsetenv(trace::kVariable);
   RankState state;
   const auto* const before = detail::traced_ranks.load();

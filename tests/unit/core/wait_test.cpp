@@ -48,7 +48,7 @@ base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
   });
 }
 
-TEST_CASE("what is ready is not waited for, and nothing is shown") {
+TEST_CASE("a condition that already holds is not waited for, and no wait is shown") {
   FakeRank rank;
   Door door;
   std::unique_lock lock(door.mutex);
@@ -57,7 +57,7 @@ TEST_CASE("what is ready is not waited for, and nothing is shown") {
   CHECK(rank.line.begun.empty());
 }
 
-TEST_CASE("an inline function may not wait for other ranks, but for what is ready") {
+TEST_CASE("an inline function may not wait for other ranks, unless the condition already holds") {
   FakeRank rank;
   Door door;
   const std::string name = "peek";
@@ -72,7 +72,7 @@ TEST_CASE("an inline function may not wait for other ranks, but for what is read
   CHECK(rank.line.begun.size() == rank.line.ended.size());
 }
 
-TEST_CASE("a wait shows for whom it is, its number and its deadline") {
+TEST_CASE("a wait shows the ranks it waits for, its number and its deadline") {
   FakeRank rank;
   Door door;
   std::unique_lock lock(door.mutex);
@@ -97,7 +97,7 @@ TEST_CASE("a wait for peers ends by its deadline, with its lock held") {
   CHECK(rank.line.ended.size() == 1);
 }
 
-TEST_CASE("a wait for peers ends when what it waits for is there") {
+TEST_CASE("a wait for peers ends when its condition holds") {
   FakeRank rank;
   Door door;
   base::Thread other = once_it_waits(rank, [&] { door.unlock(); });
@@ -107,7 +107,7 @@ TEST_CASE("a wait for peers ends when what it waits for is there") {
   other.join();
 }
 
-TEST_CASE("a wait for peers ends when one of them fails, and says which") {
+TEST_CASE("a wait for peers ends when one of them fails, and names it") {
   FakeRank rank;
   Door door;
   base::Thread other = once_it_waits(rank, [&] { rank.state.fail_peer({2, "rank 2 failed: no paper"}); });
@@ -123,7 +123,7 @@ TEST_CASE("a wait for peers ends when one of them fails, and says which") {
   }
 }
 
-TEST_CASE("what is there when a peer fails is taken all the same") {
+TEST_CASE("a result that is there when a peer fails is still taken") {
   FakeRank rank;
   Door door;
   base::Thread other = once_it_waits(rank, [&] {
@@ -139,7 +139,7 @@ TEST_CASE("what is there when a peer fails is taken all the same") {
   other.join();
 }
 
-TEST_CASE("who waits after a peer has failed is told at once") {
+TEST_CASE("a thread that waits after a peer has failed is notified at once") {
   FakeRank rank;
   rank.state.fail_peer({1, "rank 1 failed"});
   Door door;

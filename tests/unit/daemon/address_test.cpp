@@ -27,7 +27,7 @@ std::string mode_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the socket's place is the option's, the variable's, or the user's runtime directory") {
+TEST_CASE("the socket's path is that of the option, of the variable, or in the user's runtime directory") {
   ::setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
   ::unsetenv("DISTRUN_DAEMON_SOCKET");
   CHECK(socket_path() == "/run/user/7/distrun/daemon.sock");
@@ -39,13 +39,13 @@ TEST_CASE("the socket's place is the option's, the variable's, or the user's run
   CHECK(socket_path() == "/tmp/distrun-" + std::to_string(::getuid()) + "/daemon.sock");
 }
 
-TEST_CASE("a place that no socket can have is refused") {
+TEST_CASE("a path that no socket can have is refused") {
   CHECK_THROWS_AS(socket_path("relative.sock"), Error);
   CHECK_THROWS_AS(socket_path("/folder/"), Error);
   CHECK_THROWS_WITH(socket_path("/" + std::string(107, 'x')), Catch::Contains("at most 107 bytes"));
 }
 
-TEST_CASE("the usual folder is made for the user alone") {
+TEST_CASE("the default folder is created for the user only") {
   const Scratch scratch;
   ::setenv("XDG_RUNTIME_DIR", scratch.path().c_str(), 1);
   ::unsetenv("DISTRUN_DAEMON_SOCKET");

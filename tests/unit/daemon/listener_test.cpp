@@ -64,7 +64,7 @@ class Holder {
 
 }  // namespace
 
-TEST_CASE("a second daemon for the same socket is told which has it") {
+TEST_CASE("a second daemon for the same socket gets the pid of the first") {
   const Scratch scratch;
   const std::string socket = scratch.path() + "/d.sock";
   const Holder holder(socket);
@@ -72,7 +72,7 @@ TEST_CASE("a second daemon for the same socket is told which has it") {
   CHECK(can_connect(socket));
 }
 
-TEST_CASE("what a killed daemon has left is replaced at once") {
+TEST_CASE("the socket of a killed daemon is replaced at once") {
   const Scratch scratch;
   const std::string socket = scratch.path() + "/d.sock";
   Holder holder(socket);
@@ -113,7 +113,7 @@ TEST_CASE("a socket at which another program listens is not replaced") {
   CHECK(can_connect(path));
 }
 
-TEST_CASE("a file that is no socket is not removed") {
+TEST_CASE("a file that is not a socket is not removed") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/precious";
   write_file(path, "precious");
@@ -121,7 +121,7 @@ TEST_CASE("a file that is no socket is not removed") {
   CHECK(read_file(path) == "precious");
 }
 
-TEST_CASE("the socket is the user's alone") {
+TEST_CASE("only the user has access to the socket") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/d.sock";
   const Listener listener(path);
@@ -130,7 +130,7 @@ TEST_CASE("the socket is the user's alone") {
   CHECK((status.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("a socket that systemd hands over is used, and stays") {
+TEST_CASE("a socket that systemd passes is used, and stays") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/d.sock";
   const ForkedEnd end = in_child([&] {
@@ -152,7 +152,7 @@ TEST_CASE("a socket that systemd hands over is used, and stays") {
   CHECK(exists(path));
 }
 
-TEST_CASE("what is handed over must be a listening socket") {
+TEST_CASE("a passed descriptor must be a listening socket") {
   const ForkedEnd end = in_child([] {
     if (::dup2(STDERR_FILENO, 3) != 3) return 1;
     ::setenv("LISTEN_FDS", "1", 1);
@@ -167,7 +167,7 @@ TEST_CASE("what is handed over must be a listening socket") {
   CHECK(end == ForkedEnd{0, 0});
 }
 
-TEST_CASE("variables that were meant for another process hand nothing over") {
+TEST_CASE("variables that were meant for another process pass nothing") {
   ::setenv("LISTEN_FDS", "1", 1);
   ::setenv("LISTEN_PID", "1", 1);
   CHECK_FALSE(daemon::is_activated());

@@ -34,7 +34,7 @@ void write_both(const Log& log) {
   log.warn("a run was refused: {} and\nmore");
 }
 
-TEST_CASE("a log writes a line with its time for each text, as it stands") {
+TEST_CASE("a log writes a line with its time for each text, unchanged") {
   const std::string text = written_by([] { write_both(Log::to_stderr(LogLevel::All)); });
   const std::regex line("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\\.[0-9]{3} (info|warning): ([^\n]*)\n");
   std::vector<std::string> told;
@@ -45,7 +45,7 @@ TEST_CASE("a log writes a line with its time for each text, as it stands") {
   CHECK(told[1].ends_with("more"));
 }
 
-TEST_CASE("a log of warnings has no news, and a silent one nothing") {
+TEST_CASE("a log of warnings has no informational lines, and a silent one no line") {
   const std::string warnings = written_by([] { write_both(Log::to_stderr(LogLevel::Warnings)); });
   CHECK(warnings.find("info") == std::string::npos);
   CHECK(warnings.find("warning: a run was refused") != std::string::npos);

@@ -16,7 +16,7 @@
 using namespace distrun;
 using namespace distrun::testing;
 
-TEST_CASE("a run of the daemon's enters the client's directory and forgets who started it") {
+TEST_CASE("a run of the daemon enters the client's directory and forgets which process started it") {
   const Scratch scratch;
   const std::string directory = scratch.directory("here");
   const ForkedEnd end = in_child([&] {
@@ -40,7 +40,7 @@ TEST_CASE("a run of the daemon's enters the client's directory and forgets who s
   CHECK(end == ForkedEnd{0, 0});
 }
 
-TEST_CASE("without the daemon's variable, or with nonsense in it, nothing is entered") {
+TEST_CASE("without the daemon's variable, or with an invalid one, no directory is entered") {
   ::unsetenv(daemon::kOwnRunVariable);
   CHECK_FALSE(daemon::enter_own_run());
   ::setenv(daemon::kOwnRunVariable, "../../0123456", 1);
@@ -62,7 +62,7 @@ TEST_CASE("a directory that cannot be entered is an error") {
   CHECK(end == ForkedEnd{0, 0});
 }
 
-TEST_CASE("what a client hands over does not ask for the daemon again") {
+TEST_CASE("options and variables of the daemon are dropped from what a client sends") {
   ::setenv("DISTRUN_DAEMON", "1", 1);
   ::setenv("DISTRUN_TEST_MARK", "kept", 1);
   const wire::Submission own =

@@ -23,7 +23,7 @@ RunQueue queue_of(const std::string& ids, int parallel, int queued = 100) {
 
 }  // namespace
 
-TEST_CASE("runs start in the order in which they came, as many at once as may") {
+TEST_CASE("runs start in the order of their arrival, up to the limit at once") {
   RunQueue queue = queue_of("abcd", 2);
   CHECK(started(queue) == "ab");
   CHECK(started(queue).empty());
@@ -34,7 +34,7 @@ TEST_CASE("runs start in the order in which they came, as many at once as may") 
   CHECK(started(queue) == "d");
 }
 
-TEST_CASE("a run that waits knows how many come before it") {
+TEST_CASE("a run that waits knows how many runs are ahead of it") {
   RunQueue queue = queue_of("abcd", 1);
   CHECK(started(queue) == "a");
   CHECK(queue.ahead("a") == 0);
@@ -45,7 +45,7 @@ TEST_CASE("a run that waits knows how many come before it") {
   CHECK(queue.ahead("d") == 2);
 }
 
-TEST_CASE("a full queue refuses with the way out, and one that starts at once needs no place in it") {
+TEST_CASE("a full queue refuses with advice, and a run that starts at once needs no place in it") {
   RunQueue queue = queue_of("a", 1, 1);
   CHECK(started(queue) == "a");
   queue.add("b");
@@ -57,7 +57,7 @@ TEST_CASE("a full queue refuses with the way out, and one that starts at once ne
   CHECK_THROWS_AS(none.add("b"), Error);
 }
 
-TEST_CASE("a run that was refused is not there") {
+TEST_CASE("a run that was refused is not in the queue") {
   RunQueue queue = queue_of("ab", 1, 1);
   CHECK_THROWS_AS(queue.add("c"), Error);
   CHECK(started(queue) == "a");
@@ -67,7 +67,7 @@ TEST_CASE("a run that was refused is not there") {
   CHECK(started(queue).empty());
 }
 
-TEST_CASE("a run that is stopped takes no place, and goes on beside the others") {
+TEST_CASE("a run that is stopped takes no slot, and continues beside the others") {
   RunQueue queue = queue_of("abc", 1);
   CHECK(started(queue) == "a");
   queue.set_stopped("a", true);
@@ -81,7 +81,7 @@ TEST_CASE("a run that is stopped takes no place, and goes on beside the others")
   CHECK(started(queue) == "c");
 }
 
-TEST_CASE("a run whose tests are over takes no place, though it has not ended") {
+TEST_CASE("a run that has finished its tests takes no slot, though it has not ended") {
   RunQueue queue = queue_of("abc", 1);
   CHECK(started(queue) == "a");
   queue.set_over("a");
@@ -92,7 +92,7 @@ TEST_CASE("a run whose tests are over takes no place, though it has not ended") 
   CHECK(started(queue).empty());
 }
 
-TEST_CASE("a run that waits and is stopped is passed over until it goes on") {
+TEST_CASE("a run that waits and is stopped is skipped until it continues") {
   RunQueue queue = queue_of("abc", 1);
   CHECK(started(queue) == "a");
   queue.set_stopped("b", true);

@@ -82,7 +82,7 @@ TEST_CASE("a run gets what its client has sent") {
   CHECK(run.told.ended.front().why.empty());
 }
 
-TEST_CASE("a run knows its id, whatever the client says it is") {
+TEST_CASE("a run knows its real id, whatever the client sends") {
   Stage stage;
   wire::Submission submission = order("echo $DISTRUN_DAEMON_RUN; tr '\\0' '\\n' </proc/$$/environ | grep -c N_RUN");
   submission.environment.emplace_back("DISTRUN_DAEMON_RUN=ffffffffffff");
@@ -91,7 +91,7 @@ TEST_CASE("a run knows its id, whatever the client says it is") {
   CHECK(run.place.written() == run.id + "\n1\n");
 }
 
-TEST_CASE("a run leads a session of its own, and cannot be written to by a terminal") {
+TEST_CASE("a run leads a separate session, and has no terminal") {
   Stage stage;
   Stage::Entry& run = stage.add("cut -d' ' -f5,6,7 /proc/$$/stat; readlink /proc/self/fd/0");
   REQUIRE(stage.ends(run));
@@ -99,7 +99,7 @@ TEST_CASE("a run leads a session of its own, and cannot be written to by a termi
   CHECK(run.place.written() == pid + " " + pid + " 0\n/dev/null\n");
 }
 
-TEST_CASE("runs wait for their turn and are told how many are ahead") {
+TEST_CASE("runs wait for their turn and learn how many runs are ahead") {
   Stage stage;
   Stage::Entry& first = stage.add("echo x; exec sleep 100");
   Stage::Entry& second = stage.add("exit 2");
@@ -130,7 +130,7 @@ TEST_CASE("a run that cannot be started ends with the reason, and the next one s
   CHECK(first.told.pid == 0);
 }
 
-TEST_CASE("a run that waits is cancelled by what would end it") {
+TEST_CASE("a run that waits is cancelled by a signal that would end it") {
   Stage stage;
   Stage::Entry& first = stage.add("echo x; exec sleep 100");
   Stage::Entry& second = stage.add("exit 0");
@@ -145,7 +145,7 @@ TEST_CASE("a run that waits is cancelled by what would end it") {
   CHECK(stage.ends(first));
 }
 
-TEST_CASE("cancel takes one run or all, and says what it found") {
+TEST_CASE("cancel takes one run or all, and reports what it found") {
   Stage stage;
   Stage::Entry& first = stage.add("trap 'kill $!; exit 130' INT; sleep 100 & echo x; wait");
   Stage::Entry& second = stage.add("exit 0");
@@ -163,7 +163,7 @@ TEST_CASE("cancel takes one run or all, and says what it found") {
   CHECK_THAT(first.told.ended.front().why, Catch::Contains("distrun cancel"));
 }
 
-TEST_CASE("a run that resists is ended by force in the end") {
+TEST_CASE("a run that resists is finally killed") {
   Stage stage;
   Stage::Entry& run = stage.add("trap '' TERM INT HUP; echo x; while :; do sleep 100; done");
   stage.is_ready(run);
@@ -173,7 +173,7 @@ TEST_CASE("a run that resists is ended by force in the end") {
   CHECK(run.told.ended.front().why == "enough");
 }
 
-TEST_CASE("a run that somebody has stopped still ends") {
+TEST_CASE("a run that was stopped by SIGSTOP still ends") {
   Stage stage;
   Stage::Entry& run = stage.add("echo x; exec sleep 100");
   stage.is_ready(run);
@@ -183,7 +183,7 @@ TEST_CASE("a run that somebody has stopped still ends") {
   CHECK(run.told.ended.front().signal == SIGTERM);
 }
 
-TEST_CASE("a run that nobody wants any more ends, and nobody is told") {
+TEST_CASE("a run that its client has abandoned ends, and no client is notified") {
   Stage stage;
   Stage::Entry& first = stage.add("echo x; exec sleep 100");
   Stage::Entry& second = stage.add("exit 0");
@@ -220,7 +220,7 @@ TEST_CASE("a run that only waits for its reader makes room for the next") {
   CHECK(stage.ends(first));
 }
 
-TEST_CASE("the status names those that run, then those that wait") {
+TEST_CASE("the status lists the runs that run, then those that wait") {
   Stage stage;
   Stage::Entry& first = stage.add("echo x; exec sleep 100 # " + std::string(400, 'y'));
   Stage::Entry& second = stage.add("exit 0");

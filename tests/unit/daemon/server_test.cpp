@@ -69,7 +69,7 @@ struct Serving {
 
 }  // namespace
 
-TEST_CASE("a run is accepted, started and told to have ended") {
+TEST_CASE("a client learns that its run is accepted, has started and has ended") {
   Serving stage;
   Place place;
   RawClient& client = stage.client();
@@ -82,7 +82,7 @@ TEST_CASE("a run is accepted, started and told to have ended") {
   CHECK(place.written() == "done\n");
 }
 
-TEST_CASE("the daemon tells what it does") {
+TEST_CASE("the daemon reports its status") {
   Serving stage;
   Place place;
   RawClient& first = stage.client();
@@ -106,7 +106,7 @@ TEST_CASE("the daemon tells what it does") {
   CHECK(status.runs[0].pid == first.read<wire::RunStarted>(DaemonFrame::RunStarted).pid);
 }
 
-TEST_CASE("a client of another version is told what to do") {
+TEST_CASE("a client of another version is refused, with advice") {
   Serving stage;
   RawClient& client = stage.client();
   client.hello(wire::kDaemonAbi + 1);
@@ -114,7 +114,7 @@ TEST_CASE("a client of another version is told what to do") {
   CHECK_THAT(client.refusal(), Catch::Contains("version") && Catch::Contains("start the distrund"));
 }
 
-TEST_CASE("a client that does not keep to the protocol loses its connection, and nobody else does") {
+TEST_CASE("a client that breaks the protocol loses its connection, and no other client does") {
   const wire::Bytes garbage(100, std::byte{0xff});
   const wire::Bytes zeros(8, std::byte{0});
   const wire::Bytes hello = wire::pack(DaemonFrame::Hello, 0, wire::DaemonHello{});
@@ -160,7 +160,7 @@ TEST_CASE("a run comes with exactly three descriptors") {
   CHECK(stage.is_closed(other));
 }
 
-TEST_CASE("a connection brings one run, and only signals of a terminal") {
+TEST_CASE("a connection carries one run, and only signals of a terminal") {
   Serving stage;
   Place place;
   RawClient& client = stage.client();
@@ -187,7 +187,7 @@ TEST_CASE("a full queue refuses") {
   CHECK_THAT(late.refusal(), Catch::Contains("2 runs are queued"));
 }
 
-TEST_CASE("a client over the limit of connections is told so") {
+TEST_CASE("a client over the limit of connections is refused with the reason") {
   Serving stage(options(1));
   Place place;
   RawClient& first = stage.client();
@@ -198,7 +198,7 @@ TEST_CASE("a client over the limit of connections is told so") {
   CHECK_THAT(second.refusal(), Catch::Contains("1 connections, which is the limit"));
 }
 
-TEST_CASE("a client that goes away takes its run with it, and the next one starts") {
+TEST_CASE("a client that disconnects ends its run, and the next run starts") {
   Serving stage;
   Place place;
   RawClient& running = stage.client();
@@ -218,7 +218,7 @@ TEST_CASE("a client that goes away takes its run with it, and the next one start
   CHECK(::kill(pid, 0) != 0);
 }
 
-TEST_CASE("a client that reads nothing delays nobody") {
+TEST_CASE("a client that reads nothing delays no other client") {
   Serving stage;
   Place place;
   RawClient& deaf = stage.client();
@@ -256,7 +256,7 @@ TEST_CASE("clients that say nothing, or half of something, are dropped after fiv
   CHECK(std::chrono::steady_clock::now() - begin > std::chrono::seconds(4));
 }
 
-TEST_CASE("a daemon that is stopped tells those who wait, and ends those that run") {
+TEST_CASE("a daemon that is stopped notifies the clients that wait, and ends the runs") {
   Serving stage;
   Place place;
   RawClient& running = stage.client();
@@ -278,7 +278,7 @@ TEST_CASE("a daemon that is stopped tells those who wait, and ends those that ru
   CHECK_FALSE(stage.client().connected());
 }
 
-TEST_CASE("a daemon without work ends when it was told to") {
+TEST_CASE("a daemon with an idle limit exits after it has been idle for that long") {
   daemon::ServerOptions with = options();
   with.idle_exit = std::chrono::milliseconds(50);
   Serving stage(std::move(with));
@@ -290,7 +290,7 @@ TEST_CASE("a daemon without work ends when it was told to") {
   CHECK(run_until(stage.loop, [&] { return stage.over; }));
 }
 
-TEST_CASE("another user's connection is closed unheard") {
+TEST_CASE("another user's connection is closed unread") {
   testing::skip_case_if(::getuid() != 0, "only root can become another user");
   Serving stage;
   ::chmod(stage.scratch.path().c_str(), 0755);

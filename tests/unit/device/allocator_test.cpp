@@ -149,7 +149,7 @@ TEST_CASE("an emptied cache keeps what is in use") {
   CHECK(world.allocator->statistics().bytes_in_use_peak == 1024);
 }
 
-TEST_CASE("blocks in use never have a byte in common, whatever comes and goes") {
+TEST_CASE("blocks in use never overlap, through any sequence of allocations") {
   World world;
   const StreamId streams[] = {kDefault, world.driver->make_stream(0, Priority::Normal)};
   std::vector<std::unique_ptr<Memory>> used;

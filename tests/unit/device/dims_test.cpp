@@ -42,7 +42,7 @@ TEST_CASE("dims are copied, moved and assigned across the border of their place"
   }
 }
 
-TEST_CASE("a dimension is put in and taken out anywhere") {
+TEST_CASE("a dimension can be inserted and removed anywhere") {
   Dims dims{1, 2, 3, 4, 5};
   dims.insert(0, 0);
   CHECK(dims == Dims{0, 1, 2, 3, 4, 5});

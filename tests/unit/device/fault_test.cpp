@@ -53,7 +53,7 @@ TEST_CASE("host code cannot touch device memory") {
   CHECK_FALSE(faults(&here, true));
 }
 
-TEST_CASE("what was touched has a name") {
+TEST_CASE("the memory that was touched is named") {
   VirtualSettings settings;
   settings.devices = 2;
   const std::unique_ptr<Driver> driver = make_virtual_driver(settings);
@@ -83,7 +83,7 @@ TEST_CASE("kernels, copies and fills beyond an allocation are refused") {
   CHECK_THROWS_WITH(driver->free(0, memory), Catch::StartsWith("memory is freed twice: an allocation of 1.0 KiB"));
 }
 
-TEST_CASE("what is asked of freed memory is called so, with where it was made and freed") {
+TEST_CASE("a use of freed memory is reported as such, with where it was allocated and freed") {
   VirtualSettings settings;
   settings.check_order = true;
   const std::unique_ptr<Driver> driver = make_virtual_driver(settings);
@@ -104,7 +104,7 @@ TEST_CASE("what is asked of freed memory is called so, with where it was made an
   CHECK_NOTHROW(driver->fill({}, memory, 0, 1));
 }
 
-TEST_CASE("memory is given back to the device in one piece") {
+TEST_CASE("memory is returned to the device in one piece") {
   VirtualSettings settings;
   settings.memory_bytes = 1 << 20;
   const std::unique_ptr<Driver> driver = make_virtual_driver(settings);

@@ -76,7 +76,7 @@ struct Exporter {
   base::Fd line;
 };
 
-TEST_CASE("memory and events of another process are used as one's own") {
+TEST_CASE("memory and events of another process are used like local ones") {
   Exporter exporter(true);
   const IpcHandle memory = receive(exporter.line.get());
   const IpcHandle event = receive(exporter.line.get());
@@ -100,7 +100,7 @@ TEST_CASE("memory and events of another process are used as one's own") {
   CHECK(exporter.end() == 0);
 }
 
-TEST_CASE("memory outlives the process that has exported it, and what waits for that process is told") {
+TEST_CASE("memory outlives the process that has exported it, and a stream that waits for that process gets an error") {
   Exporter exporter(false);
   const IpcHandle memory = receive(exporter.line.get());
   const IpcHandle event = receive(exporter.line.get());
@@ -120,7 +120,7 @@ TEST_CASE("memory outlives the process that has exported it, and what waits for 
   CHECK_THROWS_WITH(driver->import_memory(0, memory), Catch::Contains("cannot open"));
 }
 
-TEST_CASE("handles that are none are refused") {
+TEST_CASE("invalid handles are refused") {
   const std::unique_ptr<Driver> driver = make_driver();
   const EventId plain = driver->make_event(0, {});
   CHECK_THROWS_WITH(driver->export_event(plain), Catch::Contains("created for other processes"));
@@ -132,7 +132,7 @@ TEST_CASE("handles that are none are refused") {
 }
 
 // A handle comes from another process: an offset beyond the memory would raise SIGBUS on access.
-TEST_CASE("a handle whose bytes are not all in its device's memory is refused") {
+TEST_CASE("a handle with bytes outside its device's memory is refused") {
   constexpr std::uint64_t kFar = std::uint64_t{8} << 20;  // the end of the exporter's memory
   Exporter exporter(true);
   const IpcHandle memory = receive(exporter.line.get());

@@ -332,7 +332,7 @@ void write_without_order(Driver& driver, std::uint32_t first_line) {
   for (std::uint32_t i = 0; i < kWrites; ++i) driver.fill(streams[i % 2], memory, 0, kBytes, {"own", first_line + i});
 }
 
-TEST_CASE("a report is told by the thread that has asked for the work") {
+TEST_CASE("a report is made on the thread that has asked for the work") {
   VirtualSettings settings;
   settings.check_order = true;
   const std::unique_ptr<Driver> driver = make_virtual_driver(settings);

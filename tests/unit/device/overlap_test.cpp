@@ -78,12 +78,12 @@ TEST_CASE("blocks are compared exactly, as byte by byte") {
   CHECK(common < 18'000);
 }
 
-TEST_CASE("a block without elements is none") {
+TEST_CASE("a region without elements has no lattice") {
   CHECK_FALSE(lattice_of(region(4096, 4, {3, 0}, {1, 1})).has_value());
   CHECK_FALSE(lattice_of(flat_region(nullptr, 0, Access::Read)).has_value());
 }
 
-TEST_CASE("what is contiguous is one run") {
+TEST_CASE("a contiguous region is one run") {
   const Lattice lattice = *lattice_of(region(4096, 4, {2, 3, 5}, {15, 5, 1}));
   CHECK(lattice.steps.empty());
   CHECK(lattice.run == 120);

@@ -27,7 +27,7 @@ TEST_CASE("pinned memory serves again once the streams that use it are done") {
   CHECK((again->data() == first || more->data() == first));
 }
 
-TEST_CASE("when much waits for streams, whoever asks for more waits for them too") {
+TEST_CASE("with much memory still in use by streams an allocation waits for them") {
   const std::unique_ptr<Driver> driver = make_virtual_driver({});
   PinnedCache cache(*driver, 1500);
   const auto use = [&] {
@@ -40,7 +40,7 @@ TEST_CASE("when much waits for streams, whoever asks for more waits for them too
   CHECK(driver->is_idle({}));
 }
 
-TEST_CASE("more pinned memory than there is is refused") {
+TEST_CASE("a request for more pinned memory than exists is refused") {
   const std::unique_ptr<Driver> driver = make_virtual_driver({});
   PinnedCache cache(*driver);
   CHECK_THROWS_WITH(cache.allocate(~std::size_t{0}), Catch::Contains("in one piece"));

@@ -47,7 +47,7 @@ struct Streams {
   Scheduler scheduler;
 };
 
-TEST_CASE("streams that wait for each other in turn get on, for any seed") {
+TEST_CASE("streams that wait for each other in turn make progress, for any seed") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Streams streams(seed);
     std::vector<int> order;
@@ -64,7 +64,7 @@ TEST_CASE("streams that wait for each other in turn get on, for any seed") {
   }
 }
 
-TEST_CASE("busy streams take no thread, and are busy at the same time") {
+TEST_CASE("busy streams take no thread, and are busy concurrently") {
   Streams streams;
   std::vector<StreamRef> many;
   for (std::uint64_t i = 10; i < 60; ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("callbacks that wait for other streams do not keep those from running"
   streams.scheduler.synchronize_device(0);
 }
 
-TEST_CASE("where no more threads can be started the one that is there does the work, also behind callbacks") {
+TEST_CASE("where no more threads can be started the existing thread does the work, also behind callbacks") {
   Streams streams;
   streams.call(kFirst, [] {});  // starts a thread
   streams.scheduler.synchronize(kFirst);
@@ -118,7 +118,7 @@ TEST_CASE("where no thread can be started at all, a stream refuses work and keep
   CHECK(ran);
 }
 
-TEST_CASE("what a piece of work owns may use the streams when it is let go of") {
+TEST_CASE("objects owned by a piece of work may use the streams when they are released") {
   Streams streams;
   std::promise<void> released;
   const auto let_go = [&](int* owned) {
@@ -131,7 +131,8 @@ TEST_CASE("what a piece of work owns may use the streams when it is let go of") 
   streams.scheduler.synchronize(kSecond);
 }
 
-TEST_CASE("after an error a stream does no more, and who waits for it goes on and is told once") {
+TEST_CASE(
+    "after an error a stream runs no more work, and a stream that waits for it continues and gets the error once") {
   Streams streams;
   std::atomic<bool> ran{false}, went_on{false};
   streams.call(kFirst, [] { throw std::runtime_error("broken"); });
@@ -148,7 +149,7 @@ TEST_CASE("after an error a stream does no more, and who waits for it goes on an
   CHECK_FALSE(ran);
 }
 
-TEST_CASE("what waits for another process goes on when that has come") {
+TEST_CASE("a stream that waits for another process continues when that process has arrived") {
   Streams streams;
   std::atomic<bool> arrived{false};
   std::atomic<bool> ran{false};

@@ -84,7 +84,7 @@ class Checked {
 };
 
 // The driver's copies and kernels must be ordered exactly as the user has ordered them.
-TEST_CASE("what events order is never reported of staged kernels, and comes out right") {
+TEST_CASE("accesses ordered by events are never reported of staged kernels, and the results are right") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     INFO("seed " << seed);
     Checked checked(seed);
@@ -100,7 +100,7 @@ TEST_CASE("what events order is never reported of staged kernels, and comes out 
   }
 }
 
-TEST_CASE("what no event orders is reported of staged kernels, whether with holes or without") {
+TEST_CASE("accesses without an order are reported of staged kernels, whether with holes or without") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     INFO("seed " << seed);
     for (const std::int64_t columns : {kColumns, std::int64_t{1}}) {
@@ -134,7 +134,7 @@ TEST_CASE("staged kernels leave the bytes between their elements to other stream
   }
 }
 
-TEST_CASE("what is staged for one stream is not used for another before it is done") {
+TEST_CASE("memory staged for one stream is not used for another before it is done") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     INFO("seed " << seed);
     Checked checked(seed);
@@ -147,7 +147,7 @@ TEST_CASE("what is staged for one stream is not used for another before it is do
   }
 }
 
-TEST_CASE("a kernel for which the host has no room is refused, and nothing else is lost") {
+TEST_CASE("a kernel for which the host has no memory is refused, and nothing else is lost") {
   Checked checked(1);
   limit_pinned_memory(16);
   try {

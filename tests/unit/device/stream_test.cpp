@@ -43,7 +43,7 @@ TEST_CASE("devices have names") {
   }
 }
 
-TEST_CASE("the driver is chosen once, and only one that there is") {
+TEST_CASE("the driver is chosen once, and must exist") {
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "magic"}), Catch::Contains("expected auto, cuda, virtual or none"));
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "virtual"}), Catch::Contains("at least 1"));
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "virtual", .devices = 1000}), Catch::Contains("0 to 64"));
@@ -55,14 +55,14 @@ TEST_CASE("the driver is chosen once, and only one that there is") {
   CHECK(why_no_gpu().empty());
 }
 
-TEST_CASE("a device that is not there is refused with those that are") {
+TEST_CASE("an unknown device is refused with a list of the existing ones") {
   use_two_virtual_devices();
   CHECK_THROWS_WITH(set_current_device(2), "cuda:2 does not exist: there are cuda:0 to cuda:1");
   CHECK_THROWS_WITH(allocate(cuda(7), 0), Catch::Contains("cuda:7 does not exist"));
   CHECK_THROWS_AS(driver_of(cuda(-1)), Error);
 }
 
-TEST_CASE("guards put back what was") {
+TEST_CASE("guards restore the previous values") {
   use_two_virtual_devices();
   const Stream stream = make_stream(cuda(1));
   CHECK(current_device() == 0);
@@ -112,7 +112,7 @@ TEST_CASE("a pool has 32 streams of each priority") {
   for (const Stream& stream : normal) CHECK_FALSE(high.contains(stream));
 }
 
-TEST_CASE("a stream of a pool that is of no use is replaced there") {
+TEST_CASE("a stream of a pool that can no longer be used is replaced") {
   use_two_virtual_devices();
   const Stream gone = stream_from_pool(cuda(0));
   replace_in_pool(gone);
@@ -140,7 +140,7 @@ TEST_CASE("an event belongs to the device on which it is recorded first") {
   CHECK_THROWS_AS(moved.elapsed(Event()), Error);
 }
 
-TEST_CASE("an event that could not be recorded is what it was") {
+TEST_CASE("an event that could not be recorded is unchanged") {
   use_two_virtual_devices();
   const Stream gone = make_stream(cuda(0));
   Event event;
@@ -152,7 +152,7 @@ TEST_CASE("an event that could not be recorded is what it was") {
   event.synchronize();
 }
 
-TEST_CASE("memory of a device is for its current stream") {
+TEST_CASE("memory of a device is ordered on its current stream") {
   use_two_virtual_devices();
   const auto memory = allocate(cuda(1), 100);
   CHECK(memory->device() == cuda(1));
@@ -178,7 +178,7 @@ TEST_CASE("memory of the host is aligned, of any size") {
   CHECK_THROWS_WITH(allocate(kCpu, ~std::size_t{0} - 10), Catch::Contains("in one piece"));
 }
 
-TEST_CASE("who waits is seen to wait") {
+TEST_CASE("waits of the host are shown on the board") {
   use_two_virtual_devices();
   const testing::FakeRank rank;
   default_stream(cuda(1)).synchronize();

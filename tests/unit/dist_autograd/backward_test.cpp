@@ -21,7 +21,7 @@ using namespace backward_test;
 
 const Mode kModes[] = {Mode::Smart, Mode::Fast};
 
-TEST_CASE("gradients of a call are those of the same on one rank") {
+TEST_CASE("gradients of a call equal those of the same program on one rank") {
   const AutogradRanks ranks(2);
   for (const Mode mode : kModes) {
     ranks.as(0, [&] {
@@ -57,7 +57,7 @@ TEST_CASE("gradients go through nested calls, round trips and calls to oneself")
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("results that nobody uses take no part, and nothing waits for them") {
+TEST_CASE("unused results take no part, and the pass does not wait for them") {
   const AutogradRanks ranks(3);
   ranks.as(0, [&] {
     const Tensor a = leaf(2), b = leaf(3);
@@ -72,7 +72,7 @@ TEST_CASE("results that nobody uses take no part, and nothing waits for them") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("a pass that waits for what nobody uses says for what, when its time is over") {
+TEST_CASE("a pass that waits for gradients of an unused result names it when it times out") {
   const AutogradRanks ranks(2);
   ranks.as(0, [&] {
     const Tensor a = leaf(2), b = leaf(3);

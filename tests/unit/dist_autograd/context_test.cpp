@@ -33,7 +33,7 @@ TEST_CASE("a context is its thread's, and its calls' and their calls'") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("there is one context of a thread, and none without a session") {
+TEST_CASE("a thread has one context, and none without a session") {
   const AutogradRanks ranks(1);
   CHECK(ranks.error_as(0, [] {
     const ContextScope outer;
@@ -45,7 +45,7 @@ TEST_CASE("there is one context of a thread, and none without a session") {
   CHECK_THAT(without.error_as(0, [] { const ContextScope scope; }), Catch::Contains("RPC has not been initialized"));
 }
 
-TEST_CASE("a context that was released does not come back with what is late") {
+TEST_CASE("a context that was released is not created again by late messages") {
   const AutogradRanks ranks(2);
   ContextId id = -1;
   ranks.as(0, [&] {
@@ -62,7 +62,7 @@ TEST_CASE("a context that was released does not come back with what is late") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("a leaf requires a gradient where it comes to, with a context and without") {
+TEST_CASE("a leaf that is sent in a call requires a gradient there, with a context and without") {
   const AutogradRanks ranks(2);
   ranks.as(0, [] {
     CHECK(rpc::rpc_sync<bool>("worker1", "requires_there", leaf(1)));

@@ -48,7 +48,7 @@ TEST_CASE("an error of another worker comes with its number, through several, an
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("roots that can't be are refused, and the context comes first") {
+TEST_CASE("invalid roots are refused, and a missing context is reported first") {
   const AutogradRanks ranks(1);
   const auto error_of = [&](const std::function<void(ContextId)>& work) {
     return ranks.error_as(0, [&] {
@@ -67,7 +67,7 @@ TEST_CASE("roots that can't be are refused, and the context comes first") {
              Catch::Contains("does not have a valid gradient function"));
 }
 
-TEST_CASE("a plain backward pass that comes to another worker's result says who goes on there") {
+TEST_CASE("a plain backward pass that reaches another worker's result says which pass to use") {
   const AutogradRanks ranks(2);
   CHECK_THAT(ranks.error_as(0,
                             [] {
@@ -77,7 +77,7 @@ TEST_CASE("a plain backward pass that comes to another worker's result says who 
              Catch::Contains("dist_autograd::backward() goes on there"));
 }
 
-TEST_CASE("a worker that is lost in the middle of a pass is named, and its contexts go") {
+TEST_CASE("a worker that is lost in the middle of a pass is named, and its contexts are released") {
   const AutogradRanks ranks(3);
   ContextId of_lost = -1;
   ranks.as(2, [&] {
@@ -100,7 +100,7 @@ TEST_CASE("a worker that is lost in the middle of a pass is named, and its conte
 }
 
 // Releases are repeated until they are answered; a shutdown does not count them.
-TEST_CASE("a graceful shutdown ends where releases of contexts are lost or come twice") {
+TEST_CASE("a graceful shutdown ends even if releases of contexts are lost or arrive twice") {
   for (const std::string faults : {"1:drop:cleanup:0.5", "1:dup:cleanup:1", "1:drop:retriable:0.3,dup:retriable:0.5"}) {
     INFO(faults);
     const AutogradRanks ranks(2, faults);

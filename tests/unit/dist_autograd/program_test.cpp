@@ -36,15 +36,15 @@ void check_programs(bool uses_all, const std::vector<Mode>& modes, unsigned long
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("gradients of programs by chance are those of one rank, whatever of them is used") {
+TEST_CASE("gradients of random programs equal those of one rank, even if some results are unused") {
   check_programs(false, {Mode::Smart}, 120);
 }
 
-TEST_CASE("gradients of programs of which all is used are those of one rank in both modes") {
+TEST_CASE("gradients of programs that use all results equal those of one rank in both modes") {
   check_programs(true, {Mode::Smart, Mode::Fast}, 120);
 }
 
-TEST_CASE("gradients are the same where messages come late, in another order, twice or not at all") {
+TEST_CASE("gradients are the same if messages arrive late, in another order, twice or not at all") {
   const std::string faults =
       "3:drop:retriable:0.2,dup:retriable:0.2,delay:backward:0.0003,delay:reply:0.0001,delay:cleanup:0.002";
   check_programs(true, {Mode::Smart, Mode::Fast}, 30, faults);

@@ -14,13 +14,13 @@ struct Same {
   static TensorList backward(autograd::FunctionContext&, TensorList gradients) { return gradients; }
 };
 
-TEST_CASE("a few operators on little are quick") {
+TEST_CASE("a few operators on small tensors are quick") {
   const Tensor a = leaf(2), b = leaf(3);
   CHECK(is_quick(sum(a * b + a)));
   CHECK(is_quick(a));
 }
 
-TEST_CASE("many operators, many elements and code of users are not quick") {
+TEST_CASE("many operators, many elements and user code are not quick") {
   const Tensor a = leaf(2);
   Tensor chain = a;
   for (int i = 0; i < 600; ++i) chain = chain + 1;
@@ -29,7 +29,7 @@ TEST_CASE("many operators, many elements and code of users are not quick") {
   CHECK_FALSE(is_quick(sum(autograd::apply<Same>(a))));
 }
 
-TEST_CASE("a hook makes all that leads to it not quick") {
+TEST_CASE("a hook makes everything that leads to it not quick") {
   const Tensor a = leaf(2), b = leaf(3);
   register_hook(a, [](const Tensor& gradient) { return gradient; });
   CHECK_FALSE(is_quick(sum(a * b)));

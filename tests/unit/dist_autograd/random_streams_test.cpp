@@ -86,7 +86,7 @@ TensorList on_workers(std::uint32_t seed, Mode mode) {
   return gradients;
 }
 
-TEST_CASE("random graphs over streams, devices and workers have the gradients that they have on one rank") {
+TEST_CASE("random graphs over streams, devices and workers have the same gradients as on one rank") {
   const rpc::Ranks ranks(kWorkers);
   begin_with_maps(ranks);
   const Mode mode = GENERATE(Mode::Smart, Mode::Fast);

@@ -20,7 +20,7 @@ bool soon(const std::function<bool()>& question) { return eventually(scaled(20s)
 
 }  // namespace
 
-TEST_CASE("a release for which there is no room is tried again after rests, until it is sent and answered") {
+TEST_CASE("a release that cannot be queued is tried again after pauses, until it is sent and answered") {
   rpc::KeptCalls kept;
   kept.agent->refuse(kFull);
   const base::TimePoint begin = base::system_clock().now();

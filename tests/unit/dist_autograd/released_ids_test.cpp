@@ -10,7 +10,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-TEST_CASE("ids that were added are there, in whatever order, and no others") {
+TEST_CASE("ids that were added in any order are found, and no others") {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     ReleasedIds ids(1000);
@@ -26,7 +26,7 @@ TEST_CASE("ids that were added are there, in whatever order, and no others") {
   }
 }
 
-TEST_CASE("ids side by side are one range, whichever comes first") {
+TEST_CASE("adjacent ids are one range, in any order of arrival") {
   ReleasedIds ids(10);
   for (const ContextId id : {5, 7, 6, 4, 9, 8, 5}) ids.add(id);
   CHECK(ids.ranges() == 1);
@@ -34,7 +34,7 @@ TEST_CASE("ids side by side are one range, whichever comes first") {
   CHECK(ids.ranges() == 2);
 }
 
-TEST_CASE("the largest id and the smallest are ids as others") {
+TEST_CASE("the largest id and the smallest are treated like others") {
   constexpr auto kLargest = std::numeric_limits<ContextId>::max(), kSmallest = std::numeric_limits<ContextId>::min();
   ReleasedIds ids(10);
   for (const ContextId id : {kLargest, kSmallest, kLargest - 1, kSmallest + 1}) ids.add(id);
@@ -44,7 +44,7 @@ TEST_CASE("the largest id and the smallest are ids as others") {
   CHECK_FALSE(ids.contains(0));
 }
 
-TEST_CASE("the lowest are forgotten when there are too many") {
+TEST_CASE("the lowest ids are forgotten when there are too many") {
   ReleasedIds ids(2);
   for (const ContextId id : {1, 3, 5}) ids.add(id);
   CHECK_FALSE(ids.contains(1));

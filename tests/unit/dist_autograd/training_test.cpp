@@ -25,7 +25,7 @@ constexpr int kWarm = 5'000;  // by then pools and the memory of passes have the
 // Returns the heap memory in use, in bytes. A sanitizer has a separate heap that this does not count.
 std::size_t heap_used() { return ::mallinfo2().uordblks; }
 
-TEST_CASE("parameters are moved by their gradients, each on its owner") {
+TEST_CASE("parameters are updated with their gradients, each on its owner") {
   const AutogradRanks ranks(2);
   ranks.as(0, [] {
     const Tensor here = parameter(1);
@@ -40,7 +40,7 @@ TEST_CASE("parameters are moved by their gradients, each on its owner") {
   });
 }
 
-TEST_CASE("a learning rate is changed on all owners, and refused by all") {
+TEST_CASE("a learning rate is changed on all owners, or refused by all") {
   const AutogradRanks ranks(2);
   ranks.as(0, [] {
     const Tensor here = parameter(1);
@@ -57,7 +57,7 @@ TEST_CASE("a learning rate is changed on all owners, and refused by all") {
   });
 }
 
-TEST_CASE("what an optimizer refuses is told with the worker that has refused it") {
+TEST_CASE("an error of an optimizer names the worker that it happened on") {
   const AutogradRanks ranks(2);
   ranks.as(0, [] {
     const auto there = rref::remote(1, training_test::parameter, 2.0);
