@@ -40,7 +40,7 @@ Value* shared() {
 
 }  // namespace
 
-TEST_CASE("a reader waits for those who hold the writing end") {
+TEST_CASE("a reader waits for the processes that hold the writing end") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor reader({fd}, [&] { testing::read_byte(fd); });
@@ -56,7 +56,7 @@ TEST_CASE("a reader waits for those who hold the writing end") {
   CHECK(look_at(writer.pid()).kind == BlockKind::Signal);
 }
 
-TEST_CASE("a writer into a full pipe waits for those who hold the reading end") {
+TEST_CASE("a writer into a full pipe waits for the processes that hold the reading end") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.second.get();
   const Actor writer({fd}, [&] { testing::write_forever(fd); });
@@ -69,7 +69,7 @@ TEST_CASE("a writer into a full pipe waits for those who hold the reading end") 
   CHECK(blocked.peers == std::vector<pid_t>{reader.pid()});
 }
 
-TEST_CASE("poll waits for whoever is at the other end of each of its descriptors") {
+TEST_CASE("poll waits for the processes at the other end of each of its descriptors") {
   base::FdPair one = base::make_pipe();
   base::FdPair two = base::make_socket_pair(SOCK_STREAM);
   const int fds[] = {one.first.get(), two.first.get()};
@@ -93,7 +93,7 @@ TEST_CASE("poll waits for whoever is at the other end of each of its descriptors
   CHECK(blocked.limit == "60 s");
 }
 
-TEST_CASE("select waits for what is in its sets") {
+TEST_CASE("select waits for the descriptors in its sets") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor selecter({fd, pipe.second.get()}, [&] {
@@ -111,7 +111,7 @@ TEST_CASE("select waits for what is in its sets") {
   CHECK_FALSE(blocked.bounded);
 }
 
-TEST_CASE("epoll waits for what it watches") {
+TEST_CASE("epoll waits for the descriptors that it watches") {
   base::FdPair pipe = base::make_pipe();
   const Fd poll(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event wanted{};
@@ -171,7 +171,7 @@ TEST_CASE("a parent waits for its child, or for any, or for the one of a pidfd")
         "waitid(pidfd");
 }
 
-TEST_CASE("who waits for a file lock waits for its holder, of whichever kind it is") {
+TEST_CASE("a process that waits for a file lock of any kind waits for its holder") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/lock";
   testing::write_file(path, "x");
@@ -200,7 +200,7 @@ TEST_CASE("who waits for a file lock waits for its holder, of whichever kind it 
   }
 }
 
-TEST_CASE("a flock is held by all that have inherited it") {
+TEST_CASE("a flock is held by all processes that have inherited it") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/lock";
   const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -216,7 +216,7 @@ TEST_CASE("a flock is held by all that have inherited it") {
   CHECK(look_at(waiter.pid()).peers == std::vector<pid_t>{::getpid()});  // the lock's owner according to the kernel
 }
 
-TEST_CASE("who sleeps says for how long, and who accepts says where") {
+TEST_CASE("a process that sleeps shows for how long, and one that accepts shows where") {
   const Actor sleeper({}, [] {
     const timespec length{100, 0};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
@@ -233,7 +233,7 @@ TEST_CASE("who sleeps says for how long, and who accepts says where") {
   CHECK(look_at(acceptor.pid()).peers.empty());
 }
 
-TEST_CASE("a poll that was interrupted is still that poll") {
+TEST_CASE("a poll that was interrupted is still recognized") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor poller({fd}, [&] {
@@ -251,7 +251,7 @@ TEST_CASE("a poll that was interrupted is still that poll") {
   CHECK(testing::eventually(testing::kLongWait, polls));
 }
 
-TEST_CASE("processes that wait at one place in shared memory wait for the same lock") {
+TEST_CASE("processes that wait at one address in shared memory wait for the same lock") {
   auto* word = shared<std::uint32_t>();
   const auto wait = [&] { ::syscall(SYS_futex, word, 0, 0, nullptr, nullptr, 0); };
   const Actor one({}, wait);
@@ -265,7 +265,7 @@ TEST_CASE("processes that wait at one place in shared memory wait for the same l
   CHECK(blocked.peers.empty());
 }
 
-TEST_CASE("who waits for a mutex between processes waits for the one that has it") {
+TEST_CASE("a process that waits for a shared mutex waits for its owner") {
   auto* mutex = shared<pthread_mutex_t>();
   pthread_mutexattr_t attributes;
   ::pthread_mutexattr_init(&attributes);
@@ -284,7 +284,7 @@ TEST_CASE("who waits for a mutex between processes waits for the one that has it
   CHECK(look_at(waiter.pid()).peers == std::vector<pid_t>{holder.pid()});
 }
 
-TEST_CASE("a thread that joins another waits for that one") {
+TEST_CASE("a thread that joins another waits for that thread") {
   testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnThread);
   const Actor joiner({}, [] { std::thread([] { testing::rest(); }).join(); });
   REQUIRE(testing::eventually(testing::kLongWait, [&] { return look_at(joiner.pid()).kind == BlockKind::Thread; }));
@@ -293,7 +293,7 @@ TEST_CASE("a thread that joins another waits for that one") {
   CHECK(threads[0].lock.find("thread " + std::to_string(threads[1].tid)) == 0);
 }
 
-TEST_CASE("a process that stopped or ended says so") {
+TEST_CASE("a process that stopped or exited is reported as such") {
   const Actor stopped({}, [] { ::raise(SIGSTOP); });
   const Actor ended({}, [] {});
   CHECK(testing::eventually(testing::kLongWait, [&] { return look_at(stopped.pid()).state == 'T'; }));
@@ -302,7 +302,7 @@ TEST_CASE("a process that stopped or ended says so") {
 }
 
 TEST_CASE("another user's thread has a reason instead of a call") {
-  testing::skip_case_if(::geteuid() != 0, "only root can become somebody else");
+  testing::skip_case_if(::geteuid() != 0, "only root can become another user");
   const Actor sleeper({}, [] { testing::rest(); });
   REQUIRE(gets_to(sleeper.pid(), "rt_sigsuspend"));
   const testing::ForkedEnd end = testing::in_child([&] {

@@ -41,7 +41,7 @@ TEST_CASE("a pipe has readers and writers, in the processes asked for and in oth
   CHECK(other_side(all, writer.pid(), out, false) == std::vector<pid_t>{reader.pid()});
 }
 
-TEST_CASE("a pipe with a name connects those who opened it") {
+TEST_CASE("a named pipe connects the processes that opened it") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/fifo";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
@@ -63,7 +63,7 @@ TEST_CASE("a pipe with a name connects those who opened it") {
   CHECK(found->sides[1].ends[0].pid == writer.pid());
 }
 
-TEST_CASE("a socket pair connects two processes, with the bytes that wait") {
+TEST_CASE("a socket pair connects two processes, with the bytes in flight") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   const int left = pair.first.get();
   const int right = pair.second.get();
@@ -102,7 +102,7 @@ TEST_CASE("a TCP connection connects two processes of this machine") {
   CHECK(other_side(all, client.pid(), at_client, true) == std::vector<pid_t>{server.pid()});
 }
 
-TEST_CASE("a connection that was not accepted leads to the process that listens") {
+TEST_CASE("a connection that was not accepted leads to the listening process") {
   testing::Loopback loopback;
   const Actor client({loopback.client.get()}, testing::rest);
   const Actor server({loopback.listener.get()}, testing::rest);
@@ -118,7 +118,7 @@ TEST_CASE("a connection that was not accepted leads to the process that listens"
   CHECK(other_side(all, client.pid(), at_client, true) == std::vector<pid_t>{server.pid()});
 }
 
-TEST_CASE("an end whose other side was closed is a connection to nobody") {
+TEST_CASE("an end with a closed other side is a connection without a peer") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   base::FdPair pipe = base::make_pipe();
   const int socket = pair.first.get();
@@ -135,7 +135,7 @@ TEST_CASE("an end whose other side was closed is a connection to nobody") {
   CHECK(other_side(all, actor.pid(), socket, true).empty());
 }
 
-TEST_CASE("a process that is not there is told, and does not keep from the others") {
+TEST_CASE("a process that does not exist is reported, and the others are still examined") {
   const pid_t gone = testing::fork_child([] { return 0; });
   testing::wait_for(gone);
   const Connections all = find_connections({gone, ::getpid()});

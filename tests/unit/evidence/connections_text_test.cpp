@@ -88,7 +88,7 @@ Connections two_with_a_pipe(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a circle, its threads and its pipe are told in this order") {
+TEST_CASE("a cycle, its threads and its pipe are reported in this order") {
   const Connections all = two_with_a_pipe("server");
   const std::vector<Blocked> blocked{reading(4711, 5, {4712}), waiting_for_child(4712, 4711)};
   CHECK(connection_lines(all, blocked) ==
@@ -103,7 +103,7 @@ TEST_CASE("a circle, its threads and its pipe are told in this order") {
   CHECK(describe(all, blocked[1]) == "4712 (worker) main thread waits in wait4(4711) for 4711 (server) to end");
 }
 
-TEST_CASE("no name reaches the terminal as it is") {
+TEST_CASE("control characters in names do not reach the terminal") {
   const Connections all = two_with_a_pipe("a\x1b[31mb\nc");
   for (const std::string& line : connection_lines(all, {reading(4711, 5, {4712})})) {
     CHECK(line.find('\x1b') == std::string::npos);
@@ -111,7 +111,7 @@ TEST_CASE("no name reaches the terminal as it is") {
   }
 }
 
-TEST_CASE("the one that all wait for is named first, with what it does") {
+TEST_CASE("the process that all others wait for is named first, with what it does") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor reader({fd}, [&] { testing::read_byte(fd); });
@@ -129,7 +129,7 @@ TEST_CASE("the one that all wait for is named first, with what it does") {
   CHECK(has(lines, "writing end held by " + std::to_string(writer.pid()) + " (culprit) fd "));
 }
 
-TEST_CASE("a reader that holds the only writing end is told that nothing can come") {
+TEST_CASE("a reader that holds the only writing end is reported as waiting for itself") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const int out = pipe.second.get();
@@ -141,7 +141,7 @@ TEST_CASE("a reader that holds the only writing end is told that nothing can com
   CHECK(has(lines, "held only by itself (fd " + std::to_string(out) + "): neither data nor end of file can come"));
 }
 
-TEST_CASE("bytes that nobody reads, and an end that was closed, are told") {
+TEST_CASE("unread bytes and closed ends are reported") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   base::FdPair half = base::make_socket_pair(SOCK_STREAM);
   REQUIRE(::write(pair.first.get(), "hello, world", 12) == 12);
@@ -156,7 +156,7 @@ TEST_CASE("bytes that nobody reads, and an end that was closed, are told") {
   CHECK(has(lines, " <-> (closed): "));
 }
 
-TEST_CASE("who accepts says where, and who sleeps for how long") {
+TEST_CASE("an accepting process shows where, and a sleeping one for how long") {
   const testing::Loopback loopback;
   const Actor acceptor({loopback.listener.get()}, [&] {
     for (;;) ::accept(loopback.listener.get(), nullptr, nullptr);
@@ -173,7 +173,7 @@ TEST_CASE("who accepts says where, and who sleeps for how long") {
   CHECK(has(lines, " sleeps in clock_nanosleep for 100 s"));
 }
 
-TEST_CASE("what takes more rights to see is told once") {
+TEST_CASE("missing permissions are reported once") {
   const Connections all = two_with_a_pipe("server");
   Blocked hidden;
   hidden.pid = hidden.tid = 4711;
@@ -184,7 +184,7 @@ TEST_CASE("what takes more rights to see is told once") {
   CHECK(lines.back().find("to see hidden data, run as root") == 0);
 }
 
-TEST_CASE("the lines are as many as are wanted, with a word on the rest") {
+TEST_CASE("the number of lines is limited, and the rest is counted") {
   Connections all;
   std::vector<Descriptor> reads;
   std::vector<Descriptor> writes;
@@ -213,7 +213,7 @@ TEST_CASE("threads that wait in the same way share a line") {
   CHECK(has(connection_lines(all, blocked), "4711 (server) each of 8 threads (pool) waits in read(5)"));
 }
 
-TEST_CASE("many processes with many descriptors are looked at quickly", "[slow]") {
+TEST_CASE("many processes with many descriptors are examined quickly", "[slow]") {
   constexpr int kProcesses = 64;
   std::vector<base::FdPair> pipes;
   for (int i = 0; i < 25; ++i) pipes.push_back(base::make_pipe());

@@ -47,14 +47,14 @@ TEST_CASE("a link in /proc says what a descriptor is") {
   CHECK(parse_fd_link(3, "/tmp/x").path == "/tmp/x");
 }
 
-TEST_CASE("a link that is not as it should be is some other descriptor") {
+TEST_CASE("a malformed link is some other descriptor") {
   for (const char* link : {"", "pipe:[", "pipe:[]", "pipe:[8812", "pipe:[-1]", "pipe:[99999999999999999999999]",
                            "pipe:[1]2", "socket:[0x10]", "pipe", "[]", "x"}) {
     CHECK(parse_fd_link(3, link).kind == DescriptorKind::Other);
   }
 }
 
-TEST_CASE("fdinfo tells access, watches, the process of a pidfd and locks") {
+TEST_CASE("fdinfo shows access, watches, the process of a pidfd and locks") {
   Descriptor descriptor;
   parse_fdinfo(
       "pos:\t0\nflags:\t0104001\nmnt_id:\t15\nino:\t8812\n"
@@ -71,7 +71,7 @@ TEST_CASE("fdinfo tells access, watches, the process of a pidfd and locks") {
   CHECK(descriptor.locks == std::vector<std::string>{"08:01:1234"});
 }
 
-TEST_CASE("fdinfo that makes no sense changes nothing") {
+TEST_CASE("invalid fdinfo changes nothing") {
   Descriptor descriptor;
   parse_fdinfo(
       "flags:\nflags:\tzz\ntfd:\ntfd: 5\ntfd: 5 events: q\ntfd: x events: 1\nlock:\nlock: 1: FLOCK\nPid:\tx\n"
@@ -87,7 +87,7 @@ TEST_CASE("fdinfo that makes no sense changes nothing") {
   CHECK(descriptor.watches.size() == kWatchesMax);
 }
 
-TEST_CASE("the descriptors of a process are what it opened") {
+TEST_CASE("the descriptors of a process are the ones that it opened") {
   const testing::Scratch scratch;
   const base::FdPair pipe = base::make_pipe();
   const base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
@@ -124,7 +124,7 @@ TEST_CASE("the descriptors of a process are what it opened") {
   CHECK(find(all, self).process == ::getpid());
 }
 
-TEST_CASE("an epoll descriptor tells what it watches and for what") {
+TEST_CASE("an epoll descriptor shows what it watches and for what") {
   const base::FdPair pipe = base::make_pipe();
   const Fd poll(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event wanted{};
@@ -137,7 +137,7 @@ TEST_CASE("an epoll descriptor tells what it watches and for what") {
   CHECK(watches == std::vector<Watch>{{pipe.first.get(), true, false}, {pipe.second.get(), false, true}});
 }
 
-TEST_CASE("a process that has ended has no descriptors, for a reason") {
+TEST_CASE("a process that has exited has no descriptors, with a reason") {
   const pid_t gone = testing::fork_child([] { return 0; });
   testing::wait_for(gone);
   const Descriptors none = descriptors_of(gone);
@@ -145,8 +145,8 @@ TEST_CASE("a process that has ended has no descriptors, for a reason") {
   CHECK(none.why_none == "the process has ended (no such process)");
 }
 
-TEST_CASE("another user's process has no descriptors for us, for a reason") {
-  testing::skip_case_if(::geteuid() != 0, "only root can become somebody else");
+TEST_CASE("another user's process shows no descriptors, with a reason") {
+  testing::skip_case_if(::geteuid() != 0, "only root can become another user");
   const pid_t parent = ::getpid();
   const testing::ForkedEnd end = testing::in_child([&] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 2;

@@ -16,7 +16,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("a demangled name loses what is not the name") {
+TEST_CASE("a demangled name is reduced to the name of the function") {
   const Row rows[] = {
       {"main", "main", "main"},
       {"ring::load(int)", "ring::load", "ring::load"},
@@ -52,7 +52,7 @@ TEST_CASE("a long name loses its template arguments first, then its middle") {
   CHECK_THAT(short_name(deep, 40), Catch::StartsWith("begin::") && Catch::EndsWith("::end"));
 }
 
-TEST_CASE("what is no name is kept, but made printable") {
+TEST_CASE("a text that is not a name is kept, but made printable") {
   CHECK(short_name("", 40).empty());
   CHECK(short_name("()", 40) == "()");
   CHECK(short_name("(((", 40) == "(((");

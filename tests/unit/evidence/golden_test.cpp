@@ -51,32 +51,34 @@ TEST_CASE("a rank that reads while the others wait for it comes first") {
   check_golden("one_in_read.txt", samples::one_in_read());
 }
 
-TEST_CASE("threads that hold each other's lock stand together") { check_golden("abba.txt", samples::abba()); }
+TEST_CASE("threads that hold each other's lock are shown together") { check_golden("abba.txt", samples::abba()); }
 
-TEST_CASE("a rank that spins is joined with the others by their callers") {
+TEST_CASE("a rank that spins is grouped with the others by their callers") {
   check_golden("one_spins.txt", samples::one_spins());
 }
 
-TEST_CASE("a thread without a stack shows what the kernel says") {
+TEST_CASE("a thread without a stack shows the kernel's information") {
   check_golden("one_in_kernel.txt", samples::one_in_kernel());
 }
 
-TEST_CASE("many ranks that hang alike are a few lines") {
+TEST_CASE("many ranks that hang alike take a few lines") {
   const Stacks stacks = samples::alike(64, 16);
   check_golden("alike.txt", stacks);
   CHECK(tree_text(stacks, merge(stacks)).size() < 40);
 }
 
-TEST_CASE("ranks that all differ stand by rank") { check_golden("all_different.txt", samples::all_different()); }
+TEST_CASE("ranks that all differ are shown rank by rank") {
+  check_golden("all_different.txt", samples::all_different());
+}
 
-TEST_CASE("recursion is told once") { check_golden("recursion.txt", samples::recursion()); }
+TEST_CASE("recursion is shown once") { check_golden("recursion.txt", samples::recursion()); }
 
 TEST_CASE("inlined functions are marked") { check_golden("inlined.txt", samples::inlined()); }
 
-TEST_CASE("code without names is told by module and offset") { check_golden("stripped.txt", samples::stripped()); }
+TEST_CASE("code without names is shown with module and offset") { check_golden("stripped.txt", samples::stripped()); }
 
 TEST_CASE("hostile names stay text") { check_golden("hostile.txt", samples::hostile()); }
 
-TEST_CASE("crashes, gaps, lost ends and missing answers are told") {
+TEST_CASE("crashes, gaps, lost ends and missing answers are shown") {
   check_golden("without_answers.txt", samples::without_answers());
 }

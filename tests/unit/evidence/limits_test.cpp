@@ -28,7 +28,7 @@ Stacks scattered(int ranks) {
 
 }  // namespace
 
-TEST_CASE("lines have a limit, and what is left out is told") {
+TEST_CASE("the number of lines is limited, and the rest is counted") {
   const Stacks stacks = scattered(300);
   const StackTree tree = merge(stacks);
   for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{20}, std::size_t{200}}) {
@@ -40,13 +40,13 @@ TEST_CASE("lines have a limit, and what is left out is told") {
   }
 }
 
-TEST_CASE("brackets in brackets have a limit") {
+TEST_CASE("nested brackets have a limit") {
   const std::string text = plain(lines_of(scattered(40)));
   CHECK(text.find("│ │ │ │ ") != std::string::npos);
   CHECK(text.find("│ │ │ │ │ ") == std::string::npos);
 }
 
-TEST_CASE("stacks that each go on where another ends are merged without recursion") {
+TEST_CASE("stacks that each continue where another ends are merged without recursion") {
   Stacks stacks;
   stacks.table = {samples::user("ring::f()", "ring.cpp", 1), samples::user("ring::g()", "ring.cpp", 2)};
   Process process;
@@ -62,7 +62,7 @@ TEST_CASE("stacks that each go on where another ends are merged without recursio
   CHECK(lines_of(stacks).size() <= 200);
 }
 
-TEST_CASE("a stack of a hundred thousand different frames is some lines") {
+TEST_CASE("a stack of a hundred thousand different frames takes a few lines") {
   StacksBuilder builder;
   wire::StackTable table;
   wire::ProcessStacks process;
@@ -78,7 +78,7 @@ TEST_CASE("a stack of a hundred thousand different frames is some lines") {
   CHECK_THAT(plain(lines), Catch::Contains("ring::f0 ") && Catch::Contains("ring::f99999 "));
 }
 
-TEST_CASE("whatever bytes come, the lines are printable and none is long") {
+TEST_CASE("lines are printable and short for any bytes in the input") {
   base::Rng rng(17);
   const auto noise = [&](std::size_t size) {
     std::string text;

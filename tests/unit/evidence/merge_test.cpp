@@ -108,7 +108,7 @@ std::string text_of(const Stacks& stacks) { return plain(tree_text(stacks, merge
 
 }  // namespace
 
-TEST_CASE("the order in which stacks were gathered has no influence") {
+TEST_CASE("the order in which stacks were gathered has no effect") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Stacks stacks = random_stacks(seed);
     Rng rng(seed + 1);
@@ -117,7 +117,7 @@ TEST_CASE("the order in which stacks were gathered has no influence") {
   }
 }
 
-TEST_CASE("every thread is in one leaf, or one of distrun's own") {
+TEST_CASE("every thread is in one leaf, or among distrun's internal threads") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Stacks stacks = random_stacks(seed);
     const StackTree tree = merge(stacks);
@@ -147,7 +147,7 @@ TEST_CASE("threads of a group have the same functions and lines") {
   }
 }
 
-TEST_CASE("equal stacks in another condition are another group") {
+TEST_CASE("equal stacks in different conditions are different groups") {
   Stacks stacks = samples::alike(4, 1);
   stacks.processes[1].threads[0].motion = wire::Motion::Spinning;
   stacks.processes[2].threads[0].crashed = true;
@@ -158,7 +158,7 @@ TEST_CASE("equal stacks in another condition are another group") {
   CHECK(text.find("rank 1 (main thread, spinning") < text.find("ranks 0, 3 (main threads, waiting"));
 }
 
-TEST_CASE("the state of one moment makes no other group") {
+TEST_CASE("the momentary state of threads does not split a group") {
   Stacks stacks = samples::alike(4, 1);
   stacks.processes[1].threads[0].task.state = 'R';
   CHECK(merge(stacks).groups.size() == 1);
@@ -166,7 +166,7 @@ TEST_CASE("the state of one moment makes no other group") {
   CHECK(merge(stacks).groups.size() == 2);
 }
 
-TEST_CASE("a thread of distrun is told only if it does not do its duty") {
+TEST_CASE("a distrun thread is reported only if it does not do its work") {
   const auto with = [](auto&& change) {
     Stacks stacks = samples::one_in_read();
     change(stacks.processes[3].threads[1]);
@@ -180,7 +180,7 @@ TEST_CASE("a thread of distrun is told only if it does not do its duty") {
   CHECK(with([](wire::ThreadStack& thread) { thread.frames.clear(); }) == 3);
 }
 
-TEST_CASE("a main thread is told even if it is in distrun only") {
+TEST_CASE("a main thread is reported even if it is only in distrun code") {
   Stacks stacks;
   samples::add_process(stacks, 0, 10, {{10, "distrun-rank", {samples::machinery("distrun::rank::run_rank()")}}});
   CHECK(merge(stacks).own.empty());
@@ -188,7 +188,7 @@ TEST_CASE("a main thread is told even if it is in distrun only") {
 }
 
 // As launch::LocalWorld separates them: a process for each rank, with its thread, and one for the other threads.
-TEST_CASE("ranks that are threads are told as main threads are, and the thread that waits for them is distrun's") {
+TEST_CASE("ranks that are threads are shown like main threads, and the thread that joins them is distrun's") {
   using namespace samples;
   Stacks stacks;
   const Frames body = Frames{user("scatter", "ring.cpp", 40)} + under_thread_start();
@@ -208,4 +208,4 @@ TEST_CASE("ranks that are threads are told as main threads are, and the thread t
   CHECK_THAT(text, Catch::EndsWith(": 2 threads of distrun itself\n"));
 }
 
-TEST_CASE("no stacks are no lines") { CHECK(text_of(Stacks()).empty()); }
+TEST_CASE("no stacks give no lines") { CHECK(text_of(Stacks()).empty()); }

@@ -15,7 +15,7 @@
 
 using namespace distrun::evidence;
 
-TEST_CASE("words and numbers are taken as wholes or not at all") {
+TEST_CASE("words and numbers are parsed completely or not at all") {
   Words words("  one \t two  ");
   CHECK(words.next() == "one");
   CHECK(words.next() == "two");
@@ -29,7 +29,7 @@ TEST_CASE("words and numbers are taken as wholes or not at all") {
   CHECK_FALSE(number_in<unsigned>("0x", 16));
 }
 
-TEST_CASE("a file of /proc is read up to its limit, and one that is not there says so") {
+TEST_CASE("a file of /proc is read up to its limit, and a missing file is an error") {
   CHECK(read_proc_file("/proc/self/status", 10).text.size() == 10);
   CHECK(read_proc_file("/proc/self/status", 10).cut);
   CHECK(read_proc_file("/proc/self/no-such-file").error == ENOENT);
@@ -37,7 +37,7 @@ TEST_CASE("a file of /proc is read up to its limit, and one that is not there sa
   CHECK(numbers_in("/proc", 1).cut);
 }
 
-TEST_CASE("a thread is in a call with arguments, in none, or runs") {
+TEST_CASE("a thread is in a system call with arguments, in none, or running") {
   const auto in_call = parse_syscall("0 0x5 0x7ffd00000010 0x1 0x0 0x0 0x0 0x7ffd00000000 0x7f4b00000000\n");
   REQUIRE(in_call);
   CHECK(in_call->where == SyscallText::Where::InCall);
@@ -51,14 +51,14 @@ TEST_CASE("a thread is in a call with arguments, in none, or runs") {
   CHECK(parse_syscall("3 0x5 0x0 0x1 0x0 0x0 0x0 0xffd00000 0xf7f00000\n")->is_32_bit());
 }
 
-TEST_CASE("a text that is no system call is none") {
+TEST_CASE("a text that is not a system call is refused") {
   for (const char* text : {"", "\n", "x", "0", "0 0x5", "0 5 6 7 8 9 zz 0x1 0x2", "0 0 0 0 0 0 0 0", "-1", "runs",
                            "99999999999999999999 0 0 0 0 0 0 0 0"}) {
     CHECK_FALSE(parse_syscall(text));
   }
 }
 
-TEST_CASE("calls are known by their number, and an interrupted one by where it sleeps") {
+TEST_CASE("system calls are identified by their number, and an interrupted one by where it sleeps") {
   REQUIRE(find_call(SYS_read) != nullptr);
   CHECK(find_call(SYS_read)->shape == CallShape::Reads);
   CHECK(find_call(SYS_wait4)->shape == CallShape::WaitsChild);
@@ -71,7 +71,7 @@ TEST_CASE("calls are known by their number, and an interrupted one by where it s
   CHECK(restarted_call("") == nullptr);
 }
 
-TEST_CASE("a lock that waits belongs to the one that is held before it") {
+TEST_CASE("a waiting lock belongs to the held lock before it") {
   const auto waits = parse_locks(
       "1: POSIX  ADVISORY  WRITE 100 08:01:9 0 EOF\n"
       "2: FLOCK  ADVISORY  WRITE 4712 08:01:1234 0 EOF\n"
@@ -84,7 +84,7 @@ TEST_CASE("a lock that waits belongs to the one that is held before it") {
                                        {-1, -1, "08:01:5", "OFDLCK"}});
 }
 
-TEST_CASE("lines that are no locks, and waits for a lock that is not told, are passed over") {
+TEST_CASE("invalid lines of locks, and waits for a lock that is not listed, are skipped") {
   CHECK(parse_locks("").empty());
   CHECK(parse_locks("1: -> FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF\n").empty());
   CHECK(parse_locks("->\n1:\n1: FLOCK\n1: FLOCK A W x 08:01:1 0\n1: -> FLOCK A W 5\n").empty());
@@ -103,14 +103,14 @@ TEST_CASE("an address in shared memory is a place in its file") {
   CHECK(find_shared(maps, 0x7f0000003ff0)->path.empty());
 }
 
-TEST_CASE("maps that make no sense hold nothing") {
+TEST_CASE("invalid maps are empty") {
   for (const char* maps : {"", "\n", "-", "0-ffff", "0-ffff rw-s", "0-ffff rw-s zz 00:00 1 /x",
                            "ffff-0 rw-s 0 0:0 1 /x", "0 rw-s 0 0:0 1 /x", "0-ffff rws 0 0:0 1 /x"}) {
     CHECK_FALSE(find_shared(maps, 0x10));
   }
 }
 
-TEST_CASE("memory is read where it is, and nothing where there is none") {
+TEST_CASE("memory is read where it is mapped, and nothing elsewhere") {
   const RemoteMemory own(::getpid(), true);
   const std::uint32_t numbers[] = {1, 2, 3};
   const auto address = [](const void* place) { return std::uint64_t{reinterpret_cast<std::uintptr_t>(place)}; };

@@ -63,7 +63,7 @@ TEST_CASE("both ends of a connection on this machine are found by their addresse
   CHECK(sockets[2].peer_name == "127.0.0.1:5000");
 }
 
-TEST_CASE("a connection that was not accepted belongs to the listener; one to elsewhere to nobody") {
+TEST_CASE("a connection that was not accepted belongs to the listener; a remote one has no local peer") {
   std::vector<Socket> sockets = parse_inet_table(kTcp, SocketKind::Tcp);
   match_inet(sockets);
   CHECK(sockets[3].unaccepted);
@@ -73,7 +73,7 @@ TEST_CASE("a connection that was not accepted belongs to the listener; one to el
   CHECK(sockets[5].peer_name == "8.8.8.8:80");
 }
 
-TEST_CASE("a v4 address inside v6 is the v4 address") {
+TEST_CASE("a v4 address inside v6 is read as the v4 address") {
   const auto sockets = parse_inet_table(
       "0: 0000000000000000FFFF00000100007F:1388 00000000000000000000000001000000:A028 01 0:0 0:0 0 0 0 9 1\n",
       SocketKind::Tcp);
@@ -82,7 +82,7 @@ TEST_CASE("a v4 address inside v6 is the v4 address") {
   CHECK(sockets[0].peer_name == "[::1]:41000");
 }
 
-TEST_CASE("lines of a socket table that make no sense are passed over") {
+TEST_CASE("invalid lines of a socket table are skipped") {
   for (const char* text :
        {"", "\n\n", "0:", "0: x y z", "0: 0100007F 0100007F 01 0:0 0:0 0 0 0 9",
         "0: 0100007F:12345 0100007F:1 01 0:0 0:0 0 0 0 9", "0: 0100007:1 0100007F:1 01 0:0 0:0 0 0 0 9",
@@ -92,7 +92,7 @@ TEST_CASE("lines of a socket table that make no sense are passed over") {
   }
 }
 
-TEST_CASE("an answer of the kernel that is cut anywhere is read no further than it goes") {
+TEST_CASE("a truncated answer of the kernel is read only up to its end") {
   unix_diag_msg message{};
   message.udiag_ino = 77;
   message.udiag_state = 1;
@@ -113,7 +113,7 @@ TEST_CASE("an answer of the kernel that is cut anywhere is read no further than 
   }
 }
 
-TEST_CASE("attributes and messages that lie about their length are not followed") {
+TEST_CASE("attributes and messages with a wrong length are not followed") {
   unix_diag_msg message{};
   message.udiag_ino = 77;
   SocketTable table;
@@ -131,7 +131,7 @@ TEST_CASE("attributes and messages that lie about their length are not followed"
   CHECK(table.sockets.size() == 1);
 }
 
-TEST_CASE("a refusal of the kernel is told") {
+TEST_CASE("a refusal of the kernel is reported") {
   nlmsghdr header{};
   header.nlmsg_type = NLMSG_ERROR;
   header.nlmsg_len = sizeof header + sizeof(int);
@@ -143,7 +143,7 @@ TEST_CASE("a refusal of the kernel is told") {
   CHECK(table.notes[0].find("EPERM") != std::string::npos);
 }
 
-TEST_CASE("the ends of a socket pair know each other, and what waits to be read") {
+TEST_CASE("the ends of a socket pair know each other, and the unread bytes") {
   const base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   REQUIRE(::write(pair.first.get(), "hello, world", 12) == 12);
   const SocketTable table = read_sockets({});
@@ -153,7 +153,7 @@ TEST_CASE("the ends of a socket pair know each other, and what waits to be read"
   CHECK(find(table, pair.first).to_read == 0);
 }
 
-TEST_CASE("a socket whose other end was closed says so") {
+TEST_CASE("a socket with a closed other end is reported as such") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   pair.second.reset();
   const Socket left = find(read_sockets({}), pair.first);
@@ -161,7 +161,7 @@ TEST_CASE("a socket whose other end was closed says so") {
   CHECK(left.state == SocketState::PeerClosed);
 }
 
-TEST_CASE("a unix connection that waits to be accepted belongs to the listener") {
+TEST_CASE("a unix connection that is not accepted yet belongs to the listener") {
   const Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

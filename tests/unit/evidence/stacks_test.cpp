@@ -23,7 +23,7 @@ wire::ProcessStacks process_of(int index, std::size_t threads, const std::vector
 
 }  // namespace
 
-TEST_CASE("tables append, and a process may come before the frames it points to") {
+TEST_CASE("tables are appended, and a process may arrive before the frames it refers to") {
   StacksBuilder builder;
   builder.add(table_of(2));
   builder.add(process_of(1, 1, {0, 3}));
@@ -39,7 +39,7 @@ TEST_CASE("tables append, and a process may come before the frames it points to"
   CHECK(builder.take().processes.empty());
 }
 
-TEST_CASE("a process that comes again replaces what came before") {
+TEST_CASE("a process that arrives again replaces the earlier one") {
   StacksBuilder builder;
   builder.add(table_of(1));
   builder.add(process_of(0, kThreadsMax, {}));
@@ -51,7 +51,7 @@ TEST_CASE("a process that comes again replaces what came before") {
   CHECK_FALSE(stacks.cut);
 }
 
-TEST_CASE("frames that the table does not have are dropped, and the gap stays where it was") {
+TEST_CASE("frames outside the table are dropped, and the gap keeps its place") {
   StacksBuilder builder;
   builder.add(table_of(2));
   wire::ProcessStacks process = process_of(0, 3, {9, 0, 0xffff'ffff, 1});
@@ -86,7 +86,7 @@ TEST_CASE("a stack that is too long keeps its ends") {
   CHECK(thread.frames[gap] == thread.frames[gap - 1] + 1001);
 }
 
-TEST_CASE("more than the limits is cut, and that is told") {
+TEST_CASE("tables beyond the limits are cut, and marked as cut") {
   StacksBuilder builder;
   SECTION("frames of the table") {
     builder.add(table_of(kTableMax - 1));

@@ -23,7 +23,7 @@ std::string line_of(long number, const std::string& arguments) { return std::to_
 
 }  // namespace
 
-TEST_CASE("system calls are told as one reads them") {
+TEST_CASE("system calls are shown readably") {
   const std::string tail = " 0x7ffc0000 0x7f0000\n";
   CHECK(describe_syscall(line_of(SYS_read, "0x3 0x7ffc12 0x1 0x0 0x0 0x0" + tail)) == "read(3, 0x7ffc12, 1)");
   CHECK(describe_syscall(line_of(SYS_futex, "0x55d0 0x80 0x2 0x0 0x0 0x0" + tail)) == "futex(0x55d0)");
@@ -32,14 +32,14 @@ TEST_CASE("system calls are told as one reads them") {
   CHECK(describe_syscall(line_of(9999, "0x0 0x0 0x0 0x0 0x0 0x0" + tail)) == "syscall 9999");
 }
 
-TEST_CASE("a thread that is in no system call has none") {
+TEST_CASE("a thread that is not in a system call shows none") {
   CHECK(describe_syscall("running\n").empty());
   CHECK(describe_syscall("-1 0x7ffc0000 0x7f0000\n").empty());
   CHECK(describe_syscall("").empty());
   CHECK(describe_syscall("read").empty());
 }
 
-TEST_CASE("a line that is cut short tells nothing") {
+TEST_CASE("a truncated line gives no information") {
   CHECK(describe_syscall(line_of(SYS_read, "0x3")).empty());
   CHECK(describe_syscall(std::to_string(SYS_read)).empty());
 }
@@ -66,7 +66,7 @@ TEST_CASE("the threads of this process are found, the main thread first, with th
   other.join();
 }
 
-TEST_CASE("what is not there is empty, and no error") {
+TEST_CASE("missing files are empty, and not an error") {
   constexpr pid_t kNobody = 1 << 30;
   CHECK(tasks_of(kNobody).empty());
   CHECK(read_task(kNobody, kNobody).state == '?');
@@ -76,7 +76,7 @@ TEST_CASE("what is not there is empty, and no error") {
   CHECK(user_of(kNobody) == -1);
 }
 
-TEST_CASE("a process that nobody traces says so") {
+TEST_CASE("a process without a tracer shows none") {
   CHECK_FALSE(is_traced(::getpid()));
   CHECK(user_of(::getpid()) == static_cast<std::int64_t>(::getuid()));
   CHECK_FALSE(command_of(::getpid()).empty());

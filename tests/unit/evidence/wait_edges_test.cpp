@@ -35,12 +35,12 @@ std::vector<WaitEdge> edges_of(std::vector<pid_t> pids) {
 
 }  // namespace
 
-TEST_CASE("a circle begins with its lowest process") {
+TEST_CASE("a cycle begins with its lowest process") {
   CHECK(wait_cycles({edge(3, {1}), edge(1, {2}), edge(2, {3})}) == Cycles{{1, 2, 0}});
   CHECK(wait_cycles({edge(5, {6}), edge(6, {5}), edge(7, {8}), edge(8, {7})}) == Cycles{{0, 1}, {2, 3}});
 }
 
-TEST_CASE("a chain, a choice and an open wait make no circle") {
+TEST_CASE("a chain, a choice and an open wait form no cycle") {
   CHECK(wait_cycles({}).empty());
   CHECK(wait_cycles({edge(1, {2}), edge(2, {3})}).empty());
   CHECK(wait_cycles({edge(1, {2, 3}), edge(2, {1})}).empty());
@@ -49,11 +49,11 @@ TEST_CASE("a chain, a choice and an open wait make no circle") {
   CHECK(wait_cycles({edge(1, {2}), open}).empty());
 }
 
-TEST_CASE("a process with many threads that wait for the same is in a circle once") {
+TEST_CASE("a process with many threads that wait for the same process is in a cycle once") {
   CHECK(wait_cycles({edge(1, {2}), edge(1, {2}), edge(1, {2}), edge(2, {1})}).size() == 1);
 }
 
-TEST_CASE("processes that wait for one of several of each other can't go on") {
+TEST_CASE("processes that wait for one of several of each other are stuck") {
   CHECK(wait_knot({edge(1, {2, 3}), edge(2, {1}), edge(3, {1})}) == std::vector<pid_t>{1, 2, 3});
   CHECK(wait_knot({edge(1, {2, 3}), edge(2, {1})}).empty());  // 3 may wake 1
   CHECK(wait_knot({edge(1, {2, 3}), edge(2, {1}), edge(3, {4})}).empty());
@@ -62,14 +62,14 @@ TEST_CASE("processes that wait for one of several of each other can't go on") {
   CHECK(wait_knot({edge(1, {2, 3}), edge(2, {1}), busy}).empty());
 }
 
-TEST_CASE("the root is the one that all wait for and that waits for none") {
+TEST_CASE("the root is the process that all wait for and that waits for none") {
   const auto roots = wait_roots({edge(1, {2}), edge(2, {3}), edge(4, {3}), edge(5, {6}), edge(6, {5})});
   REQUIRE(roots.size() == 1);
   CHECK(roots[0].pid == 3);
   CHECK(roots[0].waiting == std::vector<pid_t>{1, 2, 4});
 }
 
-TEST_CASE("a child that reads from its parent, which waits for it to end, is a circle") {
+TEST_CASE("a child that reads from its parent, which waits for the child to exit, is a cycle") {
   base::FdPair pipe = base::make_pipe();
   base::FdPair told = base::make_pipe();
   const int fd = pipe.first.get();
@@ -108,7 +108,7 @@ TEST_CASE("a reader that holds the only writing end waits for itself") {
   CHECK(edges[0].alone);
 }
 
-TEST_CASE("a reader that holds a writing end beside others is told, but waits for the others") {
+TEST_CASE("a reader that holds a writing end with others is reported, but waits for the others") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor reader({fd, pipe.second.get()}, [&] { testing::read_byte(fd); });
@@ -123,7 +123,7 @@ TEST_CASE("a reader that holds a writing end beside others is told, but waits fo
   CHECK_FALSE(waits_for_itself(edges[0]));
 }
 
-TEST_CASE("an event loop that holds its own waking pipe does not wait for itself") {
+TEST_CASE("an event loop that holds its wake-up pipe does not wait for itself") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor loop({fd, pipe.second.get()}, [&] {

@@ -57,7 +57,7 @@ TEST_CASE("a thread that cannot wait in a queue leaves it as it was") {
   });
 }
 
-TEST_CASE("shared memory that cannot be made leaves nothing behind") {
+TEST_CASE("shared memory that cannot be created leaves nothing behind") {
   every_step_may_fail([](Attempt& attempt) {
     attempt.may_fail([] {
       const core::SharedMemory made("test", 8192);
@@ -68,7 +68,7 @@ TEST_CASE("shared memory that cannot be made leaves nothing behind") {
   });
 }
 
-TEST_CASE("a file is replaced whole or not at all") {
+TEST_CASE("a file is replaced completely or not at all") {
   every_step_may_fail([](Attempt& attempt) {
     const Scratch scratch;
     const std::string path = scratch.path() + "/file";
@@ -92,7 +92,7 @@ TEST_CASE("looking for names that a process holds leaves nothing open") {
   });
 }
 
-TEST_CASE("the end of a process is told, or it is said that it will not be") {
+TEST_CASE("the end of a process is reported, or an error says that it will not be") {
   every_step_may_fail([](Attempt& attempt) {
     const base::FdPair life = base::make_pipe();
     const pid_t child = fork_child([&life] {

@@ -114,7 +114,7 @@ TEST_CASE("a collective is done or ends its group") {
   });
 }
 
-TEST_CASE("collectives that nobody waits for are done or end their group") {
+TEST_CASE("collectives without a wait complete or end their group") {
   try_collective([](ProcessGroup& group, Attempt&) {
     const Tensor sum = tensor::full({4}, 1.0), other = tensor::full({4}, 1.0);
     const auto first = group.all_reduce(sum, ReduceOp::Sum, {.async = true});
@@ -124,7 +124,7 @@ TEST_CASE("collectives that nobody waits for are done or end their group") {
   });
 }
 
-TEST_CASE("an asynchronous collective that is refused can be asked for again") {
+TEST_CASE("an asynchronous collective that is refused can be requested again") {
   every_step_may_fail([](Attempt& attempt) {
     const auto store = std::make_shared<HashStore>();
     on_ranks([&](int rank, const auto& meet) {
@@ -141,7 +141,7 @@ TEST_CASE("an asynchronous collective that is refused can be asked for again") {
   });
 }
 
-TEST_CASE("point-to-point messages come or fail") {
+TEST_CASE("point-to-point messages arrive or fail") {
   try_collective([](ProcessGroup& group, Attempt&) {
     const Tensor tensor = tensor::full({4}, 1.0);
     if (group.rank() == 0) group.send(tensor, 1).wait();
@@ -149,7 +149,7 @@ TEST_CASE("point-to-point messages come or fail") {
   });
 }
 
-TEST_CASE("groups have the same names on all ranks whatever fails") {
+TEST_CASE("groups have the same names on all ranks after any failure") {
   every_step_may_fail([](Attempt& attempt) {
     const auto store = std::make_shared<HashStore>();
     on_ranks([&](int rank, const auto& meet) {

@@ -79,7 +79,7 @@ TEST_CASE("a future is completed and its callbacks run, or are reported") {
   });
 }
 
-TEST_CASE("an error that nobody sees is reported, and a failure fails the test") {
+TEST_CASE("an unseen error is reported, and a failure fails the test") {
   every_step_may_fail([](Attempt& attempt) {
     future::FutureInfo info(base::Location::here());
     info.is_failure = [](const std::exception_ptr&) noexcept { return true; };
@@ -109,7 +109,7 @@ TEST_CASE("an error that is seen is not reported, though there was no memory to 
   });
 }
 
-TEST_CASE("several futures as one end, with values or an error") {
+TEST_CASE("several futures combined end, with values or an error") {
   every_step_may_fail([](Attempt& attempt) {
     std::vector<Future<int>> futures(3);
     std::optional<Future<std::vector<Future<int>>>> all;
@@ -139,7 +139,7 @@ TEST_CASE("a wait for several futures returns, or throws") {
   });
 }
 
-TEST_CASE("futures that go away undone abandon what follows from them") {
+TEST_CASE("futures that are destroyed before they complete abandon their dependent futures") {
   every_step_may_fail([](Attempt& attempt) {
     auto future = std::make_optional<Future<int>>();
     const auto next = future->then([](const Future<int>& done) { return done.value(); });
@@ -154,7 +154,7 @@ TEST_CASE("futures that go away undone abandon what follows from them") {
   });
 }
 
-TEST_CASE("tasks of the pool run, or whoever posts them gets an error") {
+TEST_CASE("tasks of the pool run, or the caller that posts them gets an error") {
   class Task final : public future::HandlerTask {
    public:
     Task(std::atomic<int>& ran, std::atomic<int>& gone) : ran_(ran), gone_(gone) {}

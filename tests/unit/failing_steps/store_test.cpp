@@ -107,7 +107,7 @@ void watch_and_set(Attempt& attempt, Store& watches, Store& sets, bool is_one_pr
   require(eventually(10s, [&] { return again > 0; }), "another key can be watched");
 }
 
-TEST_CASE("a hash store does a request or refuses it") {
+TEST_CASE("a hash store executes a request or refuses it") {
   every_step_may_fail([](Attempt& attempt) {
     HashStore store;
     change_all(attempt, store, true);
@@ -121,14 +121,14 @@ TEST_CASE("a wait for a key of a hash store ends") {
   });
 }
 
-TEST_CASE("changes in a hash store are told or reported") {
+TEST_CASE("changes in a hash store are notified, or a failure is reported") {
   every_step_may_fail([](Attempt& attempt) {
     HashStore store;
     watch_and_set(attempt, store, store, true);
   });
 }
 
-TEST_CASE("a file store does a request or refuses it") {
+TEST_CASE("a file store executes a request or refuses it") {
   every_step_may_fail([](Attempt& attempt) {
     const Scratch scratch;
     std::optional<FileStore> store;
@@ -142,7 +142,7 @@ TEST_CASE("a file store does a request or refuses it") {
   });
 }
 
-TEST_CASE("a file store whose file was replaced opens the new one") {
+TEST_CASE("a file store opens the new file after its file was replaced") {
   every_step_may_fail([](Attempt& attempt) {
     const Scratch scratch;
     const std::string path = scratch.path() + "/store";
@@ -171,7 +171,7 @@ TcpStoreOptions options_of_client(const TcpStore& server) {
   return options;
 }
 
-TEST_CASE("a TCP store is opened, or it is said why not") {
+TEST_CASE("a TCP store is opened, or the error says why not") {
   every_step_may_fail([](Attempt& attempt) {
     attempt.may_fail([] {
       TcpStore server("127.0.0.1", options_of_server());
@@ -184,7 +184,7 @@ TEST_CASE("a TCP store is opened, or it is said why not") {
   });
 }
 
-TEST_CASE("a server of a TCP store goes on though a client finds no room") {
+TEST_CASE("a server of a TCP store continues though a client finds no room") {
   every_step_may_fail([](Attempt& attempt) {
     TcpStore server("127.0.0.1", options_of_server());
     attempt.may_fail([&server] { TcpStore("127.0.0.1", options_of_client(server)).set("key", "value"); });
@@ -194,7 +194,7 @@ TEST_CASE("a server of a TCP store goes on though a client finds no room") {
   });
 }
 
-TEST_CASE("a TCP store does a request or says that it has failed") {
+TEST_CASE("a TCP store executes a request or reports a failure") {
   every_step_may_fail([](Attempt& attempt) {
     TcpStore server("127.0.0.1", options_of_server());
     TcpStore client("127.0.0.1", options_of_client(server));
@@ -210,7 +210,7 @@ TEST_CASE("a wait for a key of a TCP store ends") {
   });
 }
 
-TEST_CASE("changes in a TCP store are told or reported") {
+TEST_CASE("changes in a TCP store are notified, or a failure is reported") {
   every_step_may_fail([](Attempt& attempt) {
     TcpStore server("127.0.0.1", options_of_server());
     TcpStore client("127.0.0.1", options_of_client(server));

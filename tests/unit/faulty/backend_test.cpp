@@ -36,7 +36,7 @@ TEST_CASE("the backend is found by the options' type, and by its names") {
   CHECK(rpc::backend_of(PipeOptions()).name() == "faulty");
 }
 
-TEST_CASE("options that ported tests know are a plan") {
+TEST_CASE("options with the names of ported tests are a plan") {
   const FaultyOptions usual = FaultyOptions::usual();
   CHECK(usual.num_worker_threads == 8);
   CHECK(usual.num_fail_sends == 3);
@@ -48,7 +48,7 @@ TEST_CASE("options that ported tests know are a plan") {
   CHECK(FaultyOptions().plan().empty());
 }
 
-TEST_CASE("a test's own faults come in place of the run's") {
+TEST_CASE("a test's own faults replace those of the run") {
   const SetVariable run("DISTRUN_RPC_FAULTS", "9:drop:ack:0.5");
   FaultyOptions options;
   CHECK(options.plan() == "9:drop:ack:0.5");
@@ -58,7 +58,7 @@ TEST_CASE("a test's own faults come in place of the run's") {
   CHECK(options.plan() == "4:dup:ack:1,delay:fetch:0.25");
 }
 
-TEST_CASE("what can't be is refused as people know it") {
+TEST_CASE("invalid options are refused with the expected texts") {
   FaultyOptions options;
   options.messages_to_fail = {"RREF_FORK_REQUEST", "SOME_MESSAGE"};
   CHECK(error_of([&] { options.plan(); }).text() == "No mapping to rpc::MessageType exists for SOME_MESSAGE");

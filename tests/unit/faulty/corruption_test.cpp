@@ -14,7 +14,7 @@ rpc::Message reply_of(const rpc::Value& value) {
   return message;
 }
 
-TEST_CASE("a corruption flips one bit of the value, and says whether it still is a value") {
+TEST_CASE("a corruption flips one bit of the value, and reports whether it is still a value") {
   int readable = 0, unreadable = 0;
   for (std::uint64_t drawn = 0; drawn < 200; ++drawn) {
     const rpc::Message before = reply_of(rpc::to_value(std::int64_t{42}));

@@ -14,7 +14,7 @@ using rpc::MessageKind;
 
 const std::string kLoss = "worker1: worker1 is gone: the connection was cut, as the fault plan requires";
 
-TEST_CASE("with the message of the plan the connection is cut, and both ends are told") {
+TEST_CASE("the connection is cut with the message of the plan, and both ends are notified") {
   World world("1:cut:1@3");
   world.send(1);
   world.send(2, MessageKind::Reply, 2);
@@ -44,7 +44,7 @@ TEST_CASE("with the message of the plan the connection is cut, and both ends are
   CHECK(error_of([&] { other.send(1); }).kind() == ErrorKind::Disconnected);
 }
 
-TEST_CASE("after a cut nothing is received, and the agent's own loss is no second one") {
+TEST_CASE("after a cut nothing is received, and the agent's own loss is not reported twice") {
   World world("1:cut:1@1");
   CHECK_THROWS_AS(world.send(1), Error);
   world.heard.losses(1);
@@ -56,7 +56,7 @@ TEST_CASE("after a cut nothing is received, and the agent's own loss is no secon
   CHECK(world.heard.losses().size() == 1);
 }
 
-TEST_CASE("who is cut off stays so, until another takes its place") {
+TEST_CASE("a worker that is cut off stays cut off until another takes its place") {
   World world("1:cut:1@1");
   CHECK_THROWS_AS(world.send(1), Error);
   world.heard.losses(1);

@@ -24,14 +24,14 @@ std::string drops(Fates& fates, rpc::WorkerId to, FaultKind kind, int count) {
   return text;
 }
 
-TEST_CASE("a seed repeats what happens, and another one does not") {
+TEST_CASE("a seed repeats the faults, and another seed gives others") {
   Fates first(plan_of("7:drop:ack:0.5"), 0), again(plan_of("7:drop:ack:0.5"), 0), other(plan_of("8:drop:ack:0.5"), 0);
   const std::string seen = drops(first, 1, FaultKind::Ack, 100);
   CHECK(drops(again, 1, FaultKind::Ack, 100) == seen);
   CHECK(drops(other, 1, FaultKind::Ack, 100) != seen);
 }
 
-TEST_CASE("ranks, workers and kinds draw for themselves") {
+TEST_CASE("ranks, workers and kinds draw separately") {
   Fates alone(plan_of("7:drop:retriable:0.5"), 0), mixed(plan_of("7:drop:retriable:0.5"), 0),
       neighbour(plan_of("7:drop:retriable:0.5"), 1);
   const std::string seen = drops(alone, 1, FaultKind::Ack, 60);
@@ -47,7 +47,7 @@ TEST_CASE("ranks, workers and kinds draw for themselves") {
   CHECK(drops(neighbour, 1, FaultKind::Ack, 60) != seen);
 }
 
-TEST_CASE("a chance is kept, and 0 and 1 are certain") {
+TEST_CASE("a probability is kept, and 0 and 1 are certain") {
   Fates fates(plan_of("3:drop:ack:0.1,drop:reply:1,drop:call:0"), 0);
   const std::string seen = drops(fates, 1, FaultKind::Ack, 10'000);
   const auto dropped = std::count(seen.begin(), seen.end(), 'X');
@@ -58,7 +58,7 @@ TEST_CASE("a chance is kept, and 0 and 1 are certain") {
   CHECK(drops(fates, 1, FaultKind::Control, 5) == ".....");
 }
 
-TEST_CASE("each message fails for itself, so that one that is sent again gets through") {
+TEST_CASE("each message fails independently, so that a message sent again gets through") {
   Fates fates(plan_of("1:fail:fork_request:3"), 0);
   const auto fails = [&](int payload, std::uint64_t id) {
     return fates.next(1, FaultKind::ForkRequest, message_of(id, payload)).fails;
@@ -74,21 +74,21 @@ TEST_CASE("each message fails for itself, so that one that is sent again gets th
   CHECK_FALSE(fates.next(1, FaultKind::Ack, message_of(9, 7)).fails);
 }
 
-TEST_CASE("answers that say the same are not the same message") {
+TEST_CASE("answers with equal content are not the same message") {
   Fates fates(plan_of("1:fail:reply:1"), 0);
   CHECK(fates.next(1, FaultKind::Reply, message_of(1)).fails);
   CHECK(fates.next(1, FaultKind::Reply, message_of(2)).fails);
   CHECK_FALSE(fates.next(1, FaultKind::Reply, message_of(1)).fails);
 }
 
-TEST_CASE("two faults count for themselves") {
+TEST_CASE("two faults are drawn independently") {
   Fates fates(plan_of("1:fail:ack:1,fail:ack:2"), 0);
   CHECK(fates.next(1, FaultKind::Ack, message_of(1)).fails);
   CHECK(fates.next(1, FaultKind::Ack, message_of(1)).fails);
   CHECK_FALSE(fates.next(1, FaultKind::Ack, message_of(1)).fails);
 }
 
-TEST_CASE("of several delays the longest counts") {
+TEST_CASE("the longest of several delays counts") {
   Fates fates(plan_of("1:delay:call:1,delay:any:2:ordered,reorder:call:1:4"), 0);
   const Fate fate = fates.next(1, FaultKind::Call, message_of(1));
   CHECK(fate.delay == std::chrono::seconds(2));
@@ -96,7 +96,7 @@ TEST_CASE("of several delays the longest counts") {
   CHECK(fate.behind == 4);
 }
 
-TEST_CASE("a cut is with that message to that worker, of whatever kind") {
+TEST_CASE("a cut happens with the given message to the given worker, of any kind") {
   Fates fates(plan_of("1:cut:1@3"), 0);
   CHECK_FALSE(fates.next(1, FaultKind::Call, message_of(1)).is_cut);
   CHECK_FALSE(fates.next(2).is_cut);

@@ -12,7 +12,7 @@ namespace {
 using distrun::testing::error_of;
 using rpc::MessageKind;
 
-TEST_CASE("without a plan it is as if it were not there") {
+TEST_CASE("without a plan the faulty agent changes nothing") {
   World world("");
   for (std::uint64_t id = 1; id <= 3; ++id) world.send(id);
   CHECK(world.inner->ids() == "1 2 3");
@@ -42,7 +42,7 @@ TEST_CASE("a send fails as often as the plan says, and is counted") {
   CHECK(world.info("faulty.plan") == "fail:fork_request:2");
 }
 
-TEST_CASE("what is dropped goes nowhere, and nobody is told") {
+TEST_CASE("a dropped message is not sent, and its sender is not notified") {
   World world("1:drop:reply:1");
   world.send(1);
   world.send(2, MessageKind::Control);
@@ -51,7 +51,7 @@ TEST_CASE("what is dropped goes nowhere, and nobody is told") {
   CHECK(world.info("faulty.dropped.control").empty());
 }
 
-TEST_CASE("what is doubled goes twice") {
+TEST_CASE("a doubled message is sent twice") {
   World world("1:dup:reply:1");
   world.send(1);
   CHECK(world.inner->ids() == "1 1");
@@ -68,7 +68,7 @@ TEST_CASE("a corrupted reply reaches the caller, and is reported by the agent") 
   CHECK_THAT(world.info("faulty.last_corruption"), Catch::StartsWith("reply to worker1, message 1: byte 1 of 2 is 0x"));
 }
 
-TEST_CASE("two runs with a seed do the same") {
+TEST_CASE("two runs with one seed have the same faults") {
   const auto run = [](const std::string& plan) {
     World world(plan);
     for (std::uint64_t id = 1; id <= 200; ++id) world.send(id);
@@ -79,7 +79,7 @@ TEST_CASE("two runs with a seed do the same") {
   CHECK(run("5:" + plan) != run("6:" + plan));
 }
 
-TEST_CASE("for a worker that is lost there are no faults: the agent says so") {
+TEST_CASE("a lost worker gets no faults: the agent reports it") {
   World world("1:drop:any:1");
   world.inner->receiver().lose(rpc::WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "it has left"));
   world.inner->refuse();

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using rpc::MessageKind;
 
-TEST_CASE("what is delayed goes later, does not block its sender, and is overtaken") {
+TEST_CASE("a delayed message is sent later, does not block its sender, and is overtaken") {
   World world("1:delay:reply:0.05");
   const auto begin = std::chrono::steady_clock::now();
   world.send(1);
@@ -23,7 +23,7 @@ TEST_CASE("what is delayed goes later, does not block its sender, and is overtak
   CHECK(world.info("faulty.delayed.reply") == "1");
 }
 
-TEST_CASE("what is delayed in order is overtaken by nothing to that worker") {
+TEST_CASE("a message delayed in order is not overtaken by others to that worker") {
   World world("1:delay:reply:0.05:ordered");
   world.send(1);
   world.send(2, MessageKind::Failure);
@@ -35,7 +35,7 @@ TEST_CASE("what is delayed in order is overtaken by nothing to that worker") {
   CHECK(world.inner->ids(6) == "5 1 2 3 4 6");
 }
 
-TEST_CASE("what is reordered goes behind the next ones to that worker") {
+TEST_CASE("a reordered message is sent after the next ones to that worker") {
   World world("1:reorder:failure:1:2");
   world.send(1, MessageKind::Failure);
   world.send(2, MessageKind::Reply, 2);
@@ -46,13 +46,13 @@ TEST_CASE("what is reordered goes behind the next ones to that worker") {
   CHECK(world.info("faulty.reordered.failure") == "1");
 }
 
-TEST_CASE("what is reordered and followed by nothing comes all the same") {
+TEST_CASE("a reordered message without a successor still arrives") {
   World world("1:reorder:failure:1:2");
   world.send(1, MessageKind::Failure);
   CHECK(world.inner->ids(1) == "1");
 }
 
-TEST_CASE("a double that is reordered comes in time, and again later") {
+TEST_CASE("a doubled and reordered message arrives in time, and again later") {
   World world("1:dup:failure:1,reorder:failure:1:1");
   world.send(1, MessageKind::Failure);
   CHECK(world.inner->ids() == "1");
@@ -60,22 +60,22 @@ TEST_CASE("a double that is reordered comes in time, and again later") {
   CHECK(world.inner->ids() == "1 2 1");
 }
 
-TEST_CASE("what is held back goes when the agent is closed, if there is time to") {
+TEST_CASE("held-back messages are sent when the agent is closed, if there is time") {
   World world("1:delay:reply:1000");
   world.send(1);
   world.send(2);
   CHECK(world.inner->ids() == "");
-  SECTION("there is") {
+  SECTION("there is time") {
     world.agent.close(1s);
     CHECK(world.inner->ids() == "1 2");
   }
-  SECTION("there is not") {
+  SECTION("there is no time") {
     world.agent.close(0s);
     CHECK(world.inner->ids() == "");
   }
 }
 
-TEST_CASE("what is held back for a worker that goes is forgotten") {
+TEST_CASE("held-back messages to a worker that leaves are dropped") {
   World world("1:delay:reply:1000");
   world.send(1);
   world.send(2, MessageKind::Reply, 2);
@@ -87,7 +87,7 @@ TEST_CASE("what is held back for a worker that goes is forgotten") {
   CHECK(world.inner->ids() == "2");
 }
 
-TEST_CASE("tensors of what is held back are those that were sent") {
+TEST_CASE("tensors of held-back messages are those that were sent") {
   World world("1:delay:reply:1000");
   rpc::Message message;
   message.kind = MessageKind::Reply;
@@ -99,7 +99,7 @@ TEST_CASE("tensors of what is held back are those that were sent") {
   CHECK(world.inner->last().message.tensors.at(0).item_as<std::int64_t>() == 7);
 }
 
-TEST_CASE("what no agent could carry is not held back, but refused") {
+TEST_CASE("a message that no agent could carry is not held back, but refused") {
   World world("1:delay:reply:1000");
   rpc::Message message;
   message.kind = MessageKind::Reply;
@@ -110,7 +110,7 @@ TEST_CASE("what no agent could carry is not held back, but refused") {
   CHECK(world.inner->ids() == "");
 }
 
-TEST_CASE("not everything can be held back: calls are refused, answers go at once") {
+TEST_CASE("beyond the limit of held-back messages calls are refused, and answers are sent at once") {
   World world("1:delay:any:1000");
   for (std::uint64_t id = 1; id <= Held::kMessagesMax; ++id) world.send(id, MessageKind::Call);
   const Error error = distrun::testing::error_of([&] { world.send(0, MessageKind::Call); });
@@ -121,7 +121,7 @@ TEST_CASE("not everything can be held back: calls are refused, answers go at onc
   CHECK(world.info("faulty.sent_at_once.reply") == "1");
 }
 
-TEST_CASE("what can't be sent any more when its time has come is counted") {
+TEST_CASE("held-back messages that can no longer be sent are counted") {
   World world("1:delay:reply:1000");
   world.send(1);
   world.inner->refuse();

@@ -24,7 +24,7 @@ rpc::Message message_of(MessageKind kind, std::vector<int> payload = {}) {
   return message;
 }
 
-TEST_CASE("calls are told apart by what they want") {
+TEST_CASE("calls are classified by their purpose") {
   CHECK(kind_of(call_of("add")) == FaultKind::Call);
   CHECK(kind_of(call_of("_rref_fetch")) == FaultKind::Fetch);
   rpc::Message remote = call_of("add");
@@ -38,7 +38,7 @@ TEST_CASE("calls are told apart by what they want") {
   CHECK(kind_of(message_of(MessageKind::Call, {1})) == FaultKind::Call);
 }
 
-TEST_CASE("messages of references are told apart by their first byte") {
+TEST_CASE("messages of references are classified by their first byte") {
   const FaultKind kinds[] = {FaultKind::ForkRequest, FaultKind::ChildAccept, FaultKind::UserDelete, FaultKind::Ack};
   for (int number = 1; number <= 4; ++number) {
     CHECK(kind_of(message_of(MessageKind::Reference, {number, 9})) == kinds[number - 1]);
@@ -48,7 +48,7 @@ TEST_CASE("messages of references are told apart by their first byte") {
   CHECK_FALSE(kind_of(message_of(MessageKind::Reference, {5})));
 }
 
-TEST_CASE("the others are what they are") {
+TEST_CASE("all other messages have their own kind") {
   CHECK(kind_of(message_of(MessageKind::Reply)) == FaultKind::Reply);
   CHECK(kind_of(message_of(MessageKind::Failure)) == FaultKind::Failure);
   CHECK(kind_of(message_of(MessageKind::Cancel)) == FaultKind::Cancel);

@@ -22,7 +22,7 @@ std::string refusal(const std::string& text) {
 
 FaultKinds kinds_of(const char* name) { return try_fault_kinds(name).value(); }
 
-TEST_CASE("a plan says what happens to which messages") {
+TEST_CASE("a plan says which fault applies to which messages") {
   const FaultPlan plan = parse(
       "7:drop:retriable:0.1,dup:ack+reply:0.25,reorder:any:0.2:3,delay:call:1.5,delay:fetch:0.002:ordered,"
       "fail:fork_request:3,cut:1@500,corrupt:reply:0.01");
@@ -51,7 +51,7 @@ TEST_CASE("a plan says what happens to which messages") {
   CHECK(plan.faults[7].action == Action::Corrupt);
 }
 
-TEST_CASE("kinds have the names that people know from elsewhere, too") {
+TEST_CASE("kinds can also be named as in PyTorch") {
   for (const auto& [theirs, ours] :
        std::vector<std::pair<const char*, const char*>>{{"RREF_FORK_REQUEST", "fork_request"},
                                                         {"RREF_CHILD_ACCEPT", "child_accept"},
@@ -73,7 +73,7 @@ TEST_CASE("kinds have the names that people know from elsewhere, too") {
   CHECK_FALSE(try_fault_kinds(""));
 }
 
-TEST_CASE("what makes no sense is refused with the item, what is wanted and an example") {
+TEST_CASE("an invalid plan is refused with the item, what is expected and an example") {
   const std::string unknown = refusal("7:drop:ack:0.1,drop:retryable:0.1");
   CHECK_THAT(unknown, Catch::StartsWith("--faults: \"drop:retryable:0.1\": \"retryable\" is not a kind of message"));
   CHECK_THAT(unknown, Catch::Contains("fork_request") && Catch::Contains("expected drop:KINDS:CHANCE"));
@@ -93,7 +93,7 @@ TEST_CASE("what makes no sense is refused with the item, what is wanted and an e
   CHECK_THAT(refusal("7:drop:call:0.1,"), Catch::Contains("\"\": one of"));
 }
 
-TEST_CASE("a plan without a seed, or nothing else, is refused") {
+TEST_CASE("a plan without a seed, or with nothing else, is refused") {
   for (const char* text : {"", "7", "7:", ":drop:call:1", "drop:call:1", "-7:drop:call:1", "7x:drop:call:1",
                            "99999999999999999999:drop:call:1"}) {
     INFO(text);
@@ -101,7 +101,7 @@ TEST_CASE("a plan without a seed, or nothing else, is refused") {
   }
 }
 
-TEST_CASE("a plan has an end") {
+TEST_CASE("the number of faults and the length of a plan are limited") {
   std::string many = "7:drop:call:1";
   for (int i = 0; i < 64; ++i) many += ",drop:call:1";
   CHECK_THAT(refusal(many), Catch::Contains("at most 64 faults"));

@@ -31,7 +31,7 @@ TEST_CASE("all of some futures are one future, with errors and without") {
   CHECK(collect_all(std::vector<Future<int>>()).wait().empty());
 }
 
-TEST_CASE("a future among others that goes away is one that failed") {
+TEST_CASE("a future among others that is destroyed counts as failed") {
   const FakeRank rank;
   std::vector<Future<int>> futures;
   futures.emplace_back();
@@ -40,7 +40,7 @@ TEST_CASE("a future among others that goes away is one that failed") {
   CHECK(all.wait(30s).front().failed());
 }
 
-TEST_CASE("wait_all gives the values in the order of the futures") {
+TEST_CASE("wait_all returns the values in the order of the futures") {
   const FakeRank rank;
   std::vector<Future<int>> futures;
   for (int i = 0; i < 20; ++i) futures.emplace_back();
@@ -65,7 +65,7 @@ TEST_CASE("wait_all throws the first error at once, while others are not done") 
   CHECK(unseen(rank).empty());
 }
 
-TEST_CASE("wait_all waits for the ranks of all, and no longer than its timeout") {
+TEST_CASE("wait_all waits for the ranks of all futures, and no longer than its timeout") {
   FakeRank rank;
   std::vector<Future<int>> futures;
   for (const std::size_t peer : {1, 2, 3}) {
@@ -82,7 +82,7 @@ TEST_CASE("wait_all waits for the ranks of all, and no longer than its timeout")
   CHECK(rank.line.names.front() == "wait_all");
 }
 
-TEST_CASE("who waits for several helps the first that is not done") {
+TEST_CASE("a wait for several futures drives the first one that is not done") {
   const FakeRank rank;
   const auto useless = std::make_shared<FakeProgress>([] {});
   std::vector<Future<int>> futures{future_with<int>(useless), Future<int>()};

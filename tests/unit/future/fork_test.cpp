@@ -37,7 +37,7 @@ TEST_CASE("a future that the program completes can be used in a forked process")
   CHECK_FALSE(future.done());
 }
 
-TEST_CASE("a future that the runtime completes, and what follows from it, is refused in a forked process") {
+TEST_CASE("a future that the runtime completes, and its dependents, are refused in a forked process") {
   const FakeRank rank;
   future::FutureInfo info(base::Location::here());
   info.kind = board::WaitKind::RpcReply;

@@ -18,7 +18,7 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-TEST_CASE("a future has the value that it was given, again and again") {
+TEST_CASE("a future returns its value any number of times") {
   const FakeRank rank;
   const Future<std::string> future;
   CHECK_FALSE(future.done());
@@ -38,7 +38,7 @@ TEST_CASE("copies of a future are the same future") {
   CHECK(same.wait() == 3);
 }
 
-TEST_CASE("a future without a value is done or failed all the same") {
+TEST_CASE("a future without a value is done or failed like others") {
   const FakeRank rank;
   const Future<void> future;
   future.set_result();
@@ -61,7 +61,7 @@ TEST_CASE("a failed future throws its error each time, with its kind and type") 
   CHECK(future.failed());
 }
 
-TEST_CASE("exceptions of any type come out of a future as they went in") {
+TEST_CASE("exceptions of any type come out of a future unchanged") {
   const FakeRank rank;
   const Future<int> future;
   future.set_error(std::make_exception_ptr(std::out_of_range("beyond")));
@@ -69,7 +69,7 @@ TEST_CASE("exceptions of any type come out of a future as they went in") {
 }
 
 // A catcher of an error may add to it.
-TEST_CASE("each waiter gets an error of its own") {
+TEST_CASE("each waiter gets a separate copy of the error") {
   const FakeRank rank;
   const Future<int> future;
   future.set_error(value_error());
@@ -81,7 +81,7 @@ TEST_CASE("each waiter gets an error of its own") {
   CHECK(std::string(error_of([&] { future.wait(); }).what()) == "Expected error");
 }
 
-TEST_CASE("a wait with the largest timeout waits") {
+TEST_CASE("a wait with the largest timeout really waits") {
   const FakeRank rank;
   const Future<int> future;
   std::thread other([&future] {
@@ -101,7 +101,7 @@ TEST_CASE("a future is completed once") {
   CHECK(future.wait() == 1);
 }
 
-TEST_CASE("of threads that complete a future one does") {
+TEST_CASE("one of the threads that complete a future succeeds") {
   const FakeRank rank;
   for (int i = 0; i < 200; ++i) {
     const Future<int> future;
@@ -140,7 +140,7 @@ TEST_CASE("a wait ends when its timeout is over, and the future can still be don
   CHECK(future.wait(0ms) == 7);
 }
 
-TEST_CASE("a wait shows what it is for, and for whom") {
+TEST_CASE("a wait shows its name, and the ranks it waits for") {
   FakeRank rank;
   future::FutureInfo info(base::Location::here());
   info.kind = board::WaitKind::RpcReply;
@@ -158,7 +158,7 @@ TEST_CASE("a wait shows what it is for, and for whom") {
   CHECK(rank.line.begun.front().info.peers.has(3));
 }
 
-TEST_CASE("a wait ends when a peer fails, and says which") {
+TEST_CASE("a wait ends when a peer fails, and names the peer") {
   FakeRank rank;
   const Future<int> future;
   const base::Thread other = once_it_waits(rank, [&] { rank.state.fail_peer({2, "rank 2 failed: no paper"}); });
@@ -171,7 +171,7 @@ TEST_CASE("a wait ends when a peer fails, and says which") {
   }
 }
 
-TEST_CASE("then gives a future of what the callback makes of it") {
+TEST_CASE("then() returns a future of the callback's result") {
   const FakeRank rank;
   const Future<int> future;
   const Future<std::string> text = future.then([](const Future<int>& done) { return std::to_string(done.wait()); });
@@ -182,7 +182,7 @@ TEST_CASE("then gives a future of what the callback makes of it") {
   nothing.wait();
 }
 
-TEST_CASE("what is attached to a future that is done runs at once, where it is attached") {
+TEST_CASE("a callback attached to a completed future runs at once, on the attaching thread") {
   const FakeRank rank;
   const Future<int> future;
   future.set_result(1);
@@ -192,7 +192,7 @@ TEST_CASE("what is attached to a future that is done runs at once, where it is a
   CHECK(there.value() == here);
 }
 
-TEST_CASE("what was attached before runs on a handler's thread, in order of attachment") {
+TEST_CASE("a callback attached earlier runs on a handler thread, in order of attachment") {
   const FakeRank rank;
   const Future<int> future;
   std::vector<int> order;  // sequentially
@@ -211,7 +211,7 @@ TEST_CASE("what was attached before runs on a handler's thread, in order of atta
   CHECK(thread != std::this_thread::get_id());
 }
 
-TEST_CASE("callbacks run after an error too, and what they throw is their child's") {
+TEST_CASE("callbacks run after an error too, and an exception of a callback goes to its child") {
   const FakeRank rank;
   const Future<int> future;
   Error seen(ErrorKind::Failed, "none");
@@ -233,7 +233,7 @@ TEST_CASE("an empty function is refused at once") {
   CHECK_THROWS_WITH(future.add_done_callback(null), Catch::StartsWith("incompatible function arguments."));
 }
 
-TEST_CASE("callbacks may block on what only other callbacks bring") {
+TEST_CASE("callbacks may block on results that only other callbacks bring") {
   const FakeRank rank;
   const Future<int> door;
   const Future<int> start;
@@ -248,7 +248,7 @@ TEST_CASE("callbacks may block on what only other callbacks bring") {
   for (int i = 0; i < 50; ++i) CHECK(blocked[static_cast<std::size_t>(i)].wait(30s) == 100 + i);
 }
 
-TEST_CASE("a callback runs under the thread state of whoever attached it") {
+TEST_CASE("a callback runs under the thread state of the thread that attached it") {
   const FakeRank rank;
   const Future<int> future;
   core::ThreadState state = core::thread_state();
@@ -275,7 +275,7 @@ TEST_CASE("a chain of a hundred thousand callbacks needs no deep stack") {
     first.set_result(0);
     CHECK(last.wait(60s) == kLinks);
   }
-  SECTION("when it is attached to what is done") {
+  SECTION("when it is attached to a completed future") {
     first.set_result(0);
     for (int i = 0; i < kLinks; ++i) last = last.then(link);
     CHECK(last.value() == kLinks);
@@ -285,7 +285,7 @@ TEST_CASE("a chain of a hundred thousand callbacks needs no deep stack") {
     first.set_error(value_error());
     CHECK(error_of([&] { last.wait(60s); }).type() == "ValueError");
   }
-  SECTION("when its first future goes away") {
+  SECTION("when its first future is destroyed") {
     auto gone = std::make_unique<Future<int>>();
     last = *gone;
     for (int i = 0; i < kLinks; ++i) last = last.then(link);
@@ -294,7 +294,7 @@ TEST_CASE("a chain of a hundred thousand callbacks needs no deep stack") {
   }
 }
 
-TEST_CASE("what would come of a future that goes away fails instead of never coming") {
+TEST_CASE("dependents of a future that is destroyed fail instead of never completing") {
   FakeRank rank;
   auto gone = std::make_unique<Future<int>>();
   const Future<int> child = gone->then([](const Future<int>& done) { return done.wait(); });
@@ -305,7 +305,7 @@ TEST_CASE("what would come of a future that goes away fails instead of never com
   CHECK(unseen(rank).empty());
 }
 
-TEST_CASE("a callback's future that somebody else completes keeps that value") {
+TEST_CASE("a callback's future that another thread completes keeps that value") {
   const FakeRank rank;
   const Future<int> future;
   const Future<int> child = future.then([](const Future<int>&) { return 1; });
@@ -316,7 +316,7 @@ TEST_CASE("a callback's future that somebody else completes keeps that value") {
   CHECK(child.wait() == 2);
 }
 
-TEST_CASE("who waits for a future does the work itself, and shows no wait") {
+TEST_CASE("a thread that waits on a future does the work itself, and shows no wait") {
   FakeRank rank;
   std::optional<Future<int>> future;
   const auto progress = std::make_shared<FakeProgress>([&] { future->set_result(8); });
@@ -331,7 +331,7 @@ TEST_CASE("who waits for a future does the work itself, and shows no wait") {
   CHECK(rank.line.count() == 0);
 }
 
-TEST_CASE("who has helped in vain waits as others do") {
+TEST_CASE("a thread that has driven progress in vain waits like others") {
   FakeRank rank;
   const auto progress = std::make_shared<FakeProgress>([] {});
   const auto future = future_with<int>(progress);
@@ -342,7 +342,7 @@ TEST_CASE("who has helped in vain waits as others do") {
   CHECK(progress->calls == 2);
 }
 
-TEST_CASE("what comes of a future is waited for with the same help") {
+TEST_CASE("a wait on a dependent future drives the same progress") {
   const FakeRank rank;
   std::optional<Future<int>> future;
   const auto progress = std::make_shared<FakeProgress>([&] { future->set_result(8); });

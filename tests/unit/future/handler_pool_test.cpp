@@ -18,7 +18,7 @@ namespace {
 
 using namespace testing;
 
-TEST_CASE("a pool has no thread before there is work") {
+TEST_CASE("a pool has no threads before there is work") {
   const FakeRank rank;
   CHECK(handler_pool().statistics().threads == 0);
   CHECK(&handler_pool() == &handler_pool_of(rank.state));
@@ -55,13 +55,15 @@ void block_on_a_later_one(int handlers, void (Door::*pass)()) {
   CHECK(handler_pool().statistics().most_threads > handlers);
 }
 
-TEST_CASE("handlers that wait for a later one do not keep it from running") {
+TEST_CASE("handlers that wait for a later handler do not keep it from running") {
   block_on_a_later_one(100, &Door::pass_seen);
 }
 
-TEST_CASE("nor do handlers that block where nobody sees it") { block_on_a_later_one(20, &Door::pass_unseen); }
+TEST_CASE("handlers that block without a recorded wait do not keep later ones from running") {
+  block_on_a_later_one(20, &Door::pass_unseen);
+}
 
-TEST_CASE("threads that were only needed while others blocked end") {
+TEST_CASE("threads that were needed only while others blocked end") {
   const FakeRank rank;
   constexpr int kHandlers = 50;
   Door door;
@@ -79,7 +81,7 @@ TEST_CASE("threads that were only needed while others blocked end") {
   CHECK(handler_pool().statistics().blocked == 0);
 }
 
-TEST_CASE("a pool whose handlers get on has few threads, whatever comes") {
+TEST_CASE("a pool with handlers that make progress has few threads, for any number of tasks") {
   const FakeRank rank;
   std::atomic<int> done{0};
   constexpr int kTasks = 20'000;
@@ -89,7 +91,7 @@ TEST_CASE("a pool whose handlers get on has few threads, whatever comes") {
   CHECK(handler_pool().statistics().queued == 0);
 }
 
-TEST_CASE("no more run than are wanted") {
+TEST_CASE("no more threads run than the wanted number") {
   const FakeRank rank;
   HandlerPool& pool = handler_pool();
   pool.set_wanted(1);
@@ -109,14 +111,14 @@ TEST_CASE("no more run than are wanted") {
   pool.set_wanted(INT_MAX);
 }
 
-TEST_CASE("a place is attended before there is work") {
+TEST_CASE("a place has a worker before there is work") {
   const FakeRank rank;
   const Placed placed(handler_pool());
   CHECK(soon([&] { return placed.place->inside() == 1; }));
   CHECK(placed.pool.statistics().threads == 1);
 }
 
-TEST_CASE("who finds a task in the place runs it, and another one idles there meanwhile") {
+TEST_CASE("a worker that finds a task in its place runs it, and another one idles there meanwhile") {
   const FakeRank rank;
   const Placed placed(handler_pool());
   for (int i = 0; i < 100; ++i) {
@@ -154,7 +156,7 @@ void nest(const Placed& placed, int levels, const Future<int>& end) {
   });
 }
 
-TEST_CASE("handlers that block within handlers never leave the place alone") {
+TEST_CASE("handlers that block within handlers never leave the place without a worker") {
   const FakeRank rank;
   const Placed placed(handler_pool());
   for (const int wanted : {INT_MAX, 1}) {
@@ -168,7 +170,7 @@ TEST_CASE("handlers that block within handlers never leave the place alone") {
   CHECK(soon([&] { return placed.place->inside() > 0; }));
 }
 
-TEST_CASE("nor do handlers that block where nobody sees it leave the place alone") {
+TEST_CASE("handlers that block without a recorded wait never leave the place without a worker") {
   const FakeRank rank;
   const Placed placed(handler_pool());
   Door door;
@@ -187,7 +189,7 @@ TEST_CASE("nor do handlers that block where nobody sees it leave the place alone
   CHECK(soon([&] { return passed == kHandlers + 1; }));
 }
 
-TEST_CASE("where nobody is wanted more, tasks wait, and the place is attended") {
+TEST_CASE("with the wanted number reached, tasks wait, and the place has a worker") {
   const FakeRank rank;
   const Placed placed(handler_pool());
   placed.pool.set_wanted(1);
@@ -200,7 +202,7 @@ TEST_CASE("where nobody is wanted more, tasks wait, and the place is attended") 
   placed.pool.set_wanted(INT_MAX);
 }
 
-TEST_CASE("nobody is in a place that was left, and the pool goes on without") {
+TEST_CASE("no worker is in a place that was left, and the pool continues without it") {
   const FakeRank rank;
   HandlerPool& pool = handler_pool();
   std::atomic<int> done{0};
@@ -220,7 +222,7 @@ TEST_CASE("nobody is in a place that was left, and the pool goes on without") {
   }
 }
 
-TEST_CASE("workers that rest move to a place") {
+TEST_CASE("resting workers move to a place") {
   const FakeRank rank;
   HandlerPool& pool = handler_pool();
   std::atomic<bool> done{false};
@@ -286,7 +288,7 @@ void control_beside_blocked(HandlerPool& pool) {
   CHECK(soon([&] { return passed == kHandlers; }));
 }
 
-TEST_CASE("control tasks go on, in order, while handlers block in locks") {
+TEST_CASE("control tasks run, in order, while handlers block in locks") {
   const FakeRank rank;
   SECTION("without a place") { control_beside_blocked(handler_pool()); }
   SECTION("with a place") {
@@ -347,7 +349,7 @@ void reach_bound(HandlerPool& pool, int handlers, const NotedLine& line) {
   CHECK(pool.statistics().most_threads <= 6);  // 4, one for control tasks, the watcher
 }
 
-TEST_CASE("where all threads are taken the queue waits, control tasks go on, and the board says so once") {
+TEST_CASE("with all threads taken the queue waits, control tasks run, and the board says so once") {
   NotedLine line;
   const FakeRank rank;
   rank.state.use(&line);

@@ -74,7 +74,7 @@ TEST_CASE("devices of a future are named by number, name or value") {
   CHECK_THROWS_AS(Future<int>({"tpu:0"}), Error);
 }
 
-TEST_CASE("whoever waits for a value comes after the streams that make it") {
+TEST_CASE("a thread that waits for a value is ordered after the streams that compute it") {
   const FakeRank rank;
   const OrderWatch watch;
   const Future<Tensor> future({kFirst});
@@ -85,7 +85,7 @@ TEST_CASE("whoever waits for a value comes after the streams that make it") {
   CHECK(watch.texts().empty());
 }
 
-TEST_CASE("value() is not in order, and the check of stream order sees it") {
+TEST_CASE("value() is not ordered, and the check of stream order sees it") {
   const FakeRank rank;
   const OrderWatch watch;
   const Future<Tensor> future({kFirst});
@@ -165,7 +165,7 @@ TEST_CASE("a callback runs on new streams of all devices, after the value") {
   CHECK(watch.texts().empty());
 }
 
-TEST_CASE("a value on a device that is not the future's fails it, and callbacks run all the same") {
+TEST_CASE("a value on a device outside the future's fails it, and callbacks still run") {
   const FakeRank rank;
   const OrderWatch watch;
   const Future<Tensor> future({kSecond});
@@ -184,7 +184,7 @@ TEST_CASE("a value on a device that is not the future's fails it, and callbacks 
   device::synchronize(kFirst);
 }
 
-TEST_CASE("a future without devices says so of a value on a GPU") {
+TEST_CASE("a future without devices reports a value on a GPU") {
   const FakeRank rank;
   testing::use_gpus();
   const Future<Tensor> future;
@@ -201,12 +201,12 @@ TEST_CASE("a value may be changed after it was given") {
   future.set_result(batch);
   SECTION("in place") { t::fill_(batch.tensors->front(), 1); }
   SECTION("by another tensor") { batch.tensors->front() = t::ones({100}, {DType::F32, kFirst}); }
-  SECTION("by none") { batch.tensors->clear(); }
+  SECTION("by removing it") { batch.tensors->clear(); }
   CHECK_NOTHROW(future.wait());
   device::synchronize(kFirst);
 }
 
-TEST_CASE("the memory of a value is not given to others while a waiter's stream uses it") {
+TEST_CASE("the memory of a value is not reused while a waiter's stream uses it") {
   const FakeRank rank;
   const OrderWatch watch;
   const Stream waiter = device::stream_from_pool(kFirst);

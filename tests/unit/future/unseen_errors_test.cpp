@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-TEST_CASE("an error that nobody has looked at is told, with where it was made") {
+TEST_CASE("an unseen error is reported, with the place where it was created") {
   FakeRank rank;
   const Future<int> future;
   future.set_error(value_error());
@@ -54,7 +54,7 @@ class ErrorLine final : public core::RankLine {
   int last_ = 0;
 };
 
-TEST_CASE("an error is shown for as long as nobody has looked at it") {
+TEST_CASE("an error is shown on the board while it is unseen") {
   static auto& line = *new ErrorLine;  // like a rank's line it outlives what is shown
   FakeRank rank;
   rank.state.use(&line);
@@ -65,7 +65,7 @@ TEST_CASE("an error is shown for as long as nobody has looked at it") {
   after.wait();
   REQUIRE(line.shown().size() == 1);
   CHECK_THAT(line.shown()[0], Catch::EndsWith("failed: std::runtime_error: in vain"));
-  SECTION("until somebody does") {
+  SECTION("until a wait throws it") {
     CHECK_THROWS(child.wait());
     CHECK(line.shown().empty());
   }
@@ -73,7 +73,7 @@ TEST_CASE("an error is shown for as long as nobody has looked at it") {
     CHECK(unseen(rank).size() == 1);
     CHECK(line.shown().empty());
   }
-  SECTION("also one that is a failure") {
+  SECTION("also if it is a failure") {
     CHECK_THROWS(child.wait());
     future::unseen_errors_of(rank.state).add_failure(std::make_exception_ptr(value_error()));
     CHECK(line.shown() == std::vector<std::string>{"ValueError: Expected error"});
@@ -82,7 +82,7 @@ TEST_CASE("an error is shown for as long as nobody has looked at it") {
   }
 }
 
-TEST_CASE("an error that somebody has looked at is not told") {
+TEST_CASE("a seen error is not reported") {
   FakeRank rank;
   const Future<int> future;
   SECTION("waited for") {
@@ -106,7 +106,7 @@ bool is_value_error(const std::exception_ptr& error) {
   return future::describe_error(error) == "ValueError: Expected error";
 }
 
-TEST_CASE("an error that is a failure, if nobody has looked at it, is no note") {
+TEST_CASE("an unseen error that is a failure is not a note") {
   FakeRank rank;
   future::FutureInfo info(base::Location::here());
   info.is_failure = is_value_error;
@@ -114,7 +114,7 @@ TEST_CASE("an error that is a failure, if nobody has looked at it, is no note") 
   const auto other = Future<int>::of(info);
   other.set_error(Error(ErrorKind::Failed, "another one"));
   future.set_error(value_error());
-  SECTION("it is kept as it is") {
+  SECTION("it is kept unchanged") {
     CHECK(unseen(rank).size() == 1);
     const auto failures = future::unseen_errors_of(rank.state).take_failures();
     REQUIRE(failures.size() == 1);
@@ -122,11 +122,11 @@ TEST_CASE("an error that is a failure, if nobody has looked at it, is no note") 
     CHECK_THROWS(future.wait());  // late, and affects no other waiter
     CHECK(unseen(rank).empty());
   }
-  SECTION("nor anything else, once somebody has") { CHECK_THROWS(future.wait()); }
+  SECTION("it is not kept once it is seen") { CHECK_THROWS(future.wait()); }
   CHECK(future::unseen_errors_of(rank.state).take_failures().empty());
 }
 
-TEST_CASE("what a callback without a future throws is told") {
+TEST_CASE("an exception of a callback without a future is reported") {
   FakeRank rank;
   const Future<int> future;
   future.add_done_callback([](const Future<int>&) { throw std::runtime_error("in vain"); });
@@ -138,7 +138,7 @@ TEST_CASE("what a callback without a future throws is told") {
   CHECK_THAT(told[0], Catch::EndsWith("a callback has thrown: std::runtime_error: in vain"));
 }
 
-TEST_CASE("of many errors that nobody has looked at a hundred are told, and how many there were") {
+TEST_CASE("of many unseen errors a hundred are reported, and their number") {
   FakeRank rank;
   std::vector<Future<int>> futures;
   for (int i = 0; i < 130; ++i) futures.emplace_back();

@@ -45,14 +45,14 @@ void expect_refusal(const std::string& path, const std::string& reason, const st
 
 }  // namespace
 
-TEST_CASE("a file that is no database is refused and left as it is") {
+TEST_CASE("a file that is not a database is refused and left unchanged") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/thesis.txt";
   testing::write_file(path, "It was a dark and stormy night, and no database was in sight. " + std::string(5000, '.'));
   expect_refusal(path, "not a database", "--history");
 }
 
-TEST_CASE("a database of another program is refused and left as it is") {
+TEST_CASE("a database of another program is refused and left unchanged") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/bookmarks.db";
   sql(path, "CREATE TABLE bookmark (url TEXT)");
@@ -61,7 +61,7 @@ TEST_CASE("a database of another program is refused and left as it is") {
   expect_refusal(path, "another program", "DISTRUN_HISTORY");
 }
 
-TEST_CASE("a history of a newer distrun is refused and left as it is") {
+TEST_CASE("a history of a newer distrun is refused and left unchanged") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   record_one(path);
@@ -97,7 +97,7 @@ void make_version_1(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a history from before there were projects goes to the first that has its tests") {
+TEST_CASE("a history without projects is assigned to the first project that has its tests") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   make_version_1(path);
@@ -116,7 +116,7 @@ TEST_CASE("a history from before there were projects goes to the first that has 
   CHECK(history.hints("/b").of("ring.so", "Ring.t1").last == Verdict::Pass);  // still without a project
 }
 
-TEST_CASE("a history that was brought up to date while others waited is whole") {
+TEST_CASE("a history that was upgraded while others waited is complete") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   make_version_1(path);
@@ -127,7 +127,7 @@ TEST_CASE("a history that was brought up to date while others waited is whole") 
   CHECK(first.results({}, 0).size() == 4);
 }
 
-TEST_CASE("a damaged history is refused with what to do, and left as it is") {
+TEST_CASE("a damaged history is refused with advice, and left unchanged") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   record_one(path, "run0", 2000);
@@ -141,7 +141,7 @@ TEST_CASE("a damaged history is refused with what to do, and left as it is") {
   expect_refusal(path, "malformed", "move it away");
 }
 
-TEST_CASE("a history that was cut short is refused, not emptied") {
+TEST_CASE("a truncated history is refused, not emptied") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   record_one(path, "run0", 2000);
@@ -152,7 +152,7 @@ TEST_CASE("a history that was cut short is refused, not emptied") {
   expect_refusal(path, "malformed", "move it away");
 }
 
-TEST_CASE("an empty file becomes a history, and is an empty one to readers") {
+TEST_CASE("an empty file becomes a history, and is an empty history to readers") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   testing::write_file(path, "");
@@ -169,7 +169,7 @@ TEST_CASE("an empty file becomes a history, and is an empty one to readers") {
 }
 
 // The file is removed without its companions.
-TEST_CASE("a history whose file was removed begins anew, whatever its log held") {
+TEST_CASE("a history that was removed starts empty, with any leftover log") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   record_one(path, "old");
@@ -181,7 +181,7 @@ TEST_CASE("a history whose file was removed begins anew, whatever its log held")
   CHECK(results.front().run_id == "new");
 }
 
-TEST_CASE("a reader makes no file") {
+TEST_CASE("a reader creates no file") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   CHECK_THROWS_WITH(History(path, History::Access::Read), Contains(path));
@@ -189,7 +189,7 @@ TEST_CASE("a reader makes no file") {
 }
 
 // Like on a network file system shared by several hosts.
-TEST_CASE("a history without a log is the same, and can get one and lose it again") {
+TEST_CASE("a history works without a log, and can get one and lose it again") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   const auto journal_of = [&](Journal journal) {
@@ -211,7 +211,7 @@ TEST_CASE("a history without a log is the same, and can get one and lose it agai
   CHECK(History(path, History::Access::Read).runs() == 2);
 }
 
-TEST_CASE("names that mean something to SQLite are only names") {
+TEST_CASE("names with a meaning in SQLite are only names") {
   const testing::Scratch scratch;
   REQUIRE(::chdir(scratch.path().c_str()) == 0);
   for (const std::string name : {":memory:", "file:x.db?mode=memory", "a b%20c.db"}) {
@@ -221,7 +221,7 @@ TEST_CASE("names that mean something to SQLite are only names") {
   }
 }
 
-TEST_CASE("the file and what belongs to it is its owner's alone") {
+TEST_CASE("the file and its companions are accessible only to the owner") {
   const testing::Scratch scratch;
   ::umask(0);
   const std::string path = scratch.path() + "/history.db";
@@ -234,7 +234,7 @@ TEST_CASE("the file and what belongs to it is its owner's alone") {
 }
 
 // Root may write anywhere, so a child drops that right.
-TEST_CASE("a directory that cannot be written is an error with its name, and reading goes on") {
+TEST_CASE("a directory that cannot be written is an error with its name, and reading still works") {
   const testing::Scratch scratch;
   const std::string directory = scratch.directory("read-only");
   const std::string path = directory + "/history.db";
@@ -262,7 +262,7 @@ TEST_CASE("a directory that cannot be written is an error with its name, and rea
   ::chmod(directory.c_str(), 0755);
 }
 
-TEST_CASE("values that nobody would record do no harm") {
+TEST_CASE("impossible values in the database do no harm") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   record_one(path);

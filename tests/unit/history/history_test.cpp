@@ -33,7 +33,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what was recorded of a test is told again") {
+TEST_CASE("a recorded result is read back") {
   History history = History::in_memory();
   runner::TestRecord test = test_of("Ring.pass", Verdict::Fail, 12345us, "rank 2 failed");
   test.info.parameters = {{"bytes", "1024"}};
@@ -55,7 +55,7 @@ TEST_CASE("what was recorded of a test is told again") {
   CHECK(result.message == "rank 2 failed");
 }
 
-TEST_CASE("every verdict is told again as it was") {
+TEST_CASE("every verdict is read back unchanged") {
   History history = History::in_memory();
   std::vector<runner::TestRecord> tests;
   for (int i = 0; i < runner::kVerdictCount; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("a run is recorded once") {
   CHECK(history.record(run_of("run1", 1, {test_of("Ring.pass")})));
 }
 
-TEST_CASE("results come newest first, whenever they were recorded, and no more than are wanted") {
+TEST_CASE("results are sorted newest first, in any order of recording, and limited in number") {
   History history = History::in_memory();
   for (const int day : {3, 1, 4, 2}) history.record(run_of("day" + std::to_string(day), day, {test_of("Ring.pass")}));
   CHECK(runs_of(history.results(of("Ring.pass"), 0)) == Texts{"day4", "day3", "day2", "day1"});
@@ -89,7 +89,7 @@ TEST_CASE("results come newest first, whenever they were recorded, and no more t
   CHECK(history.results(of("Rin"), 0).empty());
 }
 
-TEST_CASE("of many tests the newest results are those of all") {
+TEST_CASE("for many tests the newest results are taken over all of them") {
   History history = History::in_memory();
   for (int day = 1; day <= 5; ++day) {
     std::vector<runner::TestRecord> tests;
@@ -103,7 +103,7 @@ TEST_CASE("of many tests the newest results are those of all") {
   CHECK(results[20].run_id == "day4");
 }
 
-TEST_CASE("a repeated test takes as long as one of its attempts, a good one if there is one") {
+TEST_CASE("the duration of a repeated test is that of one attempt, a passed one if there is one") {
   History history = History::in_memory();
   runner::TestRecord test = test_of("Ring.pass", Verdict::Flaky, 300s);
   test.attempts.front().verdict = Verdict::Timeout;
@@ -121,7 +121,7 @@ TEST_CASE("a repeated test takes as long as one of its attempts, a good one if t
   CHECK(history.results(of("Ring.skipped"), 0).at(0).attempts == 0);
 }
 
-TEST_CASE("the same test twice in a run is two results, and of another plugin another test") {
+TEST_CASE("the same test twice in a run is two results, and in another plugin it is another test") {
   History history = History::in_memory();
   runner::TestRecord other = test_of("Ring.pass");
   other.plugin = "/elsewhere/other.so";
@@ -134,7 +134,7 @@ TEST_CASE("the same test twice in a run is two results, and of another plugin an
   CHECK(lines[1].statistics.results == 2);
 }
 
-TEST_CASE("a plugin is the same one wherever its file lies") {
+TEST_CASE("a plugin is the same one wherever its file is") {
   History history = History::in_memory();
   for (const char* path : {"ring.so", "./ring.so", "/opt/ci/build/ring.so"}) {
     runner::TestRecord test = test_of("Ring.pass");
@@ -144,7 +144,7 @@ TEST_CASE("a plugin is the same one wherever its file lies") {
   CHECK(history.tests({}).size() == 1);
 }
 
-TEST_CASE("what a test printed can do no harm") {
+TEST_CASE("output of a test can do no harm") {
   History history = History::in_memory();
   const std::string message = "\x1b[2J'; DROP TABLE run; --" + std::string(9999, 'x');
   runner::TestRecord test = test_of("Ring.\xff", Verdict::Fail, 1ms, message);
@@ -157,7 +157,7 @@ TEST_CASE("what a test printed can do no harm") {
   CHECK(history.runs() == 1);
 }
 
-TEST_CASE("the table begins with what fails now, then what is flaky, the worst first, then the rest by name") {
+TEST_CASE("the table begins with failing tests, then flaky ones, the worst first, then the rest by name") {
   History history = History::in_memory();
   const Verdict p = Verdict::Pass;
   const Verdict f = Verdict::Fail;
@@ -182,7 +182,7 @@ TEST_CASE("the table begins with what fails now, then what is flaky, the worst f
   CHECK(lines[0].at_ms == 4 * kDayMs);
 }
 
-TEST_CASE("the table can be asked of some tests, and of late") {
+TEST_CASE("the table can be limited to some tests, and to recent ones") {
   History history = History::in_memory();
   history.record(run_of("old", 1, {test_of("Ring.a", Verdict::Fail), test_of("Other.b")}));
   history.record(run_of("new", 9, {test_of("Ring.a")}));
@@ -195,7 +195,7 @@ TEST_CASE("the table can be asked of some tests, and of late") {
   CHECK(lines[0].statistics.passed == 1);
 }
 
-TEST_CASE("hints are the last verdict that counts and the median of the last twenty that passed") {
+TEST_CASE("hints are the last verdict that counts and the median of the last twenty passed results") {
   History history = History::in_memory();
   history.record(run_of("day1", 1, {test_of("Ring.a", Verdict::Pass, 5ms), test_of("Ring.s", Verdict::Skip)}));
   history.record(run_of("day2", 2, {test_of("Ring.a", Verdict::Pass, 7ms)}));
@@ -211,14 +211,14 @@ TEST_CASE("hints are the last verdict that counts and the median of the last twe
   CHECK_FALSE(hints.of("build/other.so", "Ring.a").median);
 }
 
-TEST_CASE("an old run that is recorded late changes no hint that newer runs gave") {
+TEST_CASE("an old run that is recorded late changes no hint of newer runs") {
   History history = History::in_memory();
   history.record(run_of("new", 9, {test_of("Ring.a", Verdict::Fail)}));
   history.record(run_of("old", 1, {test_of("Ring.a", Verdict::Pass)}));
   CHECK(history.hints().of("ring.so", "Ring.a").last == Verdict::Fail);
 }
 
-TEST_CASE("of a run with plugins of two projects each test goes to its plugin's project") {
+TEST_CASE("in a run with plugins of two projects each test belongs to its plugin's project") {
   History history = History::in_memory();
   runner::RunRecord run = run_of("a", 1, {test_of("Ring.a", Verdict::Fail), test_of("Ring.a", Verdict::Pass)});
   run.tests[0].plugin = "/src/one/ring.so";
@@ -229,7 +229,7 @@ TEST_CASE("of a run with plugins of two projects each test goes to its plugin's 
   CHECK(history.hints("/src/two").of("ring.so", "Ring.a").last == Verdict::Pass);
 }
 
-TEST_CASE("tests of two projects with equal ids do not share what is known of them") {
+TEST_CASE("tests of two projects with equal ids share no history") {
   History history = History::in_memory();
   history.record(run_of("a", 1, {test_of("Ring.a", Verdict::Fail, 5ms)}), "/src/one");
   history.record(run_of("b", 2, {test_of("Ring.a", Verdict::Pass, 9ms)}), "/src/two");

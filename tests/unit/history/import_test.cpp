@@ -34,7 +34,7 @@ void expect_refusal(const std::string& json, const std::string& reason) {
 
 }  // namespace
 
-TEST_CASE("a summary brings its run, once") {
+TEST_CASE("a summary imports its run once") {
   History history = History::in_memory();
   const Imported first = import_summary(history, summary_of("run0", 3));
   CHECK(first.run_id == "run0");
@@ -58,7 +58,7 @@ TEST_CASE("a run that recorded itself is not imported again from its own summary
   CHECK(history.results({}, 0).size() == 1);
 }
 
-TEST_CASE("what is no summary is refused, and nothing of it recorded") {
+TEST_CASE("an invalid summary is refused, and nothing of it is recorded") {
   expect_refusal("", "not valid JSON");
   expect_refusal("{\"tests\": []}", "schema");
   expect_refusal("[1, 2]", "summary");
@@ -68,7 +68,7 @@ TEST_CASE("what is no summary is refused, and nothing of it recorded") {
   expect_refusal(with_instead(good, "distrun.summary/1", "distrun.summary/2"), "distrun.summary/2");
 }
 
-TEST_CASE("a summary without what identifies its run and tests is refused") {
+TEST_CASE("a summary that does not identify its run and tests is refused") {
   const std::string good = summary_of("run0", 3);
   expect_refusal(with_instead(good, "\"run0\"", "\"\""), "no id");
   expect_refusal(with_instead(good, "\"run0\"", "\"" + std::string(65, 'a') + "\""), "at most 64");

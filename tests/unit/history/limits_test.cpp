@@ -32,7 +32,7 @@ std::string name_of_day(int day) { return "day" + std::to_string(day); }
 
 }  // namespace
 
-TEST_CASE("of each test the newest results stay") {
+TEST_CASE("the newest results of each test stay") {
   Limits limits;
   limits.results_per_test = 3;
   History history = History::in_memory(limits);
@@ -46,7 +46,7 @@ TEST_CASE("of each test the newest results stay") {
   CHECK(results[3].test == "Ring.b");
 }
 
-TEST_CASE("the newest runs stay, and with an old one go the tests that only it had") {
+TEST_CASE("the newest runs stay, and tests of removed runs only are removed") {
   Limits limits;
   limits.runs = 3;
   History history = History::in_memory(limits);
@@ -62,7 +62,7 @@ TEST_CASE("the newest runs stay, and with an old one go the tests that only it h
   CHECK(history.tests({}).size() == 1);
 }
 
-TEST_CASE("the file stays below its limit, and the newest run is in it") {
+TEST_CASE("the file stays below its limit, and contains the newest run") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   Limits limits;
@@ -78,7 +78,7 @@ TEST_CASE("the file stays below its limit, and the newest run is in it") {
   CHECK(size_of(path + "-wal") <= limits.bytes);
 }
 
-TEST_CASE("a run that is larger than the limit is not kept, and neither is anything else") {
+TEST_CASE("a run that is larger than the limit is not kept, and neither are older runs") {
   Limits limits;
   limits.bytes = kMiB / 4;
   History history = History::in_memory(limits);
@@ -89,7 +89,7 @@ TEST_CASE("a run that is larger than the limit is not kept, and neither is anyth
   CHECK(history.runs() == 1);
 }
 
-TEST_CASE("space that was given free is used again, and given back if there is much") {
+TEST_CASE("freed space is reused, and returned if there is much") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   Limits roomy;

@@ -32,7 +32,7 @@ unsigned mode_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the option beats the variable, which beats the directories of the user") {
+TEST_CASE("the option wins over the variable, and the variable over the user's directories") {
   set("/var/h.db", "/state", "/somebody");
   CHECK(find_place("x.db") == "x.db");
   CHECK(find_place() == "/var/h.db");
@@ -44,7 +44,7 @@ TEST_CASE("the option beats the variable, which beats the directories of the use
   CHECK(find_place() == "/somebody/.local/state/distrun/history.db");
 }
 
-TEST_CASE("off is off, and so is a user without directories") {
+TEST_CASE("the history is off on request, and for a user without directories") {
   set("off", "/state", "/somebody");
   CHECK_FALSE(find_place());
   CHECK(find_place("x.db") == "x.db");
@@ -56,7 +56,7 @@ TEST_CASE("off is off, and so is a user without directories") {
   CHECK_FALSE(find_place());
 }
 
-TEST_CASE("a place is made with what leads to it, for its owner alone") {
+TEST_CASE("the path is created with its directories, for the owner only") {
   const testing::Scratch scratch;
   ::umask(0);
   const std::string path = scratch.path() + "/state/distrun/history.db";
@@ -66,7 +66,7 @@ TEST_CASE("a place is made with what leads to it, for its owner alone") {
   CHECK(mode_of(scratch.path() + "/state") == 0700);
 }
 
-TEST_CASE("a place that is there is left as it is") {
+TEST_CASE("an existing path is left unchanged") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   testing::write_file(path, "precious");
@@ -76,7 +76,7 @@ TEST_CASE("a place that is there is left as it is") {
   CHECK(mode_of(path) == 0640);
 }
 
-TEST_CASE("a place that is no file is refused") {
+TEST_CASE("a path that is not a file is refused") {
   const testing::Scratch scratch;
   const std::string fifo = scratch.path() + "/fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -88,7 +88,7 @@ TEST_CASE("a place that is no file is refused") {
   CHECK_THROWS_WITH(make_place("/proc/none/history.db"), Catch::Contains("/proc/none"));
 }
 
-TEST_CASE("a local file is not shared by hosts, nor one that is not there") {
+TEST_CASE("a local file is not on a network file system, nor is one that does not exist") {
   const testing::Scratch scratch;
   CHECK_FALSE(is_shared_by_hosts("/proc/self/stat"));
   CHECK_FALSE(is_shared_by_hosts(scratch.path() + "/none"));

@@ -104,7 +104,7 @@ TEST_CASE("processes that fill one history at once lose nothing") {
   CHECK(History(path, History::Access::Read).results({}, 0).size() == 4 * 25 * 5);
 }
 
-TEST_CASE("processes that make a history at once make one") {
+TEST_CASE("processes that create a history at once create one") {
   for (int round = 0; round < 20; ++round) {
     const testing::Scratch scratch;
     INFO("round " << round);
@@ -112,7 +112,7 @@ TEST_CASE("processes that make a history at once make one") {
   }
 }
 
-TEST_CASE("a recorder that is killed leaves a whole history, and nothing of its last run or all of it") {
+TEST_CASE("a recorder that is killed leaves a valid history, with all or nothing of its last run") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   constexpr int kRounds = 30;
@@ -130,7 +130,7 @@ TEST_CASE("a recorder that is killed leaves a whole history, and nothing of its 
   CHECK(History(path, History::Access::Read).runs() == runs + 1);
 }
 
-TEST_CASE("a recorder that is killed while it makes the file leaves one that the next can use") {
+TEST_CASE("a recorder that is killed while it creates the file leaves one that the next can use") {
   constexpr int kRounds = 30;
   constexpr int kTests = 5;
   std::mt19937 random = seeded();
@@ -144,7 +144,7 @@ TEST_CASE("a recorder that is killed while it makes the file leaves one that the
   }
 }
 
-TEST_CASE("a lock of another process is waited for, but not for long") {
+TEST_CASE("a lock of another process is waited for, but not long") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   History(path, History::Access::Write).record(run_of("run0", 1, some_tests(1)));
@@ -161,7 +161,7 @@ TEST_CASE("a lock of another process is waited for, but not for long") {
   CHECK(History(path, History::Access::Write).record(run_of("run1", 2, some_tests(1))));
 }
 
-TEST_CASE("a reader that reads on does not keep a run from being recorded") {
+TEST_CASE("a long-running reader does not keep a run from being recorded") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   History(path, History::Access::Write).record(run_of("run0", 1, some_tests(1)));

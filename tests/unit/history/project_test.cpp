@@ -11,7 +11,7 @@ using namespace distrun;
 using namespace distrun::history;
 namespace fs = std::filesystem;
 
-TEST_CASE("a plugin is of the repository that it lies in, wherever it is built there") {
+TEST_CASE("a plugin belongs to the repository that contains it, wherever it is built there") {
   const testing::Scratch scratch;
   const std::string top = fs::canonical(scratch.path()).string() + "/training";
   fs::create_directories(top + "/.git");
@@ -22,7 +22,7 @@ TEST_CASE("a plugin is of the repository that it lies in, wherever it is built t
   CHECK(project_of(scratch.path() + "/link/plugins/ring.so", "/") == top);
 }
 
-TEST_CASE("a plugin that lies in no repository is of the one where it is run, or of its folder") {
+TEST_CASE("a plugin outside all repositories belongs to the one where it is run, or to its folder") {
   const testing::Scratch scratch;
   const std::string place = fs::canonical(scratch.path()).string();
   fs::create_directories(place + "/training/.git");
@@ -33,7 +33,7 @@ TEST_CASE("a plugin that lies in no repository is of the one where it is run, or
   CHECK(project_of(place + "/gone/ring.so", place) == place + "/gone");
 }
 
-TEST_CASE("worktrees of a repository are one project, a submodule is its own") {
+TEST_CASE("worktrees of a repository are one project, a submodule is another") {
   const testing::Scratch scratch;
   const std::string place = fs::canonical(scratch.path()).string();
   fs::create_directories(place + "/main/.git/worktrees/fix");

@@ -28,7 +28,7 @@ Statistics statistics_of(const std::string& verdicts) {
 
 }  // namespace
 
-TEST_CASE("a test that always passes is not flaky, one that never does neither") {
+TEST_CASE("a test that always passes is not flaky, and neither is one that never does") {
   CHECK(statistics_of("pppp").flakiness == 0);
   CHECK(statistics_of("ffcf").flakiness == 0);
   CHECK(statistics_of("pppp").passed == 4);
@@ -38,7 +38,7 @@ TEST_CASE("a test that always passes is not flaky, one that never does neither")
   CHECK_FALSE(statistics_of("").last);
 }
 
-TEST_CASE("each change and each flaky verdict is odd, once") {
+TEST_CASE("each change of the verdict and each flaky verdict counts as odd once") {
   CHECK(statistics_of("pfpf").flakiness == 0.75);  // the oldest has no predecessor
   CHECK(statistics_of("fppp").flakiness == 0.25);
   CHECK(statistics_of("yppp").flakiness == 0.25);
@@ -47,7 +47,7 @@ TEST_CASE("each change and each flaky verdict is odd, once") {
   CHECK(statistics_of("fcff").flakiness == 0);    // another kind of failure is not a change
 }
 
-TEST_CASE("what says nothing about a test does not count") {
+TEST_CASE("verdicts that say nothing about a test do not count") {
   const Statistics statistics = statistics_of("xspisfsp");
   CHECK(statistics.results == 8);
   CHECK(statistics.window == 3);
@@ -65,7 +65,7 @@ TEST_CASE("verdicts are judged over the last twenty that count") {
   CHECK(statistics.results == 41);
 }
 
-TEST_CASE("durations are those of all results that passed, or of the others if none did") {
+TEST_CASE("durations are those of all passed results, or of the others if none passed") {
   Tally tally;
   for (int i = 1; i <= 100; ++i) tally.add(Verdict::Pass, std::chrono::milliseconds(i));
   tally.add(Verdict::Timeout, 300s);
@@ -81,7 +81,7 @@ TEST_CASE("durations are those of all results that passed, or of the others if n
   CHECK(statistics.median == 300s);
 }
 
-TEST_CASE("a suggested timeout is five times what the slowest take, at least ten seconds, and easy to say") {
+TEST_CASE("a suggested timeout is five times the slowest durations, at least ten seconds, and a round number") {
   CHECK(suggested_timeout(1ms) == 10s);
   CHECK(suggested_timeout(2s) == 10s);
   CHECK(suggested_timeout(2001ms) == 15s);

@@ -86,7 +86,7 @@ TEST_CASE("an alarm may be set in its own handler") {
   CHECK(calls == 5);
 }
 
-TEST_CASE("a cancelled alarm is silent, even when its time had come") {
+TEST_CASE("a cancelled alarm is silent, even when its time has come") {
   Loop loop;
   bool called = false;
   Alarm alarm(loop, [&] { called = true; });
@@ -98,7 +98,7 @@ TEST_CASE("a cancelled alarm is silent, even when its time had come") {
   CHECK(loop.context().stopped());  // nothing is left to wait for
 }
 
-TEST_CASE("an alarm whose wait is already done stays silent once it is moved, cancelled or destroyed") {
+TEST_CASE("an alarm with a wait that is already done stays silent once it is moved, cancelled or destroyed") {
   // Both times are over before the loop runs, so the second's wait is queued when the first's handler runs.
   const std::string how = GENERATE("moved", "cancelled", "destroyed");
   Loop loop;

@@ -40,7 +40,7 @@ const wire::Bytes kQuestion = wire::pack(ControlFrame::Note, 0, wire::Note{"a", 
 
 }  // namespace
 
-TEST_CASE("the first frame is the answer, in whatever pieces it comes") {
+TEST_CASE("the first frame is the answer, in any pieces it arrives in") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   const wire::Bytes answer = wire::pack(ControlFrame::Done, 0, wire::Done{true, 7});
   std::thread peer([&] {
@@ -54,7 +54,7 @@ TEST_CASE("the first frame is the answer, in whatever pieces it comes") {
   CHECK(wire::decode<wire::Done>(wire::view_of(frame.payload)).checks == 7);
 }
 
-TEST_CASE("what was said before the connection ended is heard, though the question is not") {
+TEST_CASE("the answer before the end of a connection is read, though the question could not be sent") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   const wire::Bytes refusal = wire::pack(ControlFrame::Done, 0, wire::Done{false, 0});
   REQUIRE(::send(pair.second.get(), refusal.data(), refusal.size(), 0) > 0);
@@ -63,13 +63,13 @@ TEST_CASE("what was said before the connection ended is heard, though the questi
   CHECK(kind_of([&] { io::ask(pair.first.get(), kAskLine, kQuestion, "it"); }) == ErrorKind::Disconnected);
 }
 
-TEST_CASE("where nobody listens nobody is waited for") {
+TEST_CASE("a connection that no process listens for fails at once") {
   const Scratch scratch;
   const sockaddr_un address = address_of(scratch.path() + "/none.sock");
   CHECK(kind_of([&] { io::connect_to(&address, sizeof address, "it"); }) == ErrorKind::Disconnected);
 }
 
-TEST_CASE("who takes no connection, or does not answer, is waited for five seconds") {
+TEST_CASE("a server that accepts no connection, or does not answer, is waited for five seconds") {
   const Scratch scratch;
   const sockaddr_un address = address_of(scratch.path() + "/full.sock");
   const base::Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

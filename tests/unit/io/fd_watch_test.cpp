@@ -27,7 +27,7 @@ bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 
 }  // namespace
 
-TEST_CASE("a watch calls as long as there is something to read") {
+TEST_CASE("a watch calls as long as there is data to read") {
   Loop loop;
   base::FdPair pipe = base::make_pipe();
   int calls = 0;
@@ -44,7 +44,7 @@ TEST_CASE("a watch calls as long as there is something to read") {
   CHECK(calls == 4);
 }
 
-TEST_CASE("a hang-up is something to read") {
+TEST_CASE("a hang-up counts as readable") {
   Loop loop;
   base::FdPair pipe = base::make_pipe();
   std::unique_ptr<FdWatch> watch;
@@ -103,7 +103,7 @@ TEST_CASE("a watch closes its descriptor") {
   CHECK_FALSE(is_open(number));
 }
 
-TEST_CASE("a watch tells once that writing would not block") {
+TEST_CASE("a watch reports once that writing would not block") {
   Loop loop;
   base::FdPair sockets = base::make_socket_pair(SOCK_STREAM);
   base::set_nonblocking(sockets.first.get());
@@ -123,7 +123,7 @@ TEST_CASE("a watch tells once that writing would not block") {
   CHECK(calls == 1);
 }
 
-TEST_CASE("a watch that goes away takes its wait for writing along") {
+TEST_CASE("a watch that is destroyed cancels its wait for writing") {
   Loop loop;
   base::FdPair sockets = base::make_socket_pair(SOCK_STREAM);
   bool called = false;

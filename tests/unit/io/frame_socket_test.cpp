@@ -62,7 +62,7 @@ wire::Bytes large(std::size_t size, int fill) {
 
 }  // namespace
 
-TEST_CASE("frames arrive in their order, in whatever pieces they were sent") {
+TEST_CASE("frames arrive in order, in any pieces they are sent in") {
   Line line;
   wire::Bytes stream;
   for (int i = 0; i < 5; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("frames arrive in their order, in whatever pieces they were sent") {
   }
 }
 
-TEST_CASE("a peer that closes is told once, after its last frame") {
+TEST_CASE("a peer that closes is reported once, after its last frame") {
   Line line;
   line.peer_sends(note("last"));
   line.peer.reset();
@@ -91,7 +91,7 @@ TEST_CASE("a peer that closes is told once, after its last frame") {
   CHECK(line.socket.closed());
 }
 
-TEST_CASE("nonsense ends a connection after the frames before it, and nothing comes after") {
+TEST_CASE("invalid data ends a connection after the frames before it, and nothing is delivered after it") {
   Line line;
   line.peer_sends(note("good"));
   line.peer_sends(wire::Bytes(64, std::byte{0x7f}));
@@ -105,7 +105,7 @@ TEST_CASE("nonsense ends a connection after the frames before it, and nothing co
   CHECK(::recv(line.peer.get(), &byte, 1, MSG_DONTWAIT) == 0);  // the peer sees end-of-file
 }
 
-TEST_CASE("what a handler refuses ends the connection with its reason") {
+TEST_CASE("a frame that a handler refuses ends the connection with its reason") {
   Loop loop;
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   std::vector<std::string> closed;
@@ -118,7 +118,7 @@ TEST_CASE("what a handler refuses ends the connection with its reason") {
   CHECK(closed == std::vector<std::string>{"not now"});
 }
 
-TEST_CASE("frames go out whole to a reader that takes a few bytes at a time") {
+TEST_CASE("frames are sent completely to a reader that takes a few bytes at a time") {
   Line line;
   base::Rng rng(7);
   std::vector<std::size_t> sizes{0, 1, 300'000, 7, 2'000'000, 65'536};
@@ -137,7 +137,7 @@ TEST_CASE("frames go out whole to a reader that takes a few bytes at a time") {
   CHECK(line.arrived.pending() == 0);
 }
 
-TEST_CASE("a frame that would fill the queue over its limit is refused as a whole") {
+TEST_CASE("a frame that would exceed the limit of the queue is refused completely") {
   Line line;
   line.socket.send(large(wire::kFramePayloadMax, 1));  // a frame of maximum size always fits
   line.socket.send(large(1000, 2));
@@ -177,7 +177,7 @@ TEST_CASE("a peer that closes while frames wait ends the connection once") {
   CHECK(line.frames.empty());
 }
 
-TEST_CASE("a drain handles what has arrived, without the loop") {
+TEST_CASE("a drain handles the data that has arrived, without the loop") {
   Line line;
   wire::Bytes stream;  // more than one read takes
   while (stream.size() < 100'000) {
@@ -202,7 +202,7 @@ TEST_CASE("a socket may be destroyed while it sends and before its reader reads"
   CHECK_NOTHROW(line.reset());
 }
 
-TEST_CASE("a peer that has little to say is held to that") {
+TEST_CASE("a peer with a small frame limit is held to it") {
   Loop loop;
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   std::vector<std::string> closed;
@@ -227,7 +227,7 @@ TEST_CASE("a peer that has little to say is held to that") {
   CHECK(frames.empty());
 }
 
-TEST_CASE("descriptors come along in their order, and only as many as may") {
+TEST_CASE("descriptors arrive in order, and only as many as allowed") {
   Loop loop;
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   std::vector<std::string> closed;
@@ -254,7 +254,7 @@ TEST_CASE("descriptors come along in their order, and only as many as may") {
   CHECK(closed.front() == "more than 3 descriptors arrived");
 }
 
-TEST_CASE("descriptors that this process can't take are told when they are asked for, and the line goes on") {
+TEST_CASE("descriptors that this process cannot take are an error when they are requested, and the connection stays") {
   Loop loop;
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   std::vector<wire::Frame> frames;
@@ -277,7 +277,7 @@ TEST_CASE("descriptors that this process can't take are told when they are asked
   CHECK_FALSE(socket.closed());
 }
 
-TEST_CASE("descriptors that nobody expects are not kept") {
+TEST_CASE("unexpected descriptors are not kept") {
   Line line;
   const base::FdPair pipe = base::make_pipe();
   wire::send_packet(line.peer.get(), wire::view_of(note("with one")), std::vector<int>{pipe.second.get()});

@@ -14,7 +14,7 @@ using io::Gate;
 using io::Loop;
 using io::OneShot;
 
-TEST_CASE("a closed gate completes when the last one has left") {
+TEST_CASE("a closed gate completes when the last pass is released") {
   Loop loop;
   Gate gate(loop);
   std::optional<Gate::Pass> first = gate.enter();
@@ -39,7 +39,7 @@ TEST_CASE("an empty gate that is closed completes at once, and closing it again 
   CHECK(run_task(loop, gate.closed()));
 }
 
-TEST_CASE("a gate that has emptied before is open until it is closed") {
+TEST_CASE("a gate that was empty before is open until it is closed") {
   Loop loop;
   Gate gate(loop);
   { const Gate::Pass pass = gate.enter(); }
@@ -47,7 +47,7 @@ TEST_CASE("a gate that has emptied before is open until it is closed") {
   CHECK_NOTHROW(gate.enter());
 }
 
-TEST_CASE("nobody enters a closing gate") {
+TEST_CASE("a closing gate cannot be entered") {
   Loop loop;
   Gate gate(loop);
   std::optional<Gate::Pass> inside = gate.enter();
@@ -61,7 +61,7 @@ TEST_CASE("nobody enters a closing gate") {
   CHECK(kind == ErrorKind::Cancelled);
 }
 
-TEST_CASE("a pass that was moved leaves once") {
+TEST_CASE("a pass that was moved is released once") {
   Loop loop;
   Gate gate(loop);
   {
@@ -72,7 +72,7 @@ TEST_CASE("a pass that was moved leaves once") {
   CHECK(run_task(loop, gate.closed()));
 }
 
-TEST_CASE("destroying a gate with somebody inside is a broken invariant") {
+TEST_CASE("destroying a gate that still has passes is a broken invariant") {
   CHECK(aborts([] {
     Loop loop;
     std::optional<Gate> gate(std::in_place, loop);
@@ -81,7 +81,7 @@ TEST_CASE("destroying a gate with somebody inside is a broken invariant") {
   }));
 }
 
-TEST_CASE("a one-shot gives its value to who waits, before and after it is set") {
+TEST_CASE("a one-shot gives its value to a waiter, before and after it is set") {
   Loop loop;
   OneShot<std::string> shot(loop);
   CHECK_FALSE(shot.is_set());

@@ -9,7 +9,7 @@
 using namespace distrun;
 using io::Loop;
 
-TEST_CASE("what is posted runs on the loop, in its order, and not within post") {
+TEST_CASE("posted functions run on the loop, in order, and not within post") {
   Loop loop;
   std::vector<int> order;
   for (int i = 0; i < 3; ++i) loop.post([&order, i] { order.push_back(i); });
@@ -50,7 +50,7 @@ TEST_CASE("a loop belongs to the thread that runs it") {
   CHECK_FALSE(loop.in_loop());
 }
 
-TEST_CASE("a stopped loop leaves what is posted for its next run") {
+TEST_CASE("a stopped loop keeps posted functions for its next run") {
   Loop loop;
   std::vector<int> order;
   loop.post([&] {
@@ -75,7 +75,7 @@ TEST_CASE("another thread may stop a loop that waits") {
   CHECK(loop.context().stopped());
 }
 
-TEST_CASE("a loop gives the clock that it was made with") {
+TEST_CASE("a loop returns the clock that it was created with") {
   class Frozen final : public base::Clock {
    public:
     base::TimePoint now() const override { return base::TimePoint(std::chrono::seconds(7)); }

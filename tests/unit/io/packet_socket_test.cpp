@@ -33,7 +33,7 @@ const wire::Bytes kBytes(3, std::byte{7});
 
 }  // namespace
 
-TEST_CASE("packets arrive in their order, with their descriptors") {
+TEST_CASE("packets arrive in order, with their descriptors") {
   Line line;
   const base::FdPair pipe = base::make_pipe();
   wire::send_packet(line.peer.get(), wire::view_of(kBytes), std::vector<int>{pipe.second.get()});
@@ -47,7 +47,7 @@ TEST_CASE("packets arrive in their order, with their descriptors") {
   CHECK(line.packets[1].fds.empty());
 }
 
-TEST_CASE("what has arrived can be had at once, without the loop") {
+TEST_CASE("packets that have arrived can be read at once, without the loop") {
   Line line;
   line.socket.drain();
   CHECK(line.packets.empty());
@@ -62,7 +62,7 @@ TEST_CASE("what has arrived can be had at once, without the loop") {
   CHECK(line.closed == 1);
 }
 
-TEST_CASE("packets go out with their descriptors") {
+TEST_CASE("packets are sent with their descriptors") {
   Line line;
   const base::FdPair pipe = base::make_pipe();
   line.socket.send(wire::view_of(kBytes), std::vector<int>{pipe.first.get(), pipe.second.get()});
@@ -72,7 +72,7 @@ TEST_CASE("packets go out with their descriptors") {
   CHECK(packet->fds.size() == 2);
 }
 
-TEST_CASE("a peer that closes is told once, after its last packet") {
+TEST_CASE("a peer that closes is reported once, after its last packet") {
   Line line;
   wire::send_packet(line.peer.get(), wire::view_of(kBytes));
   line.peer.reset();
@@ -84,7 +84,7 @@ TEST_CASE("a peer that closes is told once, after its last packet") {
   CHECK_THROWS_AS(line.socket.send(wire::view_of(kBytes)), Error);
 }
 
-TEST_CASE("a peer that does not read is an error, and no wait") {
+TEST_CASE("a peer that does not read is an error, and does not block") {
   Line line;
   const wire::Bytes large(wire::kPacketSizeMax);
   ErrorKind kind = ErrorKind::Failed;
