@@ -28,7 +28,7 @@ Stacks scattered(int ranks) {
 
 }  // namespace
 
-TEST_CASE("the number of lines is limited, and the rest is counted") {
+TEST_CASE("lines of a tree are limited, and the rest is counted") {
   const Stacks stacks = scattered(300);
   const StackTree tree = merge(stacks);
   for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{20}, std::size_t{200}}) {

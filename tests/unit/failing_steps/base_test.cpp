@@ -43,7 +43,7 @@ TEST_CASE("a thread that cannot be started changes nothing") {
   });
 }
 
-TEST_CASE("a thread that cannot wait in a queue leaves it as it was") {
+TEST_CASE("a thread that cannot wait in a queue leaves the queue unchanged") {
   every_step_may_fail([](Attempt& attempt) {
     std::mutex mutex;
     base::WaitQueue queue;

@@ -6,7 +6,7 @@
 using namespace distrun;
 using namespace distrun::launch;
 
-TEST_CASE("a plugin's tests are listed in their order, decided for the run's settings") {
+TEST_CASE("a plugin's tests are listed in order, with skips decided for the run's settings") {
   Machine machine;
   const wire::PluginTable table = machine.list(DISTRUN_UNIT_PLUGIN);
   REQUIRE(table.tests.size() == 8);
@@ -17,13 +17,13 @@ TEST_CASE("a plugin's tests are listed in their order, decided for the run's set
   CHECK(proc::own_children().empty());
 }
 
-TEST_CASE("a plugin that is not there is an error with its name") {
+TEST_CASE("a missing plugin is an error with its name") {
   Machine machine;
   CHECK_THAT(error_of([&] { machine.list("/no/such/plugin.so"); }), Catch::Contains("/no/such/plugin.so"));
   CHECK(proc::own_children().empty());
 }
 
-TEST_CASE("a plugin that dies while it is listed is an error with its last words") {
+TEST_CASE("a plugin that dies while it is listed is an error with its last output") {
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "die", 1);
   const std::string text = error_of([&] { machine.list(DISTRUN_UNIT_PLUGIN); });
@@ -32,7 +32,7 @@ TEST_CASE("a plugin that dies while it is listed is an error with its last words
   CHECK_THAT(text, Catch::Contains("about to die"));
 }
 
-TEST_CASE("a plugin that ends its process while it is loaded is told as what did it") {
+TEST_CASE("a plugin that exits while it is loaded is named as the cause") {
   testing::skip_case_if(base::kThreadSanitizer, "the sanitizer reports what exits inside dlopen()");
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "exit", 1);
@@ -40,7 +40,7 @@ TEST_CASE("a plugin that ends its process while it is loaded is told as what did
   CHECK_THAT(text, Catch::Contains(" ended its process with exit code 0 while it was loaded to list its tests"));
 }
 
-TEST_CASE("a plugin that hangs while it is listed is an error when its bound is over") {
+TEST_CASE("a plugin that hangs while it is listed is an error when it times out") {
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "hang", 1);
   const auto began = std::chrono::steady_clock::now();
@@ -50,7 +50,7 @@ TEST_CASE("a plugin that hangs while it is listed is an error when its bound is 
   CHECK(proc::own_children().empty());
 }
 
-TEST_CASE("a listing that is cancelled fails soon") {
+TEST_CASE("a cancelled listing fails soon") {
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "hang", 1);
   io::Alarm cancel(machine.loop, [&] { machine.node.cancel(); });
@@ -59,7 +59,7 @@ TEST_CASE("a listing that is cancelled fails soon") {
   CHECK(proc::own_children().empty());
 }
 
-TEST_CASE("a rank program that is not there is an error, and nothing is left") {
+TEST_CASE("a missing rank program is an error, and no process is left") {
   Machine machine;
   LocalNodeOptions options = machine.options();
   options.rank_program = "/no/such/distrun-rank";

@@ -22,7 +22,7 @@ void needs_zygotes() { testing::skip_case_if(!kForks, "no zygote forks under the
 
 }  // namespace
 
-TEST_CASE("ranks start, greet, run, tell and end, in that order, in either isolation") {
+TEST_CASE("ranks start, say hello, run, report and exit, in that order, in either isolation") {
   const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   CHECK(machine.prepare(isolation).isolation == isolation);
@@ -39,7 +39,7 @@ TEST_CASE("ranks start, greet, run, tell and end, in that order, in either isola
   CHECK(ranks->world->leftovers().empty());
 }
 
-TEST_CASE("ranks end as their test makes them") {
+TEST_CASE("ranks end in the way that their test asks for") {
   const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   machine.prepare(isolation);
@@ -47,7 +47,7 @@ TEST_CASE("ranks end as their test makes them") {
   CHECK(machine.run("dies", 1, isolation)->ends.at(0).signal() == SIGKILL);
 }
 
-TEST_CASE("a hundred ranks start from one zygote and end") {
+TEST_CASE("a hundred ranks start from one zygote and exit") {
   Machine machine;
   machine.prepare();
   const auto ranks = machine.run("passes", 100);
@@ -58,7 +58,7 @@ TEST_CASE("a hundred ranks start from one zygote and end") {
   CHECK(pids.size() == 100);
 }
 
-TEST_CASE("one zygote serves many worlds, also at once") {
+TEST_CASE("one zygote serves many worlds, also concurrently") {
   needs_zygotes();
   Machine machine;
   machine.prepare();
@@ -93,7 +93,7 @@ TEST_CASE("a zygote that was killed between tests is replaced") {
     CHECK(only_child() != zygote);
     CHECK(machine.run("passes", 2)->all("done ended(0)"));
   }
-  SECTION("or else its ranks are told as failed, and the next ones start") {
+  SECTION("or else its ranks are reported as failed, and the next ones start") {
     const auto ranks = machine.spawn("passes", 2);
     CHECK(machine.until([&] { return !ranks->spawn_failures.empty() || ranks->all_ended(); }));
     CHECK(machine.until([&] { return proc::own_children().empty(); }));
@@ -102,7 +102,7 @@ TEST_CASE("a zygote that was killed between tests is replaced") {
   }
 }
 
-TEST_CASE("a plugin that starts threads while it is loaded gets its ranks by exec, and the reason is told") {
+TEST_CASE("a plugin that starts threads while it is loaded gets its ranks by exec, with the reason") {
   needs_zygotes();
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "thread", 1);
@@ -114,7 +114,7 @@ TEST_CASE("a plugin that starts threads while it is loaded gets its ranks by exe
   CHECK(machine.run("passes", 2, Isolation::Exec)->all("done ended(0)"));
 }
 
-TEST_CASE("a plugin that cannot be loaded is an error with its name and its last words") {
+TEST_CASE("a plugin that cannot be loaded is an error with its name and its last output") {
   needs_zygotes();
   Machine machine;
   SECTION("because it dies") {
@@ -134,7 +134,7 @@ TEST_CASE("a plugin that cannot be loaded is an error with its name and its last
   CHECK(machine.prepare().isolation == kIsolation);  // it may be loadable again
 }
 
-TEST_CASE("a world that goes away takes its ranks along") {
+TEST_CASE("a world that is destroyed ends its ranks") {
   const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   machine.prepare(isolation);
@@ -162,7 +162,7 @@ TEST_CASE("signals reach a rank, and SIGKILL ends one that ignores the others") 
   ranks->world->send(0, wire::pack(wire::ControlFrame::PeerFailed, 0, wire::PeerFailed{}));
 }
 
-TEST_CASE("output over the cap is kept from both ends") {
+TEST_CASE("output over the cap keeps its beginning and its end") {
   Machine machine;
   machine.prepare();
   const auto ranks = machine.run("floods", 1);
@@ -196,7 +196,7 @@ TEST_CASE("a world's offspring has its tag, and its daemons are its leftovers") 
   CHECK(other->ends.empty());
 }
 
-TEST_CASE("what a world that is over has left is no other world's, and ends with the node") {
+TEST_CASE("leftovers of a finished world belong to no other world, and end with the node") {
   needs_zygotes();
   Machine machine;
   machine.prepare();
@@ -212,7 +212,7 @@ TEST_CASE("what a world that is over has left is no other world's, and ends with
   CHECK(proc::own_children().empty());
 }
 
-TEST_CASE("a released plugin's zygote ends, and a closed node has no processes") {
+TEST_CASE("a released plugin's zygote exits, and a closed node has no processes") {
   Machine machine;
   machine.prepare();
   machine.node.release(DISTRUN_UNIT_PLUGIN);

@@ -38,7 +38,7 @@ evidence::Stacks collected_by(const std::string& script) {
 
 }  // namespace
 
-TEST_CASE("where the probe is stuck, dies or talks nonsense, the kernel's view of each process is there all the same") {
+TEST_CASE("if the probe is stuck, dies or sends garbage, the kernel's view of each process is still there") {
   const std::string script = GENERATE(std::string("exec sleep 100"), std::string("kill -9 $$"),
                                       std::string("head -c 100 /dev/zero >&3; exit 1"));
   INFO(script);
@@ -56,7 +56,7 @@ TEST_CASE("where the probe is stuck, dies or talks nonsense, the kernel's view o
   CHECK_FALSE(process.sources[1].why_not.empty());
 }
 
-TEST_CASE("a thread of which neither the probe nor the rank has a stack says why both have none") {
+TEST_CASE("a thread without a stack from the probe or the rank says why both have none") {
   evidence::Process process;
   process.why_none = "process 7 already traces it";
   process.threads.emplace_back().task.tid = 1;

@@ -14,7 +14,7 @@
 using namespace distrun;
 using namespace distrun::launch;
 
-TEST_CASE("a plugin that ends the zygote while it is loaded is told as what did it") {
+TEST_CASE("a plugin that ends the zygote while it is loaded is named as the cause") {
   testing::skip_case_if(!kForks, "no zygote forks under the thread sanitizer");
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "exit", 1);
@@ -22,7 +22,7 @@ TEST_CASE("a plugin that ends the zygote while it is loaded is told as what did 
              Catch::Contains(" ended its process with exit code 0 while it was loaded"));
 }
 
-TEST_CASE("what a zygote has said before it was killed is heard, though its death is seen first") {
+TEST_CASE("messages that a zygote sent before it was killed are read, though its death is seen first") {
   testing::skip_case_if(!kForks, "no zygote forks under the thread sanitizer");
   ::unsetenv("DISTRUN_UNIT_LAUNCH");
   proc::become_subreaper();

@@ -21,7 +21,7 @@ void check_near(const Tensor& actual, const Tensor& expected) {
 
 }  // namespace
 
-TEST_CASE("activations are the operators of their names, along the dimension that they were given") {
+TEST_CASE("activations are the operators of their names, along the given dimension") {
   const Tensor x = randn({3, 4});
   CHECK(equal(nn::ReLU()(x), relu(x)));
   CHECK(equal(nn::Tanh()(x), tanh(x)));
@@ -45,7 +45,7 @@ TEST_CASE("gradients go through activations in a network") {
   }
 }
 
-TEST_CASE("dropout leaves out and stretches in training, and does nothing afterwards") {
+TEST_CASE("dropout drops and scales elements in training, and does nothing otherwise") {
   manual_seed(7);
   nn::Dropout layer(0.25);
   const Tensor x = set_requires_grad(ones({10'000}));
@@ -65,7 +65,7 @@ TEST_CASE("dropout leaves out and stretches in training, and does nothing afterw
   CHECK(equal(net(x), x));
 }
 
-TEST_CASE("a probability that is none is refused") {
+TEST_CASE("an invalid probability is refused") {
   for (const double odd : {-0.1, 1.5, std::nan("")}) {
     const Error error = testing::error_of([odd] { nn::Dropout layer(odd); });
     CHECK(error.kind() == ErrorKind::InvalidArgument);
@@ -93,14 +93,14 @@ TEST_CASE("layer normalisation brings each sample to mean 0 and variance 1, and 
   check_near(mean(plain(x)), tensor::scalar_tensor(0.0));
 }
 
-TEST_CASE("layer normalisation refuses sizes that are none, and inputs of others") {
+TEST_CASE("layer normalisation refuses invalid sizes, and inputs of other sizes") {
   CHECK_THROWS_WITH(nn::LayerNorm(Dims{}), "LayerNorm: sizes must be at least one, each at least 1, not []");
   CHECK_THROWS_WITH(nn::LayerNorm(Dims{2, 0}), "LayerNorm: sizes must be at least one, each at least 1, not [2, 0]");
   CHECK_THROWS_WITH(nn::LayerNorm(Dims{2}, {.epsilon = 0}), Catch::Contains("epsilon must be above 0"));
   CHECK_THROWS_AS(nn::LayerNorm(Dims{3})(ones({2, 4})), Error);
 }
 
-TEST_CASE("activations and normalisation go where their network goes") {
+TEST_CASE("activations and normalisation move with their network") {
   testing::use_gpus();
   nn::Sequential net({std::make_shared<nn::LayerNorm>(Dims{4}), std::make_shared<nn::Tanh>()});
   const Tensor x = randn({3, 4}), here = net(x);

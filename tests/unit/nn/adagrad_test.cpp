@@ -21,7 +21,7 @@ void check_adagrad(const nn::AdagradOptions& options, const std::array<double, 3
 
 }  // namespace
 
-TEST_CASE("Adagrad goes where numpy goes") {
+TEST_CASE("Adagrad takes the same steps as numpy") {
   check_adagrad({.learning_rate = 0.5}, {0.443612379077, -0.895796962594, 2.812126367849});
 }
 
@@ -36,12 +36,12 @@ TEST_CASE("Adagrad's rate, weights and first sum follow their options") {
 }
 
 // Expected by torch 1.13, with the rate changed in param_groups.
-TEST_CASE("Adagrad goes on with another learning rate, which decays as the first one did") {
+TEST_CASE("Adagrad continues with another learning rate, which decays as the first one did") {
   testing::check_changed_rates<nn::Adagrad>(nn::AdagradOptions{.learning_rate = 0.1, .lr_decay = 0.5},
                                             {0.441090855504, -1.331094145486, 2.065322895902});
 }
 
-TEST_CASE("Adagrad's options are those of the field unless given") {
+TEST_CASE("Adagrad's default options are those of PyTorch") {
   const nn::AdagradOptions options;
   CHECK(options.learning_rate == 1e-2);
   CHECK(options.lr_decay == 0);
@@ -50,12 +50,12 @@ TEST_CASE("Adagrad's options are those of the field unless given") {
   CHECK(options.epsilon == 1e-10);
 }
 
-TEST_CASE("Adagrad goes by sparse gradients where it goes by dense ones, with their entries put together first") {
+TEST_CASE("Adagrad takes the same steps with sparse gradients as with dense ones, after coalescing them") {
   testing::check_sparse_like_dense<nn::Adagrad>(nn::AdagradOptions{.learning_rate = 0.5, .lr_decay = 0.3});
   testing::check_sparse_like_dense<nn::Adagrad>(nn::AdagradOptions{.initial_accumulator_value = 0.4, .epsilon = 0.1});
 }
 
-TEST_CASE("Adagrad refuses options that make no sense, in the words of the field") {
+TEST_CASE("Adagrad refuses invalid options, with the texts of PyTorch") {
   CHECK_THROWS_WITH(nn::Adagrad({testing::table_parameter()}, {.learning_rate = -1}), "Invalid learning rate: -1");
   CHECK_THROWS_WITH(nn::Adagrad({testing::table_parameter()}, {.lr_decay = -0.5}), "Invalid lr_decay value: -0.5");
   CHECK_THROWS_WITH(nn::Adagrad({testing::table_parameter()}, {.weight_decay = -2}), "Invalid weight_decay value: -2");

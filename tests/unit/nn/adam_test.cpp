@@ -21,17 +21,17 @@ void check_adam(const nn::AdamOptions& options, const std::array<double, 3>& exp
 
 }  // namespace
 
-TEST_CASE("Adam goes where numpy goes") {
+TEST_CASE("Adam takes the same steps as numpy") {
   check_adam({.learning_rate = 0.1}, {0.293340833346, -1.203924987411, 2.364331295208});
   check_adam({.learning_rate = 0.1, .betas = {0.5, 0.8}, .epsilon = 0.01},
              {0.443524393007, -1.131595057878, 2.271279658007});
 }
 
-TEST_CASE("Adam's weight decay is a part of the gradient") {
+TEST_CASE("Adam's weight decay is part of the gradient") {
   check_adam({.learning_rate = 0.1, .weight_decay = 0.2}, {0.267975497545, -1.139352918464, 2.322496479425});
 }
 
-TEST_CASE("amsgrad measures by the largest mean of squares so far") {
+TEST_CASE("amsgrad uses the largest mean of squares so far") {
   check_adam({.learning_rate = 0.1, .betas = {0.5, 0.8}, .amsgrad = true},
              {0.443282941647, -1.132862453877, 2.270724229579});
   check_adam({.learning_rate = 0.1, .betas = {0.5, 0.8}, .weight_decay = 0.2, .amsgrad = true},
@@ -39,7 +39,7 @@ TEST_CASE("amsgrad measures by the largest mean of squares so far") {
 }
 
 // Expected by torch 1.13's AdamW, with its defaults except for the decay.
-TEST_CASE("decoupled weight decay shrinks the parameters by themselves, as AdamW does") {
+TEST_CASE("decoupled weight decay shrinks the parameters directly, as AdamW does") {
   check_adam({.learning_rate = 0.1, .weight_decay = 0.2, .decoupled_weight_decay = true},
              {0.260305511775, -1.078828093635, 2.153788338610});
   check_adam(
@@ -48,7 +48,7 @@ TEST_CASE("decoupled weight decay shrinks the parameters by themselves, as AdamW
 }
 
 // Expected by torch 1.13's Adam and AdamW, with the rate changed in param_groups.
-TEST_CASE("Adam goes on with another learning rate") {
+TEST_CASE("Adam continues with another learning rate") {
   testing::check_changed_rates<nn::Adam>(nn::AdamOptions{.learning_rate = 0.1},
                                          {0.431837217256, -1.128959334343, 2.278855001806});
   testing::check_changed_rates<nn::Adam>(
@@ -56,7 +56,7 @@ TEST_CASE("Adam goes on with another learning rate") {
       {0.383997837750, -0.939743699825, 1.967878794165});
 }
 
-TEST_CASE("Adam's options are those of the field unless given") {
+TEST_CASE("Adam's default options are those of PyTorch") {
   const nn::AdamOptions options;
   CHECK(options.learning_rate == 1e-3);
   CHECK(options.betas == std::array<double, 2>{0.9, 0.999});
@@ -66,7 +66,7 @@ TEST_CASE("Adam's options are those of the field unless given") {
   CHECK_FALSE(options.decoupled_weight_decay);
 }
 
-TEST_CASE("Adam refuses options that make no sense, in the words of the field") {
+TEST_CASE("Adam refuses invalid options, with the texts of PyTorch") {
   CHECK_THROWS_WITH(nn::Adam({testing::table_parameter()}, {.learning_rate = -1}), "Invalid learning rate: -1");
   CHECK_THROWS_WITH(nn::Adam({testing::table_parameter()}, {.betas = {1, 0.999}}),
                     "Invalid beta parameter at index 0: 1");
@@ -76,7 +76,7 @@ TEST_CASE("Adam refuses options that make no sense, in the words of the field") 
   CHECK_THROWS_WITH(nn::Adam({testing::table_parameter()}, {.weight_decay = -2}), "Invalid weight_decay value: -2");
 }
 
-TEST_CASE("Adam refuses sparse gradients and moves nothing") {
+TEST_CASE("Adam refuses sparse gradients and changes nothing") {
   const Tensor first = testing::table_parameter(), second = testing::table_parameter();
   nn::Adam optimizer({first, second});
   const Error error = testing::error_of([&] { optimizer.step({tensor::ones({4, 2}), testing::sparse_gradient(0)}); });

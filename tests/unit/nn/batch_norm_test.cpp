@@ -21,7 +21,7 @@ void check_close(const Tensor& actual, const Tensor& expected) {
 
 }  // namespace
 
-TEST_CASE("in training a batch is brought to mean 0 and variance 1, and the running moments move towards its own") {
+TEST_CASE("in training a batch is normalised to mean 0 and variance 1, and the running moments are updated") {
   nn::BatchNorm norm(2, {.epsilon = 1e-9, .momentum = 0.5});
   const Tensor y = norm(two_channels());
   const float edge = 1.2247449F;  // of -2, 0 and 2
@@ -30,7 +30,7 @@ TEST_CASE("in training a batch is brought to mean 0 and variance 1, and the runn
   check_close(norm.running_var(), from_values<float>({0.5F + 0.5F * 4, 0.5F + 0.5F * 400}));  // 8 / 3 * 3 / 2
 }
 
-TEST_CASE("what does not train uses the running moments, and leaves them alone") {
+TEST_CASE("in evaluation the running moments are used and not changed") {
   nn::BatchNorm norm(2);
   norm.train(false);
   check_close(norm(two_channels()), two_channels() / std::sqrt(1 + 1e-5));
@@ -41,7 +41,7 @@ TEST_CASE("what does not train uses the running moments, and leaves them alone")
   check_close(sum(without(two_channels()), {0}), zeros({2}));
 }
 
-TEST_CASE("batches are counted in training alone, and without a momentum the running moments are their average") {
+TEST_CASE("batches are counted only in training, and without a momentum the running moments are their average") {
   nn::BatchNorm norm(2, {.momentum = std::nullopt});
   CHECK(norm.num_batches_tracked().dtype() == DType::I64);
   norm(two_channels());
@@ -55,7 +55,7 @@ TEST_CASE("batches are counted in training alone, and without a momentum the run
   check_close(norm.running_var(), from_values<float>({4, 400}));
 }
 
-TEST_CASE("weight and bias are there for each channel, unless told otherwise, and buffers have names") {
+TEST_CASE("weight and bias have an element for each channel, unless disabled, and buffers have names") {
   const nn::BatchNorm norm(4), plain(4, {.affine = false});
   CHECK(norm.parameters().size() == 2U);
   CHECK(plain.parameters().empty());
@@ -65,7 +65,7 @@ TEST_CASE("weight and bias are there for each channel, unless told otherwise, an
   CHECK(norm.named_buffers()[2].first == "num_batches_tracked");
 }
 
-TEST_CASE("batches that can not be normalised are refused, with what is wrong") {
+TEST_CASE("batches that cannot be normalised are refused, with the reason") {
   nn::BatchNorm norm(2);
   CHECK_THROWS_WITH(norm(ones({3, 4})), Catch::Contains("must be [N, 2]") && Catch::Contains("not [3, 4]"));
   CHECK_THROWS_WITH(norm(ones({1, 2})), Catch::Contains("needs more than one element for each channel"));
@@ -75,7 +75,7 @@ TEST_CASE("batches that can not be normalised are refused, with what is wrong") 
   CHECK(norm(ones({1, 2, 3, 4})).sizes() == Dims{1, 2, 3, 4});
 }
 
-TEST_CASE("an empty batch has an empty result, gradients of 0, and leaves the running moments alone") {
+TEST_CASE("an empty batch has an empty result, gradients of 0, and does not change the running moments") {
   for (const Dims& sizes : {Dims{0, 2}, Dims{0, 2, 3}, Dims{4, 2, 0}, Dims{0, 2, 5, 5}}) {
     nn::BatchNorm norm(2), of_batches(2, {.track_running_stats = false});
     const Tensor x = set_requires_grad(zeros(sizes));
@@ -93,14 +93,14 @@ TEST_CASE("an empty batch has an empty result, gradients of 0, and leaves the ru
   }
 }
 
-TEST_CASE("a batch that is refused leaves the running moments as they were") {
+TEST_CASE("a batch that is refused does not change the running moments") {
   nn::BatchNorm norm(2);
   CHECK_THROWS_AS(norm(distrun::to(two_channels(), DType::F64)), Error);
   CHECK(equal(norm.running_mean(), zeros({2})));
   CHECK(equal(norm.running_var(), ones({2})));
 }
 
-TEST_CASE("buffers go where the module goes") {
+TEST_CASE("buffers move with the module") {
   struct WithBuffer final : nn::Module {
     WithBuffer() {
       add_buffer("steps", ones({2}, {tensor::DType::I64}));

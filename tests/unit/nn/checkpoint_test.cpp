@@ -48,7 +48,7 @@ std::vector<float> all_numbers(const nn::Module& module) {
 
 }  // namespace
 
-TEST_CASE("training that was saved goes on in another process's objects as if it had never been interrupted") {
+TEST_CASE("saved training continues in another process's objects as if it had never been interrupted") {
   const testing::Scratch scratch;
   const std::string model = scratch.path() + "/model.safetensors", state = scratch.path() + "/adam.safetensors";
   Training never_stopped, goes_on;
@@ -67,7 +67,7 @@ TEST_CASE("training that was saved goes on in another process's objects as if it
   CHECK(tensor::load_safetensors(model).metadata == tensor::Metadata{{"steps", "5"}});
 }
 
-TEST_CASE("a file that does not fit is named with all that is wrong") {
+TEST_CASE("a file that does not fit is named with all mismatches") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/model.safetensors";
   nn::save(nn::Linear(3, 2), path);

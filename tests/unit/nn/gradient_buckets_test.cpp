@@ -22,24 +22,24 @@ TensorList floats(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-TEST_CASE("buckets are filled from the last parameter to the first, and the first bucket is full sooner") {
+TEST_CASE("buckets are filled from the last parameter to the first, and the first bucket is smaller") {
   const auto buckets = make_buckets(floats({10, 10, 10, 10, 10}), {.first_bytes = 40, .bytes = 80});
   CHECK(numbers_of(buckets) == std::vector<Numbers>{{4}, {3, 2}, {1, 0}});
   CHECK(buckets[0].bytes() == 40U);
   CHECK(buckets[1].bytes() == 80U);
 }
 
-TEST_CASE("a parameter that is larger than a bucket has one of its own") {
+TEST_CASE("a parameter that is larger than a bucket has a separate one") {
   const auto buckets = make_buckets(floats({1, 1000, 1}), {.first_bytes = 8, .bytes = 8});
   CHECK(numbers_of(buckets) == std::vector<Numbers>{{2, 1}, {0}});
 }
 
-TEST_CASE("gradients of one dtype travel together") {
+TEST_CASE("a bucket contains gradients of one dtype") {
   const TensorList parameters{tensor::zeros({2}), tensor::zeros({2}, {tensor::DType::F64}), tensor::zeros({2})};
   CHECK(numbers_of(make_buckets(parameters, {})) == std::vector<Numbers>{{2, 0}, {1}});
 }
 
-TEST_CASE("a bucket's places are views of it, with the sizes of the parameters") {
+TEST_CASE("the parts of a bucket are views of it, with the sizes of the parameters") {
   const TensorList parameters{tensor::zeros({2, 3}), tensor::zeros({0}), tensor::zeros({})};
   const auto buckets = make_buckets(parameters, {});
   REQUIRE(buckets.size() == 1U);

@@ -30,7 +30,7 @@ std::vector<std::string> names_of(const nn::Module& module) {
 
 }  // namespace
 
-TEST_CASE("parameters come in order, with the names of the parts on the way") {
+TEST_CASE("parameters are listed in order, with the names of their parent modules") {
   const nn::Sequential net(Layers{std::make_shared<nn::Linear>(3, 4), std::make_shared<nn::ReLU>(),
                                   std::make_shared<nn::Linear>(4, 1, false)});
   CHECK(names_of(net) == std::vector<std::string>{"0.weight", "0.bias", "2.weight"});
@@ -40,7 +40,7 @@ TEST_CASE("parameters come in order, with the names of the parts on the way") {
   for (const Tensor& parameter : parameters) CHECK((requires_grad(parameter) && is_leaf(parameter)));
 }
 
-TEST_CASE("a linear layer is x w^T + b, and its weights are within their bound") {
+TEST_CASE("a linear layer is x w^T + b, and its weights are within their bounds") {
   nn::Linear layer(4, 2);
   const Tensor x = rand({3, 4});
   CHECK(equal(layer(x), matmul(x, t(layer.weight())) + layer.bias()));
@@ -63,7 +63,7 @@ TEST_CASE("the network for digits takes images, and every parameter gets a gradi
   CHECK_FALSE(grad(net.parameters()[0]).defined());
 }
 
-TEST_CASE("a table of embeddings adds up bags, with a dense or a sparse gradient") {
+TEST_CASE("an embedding table sums bags, with a dense or a sparse gradient") {
   const Tensor indices = tensor::from_values<std::int64_t>({1, 2, 4, 5, 4, 3, 2, 9});
   const Tensor offsets = tensor::from_values<std::int64_t>({0, 4});
   nn::EmbeddingBag table(10, 10, {BagMode::Sum, true});
@@ -94,7 +94,7 @@ TEST_CASE("a module moves to a device with its gradients, and trains there") {
   CHECK_FALSE(layer.is_training());
 }
 
-TEST_CASE("an embedding gives each index its row") {
+TEST_CASE("an embedding returns a row for each index") {
   nn::Embedding table(5, 3);
   const Tensor indices = from_values<std::int64_t>({4, 0, 4, 1}, {2, 2});
   const Tensor rows = table(indices);
@@ -107,7 +107,7 @@ TEST_CASE("an embedding gives each index its row") {
   CHECK(to_vector<float>(sum(grad(table.weight()), {1})) == std::vector<float>{3, 3, 0, 0, 6});
 }
 
-TEST_CASE("what is undefined is refused by every layer and every loss") {
+TEST_CASE("undefined tensors are refused by every layer and every loss") {
   const Tensor none, x = ones({1, 2});
   const Layers layers{std::make_shared<nn::Linear>(3, 2),
                       std::make_shared<nn::Conv2d>(1, 1, 1),
@@ -143,7 +143,7 @@ TEST_CASE("what is undefined is refused by every layer and every loss") {
   }
 }
 
-TEST_CASE("a module is made of what there is") {
+TEST_CASE("a module cannot be built from undefined parts") {
   struct Lacking final : nn::Module {
     explicit Lacking(bool lacks_buffer) {
       if (lacks_buffer) add_buffer("mean", Tensor());
@@ -155,7 +155,7 @@ TEST_CASE("a module is made of what there is") {
   CHECK_THROWS_WITH(Lacking(false), "a module's parameter \"places\" is none");
 }
 
-TEST_CASE("a module that takes something else than a tensor says so") {
+TEST_CASE("a module that does not take a tensor says so") {
   struct Other final : nn::Module {};
   Other other;
   CHECK_THROWS_WITH(other.forward(ones({1})), Catch::Contains("by its operator()"));

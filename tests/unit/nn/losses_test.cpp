@@ -12,7 +12,7 @@
 
 namespace distrun {
 
-TEST_CASE("losses are the operators of their names with the options that they were made with") {
+TEST_CASE("losses are the operators of their names with the options of their constructor") {
   const Tensor logits = randn({5, 3}), classes = from_values<std::int64_t>({0, 2, 1, 1, 0});
   const Tensor logarithms = nn::LogSoftmax(1)(logits);
   CHECK(equal(nn::MSELoss()(logits, logarithms), mse_loss(logits, logarithms)));
@@ -27,7 +27,7 @@ TEST_CASE("losses are the operators of their names with the options that they we
               nll_loss(logarithms, classes, {.ignore_index = 1, .reduction = Reduction::None})));
 }
 
-TEST_CASE("the two ways to the loss of a classifier meet, with their gradients") {
+TEST_CASE("the two ways to compute a classifier's loss agree, with their gradients") {
   const Tensor one = set_requires_grad(randn({5, 3})), other = set_requires_grad(tensor::clone(detach(one)));
   const Tensor classes = from_values<std::int64_t>({0, 2, 1, 1, 0});
   backward(nn::CrossEntropyLoss()(one, classes));
@@ -35,7 +35,7 @@ TEST_CASE("the two ways to the loss of a classifier meet, with their gradients")
   CHECK(tensor::difference(grad(one), grad(other)).value_or("") == "");
 }
 
-TEST_CASE("a class that there is not is refused") {
+TEST_CASE("an unknown class is refused") {
   CHECK_THROWS_AS(nn::CrossEntropyLoss()(ones({1, 3}), from_values<std::int64_t>({3})), Error);
   CHECK_THROWS_AS(nn::NLLLoss()(ones({1, 3}), from_values<std::int64_t>({-1})), Error);
 }

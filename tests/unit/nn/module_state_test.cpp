@@ -53,7 +53,7 @@ bool is_as(const nn::Module& module, const NamedTensors& state) {
 
 }  // namespace
 
-TEST_CASE("the state of a module is its parameters and buffers by name, part by part") {
+TEST_CASE("the state of a module is its parameters and buffers by name, module by module") {
   const auto net = small_net();
   const NamedTensors state = net->state_dict();
   CHECK(names_in_state(state) == std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
@@ -67,7 +67,7 @@ TEST_CASE("the state of a module is its parameters and buffers by name, part by 
   CHECK(tensor::equal(net->parameters()[1], tensor::full({4}, 7)));  // they share their elements
 }
 
-TEST_CASE("a state that is loaded makes a module compute what the other computed, with the tensors that it had") {
+TEST_CASE("a module with a loaded state computes the same as the other, and keeps its tensors") {
   const auto from = small_net(), into = small_net();
   (*from)(randn({16, 3}));  // updates the running moments
   const Tensor weight = into->parameters()[0];
@@ -87,7 +87,7 @@ TEST_CASE("a state that is loaded makes a module compute what the other computed
   CHECK_FALSE(equal((*from)(x), (*into)(x)));  // copies, not the same elements
 }
 
-TEST_CASE("an optimizer goes on with the parameters into which a state was loaded") {
+TEST_CASE("an optimizer continues with the parameters into which a state was loaded") {
   nn::Linear layer(2, 1, false);
   nn::SGD optimizer(layer.parameters(), {.learning_rate = 1});
   layer.load_state_dict({{"weight", ones({1, 2})}});
@@ -96,7 +96,7 @@ TEST_CASE("an optimizer goes on with the parameters into which a state was loade
   CHECK(equal(layer.weight(), zeros({1, 2})));
 }
 
-TEST_CASE("all that is wrong with a state is told at once, and nothing is changed") {
+TEST_CASE("all mismatches of a state are reported at once, and nothing is changed") {
   const auto net = small_net();
   const NamedTensors before = kept(*net);
   NamedTensors state = without(without(kept(*small_net(5)), "0.bias"), "2.bias");
@@ -124,7 +124,7 @@ TEST_CASE("all that is wrong with a state is told at once, and nothing is change
   CHECK(is_as(*net, before));
 }
 
-TEST_CASE("a state that is not strict may have more or less, but nothing that does not fit") {
+TEST_CASE("a state that is not strict may have missing or extra entries, but no mismatched ones") {
   const auto net = small_net();
   const NamedTensors before = kept(*net);
   const nn::StateKeys keys = net->load_state_dict({{"0.bias", zeros({4})}, {"more", ones({1})}}, false);
@@ -146,14 +146,14 @@ TEST_CASE("a state that is not strict may have more or less, but nothing that do
                     Catch::EndsWith("\n\t\"0.bias\" stands twice."));
 }
 
-TEST_CASE("elements of a state are converted to the dtype that a module has") {
+TEST_CASE("elements of a state are converted to the dtype of the module") {
   nn::Linear layer(2, 1, false);
   layer.load_state_dict({{"weight", tensor::from_values<double>({0.5, 3}, {1, 2})}});
   CHECK(layer.weight().dtype() == DType::F32);
   CHECK(equal(layer.weight(), from_values<float>({0.5F, 3}, {1, 2})));
 }
 
-TEST_CASE("what a backward pass still needs can not be overwritten unseen") {
+TEST_CASE("overwriting a tensor that a backward pass still needs is noticed") {
   nn::Linear layer(2, 2, false);
   const Tensor x = set_requires_grad(ones({1, 2}));
   const Tensor loss = sum(layer(x));
@@ -161,7 +161,7 @@ TEST_CASE("what a backward pass still needs can not be overwritten unseen") {
   CHECK_THROWS_AS(backward(loss), Error);
 }
 
-TEST_CASE("a layer that stands twice in a network has its parameters once, and both names in its state") {
+TEST_CASE("a layer that is twice in a network has its parameters once, and both names in its state") {
   const auto layer = std::make_shared<nn::Linear>(1, 1, false);
   nn::Sequential net({layer, layer});
   REQUIRE(net.named_parameters().size() == 1U);
@@ -175,7 +175,7 @@ TEST_CASE("a layer that stands twice in a network has its parameters once, and b
   CHECK(layer->weight().item<float>() == 0);
 }
 
-TEST_CASE("tensors that a module has by two names stay one tensor on another device") {
+TEST_CASE("tensors that a module has under two names stay one tensor on another device") {
   struct Tied final : nn::Module {
     Tied() {
       const Tensor weight = ones({2}), counts = zeros({3});
@@ -205,7 +205,7 @@ TEST_CASE("tensors that a module has by two names stay one tensor on another dev
         std::vector<std::string>{"in", "out", "counts", "same_counts", "part.weight"});
 }
 
-TEST_CASE("names of parameters, buffers and parts tell them from each other") {
+TEST_CASE("parameters, buffers and parts need distinct names") {
   struct Named final : nn::Module {
     void add(const std::string& name) { add_parameter(name, ones({2})); }
     void add_other(const std::string& name) { add_buffer(name, ones({2})); }
@@ -222,7 +222,7 @@ TEST_CASE("names of parameters, buffers and parts tell them from each other") {
   CHECK(module.parameters().size() == 1U);
 }
 
-TEST_CASE("a state goes from one device to another") {
+TEST_CASE("a state is copied from one device to another") {
   testing::use_gpus();
   const auto here = small_net(), there = small_net();
   there->to(device::cuda(0));

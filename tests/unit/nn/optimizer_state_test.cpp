@@ -79,7 +79,7 @@ NamedTensors with(NamedTensors state, const std::string& name, Tensor value) {
 
 }  // namespace
 
-TEST_CASE("the state of an optimizer has the names of the field, and only what it has moved") {
+TEST_CASE("the state of an optimizer has the names of PyTorch, and only the parameters that were updated") {
   for (const auto& [name, make, names] : kinds()) {
     INFO(name);
     const auto optimizer = make({start_of_optimizer(), start_of_optimizer()});
@@ -91,7 +91,7 @@ TEST_CASE("the state of an optimizer has the names of the field, and only what i
   }
 }
 
-TEST_CASE("with the state of another, an optimizer's steps are to the bit those that the other would have made") {
+TEST_CASE("an optimizer with the state of another takes bitwise the same steps") {
   for (const DType dtype : {DType::F32, DType::F64}) {
     for (const auto& [name, make, names] : kinds()) {
       INFO(name);
@@ -111,7 +111,7 @@ TEST_CASE("with the state of another, an optimizer's steps are to the bit those 
   }
 }
 
-TEST_CASE("a state from before the first step makes an optimizer forget its own") {
+TEST_CASE("a state from before the first step resets an optimizer") {
   for (const auto& [name, make, names] : kinds()) {
     INFO(name);
     const Tensor one = start_of_optimizer(), other = start_of_optimizer();
@@ -138,7 +138,7 @@ TEST_CASE("states share nothing with the optimizer that has loaded them") {
   }
 }
 
-TEST_CASE("a state goes to the device of the parameters, and the steps there are the same") {
+TEST_CASE("a state moves to the device of the parameters, and the steps there are the same") {
   testing::use_gpus();
   const TensorOptions there_options{DType::F64, device::cuda(0)};
   for (const auto& [name, make, names] : kinds()) {
@@ -154,7 +154,7 @@ TEST_CASE("a state goes to the device of the parameters, and the steps there are
   }
 }
 
-TEST_CASE("a state that does not fit an optimizer is refused with all that is wrong, and nothing is changed") {
+TEST_CASE("a state that does not fit an optimizer is refused with all mismatches, and nothing is changed") {
   const auto adam = kinds()[2].make({start_of_optimizer()}), sgd = kinds()[1].make({start_of_optimizer()});
   take_steps(*adam, 0, 2);
   take_steps(*sgd, 0, 2);
@@ -179,7 +179,7 @@ TEST_CASE("a state that does not fit an optimizer is refused with all that is wr
   }
 }
 
-TEST_CASE("a learning rate below 0, or none, is refused, and the old one stays") {
+TEST_CASE("an invalid or negative learning rate is refused, and the old one stays") {
   for (const auto& [name, make, names] : kinds()) {
     const auto optimizer = make({start_of_optimizer()});
     CHECK_THROWS_WITH(optimizer->set_learning_rate(-0.5), "Invalid learning rate: -0.5");

@@ -46,7 +46,7 @@ const std::vector<std::pair<const char*, Maker>> kOptimizers{
 
 }  // namespace
 
-TEST_CASE("an undefined gradient leaves the parameter and its state alone") {
+TEST_CASE("an undefined gradient does not change the parameter and its state") {
   for (const auto& [name, make] : kOptimizers) {
     INFO(name);
     const Tensor all = start_of_optimizer(), some = start_of_optimizer(), alone = start_of_optimizer();
@@ -62,7 +62,7 @@ TEST_CASE("an undefined gradient leaves the parameter and its state alone") {
   }
 }
 
-TEST_CASE("a step by gradients does not look at grad(), and one without does what they would do") {
+TEST_CASE("a step with given gradients ignores grad(), and takes the same step as one without") {
   for (const auto& [name, make] : kOptimizers) {
     INFO(name);
     const Tensor given = start_of_optimizer(), own = start_of_optimizer();
@@ -82,7 +82,7 @@ TEST_CASE("a step by gradients does not look at grad(), and one without does wha
   }
 }
 
-TEST_CASE("a step changes the parameter in place, records nothing and leaves the gradient as it is") {
+TEST_CASE("a step changes the parameter in place, records nothing and does not change the gradient") {
   for (const auto& [name, make] : kOptimizers) {
     INFO(name);
     const Tensor parameter = start_of_optimizer(), gradient = gradient_of_step(0);
@@ -98,7 +98,7 @@ TEST_CASE("a step changes the parameter in place, records nothing and leaves the
   }
 }
 
-TEST_CASE("gradients that do not fit are refused before anything is moved") {
+TEST_CASE("gradients that do not fit are refused before any parameter is changed") {
   for (const auto& [name, make] : kOptimizers) {
     const Tensor first = start_of_optimizer(), second = start_of_optimizer();
     const auto optimizer = make({first, second});
@@ -118,7 +118,7 @@ TEST_CASE("gradients that do not fit are refused before anything is moved") {
   }
 }
 
-TEST_CASE("a parameter is moved once by a step: one that stands twice is refused") {
+TEST_CASE("a parameter is updated once in a step: a duplicate is refused") {
   for (const auto& [name, make] : kOptimizers) {
     const Tensor first = start_of_optimizer(), second = start_of_optimizer();
     const Error error = testing::error_of([&make = make, &first, &second] { make({first, second, first}); });
@@ -127,7 +127,7 @@ TEST_CASE("a parameter is moved once by a step: one that stands twice is refused
   }
 }
 
-TEST_CASE("parameters that are no longer their module's are refused instead of moved in vain") {
+TEST_CASE("parameters that no longer belong to their module are refused instead of updated in vain") {
   testing::use_gpus();
   nn::Linear layer(2, 1);
   nn::SGD before(layer.parameters(), {.learning_rate = 1});
@@ -163,7 +163,7 @@ TEST_CASE("steps of several threads come one after the other") {
   }
 }
 
-TEST_CASE("on a GPU steps give the bits of the CPU, on whatever stream, and state outlives the work on it") {
+TEST_CASE("steps on a GPU give the bits of the CPU, on any stream, and state outlives the work on it") {
   const OrderReports reports;
   const Device gpu = device::cuda(0);
   const TensorOptions there_options{tensor::DType::F64, gpu};
@@ -192,7 +192,7 @@ TEST_CASE("on a GPU steps give the bits of the CPU, on whatever stream, and stat
   }
 }
 
-TEST_CASE("on a GPU sparse gradients move their rows") {
+TEST_CASE("sparse gradients on a GPU update their rows") {
   const OrderReports reports;
   const Device gpu = device::cuda(0);
   const auto check = [&](auto make) {

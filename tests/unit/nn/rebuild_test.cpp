@@ -28,7 +28,7 @@ Tensor zero() { return tensor::zeros({1}); }
 
 }  // namespace
 
-TEST_CASE("tensors are replaced wherever they stand, and the value that was given keeps its own") {
+TEST_CASE("tensors are replaced everywhere in a value, and the original value keeps its tensors") {
   Counting counting;
   const auto value =
       std::make_tuple(zero(), std::vector<Tensor>{zero(), zero()}, std::map<int, Tensor>{{1, zero()}},
@@ -41,7 +41,7 @@ TEST_CASE("tensors are replaced wherever they stand, and the value that was give
   CHECK(first_of(std::get<0>(value)) == 0);
 }
 
-TEST_CASE("structs are known by the fields that they name; in others none are looked for") {
+TEST_CASE("only structs that name their fields are searched") {
   Counting counting;
   const Batch batch = rebuilt(Batch{zero(), zero(), 5}, counting.map);
   CHECK(first_of(batch.a) == 1);

@@ -27,12 +27,12 @@ void check_sgd(const nn::SGDOptions& options, const std::array<double, 3>& expec
 
 }  // namespace
 
-TEST_CASE("SGD goes where numpy goes") {
+TEST_CASE("SGD takes the same steps as numpy") {
   check_sgd({.learning_rate = 0.1}, {0.551948064814, -1.002836307464, 2.244785144569});
   check_sgd({.learning_rate = 0.1, .weight_decay = 0.2}, {0.511221130549, -0.889698238721, 2.019405708055});
 }
 
-TEST_CASE("momentum may be dampened, and decayed weights are a part of it") {
+TEST_CASE("momentum may be dampened, and weight decay is part of it") {
   check_sgd({.learning_rate = 0.1, .momentum = 0.9}, {0.270918766157, -0.678064528382, 3.614297863899});
   check_sgd({.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
             {0.180704383078, -1.185291461467, 3.062773368501});
@@ -41,7 +41,7 @@ TEST_CASE("momentum may be dampened, and decayed weights are a part of it") {
 }
 
 // Expected by torch 1.13, with the rate changed in param_groups.
-TEST_CASE("SGD goes on with another learning rate, and its momentum stays") {
+TEST_CASE("SGD continues with another learning rate, and keeps its momentum") {
   testing::check_changed_rates<nn::SGD>(nn::SGDOptions{.learning_rate = 0.1, .momentum = 0.9},
                                         {0.658192572488, -0.220107204151, 3.194782639719});
 }
@@ -53,7 +53,7 @@ TEST_CASE("with nesterov a step looks ahead along the momentum") {
             {0.261848763474, -0.112602136000, 2.844448964698});
 }
 
-TEST_CASE("SGD goes by sparse gradients where it goes by dense ones") {
+TEST_CASE("SGD takes the same steps with sparse gradients as with dense ones") {
   testing::check_sparse_like_dense<nn::SGD>(nn::SGDOptions{.learning_rate = 0.1});
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("SGD refuses sparse gradients with weight decay") {
   CHECK(error.text() == "weight_decay option is not compatible with sparse gradients");
 }
 
-TEST_CASE("a step goes against the gradient, with momentum as wanted") {
+TEST_CASE("a step goes against the gradient, with optional momentum") {
   const Tensor plain = set_requires_grad(ones({2})), heavy = set_requires_grad(ones({2}));
   nn::SGD first({plain}, {.learning_rate = 0.5}), second({heavy}, {.learning_rate = 0.5, .momentum = 0.5});
   for (int step = 0; step < 2; ++step) {
@@ -79,7 +79,7 @@ TEST_CASE("a step goes against the gradient, with momentum as wanted") {
   CHECK(is_leaf(plain));
 }
 
-TEST_CASE("a sparse gradient moves its rows alone") {
+TEST_CASE("a sparse gradient updates only its rows") {
   const Tensor table = set_requires_grad(ones({4, 2}));
   nn::SGD optimiser({table}, {.learning_rate = 1, .momentum = 0.9});
   const Tensor indices = tensor::from_values<std::int64_t>({1, 3, 3});
@@ -88,7 +88,7 @@ TEST_CASE("a sparse gradient moves its rows alone") {
   CHECK(equal(table, tensor::from_values<float>({1, 1, 0, 0, 1, 1, -1, -1}, {4, 2})));
 }
 
-TEST_CASE("gradients may come from elsewhere") {
+TEST_CASE("gradients may be passed to a step") {
   const Tensor a = set_requires_grad(ones({2})), b = set_requires_grad(ones({2}));
   nn::SGD optimiser({a, b}, {.learning_rate = 1});
   optimiser.step({ones({2}), {}});
@@ -97,7 +97,7 @@ TEST_CASE("gradients may come from elsewhere") {
   CHECK_THROWS_WITH(optimiser.step({ones({2})}), "SGD: 1 gradients for 2 parameters");
 }
 
-TEST_CASE("what can't be trained, and settings that make no sense, are refused") {
+TEST_CASE("parameters that cannot be trained, and invalid options, are refused") {
   const Tensor leaf = set_requires_grad(ones({1}));
   CHECK_THROWS_WITH(nn::SGD({ones({1})}, {}), "SGD: parameter 0 is no leaf that requires a gradient");
   CHECK_THROWS_WITH(nn::SGD({leaf, leaf * 2}, {}), Catch::Contains("parameter 1"));

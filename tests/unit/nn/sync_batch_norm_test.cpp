@@ -56,7 +56,7 @@ void check_unmoved(const nn::BatchNorm& norm) {
 
 }  // namespace
 
-TEST_CASE("where the batches of all ranks are empty, so are the results, and nothing moves") {
+TEST_CASE("if the batches of all ranks are empty, the results are empty and no moment changes") {
   for (const int ranks : {1, 2, 3}) {
     CHECK(errors_of(ranks, [](const Group& group) {
             for (const Dims& sizes : {Dims{0, 2}, Dims{0, 2, 3}, Dims{5, 2, 0}}) {
@@ -74,7 +74,7 @@ TEST_CASE("where the batches of all ranks are empty, so are the results, and not
   }
 }
 
-TEST_CASE("after empty batches of all ranks come others as if there had been none") {
+TEST_CASE("empty batches of all ranks have no effect on later ones") {
   CHECK(errors_of(3, [](const Group& group) {
           nn::SyncBatchNorm norm(2, group, {.momentum = std::nullopt});
           norm(zeros({0, 2}));
@@ -88,7 +88,7 @@ TEST_CASE("after empty batches of all ranks come others as if there had been non
         }) == std::vector<std::string>(3));
 }
 
-TEST_CASE("one element of all ranks together is refused at each, also after an empty batch") {
+TEST_CASE("one element on all ranks together is refused on each rank, also after an empty batch") {
   for (const std::string& error : errors_of(2, [](const Group& group) {
          nn::SyncBatchNorm norm(2, group);
          norm(zeros({0, 2}));

@@ -66,7 +66,7 @@ std::string thrown_by(const std::function<void()>& call) {
 const std::string kBroken = "the peer corrupted the shared memory: a position in its ring is invalid";
 const std::string kClosed = "the peer closed the connection";
 
-TEST_CASE("each side reads what the other one writes") {
+TEST_CASE("each side reads what the other side writes") {
   Pair pair;
   RingWriter one = pair.one.writer(), two = pair.two.writer();
   RingReader of_one = pair.one.reader(), of_two = pair.two.reader();
@@ -82,7 +82,7 @@ TEST_CASE("each side reads what the other one writes") {
   CHECK(look(of_two).empty());
 }
 
-TEST_CASE("what stands across the end of a ring is one piece of memory") {
+TEST_CASE("data across the end of a ring is one contiguous piece of memory") {
   Pair pair;
   RingWriter writer = pair.one.writer();
   RingReader reader = pair.two.reader();
@@ -99,7 +99,7 @@ TEST_CASE("what stands across the end of a ring is one piece of memory") {
   }
 }
 
-TEST_CASE("a ring that is full takes nothing, and whoever makes room is told to say so") {
+TEST_CASE("a full ring takes no data, and the reader that frees space is asked to notify the writer") {
   Pair pair;
   RingWriter writer = pair.one.writer();
   RingReader reader = pair.two.reader();
@@ -116,7 +116,7 @@ TEST_CASE("a ring that is full takes nothing, and whoever makes room is told to 
   CHECK(write(writer, "more") == 3);
 }
 
-TEST_CASE("what was written before the writer left is read, then the end is told") {
+TEST_CASE("data written before the writer left is read, then the end is reported") {
   Ring ring;
   write(ring.writer, "abc");
   ring.writer.leave();
@@ -125,13 +125,13 @@ TEST_CASE("what was written before the writer left is read, then the end is told
   CHECK(thrown_by([&] { ring.reader.look(); }) == kClosed);
 }
 
-TEST_CASE("to a reader who has left nothing is written") {
+TEST_CASE("a ring without a reader takes no data") {
   Ring ring;
   ring.reader.leave();
   CHECK(thrown_by([&] { write(ring.writer, "abc"); }) == kClosed);
 }
 
-TEST_CASE("a position that can't be is refused, and nothing beyond the ring is touched") {
+TEST_CASE("an invalid position is refused, and no memory beyond the ring is touched") {
   constexpr std::uint64_t kBad[] = {kRingBytes + 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
   for (const std::uint64_t bad : kBad) {
     Ring of_reader;
@@ -151,7 +151,7 @@ TEST_CASE("a position that can't be is refused, and nothing beyond the ring is t
   CHECK(thrown_by([&] { of_writer.writer.wait_for_room(); }) == kBroken);
 }
 
-TEST_CASE("a peer that changes a position which is not its own does not hide its end") {
+TEST_CASE("a peer that changes a position of the other side does not hide its end") {
   Ring ring;
   write(ring.writer, "abc");
   (void)ring.reader.look();
@@ -161,13 +161,13 @@ TEST_CASE("a peer that changes a position which is not its own does not hide its
   CHECK(thrown_by([&] { ring.reader.look(); }) == kClosed);
 }
 
-TEST_CASE("memory of another size is no pair of rings") {
+TEST_CASE("memory of another size is not a pair of rings") {
   CHECK_THROWS_AS(RingPair(core::make_memfd("a test", 4096), false), Error);
   CHECK_THROWS_AS(RingPair(base::make_pipe().first, false), Error);
   CHECK_THROWS_AS(RingPair(base::Fd(), false), Error);
 }
 
-TEST_CASE("memory of the right size is no pair of rings if its owner could change the size") {
+TEST_CASE("memory of the right size is not a pair of rings if its owner could change the size") {
   struct stat rings {};
   REQUIRE(::fstat(RingPair::make_memfd().get(), &rings) == 0);
   for (const int seals : {0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW}) {
@@ -178,7 +178,7 @@ TEST_CASE("memory of the right size is no pair of rings if its owner could chang
   }
 }
 
-TEST_CASE("copies to shared memory are copies, wherever they begin") {
+TEST_CASE("copies to shared memory are correct at any offset") {
   const std::vector<std::byte> from = pattern(40'000, 3);
   for (const std::size_t size : {0, 1, 63, 8191, 8192, 8193, 30'001}) {
     for (const std::size_t shift : {0, 1, 15, 16, 17}) {
@@ -235,7 +235,7 @@ void stream(RingWriter writer, RingReader reader, std::size_t bytes) {
   CHECK(read.value == sent.value);
 }
 
-TEST_CASE("two threads stream through a ring of two mappings, and all arrives in its order") {
+TEST_CASE("two threads stream through a ring of two mappings, and all data arrives in order") {
   Pair pair;
   stream(pair.one.writer(), pair.two.reader(), 100 << 20);
 }

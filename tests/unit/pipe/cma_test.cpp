@@ -19,7 +19,7 @@ using distrun::testing::fork_child;
 using distrun::testing::in_child;
 using distrun::testing::skip_case_if;
 
-TEST_CASE("an offer says where it is good, the same in processes beside each other") {
+TEST_CASE("an offer says where it is valid, the same in processes of one namespace") {
   const Offer own = cma_offer();
   CHECK(own.name == "cma");
   CHECK_THAT(own.descriptor, Catch::StartsWith("boot id=") && Catch::Contains(", uid=" + std::to_string(::geteuid())) &&
@@ -27,7 +27,7 @@ TEST_CASE("an offer says where it is good, the same in processes beside each oth
   CHECK(in_child([&] { return cma_offer().descriptor == own.descriptor ? 0 : 1; }).code == 0);
 }
 
-TEST_CASE("bytes of a process are read, and what is not there is an error") {
+TEST_CASE("bytes of a process are read, and reading unmapped memory is an error") {
   const Offer offer = cma_offer();
   skip_case_if(!offer.why_not.empty(), offer.why_not);
   std::vector<std::uint8_t> bytes(100'000, 1);

@@ -32,7 +32,7 @@ TEST_CASE("a peer sees by its mapping whether the rank sleeps, and wakes it once
   CHECK_FALSE(peers.is_parked());
 }
 
-TEST_CASE("a wake keeps the state, and nobody falls asleep on the one before it") {
+TEST_CASE("a wake keeps the state, and prevents falling asleep on the earlier state") {
   Door own;
   own.set_parked(1);
   const std::uint32_t state = own.state();
@@ -41,7 +41,7 @@ TEST_CASE("a wake keeps the state, and nobody falls asleep on the one before it"
   own.sleep(state);
 }
 
-TEST_CASE("what is no page of memory is no door") {
+TEST_CASE("a descriptor that is not one page of memory is not a door") {
   CHECK_THROWS_AS(Door(base::Fd()), Error);
   CHECK_THROWS_AS(Door(base::make_pipe().first), Error);
 }
@@ -83,13 +83,13 @@ void play(Door& own, const Door& peers, int rounds) {
   CHECK(read.load() == rounds);
 }
 
-TEST_CASE("no bell is lost, however writing and falling asleep meet") {
+TEST_CASE("no bell is lost in any interleaving of writing and falling asleep") {
   Door own;
   const Door peers(own.duplicate_fd());
   play(own, peers, 100'000);
 }
 
-TEST_CASE("no wake is lost, however it meets falling asleep") {
+TEST_CASE("no wake is lost in any interleaving with falling asleep") {
   Door own;
   std::atomic<int> wanted{0}, done{0};
   constexpr int kRounds = 100'000;

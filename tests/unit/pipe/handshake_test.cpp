@@ -25,7 +25,7 @@ const Offer kUds{"uds", "", ""};
 const Offer kTcp{"tcp", "", ""};
 const Offer kCma{"cma", "boot id=1, uid=0, pid namespace=5", ""};
 
-TEST_CASE("the listener's favourite that both have is taken") {
+TEST_CASE("the listener's preferred transport that both have is chosen") {
   const Identity all = worker(1, {kShm, kUds, kTcp}, {kCma});
   Choice choice = choice_of(all, worker(2, {kTcp, kUds, kShm}, {kCma}), SocketKind::Uds);
   CHECK(choice.transport == "shm");
@@ -41,7 +41,7 @@ TEST_CASE("the listener's favourite that both have is taken") {
   CHECK(choice_of(all, worker(2, {kShm, kUds}), SocketKind::Uds, 0).transport == "uds");
 }
 
-TEST_CASE("what keeps one of both from a transport or a channel is told") {
+TEST_CASE("the reasons why a transport or a channel cannot be used are reported") {
   const Identity own = worker(1, {kShm}, {kCma});
   const auto why = [&](const Offer& shm, const Offer& cma) {
     const Choice choice = choice_of(own, worker(2, {shm}, {cma}), SocketKind::Uds);
@@ -58,7 +58,7 @@ TEST_CASE("what keeps one of both from a transport or a channel is told") {
   CHECK(reasons(choice_of(broken, worker(2, {kShm}), SocketKind::Uds).not_taken) == "shm: no /dev/shm");
 }
 
-TEST_CASE("a greeting of any size that is allowed can be answered") {
+TEST_CASE("a greeting of any allowed size can be answered") {
   std::vector<Offer> offers;
   std::vector<Offer> others;
   for (std::size_t i = 0; i < kOffersMax; ++i) {
@@ -77,13 +77,13 @@ TEST_CASE("a greeting of any size that is allowed can be answered") {
   CHECK(pack(Refusal{RefusalKind::Final, reasons(welcome.not_taken)}).size() < kGreetingMax);
 }
 
-TEST_CASE("what is too long to be sent is an error of who sends it") {
+TEST_CASE("a message that is too long is an error on its sender") {
   Identity own = worker(1, {kUds});
   own.transports[0].descriptor = std::string(kGreetingMax, 'x');
   CHECK_THROWS_WITH(pack(make_hello(own, 2, kNonces)), Catch::Contains("is over the limit of 16384"));
 }
 
-TEST_CASE("addresses are read as they are written") {
+TEST_CASE("addresses are parsed and formatted alike") {
   for (const char* text :
        {"uds:distrun-rpc-0af3", "tcp:127.0.0.1:80", "uds:x;tcp:[::1]:65535", "tcp:10.0.0.1:1;uds:y"}) {
     CHECK(to_string(parse_address(text)) == text);
@@ -96,7 +96,7 @@ TEST_CASE("an address may name the process that listens there") {
   CHECK(pid_in("uds:x") == 0);
 }
 
-TEST_CASE("what is no address is refused with the text") {
+TEST_CASE("an invalid address is refused with its text") {
   for (const char* text : {"",
                            ";",
                            "uds:",

@@ -27,7 +27,7 @@ void check_line(const base::Fd& from, const base::Fd& to) {
   CHECK(std::string(text, 4) == "moin");
 }
 
-TEST_CASE("workers meet over each kind of socket") {
+TEST_CASE("workers connect over each kind of socket") {
   const std::string transport = GENERATE("uds", "tcp");
   Desk one(1, {transport});
   Desk two(2, {transport});
@@ -54,7 +54,7 @@ TEST_CASE("workers meet over each kind of socket") {
   check_line(there.socket, here.socket);
 }
 
-TEST_CASE("files go along in both directions, where memory is shared") {
+TEST_CASE("files are sent in both directions, where memory is shared") {
   Desk one(1);
   Desk two(2);
   for (Desk* desk : {&one, &two}) {
@@ -77,7 +77,7 @@ TEST_CASE("files go along in both directions, where memory is shared") {
   CHECK((::fcntl(two.connection().fds[0].get(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
-TEST_CASE("what does not fit on a Unix socket is tried over TCP") {
+TEST_CASE("transports that do not work over a Unix socket are tried over TCP") {
   Desk one(1, {"shm", "tcp"});
   Desk two(2, {"uds", "tcp"});
   one.io_thread.start();
@@ -88,7 +88,7 @@ TEST_CASE("what does not fit on a Unix socket is tried over TCP") {
   CHECK(reasons(two.connection().not_taken) == "uds: not offered by the peer; shm: not offered by this worker");
 }
 
-TEST_CASE("workers that have nothing in common say so") {
+TEST_CASE("workers without a common transport say so") {
   Desk one(1, {"shm"});
   Desk two(2, {"uds"});
   Desk three(3, {"tcp"});
@@ -102,7 +102,7 @@ TEST_CASE("workers that have nothing in common say so") {
                                   Catch::EndsWith(", which no transport of this worker can reach"));
 }
 
-TEST_CASE("two that connect to each other at once have one connection") {
+TEST_CASE("two workers that connect to each other at once have one connection") {
   for (int i = 0; i < 200; ++i) {
     Desk one(1, {"uds"});
     Desk two(2, {"uds"});
@@ -125,7 +125,7 @@ TEST_CASE("two that connect to each other at once have one connection") {
   }
 }
 
-TEST_CASE("a second attempt changes nothing, a new one after the end does") {
+TEST_CASE("a second attempt changes nothing, a new one after the end connects again") {
   Desk one(1, {"uds"});
   Desk two(2, {"uds"});
   one.io_thread.start();
@@ -143,7 +143,7 @@ TEST_CASE("a second attempt changes nothing, a new one after the end does") {
   CHECK(one.failures.empty());
 }
 
-TEST_CASE("an end is told once what was sent before is read") {
+TEST_CASE("an end is reported once all data sent before is read") {
   Desk one(1, {"uds"});
   Desk two(2, {"uds"});
   one.io_thread.start();
@@ -158,7 +158,7 @@ TEST_CASE("an end is told once what was sent before is read") {
   CHECK(two.times_readable >= 3);
 }
 
-TEST_CASE("bytes over the socket of shared memory are its end") {
+TEST_CASE("bytes over the socket of a shared-memory stream end it") {
   Desk one(1);
   Desk two(2);
   one.files.push_back(core::make_memfd("a test", 4096));
@@ -171,7 +171,7 @@ TEST_CASE("bytes over the socket of shared memory are its end") {
   CHECK(two.end() == "the peer sent data on a socket that only signals its end");
 }
 
-TEST_CASE("room is told once for each time that it is wanted") {
+TEST_CASE("free space is reported once for each time that it is requested") {
   Desk one(1, {"uds"});
   Desk two(2, {"uds"});
   two.watches = false;
@@ -194,7 +194,7 @@ TEST_CASE("room is told once for each time that it is wanted") {
   CHECK(one.comes([](const Desk& desk) { return desk.times_writable == 2; }));
 }
 
-TEST_CASE("the timer comes when it is due, and the earlier of two times counts") {
+TEST_CASE("the timer fires when it is due, and the earlier of two times counts") {
   Desk one(1, {"uds"});
   one.io_thread.set_timer(base::system_clock().now() + std::chrono::hours(1));
   one.io_thread.start();
@@ -216,7 +216,7 @@ int serve(int line) {
   return 0;
 }
 
-TEST_CASE("the end of a peer's process is told") {
+TEST_CASE("the end of a peer's process is reported") {
   const std::string transport = GENERATE("uds", "tcp");
   const base::FdPair line = base::make_pipe();
   const pid_t child = distrun::testing::fork_child([&] { return serve(line.second.get()); });
@@ -233,7 +233,7 @@ TEST_CASE("the end of a peer's process is told") {
   CHECK_FALSE(one.end().empty());
 }
 
-TEST_CASE("nothing is left of a I/O thread that is closed, whatever it was at") {
+TEST_CASE("a closed I/O thread leaves no descriptor, at any stage") {
   const std::ptrdiff_t before = count_descriptors();
   { const Desk never_started(1); }
   CHECK(count_descriptors() == before);

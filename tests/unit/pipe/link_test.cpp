@@ -60,7 +60,7 @@ struct Linked {
   Mailbox mailbox;
 };
 
-TEST_CASE("what is sent before the peers have met waits, and is written in its order") {
+TEST_CASE("messages sent before the peers have connected wait, and are written in order") {
   Link link(WorkerInfo("worker2", 2), "uds:somewhere");
   CHECK(link.state() == Link::State::Idle);
   CHECK(link.send(message_of(1), Link::Limit::Call) == Link::Sent::MustConnect);
@@ -83,7 +83,7 @@ TEST_CASE("what is sent before the peers have met waits, and is written in its o
   CHECK(info["pipe.worker2.channels"] == "inline");
 }
 
-TEST_CASE("what has no room waits until it is flushed") {
+TEST_CASE("messages without free space wait until they are flushed") {
   Linked own;
   own.stream->room = 50;
   CHECK(own.link.send(message_of(1, 100), Link::Limit::Call) == Link::Sent::Queued);
@@ -114,7 +114,7 @@ TEST_CASE("calls beyond the limit are refused, and answers are not") {
   CHECK(own.link.send(message_of(3), Link::Limit::None) == Link::Sent::Queued);
 }
 
-TEST_CASE("a call whose time is over while it waits for room is not sent with its data") {
+TEST_CASE("a call that times out while it waits for free space is not sent with its data") {
   Linked own;
   own.stream->room = 0;
   own.link.send(message_of(1, 10 << 20), Link::Limit::Call);
@@ -131,7 +131,7 @@ TEST_CASE("a call whose time is over while it waits for room is not sent with it
   CHECK(incoming.next(*own.stream)->kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel));
 }
 
-TEST_CASE("messages are delivered as many as are wanted, and kinds that nobody knows are left out") {
+TEST_CASE("as many messages as wanted are delivered, and unknown kinds are skipped") {
   Linked own;
   for (std::uint64_t id = 1; id <= 5; ++id) own.come(message_of(id));
   own.come(OutgoingMessage::own(77, 0));
@@ -145,7 +145,7 @@ TEST_CASE("messages are delivered as many as are wanted, and kinds that nobody k
   CHECK(own.link.read(own.mailbox, 100) == 0);
 }
 
-TEST_CASE("a peer that leaves has left, and nothing of what it sends then is taken") {
+TEST_CASE("after a peer's leave message nothing that it sends is taken") {
   Linked own;
   own.come(message_of(1));
   own.come(OutgoingMessage::own(kLeave, 0));
@@ -160,7 +160,7 @@ TEST_CASE("a peer that leaves has left, and nothing of what it sends then is tak
   CHECK_THROWS_WITH(own.link.send(message_of(3), Link::Limit::Call), "worker2 has left: it has closed its agent");
 }
 
-TEST_CASE("a stream that makes no sense is the end of its link") {
+TEST_CASE("an invalid stream ends its link") {
   Linked own;
   own.stream->bytes.assign(200, std::byte{'x'});
   CHECK(own.link.read(own.mailbox, 100) == 1);
@@ -169,7 +169,7 @@ TEST_CASE("a stream that makes no sense is the end of its link") {
   CHECK(own.link.read(own.mailbox, 100) == 0);
 }
 
-TEST_CASE("a peer that is gone is told with what it had said before") {
+TEST_CASE("the loss of a peer is reported after its last messages") {
   Linked own;
   own.come(message_of(1));
   own.stream->ends = true;
@@ -205,7 +205,7 @@ wire::Bytes endless() {
   return all.take();
 }
 
-TEST_CASE("nothing that a peer says of its memory ends more than its link") {
+TEST_CASE("wrong claims of a peer about its memory end only its link") {
   distrun::testing::skip_case_if(base::kSanitized, "a sanitizer ends the process where there is no memory");
   Linked reads, drains;
   reads.stream->bytes = endless();
@@ -244,7 +244,7 @@ struct Beside {
   Mailbox mailbox;
 };
 
-TEST_CASE("links in shared memory know when there is something to read, and ring the peer's door") {
+TEST_CASE("links in shared memory know when there is data to read, and ring the peer's door") {
   Beside links;
   CHECK(links.one.is_shm());
   CHECK_FALSE(links.two.is_ready());
@@ -262,7 +262,7 @@ TEST_CASE("links in shared memory know when there is something to read, and ring
   CHECK(end_of(links.two) == "worker1 has left: a reason");
 }
 
-TEST_CASE("whoever has just fallen asleep is rung for later, whatever his clock says") {
+TEST_CASE("a peer that has just fallen asleep is rung later, with any clock value") {
   Beside links;
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   links.one.ring_later();
@@ -279,7 +279,7 @@ TEST_CASE("whoever has just fallen asleep is rung for later, whatever his clock 
   }
 }
 
-TEST_CASE("what nobody waits for is rung for when there is much of it") {
+TEST_CASE("bells for messages that no thread waits for are rung in batches") {
   Beside links;
   links.door_of_two.set_parked(0);
   for (int i = 0; i < 64; ++i) links.one.owe_bell();
@@ -290,7 +290,7 @@ TEST_CASE("what nobody waits for is rung for when there is much of it") {
   CHECK_FALSE(links.one.owes_bell());
 }
 
-TEST_CASE("many threads send over a link in shared memory while one reads, and all arrives in each one's order") {
+TEST_CASE("many threads send over a shared-memory link while one reads, and each thread's messages arrive in order") {
   Beside links;
   constexpr std::uint64_t kEach = 5000;
   std::vector<std::thread> senders;

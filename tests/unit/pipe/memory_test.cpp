@@ -40,7 +40,7 @@ Info info_of(const Link& link) {
   return info;
 }
 
-TEST_CASE("memory that the peer reads is kept until it says that it has") {
+TEST_CASE("memory that the peer reads is kept until the peer has acknowledged it") {
   skip_without_cma();
   LinkedPair links(GENERATE("shm", "uds"));
   const Tensor sent = large();
@@ -55,17 +55,17 @@ TEST_CASE("memory that the peer reads is kept until it says that it has") {
 }
 
 // The test keeps the memory: the read is refused because its owner has withdrawn it.
-TEST_CASE("what is read out of a peer that has given it up is no value, whatever stands there") {
+TEST_CASE("data read out of a peer that has given it up is not used as a value") {
   skip_without_cma();
   const std::string transport = GENERATE("shm", "uds");
   LinkedPair links(transport);
   const Tensor sent = large();
   links.one.send(message_of(1, {}), Link::Limit::Call);
   links.one.send(message_of(2, {sent}), Link::Limit::Call);
-  SECTION("because the link is lost") {
+  SECTION("the link is lost") {
     links.one.end(Link::State::Lost, Error(ErrorKind::Disconnected, "worker2 makes no sense"));
   }
-  SECTION("because its agent is closed") { links.one.close(); }
+  SECTION("its agent is closed") { links.one.close(); }
   CHECK_FALSE(links.one.has_kept());
   links.two.read(links.mail_of_two, 10);
   CHECK(links.mail_of_two.messages.size() == 1);
@@ -73,7 +73,7 @@ TEST_CASE("what is read out of a peer that has given it up is no value, whatever
   CHECK(end_of(links.two) == "worker1 is gone: it closed the connection while its memory was being read");
 }
 
-TEST_CASE("a link that is lost is the end of the peer's, too") {
+TEST_CASE("a link that is lost ends the peer's link, too") {
   LinkedPair links(GENERATE("shm", "uds"));
   links.one.end(Link::State::Lost, Error(ErrorKind::Disconnected, "worker2 makes no sense"));
   links.two.read(links.mail_of_two, 10);
@@ -81,7 +81,7 @@ TEST_CASE("a link that is lost is the end of the peer's, too") {
   CHECK(end_of(links.two) == "worker1 is gone: the peer closed the connection");
 }
 
-TEST_CASE("a peer that leaves may still read what it was sent before") {
+TEST_CASE("a peer that leaves may still read messages that were sent to it before") {
   skip_without_cma();
   LinkedPair links(GENERATE("shm", "uds"));
   const Tensor sent = large();
@@ -98,7 +98,7 @@ TEST_CASE("a peer that leaves may still read what it was sent before") {
   CHECK(end_of(links.one) == "worker2 has left: it is done");
 }
 
-TEST_CASE("who was connected to lets its memory be read when the peer has proved that it can") {
+TEST_CASE("the listening side lets its memory be read when the peer has proved that it can") {
   skip_without_cma();
   LinkedPair links("shm");
   CHECK(info_of(links.one)["pipe.worker2.channels"] == "inline, cma");
@@ -109,7 +109,7 @@ TEST_CASE("who was connected to lets its memory be read when the peer has proved
   CHECK(links.two.has_kept());
 }
 
-TEST_CASE("where one end can't read the other, none does, and both know why") {
+TEST_CASE("if one end cannot read the other, neither does, and both know why") {
   LinkedPair links("uds", "no such\nluck");
   links.two.read(links.mail_of_two, 10);
   CHECK(info_of(links.one)["pipe.worker2.not_taken.cma"] == "no such\nluck");
@@ -121,7 +121,7 @@ TEST_CASE("where one end can't read the other, none does, and both know why") {
   }
 }
 
-TEST_CASE("a peer that wants its memory read where that was not agreed is refused") {
+TEST_CASE("a peer that asks for reads of its memory without an agreement is refused") {
   auto made = std::make_unique<testing::FakeStream>();
   OutgoingMessage(message_of(0, {large()}), 1).write_to(*made);
   Link link(rpc::WorkerInfo("worker2", 2), "uds:somewhere");
@@ -132,7 +132,7 @@ TEST_CASE("a peer that wants its memory read where that was not agreed is refuse
   CHECK(end_of(link) == "worker2 is gone: it requires a direct read of its memory, which was not negotiated");
 }
 
-TEST_CASE("a seal holds until it is broken, and where it was put only") {
+TEST_CASE("a seal is valid until it is broken, and only where it was put") {
   skip_without_cma();
   Seal seal, other;
   const SealMark mark = seal.mark();
@@ -162,7 +162,7 @@ TEST_CASE("a channel that is chosen is proved by the peer's seal") {
   CHECK_FALSE(prove(channels, not_taken, ::getpid(), seal.mark()).has_value());
 }
 
-TEST_CASE("messages of a link are counted by their kind, and by their bytes at both ends alike") {
+TEST_CASE("messages of a link are counted by kind, and by bytes alike at both ends") {
   LinkedPair links(GENERATE("shm", "uds"));
   rpc::Message call = message_of(1, {large()});
   call.payload.resize(100);

@@ -88,7 +88,7 @@ std::string refusal(Stream& stream) {
   return refusal(incoming, stream);
 }
 
-TEST_CASE("messages are read as they were written, one after the other") {
+TEST_CASE("messages are read as they were written, in order") {
   FakeStream stream;
   write(stream, message_of(1, ""), 0);
   write(stream, rich_message(), 1);
@@ -116,7 +116,7 @@ TEST_CASE("messages are read as they were written, one after the other") {
   CHECK_FALSE(incoming.next(stream));
 }
 
-TEST_CASE("messages arrive whole, however few bytes of them are there at a time") {
+TEST_CASE("messages arrive complete, however few bytes are available at a time") {
   FakeStream source;
   write(source, rich_message(), 0);
   write(source, message_of(2, std::string(3000, 'x'), {tensor::arange(500)}), 1);
@@ -138,7 +138,7 @@ TEST_CASE("messages arrive whole, however few bytes of them are there at a time"
   }
 }
 
-TEST_CASE("messages are written whole, however little room there is") {
+TEST_CASE("messages are written completely, however little free space there is") {
   FakeStream source;
   write(source, rich_message(), 5);
   for (const std::size_t room : {1, 3, 100}) {
@@ -188,7 +188,7 @@ TEST_CASE("messages go through a ring that is smaller than they are") {
   }
 }
 
-TEST_CASE("a number that is not the next one breaks the stream") {
+TEST_CASE("a wrong sequence number breaks the stream") {
   FakeStream stream;
   write(stream, message_of(1, ""), 0);
   write(stream, message_of(1, ""), 2);
@@ -202,7 +202,7 @@ FakeStream with_head(const MessageHead& head, const wire::Bytes& rest = {}) {
   return FakeStream(std::move(bytes));
 }
 
-TEST_CASE("what is no head, or says more than may be, is refused before anything is taken for it") {
+TEST_CASE("an invalid message head is refused before any memory is allocated for it") {
   const std::string broken = "a pipe message is malformed: ";
   FakeStream noise;
   noise.bytes = bytes_of(std::string(100, 'x'));
@@ -307,7 +307,7 @@ TEST_CASE("too many sections are refused") {
   CHECK(refusal(stream) == "a pipe message is malformed: it has 33 sections");
 }
 
-TEST_CASE("what the receiver would not take is refused where it is sent") {
+TEST_CASE("a message that the receiver would refuse is refused by the sender") {
   Message sections = message_of(1, "");
   sections.sections.assign(33, {static_cast<SectionTag>(200), {}});
   CHECK_THROWS_AS(OutgoingMessage(sections, 0), Error);
@@ -323,7 +323,7 @@ TEST_CASE("what the receiver would not take is refused where it is sent") {
   CHECK_THROWS_AS(OutgoingMessage(std::move(payload), 0), Error);
 }
 
-TEST_CASE("large memory is read out of the peer, and the peer is to be told") {
+TEST_CASE("large memory is read out of the peer, and an acknowledgement is due") {
   const Offer offer = cma_offer();
   distrun::testing::skip_case_if(!offer.why_not.empty(), offer.why_not);
   const Tensor large = tensor::arange(10'000), small = tensor::arange(3);
@@ -345,7 +345,7 @@ TEST_CASE("large memory is read out of the peer, and the peer is to be told") {
   CHECK_FALSE(OutgoingMessage(message_of(1, "", {large}), 0).is_read_by_peer());
 }
 
-TEST_CASE("the end of a stream is told once all that came before it is read") {
+TEST_CASE("the end of a stream is reported once all data before it is read") {
   FakeStream stream;
   write(stream, message_of(1, "abc"), 0);
   stream.ends = true;

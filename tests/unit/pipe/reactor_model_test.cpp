@@ -72,7 +72,7 @@ TEST_CASE("no message is left unread and no call unheard, in every order of step
   }
 }
 
-TEST_CASE("the model of the door sees what the protocol has its rules for") {
+TEST_CASE("the model of the door finds the errors that the protocol's rules prevent") {
   const auto is_seen = [](Fault fault) {
     return std::any_of(std::begin(kScenes), std::end(kScenes),
                        [&](const Scene& scene) { return !walk(scene, fault).violation.empty(); });
@@ -164,7 +164,7 @@ class EndModel {
   const bool waits_;
 };
 
-TEST_CASE("no agent that is gone hears of the end of a link, in every order of steps") {
+TEST_CASE("no closed agent is notified of the end of a link, in every order of steps") {
   const auto walked = distrun::testing::Walk<EndState, EndModel>(EndModel(true)).run();
   INFO(walked.violation);
   CHECK(walked.violation.empty());

@@ -152,7 +152,7 @@ struct Rank {
 
 base::TimePoint in_long() { return base::system_clock().now() + kReactorPatience; }
 
-TEST_CASE("a thread that waits reads by itself, and lets go: then the door says that nobody looks") {
+TEST_CASE("a waiting thread reads messages itself, and then the door shows that no thread reads") {
   Rank rank;
   rank.send(1), rank.send(3);
   rank.reactor->help(Count(rank.inbox, 2), in_long());
@@ -165,7 +165,7 @@ TEST_CASE("a thread that waits reads by itself, and lets go: then the door says 
   CHECK(rank.inbox.count() == 3);
 }
 
-TEST_CASE("a thread that waits in vain gives up after a moment, and what comes then is there for the next") {
+TEST_CASE("a thread that waits in vain gives up after a moment, and later messages are there for the next") {
   Rank rank;
   const auto begin = std::chrono::steady_clock::now();
   rank.reactor->help(Count(rank.inbox, 1), in_long());
@@ -176,7 +176,7 @@ TEST_CASE("a thread that waits in vain gives up after a moment, and what comes t
   CHECK(rank.inbox.count() == 1);
 }
 
-TEST_CASE("an idle worker reads what comes and runs the task of it") {
+TEST_CASE("an idle worker reads the messages that arrive and runs their tasks") {
   Rank rank;
   rank.use_pool();
   for (int round = 1; round <= 50; ++round) {
@@ -188,7 +188,7 @@ TEST_CASE("an idle worker reads what comes and runs the task of it") {
 }
 
 // Neither reader leaves a message behind that arrived while it released the links.
-TEST_CASE("a worker and a thread that waits hand over to each other, and each message is read") {
+TEST_CASE("a worker and a waiting thread take turns, and each message is read") {
   Rank rank;
   rank.use_pool();
   constexpr int kCount = 3000;
@@ -206,7 +206,7 @@ TEST_CASE("a worker and a thread that waits hand over to each other, and each me
   CHECK(rank.inbox.comes([&] { return rank.inbox.count() == kCount && rank.inbox.tasks() == kCount / 2; }));
 }
 
-TEST_CASE("a wake brings a worker out of the place, though nothing has come") {
+TEST_CASE("a wake makes a worker leave the place, though no message has arrived") {
   Rank rank;
   std::atomic<int> returned{0};
   std::thread worker([&] {
@@ -223,7 +223,7 @@ TEST_CASE("a wake brings a worker out of the place, though nothing has come") {
   CHECK(Door::is_parked(rank.reactor->door().state()));
 }
 
-TEST_CASE("who is closed brings all workers out, and delivers the end of no link any more") {
+TEST_CASE("a closed reactor releases all workers, and no longer reports the end of a link") {
   Rank rank;
   std::thread worker([&] { rank.reactor->idle(); });
   rank.reactor->close();
@@ -234,7 +234,7 @@ TEST_CASE("who is closed brings all workers out, and delivers the end of no link
 }
 
 // The closing thread destroys the receiver next.
-TEST_CASE("a reactor is closed when no thread tells its receiver anything any more") {
+TEST_CASE("a reactor is closed when no thread uses its receiver any more") {
   SlowReceiver receiver;
   const auto reactor = std::make_shared<Reactor>(lasting_pool(), receiver);
   const auto link = std::make_shared<Link>(rpc::WorkerInfo("peer", 2), "uds:2");
@@ -255,7 +255,7 @@ TEST_CASE("a reactor is closed when no thread tells its receiver anything any mo
   CHECK_FALSE(was_inside);
 }
 
-TEST_CASE("a reactor that is closed hands over no message that was read before") {
+TEST_CASE("a closed reactor delivers no message that was read before") {
   Rank rank;
   rank.send(1);
   rank.reactor->close();
@@ -263,7 +263,7 @@ TEST_CASE("a reactor that is closed hands over no message that was read before")
   CHECK(rank.inbox.count() == 0);
 }
 
-TEST_CASE("the end of a peer is told once, by whoever has read it") {
+TEST_CASE("the end of a peer is reported once, by the thread that has read it") {
   Rank rank;
   rank.use_pool();
   rank.send(1, false);

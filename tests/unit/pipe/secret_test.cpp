@@ -52,7 +52,7 @@ Heard hear_worker(SocketKind kind, const Answer& answer) {
   return heard;
 }
 
-TEST_CASE("a listener that does not know the secret is named by its address, and learns nothing of use") {
+TEST_CASE("a listener that does not know the secret is named by its address, and learns nothing useful") {
   const SocketKind kind = GENERATE(SocketKind::Uds, SocketKind::Tcp);
   Identity thief = identity_of(2);
   thief.secret = "a guess";
@@ -78,7 +78,7 @@ TEST_CASE("a listener that does not know the secret is named by its address, and
   }
 }
 
-TEST_CASE("a Hello that was heard opens no other connection, and a Challenge deceives no other worker") {
+TEST_CASE("a replayed Hello opens no other connection, and a replayed Challenge deceives no other worker") {
   const SocketKind kind = GENERATE(SocketKind::Uds, SocketKind::Tcp);
   Desk desk(2, {name_of(kind)});
   GreetingLine true_line = dial_first(started(desk));
@@ -98,7 +98,7 @@ TEST_CASE("a Hello that was heard opens no other connection, and a Challenge dec
   CHECK_THAT(heard.error, Catch::EndsWith("it does not know this session's secret"));
 }
 
-TEST_CASE("before a listener has proved that it knows the secret only the text of its refusal counts") {
+TEST_CASE("before a listener has proved that it knows the secret, only the text of its refusal is used") {
   const auto error_after = [](const wire::Bytes& answer) {
     return hear_worker(SocketKind::Uds, [&](const Opening&) { return answer; }).error;
   };

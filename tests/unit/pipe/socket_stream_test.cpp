@@ -40,7 +40,7 @@ std::string look(Stream& stream) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-TEST_CASE("what one end writes the other one looks at, until it is consumed") {
+TEST_CASE("bytes written at one end are visible at the other, until they are consumed") {
   const Ends ends = make_ends(SocketKind::Uds);
   CHECK(look(*ends.two).empty());
   const iovec parts[2]{{const_cast<char*>("ab"), 2}, {const_cast<char*>("cde"), 3}};
@@ -57,7 +57,7 @@ TEST_CASE("what one end writes the other one looks at, until it is consumed") {
   CHECK(ends.two->read_into(into, 4) == 0);
 }
 
-TEST_CASE("what was written before the end is read, then the end is told") {
+TEST_CASE("data written before the end is read, then the end is reported") {
   Ends ends = make_ends(SocketKind::Uds);
   CHECK(write(*ends.one, "abc") == 3);
   ends.one.reset();
@@ -109,7 +109,7 @@ std::vector<char> read_all(Stream& stream, std::size_t size) {
   return bytes;
 }
 
-TEST_CASE("many bytes arrive in order, whatever pieces they come in") {
+TEST_CASE("many bytes arrive in order, in any pieces") {
   const SocketKind kind = GENERATE(SocketKind::Uds, SocketKind::Tcp);
   const Ends ends = make_ends(kind);
   std::vector<char> bytes(20'000'000);
@@ -122,7 +122,7 @@ TEST_CASE("many bytes arrive in order, whatever pieces they come in") {
   CHECK(ends.two->look().empty());
 }
 
-TEST_CASE("no more is looked at than has room") {
+TEST_CASE("no more bytes are read than there is space for") {
   const Ends ends = make_ends(SocketKind::Uds);
   const std::string piece(50'000, 'x');
   while (ends.two->look().size() < ends.two->look_max()) write(*ends.one, piece);

@@ -29,7 +29,7 @@ using testing::refusal_to_hello;
 using testing::say;
 using testing::Stranger;
 
-TEST_CASE("who is no worker of this session is refused with the reason") {
+TEST_CASE("a peer that is not a worker of this session is refused, with the reason") {
   Desk desk(1, {"uds", "tcp"});
   desk.reason = "the desk is closed";
   desk.io_thread.start();
@@ -80,7 +80,7 @@ TEST_CASE("too many files are refused") {
   CHECK(count_descriptors() < before);
 }
 
-TEST_CASE("a worker that has no descriptors left says so, and does not blame its peer") {
+TEST_CASE("a worker that has no descriptors left reports it, and does not blame its peer") {
   for (const int room : {0, 2}) {
     base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
     GreetingLine peer(std::move(pair.first)), line(std::move(pair.second));
@@ -98,7 +98,7 @@ TEST_CASE("a worker that has no descriptors left says so, and does not blame its
   }
 }
 
-TEST_CASE("who goes away in the middle leaves nothing") {
+TEST_CASE("a peer that disconnects during the handshake leaves nothing behind") {
   Desk desk(1, {"uds", "tcp"});
   desk.io_thread.start();
   const Identity own = identity_of(2, {"uds", "tcp"});
@@ -126,7 +126,7 @@ TEST_CASE("who goes away in the middle leaves nothing") {
   CHECK(desk.failures.empty());
 }
 
-TEST_CASE("who is silent is dropped when its time is over") {
+TEST_CASE("a silent peer is dropped when it times out") {
   Desk desk(1, {"uds", "tcp"}, std::chrono::milliseconds(50));
   desk.io_thread.start();
   for (const Place& place : parse_address(desk.io_thread.address())) {
@@ -141,7 +141,7 @@ TEST_CASE("who is silent is dropped when its time is over") {
   }
 }
 
-TEST_CASE("of very many who are silent the first are dropped, and others let in") {
+TEST_CASE("of very many silent peers the first are dropped, and others are accepted") {
   Desk desk(1, {"uds"});
   Desk two(2, {"uds"});
   desk.io_thread.start();
@@ -179,7 +179,7 @@ Welcome welcome_of(WorkerId id, const std::string& transport) {
   return welcome;
 }
 
-TEST_CASE("who answers as no worker does is not believed") {
+TEST_CASE("a peer with an invalid answer is not trusted") {
   const std::string lead = "worker2 (at uds:x) sent an invalid answer: ";
   CHECK(failure_after(bytes_of("HTTP/1.1 400 Bad Request\r\n"), false) ==
         lead + "invalid greeting: its length is 1347703880 bytes");
@@ -193,7 +193,7 @@ TEST_CASE("who answers as no worker does is not believed") {
         "worker2 (at uds:x) refuses: no way\\x1b[1m");
 }
 
-TEST_CASE("who goes away instead of an answer is told") {
+TEST_CASE("a peer that disconnects instead of answering is reported") {
   const wire::Bytes whole = pack(welcome_of(2, "uds"));
   for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{4}, whole.size() - 1}) {
     CHECK(failure_after({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, true) ==
@@ -201,7 +201,7 @@ TEST_CASE("who goes away instead of an answer is told") {
   }
 }
 
-TEST_CASE("who is not there, or does not answer in time, is told with its place") {
+TEST_CASE("a peer that does not exist, or does not answer in time, is reported with its address") {
   Desk desk(1, {"uds", "tcp"}, std::chrono::milliseconds(50));
   desk.io_thread.start();
   desk.io_thread.connect(2, "worker2", "uds:distrun-rpc-nobody");
@@ -214,7 +214,7 @@ TEST_CASE("who is not there, or does not answer in time, is told with its place"
                     "address \"http://x\" is not a worker's: each part must begin with uds: or tcp:");
 }
 
-TEST_CASE("nobody is there at the Unix socket, so TCP is taken") {
+TEST_CASE("if no peer listens at the Unix socket, TCP is used") {
   Desk one(1, {"uds", "tcp"});
   Desk two(2, {"tcp"});
   one.io_thread.start();
@@ -223,7 +223,7 @@ TEST_CASE("nobody is there at the Unix socket, so TCP is taken") {
   CHECK(one.connection().transport == "tcp");
 }
 
-TEST_CASE("who was told to wait for the other one's connection does not wait for ever") {
+TEST_CASE("a worker that is asked to wait for its peer's connection does not wait for ever") {
   Desk desk(2, {"uds"}, std::chrono::milliseconds(50));
   desk.io_thread.start();
   Stranger stranger;
@@ -232,7 +232,7 @@ TEST_CASE("who was told to wait for the other one's connection does not wait for
   CHECK_THAT(desk.failure(), Catch::EndsWith("did not answer the handshake within 50.0 ms"));
 }
 
-TEST_CASE("a worker that waits for its peer's connection learns soon that the peer has ended") {
+TEST_CASE("a worker that waits for its peer's connection learns soon that the peer has exited") {
   Desk desk(2, {"uds"});
   desk.io_thread.start();
   auto stranger = std::make_unique<Stranger>();
@@ -255,7 +255,7 @@ TEST_CASE("a worker that waits for its peer's connection dials again, in case th
   CHECK_THAT(desk.failure(), Catch::EndsWith("refuses: not now"));
 }
 
-TEST_CASE("who waits for the other one's connection, and refuses that, has failed") {
+TEST_CASE("a worker that waits for its peer's connection, and refuses it, has failed") {
   Desk desk(2, {"uds"});
   desk.reason = "it has left";
   desk.io_thread.start();
@@ -267,7 +267,7 @@ TEST_CASE("who waits for the other one's connection, and refuses that, has faile
   CHECK(desk.failure() == "worker1 was refused: it has left");
 }
 
-TEST_CASE("a I/O thread that is closed while others are at it leaves no descriptor") {
+TEST_CASE("an I/O thread that is closed while peers connect leaves no descriptor") {
   const std::ptrdiff_t before = count_descriptors();
   for (const int state : {0, 1, 2, 3, 4, 5}) {
     Desk desk(1, {"uds"});

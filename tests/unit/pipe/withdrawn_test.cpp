@@ -29,7 +29,7 @@ std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor::to_v
 
 }  // namespace
 
-TEST_CASE("a call that is withdrawn before any of it was written arrives as its sections alone") {
+TEST_CASE("a call that is withdrawn before any of it was written arrives with its sections only") {
   const bool is_rich = GENERATE(false, true);
   rpc::Message call = call_of(7, 100, is_rich ? TensorList{tensor::arange(1000)} : TensorList{});
   if (is_rich) {
@@ -59,7 +59,7 @@ TEST_CASE("a call that is withdrawn before any of it was written arrives as its 
   CHECK(arrived->message.left.has_value() == is_rich);
 }
 
-TEST_CASE("a call that is withdrawn while it is written arrives as it was when it was withdrawn") {
+TEST_CASE("a call that is withdrawn while it is written arrives as it was at that moment") {
   const Tensor sent = tensor::arange(1000);
   FakeStream stream;
   stream.room = 2000;
@@ -77,7 +77,7 @@ TEST_CASE("a call that is withdrawn while it is written arrives as it was when i
   CHECK(numbers_of(arrived->message.tensors[1]) == numbers_of(tensor::arange(3)));
 }
 
-TEST_CASE("memory that was read out of a caller whose time was over is given to nobody") {
+TEST_CASE("memory that was read out of a caller that has timed out is not delivered") {
   const Offer offer = cma_offer();
   distrun::testing::skip_case_if(!offer.why_not.empty(), offer.why_not);
   const bool is_late = GENERATE(false, true);

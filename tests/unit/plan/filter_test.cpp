@@ -60,7 +60,7 @@ std::string refusal(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-TEST_CASE("a filter selects what its patterns say") {
+TEST_CASE("a filter selects the tests that its patterns match") {
   for (const Row& row : kRows) {
     const std::string id = row.id;
     const Filter filter(row.texts);
@@ -70,7 +70,7 @@ TEST_CASE("a filter selects what its patterns say") {
   CHECK(Filter().selects("Ring", "Ring.pass"));
 }
 
-TEST_CASE("a pattern without a meaning is refused by its text") {
+TEST_CASE("an invalid pattern is refused with its text") {
   CHECK(refusal({"Ring", "-"}) == "--filter '-': a '-' needs a pattern to exclude after it, as in -Slow.*");
   CHECK_THAT(refusal({"A B\\ C"}), Catch::StartsWith("--filter 'B\\': a '\\' at the end escapes nothing"));
   CHECK_THAT(refusal({"A\\\\\\"}), Catch::StartsWith("--filter"));
@@ -82,7 +82,7 @@ TEST_CASE("a refusal shows no control characters") {
   CHECK(refusal({"a\x1b[31m\\"}).find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a filter that selects nothing is answered with what it may have meant") {
+TEST_CASE("a filter that selects nothing is answered with similar names") {
   const std::vector<std::string> ids{"Ring.pass/n=1", "Ring.pass/n=2", "Ring.stop", "Star.pass", "Star.begin"};
   const auto hint = [&](const std::string& pattern) { return Filter({pattern}).hint(ids); };
   CHECK(hint("Ring.stpo") == "; did you mean Ring.stop?");

@@ -26,12 +26,12 @@ using Ids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("without hints the order stays") {
+TEST_CASE("without hints the order is unchanged") {
   CHECK(ordered({planned("c"), planned("a"), planned("b")}, {}) == Ids{"c", "a", "b"});
   CHECK(ordered({}, {}).empty());
 }
 
-TEST_CASE("what did not pass the last time comes first, then the longest") {
+TEST_CASE("tests that did not pass the last time come first, then the longest") {
   Hints hints;
   hints.add("ring.so", "quick", {Verdict::Pass, 1ms});
   hints.add("ring.so", "slow", {Verdict::Pass, 20s});
@@ -42,7 +42,7 @@ TEST_CASE("what did not pass the last time comes first, then the longest") {
         Ids{"hung", "flaky", "failed", "slow", "quick"});
 }
 
-TEST_CASE("a new test comes before the quick ones and after the slow") {
+TEST_CASE("a new test comes before quick tests and after slow ones") {
   Hints hints;
   hints.add("ring.so", "quick", {Verdict::Pass, 10ms});
   hints.add("ring.so", "slow", {Verdict::Pass, 5s});
@@ -50,7 +50,7 @@ TEST_CASE("a new test comes before the quick ones and after the slow") {
         Ids{"slow", "new 1", "new 2", "quick"});
 }
 
-TEST_CASE("plugins of one name may be of different projects") {
+TEST_CASE("plugins of one name may belong to different projects") {
   std::vector<PlannedTest> tests{planned("a", "one/ring.so"), planned("a", "two/ring.so")};
   order_failed_first(tests, [](const PlannedTest& test) {
     return Hint{test.plugin == "two/ring.so" ? Verdict::Fail : Verdict::Pass, 1ms};
@@ -58,7 +58,7 @@ TEST_CASE("plugins of one name may be of different projects") {
   CHECK(tests[0].plugin == "two/ring.so");
 }
 
-TEST_CASE("tests that are equal keep their order, and skipped ones come last") {
+TEST_CASE("equal tests keep their order, and skipped ones come last") {
   Hints hints;
   for (const char* id : {"c", "a", "b"}) hints.add("ring.so", id, {Verdict::Pass, 1ms});
   hints.add("ring.so", "skipped", {Verdict::Fail, 1h});
@@ -67,7 +67,7 @@ TEST_CASE("tests that are equal keep their order, and skipped ones come last") {
   CHECK(ordered({skipped, planned("c"), planned("a"), planned("b")}, hints) == Ids{"c", "a", "b", "skipped"});
 }
 
-TEST_CASE("a suite whose ranks stay is kept together, and comes as early as the sum of its tests says") {
+TEST_CASE("a suite with persistent ranks stays together, ordered by the total time of its tests") {
   Hints hints;
   hints.add("ring.so", "quick", {Verdict::Pass, 1ms});
   hints.add("ring.so", "slow", {Verdict::Pass, 20s});
@@ -84,7 +84,7 @@ TEST_CASE("a suite whose ranks stay is kept together, and comes as early as the 
   CHECK(ordered(tests, hints) == Ids{"p3", "p1", "p2", "quick", "slow"});
 }
 
-TEST_CASE("a hint is found wherever the plugin lies, and never for a test of another one") {
+TEST_CASE("a hint is found wherever the plugin is, and never for a test of another plugin") {
   Hints hints;
   hints.add("/opt/old/ring.so", "a", {Verdict::Fail, 1ms});
   CHECK(hints.of("here/ring.so", "a").last == Verdict::Fail);

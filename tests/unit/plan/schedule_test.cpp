@@ -29,7 +29,7 @@ Batch batch_of(int ranks, bool devices = false) { return {0, 1, ranks, devices};
 
 }  // namespace
 
-TEST_CASE("a test is a batch of its own, but where ranks stay its suite is one") {
+TEST_CASE("a test is a separate batch, but a suite with persistent ranks is one batch") {
   CHECK(text_of(batches({planned("A", 2), planned("A", 2), planned("B", 2)})) == "0-1 1-2 2-3 ");
   CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Pool),
                          planned("B", 2, Isolation::Pool)})) == "0-2 2-3 ");
@@ -39,7 +39,7 @@ TEST_CASE("a test is a batch of its own, but where ranks stay its suite is one")
   CHECK(text_of(batches({})) == "");
 }
 
-TEST_CASE("batches begin in order while there is room, and smaller ones may go first") {
+TEST_CASE("batches begin in order while they fit, and smaller ones may go first") {
   Schedule schedule({batch_of(4), batch_of(8), batch_of(4), batch_of(2)}, {8});
   CHECK(schedule.next()->ranks == 4);
   CHECK(schedule.next()->ranks == 4);  // there is no room for the one of eight
@@ -53,7 +53,7 @@ TEST_CASE("batches begin in order while there is room, and smaller ones may go f
   CHECK(schedule.empty());
 }
 
-TEST_CASE("a batch that is beyond the machine runs alone") {
+TEST_CASE("a batch that exceeds the machine runs alone") {
   Schedule schedule({batch_of(100), batch_of(1)}, {8});
   CHECK(schedule.next()->ranks == 100);
   CHECK_FALSE(schedule.next());
@@ -61,7 +61,7 @@ TEST_CASE("a batch that is beyond the machine runs alone") {
   CHECK(schedule.next()->ranks == 1);
 }
 
-TEST_CASE("tests that work with devices run one at a time, beside others") {
+TEST_CASE("tests that use devices run one at a time, beside others") {
   Schedule schedule({batch_of(1, true), batch_of(1, true), batch_of(1)}, {8});
   CHECK(schedule.next()->devices);
   CHECK_FALSE(schedule.next()->devices);
@@ -70,7 +70,7 @@ TEST_CASE("tests that work with devices run one at a time, beside others") {
   CHECK(schedule.next()->devices);
 }
 
-TEST_CASE("the machine holds sixteen ranks a core, and as many as have memory") {
+TEST_CASE("the machine holds sixteen ranks per core, limited by memory") {
   CHECK(Room::of_machine(2, 0).ranks == 32);
   CHECK(Room::of_machine(2, std::uint64_t{64} << 24).ranks == 16);
   CHECK(Room::of_machine(0, 0).ranks == 16);

@@ -58,7 +58,7 @@ Settings rerun_of(std::vector<TestName> tests, Names plugins) {
 
 }  // namespace
 
-TEST_CASE("every test is in exactly one shard, and shards differ by one test at most") {
+TEST_CASE("every test is in exactly one shard, and shard sizes differ by one test at most") {
   for (const int tests : {0, 1, 2, 7, 12, 100}) {
     for (const int count : {1, 2, 3, 5, 13}) {
       INFO(tests << " tests in " << count << " shards");
@@ -82,7 +82,7 @@ TEST_CASE("a shard keeps the declared order") {
   CHECK(ids_of(shard_of(tests_of("ring.so", 7), {2, 3})) == Names{"Ring.t1", "Ring.t4"});
 }
 
-TEST_CASE("shuffling loses nothing, and the same seed gives the same order") {
+TEST_CASE("shuffling loses no test, and the same seed gives the same order") {
   const std::vector<PlannedTest> declared = tests_of("ring.so", 50);
   std::vector<PlannedTest> once = declared;
   std::vector<PlannedTest> again = declared;
@@ -100,7 +100,7 @@ TEST_CASE("shuffling loses nothing, and the same seed gives the same order") {
   CHECK(sorted == all);
 }
 
-TEST_CASE("fewer tests are shuffled as they were among more") {
+TEST_CASE("fewer tests are shuffled in the same order as among more") {
   std::vector<PlannedTest> all = tests_of("ring.so", 30);
   std::vector<PlannedTest> some = shard_of(all, {1, 3});
   const Names chosen = ids_of(some);
@@ -131,7 +131,7 @@ TEST_CASE("a run that reruns nothing keeps every test") {
   CHECK(rerun.gone().empty());
 }
 
-TEST_CASE("of an earlier run's tests those are taken that are named, and the others are told") {
+TEST_CASE("the named tests of an earlier run are selected, and missing ones are reported") {
   Rerun rerun(rerun_of({{"ring.so", "Ring.b"}, {"ring.so", "Ring.gone"}}, {"ring.so"}));
   wire::PluginTable table = table_of({"a", "b", "c"});
   rerun.keep_wanted("ring.so", table);
@@ -139,7 +139,7 @@ TEST_CASE("of an earlier run's tests those are taken that are named, and the oth
   CHECK(rerun.gone() == Names{"Ring.gone"});
 }
 
-TEST_CASE("tests of the same id are told apart by their plugin's path, where it is the same") {
+TEST_CASE("tests with the same id are distinguished by their plugin's path, if it is the same") {
   Rerun rerun(rerun_of({{"a/ring.so", "Ring.a"}}, {"a/ring.so", "b/ring.so"}));
   wire::PluginTable first = table_of({"a"});
   wire::PluginTable second = table_of({"a"});
@@ -149,7 +149,7 @@ TEST_CASE("tests of the same id are told apart by their plugin's path, where it 
   CHECK(second.tests.empty());
 }
 
-TEST_CASE("a plugin that is elsewhere now is known by its file name") {
+TEST_CASE("a plugin that has moved is identified by its file name") {
   Rerun rerun(rerun_of({{"/ci/build/ring.so", "Ring.a"}, {"/ci/build/tree.so", "Tree.a"}}, {"build/ring.so"}));
   wire::PluginTable table = table_of({"a", "b"});
   rerun.keep_wanted("build/ring.so", table);
@@ -157,12 +157,12 @@ TEST_CASE("a plugin that is elsewhere now is known by its file name") {
   CHECK(rerun.gone() == Names{"Tree.a"});
 }
 
-TEST_CASE("tests of a plugin that could not be listed are not said to be gone") {
+TEST_CASE("tests of a plugin that could not be listed are not reported as missing") {
   Rerun rerun(rerun_of({{"ring.so", "Ring.a"}}, {"ring.so"}));
   CHECK(rerun.gone().empty());
 }
 
-TEST_CASE("the tests of a suite stay together when they are shuffled, if its ranks do") {
+TEST_CASE("the tests of a suite stay together when they are shuffled, if its ranks are persistent") {
   std::vector<PlannedTest> tests;
   for (int i = 0; i < 30; ++i) {
     PlannedTest& test = tests.emplace_back(tests_of("ring.so", i + 1).back());

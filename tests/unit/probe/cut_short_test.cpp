@@ -28,7 +28,7 @@ bool shows(long number, Arguments args, WaitedOn on = kOther) {
 
 }  // namespace
 
-TEST_CASE("a wait that would begin its time limit anew is not stopped") {
+TEST_CASE("a wait that would restart its time limit is not interrupted") {
   CHECK(shows(SYS_epoll_pwait, {3, 4, 1, 1'000}));
   CHECK(shows(SYS_semtimedop, {3, 4, 1, 0x1000}));
   CHECK(shows(SYS_rt_sigtimedwait, {3, 4, 0x1000}));
@@ -40,7 +40,7 @@ TEST_CASE("a wait that would begin its time limit anew is not stopped") {
   CHECK(shows(SYS_connect, {3}, kSlowSocket));
 }
 
-TEST_CASE("a call that may have done a part is not stopped") {
+TEST_CASE("a call that may be partly done is not interrupted") {
   CHECK(shows(SYS_write, {3, 4, 4097}, kPipe));
   CHECK(shows(SYS_write, {3, 4, 1}, kSocket));
   CHECK(shows(SYS_writev, {3, 4, 2}, kPipe));
@@ -54,7 +54,7 @@ TEST_CASE("a call that may have done a part is not stopped") {
   CHECK(shows(SYS_io_uring_enter, {3, 1, 1, 0}));
 }
 
-TEST_CASE("where nothing shows, a thread is stopped, since that gives all of its stack") {
+TEST_CASE("a thread without a visible system call is stopped, since that gives its complete stack") {
   CHECK_FALSE(shows(SYS_read, {3, 4, 8}, kPipe));
   CHECK_FALSE(shows(SYS_recvfrom, {3, 4, 8, 0}, kSocket));
   CHECK_FALSE(shows(SYS_write, {3, 4, 4096}, kPipe));
@@ -69,7 +69,7 @@ TEST_CASE("where nothing shows, a thread is stopped, since that gives all of its
 #endif
 }
 
-TEST_CASE("only calls that return EINTR for signals alone are begun again") {
+TEST_CASE("only calls that return EINTR for signals alone are restarted") {
   CHECK(probe::can_begin_again(SYS_epoll_pwait));
   CHECK(probe::can_begin_again(SYS_recvfrom));
   CHECK(probe::can_begin_again(SYS_semop));

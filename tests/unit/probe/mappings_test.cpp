@@ -34,20 +34,20 @@ TEST_CASE("only executable mappings hold code") {
   CHECK_FALSE(mappings.is_code(0));
 }
 
-TEST_CASE("processes with the same code have equal signatures, whatever their data") {
+TEST_CASE("processes with the same code have equal signatures, with any data") {
   const std::string other_data = "7f1000000000-7f1000800000 rw-p 00000000 00:00 0 \n";
   CHECK(Mappings::parse(kMaps).code_signature() == Mappings::parse(other_data + kMaps).code_signature());
   const std::string other_code = "7f1000000000-7f1000800000 r-xp 00000000 fe:01 43   /lib/x.so\n";
   CHECK(Mappings::parse(kMaps).code_signature() != Mappings::parse(other_code + kMaps).code_signature());
 }
 
-TEST_CASE("what is no line of a map is left out") {
+TEST_CASE("invalid lines of a map are skipped") {
   CHECK(Mappings::parse("").empty());
   CHECK(Mappings::parse("\n\nhello\n12-\n-12 r\nzz-zz r-xp").empty());
   CHECK(Mappings::of(0).empty());
 }
 
-TEST_CASE("the mappings of this process hold its code and its stack") {
+TEST_CASE("the mappings of this process contain its code and its stack") {
   const Mappings mappings = Mappings::of(::getpid());
   int on_stack = 0;
   CHECK(mappings.is_code(reinterpret_cast<std::uint64_t>(&::getpid)));

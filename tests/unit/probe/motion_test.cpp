@@ -33,23 +33,23 @@ TEST_CASE("a thread that uses CPU in one function spins") {
   CHECK(judge_motion(samples(5, {{"f", "main"}, {"f", "main"}, {"f", "main"}})) == Motion::Spinning);
 }
 
-TEST_CASE("a thread that wants the processor all the time and hardly gets it spins, too") {
+TEST_CASE("a thread that always wants the processor and hardly gets it spins, too") {
   CHECK(judge_motion(samples(0.1, {{"f", "main"}, {"f", "main"}, {"f", "main"}}, true)) == Motion::Spinning);
 }
 
-TEST_CASE("a loop that calls something now and then spins where the loop is") {
+TEST_CASE("a loop that calls a function now and then spins in the loop") {
   CHECK(judge_motion(samples(19, {{"test", "f", "main"}, {"f", "main"}, {"get", "test", "f", "main"}}, true)) ==
         Motion::Spinning);
 }
 
-TEST_CASE("a thread that is found elsewhere moves") {
+TEST_CASE("a thread that is found at another place moves") {
   CHECK(judge_motion(samples(19, {{"a", "b", "c", "f", "main"}, {"x", "y", "z", "g", "main"}}, true)) ==
         Motion::Moving);
   CHECK(judge_motion(samples(0.1, {{"a", "b", "c", "f", "main"}, {"x", "y", "z", "g", "main"}})) == Motion::Moving);
   CHECK(judge_motion(samples(19, {{"f", "thread"}, {"g", "other thread"}}, true)) == Motion::Moving);
 }
 
-TEST_CASE("without a second stack it is not known what a thread does with its CPU") {
+TEST_CASE("without a second stack it is unknown what a thread does with its CPU time") {
   CHECK(judge_motion(samples(19, {{"f", "main"}, {}, {}}, true)) == Motion::Unknown);
   CHECK(judge_motion(samples(19, {{}, {}, {}}, true)) == Motion::Unknown);
 }

@@ -13,13 +13,13 @@ TEST_CASE("mangled names become readable ones") {
   CHECK(readable_name("") == "");
 }
 
-TEST_CASE("a name that nobody could read to its end is cut") {
+TEST_CASE("a very long name is cut") {
   const std::string name = readable_text(std::string(100'000, 'x'));
   CHECK(name.size() < 500);
   CHECK(name.ends_with("..."));
 }
 
-TEST_CASE("libc and its like are known by their files") {
+TEST_CASE("libc and similar libraries are recognized by their files") {
   CHECK(is_runtime_library("/usr/lib/x86_64-linux-gnu/libc.so.6"));
   CHECK(is_runtime_library("/lib64/ld-linux-x86-64.so.2"));
   CHECK(is_runtime_library("/usr/lib/libstdc++.so.6.0.30"));

@@ -68,7 +68,7 @@ std::map<std::uint64_t, std::string> stubs_by_objdump() {
 }  // namespace
 
 #ifdef __x86_64__
-TEST_CASE("every stub is named by what it calls, as binutils name it") {
+TEST_CASE("every stub is named after the function it calls, as by binutils") {
   const OwnModule own;
   const probe::PltStubs stubs(own.get());
   for (const auto& [address, name] : stubs_by_objdump()) {

@@ -53,14 +53,14 @@ const wire::StackFrame* frame_of(const ProbeReply& reply, const wire::ThreadStac
 
 }  // namespace
 
-TEST_CASE("started by hand, the probe says who starts it") {
+TEST_CASE("a probe that is started by hand says which program starts it") {
   const Scratch scratch;
   const Ended ended = Running({.program = DISTRUN_PROBE_PROGRAM, .capture = scratch.path() + "/said"}).wait(kLimit);
   CHECK(ended.exit_code == 2);
   CHECK(ended.err == "distrun-probe is started by distrun and has no use of its own; try: distrun --help\n");
 }
 
-TEST_CASE("the kernel's view of every process comes before any stack") {
+TEST_CASE("the kernel's view of every process is sent before any stack") {
   const InState one("sleeping");
   const InState two("many_threads");
   const ProbeReply reply = ask_probe(order_for({one.pid(), two.pid()}), kLimit);
@@ -73,7 +73,7 @@ TEST_CASE("the kernel's view of every process comes before any stack") {
   CHECK(reply.processes.at(1).command == "fixture_states");
 }
 
-TEST_CASE("a process that has ended is told as such") {
+TEST_CASE("a process that has exited is reported as such") {
   constexpr std::int32_t kNobody = 1 << 30;
   const ProbeReply reply = ask_probe(order_for({kNobody, 0, -1}), kLimit);
   REQUIRE(reply.done);
@@ -81,7 +81,7 @@ TEST_CASE("a process that has ended is told as such") {
   for (std::int32_t i = 0; i < 3; ++i) CHECK(reply.processes.at(i).why_none == "it has ended");
 }
 
-TEST_CASE("equal frames of processes that were forked from one have one index") {
+TEST_CASE("equal frames of processes that were forked from one process have one index") {
   const InState one("sleeping");
   const ProbeReply reply = ask_probe(order_for({one.pid(), one.pid()}), kLimit);
   CHECK(reply.processes.at(0).threads.front().frames == reply.processes.at(1).threads.front().frames);
@@ -106,7 +106,7 @@ TEST_CASE("inlined functions have the line that runs, those around them the line
   CHECK(holder->function == "distrun::states::state_inlined_leaf()");
 }
 
-TEST_CASE("the frame in which the kernel called a signal handler is marked") {
+TEST_CASE("the frame in which the kernel called a signal handler is marked as such") {
   const InState subject(GENERATE("signal_handler", "alternate_stack"));
   REQUIRE(subject.reaches('S'));
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
@@ -118,7 +118,7 @@ TEST_CASE("the frame in which the kernel called a signal handler is marked") {
   CHECK(reply.frames[*(trampoline - 1)].function.find("handler_that_stays") != std::string::npos);
 }
 
-TEST_CASE("code without symbols is told by file and offset") {
+TEST_CASE("code without symbols is shown with file and offset") {
   const InState subject("sleeping", fixtures::Build::Stripped);
   REQUIRE(subject.reaches('S'));
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
@@ -133,7 +133,7 @@ TEST_CASE("code without symbols is told by file and offset") {
   CHECK(nameless >= 3);
 }
 
-TEST_CASE("three samples tell who waits and who spins") {
+TEST_CASE("three samples distinguish waiting from spinning threads") {
   CHECK(motion_in("sleeping") == wire::Motion::Waiting);
   CHECK(motion_in("spinning") == wire::Motion::Spinning);
   CHECK(motion_in("spinning_with_callee") == wire::Motion::Spinning);
@@ -155,7 +155,7 @@ TEST_CASE("a thread that stops too late for the first sample has the stack of th
   CHECK(thread.motion == wire::Motion::Spinning);
 }
 
-TEST_CASE("a refusal says why, for the process as a whole") {
+TEST_CASE("a refusal has a reason, for the process as a whole") {
   const InState subject("many_threads");
   REQUIRE(subject.reaches('S'));
   const ProbeReply reply = ask_probe(order_for({::geteuid() == 0 ? subject.pid() : 1}), kLimit, as_nobody());
@@ -168,7 +168,7 @@ TEST_CASE("a refusal says why, for the process as a whole") {
   for (const wire::ThreadStack& thread : process.threads) CHECK(thread.why_none.empty());
 }
 
-TEST_CASE("a process that has forbidden it is told as such") {
+TEST_CASE("a process that has forbidden tracing is reported as such") {
   const InState subject("not_dumpable", fixtures::Build::Plain, as_nobody());
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit, as_nobody());
   INFO(reply.text());
@@ -177,7 +177,7 @@ TEST_CASE("a process that has forbidden it is told as such") {
       "the process may have more rights than the probe, or has forbidden it (PR_SET_DUMPABLE)"));
 }
 
-TEST_CASE("a process that is traced already says by whom") {
+TEST_CASE("a process that is already traced is reported with its tracer") {
   const InState subject("sleeping");
   REQUIRE(subject.reaches('S'));
   REQUIRE(::ptrace(PTRACE_SEIZE, subject.pid(), nullptr, nullptr) == 0);
@@ -186,7 +186,7 @@ TEST_CASE("a process that is traced already says by whom") {
                                                  " (unit_probe) already traces it"));
 }
 
-TEST_CASE("a stopped process stays stopped, and goes on when it is told to") {
+TEST_CASE("a stopped process stays stopped, and continues when it gets SIGCONT") {
   const InState subject("stopped");
   REQUIRE(subject.reaches('T'));
   for (int i = 0; i < 3; ++i) {
@@ -197,7 +197,7 @@ TEST_CASE("a stopped process stays stopped, and goes on when it is told to") {
   CHECK(subject.reaches('S'));
 }
 
-TEST_CASE("signals that arrive while the probe looks are not lost") {
+TEST_CASE("signals that arrive while the probe works are not lost") {
   InState subject("counting_signals");
   std::thread sender([&subject] {
     for (int i = 0; i < 1000; ++i) {
@@ -212,7 +212,7 @@ TEST_CASE("signals that arrive while the probe looks are not lost") {
   CHECK(subject.wait() == 0);
 }
 
-TEST_CASE("a probe that is killed leaves nobody stopped") {
+TEST_CASE("a probe that is killed leaves no thread stopped") {
   const InState subject(GENERATE("many_threads", "vfork_parent"));
   REQUIRE(eventually(kLimit, [&] { return evidence::read_pulse(subject.pid(), subject.pid()).state != 'R'; }));
   for (int limit_ms = 1; limit_ms < 20; ++limit_ms) {
@@ -224,7 +224,7 @@ TEST_CASE("a probe that is killed leaves nobody stopped") {
   }
 }
 
-TEST_CASE("addresses that a rank has found itself get names") {
+TEST_CASE("addresses that a rank has collected itself get names") {
   const InState subject("inlined_leaf");
   REQUIRE(subject.reaches('S'));
   const ProbeReply first = ask_probe(order_for({subject.pid()}), kLimit);
@@ -260,7 +260,7 @@ TEST_CASE("addresses that a rank has found itself get names") {
   CHECK(second.frames[named.frames[named.frames.size() - 2]].module.empty());
 }
 
-TEST_CASE("code without debug information of its own has its lines from a separate file, by link and by build id") {
+TEST_CASE("code without debug information gets lines from a separate file, by link and by build id") {
   const bool by_link = GENERATE(true, false);
   const bool is_root = ::geteuid() == 0;
   testing::skip_case_if(!by_link && (!is_root || ::access("/usr/lib/debug", F_OK) != 0),
@@ -288,7 +288,7 @@ TEST_CASE("code without debug information of its own has its lines from a separa
   CHECK(frame->line > 0);
 }
 
-TEST_CASE("code whose file has been removed since still has names, for who may open it") {
+TEST_CASE("code from a file that was removed still has names, if the probe may open it") {
   testing::skip_case_if(::geteuid() != 0, "only root can open a file that has been removed");
   const Scratch scratch;
   const std::string copy = scratch.path() + "/fixture_states_removed";

@@ -17,21 +17,21 @@ std::vector<std::uint32_t> numbers(std::uint32_t first, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("a stack within the limits travels whole") {
+TEST_CASE("a stack within the limits is sent completely") {
   wire::ThreadStack thread;
   set_frames(thread, numbers(0, 96), numbers(96, 32), false);
   CHECK(thread.frames == numbers(0, 128));
   CHECK(thread.gap_after == -1);
 }
 
-TEST_CASE("a gap that was there stays where it was") {
+TEST_CASE("an existing gap keeps its place") {
   wire::ThreadStack thread;
   set_frames(thread, numbers(0, 90), numbers(1000, 20), true);
   CHECK(thread.frames.size() == 110);
   CHECK(thread.gap_after == 90);
 }
 
-TEST_CASE("of too many frames the innermost and the outermost are kept") {
+TEST_CASE("a stack with too many frames keeps the innermost and the outermost") {
   wire::ThreadStack thread;
   set_frames(thread, numbers(0, 200), numbers(200, 50), GENERATE(false, true));
   CHECK(thread.gap_after == 96);

@@ -64,7 +64,7 @@ void check_stacks(const State& state, const ProbeReply& reply, const wire::Proce
 
 }  // namespace
 
-TEST_CASE("every state is told within a second, with what must be seen of it") {
+TEST_CASE("every state is reported within a second, with its expected details") {
   const std::vector<State> states = fixtures::all_states();
   const State& state = states[static_cast<std::size_t>(GENERATE_COPY(range(0, static_cast<int>(states.size()))))];
   const InState subject(state.mode, state.build);

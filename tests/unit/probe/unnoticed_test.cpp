@@ -41,7 +41,7 @@ void check_calls(const ProbeReply& reply) {
 
 }  // namespace
 
-TEST_CASE("every wait of a process that is looked at again and again ends as if nothing had been") {
+TEST_CASE("every wait of a process that is probed repeatedly ends as if undisturbed") {
   const fixtures::Build build = GENERATE(fixtures::Build::Plain, fixtures::Build::Lean);
   InState subject("waits", build);
   REQUIRE(subject.reaches('S'));

@@ -24,7 +24,7 @@ struct Model {
 
 }  // namespace
 
-TEST_CASE("a stream within its cap is kept as it is") {
+TEST_CASE("a stream within its cap is kept unchanged") {
   Capture capture(8);
   capture.append("abc");
   capture.append("");
@@ -44,7 +44,7 @@ TEST_CASE("a stream over its cap keeps a quarter from its beginning and the rest
   CHECK(captured.bytes_dropped == 2);
 }
 
-TEST_CASE("a capture is its model, whatever the cap and the pieces") {
+TEST_CASE("a capture equals its model, for any cap and any pieces") {
   Rng rng(GENERATE(range(1U, 9U)));
   for (const std::size_t cap : std::vector<std::size_t>{0, 1, 3, 4, 64, 1000}) {
     Capture capture(cap);
@@ -62,7 +62,7 @@ TEST_CASE("a capture is its model, whatever the cap and the pieces") {
   }
 }
 
-TEST_CASE("a flood costs what its cap says") {
+TEST_CASE("the cost of a flood is limited by its cap") {
   Capture capture(1 << 16);
   const std::string piece(1 << 16, 'x');
   for (int i = 0; i < 4096; ++i) capture.append(piece);

@@ -86,7 +86,7 @@ TEST_CASE("a program has exactly the descriptors that it was given") {
   CHECK(fds[3] == "3 - " + inode_of(line.second.get()));
 }
 
-TEST_CASE("a descriptor 3 that nobody gave to the program is not there") {
+TEST_CASE("a descriptor 3 that was not passed to the program is closed") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
   const testing::ForkedEnd end = testing::in_child([&] {
@@ -105,7 +105,7 @@ TEST_CASE("a descriptor 3 that nobody gave to the program is not there") {
   CHECK(end == testing::ForkedEnd{0, 0});
 }
 
-TEST_CASE("descriptors whose numbers cross over come out where they belong") {
+TEST_CASE("descriptors with crossing numbers arrive at the right numbers") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
   const testing::ForkedEnd end = testing::in_child([&] {
@@ -156,7 +156,7 @@ TEST_CASE("a program starts with no signal blocked or ignored and leads its grou
   CHECK(with_prefix(lines, "leads ") == std::vector<std::string>{"1"});
 }
 
-TEST_CASE("a program gets its arguments and its environment as they are, and nothing else") {
+TEST_CASE("a program gets its arguments and its environment unchanged, and nothing else") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
   base::FdPair out = base::make_pipe();
@@ -170,7 +170,7 @@ TEST_CASE("a program gets its arguments and its environment as they are, and not
   CHECK(with_prefix(lines, "environment ") == spec.environment);
 }
 
-TEST_CASE("a program's end is told by its descriptor, and its exit code is there to reap") {
+TEST_CASE("a program's end is reported by its descriptor, and its exit code can be reaped") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
   base::FdPair out = base::make_pipe();
@@ -185,7 +185,7 @@ TEST_CASE("a program's end is told by its descriptor, and its exit code is there
   CHECK(status->code() == 7);
 }
 
-TEST_CASE("a program that cannot be started is an error that names it, and leaves nothing") {
+TEST_CASE("a program that cannot be started is an error that names it, and leaves nothing behind") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
   const auto [program, reason] =
@@ -208,7 +208,7 @@ TEST_CASE("a program that cannot be started is an error that names it, and leave
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("ranks do not inherit what their tests' settings give them") {
+TEST_CASE("ranks do not inherit settings of their tests") {
   for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "BACKEND", "INIT_METHOD",
                            "TEMP_DIR", "DISTRUN_RUN_ID", "RANKED", "MY_RANK"}) {
     ::setenv(name, "x", 1);
@@ -225,7 +225,7 @@ TEST_CASE("ranks do not inherit what their tests' settings give them") {
   }
 }
 
-TEST_CASE("a helper has the name, the umask and the session that were asked for") {
+TEST_CASE("a helper has the requested name, umask and session") {
   base::FdPair out = base::make_pipe();
   ChildSpec spec;
   spec.program = "/bin/sh";
@@ -240,7 +240,7 @@ TEST_CASE("a helper has the name, the umask and the session that were asked for"
   CHECK(lines_of(out, child) == std::vector<std::string>{"another-name", "0137", std::to_string(child.pid), "0"});
 }
 
-TEST_CASE("a helper with a session of its own is told to end when its parent has") {
+TEST_CASE("a helper in a separate session is asked to exit when its parent has exited") {
   base::FdPair line = base::make_pipe();
   const testing::ForkedEnd end = testing::in_child([&] {
     ChildSpec spec;

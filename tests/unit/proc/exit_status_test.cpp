@@ -28,7 +28,7 @@ ExitStatus reaped(pid_t child) {
 
 }  // namespace
 
-TEST_CASE("an exit code is told as the kernel told it") {
+TEST_CASE("an exit code is reported as by the kernel") {
   const int code = GENERATE(0, 1, 10, 255);
   const ExitStatus status = reaped(fork_child([&] { return code; }));
   CHECK(status.exited());
@@ -39,7 +39,7 @@ TEST_CASE("an exit code is told as the kernel told it") {
   CHECK(status.describe() == "exited with code " + std::to_string(code));
 }
 
-TEST_CASE("a death by a signal is told with its number and its name") {
+TEST_CASE("a death by a signal is reported with its number and its name") {
   const pid_t child = fork_child([] {
     ::raise(SIGKILL);
     return 0;
@@ -69,7 +69,7 @@ TEST_CASE("a process that runs is not reaped") {
   CHECK(reaped(child).signal() == SIGKILL);
 }
 
-TEST_CASE("a child that somebody else has reaped counts as ended, with an unknown status") {
+TEST_CASE("a child that was reaped elsewhere counts as ended, with an unknown status") {
   const pid_t child = fork_child([] { return 0; });
   testing::wait_for(child);
   const auto status = try_reap(child);
@@ -79,7 +79,7 @@ TEST_CASE("a child that somebody else has reaped counts as ended, with an unknow
   CHECK_FALSE(status->signaled());
 }
 
-TEST_CASE("there is no descriptor for a process that is not there") {
+TEST_CASE("a process that does not exist has no descriptor") {
   const pid_t child = fork_child([] { return 0; });
   testing::wait_for(child);
   CHECK_THROWS_WITH(open_pidfd(child), Catch::Contains("cannot watch process " + std::to_string(child)));

@@ -61,7 +61,7 @@ struct Line {
 
 }  // namespace
 
-TEST_CASE("a coordinator's exit code is the guard's") {
+TEST_CASE("a coordinator's exit code becomes the guard's") {
   const int code = GENERATE(0, 1, 2, 4, 130);
   Guarded guarded;
   guarded.start([&](const Coordinator&) { return code; });
@@ -69,7 +69,7 @@ TEST_CASE("a coordinator's exit code is the guard's") {
   CHECK(guarded.said().empty());
 }
 
-TEST_CASE("when a coordinator is killed, its processes end and its files go") {
+TEST_CASE("when a coordinator is killed, its processes are ended and its files are removed") {
   Guarded guarded;
   Offspring offspring;
   const std::string file = guarded.places.temp_dir + "/x-" + guarded.places.run_id;
@@ -93,7 +93,7 @@ TEST_CASE("when a coordinator is killed, its processes end and its files go") {
   CHECK_THAT(guarded.said(), Catch::Contains("removed 1 of its files"));
 }
 
-TEST_CASE("a coordinator that was asked to end has 15 s, and 5 s once it was asked again") {
+TEST_CASE("a coordinator that was asked to exit has 15 s, and 5 s once it was asked again") {
   CHECK(GuardBounds{}.end == std::chrono::seconds(15));
   CHECK(GuardBounds{}.hurry == std::chrono::seconds(5));
 }
@@ -107,7 +107,7 @@ TEST_CASE("a coordinator's note is cut at its end, and empty before the first") 
   CHECK(note.read().empty());
 }
 
-TEST_CASE("signals that ask for nothing end neither guard nor coordinator") {
+TEST_CASE("signals that request nothing end neither guard nor coordinator") {
   const int signal = GENERATE(SIGUSR1, SIGUSR2, SIGALRM, SIGPROF, SIGVTALRM, SIGIO, SIGPWR, SIGPIPE, 64);
   INFO("signal " << signal);
   Guarded guarded;
@@ -126,7 +126,7 @@ TEST_CASE("signals that ask for nothing end neither guard nor coordinator") {
   CHECK(guarded.said().empty());
 }
 
-TEST_CASE("a coordinator that is interrupted before it listens has been interrupted, no more") {
+TEST_CASE("a coordinator that is interrupted before it listens is only interrupted") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
   Guarded guarded;
   guarded.start([&](const Coordinator&) {
@@ -137,7 +137,7 @@ TEST_CASE("a coordinator that is interrupted before it listens has been interrup
   CHECK(guarded.said().empty());
 }
 
-TEST_CASE("what a coordinator leaves is ended although it exits, and its code stays") {
+TEST_CASE("leftovers of a coordinator that exits are ended, and its code stays") {
   Guarded guarded;
   Offspring offspring;
   guarded.start([&](const Coordinator&) {
@@ -148,7 +148,7 @@ TEST_CASE("what a coordinator leaves is ended although it exits, and its code st
   CHECK(offspring.all_gone());
 }
 
-TEST_CASE("a coordinator learns at once that its guard is dead") {
+TEST_CASE("a coordinator is notified at once when its guard dies") {
   Guarded guarded;
   const Line ready;
   const Line told;
@@ -232,7 +232,7 @@ bool ends_within(pid_t child, milliseconds limit) {
 
 }  // namespace
 
-TEST_CASE("a coordinator that does not end when it is asked to is killed at the guard's bound") {
+TEST_CASE("a coordinator that does not exit when asked is killed at the guard's bound") {
   const int signal = GENERATE(SIGTERM, SIGINT, SIGHUP);
   Guarded guarded;
   Offspring offspring;
@@ -254,7 +254,7 @@ TEST_CASE("a coordinator that does not end when it is asked to is killed at the 
                                  Catch::Contains("and was killed; ended 1 of its processes"));
 }
 
-TEST_CASE("a second wish shortens the guard's bound") {
+TEST_CASE("a second request shortens the guard's bound") {
   Guarded guarded;
   const Line ready;
   guarded.start([&](const Coordinator&) { return stay_deaf(ready); }, {milliseconds(60'000), milliseconds(100)});
@@ -266,7 +266,7 @@ TEST_CASE("a second wish shortens the guard's bound") {
   CHECK(guarded.wait() == ForkedEnd{130, 0});
 }
 
-TEST_CASE("a coordinator that is stopped hears that it is asked to end") {
+TEST_CASE("a coordinator that is stopped is still notified that it is asked to exit") {
   Guarded guarded;
   const Line ready;
   guarded.start([&](const Coordinator&) {
@@ -315,7 +315,7 @@ GuardBounds with_stop_bound(milliseconds bound) {
 
 }  // namespace
 
-TEST_CASE("a coordinator that is stopped from outside goes on after a moment, and the guard says so") {
+TEST_CASE("a coordinator that is stopped from outside is continued after a moment, and the guard says so") {
   Guarded guarded;
   const Line ready;
   guarded.start([&](const Coordinator&) { return wait_until_continued(ready); }, with_stop_bound(milliseconds(500)));
@@ -328,7 +328,7 @@ TEST_CASE("a coordinator that is stopped from outside goes on after a moment, an
                                              ") was stopped from outside by SIGSTOP while the guard ran"));
 }
 
-TEST_CASE("a coordinator that is stopped together with its guard stays so until it is continued") {
+TEST_CASE("a coordinator that is stopped together with its guard stays stopped until it is continued") {
   Guarded guarded;
   const Line ready;
   guarded.start([&](const Coordinator&) { return wait_until_continued(ready); }, with_stop_bound(milliseconds(500)));
@@ -344,7 +344,7 @@ TEST_CASE("a coordinator that is stopped together with its guard stays so until 
   CHECK(guarded.said().empty());
 }
 
-TEST_CASE("a coordinator does not end without its guard hearing of it, though that is stopped") {
+TEST_CASE("a coordinator's exit is noticed by its guard, though the guard is stopped") {
   Guarded guarded;
   guarded.start([&](const Coordinator&) {
     const pid_t guard = ::getppid();
@@ -357,7 +357,8 @@ TEST_CASE("a coordinator does not end without its guard hearing of it, though th
                                              ") was stopped from outside while the coordinator ran"));
 }
 
-TEST_CASE("a coordinator that a debugger holds is killed at the guard's bound, and its guard waits for no debugger") {
+TEST_CASE(
+    "a coordinator held by a debugger is killed at the guard's bound, and its guard does not wait for the debugger") {
   Guarded guarded;
   const Line ready;
   guarded.start([&](const Coordinator&) { return stay_deaf(ready); }, {milliseconds(300), milliseconds(100)});
@@ -372,7 +373,7 @@ TEST_CASE("a coordinator that a debugger holds is killed at the guard's bound, a
   ::waitpid(coordinator, nullptr, __WALL);
 }
 
-TEST_CASE("children that a guard had before are not its run's") {
+TEST_CASE("earlier children of a guard do not belong to its run") {
   const ForkedEnd end = in_child([] {
     const pid_t own = fork_child([] {
       ::poll(nullptr, 0, 60'000);

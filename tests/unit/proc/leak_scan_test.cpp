@@ -49,7 +49,7 @@ using Paths = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("names that appear are found in both directories, and are old for whoever begins later") {
+TEST_CASE("new names are found in both directories, and are old for a scan that begins later") {
   const Places places;
   write_file(places.temp_dir + "/old", "x");
   LeakScan scan(places);
@@ -64,7 +64,7 @@ TEST_CASE("names that appear are found in both directories, and are old for whoe
   CHECK(found(scan, places) == both);
 }
 
-TEST_CASE("a name that vanishes again is no news") {
+TEST_CASE("a name that vanishes again is not reported") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -73,7 +73,7 @@ TEST_CASE("a name that vanishes again is no news") {
   CHECK(found(scan, places).empty());
 }
 
-TEST_CASE("a file that is made right after the mark is found, whatever the grain of the kernel's times") {
+TEST_CASE("a file that is created right after the mark is found, at any resolution of the kernel's times") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -86,7 +86,7 @@ TEST_CASE("a file that is made right after the mark is found, whatever the grain
   }
 }
 
-TEST_CASE("a file that is made right after a look that found nothing is found") {
+TEST_CASE("a file that is created right after an empty scan is found") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -100,7 +100,7 @@ TEST_CASE("a file that is made right after a look that found nothing is found") 
   }
 }
 
-TEST_CASE("sockets are told from files") {
+TEST_CASE("sockets are distinguished from files") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -121,7 +121,7 @@ TEST_CASE("sockets are told from files") {
   CHECK(found(scan, places).size() == 2);
 }
 
-TEST_CASE("a link is found as it is and not followed") {
+TEST_CASE("a link is found and not followed") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -129,7 +129,7 @@ TEST_CASE("a link is found as it is and not followed") {
   CHECK(found(scan, places) == Paths{places.temp_dir + "/link"});
 }
 
-TEST_CASE("directories of runs are nobody's leak") {
+TEST_CASE("directories of runs are not leaks") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -152,7 +152,7 @@ TEST_CASE("a name that another file has taken is new") {
   CHECK(found(scan, places) == Paths{path});
 }
 
-TEST_CASE("whether a process works with a name is known") {
+TEST_CASE("whether a process uses a name is known") {
   const Places places;
   const std::string path = places.temp_dir + "/busy";
   base::Fd open(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -162,7 +162,7 @@ TEST_CASE("whether a process works with a name is known") {
   CHECK(names_in_use({places.temp_dir, places.start_dir}).empty());
 }
 
-TEST_CASE("System V's objects are found with their maker, as far as the kernel knows it, and can be removed") {
+TEST_CASE("System V objects are found with their creator, as far as the kernel knows it, and can be removed") {
   const Places places;
   LeakScan scan(places);
   const LeakScan::Mark mark = scan.mark();
@@ -193,7 +193,7 @@ TEST_CASE("System V's objects are found with their maker, as far as the kernel k
   for (const NewName& name : scan.since(mark)) CHECK((name.is_path() || name.object.id != segment));
 }
 
-TEST_CASE("names of other users are not looked at") {
+TEST_CASE("names of other users are not scanned") {
   const Places places;
   LeakScan scan(places);
   scan.mark();
@@ -203,7 +203,7 @@ TEST_CASE("names of other users are not looked at") {
   CHECK(found(scan, places).empty());
 }
 
-TEST_CASE("a directory that is both temp and start directory is looked at once") {
+TEST_CASE("a directory that is both temp and start directory is scanned once") {
   Places places;
   places.start_dir = places.temp_dir;
   LeakScan scan(places);
@@ -212,7 +212,7 @@ TEST_CASE("a directory that is both temp and start directory is looked at once")
   CHECK(found(scan, places).size() == 1);
 }
 
-TEST_CASE("a directory that is not there, or goes away, has no names") {
+TEST_CASE("a directory that does not exist, or is removed, has no names") {
   Places places;
   places.start_dir += "/none";
   LeakScan scan(places);
@@ -222,7 +222,7 @@ TEST_CASE("a directory that is not there, or goes away, has no names") {
   CHECK(found(scan, places).empty());
 }
 
-TEST_CASE("names in shared memory are told as such", "[alone]") {
+TEST_CASE("names in shared memory are reported as such", "[alone]") {
   const Places places;
   LeakScan scan(places);
   scan.mark();

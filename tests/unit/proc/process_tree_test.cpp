@@ -52,7 +52,7 @@ void await_end(pid_t child) {
 
 }  // namespace
 
-TEST_CASE("another process's children are known") {
+TEST_CASE("the children of another process are found") {
   const pid_t parent = fork_child([] {
     const pid_t child = paused_child();
     ::pause();
@@ -70,7 +70,7 @@ TEST_CASE("another process's children are known") {
   CHECK(proc::children_of(parent).empty());
 }
 
-TEST_CASE("own children are all children, of whichever thread, zombies included") {
+TEST_CASE("own children are the children of all threads, zombies included") {
   CHECK(own_children().empty());
   const pid_t running = paused_child();
   const pid_t zombie = fork_child([] { return 0; });
@@ -89,7 +89,7 @@ TEST_CASE("own children are all children, of whichever thread, zombies included"
   CHECK_FALSE(is_zombie(zombie));  // the process no longer exists
 }
 
-TEST_CASE("a process with much memory is seen ending before it has ended") {
+TEST_CASE("a process with much memory is seen ending before it has exited") {
   constexpr int kTries = 100;  // it may end between two checks
   bool seen = false;
   for (int i = 0; i < kTries && !seen; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("a process with much memory is seen ending before it has ended") {
   CHECK(seen);
 }
 
-TEST_CASE("a process that is to be killed is ending, though it has not had a CPU to find out") {
+TEST_CASE("a process that was sent SIGKILL is ending, even before it has had a CPU") {
   cpu_set_t before{};
   REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
   cpu_set_t one{};
@@ -137,7 +137,7 @@ TEST_CASE("a process that is to be killed is ending, though it has not had a CPU
   REQUIRE(::sched_setaffinity(0, sizeof before, &before) == 0);
 }
 
-TEST_CASE("a process whose first thread has ended is not ending") {
+TEST_CASE("a process with an exited first thread is not ending") {
   const pid_t child = fork_child([] {
     base::Thread("stays", [] { ::pause(); }).leave_running();
     ::syscall(SYS_exit, 0);  // ends this thread only
@@ -148,7 +148,7 @@ TEST_CASE("a process whose first thread has ended is not ending") {
   end(child);
 }
 
-TEST_CASE("a daemon in a session of its own is adopted and ended") {
+TEST_CASE("a daemon in a separate session is adopted and ended") {
   become_subreaper();
   Offspring offspring;
   const pid_t daemon = offspring.start_daemon();
@@ -180,7 +180,7 @@ TEST_CASE("daemons of daemons are ended, generation by generation") {
   CHECK(offspring.all_gone());
 }
 
-TEST_CASE("a process that changes its pid all the time is ended") {
+TEST_CASE("a process that changes its pid all the time is still ended") {
   become_subreaper();
   Offspring offspring;
   REQUIRE(offspring.start_hopper() > 0);
@@ -188,7 +188,7 @@ TEST_CASE("a process that changes its pid all the time is ended") {
   CHECK(offspring.all_gone());
 }
 
-TEST_CASE("processes that replace themselves by a child all the time are ended in a few rounds, all of them") {
+TEST_CASE("processes that replace themselves by a child all the time are all ended in a few rounds") {
   become_subreaper();
   const int chains = GENERATE(1, 4);
   for (int round = 0; round < 20; ++round) {
@@ -202,7 +202,7 @@ TEST_CASE("processes that replace themselves by a child all the time are ended i
   }
 }
 
-TEST_CASE("only those that are meant are ended") {
+TEST_CASE("only the given processes are ended") {
   const pid_t meant = paused_child();
   const pid_t other = paused_child();
   const std::string name = describe_process(meant);
@@ -220,9 +220,9 @@ TEST_CASE("a stopped process is ended like any other") {
   CHECK(end_all() == 1);
 }
 
-TEST_CASE("without children there is nothing to end") { CHECK(end_all() == 0); }
+TEST_CASE("a process without children ends nothing") { CHECK(end_all() == 0); }
 
-TEST_CASE("a tag is inherited through fork, setsid, adoption and exec, and nobody else has it") {
+TEST_CASE("a tag is inherited through fork, setsid, adoption and exec, and no other process has it") {
   become_subreaper();
   constexpr std::uint64_t kTag = 0x0080'0000'0000'0042ULL;
   Offspring offspring;

@@ -40,7 +40,7 @@ struct ScratchPlaces : RunPlaces {
 
 }  // namespace
 
-TEST_CASE("whatever has the run's id in its name is removed, and nothing else") {
+TEST_CASE("all files with the run's id in their names are removed, and nothing else") {
   const ScratchPlaces places;
   std::filesystem::create_directories(places.run_dir() + "/1/rank0");
   write_file(places.run_dir() + "/1/rank0/file", "x");
@@ -89,13 +89,13 @@ TEST_CASE("files of other users are not touched") {
   CHECK(exists(path));
 }
 
-TEST_CASE("removing what is not there is silent") {
+TEST_CASE("removing files that do not exist is silent") {
   const Scratch scratch;
   CHECK(remove_tree(scratch.path() + "/none").empty());
   CHECK(remove_tree("").empty());
 }
 
-TEST_CASE("a directory that somebody has closed is removed with what is in it") {
+TEST_CASE("a directory without permissions is removed with its contents") {
   const Scratch scratch;
   const std::string top = scratch.directory("top");
   std::filesystem::create_directories(top + "/closed/deeper");
@@ -147,7 +147,7 @@ TEST_CASE("directories may be nested deeper than descriptors, the stack or a pat
   CHECK_FALSE(exists(top));
 }
 
-TEST_CASE("what is mounted in a directory is left alone and told") {
+TEST_CASE("mounts in a directory are left alone and reported") {
   const Scratch scratch;
   const std::string top = scratch.directory("top");
   const std::string precious = scratch.directory("precious");
@@ -167,7 +167,7 @@ TEST_CASE("what is mounted in a directory is left alone and told") {
   CHECK_FALSE(exists(top + "/beside"));
 }
 
-TEST_CASE("what cannot be removed is told with the reason") {
+TEST_CASE("files that cannot be removed are reported with the reason") {
   const ScratchPlaces places;
   const std::string path = places.temp_dir + "/x" + places.run_id;
   std::filesystem::create_directories(path + "/inside");
@@ -182,7 +182,7 @@ TEST_CASE("what cannot be removed is told with the reason") {
   CHECK(files.stuck == std::vector<std::string>{path + "/inside: " + base::errno_text(EPERM)});
 }
 
-TEST_CASE("a run's places are the temp directory that the user names and the one it was started in") {
+TEST_CASE("a run's places are the user's temp directory and the directory it was started in") {
   const Scratch scratch;
   ::setenv("TMPDIR", scratch.path().c_str(), 1);
   const RunPlaces places = RunPlaces::here("id");
@@ -196,7 +196,7 @@ TEST_CASE("a run's places are the temp directory that the user names and the one
   CHECK(RunPlaces::here("id").temp_dir == "/tmp");
 }
 
-TEST_CASE("a temp directory that is the start directory by another name is the same place") {
+TEST_CASE("a temp directory that is the start directory under another name is the same place") {
   const Scratch scratch;
   const std::string directory = scratch.directory("tmp");
   REQUIRE(::symlink(directory.c_str(), (scratch.path() + "/link").c_str()) == 0);
@@ -212,7 +212,7 @@ TEST_CASE("a temp directory that is the start directory by another name is the s
   ::unsetenv("TMPDIR");
 }
 
-TEST_CASE("a directory that is gone or can't be read is no place to start in") {
+TEST_CASE("a missing or unreadable directory is not a valid start directory") {
   const bool gone = GENERATE(true, false);
   const Scratch scratch;
   const std::string place = scratch.directory("place");

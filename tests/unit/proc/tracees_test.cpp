@@ -55,7 +55,7 @@ TEST_CASE("a child that has made this process its tracer dies of its signal") {
   CHECK(status->signal() == signal);
 }
 
-TEST_CASE("a child that has made this process its tracer becomes a program as ever") {
+TEST_CASE("a child that has made this process its tracer still starts its program") {
   const pid_t child = fork_child([] {
     trace_me();
     ::execlp("true", "true", nullptr);
@@ -70,7 +70,7 @@ TEST_CASE("a child that has made this process its tracer becomes a program as ev
   CHECK(status->clean());
 }
 
-TEST_CASE("a tracee that runs is let go, and runs on") {
+TEST_CASE("a running tracee is detached, and continues") {
   const pid_t child = fork_child([] {
     trace_me();
     ::poll(nullptr, 0, 60'000);
@@ -84,7 +84,7 @@ TEST_CASE("a tracee that runs is let go, and runs on") {
   CHECK(wait_for(child) == ForkedEnd{-1, SIGKILL});
 }
 
-TEST_CASE("a child that was killed is reaped, though a thread of it has made this process its tracer") {
+TEST_CASE("a child that was killed is reaped, though one of its threads has made this process its tracer") {
   const Scratch scratch;
   const std::string ready = scratch.path() + "/ready";
   const pid_t child = fork_child([&] {

@@ -27,7 +27,7 @@ Events tree(Events events) {
 
 using Places = std::vector<std::size_t>;
 
-TEST_CASE("events are within what lasts as long or longer in their thread") {
+TEST_CASE("events are nested in events of their thread that last as long or longer") {
   const Events events = tree({event("a", 0, 100), event("b", 10, 40), event("elsewhere", 12, 20, 2), event("c", 10, 30),
                               event("d", 40, 100), event("e", 100, 120)});
   CHECK(events[0].children == Places{1, 4});
@@ -39,21 +39,21 @@ TEST_CASE("events are within what lasts as long or longer in their thread") {
   CHECK(events[1].self_time.count() == 10);
 }
 
-TEST_CASE("asynchronous events, those that overlap and those of other workers are within nothing") {
+TEST_CASE("asynchronous events, overlapping ones and those of other workers are not nested") {
   Events events{event("a", 0, 100), event("async", 10, 20), event("overlaps", 50, 150), event("remote", 60, 70)};
   events[1].is_async = true;
   events[3].is_remote = true;
   for (const Event& each : tree(events)) CHECK(each.parent == Event::kNone);
 }
 
-TEST_CASE("a tree that is built again is the same") {
+TEST_CASE("rebuilding a tree gives the same tree") {
   const Events once = tree({event("a", 0, 100), event("b", 10, 40)});
   const Events twice = tree(once);
   CHECK(twice[0].children == once[0].children);
   CHECK(twice[0].self_time == once[0].self_time);
 }
 
-TEST_CASE("events of one name are together, and of other workers apart") {
+TEST_CASE("events of one name are grouped, and those of other workers are separate") {
   Events events{event("all", 0, 100), event("add", 10, 20), event("add", 30, 50), event("add", 60, 61)};
   events[3].node = 2;
   const Averages averages = key_averages(tree(events));
@@ -65,7 +65,7 @@ TEST_CASE("events of one name are together, and of other workers apart") {
   CHECK(averages[2].node == 2);
 }
 
-TEST_CASE("events of other inputs are apart for those who ask") {
+TEST_CASE("events with different inputs are separate on request") {
   Events events{event("add", 0, 1), event("add", 2, 3), event("add", 4, 5)};
   events[0].input_shapes = {{1}, {1}};
   events[1].input_shapes = {{2, 3}, {}};
@@ -76,7 +76,7 @@ TEST_CASE("events of other inputs are apart for those who ask") {
   CHECK(apart[0].count == 2);
 }
 
-TEST_CASE("the table is that of the field, the largest first, with what there is to say") {
+TEST_CASE("the table is that of PyTorch, the largest first, with the available columns") {
   Events events{event("all", 0, 4'000'000), event("add", 1'000'000, 4'000'000)};
   CHECK(table(key_averages(tree(events))) ==
         "----  ----------  --------  -----------  ---------  ------------  ----------\n"
@@ -98,7 +98,7 @@ TEST_CASE("the table is that of the field, the largest first, with what there is
   }
 }
 
-TEST_CASE("a table has the order and the length that is asked for") {
+TEST_CASE("a table has the requested order and length") {
   const Averages averages = key_averages({event("b", 0, 1), event("a", 2, 8), event("b", 9, 10)});
   const auto first_of = [&](SortBy sort) {
     const std::string text = table(averages, sort, 1);
@@ -110,7 +110,7 @@ TEST_CASE("a table has the order and the length that is asked for") {
   CHECK(table({}).find("Self CPU time total: 0.000us") != std::string::npos);
 }
 
-TEST_CASE("a trace has a line for each event, whatever its name") {
+TEST_CASE("a trace has a line for each event, with any name") {
   Events events{event("say \"a\\b\"\n\x01", 1'500, 4'507)};
   events[0].node = 3;
   events[0].kernels = {{"add", 1, base::Nanoseconds(2'000)}};
@@ -126,7 +126,7 @@ TEST_CASE("a trace has a line for each event, whatever its name") {
   CHECK(chrome_trace({}, TraceForm::Object) == "{\"traceEvents\": [\n]}\n");
 }
 
-TEST_CASE("a trace that can't be written is an error that names the file") {
+TEST_CASE("a trace that cannot be written is an error that names the file") {
   const testing::Scratch dir;
   write_chrome_trace(dir.path() + "/trace.json", {event("a", 1, 2)});
   CHECK(testing::read_file(dir.path() + "/trace.json") == chrome_trace({event("a", 1, 2)}));

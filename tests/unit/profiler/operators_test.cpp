@@ -34,7 +34,7 @@ const Event& named(const Events& events, const std::string& name) {
   return *found;
 }
 
-TEST_CASE("operators are events under the names of the field, and relu shows what it is made of") {
+TEST_CASE("operators are events under their PyTorch names, and relu shows its inner operators") {
   Profile profile;
   const Tensor a = ones({2});
   const Tensor square = a * a;
@@ -63,7 +63,7 @@ TEST_CASE("operators are within the span around them") {
   CHECK(named(events, "aten::ones").parent == 0);
 }
 
-TEST_CASE("shapes of inputs are recorded for those who ask for them") {
+TEST_CASE("shapes of inputs are recorded on request") {
   const Tensor a = ones({3, 4}), b = ones({4});
   Profile with({.record_shapes = true});
   a + b;
@@ -74,7 +74,7 @@ TEST_CASE("shapes of inputs are recorded for those who ask for them") {
   CHECK(without.events()[0].input_shapes.empty());
 }
 
-TEST_CASE("memory is what an operator has taken and not given back, for those who ask for it") {
+TEST_CASE("the memory of an operator is what it has allocated and not freed, on request") {
   const Tensor a = ones({1000}), b = ones({1000}), c = ones({100'000});
   Profile with({.profile_memory = true});
   {
@@ -95,7 +95,7 @@ TEST_CASE("memory is what an operator has taken and not given back, for those wh
   CHECK(named(without.events(), "aten::add").cpu_memory == 0);
 }
 
-TEST_CASE("a device's memory and time are its own, and every operator is one kernel on the current one") {
+TEST_CASE("a device's memory and time are separate, and every operator is one kernel on the current one") {
   distrun::testing::use_gpus();
   const device::DeviceGuard guard(device::cuda(1));
   const Tensor a = cuda(ones({100})), b = ones({100});
@@ -135,7 +135,7 @@ TEST_CASE("nodes of a backward pass are events, with the numbers of the operator
   CHECK(named(events, "SumBackward0").begin < named(events, "MulBackward0").begin);
 }
 
-TEST_CASE("other threads' operators are not recorded, and without a profile nothing listens") {
+TEST_CASE("other threads' operators are not recorded, and without a profile no hook is set") {
   CHECK(autograd::detail::scope_hook.load() == nullptr);
   {
     const Profile profile;
@@ -147,7 +147,7 @@ TEST_CASE("other threads' operators are not recorded, and without a profile noth
   CHECK(tensor::detail::watcher.load() == nullptr);
 }
 
-TEST_CASE("two profiles that end in either order listen as long as one is on") {
+TEST_CASE("two profiles that end in either order record as long as one is active") {
   auto first = std::make_unique<Profile>();
   auto second = std::make_unique<Profile>();
   first.reset();
@@ -165,7 +165,7 @@ class Counting final : public autograd::ScopeHook {
   int entered = 0, left = 0;
 };
 
-TEST_CASE("a hook that was there before hears of operators all the same, and is there afterwards") {
+TEST_CASE("an earlier hook is still called for operators, and is still set afterwards") {
   static Counting counting;
   REQUIRE(autograd::set_scope_hook(&counting) == nullptr);
   const Tensor a = ones({2});
@@ -180,7 +180,7 @@ TEST_CASE("a hook that was there before hears of operators all the same, and is 
   CHECK(counting.left == 2);
 }
 
-TEST_CASE("an operator ends where it began, also when the profile ends meanwhile") {
+TEST_CASE("an operator ends in the profile that it began in, also when the profile ends meanwhile") {
   auto profile = std::make_unique<Profile>();
   {
     const autograd::OperatorScope scope("slow");

@@ -25,7 +25,7 @@ Names names_of(const Profile& profile) {
 
 void on_another_thread(const std::function<void()>& body) { base::Thread("other", body).join(); }
 
-TEST_CASE("events stand in the order in which they began, each within what is around it") {
+TEST_CASE("events are listed in the order of their beginnings, each nested in the enclosing one") {
   Profile profile;
   {
     const Span outer("outer");
@@ -43,7 +43,7 @@ TEST_CASE("events stand in the order in which they began, each within what is ar
   CHECK(events[2].end <= events[0].end);
 }
 
-TEST_CASE("an event that goes on is recorded when it ends, and once") {
+TEST_CASE("an event that continues is recorded once, when it ends") {
   Profile profile;
   Span span("goes on");
   CHECK(profile.events().empty());
@@ -52,7 +52,7 @@ TEST_CASE("an event that goes on is recorded when it ends, and once") {
   CHECK(names_of(profile) == Names{"goes on"});
 }
 
-TEST_CASE("of scopes within each other the innermost records") {
+TEST_CASE("of nested scopes the innermost records") {
   Profile outer;
   { const Span span("before"); }
   {
@@ -77,7 +77,7 @@ TEST_CASE("without a profile nothing is recorded") {
   CHECK(names_of(profile) == Names{"within"});
 }
 
-TEST_CASE("scopes of threads know nothing of each other") {
+TEST_CASE("scopes of different threads are independent") {
   Profile profile;
   on_another_thread([] {
     CHECK_FALSE(Span("alone").is_recorded());
@@ -89,7 +89,7 @@ TEST_CASE("scopes of threads know nothing of each other") {
   CHECK(names_of(profile) == Names{"mine"});
 }
 
-TEST_CASE("a thread that goes on under the state records, with its own number, until the scope is over") {
+TEST_CASE("a thread that continues under the state records, with its own number, until the scope is over") {
   Profile profile;
   const core::ThreadState state = core::thread_state();
   std::int32_t thread = 0;
@@ -126,7 +126,7 @@ TEST_CASE("an event may outlive its profile") {
   CHECK_FALSE(span.is_recorded());
 }
 
-TEST_CASE("a name may come later, and without one there is no event") {
+TEST_CASE("a name may be set later, and without one there is no event") {
   const Profile profile;
   { const Span span; }
   {
@@ -136,7 +136,7 @@ TEST_CASE("a name may come later, and without one there is no event") {
   CHECK(names_of(profile) == Names{"later"});
 }
 
-TEST_CASE("an event that is dropped is none, and what is said of one is in it") {
+TEST_CASE("an event that is dropped is not recorded, and notes about an event are in it") {
   const Profile profile;
   {
     Span span("dropped");
@@ -155,7 +155,7 @@ TEST_CASE("an event that is dropped is none, and what is said of one is in it") 
   CHECK_FALSE(nothing.is_recorded());
 }
 
-TEST_CASE("scopes that end out of their order leave each other's alone") {
+TEST_CASE("scopes that end out of order do not disturb each other") {
   auto outer = std::make_unique<Profile>();
   auto inner = std::make_unique<Profile>();
   outer.reset();
@@ -166,14 +166,14 @@ TEST_CASE("scopes that end out of their order leave each other's alone") {
   core::thread_state().profiler = nullptr;
 }
 
-TEST_CASE("what is beyond the limit is counted") {
+TEST_CASE("events beyond the limit are counted") {
   Profile profile({.limit = 2});
   for (const char* const name : {"a", "b", "c", "d", "e"}) const Span span(name);
   CHECK(names_of(profile) == Names{"a", "b"});
   CHECK(profile.not_kept() == 3);
 }
 
-TEST_CASE("many threads record at once") {
+TEST_CASE("many threads record concurrently") {
   constexpr int kThreads = 8, kEach = 500;
   Profile profile({.limit = kThreads * kEach - 10});
   {

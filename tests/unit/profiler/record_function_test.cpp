@@ -10,7 +10,7 @@ namespace {
 
 std::size_t count_of_events(const Profile& profile) { return profile.events().size(); }
 
-TEST_CASE("a scope that waits for a future ends with it, before its value is seen") {
+TEST_CASE("a scope that waits for a future ends with it, before its value is visible") {
   const Profile profile;
   const future::Future<int> made;
   std::optional<future::Future<int>> after;
@@ -37,7 +37,7 @@ TEST_CASE("a second future is refused, and the first one's error is that of the 
   CHECK(count_of_events(profile) == 1);
 }
 
-TEST_CASE("handles end once, however often they are ended, and without a profile do nothing") {
+TEST_CASE("handles end once, however often they are ended, and have no effect without a profile") {
   {
     const Profile profile;
     const RecordHandle handle = record_function_enter("foo");

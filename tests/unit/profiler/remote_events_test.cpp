@@ -57,7 +57,7 @@ Event full_event() {
   return made;
 }
 
-TEST_CASE("events come with the key of their call, and all that is known of them") {
+TEST_CASE("events arrive with the key of their call, and all their details") {
   const Events events = received({full_event()});
   REQUIRE(events.size() == 1);
   const Event& event = events[0];
@@ -78,14 +78,14 @@ TEST_CASE("events come with the key of their call, and all that is known of them
   CHECK(event.notes == full_event().notes);
 }
 
-TEST_CASE("an event without a node is the called worker's, and the tree of events is the callee's") {
+TEST_CASE("an event without a node belongs to the called worker, and the tree of events is the callee's") {
   const Events events = received({remote_event("outer", 1100, 1500), remote_event("inner", 1200, 1300)});
   REQUIRE(events.size() == 2);
   CHECK(events[0].node == 2);
   CHECK(events[1].parent == 0);
 }
 
-TEST_CASE("events of another clock are put in the middle of their call, and none reaches beyond it") {
+TEST_CASE("events of another clock are centred in their call, and none reaches beyond it") {
   const Events events = received({remote_event("a", 500'000, 500'100), remote_event("b", 500'100, 500'200)});
   CHECK(events[0].begin == at(1400));
   CHECK(events[1].begin == at(1500));
@@ -95,7 +95,7 @@ TEST_CASE("events of another clock are put in the middle of their call, and none
   CHECK(longer[0].end == at(2000));
 }
 
-TEST_CASE("what a worker has not kept, or may not send, is counted") {
+TEST_CASE("events that a worker has not kept, or may not send, are counted") {
   const Recorder recorder(ProfileOptions{.limit = 2 * kRemoteLimit});
   const Events many(kRemoteLimit + 5, remote_event("a", 1100, 1200));
   add_remote_events(recorder, worker(), wire::view_of(encode_events(many, 7)));
@@ -123,7 +123,7 @@ TEST_CASE("events that are too large for a message are counted, and the others a
   CHECK(recorder.not_kept() == 6);
 }
 
-TEST_CASE("what is cut off anywhere, or goes on, is refused and adds nothing") {
+TEST_CASE("truncated events, or events with trailing bytes, are refused and add nothing") {
   const wire::Bytes whole = encode_events({full_event(), remote_event("b", 1300, 1400)}, 0);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     CHECK(is_refused({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}));
@@ -133,7 +133,7 @@ TEST_CASE("what is cut off anywhere, or goes on, is refused and adds nothing") {
   CHECK(is_refused(longer));
 }
 
-TEST_CASE("numbers that no worker can mean are refused") {
+TEST_CASE("impossible numbers are refused") {
   const auto refused = [](const std::function<void(Event&)>& change) {
     Event event = full_event();
     change(event);
@@ -153,7 +153,7 @@ TEST_CASE("numbers that no worker can mean are refused") {
   CHECK_FALSE(refused([](Event& e) { e.node = -5; }));
 }
 
-TEST_CASE("a list that claims more events than there are bytes, or than may be, is refused") {
+TEST_CASE("a list that claims more events than its bytes allow, or than the limit, is refused") {
   wire::ByteWriter claims;
   claims.number(std::uint64_t{0});
   claims.number(std::uint32_t{0xffffffff});
@@ -166,7 +166,7 @@ TEST_CASE("a list that claims more events than there are bytes, or than may be, 
   CHECK(is_refused(many));
 }
 
-TEST_CASE("whatever the bytes, they are refused or are events within the call") {
+TEST_CASE("random bytes are refused or are events within the call") {
   const wire::Bytes whole = encode_events({full_event(), remote_event("b", 1300, 1400)}, 1);
   base::Rng rng(17);
   int read = 0;
@@ -189,7 +189,7 @@ TEST_CASE("whatever the bytes, they are refused or are events within the call") 
   CHECK(read > 100);
 }
 
-TEST_CASE("what a caller wants to know is read as it was written, and nothing else is") {
+TEST_CASE("a caller's request is read as it was written, and invalid ones are refused") {
   const auto read = decode_options(wire::view_of(encode_options({.record_shapes = true, .device_time = true})));
   REQUIRE(read);
   CHECK(read->record_shapes);

@@ -33,7 +33,7 @@ TEST_CASE("a proof is the HMAC-SHA-256 of protocol, side and nonces") {
         "b5e4a335d510802fbe40c2f42eebc059d3694df3d5f5e3cc723256903b43665a");
 }
 
-TEST_CASE("a proof is good for one secret, protocol, side and pair of nonces, and no other") {
+TEST_CASE("a proof is valid for one secret, protocol, side and pair of nonces only") {
   const Nonces nonces = counted_nonces();
   const std::string proof = prove("secret", "p-1", Side::Connector, nonces);
   CHECK(is_proof(proof, "secret", "p-1", Side::Connector, nonces));
@@ -52,14 +52,14 @@ TEST_CASE("a proof is good for one secret, protocol, side and pair of nonces, an
   CHECK_FALSE(is_proof(proof + '\0', "secret", "p-1", Side::Connector, nonces));
 }
 
-TEST_CASE("nonces are whole, and never the same") {
+TEST_CASE("nonces are complete, and never the same") {
   std::set<std::string> seen;
   for (int i = 0; i < 1000; ++i) seen.insert(make_nonce());
   CHECK(seen.size() == 1000);
   for (const std::string& each : seen) CHECK(each.size() == kNonceSize);
 }
 
-TEST_CASE("a nonce of another size is refused, so a peer can't choose an empty one") {
+TEST_CASE("a nonce of another size is refused, so a peer cannot choose an empty one") {
   const std::string nonce(kNonceSize, 'x');
   CHECK_THROWS_WITH(prove("s", "p", Side::Connector, {"", nonce}),
                     "the nonce of the connector has 0 bytes: expected 32");
