@@ -36,7 +36,7 @@ struct World {
 
 }  // namespace
 
-TEST_CASE("who has not come to a barrier is absent, and no other") {
+TEST_CASE("exactly the ranks that have not arrived at a barrier are absent") {
   World world;
   CHECK(world.absent("meet", 1) == std::vector<int>{1, 2});
   world.come(2, "meet", 1);
@@ -45,7 +45,7 @@ TEST_CASE("who has not come to a barrier is absent, and no other") {
   CHECK(world.absent("meet", 1) == std::vector<int>{1});
 }
 
-TEST_CASE("who has come once has not come twice") {
+TEST_CASE("one arrival of a rank does not count for the next round") {
   World world;
   world.come(1, "meet", 1);
   world.come(2, "meet", 1);
@@ -53,13 +53,13 @@ TEST_CASE("who has come once has not come twice") {
   CHECK(world.absent("meet", 2) == std::vector<int>{1});
 }
 
-TEST_CASE("what a rank did in the test before is not this one's") {
+TEST_CASE("arrivals of the previous test do not count") {
   World world;
   world.come(1, "meet", 1);
   CHECK(world.absent("meet", 1, base::system_clock().now() + std::chrono::seconds(1)) == std::vector<int>{1, 2});
 }
 
-TEST_CASE("who waits in the barrier has come, whatever else it did since") {
+TEST_CASE("a rank that waits in the barrier has arrived, whatever it did since") {
   World world;
   board::WaitInfo info;
   info.kind = board::WaitKind::Barrier;
@@ -70,7 +70,7 @@ TEST_CASE("who waits in the barrier has come, whatever else it did since") {
   world.writers[1].end_wait(cell);
 }
 
-TEST_CASE("who has not yet left a barrier that has ended has not come to the next one") {
+TEST_CASE("a rank that has not yet left a finished barrier has not arrived at the next round") {
   World world;
   board::WaitInfo info;
   info.kind = board::WaitKind::Barrier;
@@ -81,16 +81,18 @@ TEST_CASE("who has not yet left a barrier that has ended has not come to the nex
   world.writers[1].end_wait(cell);
 }
 
-TEST_CASE("a long name is known by what the board shows of it") {
+TEST_CASE("a long name is compared as far as the board shows it") {
   World world;
   const std::string name(100, 'x');
   world.come(1, name, 1);
   CHECK(world.absent(name, 1) == std::vector<int>{2});
 }
 
-TEST_CASE("without a board nobody is absent") { CHECK(absent_from(board::RankBoard(), 0, 3, {"meet", 1, {}}).empty()); }
+TEST_CASE("no rank is absent without a board") {
+  CHECK(absent_from(board::RankBoard(), 0, 3, {"meet", 1, {}}).empty());
+}
 
-TEST_CASE("the absent are named, if there are any") {
+TEST_CASE("absent ranks are named, if there are any") {
   CHECK(absent_text({}).empty());
   CHECK(absent_text({1}) == ": rank 1 has not arrived");
   CHECK(absent_text({1, 3}) == ": ranks 1, 3 have not arrived");

@@ -128,7 +128,7 @@ TEST_CASE("a listener answers while the body hangs within malloc") {
   CHECK(stacks->threads[1].pcs.size() > 6);  // those of the handler, malloc, and its caller
 }
 
-TEST_CASE("a body that blocks all signals is told, and keeps nobody from an answer") {
+TEST_CASE("a body that blocks all signals is reported, and the other threads still answer") {
   const auto stacks = stacks_while([] {
     sigset_t all;
     sigfillset(&all);

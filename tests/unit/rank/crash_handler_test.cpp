@@ -102,7 +102,7 @@ TEST_CASE("each crash site dies by its signal and is found by function and line"
   }
 }
 
-TEST_CASE("where a stack is used up the fault is beside its end, elsewhere it is far away") {
+TEST_CASE("a stack overflow has its fault beside the end of the stack, other faults are far away") {
   const auto distance = [](const char* site) {
     const Crash result = crash([&] { fixtures::crash_at(site, SIGSEGV); });
     REQUIRE(result.dump);
@@ -113,7 +113,7 @@ TEST_CASE("where a stack is used up the fault is beside its end, elsewhere it is
   CHECK(distance("plain_function") > 1 << 20);
 }
 
-TEST_CASE("a crash shows all other threads, and who cannot answer says why") {
+TEST_CASE("a crash shows all other threads, with a reason for each that cannot answer") {
   const Crash result = crash([] {
     std::thread(park).detach();
     std::thread([] {
@@ -135,7 +135,7 @@ TEST_CASE("a crash shows all other threads, and who cannot answer says why") {
   CHECK(threads[2].why_none == "it blocks the signal for stacks");
 }
 
-TEST_CASE("threads that crash at the same time end the process by a signal and leave one crash") {
+TEST_CASE("threads that crash at the same time end the process by a signal and record one crash") {
   const Crash result = crash([] {
     static std::atomic<int> ready{0};
     const auto body = [] {
@@ -153,7 +153,7 @@ TEST_CASE("threads that crash at the same time end the process by a signal and l
   CHECK(crashed == 1);
 }
 
-TEST_CASE("a thread crashes while another one asks for stacks all the time") {
+TEST_CASE("a thread crashes while another one continuously requests stacks") {
   const Crash result = crash([] {
     std::thread([] {
       static board::DumpArea area;
@@ -172,7 +172,7 @@ TEST_CASE("a thread crashes while another one asks for stacks all the time") {
   CHECK(result.dump->stacks.threads.size() == 2);
 }
 
-TEST_CASE("handlers that somebody has installed before stay theirs") {
+TEST_CASE("signal handlers that were installed earlier are kept") {
   const Crash result = crash([] {
     ::signal(SIGSEGV, [](int) { ::_exit(7); });
     fixtures::crash_at("plain_function", SIGSEGV);
@@ -200,7 +200,7 @@ TEST_CASE("the crash of a child that a test forks is not the rank's") {
   CHECK_FALSE(result.dump);
 }
 
-TEST_CASE("a broken stack gives what could be read of it and the signal stays the same") {
+TEST_CASE("a broken stack gives the frames that could be read, and the signal stays the same") {
   const Crash result = crash([] {
     asm volatile(
         "xor %%ebp, %%ebp\n"

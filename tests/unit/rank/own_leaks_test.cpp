@@ -32,7 +32,7 @@ class Staying {
 
 }  // namespace
 
-TEST_CASE("a thread and a descriptor that came and stayed are leaks, with their names") {
+TEST_CASE("a new thread and a new descriptor that remain are leaks, with their names") {
   const rank::OwnLeaks before;
   CHECK(before.look().empty());
   const Staying staying;
@@ -45,7 +45,7 @@ TEST_CASE("a thread and a descriptor that came and stayed are leaks, with their 
   CHECK_THAT(leaks[1].what, Catch::EndsWith("(stays)"));
 }
 
-TEST_CASE("many descriptors are looked at in little time, and told with their number") {
+TEST_CASE("many descriptors are examined quickly, and reported with their number") {
   constexpr std::size_t kMany = 15'000;
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -67,7 +67,7 @@ TEST_CASE("many descriptors are looked at in little time, and told with their nu
   CHECK(leaks.back().what == std::to_string(kMany + 1 - 100) + " more");
 }
 
-TEST_CASE("what was there before is no leak, whatever ends while it is counted") {
+TEST_CASE("descriptors and threads from before are not leaks, even if some end during the count") {
   constexpr int kTries = 3000;
   for (int i = 0; i < kTries; ++i) {
     base::Thread ends("ends", [] {});

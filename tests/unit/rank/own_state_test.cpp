@@ -40,13 +40,13 @@ Changes after(const Change& change) {
 
 }  // namespace
 
-TEST_CASE("a process that nobody has changed needs nothing back") {
+TEST_CASE("an unchanged process needs no restoring") {
   const Changes changes = after([] {});
   CHECK(changes.told.empty());
   CHECK_FALSE(changes.used_up);
 }
 
-TEST_CASE("what has been changed is named and put back") {
+TEST_CASE("changes of a test are named and undone") {
   CHECK(tells(after([] { ::signal(SIGUSR1, SIG_IGN); }), "the handler of SIGUSR1, which was restored"));
   CHECK(tells(after([] { ::umask(0707); }), "the umask, which was restored"));
   CHECK(tells(after([] { CHECK(::chdir("/") == 0); }), "the current directory, which was restored"));
@@ -61,7 +61,7 @@ TEST_CASE("what has been changed is named and put back") {
               "RLIMIT_NOFILE, which was restored"));
 }
 
-TEST_CASE("a variable is put back whether it was set, changed or removed") {
+TEST_CASE("a variable is restored whether it was set, changed or removed") {
   ::setenv("DISTRUN_UNIT_KEPT", "right", 1);
   CHECK(tells(after([] { ::setenv("DISTRUN_UNIT_KEPT", "wrong", 1); }),
               "the variable DISTRUN_UNIT_KEPT, which was restored"));
@@ -74,7 +74,7 @@ TEST_CASE("a variable is put back whether it was set, changed or removed") {
   ::unsetenv("DISTRUN_UNIT_KEPT");
 }
 
-TEST_CASE("what has no way back uses the process up") {
+TEST_CASE("a change that cannot be undone makes the process unusable for another test") {
   const Changes changes = after([] { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); });
   CHECK(tells(changes, "whether it is dumpable, which cannot be restored"));
   CHECK(changes.used_up);

@@ -41,7 +41,7 @@ TEST_CASE("a thread is listed with its name and state") {
   CHECK(status.state == 'R');
 }
 
-TEST_CASE("a thread that has ended has no name and no state") {
+TEST_CASE("a thread that has exited has no name and no state") {
   const pid_t ended = ended_thread();
   char name[16] = "before";
   read_name(ended, name);

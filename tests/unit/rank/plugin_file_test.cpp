@@ -34,7 +34,7 @@ std::string elf_for(char machine, bool is_wide = true) {
 
 }  // namespace
 
-TEST_CASE("a file that is no plugin is told as what it is, with what to do") {
+TEST_CASE("a file that is not a plugin is refused with its type, and what to do") {
   CHECK_THAT(said_of("a.cpp", "int main() {}"), Catch::Contains("a.cpp is a source file; compile it"));
   CHECK_THAT(said_of("a.so", "#!/bin/sh\n"), Catch::Contains("is a script; to run it on ranks, use 'distrun exec -- "));
   CHECK_THAT(said_of("a.so", "!<arch>\n"), Catch::Contains("is a static library"));
@@ -42,12 +42,12 @@ TEST_CASE("a file that is no plugin is told as what it is, with what to do") {
   CHECK_THAT(said_of("a.so", "hello"), Catch::Contains("it is not in the ELF format"));
 }
 
-TEST_CASE("a library of another processor is told with both") {
+TEST_CASE("a library for another processor is refused with both names") {
   CHECK_THAT(said_of("a.so", elf_for('\xb7') + "x"), Catch::Contains("AArch64") && Catch::Contains("build it for"));
   CHECK_THAT(said_of("a.so", elf_for(3, false)), Catch::Contains("was built for 32-bit x86, but this machine is "));
 }
 
-TEST_CASE("what is no file is told as what it is, and a FIFO is not waited for") {
+TEST_CASE("a path that is not a file is refused with its type, and a FIFO is not waited for") {
   const testing::Scratch scratch;
   const std::string fifo = scratch.path() + "/fifo.so";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);

@@ -58,7 +58,7 @@ board::Dump dump_into(board::DumpArea& area) {
 
 }  // namespace
 
-TEST_CASE("a dump has every thread, each where it stands, and the files of all addresses") {
+TEST_CASE("a dump has every thread with its position, and the files of all addresses") {
   const Crowd crowd(16);
   const SharedArea area;
   const board::Dump dump = dump_into(*area);
@@ -78,7 +78,7 @@ TEST_CASE("a dump has every thread, each where it stands, and the files of all a
   CHECK(files.contains("libc.so.6"));
 }
 
-TEST_CASE("an area serves many dumps, and threads beyond its room are counted") {
+TEST_CASE("an area serves many dumps, and threads beyond its capacity are counted") {
   const SharedArea area;
   const Crowd few(2);
   for (int i = 0; i < 100; ++i) REQUIRE(dump_into(*area).stacks.threads.size() == 3);
@@ -88,7 +88,7 @@ TEST_CASE("an area serves many dumps, and threads beyond its room are counted") 
   CHECK(dump.left_out == 303 - board::kDumpThreadsMax);
 }
 
-TEST_CASE("a thread that blocks the signal is told, and finds nothing pending") {
+TEST_CASE("a thread that blocks the signal is reported, and no signal stays pending") {
   std::atomic<int> step{0};
   std::thread deaf([&] {
     sigset_t all;
@@ -112,7 +112,7 @@ TEST_CASE("a thread that blocks the signal is told, and finds nothing pending") 
   CHECK(dump.stacks.threads[1].why_none == "it blocks the signal for stacks");
 }
 
-TEST_CASE("where a test handles the signal itself nobody is asked") {
+TEST_CASE("no thread is asked if a test handles the signal itself") {
   const Crowd crowd(1);
   rank::prepare_stack_dump();
   struct sigaction ours {};
@@ -127,7 +127,7 @@ TEST_CASE("where a test handles the signal itself nobody is asked") {
   CHECK(dump.stacks.threads[1].why_none == "the test handles the signal for stacks itself");
 }
 
-TEST_CASE("the frame of an answer is what the codec would have written") {
+TEST_CASE("the frame of an answer is identical to that of the codec") {
   const Crowd crowd(3);
   rank::prepare_stack_dump();
   const auto frame = rank::answer_with_stacks(7);
@@ -158,7 +158,7 @@ TEST_CASE("the largest dump fits into its frame") {
   CHECK(frame.size() < rank::kStacksFrameMax);
 }
 
-TEST_CASE("a deep stack keeps both its ends") {
+TEST_CASE("a deep stack keeps its innermost and outermost frames") {
   struct Deep {
     static int go(int depth, board::DumpArea& area) {
       volatile int below = depth > 0 ? go(depth - 1, area) : (rank::dump_stacks(area, rank::Asker::Request), 0);

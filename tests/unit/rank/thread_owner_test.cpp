@@ -30,7 +30,7 @@ void on_thread(const std::string& name, const Body& body) {
 
 }  // namespace
 
-TEST_CASE("a thread is its maker's, by the name that it has from there") {
+TEST_CASE("a thread belongs to its creator's rank, by the name that it inherits") {
   const SharedProcess process;
   on_thread(rank::thread_name_of(2), [] { CHECK(owner_of_thread() == 2); });
   on_thread("rank 4", [] { CHECK(owner_of_thread() == -1); });
@@ -40,7 +40,7 @@ TEST_CASE("a thread is its maker's, by the name that it has from there") {
   CHECK(owner_of_thread() == -1);
 }
 
-TEST_CASE("a binding beats the name, and ends") {
+TEST_CASE("a binding wins over the name, until it ends") {
   const SharedProcess process;
   on_thread(rank::thread_name_of(2), [] {
     CHECK(bind_thread(1) == -1);
@@ -53,6 +53,6 @@ TEST_CASE("a binding beats the name, and ends") {
   });
 }
 
-TEST_CASE("where ranks are processes no thread is known") {
+TEST_CASE("if ranks are processes no thread has an owner") {
   on_thread(rank::thread_name_of(2), [] { CHECK(owner_of_thread() == -1); });
 }

@@ -49,7 +49,7 @@ void require_stacks() {
 
 }  // namespace
 
-TEST_CASE("threads have a stack for signals, whatever starts them, and hand their results on") {
+TEST_CASE("threads have a signal stack, however they are started, and return their results") {
   require_stacks();
   bool has = false;
   std::thread([&] { has = has_signal_stack(); }).join();
@@ -72,7 +72,7 @@ TEST_CASE("threads have a stack for signals, whatever starts them, and hand thei
   CHECK(code == 7);
 }
 
-TEST_CASE("a thread that cannot be started is told so") {
+TEST_CASE("a failure to start a thread is returned to the caller") {
   require_stacks();
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -83,7 +83,7 @@ TEST_CASE("a thread that cannot be started is told so") {
   ::pthread_attr_destroy(&attributes);
 }
 
-TEST_CASE("a thread that has its own stack for signals keeps it, and nothing is left of one that has ended") {
+TEST_CASE("a thread with its own signal stack keeps it, and an exited thread leaves none") {
   require_stacks();
   std::array<char, 64 << 10> memory;
   const auto replace = [&] {

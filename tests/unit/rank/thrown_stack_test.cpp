@@ -26,7 +26,7 @@ distrun_error error_at(const std::vector<std::uint64_t>& pcs) {
 
 }  // namespace
 
-TEST_CASE("the stack of a throw travels with the thread that threw, and the files that hold its code once") {
+TEST_CASE("the stack of a throw is sent with the throwing thread, and each file with its code once") {
   distrun::rank::remember_modules();
   const auto own = reinterpret_cast<std::uint64_t>(&somewhere);
   const auto library = reinterpret_cast<std::uint64_t>(&std::abort);
@@ -40,7 +40,7 @@ TEST_CASE("the stack of a throw travels with the thread that threw, and the file
   CHECK_THAT(stacks.modules.back().path, Catch::EndsWith("/unit_rank"));
 }
 
-TEST_CASE("an error without a stack has no thread, and neither has one of a plugin that knew of none") {
+TEST_CASE("an error without a stack has no thread, and neither has one of an older plugin") {
   CHECK(thrown_stack(error_at({})).threads.empty());
   const std::vector<std::uint64_t> pcs = {1, 2};
   distrun_error old = error_at(pcs);
@@ -48,7 +48,7 @@ TEST_CASE("an error without a stack has no thread, and neither has one of a plug
   CHECK(thrown_stack(old).threads.empty());
 }
 
-TEST_CASE("more addresses than a stack has are cut off") {
+TEST_CASE("addresses beyond the limit of a stack are cut off") {
   const std::vector<std::uint64_t> pcs(1000, 7);
   CHECK(thrown_stack(error_at(pcs)).threads.front().pcs.size() == 128);
 }

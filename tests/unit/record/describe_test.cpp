@@ -21,7 +21,7 @@ std::string told(AttemptRecord attempt, const std::vector<int>& culprits, CauseK
 
 }  // namespace
 
-TEST_CASE("a first cause is one sentence") {
+TEST_CASE("a first cause is described in one sentence") {
   struct Row {
     std::vector<OutcomeKind> kinds;
     std::vector<int> culprits;
@@ -46,7 +46,7 @@ TEST_CASE("a first cause is one sentence") {
   }
 }
 
-TEST_CASE("the error that ended the body is the one that is told") {
+TEST_CASE("the error that ended the body is the one that is reported") {
   AttemptRecord attempt = attempt_of({Failed});
   RankRecord& rank = attempt.ranks[0];
   rank.errors = {samples::error_of("2 == 3", false), samples::error_of("token is lost")};
@@ -63,7 +63,7 @@ TEST_CASE("the error that ended the body is the one that is told") {
         "descriptor 3, its connection to distrun?) in the test body");
 }
 
-TEST_CASE("a timeout says who waited where") {
+TEST_CASE("a timeout names the waiting ranks and their waits") {
   AttemptRecord attempt = attempt_of({TimedOut, TimedOut, TimedOut});
   attempt.ranks[1].waiting_in = attempt.ranks[2].waiting_in = "barrier \"x\"";
   CHECK(told(attempt, {0}) == "rank 0 timed out after 5.0 s in the test body; ranks 1-2 waited in barrier \"x\"");
@@ -72,7 +72,7 @@ TEST_CASE("a timeout says who waited where") {
   CHECK_THAT(told(attempt, {0, 1, 2}), Catch::Contains("rank 0 waiting in barrier \"y\""));
 }
 
-TEST_CASE("a rank that waited in vain names whom it waited for") {
+TEST_CASE("a rank that waited in vain names the rank it waited for") {
   AttemptRecord attempt = attempt_of({TimedOut, KilledByUs});
   attempt.ranks[0].waiting_in = "barrier \"x\"";
   attempt.ranks[1].phase = distrun::wire::Phase::SetUp;
@@ -80,7 +80,7 @@ TEST_CASE("a rank that waited in vain names whom it waited for") {
         "rank 0 timed out after 5.0 s in the test body, waiting in barrier \"x\" for rank 1 in set-up");
 }
 
-TEST_CASE("a rank that left early is told by who felt it") {
+TEST_CASE("a rank that left early is reported with the error of the rank that noticed") {
   AttemptRecord attempt = attempt_of({Skipped, Failed});
   attempt.ranks[1].because_of = 0;
   attempt.ranks[1].errors[0].text = "rank 0 finished without entering barrier \"x\"";
@@ -98,7 +98,7 @@ TEST_CASE("a disagreement names one rank of each side") {
   CHECK(told(attempt, {1}, CauseKind::Disagreement) == "outcomes disagree: rank 1 skipped (no network), rank 0 passed");
 }
 
-TEST_CASE("leaks are told by kind and name, the first three of them") {
+TEST_CASE("leaks are listed by kind and name, the first three of them") {
   std::vector<Leak> leaks{{LeakKind::Process, "4711 (sleep 100)", true}};
   CHECK(describe_leaks(leaks) == "left behind: process 4711 (sleep 100)");
   leaks.push_back({LeakKind::SharedMemory, "/dev/shm/x", false});
@@ -109,7 +109,7 @@ TEST_CASE("leaks are told by kind and name, the first three of them") {
   CHECK_THAT(describe_leaks(leaks), Catch::EndsWith("socket /tmp/s and 2 more"));
 }
 
-TEST_CASE("outcomes describe themselves") {
+TEST_CASE("outcomes have a description") {
   CHECK(describe(samples::outcome_of(Passed)) == "passed");
   CHECK(describe(samples::outcome_of(Skipped)) == "skipped: no network");
   CHECK(describe(samples::outcome_of(Exited)) == "exited with code 3 without a result");

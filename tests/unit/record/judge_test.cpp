@@ -77,7 +77,7 @@ TEST_CASE("leaks change the verdict of a passed attempt and of no other") {
   }
 }
 
-TEST_CASE("a stopped attempt is cancelled and a broken one an infra-error, whatever its ranks did") {
+TEST_CASE("a stopped attempt is cancelled and a broken one an infra-error, with any outcomes of its ranks") {
   for (int number = 0; number < kCombinations; ++number) {
     AttemptRecord attempt = attempt_of(combination(number));
     attempt.infra_error = "cannot fork rank 3";
@@ -102,7 +102,7 @@ TEST_CASE("outcomes that follow from another rank's never hide the first cause")
   }
 }
 
-TEST_CASE("a death that an earlier failure may have prompted is no cause before it") {
+TEST_CASE("a death that an earlier failure may have caused is not blamed before it") {
   distrun::base::Rng rng(GENERATE(1U, 2U, 3U));
   for (int number = 0; number < kCombinations; ++number) {
     AttemptRecord attempt = attempt_of(combination(number));
@@ -122,7 +122,7 @@ TEST_CASE("a death that an earlier failure may have prompted is no cause before 
   CHECK(judge(attempt).verdict == Verdict::Fail);
 }
 
-TEST_CASE("the message of ranks that did the same does not depend on which was quicker") {
+TEST_CASE("the message for ranks with the same outcome does not depend on their timing") {
   const OutcomeKind kind = GENERATE(OutcomeKind::Failed, OutcomeKind::Signaled, OutcomeKind::Exited);
   AttemptRecord attempt = attempt_of({kind, OutcomeKind::Passed, kind, kind});
   for (RankRecord& rank : attempt.ranks) {
@@ -138,7 +138,7 @@ TEST_CASE("the message of ranks that did the same does not depend on which was q
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("a failure of which a declared death is the occasion is the rank's own") {
+TEST_CASE("a failure after a declared death is the rank's own failure") {
   AttemptRecord attempt = attempt_of({OutcomeKind::Signaled, OutcomeKind::Failed});
   attempt.ranks[0].declared_death = true;
   attempt.ranks[1].because_of = 0;
@@ -159,7 +159,7 @@ TEST_CASE("a declared death counts as passed in every combination") {
   CHECK(judge(all).verdict == Verdict::Pass);
 }
 
-TEST_CASE("who waited for a rank that ran out of time is not to blame, unless all waited") {
+TEST_CASE("a rank that waited for a rank that timed out is not blamed, unless all waited") {
   for (int number = 0; number < kCombinations; ++number) {
     for (unsigned waiting = 0; waiting < 16; ++waiting) {
       AttemptRecord attempt = attempt_of(combination(number));
@@ -186,7 +186,7 @@ TEST_CASE("a failure that follows from a rank that left early names that rank") 
   CHECK(judgement.message == "rank 2 finished without entering barrier \"x\"");
 }
 
-TEST_CASE("a failure that follows from a rank that is none is that rank's own") {
+TEST_CASE("a failure with an invalid cause rank is that rank's own failure") {
   const int nobody = GENERATE(4, 1000, 2147483647);
   AttemptRecord attempt = attempt_of({OutcomeKind::Passed, OutcomeKind::Failed});
   attempt.ranks[1].because_of = nobody;
@@ -216,7 +216,7 @@ TEST_CASE("an attempt without ranks is a skip, not a pass") {
   CHECK_FALSE(concluded(AttemptRecord{}).message.empty());
 }
 
-TEST_CASE("a message is one line, whatever ranks say") {
+TEST_CASE("a message is one line, with any texts of ranks") {
   const std::string nasty = "first\nsecond\r\n\x1b[31mred";
   for (const OutcomeKind kind : kFinalKinds) {
     for (const OutcomeKind other : {OutcomeKind::Passed, kind}) {

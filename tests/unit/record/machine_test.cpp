@@ -6,7 +6,7 @@
 
 using namespace distrun::runner;
 
-TEST_CASE("only those CPUs count that distrun may use") {
+TEST_CASE("only CPUs that distrun may use are counted") {
   cpu_set_t before{};
   REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
   CHECK(this_machine().cpus == CPU_COUNT(&before));
@@ -17,7 +17,7 @@ TEST_CASE("only those CPUs count that distrun may use") {
   REQUIRE(::sched_setaffinity(0, sizeof before, &before) == 0);
 }
 
-TEST_CASE("a report knows this machine") {
+TEST_CASE("a report describes this machine") {
   const Machine machine = this_machine();
   CHECK_FALSE(machine.hostname.empty());
   CHECK_THAT(machine.kernel, Catch::StartsWith("Linux "));

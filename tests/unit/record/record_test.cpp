@@ -123,7 +123,7 @@ TEST_CASE("a test's verdict is that of its attempts") {
   }
 }
 
-TEST_CASE("every enumerator has a name of its own") {
+TEST_CASE("every enumerator has a distinct name") {
   std::set<std::string> verdicts;
   for (int i = 0; i < kVerdictCount; ++i) verdicts.insert(name_of(static_cast<Verdict>(i)));
   CHECK(verdicts.size() == kVerdictCount);
@@ -149,7 +149,7 @@ TEST_CASE("pass, skip and flaky are good verdicts, and no others are") {
   }
 }
 
-TEST_CASE("a shard that got none of the tests has done its part, one of no tests has not") {
+TEST_CASE("a shard that gets no tests of a non-empty run is fine, but a shard of an empty run is not") {
   RunRecord run;
   run.settings.shard = {3, 3};
   CHECK(exit_code_of(run) == 4);  // no test was selected for any of the shards
@@ -159,7 +159,7 @@ TEST_CASE("a shard that got none of the tests has done its part, one of no tests
   CHECK(exit_code_of(run) == 3);
 }
 
-TEST_CASE("a shard whose tests could not run is not empty") {
+TEST_CASE("a shard with tests that could not run is not empty") {
   RunRecord run;
   run.settings.shard = {1, 3};
   run.selected = 2;

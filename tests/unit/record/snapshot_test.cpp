@@ -27,20 +27,20 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("ranks in one barrier are one line, and wait for those that are not in it") {
+TEST_CASE("ranks in one barrier share a line, and wait for the ranks that are not in it") {
   CHECK(lines_of({in_wait(0, WaitKind::Barrier, "meet", {0, 1, 2}), in_body(1),
                   in_wait(2, WaitKind::Barrier, "meet", {0, 1, 2})}) ==
         Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded)",
               "ranks 0, 2 have waited for 2.0 s in barrier \"meet\" for rank 1"});
 }
 
-TEST_CASE("of a rank in no wait the last that it did is told") {
+TEST_CASE("a rank without a recorded wait is shown with its last operation") {
   CHECK(lines_of({after(in_body(1), board::WaitKind::Receive, "go", 0)}) ==
         Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded); its last operation was receive "
               "\"go\" from rank 0"});
 }
 
-TEST_CASE("of ranks that are told together the last is told if it is the same") {
+TEST_CASE("ranks on one line are shown with their last operation if it is the same") {
   const RankView first = after(in_body(0), board::WaitKind::Send, "go", 3);
   const RankView second = after(in_body(1), board::WaitKind::Send, "go", 3);
   CHECK(lines_of({first, second}) == Lines{"ranks 0-1 have been running the test body for 3.0 s (no wait recorded); "
@@ -50,7 +50,7 @@ TEST_CASE("of ranks that are told together the last is told if it is the same") 
         Lines{"ranks 0-2 have been running the test body for 3.0 s (no wait recorded)"});
 }
 
-TEST_CASE("errors that nobody has looked at are told after the waits, the same ones once") {
+TEST_CASE("unseen errors are listed after the waits, equal ones once") {
   Snapshot snapshot;
   snapshot.at_ns = kNow;
   snapshot.ranks = {in_body(0), in_body(1), in_body(2), RankView{3, {}}};
@@ -69,13 +69,13 @@ TEST_CASE("errors that nobody has looked at are told after the waits, the same o
   CHECK(plain(only(0, snapshot).text).back() == "ranks 0, 2: unseen error: future (a.cpp:1) failed: no");
 }
 
-TEST_CASE("ranks that wait for each other in what has one name are told each with the other") {
+TEST_CASE("ranks that wait for each other in waits of one name are each shown with the other") {
   CHECK(lines_of({in_wait(0, WaitKind::RpcReply, "f", {1}, 1), in_wait(1, WaitKind::RpcReply, "f", {0}, 1)}) ==
         Lines{"rank 0 has waited for 2.0 s in RPC reply \"f\" #1 for rank 1; rank 1 is not running it",
               "rank 1 has waited for 2.0 s in RPC reply \"f\" #1 for rank 0; rank 0 is not running it"});
 }
 
-TEST_CASE("who waits in a barrier for one that waits there for another names it") {
+TEST_CASE("a rank in a barrier names the rank outside it that it waits for") {
   CHECK(
       lines_of({in_wait(0, WaitKind::Barrier, "all_gather", {1}), in_body(1),
                 in_wait(2, WaitKind::Barrier, "all_gather", {0}), in_wait(3, WaitKind::Barrier, "all_gather", {0})}) ==
@@ -84,7 +84,7 @@ TEST_CASE("who waits in a barrier for one that waits there for another names it"
             "ranks 2-3 have waited for 2.0 s in barrier \"all_gather\" for rank 0"});
 }
 
-TEST_CASE("of a wait in slices the whole is told, and for whom") {
+TEST_CASE("a wait in slices is shown with its total time and its ranks") {
   RankView view = in_wait(0, WaitKind::Backward, "gradients from worker 1", {1});
   view.shown->waits.back().rule = board::PeerRule::None;
   view = waits(waits(view, WaitKind::Backward, "gradients from worker 1"), WaitKind::Backward, "a backward pass");
@@ -94,17 +94,17 @@ TEST_CASE("of a wait in slices the whole is told, and for whom") {
   CHECK(lines_of({view}) == Lines{"rank 0 has waited for 2.0 s in backward \"gradients from worker 1\""});
 }
 
-TEST_CASE("of waits inside each other the inner one is told") {
+TEST_CASE("of nested waits the innermost is shown") {
   CHECK(lines_of({waits(in_wait(0, WaitKind::Custom, "training"), WaitKind::Barrier, "step", {1})}) ==
         Lines{"rank 0 has waited for 2.0 s in barrier \"step\" for rank 1"});
 }
 
-TEST_CASE("what a rank waits for on behalf of another is no wait of its own") {
+TEST_CASE("a wait on behalf of another rank is not shown as the rank's own") {
   CHECK(lines_of({waits(runs(in_body(0), "f", 1, 1, 9000), WaitKind::StoreGet, "key", {}, 0, 9000)}) ==
         Lines{"rank 0 has been running the test body for 3.0 s (no wait recorded)"});
 }
 
-TEST_CASE("who waits for a lock waits for the rank whose process holds it") {
+TEST_CASE("a rank that waits for a lock waits for the rank of the process that holds it") {
   CHECK(lines_of({in_wait(0, WaitKind::Custom, "lock of process 4701: model"), in_body(1)}) ==
         Lines{"rank 1 has been running the test body for 3.0 s (no wait recorded)",
               "rank 0 has waited for 2.0 s in wait \"lock of process 4701: model\" for rank 1"});

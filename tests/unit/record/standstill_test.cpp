@@ -57,13 +57,13 @@ RankView in_gather(int rank, int peer) { return in_wait(rank, WaitKind::Barrier,
 
 }  // namespace
 
-TEST_CASE("a rank that does not join a collective is to blame, not those that are in it") {
+TEST_CASE("a rank that does not join a collective is blamed, and the ranks in it are not") {
   const AttemptRecord attempt = seen({in_all_reduce(0, {1}), in_body(1), in_all_reduce(2, {1}), in_all_reduce(3, {1})});
   CHECK(told(attempt) ==
         Told{{1}, "rank 1" + kRanPast + "; ranks 0, 2-3 waited in collective \"all_reduce of world\" #1"});
 }
 
-TEST_CASE("a rank that waits in a barrier for those that wait for it in a collective is one of a circle") {
+TEST_CASE("a barrier and a collective whose ranks wait for each other form a cycle") {
   const AttemptRecord attempt =
       seen({in_all_reduce(0, {2}), in_all_reduce(1, {2}), in_barrier(2, "end"), in_all_reduce(3, {2})});
   CHECK(told(attempt) == Told{{0, 1, 2, 3},
@@ -71,7 +71,7 @@ TEST_CASE("a rank that waits in a barrier for those that wait for it in a collec
                               "world\" #1, rank 2 for ranks 0-1, 3 in barrier \"end\""});
 }
 
-TEST_CASE("of ranks that wait for a circle it is said for whom") {
+TEST_CASE("ranks that wait for a cycle are shown with the ranks they wait for") {
   const auto in_reduce = in_wait(0, WaitKind::Collective, "reduce of world", {1}, 1);
   const AttemptRecord attempt = seen({in_reduce, in_barrier(1, "end"), in_barrier(2, "end"), in_barrier(3, "end")});
   CHECK(told(attempt) == Told{{0, 1},
@@ -79,7 +79,7 @@ TEST_CASE("of ranks that wait for a circle it is said for whom") {
                               "rank 1 for rank 0 in barrier \"end\"; ranks 2-3 waited for rank 0 in barrier \"end\""});
 }
 
-TEST_CASE("what all ranks of a circle wait in is told once") {
+TEST_CASE("a wait that is common to all ranks of a cycle is shown once") {
   std::vector<RankView> ring;
   for (int rank = 0; rank < 4; ++rank) ring.push_back(in_wait(rank, WaitKind::Receive, "tok", {(rank + 1) % 4}));
   CHECK(told(seen(ring)) == Told{{0, 1, 2, 3},
@@ -87,7 +87,7 @@ TEST_CASE("what all ranks of a circle wait in is told once") {
                                  "3, rank 3 for rank 0, in receive \"tok\""});
 }
 
-TEST_CASE("who runs a call for ever is to blame, though its body waits for the caller") {
+TEST_CASE("a rank that runs a call for ever is blamed, though its body waits for the caller") {
   const AttemptRecord attempt = seen({in_wait(0, WaitKind::RpcReply, "f", {1}, 7),
                                       runs(in_gather(1, 0), "f", 7, 0, 9001), in_gather(2, 0), in_gather(3, 0)});
   CHECK(told(attempt) == Told{{1},
@@ -96,12 +96,12 @@ TEST_CASE("who runs a call for ever is to blame, though its body waits for the c
                                   "2-3 for rank 0 in barrier \"rpc all_gather\""});
 }
 
-TEST_CASE("calls are followed from rank to rank to the one that does not come back") {
+TEST_CASE("calls are followed from rank to rank to the one that does not return") {
   const auto calls_on = [](int rank, int caller, int callee) {
     return waits(runs(in_gather(rank, 0), "ring", 2, caller, 9000 + rank), WaitKind::RpcReply, "ring", {callee}, 2,
                  9000 + rank);
   };
-  SECTION("as it waits for what nobody brings") {
+  SECTION("because it waits for a key that no rank sets") {
     const RankView last = waits(runs(in_gather(2, 0), "ring", 2, 1, 9002), WaitKind::StoreGet, "key", {}, 0, 9002);
     const AttemptRecord attempt =
         seen({in_wait(0, WaitKind::RpcReply, "ring", {1}, 2), calls_on(1, 0, 2), last, in_gather(3, 0)});
@@ -109,14 +109,14 @@ TEST_CASE("calls are followed from rank to rank to the one that does not come ba
                Catch::StartsWith("rank 2" + kRanPast +
                                  ", running handler \"ring\" #2 of rank 1, which waits in store get \"key\"; "));
   }
-  SECTION("as it has stopped and runs nothing") {
+  SECTION("because it has stopped and runs nothing") {
     const AttemptRecord attempt =
         seen({in_wait(0, WaitKind::RpcReply, "ring", {1}, 2), calls_on(1, 0, 2), in_body(2), in_gather(3, 0)});
     CHECK(told(attempt).culprits == std::vector<int>{2});
   }
 }
 
-TEST_CASE("calls whose handlers wait for mutexes of the callers' bodies are a circle") {
+TEST_CASE("calls with handlers that wait for mutexes of the callers' bodies are a cycle") {
   const auto calls = [](int rank, int other) {
     return runs(in_wait(rank, WaitKind::RpcReply, "f", {other}, 1), "f", 1, other, 9000 + rank);
   };
@@ -130,7 +130,7 @@ TEST_CASE("calls whose handlers wait for mutexes of the callers' bodies are a ci
                               "#1; ranks 2-3 waited for rank 0 in barrier \"rpc all_gather\""});
 }
 
-TEST_CASE("who asks for a value waits for what makes it, for whomever") {
+TEST_CASE("a rank that fetches a value waits for the call that creates it, for any caller") {
   const RankView maker = runs(in_gather(1, 0), "make", 1, 0, 9001);
   const AttemptRecord attempt =
       seen({in_gather(0, 2), maker, in_wait(2, WaitKind::RpcReply, "_rref_fetch", {1}, 2), in_gather(3, 0)});
@@ -138,7 +138,7 @@ TEST_CASE("who asks for a value waits for what makes it, for whomever") {
              Catch::StartsWith("rank 1" + kRanPast + ", running handler \"make\" #1 of rank 0; "));
 }
 
-TEST_CASE("threads of a rank that hold each other's mutexes are told") {
+TEST_CASE("threads of a rank that hold each other's mutexes are reported") {
   AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
   add_thread(attempt, 1, 4701).waits_for = "mutex 0x10 held by thread 9000 (back)";
   add_thread(attempt, 1, 9000).waits_for = "mutex 0x20 held by thread 4701 (front)";
@@ -146,14 +146,14 @@ TEST_CASE("threads of a rank that hold each other's mutexes are told") {
         Told{{1}, "rank 1" + kRanPast + ", its threads waiting for each other; ranks 0, 2-3 waited in barrier \"x\""});
 }
 
-TEST_CASE("what all culprits do is told once") {
+TEST_CASE("a wait that is common to all culprits is shown once") {
   std::vector<RankView> all;
   for (int rank = 0; rank < 4; ++rank) all.push_back(in_wait(rank, WaitKind::StoreGet, "key"));
   CHECK(told(seen(all)) ==
         Told{{0, 1, 2, 3}, "rank 0" + kRanPast + "; so did ranks 1-3, all waiting in store get \"key\""});
 }
 
-TEST_CASE("a rank that waits for what no rank is known to bring is to blame") {
+TEST_CASE("a rank that waits for something that no known rank brings is blamed") {
   AttemptRecord attempt = seen(
       {in_barrier(0, "up"), in_barrier(1, "up"), in_barrier(2, "up"), in_wait(3, WaitKind::StoreGet, "address/of/7")});
   CHECK(told(attempt) ==
@@ -162,7 +162,7 @@ TEST_CASE("a rank that waits for what no rank is known to bring is to blame") {
   CHECK(told(attempt).culprits == std::vector<int>{1});
 }
 
-TEST_CASE("who holds a lock and waits for those that wait for it is one of a circle") {
+TEST_CASE("a rank that holds a lock and waits for the ranks that wait for it is in a cycle") {
   const auto in_lock = [](int rank) { return in_wait(rank, WaitKind::Custom, "lock of process 4701: model"); };
   const AttemptRecord attempt = seen({in_lock(0), in_barrier(1, "end"), in_lock(2), in_lock(3)});
   CHECK(told(attempt) == Told{{0, 1, 2, 3},
@@ -170,7 +170,7 @@ TEST_CASE("who holds a lock and waits for those that wait for it is one of a cir
                               "model\", rank 1 for ranks 0, 2-3 in barrier \"end\""});
 }
 
-TEST_CASE("a body that waits for its stream or calls waits for whom another thread of the rank waits") {
+TEST_CASE("a body in a stream or call wait waits for the ranks that another thread of its rank waits for") {
   const WaitKind kind = GENERATE(WaitKind::Stream, WaitKind::Collective);
   const auto in_stream = [&](int rank, std::vector<int> peers) {
     return waits(in_wait(rank, kind, "cuda:0"), WaitKind::Collective, "all_reduce of world", std::move(peers), 1,
@@ -181,7 +181,7 @@ TEST_CASE("a body that waits for its stream or calls waits for whom another thre
         Told{{2}, "rank 2" + kRanPast + "; ranks 0-1, 3 waited in " + board::name_of(kind) + " \"cuda:0\""});
 }
 
-TEST_CASE("ranks that hang each by itself are all to blame, and nobody that waits for them") {
+TEST_CASE("ranks that hang independently are all blamed, and ranks that wait for them are not") {
   const AttemptRecord attempt = seen(
       {in_body(0), in_wait(1, WaitKind::Receive, "go", {0}), in_body(2), in_wait(3, WaitKind::Receive, "go", {2})});
   CHECK(told(attempt) == Told{{0, 2},
@@ -190,7 +190,7 @@ TEST_CASE("ranks that hang each by itself are all to blame, and nobody that wait
                                   "3 for rank 2 in receive \"go\""});
 }
 
-TEST_CASE("a circle beside a rank that hangs by itself is to blame with it") {
+TEST_CASE("a cycle beside a rank that hangs independently is blamed with it") {
   const AttemptRecord attempt = seen({in_body(0), in_wait(1, WaitKind::Receive, "a", {2}),
                                       in_wait(2, WaitKind::Receive, "a", {1}), in_barrier(3, "end")});
   CHECK(told(attempt) == Told{{0, 1, 2},
@@ -211,7 +211,7 @@ TEST_CASE("a rank that had finished while others waited for it left early") {
                                "for rank 0 in barrier \"rpc all_gather\"");
 }
 
-TEST_CASE("a rank whose own time is not over is to blame if others ran out of theirs waiting for it") {
+TEST_CASE("a rank that still has time is blamed if others timed out waiting for it") {
   AttemptRecord attempt = seen({in_wait(0, WaitKind::Barrier, "x", {1}), in_body(1)}, {TimedOut, KilledByUs});
   attempt.ranks[1].phase = wire::Phase::SetUp;
   conclude(attempt);
@@ -220,7 +220,7 @@ TEST_CASE("a rank whose own time is not over is to blame if others ran out of th
   CHECK(attempt.message == "rank 0" + kRanPast + ", waiting in barrier \"x\" for rank 1 in set-up");
 }
 
-TEST_CASE("what can be seen of a rank that waits for nobody is said") {
+TEST_CASE("the visible state of a rank without a recorded wait is reported") {
   AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
   wire::ThreadStack& thread = add_thread(attempt, 1, 4701);
   std::string what;
@@ -232,14 +232,14 @@ TEST_CASE("what can be seen of a rank that waits for nobody is said") {
     thread.motion = wire::Motion::Spinning;
     what = ", spinning";
   }
-  SECTION("locked out by itself") {
+  SECTION("locked out by its own mutex") {
     thread.waits_for = "mutex 0x10 held by this thread itself";
     what = ", waiting for a mutex that it already holds";
   }
   CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + what + "; ranks 0, 2-3 waited in barrier \"x\""});
 }
 
-TEST_CASE("a stopped rank is to blame, whatever it waited in when it was stopped") {
+TEST_CASE("a stopped rank is blamed, in any wait at the time it was stopped") {
   const RankView stopped = GENERATE(in_barrier(2, "after"), in_wait(2, WaitKind::Receive, "go", {1}),
                                     in_wait(2, WaitKind::RpcReply, "f", {1}, 7), in_wait(2, WaitKind::StoreGet, "key"));
   const std::string message = "rank 2" + kRanPast + ", stopped (SIGSTOP)";
@@ -255,7 +255,7 @@ TEST_CASE("a stopped rank is to blame, whatever it waited in when it was stopped
   }
 }
 
-TEST_CASE("a stopped rank that shows a wait in the meeting of the others has missed the end of an earlier round") {
+TEST_CASE("a stopped rank that shows the same wait as the others has missed the end of an earlier round") {
   std::vector<RankView> all;
   for (int rank = 0; rank < 4; ++rank) {
     all.push_back(in_all_reduce(rank, {(rank + 1) % 4, (rank + 2) % 4, (rank + 3) % 4}));
@@ -267,7 +267,7 @@ TEST_CASE("a stopped rank that shows a wait in the meeting of the others has mis
                                   ", stopped (SIGSTOP); ranks 0, 2-3 waited in collective \"all_reduce of world\" #1"});
 }
 
-TEST_CASE("a call to a stopped rank ends there, whether or not it runs it") {
+TEST_CASE("a call to a stopped rank is followed no further, whether or not it runs it") {
   const RankView callee = GENERATE(in_gather(1, 0), runs(in_gather(1, 0), "f", 7, 0, 9001));
   AttemptRecord attempt = seen({in_wait(0, WaitKind::RpcReply, "f", {1}, 7), callee, in_gather(2, 0), in_gather(3, 0)});
   add_thread(attempt, 1, 4701).task.state = 'T';
@@ -277,7 +277,7 @@ TEST_CASE("a call to a stopped rank ends there, whether or not it runs it") {
                                   "barrier \"rpc all_gather\""});
 }
 
-TEST_CASE("who waits for a key waits for a stopped rank too, whatever that waited in") {
+TEST_CASE("a rank that waits for a key waits for a stopped rank too, in any wait of the stopped rank") {
   AttemptRecord attempt = seen({in_wait(0, WaitKind::StoreGet, "key"), in_barrier(1, "x"),
                                 in_wait(2, WaitKind::StoreGet, "key"), in_wait(3, WaitKind::StoreGet, "key")});
   add_thread(attempt, 1, 4701).task.state = 'T';
@@ -285,13 +285,13 @@ TEST_CASE("who waits for a key waits for a stopped rank too, whatever that waite
         Told{{1}, "rank 1" + kRanPast + ", stopped (SIGSTOP); ranks 0, 2-3 waited in store get \"key\""});
 }
 
-TEST_CASE("a rank that was stopped before it showed anything is to blame") {
+TEST_CASE("a rank that was stopped before it showed any state is blamed") {
   AttemptRecord attempt = seen({in_barrier(0, "x"), RankView{1, {}}, in_barrier(2, "x"), in_barrier(3, "x")});
   add_thread(attempt, 1, 4701).task.state = 'T';
   CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + ", stopped (SIGSTOP); ranks 0, 2-3 waited in barrier \"x\""});
 }
 
-TEST_CASE("of a rank that is stopped while its own time is not over that is said") {
+TEST_CASE("a rank that is stopped while it still has time is reported as stopped") {
   AttemptRecord attempt = seen({in_wait(0, WaitKind::Barrier, "x", {1}), in_body(1)}, {TimedOut, KilledByUs});
   attempt.ranks[1].phase = wire::Phase::SetUp;
   add_thread(attempt, 1, 4701).task.state = 'T';
@@ -299,14 +299,14 @@ TEST_CASE("of a rank that is stopped while its own time is not over that is said
         Told{{1}, "rank 0" + kRanPast + ", waiting in barrier \"x\" for rank 1 in set-up, stopped (SIGSTOP)"});
 }
 
-TEST_CASE("of programs, which show nothing, the stopped ones are to blame") {
+TEST_CASE("of programs, which show no waits, the stopped ones are blamed") {
   AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
   add_thread(attempt, 0, 4700).task.state = 'S';
   add_thread(attempt, 3, 4703).task.state = 'T';
   CHECK(told(attempt) == Told{{3}, "rank 3" + kRanPast + ", stopped (SIGSTOP)"});
 }
 
-TEST_CASE("a timeout names an error that nobody has looked at, of a culprit if one has it") {
+TEST_CASE("a timeout names an unseen error, preferably of a culprit") {
   AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
   const std::string message = "rank 1" + kRanPast + "; ranks 0, 2-3 waited in barrier \"x\"; ";
   attempt.snapshots.front().ranks[0].shown->errors = {"future (a.cpp:1) failed: no"};
@@ -315,7 +315,7 @@ TEST_CASE("a timeout names an error that nobody has looked at, of a culprit if o
   CHECK(told(attempt) == Told{{1}, message + "rank 1: unseen error: future (b.cpp:2) failed: oh"});
 }
 
-TEST_CASE("a look that saw nothing of the board blames by what ranks have told") {
+TEST_CASE("a snapshot without board contents blames by what ranks have reported") {
   AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
   attempt.ranks[0].waiting_in = attempt.ranks[2].waiting_in = attempt.ranks[3].waiting_in = "barrier \"x\"";
   CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + "; ranks 0, 2-3 waited in barrier \"x\""});

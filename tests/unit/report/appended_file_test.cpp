@@ -15,7 +15,7 @@ using namespace distrun::report;
 using namespace distrun::report::samples;
 using Catch::Contains;
 
-TEST_CASE("what is added stands after what was there", "[report]") {
+TEST_CASE("added text follows the existing text", "[report]") {
   const Scratch scratch;
   const std::string path = scratch.path("step");
   AppendedFile(path).append("first\n");
@@ -27,7 +27,7 @@ TEST_CASE("what is added stands after what was there", "[report]") {
   CHECK(second.size() == 19);
 }
 
-TEST_CASE("a file that cannot be added to is told with its reason", "[report]") {
+TEST_CASE("a file that cannot be appended to is reported with the reason", "[report]") {
   CHECK_THROWS_WITH(AppendedFile("/no/such/step"), Contains("cannot append to /no/such/step") && Contains("ENOENT"));
   CHECK_THROWS_WITH(AppendedFile("/dev/full").append("x"),
                     Contains("cannot append to /dev/full") && Contains("ENOSPC"));
@@ -35,7 +35,7 @@ TEST_CASE("a file that cannot be added to is told with its reason", "[report]") 
   CHECK_THROWS_AS(AppendedFile(scratch.directory()), Error);
 }
 
-TEST_CASE("what does not fit is not added by half", "[report]") {
+TEST_CASE("text that does not fit is not added partially", "[report]") {
   const Scratch scratch;
   const std::string path = scratch.path("step");
   write_whole_file(path, "what others wrote\n");

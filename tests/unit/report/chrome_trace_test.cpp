@@ -116,7 +116,7 @@ std::string name_of_process(const json& trace, const json& pid) {
 
 }  // namespace
 
-TEST_CASE("a trace has a process for each rank, and what it did with times since the attempt began", "[trace]") {
+TEST_CASE("a trace has a process for each rank, with its activities at times since the attempt began", "[trace]") {
   Traced traced(2);
   trace::SliceInfo wait = slice(trace::Kind::Wait, "meet");
   wait.detail = static_cast<std::uint8_t>(board::WaitKind::Barrier);
@@ -142,7 +142,7 @@ TEST_CASE("a trace has a process for each rank, and what it did with times since
   CHECK(events_of(trace, "i").empty());
 }
 
-TEST_CASE("the phases of a rank are a track of their own", "[trace]") {
+TEST_CASE("the phases of a rank are a separate track", "[trace]") {
   Traced traced(1);
   const json body = slice_named(traced.read(), "body");
   CHECK(body["ts"] == 10'000);
@@ -152,7 +152,7 @@ TEST_CASE("the phases of a rank are a track of their own", "[trace]") {
   CHECK(slice_named(traced.read(), "body")["args"]["open"] == true);
 }
 
-TEST_CASE("what goes on when its rank ends is open, and ends with it", "[trace]") {
+TEST_CASE("an activity that is running when its rank ends is open, and ends with it", "[trace]") {
   Traced traced(1);
   traced.attempt.ranks.front().outcome = {runner::OutcomeKind::Signaled, 9, ""};
   traced.attempt.ranks.front().ended = kSecond;
@@ -167,7 +167,7 @@ TEST_CASE("what goes on when its rank ends is open, and ends with it", "[trace]"
   CHECK(events_of(trace, "i").front()["ts"] == 1'000'000);
 }
 
-TEST_CASE("a wait that the board shows in the end is there, even if its record is not", "[trace]") {
+TEST_CASE("a wait that the board shows at the end is in the trace, even if its record is not", "[trace]") {
   Traced traced(1);
   board::ShownWait wait;
   wait.kind = board::WaitKind::Receive;
@@ -216,7 +216,7 @@ TEST_CASE("arrows lead from a call to its handler and back", "[trace]") {
   CHECK(within(ends.front(), slice_named(trace, "reply of \"f\" from rank 1")));
 }
 
-TEST_CASE("calls of two sessions that have the same number lead each to its own handler", "[trace]") {
+TEST_CASE("calls of two sessions with the same number each lead to their own handler", "[trace]") {
   Traced traced(2);
   for (const int at : {100, 500}) {
     traced.add(0, with_peer(slice(trace::Kind::Call, "f"), 1, 1), at, at + 50);
@@ -233,7 +233,7 @@ TEST_CASE("calls of two sessions that have the same number lead each to its own 
   }
 }
 
-TEST_CASE("the work of a stream is on a track of the stream, whichever threads do it", "[trace]") {
+TEST_CASE("the work of a stream is on a track of the stream, for all threads", "[trace]") {
   Traced traced(1);
   trace::SliceInfo work = slice(trace::Kind::StreamWork, "kernel");
   work.place = "cuda:0 stream 3";
@@ -255,7 +255,7 @@ TEST_CASE("the work of a stream is on a track of the stream, whichever threads d
   CHECK(is_named);
 }
 
-TEST_CASE("slices that overlap and are not within each other are on tracks beside each other", "[trace]") {
+TEST_CASE("slices that overlap without nesting are on separate tracks", "[trace]") {
   Traced traced(1);
   traced.add(0, slice(trace::Kind::Span, "around"), 100, 200);
   traced.add(0, slice(trace::Kind::Span, "within"), 110, 120);
@@ -272,7 +272,7 @@ TEST_CASE("slices that overlap and are not within each other are on tracks besid
   CHECK(track_of("longer still") != track_of("longer"));
 }
 
-TEST_CASE("ranks that are threads of one process are told apart", "[trace]") {
+TEST_CASE("ranks that are threads of one process have separate tracks", "[trace]") {
   Traced traced(2);
   for (runner::RankRecord& rank : traced.attempt.ranks) rank.pid = 77;
   const json trace = traced.read();
@@ -280,7 +280,7 @@ TEST_CASE("ranks that are threads of one process are told apart", "[trace]") {
   CHECK(name_of_process(trace, 2) == "rank 1");
 }
 
-TEST_CASE("names with quotes, control characters and what is no text are escaped", "[trace]") {
+TEST_CASE("names with quotes, control characters and invalid UTF-8 are escaped", "[trace]") {
   Traced traced(1);
   const std::string name = GENERATE(from_range(nasty_texts(1)));
   traced.add(0, slice(trace::Kind::Span, name), 100, 200);
@@ -291,7 +291,7 @@ TEST_CASE("names with quotes, control characters and what is no text are escaped
   CHECK(events_of(traced.read(), "X").size() == 5);
 }
 
-TEST_CASE("records that were not kept are counted", "[trace]") {
+TEST_CASE("dropped records are counted", "[trace]") {
   Traced traced(1);
   for (int i = 0; i < 1000; ++i) traced.add(0, slice(trace::Kind::Span, "many"), i, i);
   const json trace = traced.read();
@@ -299,7 +299,7 @@ TEST_CASE("records that were not kept are counted", "[trace]") {
   CHECK(events_of(trace, "X").size() == 3 + trace::kRecordsMin);
 }
 
-TEST_CASE("whatever ranks have written, a trace is JSON, and its slices lie within the attempt", "[trace]") {
+TEST_CASE("a trace is valid JSON for any records, and its slices are within the attempt", "[trace]") {
   Traced traced(2);
   base::Rng rng(static_cast<std::uint64_t>(GENERATE(range(1, 9))));
   const std::size_t size = trace::area_size(traced.memory.records());
@@ -341,7 +341,7 @@ TEST_CASE("whatever ranks have written, a trace is JSON, and its slices lie with
   }
 }
 
-TEST_CASE("traces are files of their tests and attempts", "[trace]") {
+TEST_CASE("traces are files named after tests and attempts", "[trace]") {
   const Scratch scratch;
   TraceFiles files(scratch.path("deep/traces"));
   Traced traced(1);
@@ -361,7 +361,7 @@ TEST_CASE("traces are files of their tests and attempts", "[trace]") {
   CHECK(json::parse(content_of(directory + "Ring.pass.json"))["otherData"]["plugin"] == "ring.so");
 }
 
-TEST_CASE("no name of a test leads out of the directory of its trace", "[trace]") {
+TEST_CASE("no test name leads outside the trace directory", "[trace]") {
   for (const std::string& name : nasty_texts(1)) {
     const std::string file = file_name_of(name);
     CHECK_FALSE(file.empty());
@@ -374,7 +374,7 @@ TEST_CASE("no name of a test leads out of the directory of its trace", "[trace]"
   CHECK(file_name_of(std::string(1000, 'x')).size() == 200);
 }
 
-TEST_CASE("a trace that cannot be written is told once", "[trace]") {
+TEST_CASE("a trace that cannot be written is reported once", "[trace]") {
   TraceFiles files("/proc/no/such/directory");
   const Traced traced(1);
   CHECK(files.write(traced.all()).empty());

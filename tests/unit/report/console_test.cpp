@@ -69,7 +69,7 @@ void start(Console& console, const runner::TestRecord& test) {
 
 }  // namespace
 
-TEST_CASE("the console tells each way a test can end", "[report]") {
+TEST_CASE("the console shows every way a test can end", "[report]") {
   for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky, failing_every_retry,
                     broken_machine, cancelled, wide, hostile}) {
     const runner::TestRecord test = make();
@@ -78,13 +78,13 @@ TEST_CASE("the console tells each way a test can end", "[report]") {
   }
 }
 
-TEST_CASE("the console paints a whole run", "[report]") {
+TEST_CASE("the console renders a whole run", "[report]") {
   ConsoleOptions options;
   options.color = true;
   check_golden("color.txt", shown(full_run(), options));
 }
 
-TEST_CASE("a quiet console tells only what went wrong", "[report]") {
+TEST_CASE("a quiet console shows only problems", "[report]") {
   ConsoleOptions options;
   options.quiet = true;
   options.tty = true;
@@ -94,7 +94,7 @@ TEST_CASE("a quiet console tells only what went wrong", "[report]") {
   check_golden("quiet.txt", shown(run, options));
 }
 
-TEST_CASE("the console shows what passing ranks wrote, if that is wanted", "[report]") {
+TEST_CASE("the console shows output of passing ranks on request", "[report]") {
   ConsoleOptions options;
   options.output = true;
   runner::TestRecord test = passing();
@@ -116,7 +116,7 @@ TEST_CASE("the console says that nothing ran", "[report]") {
   CHECK_THAT(shown(run, {}), Catch::EndsWith("1 problem, and no test ran in 3.5 s\n"));
 }
 
-TEST_CASE("a problem is told when it comes, and at the end once more if something stands in between", "[report]") {
+TEST_CASE("a problem is shown when it happens, and again at the end if other text was shown after it", "[report]") {
   const runner::Problem problem{"a.so", "list", "it cannot be loaded"};
   const auto times_in = [&](const std::string& text) {
     int count = 0;
@@ -133,7 +133,7 @@ TEST_CASE("a problem is told when it comes, and at the end once more if somethin
   CHECK(times_in(of_the_end.text()) == 1);
 }
 
-TEST_CASE("no escape of a test reaches the terminal", "[report]") {
+TEST_CASE("no escape sequence of a test reaches the terminal", "[report]") {
   const std::string text = shown(run_of(hostile()), {});
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') FAIL("a control character");
@@ -148,7 +148,7 @@ TEST_CASE("a run of many tests is one line per test", "[report]") {
   CHECK(base::split_lines(shown(run, {})).size() == 1000 + 6);  // header, reports, totals
 }
 
-TEST_CASE("of very many failures the first are told in full", "[report]") {
+TEST_CASE("of very many failures the first ones are shown in full", "[report]") {
   runner::RunRecord run = empty_run();
   for (int i = 0; i < 60; ++i) add(run, deadlocked());
   CHECK_THAT(shown(run, {}), Contains("\n10 more are only in the reports\n"));
@@ -190,7 +190,7 @@ TEST_CASE("the status line is drawn again below the text that erased it", "[repo
         "\r\x1b[K0 of 0 | Ring.gather, 100.0 ms | 0-3 spawn");
 }
 
-TEST_CASE("no status line is drawn while somebody else has the terminal, and it comes back", "[report]") {
+TEST_CASE("no status line is drawn while another program has the terminal, and it comes back", "[report]") {
   bool ours = true;
   ConsoleOptions options;
   options.tty = true;
@@ -223,7 +223,7 @@ TEST_CASE("the status line fits any terminal", "[report]") {
   }
 }
 
-TEST_CASE("the time in which a run is suspended is not shown as a test's", "[report]") {
+TEST_CASE("the time while a run is suspended does not count as test time", "[report]") {
   Screen screen({});
   runner::RunRecord run = run_of(failing());
   screen.console().on_run_start(run, 1);
@@ -256,7 +256,7 @@ TEST_CASE("without a terminal a test that is silent for a minute gets a line", "
   CHECK(screen.news().empty());
 }
 
-TEST_CASE("a terminal that takes nothing makes nobody wait until the end", "[report]") {
+TEST_CASE("a blocked terminal delays the run only at the end", "[report]") {
   const base::FdPair pipe = base::make_pipe();
   const StillClock clock;
   Console console(pipe.second.get(), {}, clock);
@@ -273,7 +273,7 @@ TEST_CASE("a terminal that takes nothing makes nobody wait until the end", "[rep
   CHECK(base::split_lines(received).size() == lines);
 }
 
-TEST_CASE("a run shown from its summary reads as it did", "[report]") {
+TEST_CASE("a run shown from its summary looks the same", "[report]") {
   const runner::RunRecord run = full_run();
   const std::string text = show_text(read_summary(summary_json(run)), Paint(false));
   const std::string live = shown(run, {});

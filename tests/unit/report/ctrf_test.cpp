@@ -29,7 +29,7 @@ std::size_t bytes_of(const json& lines) {
 
 }  // namespace
 
-TEST_CASE("CTRF has the layout that was agreed on", "[report]") {
+TEST_CASE("CTRF has the agreed layout", "[report]") {
   runner::RunRecord run = run_of(failing());
   add(run, flaky());
   add(run, passing());
@@ -39,7 +39,7 @@ TEST_CASE("CTRF has the layout that was agreed on", "[report]") {
   CHECK(golden("ctrf.json", now) == now);
 }
 
-TEST_CASE("CTRF has a status for each verdict, and nothing bad is green", "[report]") {
+TEST_CASE("CTRF has a status for each verdict, and no bad verdict is green", "[report]") {
   for (int i = 0; i < runner::kVerdictCount; ++i) {
     const auto verdict = static_cast<Verdict>(i);
     runner::TestRecord test = failing();
@@ -66,7 +66,7 @@ TEST_CASE("CTRF counts tests and problems", "[report]") {
   CHECK(summary["stop"].get<std::int64_t>() - summary["start"].get<std::int64_t>() == 3456);
 }
 
-TEST_CASE("CTRF tells a failure by its message, place, trace, output and ranks", "[report]") {
+TEST_CASE("CTRF describes a failure with its message, place, trace, output and ranks", "[report]") {
   const json test = test_of(failing());
   CHECK(test["name"] == "gather");
   CHECK(test["suite"] == json::array({"ring", "Ring"}));
@@ -80,7 +80,7 @@ TEST_CASE("CTRF tells a failure by its message, place, trace, output and ranks",
   CHECK(test["extra"]["again"].get<std::string>().starts_with("distrun --world-size 4"));
 }
 
-TEST_CASE("CTRF has the attempts that were tried again", "[report]") {
+TEST_CASE("CTRF has the attempts that were retried", "[report]") {
   const json flaky_test = test_of(flaky());
   CHECK(flaky_test["flaky"] == true);
   CHECK(flaky_test["retries"] == 1);
@@ -97,7 +97,7 @@ TEST_CASE("CTRF has the attempts that were tried again", "[report]") {
   CHECK(test_of(repeated)["retries"] == 0);
 }
 
-TEST_CASE("CTRF has a bound for each test", "[report]") {
+TEST_CASE("CTRF has a timeout for each test", "[report]") {
   runner::TestRecord test = failing();
   std::string flood;
   for (int i = 0; i < 10'000; ++i) flood += "line " + std::to_string(i) + "\n";
@@ -122,7 +122,7 @@ TEST_CASE("CTRF has a time even for a run that ended later than a clock can show
   CHECK(json::parse(ctrf_json(run))["timestamp"].get<std::string>().starts_with("2262-"));
 }
 
-TEST_CASE("CTRF is valid JSON whatever a test says", "[report]") {
+TEST_CASE("CTRF is valid JSON for any texts of a test", "[report]") {
   const auto seed = GENERATE(1U, 2U, 3U);
   for (const std::string& nasty : nasty_texts(seed)) {
     const std::string text = ctrf_json(run_of(test_saying(nasty)));

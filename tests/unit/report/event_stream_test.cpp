@@ -45,7 +45,7 @@ json first_of(const std::vector<json>& events, const std::string& kind, int rank
 
 }  // namespace
 
-TEST_CASE("every line of the event stream says what, when and of which run", "[report]") {
+TEST_CASE("every line of the event stream has its kind, time and run", "[report]") {
   std::uint64_t seq = 0;
   for (const json& event : events_of(full_run())) {
     CHECK(event["schema"] == "distrun.event/1");
@@ -56,7 +56,7 @@ TEST_CASE("every line of the event stream says what, when and of which run", "[r
   }
 }
 
-TEST_CASE("the events of a failing test come in the order of their happening", "[report]") {
+TEST_CASE("the events of a failing test are in chronological order", "[report]") {
   std::string kinds;
   for (const json& event : events_of(run_of(failing()))) {
     kinds += event["kind"].get<std::string>() + " ";
@@ -81,7 +81,7 @@ TEST_CASE("a problem has its plugin, phase and text", "[report]") {
   CHECK(event["text"] == "cannot load it:\nundefined symbol: f");
 }
 
-TEST_CASE("test_start and attempt_start say what is run and how", "[report]") {
+TEST_CASE("test_start and attempt_start have the test and its settings", "[report]") {
   const std::vector<json> events = events_of(run_of(passing()));
   const json test = first_of(events, "test_start");
   CHECK(test["test"] == "Ring.broadcast/root=3,dtype=f32");
@@ -95,7 +95,7 @@ TEST_CASE("test_start and attempt_start say what is run and how", "[report]") {
   CHECK(attempt["world_size"] == 4);
 }
 
-TEST_CASE("the life of a rank is told with test, attempt and rank", "[report]") {
+TEST_CASE("events of a rank have test, attempt and rank", "[report]") {
   const std::vector<json> events = events_of(run_of(failing()));
   for (const char* kind : {"rank_start", "phase", "error", "rank_end"}) {
     const json event = first_of(events, kind, 2);
@@ -113,7 +113,7 @@ TEST_CASE("the life of a rank is told with test, attempt and rank", "[report]") 
   CHECK(error["at_ms"] == 3);
 }
 
-TEST_CASE("rank_end tells exit code, signal and skip code apart", "[report]") {
+TEST_CASE("rank_end distinguishes exit code, signal and skip code", "[report]") {
   const std::vector<json> failed = events_of(run_of(failing()));
   CHECK(first_of(failed, "rank_end", 2)["outcome"] == "failed");
   CHECK(first_of(failed, "rank_end", 2)["exit_code"] == 10);
@@ -162,7 +162,7 @@ TEST_CASE("an event stream cut at any byte is whole lines before the cut", "[rep
   }
 }
 
-TEST_CASE("bytes that are no text, escapes and controls stay inside their strings", "[report]") {
+TEST_CASE("invalid bytes, escapes and control characters stay inside their strings", "[report]") {
   const std::string bytes = streamed(run_of(hostile()));
   for (const char c : bytes) {
     if (static_cast<unsigned char>(c) < 0x20 && c != '\n') FAIL("a control character got through");

@@ -79,7 +79,7 @@ runner::TestRecord failing_at(std::uint32_t line) {
 
 }  // namespace
 
-TEST_CASE("a command escapes what GitHub would read as its end", "[report]") {
+TEST_CASE("a command escapes the characters that GitHub would read as its end", "[report]") {
   CHECK(github_command("error", {{"file", "a:b,c%d"}, {"line", ""}, {"title", "x\ny"}}, "1%\n2::3,4") ==
         "::error file=a%3Ab%2Cc%25d,title=x%0Ay::1%25%0A2::3,4\n");
   CHECK(github_command("notice", {}, "text") == "::notice::text\n");
@@ -93,7 +93,7 @@ TEST_CASE("annotations of a run are in the order of their urgency", "[report]") 
   CHECK(golden("github_annotations.txt", now) == now);
 }
 
-TEST_CASE("an annotation stands where the check failed, and says how to repeat the test", "[report]") {
+TEST_CASE("an annotation is at the place of the failed check, and says how to repeat the test", "[report]") {
   const Command command = only_command_of(run_of(failing()));
   CHECK(command.name == "error");
   CHECK(command.properties == std::map<std::string, std::string>{
@@ -103,14 +103,14 @@ TEST_CASE("an annotation stands where the check failed, and says how to repeat t
         "again: distrun --world-size 4 --filter Ring.gather --seed 17 build/plugins/ring.so");
 }
 
-TEST_CASE("an annotation stands where the culprit crashed, not where others felt it", "[report]") {
+TEST_CASE("an annotation is where the culprit crashed, not where others noticed it", "[report]") {
   runner::TestRecord test = crashing();
   test.attempts[0].ranks[1].errors[0] = {"SIGSEGV", "invalid address 0x8", "ring.cpp", 77, "", true, -1, {}, true};
   CHECK(only_command_of(run_of(test)).properties["file"] == "ring.cpp");
   CHECK(only_command_of(run_of(test)).properties["line"] == "77");
 }
 
-TEST_CASE("an annotation without a place of its own stands where the test is written", "[report]") {
+TEST_CASE("an annotation without a place is at the declaration of the test", "[report]") {
   CHECK(only_command_of(run_of(timing_out())).properties["line"] == "40");
   runner::TestRecord nowhere = timing_out();
   nowhere.info.file.clear();
@@ -118,7 +118,7 @@ TEST_CASE("an annotation without a place of its own stands where the test is wri
   CHECK(only_command_of(run_of(nowhere)).properties.count("line") == 0);
 }
 
-TEST_CASE("paths are told relative to the workspace if they are in it", "[report]") {
+TEST_CASE("paths are relative to the workspace if they are in it", "[report]") {
   const auto told = [](const std::string& file, const std::string& workspace) {
     runner::TestRecord test = failing();
     test.attempts[0].ranks[2].errors[0].file = file;
@@ -132,7 +132,7 @@ TEST_CASE("paths are told relative to the workspace if they are in it", "[report
   CHECK(told("/ci/project/a.cpp", "") == "/ci/project/a.cpp");
 }
 
-TEST_CASE("leaks and flaky tests are warnings, skips are told if asked for", "[report]") {
+TEST_CASE("leaks and flaky tests are warnings, skips are notices on request", "[report]") {
   CHECK(only_command_of(run_of(leaking())).name == "warning");
   CHECK(only_command_of(run_of(flaky())).name == "warning");
   CHECK(github_annotations(run_of(skipped()), {}).empty());
@@ -143,7 +143,7 @@ TEST_CASE("leaks and flaky tests are warnings, skips are told if asked for", "[r
   CHECK(github_annotations(run_of(cancelled()), {"", true}).empty());
 }
 
-TEST_CASE("what failed at one place for one reason is one annotation", "[report]") {
+TEST_CASE("failures at one place for one reason are one annotation", "[report]") {
   runner::RunRecord run = empty_run();
   for (int i = 0; i < 3; ++i) {
     runner::TestRecord test = failing();
@@ -155,7 +155,7 @@ TEST_CASE("what failed at one place for one reason is one annotation", "[report]
   CHECK_THAT(command.text, Contains("\nalso: Ring.gather1, Ring.gather2\n"));
 }
 
-TEST_CASE("of more annotations than GitHub takes the rest is counted", "[report]") {
+TEST_CASE("annotations beyond GitHub's limit are counted", "[report]") {
   runner::RunRecord run = empty_run();
   for (std::uint32_t line = 1; line <= 13; ++line) add(run, failing_at(line));
   add(run, crashing());
@@ -180,7 +180,7 @@ TEST_CASE("a problem is an error without a place, before all tests", "[report]")
   CHECK(commands[0].text == "cannot load it: undefined symbol: f");
 }
 
-TEST_CASE("whatever a test says is one command that says the same", "[report]") {
+TEST_CASE("any text of a test is one command with the same text", "[report]") {
   const auto seed = GENERATE(1U, 2U, 3U);
   for (const std::string& nasty : nasty_texts(seed)) {
     const std::string text = github_annotations(run_of(test_saying(nasty)), {"/ci", true});
@@ -198,7 +198,7 @@ TEST_CASE("whatever a test says is one command that says the same", "[report]") 
   }
 }
 
-TEST_CASE("a message of any size stays below what GitHub cuts", "[report]") {
+TEST_CASE("a message of any size stays below GitHub's limit", "[report]") {
   const std::string huge(1U << 20U, 'x');
   runner::RunRecord run = empty_run();
   for (int i = 0; i < 300; ++i) {

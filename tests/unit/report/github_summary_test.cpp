@@ -52,7 +52,7 @@ std::string without_our_tags(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("the summary of a step has totals, and each test that did not pass in full", "[report]") {
+TEST_CASE("the summary of a step has totals, and details of each test that did not pass", "[report]") {
   const std::string now = summary_of(full_run());
   INFO("DISTRUN_UPDATE_GOLDEN=1 rewrites tests/golden/report/github_summary.md");
   CHECK(golden("github_summary.md", now) == now);
@@ -66,7 +66,7 @@ TEST_CASE("the summary of a step of a good run is its totals", "[report]") {
   CHECK_THAT(summary_of(empty_run()), Contains("### distrun: no test was selected in 3.5 s\n"));
 }
 
-TEST_CASE("the summary of a step has the looks at the ranks", "[report]") {
+TEST_CASE("the summary of a step has the snapshots of the ranks", "[report]") {
   runner::TestRecord test = timing_out();
   test.attempts[0].snapshots.emplace_back().text.emplace_back().add(evidence::Tone::Strong, "step  ring.cpp:7");
   CHECK_THAT(summary_of(run_of(test)), Contains("\n  step  ring.cpp:7\n"));
@@ -78,7 +78,7 @@ TEST_CASE("a fence is longer than any run of backticks in it", "[report]") {
   CHECK(code_block("\x1b[0m") == "```text\n\\x1b[0m\n```\n");
 }
 
-TEST_CASE("whatever a test says is text in the summary of a step", "[report]") {
+TEST_CASE("any text of a test is plain text in the summary of a step", "[report]") {
   const auto seed = GENERATE(1U, 2U, 3U);
   for (const std::string& nasty : nasty_texts(seed)) {
     runner::RunRecord run = run_of(test_saying(nasty));
@@ -98,7 +98,7 @@ TEST_CASE("whatever a test says is text in the summary of a step", "[report]") {
   }
 }
 
-TEST_CASE("the summary of a step keeps below its limit and says what it leaves out", "[report]") {
+TEST_CASE("the summary of a step stays below its limit and says what it leaves out", "[report]") {
   runner::RunRecord run = empty_run();
   for (int i = 0; i < 200; ++i) {
     runner::TestRecord test = failing();
@@ -117,7 +117,7 @@ TEST_CASE("the summary of a step keeps below its limit and says what it leaves o
   outside_fences(text);
 }
 
-TEST_CASE("a test's details have a bound of their own", "[report]") {
+TEST_CASE("a test's details have a separate limit", "[report]") {
   runner::RunRecord run = run_of(failing());
   runner::RankRecord& culprit = run.tests[0].attempts[0].ranks[2];
   for (int i = 0; i < 5; ++i) {

@@ -56,7 +56,7 @@ TEST_CASE("pretty JSON has a line per field and leaves empty brackets alone", "[
 })");
 }
 
-TEST_CASE("a writer that was cleared starts anew", "[report]") {
+TEST_CASE("a writer that was cleared starts again", "[report]") {
   JsonWriter out(Layout::Line);
   out.begin_object();
   out.key("left open");

@@ -44,7 +44,7 @@ TEST_CASE("JUnit names a suite's file only if all of its tests are there", "[rep
   CHECK_THAT(xml, Contains("declared at plugins/ring/other.cpp:"));
 }
 
-TEST_CASE("JUnit tells a failure by its verdict, its cause and all ranks", "[report]") {
+TEST_CASE("JUnit describes a failure with its verdict, its cause and all ranks", "[report]") {
   const std::string xml = junit_of(failing());
   CHECK_THAT(xml, Contains("<failure type=\"fail\" message=\"rank 2 failed: sum == 6 left: 5, "
                            "right: 6 (plugins/ring/ring.cpp:41)\">rank 2: CheckFailed: sum == 6\n"
@@ -92,14 +92,14 @@ TEST_CASE("JUnit has the first attempt as the failure and retries as reruns", "[
         1);
 }
 
-TEST_CASE("JUnit has problems as cases of their own", "[report]") {
+TEST_CASE("JUnit has problems as separate cases", "[report]") {
   const std::string xml = junit_xml(full_run());
   CHECK_THAT(xml, Contains("<testcase name=\"list build/plugins/torn.so\" classname=\"distrun\""));
   CHECK_THAT(xml, Contains("<error type=\"problem\" message=\"cannot load it: undefined symbol: "
                            "f\">cannot load it:\nundefined symbol: f</error>"));
 }
 
-TEST_CASE("JUnit holds nothing that XML cannot", "[report]") {
+TEST_CASE("JUnit contains no character that XML cannot represent", "[report]") {
   const std::string xml = junit_of(hostile());
   CHECK(xml == base::valid_utf8(xml));
   for (const char c : xml) {
@@ -111,7 +111,7 @@ TEST_CASE("JUnit holds nothing that XML cannot", "[report]") {
   CHECK_THAT(xml, Contains("\\x1b[31mred"));
 }
 
-TEST_CASE("JUnit keeps the head and the tail of a flood", "[report]") {
+TEST_CASE("JUnit keeps the beginning and the end of a flood", "[report]") {
   runner::TestRecord test = failing();
   std::string flood;
   for (int i = 0; i < 100'000; ++i) flood += "line " + std::to_string(i) + "\n";

@@ -50,14 +50,14 @@ TEST_CASE("lines are in the file as soon as they are appended", "[report]") {
   CHECK(file.error().empty());
 }
 
-TEST_CASE("a line file empties what was there before", "[report]") {
+TEST_CASE("a line file is emptied when it is opened", "[report]") {
   const Scratch scratch;
   { LineFile(scratch.path("lines")).append("a long line of an older run\n"); }
   LineFile(scratch.path("lines")).append("new\n");
   CHECK(content_of(scratch.path("lines")) == "new\n");
 }
 
-TEST_CASE("a line that does not fit is taken back whole and later ones are dropped", "[report]") {
+TEST_CASE("a line that does not fit is removed completely and later ones are dropped", "[report]") {
   const Scratch scratch;
   LineFile file(scratch.path("lines"));
   {
@@ -82,7 +82,7 @@ TEST_CASE("a full device is an error once, not an exception", "[report]") {
   CHECK(file.error() == error);
 }
 
-TEST_CASE("a line file that cannot be opened says which and why", "[report]") {
+TEST_CASE("a line file that cannot be opened is named with the reason", "[report]") {
   CHECK_THROWS_WITH(LineFile("/nowhere/lines"), "cannot write /nowhere/lines: No such file or directory (ENOENT)");
   const Scratch scratch;
   REQUIRE(mkfifo(scratch.path("fifo").c_str(), 0600) == 0);
@@ -90,7 +90,7 @@ TEST_CASE("a line file that cannot be opened says which and why", "[report]") {
                     "cannot write " + scratch.path("fifo") + ": the pipe has no reader");
 }
 
-TEST_CASE("a reader that is slow makes no writer wait and misses nothing", "[report]") {
+TEST_CASE("a slow reader blocks no writer and misses no line", "[report]") {
   const Scratch scratch;
   REQUIRE(mkfifo(scratch.path("fifo").c_str(), 0600) == 0);
   const distrun::base::Fd reader(open(scratch.path("fifo").c_str(), O_RDONLY | O_NONBLOCK));

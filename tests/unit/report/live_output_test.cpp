@@ -56,7 +56,7 @@ LiveOptions of_ranks(int world_size) {
 
 }  // namespace
 
-TEST_CASE("each line stands behind the name of its rank, on the stream that it was written to") {
+TEST_CASE("each line follows the name of its rank, on the stream that it was written to") {
   Terminal terminal(of_ranks(3));
   terminal.write(0, "a\nb\n");
   terminal.write(2, "c\n", Stream::Err);
@@ -64,7 +64,7 @@ TEST_CASE("each line stands behind the name of its rank, on the stream that it w
   CHECK(terminal.err() == "[rank 2] c\n");
 }
 
-TEST_CASE("a line that comes in pieces is shown once it is whole, whatever others write meanwhile") {
+TEST_CASE("a line that arrives in pieces is shown once it is complete, with other output in between") {
   Terminal terminal(of_ranks(2));
   terminal.write(0, "half ");
   terminal.write(1, "other\n");
@@ -75,14 +75,14 @@ TEST_CASE("a line that comes in pieces is shown once it is whole, whatever other
   CHECK(terminal.out() == "[rank 1] other\n[rank 0] half a line\n[rank 0] next\n");
 }
 
-TEST_CASE("the bytes of a line go out as they came") {
+TEST_CASE("the bytes of a line are shown unchanged") {
   Terminal terminal(of_ranks(1));
   const std::string line("\x1b[31mred\x1b[0m \xff\xfe \0 \r 50%\n", 24);
   terminal.write(0, line);
   CHECK(terminal.out() == "[rank 0] " + line);
 }
 
-TEST_CASE("a prompt is shown after a moment without its end, and what follows continues it") {
+TEST_CASE("an incomplete line is shown after a moment, and its rest continues it") {
   Terminal terminal(of_ranks(2));
   terminal.write(0, "name? ");
   terminal.pass(400ms);
@@ -98,13 +98,13 @@ TEST_CASE("a prompt is shown after a moment without its end, and what follows co
     terminal.write(0, "Ada\n");
     CHECK(terminal.out() == "[rank 0] name? \n[rank 1] hurry\n[rank 0] Ada\n");
   }
-  SECTION("by nothing") {
+  SECTION("without a continuation") {
     terminal.live().finish();
     CHECK(terminal.out() == "[rank 0] name? \n");
   }
 }
 
-TEST_CASE("a line without end is not kept, and not changed as long as nobody else writes") {
+TEST_CASE("an endless line is not buffered, and not changed while no other rank writes") {
   Terminal terminal(of_ranks(2));
   const std::string chunk(LiveOutput::kLineMax / 2, 'x');
   for (int i = 0; i < 5; ++i) terminal.write(0, chunk);
@@ -122,7 +122,7 @@ TEST_CASE("streams that end in one file share its lines and keep their order") {
   CHECK(terminal.out() == "[rank 0] question \n[rank 0] warning\n[rank 0] answer\n");
 }
 
-TEST_CASE("without prefixes lines stay whole") {
+TEST_CASE("without prefixes lines stay complete") {
   LiveOptions options = of_ranks(2);
   options.prefix = false;
   Terminal terminal(options);
@@ -132,7 +132,7 @@ TEST_CASE("without prefixes lines stay whole") {
   CHECK(terminal.out() == "two\none\n");
 }
 
-TEST_CASE("ranks have colours of their own, and what a rank left switched on ends before the next line") {
+TEST_CASE("ranks have separate colours, and attributes that a rank leaves on end before the next line") {
   LiveOptions options = of_ranks(2);
   options.color = {true, false};
   Terminal terminal(options);
@@ -143,7 +143,7 @@ TEST_CASE("ranks have colours of their own, and what a rank left switched on end
   CHECK(terminal.err() == "[rank 1] c\n");
 }
 
-TEST_CASE("a reader that does not read makes it full, and one that reads again does not") {
+TEST_CASE("a reader that does not read makes the output full, until it reads again") {
   base::FdPair pipe = base::make_pipe();
   StillClock clock;
   LiveOutput live(pipe.second.get(), pipe.second.get(), of_ranks(1), clock);
@@ -158,7 +158,7 @@ TEST_CASE("a reader that does not read makes it full, and one that reads again d
   CHECK_FALSE(live.is_full());
 }
 
-TEST_CASE("what cannot be shown is told, with how much is lost") {
+TEST_CASE("output that cannot be shown is reported, with the amount that is lost") {
   StillClock clock;
   SECTION("a full disk") {
     const base::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
@@ -181,7 +181,7 @@ TEST_CASE("what cannot be shown is told, with how much is lost") {
   }
 }
 
-TEST_CASE("each rank has a file for each stream, with all that it wrote") {
+TEST_CASE("each rank has a file for each stream, with all its output") {
   const Scratch scratch;
   const std::string directory = scratch.path("logs/deep");
   RankLogs logs(directory, 2);
@@ -195,6 +195,6 @@ TEST_CASE("each rank has a file for each stream, with all that it wrote") {
   CHECK(logs.failure().empty());
 }
 
-TEST_CASE("a directory that cannot be made is named") {
+TEST_CASE("a directory that cannot be created is named") {
   CHECK_THROWS_WITH(RankLogs("/proc/none/logs", 1), Catch::Contains("/proc/none/logs"));
 }

@@ -44,13 +44,13 @@ TEST_CASE("the slowest tests come first, and no more than were asked for", "[rep
   CHECK(text_of(run, 0).empty());
 }
 
-TEST_CASE("a test of which nothing ran is not slow", "[report]") {
+TEST_CASE("a test without a started body is not slow", "[report]") {
   runner::RunRecord run = empty_run();
   add(run, skipped());
   CHECK(text_of(run, 5).empty());
 }
 
-TEST_CASE("time is divided by when the last body began and the last one ended", "[report]") {
+TEST_CASE("time is divided at the start of the last body and the end of the last one", "[report]") {
   runner::RunRecord run = empty_run();
   runner::TestRecord test = test_of("slow", 100ms);
   test.duration = 110ms;  // includes loading the plugin
@@ -62,7 +62,7 @@ TEST_CASE("time is divided by when the last body began and the last one ended", 
         "  (30.0 ms before the bodies, 50.0 ms in the bodies, 30.0 ms after)\n");
 }
 
-TEST_CASE("a body that never came to its end lasted as long as its rank", "[report]") {
+TEST_CASE("an unfinished body lasts as long as its rank", "[report]") {
   runner::RunRecord run = empty_run();
   runner::TestRecord test = test_of("hangs", 100ms);
   add_rank(test.attempts[0], 10ms, 0ms);
@@ -73,7 +73,7 @@ TEST_CASE("a body that never came to its end lasted as long as its rank", "[repo
         "  (10.0 ms before the bodies, 90.0 ms in the bodies, 0 us after)\n");
 }
 
-TEST_CASE("the attempts of a test are counted together", "[report]") {
+TEST_CASE("the attempts of a test are added up", "[report]") {
   runner::RunRecord run = empty_run();
   runner::TestRecord test = test_of("again", 10ms);
   add_rank(test.attempts[0], 2ms, 8ms);

@@ -45,7 +45,7 @@ TEST_CASE("the summary of a run has its totals, problems and tests", "[report]")
   CHECK(summary["tests"].size() == full_run().tests.size());
 }
 
-TEST_CASE("the summary has the hosts of suites, and what became of them", "[report]") {
+TEST_CASE("the summary has the hosts of suites, and their outcomes", "[report]") {
   const json summary = json::parse(summary_json(run_with_hosts()));
   REQUIRE(summary["hosts"].size() == 2);
   CHECK(summary["hosts"][0]["suite"] == "Fleet");
@@ -69,7 +69,7 @@ TEST_CASE("the summary names the trace of an attempt, if it has one", "[report]"
   CHECK(read_summary(text).tests.at(0).attempts.at(0).trace == "traces/Ring.pass.json");
 }
 
-TEST_CASE("names that appeared are in the summary, and one line of the console", "[report]") {
+TEST_CASE("new names are in the summary, and in one line of the console", "[report]") {
   runner::RunRecord run = full_run();
   CHECK_FALSE(json::parse(summary_json(run)).contains("appeared"));
   CHECK(run_end_text(run, {}, Paint(false)).find("note: ") == std::string::npos);
@@ -92,7 +92,7 @@ TEST_CASE("the summary of a test has its parameters in order of declaration", "[
   CHECK(summary["tests"][0]["id"] == "Ring.broadcast/root=3,dtype=f32");
 }
 
-TEST_CASE("the summary of a rank has its first error by itself and null for what is not", "[report]") {
+TEST_CASE("the summary of a rank has its first error separately and null for absent values", "[report]") {
   runner::RunRecord run = empty_run();
   add(run, failing());
   const json ranks = json::parse(summary_json(run))["tests"][0]["attempts"][0]["ranks"];
@@ -107,7 +107,7 @@ TEST_CASE("the summary of a rank has its first error by itself and null for what
   CHECK(ranks[1]["waiting_in"] == "barrier \"ready\"");
 }
 
-TEST_CASE("a summary that is read and written again is the same, byte by byte", "[report]") {
+TEST_CASE("a summary that is read and written again is identical, byte by byte", "[report]") {
   const std::string first = summary_json(full_run());
   CHECK(summary_json(read_summary(first)) == first);
   const std::string empty = summary_json(empty_run());
@@ -140,7 +140,7 @@ TEST_CASE("a summary names the variables of --env without their values, unless t
   CHECK_FALSE(read_summary(summary_json(run)).settings.env_hidden);
 }
 
-TEST_CASE("what reading a summary gives is the record that was written", "[report]") {
+TEST_CASE("reading a summary gives the record that was written", "[report]") {
   runner::RunRecord run = empty_run();
   run.settings.env = {{"A", "1"}, {"A", "2"}};
   run.settings.env_values = true;
@@ -164,7 +164,7 @@ TEST_CASE("what reading a summary gives is the record that was written", "[repor
   CHECK(attempt.ranks.at(3).errors.at(0).because_of == 1);
 }
 
-TEST_CASE("what the hosts of suites came to is read back", "[report]") {
+TEST_CASE("outcomes of suite hosts are read back", "[report]") {
   const std::vector<runner::HostRecord> hosts = read_summary(summary_json(run_with_hosts())).hosts;
   REQUIRE(hosts.size() == 2);
   CHECK(hosts[0].suite == "Fleet");
@@ -178,7 +178,7 @@ TEST_CASE("what the hosts of suites came to is read back", "[report]") {
   CHECK(refusal(with_schema(R"("hosts": [{"verdict": "great"}])")) == "\"verdict\" is \"great\", not a known name");
 }
 
-TEST_CASE("a summary says how long ranks get to end, and what else only some runs have", "[report]") {
+TEST_CASE("a summary has the grace periods, and fields that only some runs have", "[report]") {
   runner::RunRecord run = empty_run();
   json settings = json::parse(summary_json(run))["settings"];
   CHECK(settings["grace_ms"] == 500);
@@ -203,7 +203,7 @@ TEST_CASE("a summary says how long ranks get to end, and what else only some run
   CHECK_FALSE(back.keep_output);
 }
 
-TEST_CASE("a summary is valid UTF-8 whatever the tests wrote", "[report]") {
+TEST_CASE("a summary is valid UTF-8 for any output of the tests", "[report]") {
   runner::RunRecord run = empty_run();
   add(run, hostile());
   const std::string text = summary_json(run);
@@ -223,7 +223,7 @@ TEST_CASE("unknown fields are ignored and missing ones have their defaults", "[r
   CHECK_NOTHROW(read_summary(R"({"schema": "distrun.summary/1.7"})"));
 }
 
-TEST_CASE("another schema is refused with what was found and what is read", "[report]") {
+TEST_CASE("another schema is refused with the schema found and the one that is supported", "[report]") {
   CHECK(refusal(R"({"schema": "distrun.summary/2", "tests": 7})") ==
         "the schema is \"distrun.summary/2\", but this program reads distrun.summary/1");
   CHECK(refusal(R"({"schema": "distrun.summary/10"})") ==
@@ -234,7 +234,7 @@ TEST_CASE("another schema is refused with what was found and what is read", "[re
   CHECK(refusal(R"({"tests": []})") == "not a summary: it has no schema");
 }
 
-TEST_CASE("nonsense is refused with where it is", "[report]") {
+TEST_CASE("invalid text is refused with its position", "[report]") {
   CHECK(refusal("") == "not valid JSON: error at byte 1 of 0");
   CHECK(refusal(R"({"schema": "distrun.summary/1", "tests": [)") == "not valid JSON: error at byte 43 of 42");
   CHECK(refusal("[]") == "not a summary: it has no schema");
@@ -264,7 +264,7 @@ TEST_CASE("a summary cut at any byte is refused, never half read", "[report]") {
   }
 }
 
-TEST_CASE("what chose the tests of a run is read back as it was written", "[report]") {
+TEST_CASE("the selection of a run's tests is read back as it was written", "[report]") {
   runner::RunRecord run = empty_run();
   run.selected = 12;
   run.settings.rerun_failed = "old/summary.json";

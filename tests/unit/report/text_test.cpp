@@ -26,7 +26,7 @@ TEST_CASE("an excerpt cuts long lines between characters", "[report]") {
   CHECK(excerpt_lines(line, 4).front() == std::string(kLineMax - 1, 'x') + "... (4 bytes more)");
 }
 
-TEST_CASE("an excerpt of bytes is made of whole lines", "[report]") {
+TEST_CASE("an excerpt of bytes consists of complete lines", "[report]") {
   CHECK(excerpt_bytes("short\n", 100) == "short\n");
   CHECK(excerpt_bytes("aaaa\nbbbb\ncccc\ndddd\neeee\n", 12) == "aaaa\n... 15 bytes left out ...\neeee\n");
   CHECK(excerpt_bytes(std::string(100, 'x'), 10) == "xxxxx\n... 90 bytes left out ...\nxxxxx");
@@ -41,7 +41,7 @@ TEST_CASE("text is fitted to columns, not bytes", "[report]") {
   CHECK(fit("abc", 2) == "ab");
 }
 
-TEST_CASE("ranks to which the same happened are one finding", "[report]") {
+TEST_CASE("ranks with the same outcome are one finding", "[report]") {
   const runner::TestRecord test = wide();
   const Findings findings = findings_of(test.attempts[0]);
   REQUIRE(findings.culprits.size() == 1);
@@ -52,7 +52,7 @@ TEST_CASE("ranks to which the same happened are one finding", "[report]") {
   CHECK(findings.others[1].story == "ended by distrun after rank 17 left, waiting in barrier \"start\"");
 }
 
-TEST_CASE("a culprit of which there is no record is no finding", "[report]") {
+TEST_CASE("a culprit without a record is not a finding", "[report]") {
   runner::TestRecord test = failing();
   test.attempts[0].culprits = {9, 2, 2, -1};
   const Findings findings = findings_of(test.attempts[0]);
@@ -60,7 +60,7 @@ TEST_CASE("a culprit of which there is no record is no finding", "[report]") {
   CHECK(findings.culprits[0].ranks == std::vector<int>{2});
 }
 
-TEST_CASE("the host of a suite is called so", "[report]") {
+TEST_CASE("the host of a suite is named as such", "[report]") {
   const runner::RunRecord run = run_with_hosts();
   const std::string text = failure_text(run.settings, run.tests[0], Paint(false));
   CHECK_THAT(text, Catch::Contains("the suite's set-up failed: no water (fleet.cpp:7)"));
@@ -69,7 +69,7 @@ TEST_CASE("the host of a suite is called so", "[report]") {
   CHECK_THAT(junit_xml(run), Catch::Contains("[host] filling the dock"));
 }
 
-TEST_CASE("the command that repeats a test has what differs from the defaults", "[report]") {
+TEST_CASE("the command that repeats a test has the settings that differ from the defaults", "[report]") {
   runner::Settings settings = empty_run().settings;
   CHECK(repeat_command(settings, failing()) ==
         "distrun --world-size 4 --filter Ring.gather --seed 17 build/plugins/ring.so");
@@ -92,7 +92,7 @@ TEST_CASE("the command that repeats a test has what differs from the defaults", 
         "build/plugins/ring.so");
 }
 
-TEST_CASE("the command that repeats a test has no values of variables where a report had none", "[report]") {
+TEST_CASE("the command that repeats a test has no values of variables that a report omits", "[report]") {
   runner::Settings settings = empty_run().settings;
   settings.env = {{"TOKEN", ""}};
   settings.env_hidden = true;
@@ -100,7 +100,7 @@ TEST_CASE("the command that repeats a test has no values of variables where a re
         "distrun --world-size 4 --env TOKEN --filter Ring.gather --seed 17 build/plugins/ring.so");
 }
 
-TEST_CASE("the command that repeats a test repeats it as often, and reads no file of settings", "[report]") {
+TEST_CASE("the command that repeats a test has the same --repeat, and reads no settings file", "[report]") {
   runner::Settings settings = empty_run().settings;
   settings.until_fail = 20;
   settings.shard = {2, 3};
@@ -128,11 +128,11 @@ TEST_CASE("the line of a test fits its terminal", "[report]") {
   }
 }
 
-TEST_CASE("a problem without anything is still a line", "[report]") {
+TEST_CASE("a problem with empty fields is still a line", "[report]") {
   CHECK(problem_lines({}, Paint(false)) == "problem:\n");
 }
 
-TEST_CASE("a death that was declared is told as such", "[report]") {
+TEST_CASE("a declared death is reported as such", "[report]") {
   runner::TestRecord test = crashing();
   test.attempts[0].ranks[1].declared_death = true;
   CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) ==

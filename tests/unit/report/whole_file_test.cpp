@@ -15,7 +15,7 @@
 using namespace distrun::report;
 using namespace distrun::report::samples;
 
-TEST_CASE("a whole file replaces the old one and leaves nothing beside it", "[report]") {
+TEST_CASE("a file replaces the old one and leaves no temporary file", "[report]") {
   const Scratch scratch;
   write_whole_file(scratch.path("report"), "old and long");
   write_whole_file(scratch.path("report"), "new");
@@ -23,7 +23,7 @@ TEST_CASE("a whole file replaces the old one and leaves nothing beside it", "[re
   CHECK(listing_of(scratch.directory()) == "report ");
 }
 
-TEST_CASE("a whole file keeps the mode of the old one", "[report]") {
+TEST_CASE("a file keeps the mode of the old one", "[report]") {
   const Scratch scratch;
   write_whole_file(scratch.path("report"), "old");
   REQUIRE(chmod(scratch.path("report").c_str(), 0640) == 0);
