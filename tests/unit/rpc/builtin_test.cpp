@@ -30,7 +30,7 @@ TEST_CASE("operators take tensors and numbers, and lists of them") {
   CHECK_FALSE(is_operator("no_operator"));
 }
 
-TEST_CASE("operators refuse what they don't take, and say what they do") {
+TEST_CASE("operators refuse arguments of wrong types, and say what they take") {
   const Value one = tensor_value(tensor::ones({2})), other = tensor_value(tensor::ones({3}));
   const Error schema = refusal("add", {{one}, {}});
   CHECK(schema.kind() == ErrorKind::InvalidArgument);
@@ -45,7 +45,7 @@ TEST_CASE("operators refuse what they don't take, and say what they do") {
   CHECK_THROWS_AS(run_builtin("no_operator", {{one}, {}}), Error);
 }
 
-TEST_CASE("what is small is done where the call is read") {
+TEST_CASE("calls of operators on small tensors are executed where the call is read") {
   testing::use_gpus();
   const Value small = tensor_value(tensor::ones({1000})), large = tensor_value(tensor::ones({4097}));
   CHECK(is_small({small, to_value(1), to_value("text"), Value()}));

@@ -78,7 +78,7 @@ TEST_CASE("a call is read as it was written") {
   }
 }
 
-TEST_CASE("a call is shown by the name that its caller gives it, and runs what it names") {
+TEST_CASE("a call is shown with the name that its caller gives it, and runs the function that it names") {
   Message message;
   CallHead head;
   head.name = "_rref_invoke";
@@ -91,7 +91,7 @@ TEST_CASE("a call is shown by the name that its caller gives it, and runs what i
   CHECK(call.arguments.positional.size() == 3);
 }
 
-TEST_CASE("a graph function goes along, or its hash alone") {
+TEST_CASE("a graph function is sent with the call, or its hash alone") {
   const auto graph = some_graph();
   const Tensor tensor = tensor::ones({2});
   for (const bool goes_along : {true, false}) {
@@ -140,14 +140,14 @@ TEST_CASE("arguments of another serializer are read by it") {
   CHECK(call.arguments.named.at(0).first == "b");
 }
 
-TEST_CASE("too many arguments are refused where they are sent") {
+TEST_CASE("too many arguments are refused by the sender") {
   Message message;
   Arguments arguments;
   arguments.positional.resize(10'001);
   CHECK_THROWS_WITH(write_call(message, {}, arguments), "a call has more than 10000 arguments");
 }
 
-TEST_CASE("calls that end early or of which a byte is another one are read or refused") {
+TEST_CASE("truncated calls and calls with a changed byte are read or refused") {
   const auto graph = some_graph();
   CallHead plain, with_graph;
   plain.name = "f";
@@ -178,7 +178,7 @@ TEST_CASE("calls that end early or of which a byte is another one are read or re
   CHECK(std::string(callee_name(Message())) == "what is no call");
 }
 
-TEST_CASE("where no objects may be, a call with one is refused") {
+TEST_CASE("a call with an object is refused where objects are not allowed") {
   Message message;
   Arguments arguments;
   arguments.positional.push_back(to_value(Thing{1}));
@@ -187,7 +187,7 @@ TEST_CASE("where no objects may be, a call with one is refused") {
   CHECK(from_value<Thing>(read(message).arguments.positional[0]).a == 1);
 }
 
-TEST_CASE("answers say in front whether an object is in them") {
+TEST_CASE("answers say at the start whether they contain an object") {
   Message plain, with_object;
   write_reply(plain, Value(List{{to_value(1), Value(tensor::ones({2}))}}));
   write_reply(with_object, Value(List{{to_value(Thing{3})}}));
@@ -205,13 +205,13 @@ TEST_CASE("answers say in front whether an object is in them") {
   }
 }
 
-TEST_CASE("a value that can't be sent is no answer") {
+TEST_CASE("a value that cannot be sent is not an answer") {
   Message message;
   CHECK_THROWS_WITH(write_reply(message, to_value(Future<int>())),
                     Catch::StartsWith("Can not pickle torch.futures.Future"));
 }
 
-TEST_CASE("names stay, each once, and no longer than they may be") {
+TEST_CASE("names are kept once each, and no longer than the limit") {
   const std::string name = "call_codec_test's name";
   const char* const first = lasting_name(name);
   CHECK(first == lasting_name(std::string(name)));

@@ -29,7 +29,7 @@ std::vector<std::string> ranks_of(const std::string& trace) {
   return ranks;
 }
 
-TEST_CASE("a call has an id of the ranks that have called, one in the call of the other") {
+TEST_CASE("a nested call has an id with the ranks of all calls around it") {
   const Ranks ranks(3);
   std::string direct, nested;
   const auto errors = ranks.run([&](int rank) {

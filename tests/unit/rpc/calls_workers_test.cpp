@@ -57,7 +57,7 @@ class SlowAgent final : public QuietAgent {
   bool is_through_ = false;
 };
 
-TEST_CASE("workers that come at the same time are found, all of them") {
+TEST_CASE("workers that join at the same time are all found") {
   static auto* const rank = new core::RankState;  // lives as long as the process
   const auto agent = std::make_shared<SlowAgent>();
   const auto calls = std::make_shared<Calls>(agent, *rank);

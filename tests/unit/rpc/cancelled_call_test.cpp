@@ -55,7 +55,7 @@ std::string run_cancelled(const std::shared_ptr<ResultSink>& result) {
   return heard->text;
 }
 
-TEST_CASE("a call is not begun when its caller has gone, but for one whose result others may hold") {
+TEST_CASE("a cancelled call is not started, unless its result may be referenced by others") {
   CHECK_THAT(run_cancelled(nullptr), Catch::Contains("its time was over before it could begin"));
   const auto kept = std::make_shared<Kept>();
   CHECK(run_cancelled(kept) == "a value");

@@ -44,7 +44,7 @@ bool is_read(const Packed& packed) {
   }
 }
 
-TEST_CASE("values that end early are refused, wherever they end") {
+TEST_CASE("truncated values are refused, at any length") {
   for (const Packed& whole : samples()) {
     REQUIRE(is_read(whole));
     for (std::size_t size = 0; size < whole.bytes.size(); ++size) {
@@ -58,7 +58,7 @@ TEST_CASE("values that end early are refused, wherever they end") {
   }
 }
 
-TEST_CASE("values of which a byte is another one are read or refused") {
+TEST_CASE("values with a changed byte are read or refused") {
   int refused = 0;
   for (const Packed& whole : samples()) {
     for (std::size_t at = 0; at < whole.bytes.size(); ++at) {
@@ -72,7 +72,7 @@ TEST_CASE("values of which a byte is another one are read or refused") {
   CHECK(refused > 1000);
 }
 
-TEST_CASE("values of which many bytes are others are read or refused") {
+TEST_CASE("values with many changed bytes are read or refused") {
   base::Rng rng(17);
   const std::vector<Packed> all = samples();
   for (int i = 0; i < 20'000; ++i) {
@@ -97,7 +97,7 @@ Packed sparse_of(const Tensor& indices, const Tensor& values, const std::vector<
   return {bytes.take(), {indices, values}};
 }
 
-TEST_CASE("sparse tensors whose parts don't fit are refused") {
+TEST_CASE("sparse tensors with mismatched parts are refused") {
   const Tensor indices = tensor::from_values<std::int64_t>({0, 2, 1, 0}, Dims{2, 2}), values = tensor::ones({2});
   const Tensor none = tensor::from_values<std::int64_t>({}, Dims{2, 0});
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
@@ -117,7 +117,7 @@ TEST_CASE("sparse tensors whose parts don't fit are refused") {
   CHECK_FALSE(is_read(sparse_of(unsorted, values, {3, 4}, true)));
 }
 
-TEST_CASE("a list that is longer than its bytes takes no memory") {
+TEST_CASE("a list that claims more elements than its bytes allow allocates no memory") {
   for (const int tag : {13, 14, 15, 16}) {
     wire::ByteWriter bytes;
     bytes.number(static_cast<std::uint8_t>(tag));
@@ -128,7 +128,7 @@ TEST_CASE("a list that is longer than its bytes takes no memory") {
   }
 }
 
-TEST_CASE("a value that is too deep is refused before the stack ends") {
+TEST_CASE("a value that is too deep is refused before the stack overflows") {
   Packed packed;
   for (int i = 0; i < 100'000; ++i) {
     packed.bytes.push_back(std::byte{13});

@@ -62,7 +62,7 @@ void register_classes() {
   (void)once;
 }
 
-TEST_CASE("values of each kind come back the same") {
+TEST_CASE("values of each kind are read back unchanged") {
   const Tensor tensor = tensor::ones({2, 3});
   Map map;
   map.items.emplace_back(sent_tensor(tensor), to_value("one"));
@@ -96,7 +96,7 @@ TEST_CASE("values of each kind come back the same") {
   CHECK(std::signbit(*again(to_value(-0.0)).get_if<double>()));
 }
 
-TEST_CASE("a tensor that is in many places is in the list once, and one tensor afterwards") {
+TEST_CASE("a tensor that appears several times is sent once, and is one tensor afterwards") {
   for (const int others : {0, 40}) {
     ValueList items;
     const Tensor shared = tensor::ones({2});
@@ -110,7 +110,7 @@ TEST_CASE("a tensor that is in many places is in the list once, and one tensor a
   }
 }
 
-TEST_CASE("tensors behind others are told apart by their place") {
+TEST_CASE("aliases among many tensors are recognized by their memory") {
   wire::ByteWriter bytes;
   TensorList tensors(20, tensor::ones({1}));  // repeated, and unrelated to the others
   const Tensor own = tensor::zeros({1});
@@ -124,7 +124,7 @@ TEST_CASE("tensors behind others are told apart by their place") {
   CHECK_NOTHROW(in.expect_end());
 }
 
-TEST_CASE("sparse tensors are two of the list, and stay coalesced or not") {
+TEST_CASE("a sparse tensor is sent as two tensors, and stays coalesced or not") {
   const Tensor indices = tensor::from_values<std::int64_t>({0, 2, 2, 1, 0, 0}, Dims{2, 3});
   const Tensor values = tensor::from_values<float>({1, 2, 3});
   const Tensor loose = tensor::sparse_coo(indices, values, {3, 4});
@@ -142,7 +142,7 @@ TEST_CASE("sparse tensors are two of the list, and stay coalesced or not") {
   CHECK(from_value<Tensor>(again(sent_tensor(empty))).sizes() == Dims{3, 0});
 }
 
-TEST_CASE("objects travel by what their class makes of them") {
+TEST_CASE("objects are sent in the form that their class defines") {
   register_classes();
   CHECK(from_value<Reentrant>(again(to_value(Reentrant{{1, 2}}))).numbers == std::vector{1, 2});
   CHECK(from_value<Outer>(again(to_value(Outer{{{3}}}))).inner.numbers == std::vector{3});
@@ -150,7 +150,7 @@ TEST_CASE("objects travel by what their class makes of them") {
   CHECK(from_value<Outer>(twice.get_if<List>()->items[1]).inner.numbers == std::vector{5});
 }
 
-TEST_CASE("futures are refused, wherever they are") {
+TEST_CASE("futures are refused, at any place in a value") {
   const Value future = to_value(Future<int>());
   Map map;
   map.items.emplace_back(to_value("key"), future);
@@ -161,7 +161,7 @@ TEST_CASE("futures are refused, wherever they are") {
   }
 }
 
-TEST_CASE("what can't travel is refused") {
+TEST_CASE("values that cannot be sent are refused") {
   register_classes();
   const auto too_deep = [](int levels) {
     return "a value is nested " + std::to_string(levels) +
@@ -175,7 +175,7 @@ TEST_CASE("what can't travel is refused") {
                     ".by_value(encode, decode)");
 }
 
-TEST_CASE("objects are not made where none may be, nor of classes that are not there") {
+TEST_CASE("objects are not created where none are allowed, nor of unknown classes") {
   register_classes();
   const Packed packed = pack(Value(List{{to_value(Reentrant{{1}})}}));
   wire::ByteReader bytes(wire::view_of(packed.bytes));
@@ -204,7 +204,7 @@ class Counting final : public Serializer {
   mutable int packs = 0;
 };
 
-TEST_CASE("a serializer is used for a scope, also for one within another") {
+TEST_CASE("a serializer is used for a scope, also for a nested one") {
   CHECK(&current_serializer() == &default_serializer());
   const Counting outer, inner;
   {

@@ -50,7 +50,7 @@ std::string refusal(const Value& value) {
   return error.text();
 }
 
-TEST_CASE("types of C++ come back as they were") {
+TEST_CASE("C++ types are converted and back unchanged") {
   CHECK(again(true));
   CHECK(again(std::numeric_limits<std::int64_t>::min()) == std::numeric_limits<std::int64_t>::min());
   CHECK(again(std::uint8_t{255}) == 255);
@@ -77,7 +77,7 @@ TEST_CASE("types of C++ come back as they were") {
   CHECK_NOTHROW(from_value<void>(to_value(std::string("anything"))));
 }
 
-TEST_CASE("structs with fields are records, also within each other") {
+TEST_CASE("structs with fields are records, also nested") {
   const Line line = again(Line{{1, "a"}, {2, "b"}, 0.5});
   CHECK(line.from.x == 1);
   CHECK(line.to.name == "b");
@@ -89,7 +89,7 @@ TEST_CASE("structs with fields are records, also within each other") {
   CHECK(refusal<Point>(Value(Record{{to_value("x"), to_value("x")}})) == "must be int, not str");
 }
 
-TEST_CASE("ints are taken as floats, and lists and tuples as each other") {
+TEST_CASE("ints convert to floats, and lists and tuples to each other") {
   CHECK(from_value<double>(to_value(3)) == 3.0);
   CHECK(from_value<std::vector<int>>(to_value(std::tuple(1, 2))) == std::vector{1, 2});
   CHECK(from_value<std::pair<int, int>>(to_value(std::vector{1, 2})) == std::pair(1, 2));
@@ -98,7 +98,7 @@ TEST_CASE("ints are taken as floats, and lists and tuples as each other") {
   CHECK(refusal<bool>(to_value(1)) == "must be bool, not int 1");
 }
 
-TEST_CASE("what does not fit is refused, and the text says what was there") {
+TEST_CASE("a value that does not fit is refused, and the text names it") {
   CHECK(refusal<std::string>(Value()) == "must be str, not None");
   CHECK(refusal<double>(to_value("x")) == "must be float, not str");
   CHECK(refusal<Tensor>(to_value(1)) == "must be Tensor, not int 1");
@@ -111,7 +111,7 @@ TEST_CASE("what does not fit is refused, and the text says what was there") {
   CHECK(refusal<future::AnyFuture>(to_value(1)) == "must be Future, not int 1");
 }
 
-TEST_CASE("ints that the wanted type can't hold are refused") {
+TEST_CASE("ints out of the range of the target type are refused") {
   CHECK(refusal<std::int8_t>(to_value(200)) == "must be an int of 8 bits, which can't hold 200");
   CHECK(refusal<std::uint32_t>(to_value(-1)) == "must be an int of 32 bits, which can't hold -1");
   CHECK(from_value<std::uint32_t>(to_value(4'000'000'000)) == 4'000'000'000);
@@ -123,7 +123,7 @@ TEST_CASE("ints that the wanted type can't hold are refused") {
   CHECK(from_value<std::uint64_t>(to_value(beyond / 2)) == beyond / 2);
 }
 
-TEST_CASE("objects of classes that nobody has registered are refused by their name") {
+TEST_CASE("objects of unregistered classes are refused by their name") {
   CHECK_THROWS_WITH(to_value(Nobody()),
                     "objects of the class distrun::rpc::convert_test::Nobody can't be sent: register it with "
                     "distrun::rpc::RegisterClass, or give it DISTRUN_FIELDS");
@@ -132,7 +132,7 @@ TEST_CASE("objects of classes that nobody has registered are refused by their na
   CHECK(to_value(std::shared_ptr<Nobody>()).is_none());
 }
 
-TEST_CASE("registered objects are copied, or shared where they are wanted so") {
+TEST_CASE("registered objects are copied, or shared where a pointer is wanted") {
   ObjectType type;
   type.name = "convert_test.Known";
   type.type = typeid(Known);

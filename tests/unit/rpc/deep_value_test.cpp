@@ -115,13 +115,13 @@ TEST_CASE("a value of any depth is copied, assigned, compared and destroyed") {
   CHECK(same(Value(mixed), mixed));
 }
 
-TEST_CASE("a part of a deep value can take its place") {
+TEST_CASE("a part of a deep value can replace the value") {
   Value value = wrapped(to_value(1), {list_of});
   for (int i = 0; i < 10; ++i) value = Value(value.get_if<List>()->items[0]);
   CHECK(levels_of(value) == static_cast<std::size_t>(kDeep - 10));
 }
 
-TEST_CASE("all that is in a value is copied, and destroyed, whatever its shape") {
+TEST_CASE("all parts of a value are copied and destroyed, in any shape") {
   base::Rng rng(11);
   const auto object = std::make_shared<int>(7);
   for (int round = 0; round < 300; ++round) {
@@ -142,7 +142,7 @@ TEST_CASE("all that is in a value is copied, and destroyed, whatever its shape")
   }
 }
 
-TEST_CASE("what a deep value holds is found, in its order") {
+TEST_CASE("tensors and objects in a deep value are found, in order") {
   testing::use_gpus();
   const Tensor one = tensor::ones({2}, {tensor::DType::F32, device::cuda(0)}),
                two = tensor::ones({2}, {tensor::DType::F32, device::cuda(0)});
@@ -168,7 +168,7 @@ TEST_CASE("a value that is too deep to be sent is refused with its depth and the
   CHECK_NOTHROW(pack(wrapped(Value(), {list_of}, kDepthMax)));
 }
 
-TEST_CASE("structs that are nested too deep in structs of their type are refused, in both directions") {
+TEST_CASE("structs nested too deep in structs of their type are refused, in both directions") {
   const auto chain = [](int levels) {
     Tree tree;
     for (int i = 1; i < levels; ++i) {

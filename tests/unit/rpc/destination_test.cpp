@@ -19,7 +19,7 @@ using testing::error_of;
 struct Called {};
 const auto called = RegisterClass<Called>("destination_test.Called");
 
-TEST_CASE("a destination is a name, a worker or a rank, and knows the line that asks") {
+TEST_CASE("a destination is a name, a worker or a rank, and knows the line of the call") {
   CHECK(std::get<std::string>(to("worker1").whom()) == "worker1");
   CHECK(std::get<std::string>(to(std::string_view("worker1")).whom()) == "worker1");
   CHECK(std::get<WorkerInfo>(to(WorkerInfo("worker1", 1)).whom()).id() == 1);
@@ -30,13 +30,13 @@ TEST_CASE("a destination is a name, a worker or a rank, and knows the line that 
   CHECK(here.within(1.0).site().line == here.site().line);
 }
 
-TEST_CASE("a rank that is no integer is refused") {
+TEST_CASE("a rank that is not an integer is refused") {
   const Error error = error_of([] { Destination(1.5); });
   CHECK(error.type() == "ValueError");
   CHECK(error.text() == "cannot get a worker from 1.500000: name it, or give its rank as an integer");
 }
 
-TEST_CASE("a time is seconds, or a duration, and never less than nothing") {
+TEST_CASE("a timeout is in seconds, or a duration, and never negative") {
   CHECK(to(1).within(0.5).timeout() == std::chrono::milliseconds(500));
   CHECK(to(1).within(0.0).timeout() == base::Nanoseconds(0));
   CHECK(to(1).within(std::chrono::milliseconds(20)).timeout() == std::chrono::milliseconds(20));
@@ -49,9 +49,9 @@ TEST_CASE("a time is seconds, or a duration, and never less than nothing") {
   CHECK_THROWS_AS(to(1).within(base::Nanoseconds(-1)), Error);
 }
 
-TEST_CASE("a time that is next to nothing is not taken as none") { CHECK(to(1).within(1e-12).timeout()->count() == 1); }
+TEST_CASE("a tiny timeout is not taken as no timeout") { CHECK(to(1).within(1e-12).timeout()->count() == 1); }
 
-TEST_CASE("workers have names and ids that can be") {
+TEST_CASE("names and ids of workers are validated") {
   CHECK(WorkerInfo("a-Z_0:9", 0) == WorkerInfo("a-Z_0:9", 0));
   CHECK_FALSE(WorkerInfo("a", 0) == WorkerInfo("a", 1));
   CHECK(std::hash<WorkerInfo>()(WorkerInfo("a", 1)) == std::hash<WorkerInfo>()(WorkerInfo("a", 1)));
@@ -68,7 +68,7 @@ TEST_CASE("workers have names and ids that can be") {
   CHECK_THROWS_WITH(WorkerInfo("a", 32768), "RPC worker id 32768 of \"a\" is out of bounds: 0 to 32767");
 }
 
-TEST_CASE("what is called is a name, a method of an object, or a graph") {
+TEST_CASE("the callee is a name, a method of an object, or a graph") {
   CHECK(std::get<std::string>(target_of("f").callee) == "f");
   CHECK(std::get<std::string>(target_of(FunctionName{"C.m"}).callee) == "C.m");
   const Target method = target_of(bound(Called(), "run"));
@@ -80,7 +80,7 @@ TEST_CASE("what is called is a name, a method of an object, or a graph") {
   CHECK_THROWS_WITH(rpc_sync("worker1", "f"), Catch::Contains("RPC has not been initialized"));
 }
 
-TEST_CASE("the arguments of a call come behind the object of its method, and others by name") {
+TEST_CASE("the arguments of a call follow the object of its method, and others are passed by name") {
   const CallRequest request = detail::make_request(to(1), bound(Called(), "run"), 2, arg("b", "x"), 3.5);
   REQUIRE(request.arguments.positional.size() == 3);
   CHECK(describe(request.arguments.positional[0]) == "destination_test.Called");

@@ -60,7 +60,7 @@ void require_refused(const std::string& why, const std::function<void(SentDevice
   CHECK_THROWS_WITH(unpack_tensors(message, packed.section, copies_of(packed)), Catch::Contains(why));
 }
 
-TEST_CASE("races with copies for a message name its call, and where that was made") {
+TEST_CASE("races with copies for a message name its call, and where the call was made") {
   device::VirtualSettings settings;
   settings.check_order = true;
   const std::unique_ptr<device::Driver> driver = device::make_virtual_driver(settings);
@@ -83,7 +83,7 @@ TEST_CASE("races with copies for a message name its call, and where that was mad
                                            "train.cpp:12 on "));
 }
 
-TEST_CASE("views of one tensor are views of one at the other end, on whichever way") {
+TEST_CASE("views of one tensor are views of one tensor at the other end, by every path") {
   for (const bool may_stay : {true, false}) {
     const Tensor whole = counted(12, kFirst);
     const Tensor rows = tensor::view(whole, {3, 4});
@@ -116,7 +116,7 @@ TEST_CASE("each tensor of several devices goes where the map says, and those of 
   CHECK(found == std::vector<std::string>{"cuda:0 3", "cpu 5", "cuda:1 7", "cuda:1 0"});
 }
 
-TEST_CASE("a message that says of its tensors what can't be is refused") {
+TEST_CASE("a message with impossible claims about its tensors is refused") {
   require_refused("other tensors than it has", [](SentDevices& section) { section.tensors.pop_back(); });
   require_refused("memory that is not there", [](SentDevices& section) { section.tensors[0].span = 7; });
   require_refused("memory that is not there", [](SentDevices& section) { section.tensors[0].span = -2; });
@@ -133,7 +133,7 @@ TEST_CASE("a message that says of its tensors what can't be is refused") {
   });
 }
 
-TEST_CASE("memory of a GPU that the receiver does not see goes by way of the host, and the rest stays") {
+TEST_CASE("memory of a GPU that the receiver does not see is sent through the host, and the rest is not") {
   Message message = message_of({counted(4, kFirst), counted(8, kSecond)});
   PackedTensors packed =
       pack_tensors(message, kCrossed, "worker1", [](device::Device device) { return device == kSecond; });
@@ -148,7 +148,7 @@ TEST_CASE("memory of a GPU that the receiver does not see goes by way of the hos
   CHECK(differs(message.tensors[1], counted(8, kSecond)) == "");
 }
 
-TEST_CASE("the devices of a message are told without reading the rest of it") {
+TEST_CASE("the devices of a message are read without reading the rest of it") {
   Message message = message_of({});
   SentDevices section;
   section.tensors.push_back({sent(kSecond), kByHost, {}});
@@ -159,7 +159,7 @@ TEST_CASE("the devices of a message are told without reading the rest of it") {
   CHECK(devices_named_in(message) == std::vector<device::Device>{kSecond, kFirst});
 }
 
-TEST_CASE("where handles can't go is told by name") {
+TEST_CASE("the reason why handles cannot be used is named") {
   const DeviceSite own{2, "virtual", "here/1/0", 10, {"a", "b"}};
   DeviceSite peer{2, "virtual", "here/1/0", 11, {"b", "c"}};
   CHECK(why_no_handles(own, peer) == "");

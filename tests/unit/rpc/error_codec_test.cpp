@@ -50,7 +50,7 @@ std::exception_ptr read(const wire::Bytes& bytes) {
 
 Error again(const Error& error) { return rpc::error_of(read(written(error))); }
 
-TEST_CASE("an error comes back with its kind, type, text, place and context") {
+TEST_CASE("an error is read back with its kind, type, text, place and context") {
   Error error(ErrorKind::Timeout, "TimeoutError", "first\nsecond\r\n\"third\"", {"callee.cpp", 42});
   error.while_doing("inner").while_doing("outer").with_cause(3);
   const Error back = again(error);
@@ -67,7 +67,7 @@ TEST_CASE("an error comes back with its kind, type, text, place and context") {
         "On WorkerInfo(id=1, name=worker1):\nTimeoutError: " + std::string(error.what()) + "\n  at callee.cpp:42");
 }
 
-TEST_CASE("every kind, and every type that people know, is kept") {
+TEST_CASE("every kind, and every well-known type, is kept") {
   for (int kind = 0; kind <= static_cast<int>(ErrorKind::Unimplemented); ++kind) {
     CHECK(again(Error(static_cast<ErrorKind>(kind), "text")).kind() == static_cast<ErrorKind>(kind));
   }
@@ -77,7 +77,7 @@ TEST_CASE("every kind, and every type that people know, is kept") {
   }
 }
 
-TEST_CASE("texts of any size are cut to what can be sent and logged, and say so") {
+TEST_CASE("texts of any size are cut to what can be sent and logged, and marked as cut") {
   Error large(ErrorKind::Failed, std::string(10'000, 'T'), std::string(10 << 20, 'x'), {"far.cpp", 1});
   large.with_remote_trace(std::string(10 << 20, 't')).with_cause(3);
   for (int i = 0; i < 100; ++i) large.while_doing(std::string(1 << 20, 'c'));
@@ -95,7 +95,7 @@ TEST_CASE("texts of any size are cut to what can be sent and logged, and say so"
   CHECK(small.where().line == 1);
 }
 
-TEST_CASE("a trace has an end, however often an error was passed on") {
+TEST_CASE("a trace is limited, however often an error was passed on") {
   Error far(ErrorKind::Failed, "ValueError", "far", {"far.cpp", 1});
   far.with_remote_trace("the throw\n" + std::string(100'000, 'x'));
   const std::string trace = again(far).remote_trace().value_or("");
@@ -103,7 +103,7 @@ TEST_CASE("a trace has an end, however often an error was passed on") {
   CHECK_THAT(trace, Catch::Contains("far.cpp:1\nthe throw\nxxx") && Catch::EndsWith("x\n..."));
 }
 
-TEST_CASE("the trace of an error that came from further away is kept") {
+TEST_CASE("the trace of an error from a third worker is kept") {
   const Error far = again(Error(ErrorKind::Failed, "ValueError", "far", {"far.cpp", 1}));
   wire::ByteWriter bytes;
   write_error(bytes, far, WorkerInfo("worker2", 2));
@@ -113,7 +113,7 @@ TEST_CASE("the trace of an error that came from further away is kept") {
         "On WorkerInfo(id=1, name=worker1):\nValueError: far\n  at far.cpp:1");
 }
 
-TEST_CASE("exceptions of others have names that people know") {
+TEST_CASE("foreign exceptions have well-known type names") {
   CHECK(as_error(std::out_of_range("beyond")).type() == "IndexError");
   CHECK(as_error(std::invalid_argument("wrong")).type() == "ValueError");
   CHECK(as_error(std::bad_alloc()).type() == "MemoryError");
@@ -126,7 +126,7 @@ TEST_CASE("exceptions of others have names that people know") {
   CHECK(as_error(PeerFailed("gone", 2)).type() == "PeerFailed");
 }
 
-TEST_CASE("types that are not known here are told by what they were") {
+TEST_CASE("unknown error types are reported with their original name") {
   const Error back = again(Error(ErrorKind::Timeout, "MyError", "text", {"callee.cpp", 42}));
   CHECK(back.kind() == ErrorKind::Failed);
   CHECK(back.type() == "RuntimeError");
@@ -136,7 +136,7 @@ TEST_CASE("types that are not known here are told by what they were") {
   CHECK_THAT(back.remote_trace().value_or(""), Catch::Contains("MyError: text\n  at callee.cpp:42"));
 }
 
-TEST_CASE("types that are registered are made again") {
+TEST_CASE("registered error types are thrown again as such") {
   register_error_type("error_codec_test.Rebuilt", [](const Error& error) {
     return std::make_exception_ptr(Rebuilt(error.kind(), error.type(), "rebuilt " + error.text()));
   });
@@ -144,7 +144,7 @@ TEST_CASE("types that are registered are made again") {
                   Rebuilt);
 }
 
-TEST_CASE("what can't be made again is told, whatever goes wrong with that") {
+TEST_CASE("an error that cannot be rebuilt is reported with the reason, for any failure of its factory") {
   const auto text_of = [](std::function<std::exception_ptr(const Error&)> rebuild) {
     register_error_type("error_codec_test.Bad", std::move(rebuild));
     return again(Error(ErrorKind::Failed, "error_codec_test.Bad", "x")).text();
@@ -159,7 +159,7 @@ TEST_CASE("what can't be made again is told, whatever goes wrong with that") {
   CHECK(text_of({}) == begin + "no class of that name is registered here)");
 }
 
-TEST_CASE("errors that end early are refused, and kinds that nobody knows are failures") {
+TEST_CASE("truncated errors are refused, and unknown kinds are failures") {
   Error error(ErrorKind::Timeout, "ValueError", "text", {"callee.cpp", 42});
   error.while_doing("inner");
   const wire::Bytes whole = written(error);
@@ -171,7 +171,7 @@ TEST_CASE("errors that end early are refused, and kinds that nobody knows are fa
   CHECK(rpc::error_of(read(changed)).kind() == ErrorKind::Failed);
 }
 
-TEST_CASE("no more context travels than can be read") {
+TEST_CASE("no more context is sent than can be read") {
   Error error(ErrorKind::Failed, "text");
   for (int i = 0; i < 100; ++i) error.while_doing("level " + std::to_string(i));
   CHECK(again(error).context().size() == 64);

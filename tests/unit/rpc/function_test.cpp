@@ -33,7 +33,7 @@ std::string binding_refusal(const std::vector<std::string>& names, Arguments arg
   return error.text();
 }
 
-TEST_CASE("arguments come in the order of the parameters, however they are passed") {
+TEST_CASE("arguments arrive in the order of the parameters, however they are passed") {
   CHECK(bound({}, passed({})).empty());
   CHECK(bound({"a", "b"}, passed({1, 2})) == std::vector{1, 2});
   CHECK(bound({"a", "b"}, passed({1}, {{"b", 2}})) == std::vector{1, 2});
@@ -55,7 +55,7 @@ TEST_CASE("missing arguments are named") {
   CHECK(binding_refusal({"a", "b"}, passed({}, {{"b", 2}})) == "f() missing 1 required positional argument: 'a'");
 }
 
-TEST_CASE("parameters that are optional may be left out: they are none then") {
+TEST_CASE("optional parameters may be left out, and are empty then") {
   Signature signature = signature_of({"a", "b", "c"});
   signature.parameters[1].is_optional = true;
   const ValueList all = bind_arguments(signature, passed({1}, {{"c", 3}}));
@@ -66,7 +66,7 @@ TEST_CASE("parameters that are optional may be left out: they are none then") {
   CHECK(error.text() == "f() missing 1 required positional argument: 'c'");
 }
 
-TEST_CASE("names that no parameter has are refused, and those that have a value already") {
+TEST_CASE("unknown parameter names and doubly assigned ones are refused") {
   CHECK(binding_refusal({"a"}, passed({}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
   CHECK(binding_refusal({"a"}, passed({1}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
   CHECK(binding_refusal({"rate", "steps"}, passed({}, {{"step", 1}})) ==
@@ -76,7 +76,7 @@ TEST_CASE("names that no parameter has are refused, and those that have a value 
   CHECK(binding_refusal({"a", "b"}, passed({}, {{"a", 1}, {"a", 2}})) == "f() got multiple values for argument 'a'");
 }
 
-TEST_CASE("a signature is written as people write it") {
+TEST_CASE("a signature is written as in Python") {
   CHECK(to_string(signature_of({"a", "b"})) == "f(a: int, b: int)");
   CHECK(to_string(signature_of({})) == "f()");
 }

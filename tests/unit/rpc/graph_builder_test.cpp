@@ -35,7 +35,7 @@ TEST_CASE("a function has its name, its parameters and a body that returns") {
   CHECK(function->depth() == 1);
 }
 
-TEST_CASE("a mistake is told where it is made") {
+TEST_CASE("a mistake is reported where it is made") {
   GraphBuilder g("f");
   const GraphValue x = g.parameter("x");
   CHECK_THROWS_WITH(g.op("no_such_operator", x), "there is no operator named no_such_operator");
@@ -59,7 +59,7 @@ TEST_CASE("a mistake is told where it is made") {
   CHECK_THROWS_WITH(other.call(g_function, 1, 2), "graph function other: f(x) is called with 2 arguments");
 }
 
-TEST_CASE("a function that is not whole is not made") {
+TEST_CASE("an incomplete function is not created") {
   GraphBuilder g("f");
   g.for_each(0, 3, [&](GraphValue) { CHECK_THROWS_WITH(g.returns(1), Contains("a block is open")); });
   GraphBuilder twice("f");
@@ -69,7 +69,7 @@ TEST_CASE("a function that is not whole is not made") {
   CHECK_THROWS_WITH(GraphBuilder("").returns(), Contains("has a name of 0 bytes"));
 }
 
-TEST_CASE("a constant is a copy, and can only be what has no life of its own") {
+TEST_CASE("a constant is a copy, and must be a plain value") {
   GraphBuilder g("f");
   const Tensor ones = tensor::ones({2});
   const GraphValue constant = g.constant(ones);
@@ -86,7 +86,7 @@ TEST_CASE("a constant is a copy, and can only be what has no life of its own") {
   CHECK_THROWS_WITH(sparse.returns(Tensor()), Contains("must be a dense tensor of the CPU"));
 }
 
-TEST_CASE("blocks go 64 deep, with those of the functions that are called") {
+TEST_CASE("blocks nest up to 64 levels, including those of called functions") {
   GraphBuilder g("deep");
   const std::function<void(int)> nest = [&](int levels) {
     if (levels == 0) return;
@@ -96,7 +96,7 @@ TEST_CASE("blocks go 64 deep, with those of the functions that are called") {
     nest(64);
     CHECK_THROWS_WITH(g.returns(), "graph function deep has 65 levels of blocks, and may have 64");
   }
-  SECTION("that many") {
+  SECTION("64 levels") {
     nest(63);
     const auto deep = g.returns();
     CHECK(deep->depth() == 64);
@@ -106,7 +106,7 @@ TEST_CASE("blocks go 64 deep, with those of the functions that are called") {
   }
 }
 
-TEST_CASE("a program that makes no sense is refused, whoever made it") {
+TEST_CASE("an invalid program is refused, from any source") {
   using rpc::graph::Node;
   using rpc::graph::NodeKind;
   const auto function_of = [](std::vector<Node> nodes, std::uint32_t registers) {

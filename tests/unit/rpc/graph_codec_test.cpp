@@ -49,7 +49,7 @@ Tensor result_of(const GraphFunction& function) {
 
 }  // namespace
 
-TEST_CASE("what is read is the function that was written, with its hash") {
+TEST_CASE("a function that is read equals the one that was written, with its hash") {
   const Function function = sample(), copy = read(function->encoded());
   CHECK(rpc::to_string(*copy) == "sample(x, steps)");
   CHECK(copy->hash() == function->hash());
@@ -59,7 +59,7 @@ TEST_CASE("what is read is the function that was written, with its hash") {
   CHECK(equal(result_of(*copy), result_of(*function)));
 }
 
-TEST_CASE("what is read has tensors of its own") {
+TEST_CASE("a function that is read has separate tensors") {
   const Function function = sample();
   rpc::Packed packed = function->encoded();
   for (Tensor& tensor : packed.tensors) tensor = tensor::clone(tensor);
@@ -69,7 +69,7 @@ TEST_CASE("what is read has tensors of its own") {
   CHECK(equal(result_of(*copy), tensor::full({2}, 25.0)));
 }
 
-TEST_CASE("functions that differ have different hashes") {
+TEST_CASE("different functions have different hashes") {
   const auto constant = [](auto value) {
     GraphBuilder g("f");
     return g.returns(value)->hash();
@@ -84,7 +84,7 @@ TEST_CASE("functions that differ have different hashes") {
   CHECK(rpc::to_string(rpc::GraphHash{1, 0xab}) == "000000000000000100000000000000ab");
 }
 
-TEST_CASE("a function that is called in two places travels once") {
+TEST_CASE("a function that is called in two places is sent once") {
   Function function = squared();
   for (int i = 0; i < 60; ++i) {
     GraphBuilder g("level" + std::to_string(i));
@@ -114,7 +114,7 @@ TEST_CASE("a function is at most 1 MiB with its constants") {
   CHECK_THROWS_WITH(read(packed), Contains("bytes of constants"));
 }
 
-TEST_CASE("what is cut off, changed or followed by something is refused or makes sense") {
+TEST_CASE("truncated, changed or extended bytes are refused or make a valid function") {
   const rpc::Packed packed = sample()->encoded();
   for (std::size_t size = 0; size < packed.bytes.size(); ++size) {
     const rpc::Packed cut{{packed.bytes.begin(), packed.bytes.begin() + static_cast<std::ptrdiff_t>(size)},
@@ -143,7 +143,7 @@ TEST_CASE("what is cut off, changed or followed by something is refused or makes
   CHECK_THROWS_AS(read(without), Error);
 }
 
-TEST_CASE("a function of another version, or with an operator that is not there, says so") {
+TEST_CASE("a function of another version, or with an unknown operator, is refused with the reason") {
   rpc::Packed packed = sample()->encoded();
   rpc::Packed later = packed;
   later.bytes[0] = std::byte{2};
@@ -168,7 +168,7 @@ TEST_CASE("a function of another version, or with an operator that is not there,
   }
 }
 
-TEST_CASE("a cache keeps the functions that were asked for last") {
+TEST_CASE("a cache keeps the most recently used functions") {
   const auto numbered = [](int number) {
     GraphBuilder g("f");
     return g.returns(number);

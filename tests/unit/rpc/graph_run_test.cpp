@@ -61,7 +61,7 @@ TEST_CASE("a loop changes its tensor in place, and returns a number") {
   CHECK(equal(tensor, expected));
 }
 
-TEST_CASE("what a function raises is a plain error with its text") {
+TEST_CASE("an error raised by a function is a plain error with its text") {
   GraphBuilder g("raises");
   const GraphValue text = g.parameter("text");
   g.raise(text);
@@ -142,7 +142,7 @@ TEST_CASE("arithmetic on numbers is Python's, with ints of 64 bits") {
                     Contains("< does not take int and str"));
 }
 
-TEST_CASE("loops count up and down, and variables keep what they were assigned") {
+TEST_CASE("loops count up and down, and variables keep their assigned values") {
   const auto count = [](int begin, int end, int step) {
     GraphBuilder g("count");
     const GraphValue seen = g.variable(std::vector<int>());
@@ -162,7 +162,7 @@ TEST_CASE("loops count up and down, and variables keep what they were assigned")
                     "in graph function f, node 1 (for_each): the end of a loop must be int, not str");
 }
 
-TEST_CASE("a function goes one way or the other, and may end in the middle") {
+TEST_CASE("a function takes either branch, and may return in the middle") {
   GraphBuilder g("first_square_over");
   const GraphValue least = g.parameter("least");
   g.branch(least < 0, [&] { g.raise("below zero", "ValueError"); });
@@ -176,7 +176,7 @@ TEST_CASE("a function goes one way or the other, and may end in the middle") {
   CHECK_THROWS_WITH(run_graph(*function, {value_of(-1)}), "below zero");
 }
 
-TEST_CASE("lists, tuples and maps are made and looked into") {
+TEST_CASE("lists, tuples and maps are built and indexed") {
   GraphBuilder g("collect");
   const GraphValue x = g.parameter("x");
   const GraphValue map = g.map({{"x", x}, {"twice", x * 2}, {"x", 0}});
@@ -195,7 +195,7 @@ TEST_CASE("lists, tuples and maps are made and looked into") {
   CHECK_THROWS_WITH(eval([](GraphBuilder& b, Values v) { return b.size(v[0]); }, 2), Contains("int has no length"));
 }
 
-TEST_CASE("functions call others, and an error names the way to where it happened") {
+TEST_CASE("functions call others, and an error names the call path to its place") {
   GraphBuilder inner("inner");
   const GraphValue a = inner.parameter("a");
   const auto function = inner.returns(inner.op("mm", a, a));
@@ -208,7 +208,7 @@ TEST_CASE("functions call others, and an error names the way to where it happene
                     "not take (int, int); it takes (Tensor, Tensor)");
 }
 
-TEST_CASE("each run has the constants as they were") {
+TEST_CASE("each run has the constants unchanged") {
   GraphBuilder g("count");
   const GraphValue t = g.constant(tensor::zeros({1}));
   g.op("add_", t, 1);
@@ -216,13 +216,13 @@ TEST_CASE("each run has the constants as they were") {
   for (int i = 0; i < 2; ++i) CHECK(from_value<Tensor>(run_graph(*function, {})).item_as<int>() == 1);
 }
 
-TEST_CASE("a function gets as many arguments as it takes") {
+TEST_CASE("a function gets as many arguments as it has parameters") {
   GraphBuilder g("f");
   g.parameter("x");
   CHECK_THROWS_WITH(run_graph(*g.returns(), {}), "f() takes 1 arguments but 0 were given");
 }
 
-TEST_CASE("a function that takes too long ends") {
+TEST_CASE("a function that runs too long is ended") {
   GraphBuilder g("endless");
   g.for_each(0, Int{1} << 62, [](GraphValue) {});
   const auto endless = g.returns();
@@ -234,7 +234,7 @@ TEST_CASE("a function that takes too long ends") {
   CHECK_THROWS_WITH(run_graph(*endless, {}, {Int{1} << 40, stop}), "nobody waits");
 }
 
-TEST_CASE("a function can't fill the memory with lists or strings") {
+TEST_CASE("a function cannot exhaust memory with lists or strings") {
   const auto doubled = [](const auto& first) {
     GraphBuilder g("grows");
     const GraphValue all = g.variable(first);
@@ -249,7 +249,7 @@ TEST_CASE("a function can't fill the memory with lists or strings") {
   CHECK_THROWS_WITH(run_graph(*g.returns(all), {}), Contains("levels deep"));
 }
 
-TEST_CASE("operators are called with values of calls") {
+TEST_CASE("operators are called with results of calls") {
   const auto call = [](std::string_view name, std::vector<Value> arguments) {
     return rpc::run_operator(name, arguments);
   };

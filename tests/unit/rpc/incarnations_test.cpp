@@ -53,7 +53,7 @@ void kill_worker(const Ranks& ranks, int rank) { end_session(ranks.state(rank));
 
 }  // namespace
 
-TEST_CASE("an answer to a worker that has left is not taken for one to the worker in its place") {
+TEST_CASE("an answer to a worker that has left is not delivered to its successor") {
   const bool is_killed = GENERATE(false, true);
   const Ranks ranks(2);
   waiting() = std::make_shared<Waiting>();
@@ -79,7 +79,7 @@ TEST_CASE("an answer to a worker that has left is not taken for one to the worke
   CHECK(second.wait() == 42);
 }
 
-TEST_CASE("a loss that is reported late does not hit the successor of the lost worker") {
+TEST_CASE("a loss that is reported late does not affect the successor of the lost worker") {
   const Ranks ranks(2);
   waiting() = std::make_shared<Waiting>();
   REQUIRE(join_group(ranks, 0).empty());
@@ -98,7 +98,7 @@ TEST_CASE("a loss that is reported late does not hit the successor of the lost w
   CHECK(error.empty());
 }
 
-TEST_CASE("a call to a worker that has left fails in its future, and says so") {
+TEST_CASE("a call to a worker that has left fails in its future, with the reason") {
   const Ranks ranks(2);
   REQUIRE(join_group(ranks, 0).empty());
   REQUIRE(join_group(ranks, 1).empty());
@@ -146,7 +146,7 @@ TEST_CASE("a killed worker is removed from all lists, and another may join in it
   }
 }
 
-TEST_CASE("a WorkerInfo stands for the worker that it was got from, and for none that comes later") {
+TEST_CASE("a WorkerInfo stands for the worker that it was obtained from, and not for a successor") {
   const Ranks ranks(2);
   REQUIRE(join_group(ranks, 0).empty());
   REQUIRE(join_group(ranks, 1).empty());
@@ -167,7 +167,7 @@ TEST_CASE("a WorkerInfo stands for the worker that it was got from, and for none
   CHECK(error.empty());
 }
 
-TEST_CASE("workers meet with the successor of a worker that has left, as often as they have met before") {
+TEST_CASE("workers meet with the successor of a worker that has left, any number of times") {
   const Ranks ranks(2);
   const auto meet = [&](int times) {
     return ranks.run([&](int) {
@@ -182,7 +182,7 @@ TEST_CASE("workers meet with the successor of a worker that has left, as often a
   }
 }
 
-TEST_CASE("the log of a group has those that are there, and little else, however many have come and gone") {
+TEST_CASE("the log of a group stays small, however many workers have joined and left") {
   const auto store = std::make_shared<HashStore>();
   MemberLog log(store);
   Member stays;
@@ -207,7 +207,7 @@ TEST_CASE("the log of a group has those that are there, and little else, however
   CHECK(store->num_keys() == 3);  // the log, and two counts
 }
 
-TEST_CASE("what is said of one worker of an id leaves the next one in the log") {
+TEST_CASE("log entries of one worker do not affect the next worker with its id") {
   MemberLog log(std::make_shared<HashStore>());
   Member first, second;
   first.name = second.name = "worker1";

@@ -106,8 +106,7 @@ TEST_CASE("an inline function that makes a call, or waits, gets an error that na
                   });
 }
 
-TEST_CASE(
-    "an inline function is refused calls on the thread of a handler, too, and when it is called by its own rank") {
+TEST_CASE("an inline function must not call on a handler's thread either, nor when it is called by its own rank") {
   const auto object = std::make_shared<Caller>();
   const std::vector<std::string> errors = errors_of({
       [&] { rpc_sync<int>(0, "InlineCaller.call", object); },
@@ -117,7 +116,7 @@ TEST_CASE(
         std::vector<std::string>{refusal("InlineCaller.call", "makes a call"), refusal("calls", "makes a call")});
 }
 
-TEST_CASE("an inline function may take the value of a future that is done, and go on after a refusal") {
+TEST_CASE("an inline function may take the value of a completed future, and continue after a refusal") {
   CHECK(errors_of({
             [] { CHECK(rpc_sync(0, waits_for_what_is_done) == 3); },
             [] { CHECK(rpc_sync(0, catches_it) == 4); },

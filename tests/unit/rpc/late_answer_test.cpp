@@ -91,7 +91,7 @@ Error error_while_decoding(const std::function<void(KeptCalls&, double)>& call) 
 
 }  // namespace
 
-TEST_CASE("an answer that comes after its call's deadline is a timeout, whatever the thread of timeouts is doing") {
+TEST_CASE("an answer after its call's deadline is a timeout, even if the timeout thread is busy") {
   KeptCalls kept;
   kept.agent->hold_cancel();
   const auto first = kept.calls->call(KeptCalls::request("worker1", 0.001));
@@ -111,7 +111,7 @@ TEST_CASE("an answer that comes after its call's deadline is a timeout, whatever
   CHECK(from_value<std::int64_t>(in_time.wait()) == 8);
 }
 
-TEST_CASE("a call whose answer is still being decoded at its deadline is a timeout then") {
+TEST_CASE("a call with an answer that is still being decoded at its deadline is a timeout") {
   const auto sync = [](KeptCalls& kept, double seconds) {
     kept.calls->call_and_wait(KeptCalls::request("worker1", seconds));
   };
@@ -125,7 +125,7 @@ TEST_CASE("a call whose answer is still being decoded at its deadline is a timeo
   }
 }
 
-TEST_CASE("an answer whose decoder ends after the deadline is a timeout, whatever the thread of timeouts is doing") {
+TEST_CASE("an answer decoded only after the deadline is a timeout, even if the timeout thread is busy") {
   KeptCalls kept;
   kept.agent->hold_cancel();
   const auto first = kept.calls->call(KeptCalls::request("worker1", 0.001));
@@ -147,7 +147,7 @@ TEST_CASE("an answer whose decoder ends after the deadline is a timeout, whateve
   CHECK(testing::error_of([&] { first.wait(); }).kind() == ErrorKind::Timeout);
 }
 
-TEST_CASE("an answer whose decoder ends in time is the call's value, also where its worker is lost meanwhile") {
+TEST_CASE("an answer decoded in time is the call's value, even if its worker is lost meanwhile") {
   KeptCalls kept;
   const auto call = kept.calls->call(KeptCalls::request("worker1", 60));
   while_decoding = [&] { kept.calls->lose(WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "gone")); };

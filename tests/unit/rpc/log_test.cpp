@@ -56,7 +56,7 @@ class Piped {
 
 }  // namespace
 
-TEST_CASE("a worker with a full stderr answers calls that fail, and counts the texts that it leaves out") {
+TEST_CASE("a worker with a blocked stderr still answers failing calls, and counts the dropped log texts") {
   const Ranks ranks(2);
   REQUIRE(ranks.run([&](int rank) { init_rpc(ranks.options(rank)); }) == no_errors(2));
   std::string text;
@@ -75,7 +75,7 @@ TEST_CASE("a worker with a full stderr answers calls that fail, and counts the t
                        Catch::Contains("log_fail"));
 }
 
-TEST_CASE("an exception with a null what() is an error as any other") {
+TEST_CASE("an exception with a null what() is an error like others") {
   const Ranks ranks(2);
   REQUIRE(ranks.run([&](int rank) { init_rpc(ranks.options(rank)); }) == no_errors(2));
   const std::string error = ranks.error_as(0, [] { rpc_sync<void>("worker1", "log_fail_without_text"); });

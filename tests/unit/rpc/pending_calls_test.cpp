@@ -73,7 +73,7 @@ TEST_CASE("a call is taken once, by its number and its peer") {
   CHECK(calls.count() == 0);
 }
 
-TEST_CASE("a number that was only asked for is no call yet") {
+TEST_CASE("a number that was only reserved is not a call yet") {
   PendingCalls calls({});
   const std::uint64_t id = calls.next_id();
   CHECK_FALSE(calls.take(id, -1));
@@ -82,7 +82,7 @@ TEST_CASE("a number that was only asked for is no call yet") {
   CHECK(calls.take(id, 1));
 }
 
-TEST_CASE("one call that waits for long does not keep others from their numbers") {
+TEST_CASE("one call that waits for long does not keep others from getting numbers") {
   PendingCalls calls({});
   const std::uint64_t first = add(calls);
   std::uint64_t last = first;
@@ -111,7 +111,7 @@ TEST_CASE("the table grows with the calls that wait at once, and all are found")
   CHECK(calls.count() == 0);
 }
 
-TEST_CASE("all calls to one peer are taken, or all there are") {
+TEST_CASE("all calls to one peer are taken, or all calls") {
   PendingCalls calls({});
   for (int i = 0; i < 100; ++i) add(calls, i % 4);
   CHECK(calls.take_all(2).size() == 25);
@@ -121,7 +121,7 @@ TEST_CASE("all calls to one peer are taken, or all there are") {
   CHECK(calls.count() == 0);
 }
 
-TEST_CASE("a call that was taken is put back, unless its place is taken by now") {
+TEST_CASE("a call that was taken is put back, unless its slot is in use by now") {
   PendingCalls calls({});
   const std::uint64_t id = add(calls);
   PendingCall call = *calls.take(id, 1);
@@ -140,7 +140,7 @@ TEST_CASE("a call that was taken is put back, unless its place is taken by now")
   CHECK(calls.count() == 1);
 }
 
-TEST_CASE("calls whose time is over are told in the order of their deadlines") {
+TEST_CASE("calls that time out are reported in the order of their deadlines") {
   Expiries expiries;
   PendingCalls calls(expiries.writer());
   const base::TimePoint now = base::system_clock().now();
@@ -154,7 +154,7 @@ TEST_CASE("calls whose time is over are told in the order of their deadlines") {
   CHECK(calls.take(later, 1));
 }
 
-TEST_CASE("a deadline that is nearer than the others is not overslept") {
+TEST_CASE("a deadline that is earlier than the others is not missed") {
   Expiries expiries;
   PendingCalls calls(expiries.writer());
   const base::TimePoint far = in(std::chrono::hours(1));
@@ -184,7 +184,7 @@ TEST_CASE("a call that was answered in time does not expire, and others do") {
   calls.watch_timeouts(deadline);
 }
 
-TEST_CASE("more calls than may wait at once are refused") {
+TEST_CASE("calls beyond the limit are refused") {
   PendingCalls calls({});
   for (int i = 0; i < 1 << 20; ++i) calls.next_id();
   const Error error = testing::error_of([&] { calls.next_id(); });
@@ -193,7 +193,7 @@ TEST_CASE("more calls than may wait at once are refused") {
         "too many calls wait for their answers: 1048576 at the same time; wait for some before you make more");
 }
 
-TEST_CASE("what waits for a worker's answers is counted until it is taken, expires or is dropped") {
+TEST_CASE("the load of a worker is counted until its calls are taken, expire or are dropped") {
   PendingCalls calls({});
   const auto begin = [&](std::uint64_t bytes, WorkerId peer = 1) {
     PendingCalls::Load load{peer, bytes, 100};
@@ -219,7 +219,7 @@ std::shared_ptr<CallContext> context(WorkerId caller, std::uint64_t id) {
   return std::make_shared<CallContext>(WorkerInfo("worker" + std::to_string(caller), caller), id, "f", core::kForever);
 }
 
-TEST_CASE("calls of others that take too much memory together are refused, and one alone is not") {
+TEST_CASE("running calls that take too much memory together are refused, and a single one is not") {
   RunningCalls calls(100);
   const auto one = context(1, 1), two = context(1, 2), three = context(2, 1);
   calls.add(one, 200);
@@ -236,7 +236,7 @@ TEST_CASE("calls of others that take too much memory together are refused, and o
   CHECK(calls.count() == 2);
 }
 
-TEST_CASE("a caller that does not wait any more is told to its call, and to no other") {
+TEST_CASE("a cancellation reaches the call of its caller, and no other") {
   RunningCalls calls;
   const auto one = context(1, 7), two = context(2, 7), three = context(1, 8);
   for (const auto& each : {one, two, three}) calls.add(each, 1);
@@ -254,7 +254,7 @@ TEST_CASE("a caller that does not wait any more is told to its call, and to no o
   CHECK(calls.list(9).size() == 2);
 }
 
-TEST_CASE("a number that a caller uses twice ends with the call that had it first") {
+TEST_CASE("a number that a caller uses twice ends with the first call that had it") {
   RunningCalls calls;
   const auto first = context(1, 7), second = context(1, 7);
   calls.add(first, 1);

@@ -56,7 +56,7 @@ void as_caller(const std::function<void()>& body) {
   CHECK(errors == no_errors(2));
 }
 
-TEST_CASE("calls are recorded by their kind, callee and workers, before their futures are seen to be done") {
+TEST_CASE("calls are recorded with their kind, callee and workers, before their futures complete") {
   Names names;
   std::vector<profiler::Event> events;
   as_caller([&] {
@@ -91,7 +91,7 @@ TEST_CASE("calls are recorded by their kind, callee and workers, before their fu
   }
 }
 
-TEST_CASE("calls that fail are recorded, and those that could not be made are not") {
+TEST_CASE("calls that fail are recorded, and those that could not be sent are not") {
   Names names;
   std::string error;
   as_caller([&] {
@@ -106,7 +106,7 @@ TEST_CASE("calls that fail are recorded, and those that could not be made are no
   CHECK(error == "Expected error");
 }
 
-TEST_CASE("a call that runs out of time ends then") {
+TEST_CASE("the event of a call that times out ends at the timeout") {
   Names names;
   std::string error;
   as_caller([&] {
@@ -119,7 +119,7 @@ TEST_CASE("a call that runs out of time ends then") {
   CHECK_THAT(error, Catch::Contains("ran for more than set timeout"));
 }
 
-TEST_CASE("callbacks record their calls in the profile of who attached them") {
+TEST_CASE("callbacks record their calls in the profile of the thread that attached them") {
   Names names;
   as_caller([&] {
     const Profile profile;
@@ -131,7 +131,7 @@ TEST_CASE("callbacks record their calls in the profile of who attached them") {
   CHECK(names == Names{"rpc_async#one_more(worker0 -> worker1)", "rpc_sync#one_more(worker0 -> worker1)"});
 }
 
-TEST_CASE("what others call, and what the callee calls, is in no profile but theirs") {
+TEST_CASE("other threads' calls, and those of the callee, are only in their own profiles") {
   const Ranks ranks(2);
   std::vector<Names> names(2);
   const auto errors = ranks.run([&](int rank) {

@@ -49,7 +49,7 @@ Value call(const std::string& name, const ValueList& values) {
   return std::get<Value>(result);
 }
 
-TEST_CASE("functions run with values, and their signatures tell names and types") {
+TEST_CASE("functions run with values, and their signatures have names and types") {
   CHECK(to_string(get_function("registry_test_twice")->signature) == "registry_test_twice(a: int, arg1: str)");
   CHECK(from_value<int>(call("registry_test_twice", {to_value(3), to_value("xy")})) == 8);
   CHECK(call("registry_test_nothing", {}).is_none());
@@ -63,7 +63,7 @@ TEST_CASE("functions run with values, and their signatures tell names and types"
                     "registry_test_nothing() takes 0 positional arguments but 1 was given");
 }
 
-TEST_CASE("classes are made and called by their names") {
+TEST_CASE("classes are created and called by their names") {
   const Value object = call("registry_test.Counter", {to_value(3)});
   CHECK(from_value<int>(call("registry_test.Counter.add", {object, to_value(2)})) == 5);
   CHECK(from_value<int>(call("registry_test.Counter.count", {object})) == 5);
@@ -73,7 +73,7 @@ TEST_CASE("classes are made and called by their names") {
                     "argument 'self' must be registry_test.Counter, not int 1 (incompatible function arguments)");
 }
 
-TEST_CASE("the first of a name stays") {
+TEST_CASE("the first registration of a name stays") {
   CHECK_THROWS_WITH(register_function("registry_test_nothing", {}, &not_registered),
                     "a function \"registry_test_nothing\" is registered for RPC already");
   CHECK_THROWS_WITH(RegisterClass<Counter>("registry_test.Other"), Catch::Contains("is registered already, as"));
@@ -83,14 +83,14 @@ TEST_CASE("the first of a name stays") {
   CHECK_THROWS_WITH(set_codec("registry_test.None", {}, {}), "no class \"registry_test.None\" is registered");
 }
 
-TEST_CASE("functions of C++ are found by their address") {
+TEST_CASE("C++ functions are found by their address") {
   CHECK(name_of_function(reinterpret_cast<const void*>(&registry_test_twice)) == "registry_test_twice");
   CHECK(name_of_function(reinterpret_cast<const void*>(&Counter::kind)) == "registry_test.Counter.kind");
   CHECK_THROWS_WITH(name_of_function(reinterpret_cast<const void*>(&not_registered)),
                     "this function can't be called by others: register it with DISTRUN_RPC(function)");
 }
 
-TEST_CASE("a name that is not there is told with the one that is most alike") {
+TEST_CASE("an unknown name is reported with the most similar one") {
   const Error error = testing::error_of([] { get_function("registry_test_twise"); });
   CHECK(error.kind() == ErrorKind::Failed);
   CHECK(error.text() ==

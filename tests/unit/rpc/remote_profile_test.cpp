@@ -91,7 +91,7 @@ Events profiled(int world_size, const std::function<void()>& body, const Profile
   return events;
 }
 
-TEST_CASE("what a callee does is in the caller's profile, by the call's name, with its tree, node and shapes") {
+TEST_CASE("a callee's events are in the caller's profile, with the call's name, their tree, node and shapes") {
   const std::string key = "rpc_sync#doubled(worker0 -> worker1)";
   const Events events = profiled(2, [] { rpc_sync(1, doubled, tensor::ones({3})); }, {.record_shapes = true});
   CHECK(remote_names(events) == std::vector<std::string>{key + kRemote + "##doubled##", key + kRemote + "aten::add"});
@@ -107,7 +107,7 @@ TEST_CASE("what a callee does is in the caller's profile, by the call's name, wi
   CHECK(events[inner.parent].name == outer.name);
 }
 
-TEST_CASE("operators and graph functions are profiled as functions are, and calls to oneself as those to others") {
+TEST_CASE("operators and graph functions are profiled like functions, and local calls like remote ones") {
   const Events events = profiled(2, [] {
     GraphBuilder builder("square");
     const auto x = builder.parameter("x");
@@ -125,7 +125,7 @@ TEST_CASE("operators and graph functions are profiled as functions are, and call
   CHECK(the(events, "rpc_sync#doubled(worker0 -> worker0)#remote_op: aten::add").node == 0);
 }
 
-TEST_CASE("calls of calls have the names of all calls, and the nodes that they ran on") {
+TEST_CASE("nested calls have the names of all calls, and the nodes that they ran on") {
   const std::string outer = "rpc_sync#doubled_elsewhere(worker0 -> worker1)#remote_op: ";
   const std::string inner = outer + "rpc_sync#doubled(worker1 -> worker2)";
   const Events events = profiled(3, [] { rpc_sync(1, doubled_elsewhere, 2, tensor::ones({1})); });
@@ -135,20 +135,20 @@ TEST_CASE("calls of calls have the names of all calls, and the nodes that they r
   CHECK(the(events, inner + kRemote + "aten::add").node == 2);
 }
 
-TEST_CASE("what an asynchronous function does later is a part of it") {
+TEST_CASE("later work of an asynchronous function is part of its call") {
   const std::string outer = "rpc_async#doubled_later(worker0 -> worker1)#remote_op: ";
   const Events events = profiled(3, [] { rpc_async(1, doubled_later, 2, tensor::ones({1})).wait(); });
   CHECK(the(events, outer + "rpc_async#doubled(worker1 -> worker2)#remote_op: aten::add").node == 2);
   CHECK(the(events, outer + "aten::relu").node == 1);
 }
 
-TEST_CASE("what was done before an error is told with it") {
+TEST_CASE("events before an error are sent with it") {
   const Events events = profiled(2, [] { text_of_error([] { rpc_sync(1, fail_after_work, tensor::ones({1})); }); });
   CHECK(remote_names(events) ==
         std::vector<std::string>{"rpc_sync#fail_after_work(worker0 -> worker1)#remote_op: aten::mul"});
 }
 
-TEST_CASE("memory is told of those calls whose caller asks for it") {
+TEST_CASE("memory is recorded for calls of a caller that requests it") {
   const auto total = [](const ProfileOptions& options) {
     const Events events = profiled(
         2, [] { rpc_sync(1, doubled, tensor::ones({100})); }, options);
@@ -172,7 +172,7 @@ TEST_CASE("a profile without RPC leaves calls alone") {
   CHECK(events.size() == 1);
 }
 
-TEST_CASE("what parts of the runtime do for each other is an event of the caller alone") {
+TEST_CASE("internal calls of the runtime are events of the caller only") {
   bool is_profiled = true;
   const Events events = profiled(2, [&] { is_profiled = rpc_sync<bool>(1, "distrun.profile_test.is_profiled"); });
   CHECK_FALSE(is_profiled);
@@ -180,7 +180,7 @@ TEST_CASE("what parts of the runtime do for each other is an event of the caller
   CHECK(events[0].name == "rpc_sync#distrun.profile_test.is_profiled(worker0 -> worker1)");
 }
 
-TEST_CASE("more events than the limit are counted") {
+TEST_CASE("events beyond the limit are counted") {
   std::uint64_t not_kept = 0;
   std::size_t count = 0;
   profiled(2, [&] {
@@ -193,13 +193,13 @@ TEST_CASE("more events than the limit are counted") {
   CHECK(not_kept == 5);
 }
 
-TEST_CASE("a call is in its caller's profile, also where what is done for it is too much") {
+TEST_CASE("a call is in its caller's profile, even if its events are too many") {
   const Events events = profiled(2, [] { rpc_sync(1, many_operators, 10); }, {.limit = 3});
   CHECK(events.size() == 3);
   CHECK(events[0].name == "rpc_sync#many_operators(worker0 -> worker1)");
 }
 
-TEST_CASE("profiles of several threads do not mix what callees do") {
+TEST_CASE("profiles of several threads do not mix the events of callees") {
   std::array<std::vector<std::string>, 2> names;
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {
@@ -230,7 +230,7 @@ Message with_profile(wire::Bytes bytes) {
   return message;
 }
 
-TEST_CASE("an answer whose events make no sense ends the call all the same") {
+TEST_CASE("an answer with invalid events still completes the call") {
   const Profile profile;
   std::vector<Section> sections;
   CallHead head;
@@ -246,7 +246,7 @@ TEST_CASE("an answer whose events make no sense ends the call all the same") {
   CHECK(profile.not_kept() == 1);
 }
 
-TEST_CASE("a call that wants something that makes no sense is served without a profile") {
+TEST_CASE("a call with an invalid profile request is served without a profile") {
   const core::RankState rank;
   CHECK(ServedProfile::is_wanted(with_profile({})));
   CHECK(ServedProfile::of(with_profile({}), rank, 0) == nullptr);
@@ -264,7 +264,7 @@ std::vector<std::string> names_of_all(const ServerProcessGlobalProfile& profile)
   return names;
 }
 
-TEST_CASE("a profile of what a rank serves has all that others ask for, from when it is on until it is off") {
+TEST_CASE("a profile of served calls has all events from its start to its end") {
   const Ranks ranks(2);
   ServerProcessGlobalProfile outer, inner;
   std::string table;
@@ -303,7 +303,7 @@ TEST_CASE("a profile of what a rank serves has all that others ask for, from whe
   }
 }
 
-TEST_CASE("how long calls wait for a thread is told once somebody asks for it") {
+TEST_CASE("the time that calls wait for a thread is reported once it is requested") {
   constexpr char kKey[] = "agent.gil_average_wait_time_us";
   std::vector<bool> has;
   std::string value;

@@ -10,7 +10,7 @@ namespace distrun::rpc {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a rest is over after its time, and not before") {
+TEST_CASE("a pause ends after its time, and not before") {
   KeptCalls kept;
   const base::TimePoint begin = base::system_clock().now();
   kept.calls->rest(WorkerKey(1), 20ms, true).wait(testing::scaled(20s));
@@ -18,7 +18,7 @@ TEST_CASE("a rest is over after its time, and not before") {
   CHECK(kept.calls->counts().is_quiet());
 }
 
-TEST_CASE("a rest fails at once when its worker is lost, and when the session ends") {
+TEST_CASE("a pause fails at once when its worker is lost, and when the session ends") {
   KeptCalls kept;
   const auto of_lost = kept.calls->rest(WorkerKey(1), 1h, true), of_other = kept.calls->rest(WorkerKey(2), 1h, true);
   CHECK(kept.calls->counts().waiting == 2);
@@ -31,7 +31,7 @@ TEST_CASE("a rest fails at once when its worker is lost, and when the session en
   CHECK(testing::error_of([&] { late.wait(); }).kind() == ErrorKind::Disconnected);
 }
 
-TEST_CASE("rests and calls that hold no shutdown leave a session quiet") {
+TEST_CASE("a session with only pauses and calls that delay no shutdown is quiet") {
   KeptCalls kept;
   CallRequest request = KeptCalls::request("worker1", 60);
   request.holds_shutdown = false;

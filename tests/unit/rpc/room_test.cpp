@@ -61,7 +61,7 @@ void fill(KeptCalls& kept) {
 
 }  // namespace
 
-TEST_CASE("a call that would be too much for its worker waits until another one is answered") {
+TEST_CASE("a call beyond its worker's limit waits until another one is answered") {
   KeptCalls kept;
   fill(kept);
   Caller caller(kept, 60, 80);
@@ -73,7 +73,7 @@ TEST_CASE("a call that would be too much for its worker waits until another one 
   CHECK(kept.agent->calls().size() == 5);
 }
 
-TEST_CASE("a call for which no room comes within its timeout is not sent") {
+TEST_CASE("a call that cannot be sent within its timeout is not sent") {
   KeptCalls kept;
   fill(kept);
   const Error error = testing::error_of([&] { kept.calls->call(KeptCalls::request("worker1", 0.01, mebibytes(80))); });
@@ -84,7 +84,7 @@ TEST_CASE("a call for which no room comes within its timeout is not sent") {
   CHECK(kept.calls->counts().waiting == 3);
 }
 
-TEST_CASE("what the runtime calls by itself waits for nothing") {
+TEST_CASE("internal calls of the runtime do not wait") {
   KeptCalls kept;
   fill(kept);
   kept.agent->set_room(false);
@@ -100,7 +100,7 @@ TEST_CASE("a call of any size is sent when its worker owes no answer") {
   CHECK(kept.agent->calls().size() == 1);
 }
 
-TEST_CASE("a function that runs for another worker may have more under way than others") {
+TEST_CASE("a function that runs for another worker may have more calls in flight than others") {
   KeptCalls kept;
   fill(kept);
   core::ThreadState own = core::thread_state();
@@ -112,7 +112,7 @@ TEST_CASE("a function that runs for another worker may have more under way than 
   CHECK(testing::error_of(one_more).kind() == ErrorKind::Overloaded);
 }
 
-TEST_CASE("a call waits for room of the agent, once much is on its way") {
+TEST_CASE("a call waits for the agent once much is in flight") {
   KeptCalls kept;
   kept.agent->set_room(false);
   kept.calls->call(KeptCalls::request("worker1", 60, mebibytes(80)));
@@ -128,7 +128,7 @@ TEST_CASE("a call waits for room of the agent, once much is on its way") {
   CHECK(kept.calls->counts().waiting == 2);
 }
 
-TEST_CASE("a call that waits for room ends when its worker is lost") {
+TEST_CASE("a call that waits to be sent ends when its worker is lost") {
   KeptCalls kept;
   fill(kept);
   Caller caller(kept, 60, 80);
@@ -141,7 +141,7 @@ TEST_CASE("a call that waits for room ends when its worker is lost") {
   CHECK(error->kind() == ErrorKind::Disconnected);
 }
 
-TEST_CASE("a call that can't be sent is an error of its future, and nothing is left of it") {
+TEST_CASE("a call that cannot be sent is an error of its future, and leaves nothing behind") {
   KeptCalls kept;
   const ErrorKind kind = GENERATE(ErrorKind::Disconnected, ErrorKind::Overloaded);
   kept.agent->refuse(Error(kind, "no way to worker1"));

@@ -92,7 +92,7 @@ void make_all(const History& history, int joins, std::vector<History>& all) {
 
 }  // namespace
 
-TEST_CASE("a roster has the present members in the end, in every order of the news") {
+TEST_CASE("a roster finally has the present members, in every order of the news") {
   std::vector<History> all;
   make_all({}, 3, all);
   int orders = 0;
@@ -118,7 +118,7 @@ TEST_CASE("a roster has the present members in the end, in every order of the ne
   CHECK(orders > 10'000);
 }
 
-TEST_CASE("the end of one worker of an id is not that of the next") {
+TEST_CASE("the end of one worker does not affect the next one with its id") {
   Roster roster;
   Member first, second;
   first.name = second.name = "worker1";

@@ -76,7 +76,7 @@ TEST_CASE("quick functions and methods take objects by value, alone and among ot
         }) == "2");
 }
 
-TEST_CASE("what is wrong with the arguments of a quick function is told as of any other") {
+TEST_CASE("a wrong argument of a quick function is reported like that of any other") {
   CHECK(asked([] { return text_of_error([] { rpc_sync(0, scaled, scale_of(-1), 4); }); }) == "a factor below 0");
   CHECK(asked([] { return text_of_error([] { rpc_sync<int>(0, "scaled", scale_of(1), "x"); }); }) ==
         "argument 'number' must be int, not str (incompatible function arguments)");
@@ -86,7 +86,7 @@ TEST_CASE("what is wrong with the arguments of a quick function is told as of an
         "unsupported operand type(s) for +: 'object' and 'int'");
 }
 
-TEST_CASE("a function that finds its arguments quick runs where the call is read, but for calls to oneself") {
+TEST_CASE("a function that finds its arguments quick runs where the call is read, except for local calls") {
   const auto ask = [](int to, const auto& quick) {
     asking_thread = std::this_thread::get_id();
     return std::string(rpc_sync<bool>(to, "is_asking_thread", quick) ? "read" : "handled");

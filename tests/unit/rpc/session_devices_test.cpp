@@ -72,7 +72,7 @@ namespace {
 
 using namespace session_devices_test;
 
-TEST_CASE("a tensor goes to the device that the map has for it, and its result comes the same way back") {
+TEST_CASE("a tensor is sent to the device that the map has for it, and its result is returned the same way") {
   CHECK(asked_with_map("worker1", {{0, 1}},
                        {[] { return rpc_sync(1, device_of, filled(kFirst, 1)); },
                         [] { return told(rpc_sync(1, twice, filled(kFirst, 2))); },
@@ -98,14 +98,14 @@ TEST_CASE("maps may cross, and lead to the CPU and from it") {
         std::vector<std::string>{"cuda:0 2 2 2, cpu 1 1 1", "cuda:1", "cpu"});
 }
 
-TEST_CASE("a call to oneself goes by one's own map") {
+TEST_CASE("a local call uses the caller's own map") {
   CHECK(asked_with_map("worker0", {{0, 1}, {1, 0}},
                        {[] { return rpc_sync(0, device_of, filled(kFirst, 1)); },
                         [] { return told(rpc_sync(0, twice, filled(kFirst, 2))); }}) ==
         std::vector<std::string>{"cuda:1", "cuda:0 4 4 4"});
 }
 
-TEST_CASE("a tensor on a device that the map does not have is refused at once, on either way, and calls go on") {
+TEST_CASE("a tensor on a device outside the map is refused at once, in both directions, and calls still work") {
   std::vector<std::function<std::string()>> asks;
   for (int i = 0; i < 25; ++i) {  // more than there are threads
     asks.push_back([] { return told(rpc_sync(1, twice, filled(kSecond, 1))); });
@@ -122,7 +122,7 @@ TEST_CASE("a tensor on a device that the map does not have is refused at once, o
   CHECK(answers.back() == "cuda:0 2 2 2");
 }
 
-TEST_CASE("what a stream still makes when the call is made is what the callee sees") {
+TEST_CASE("the callee sees the result of work that a stream still does when the call is made") {
   CHECK(asked_with_map("worker1", {{0, 1}}, {[] {
                          const device::StreamGuard guard(device::stream_from_pool(kFirst));
                          const device::Stream stream = device::current_stream(kFirst);

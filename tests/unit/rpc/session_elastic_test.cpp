@@ -17,7 +17,7 @@ namespace {
 int whose() { return get_worker_info().id(); }
 DISTRUN_RPC(whose)
 
-TEST_CASE("who joins knows those who are there, and they know it") {
+TEST_CASE("a worker that joins knows the present workers, and they know it") {
   const Ranks ranks(4);
   CHECK(ranks.error_as(0, [&] { init_rpc(ranks.elastic(0)); }).empty());
   const auto errors = ranks.run([&](int rank) {
@@ -39,7 +39,7 @@ TEST_CASE("who joins knows those who are there, and they know it") {
             .empty());
 }
 
-TEST_CASE("all join and leave at the same time, several times") {
+TEST_CASE("all workers join and leave at the same time, several times") {
   const Ranks ranks(4);
   for (int round = 0; round < 5; ++round) {
     const auto errors = ranks.run([&](int rank) {
@@ -51,7 +51,7 @@ TEST_CASE("all join and leave at the same time, several times") {
   }
 }
 
-TEST_CASE("who has left is nobody's peer, and may come again") {
+TEST_CASE("a worker that has left is no peer any more, and may join again") {
   const Ranks ranks(2);
   const bool graceful = GENERATE(true, false);
   const auto join = [&](int rank) { return ranks.error_as(rank, [&] { init_rpc(ranks.elastic(rank)); }); };
@@ -63,7 +63,7 @@ TEST_CASE("who has left is nobody's peer, and may come again") {
   CHECK(ranks.error_as(0, [] { CHECK(rpc_sync<int>("worker1", "whose") == 1); }).empty());
 }
 
-TEST_CASE("a name or an id of somebody who is there is not unique") {
+TEST_CASE("a name or an id of a present worker is refused as not unique") {
   const Ranks ranks(3);
   CHECK(ranks.error_as(0, [&] { init_rpc(ranks.elastic(0)); }).empty());
   const auto join_as = [&](const std::string& name, int id) {
@@ -79,7 +79,7 @@ TEST_CASE("a name or an id of somebody who is there is not unique") {
   CHECK(ranks.error_as(0, [] { CHECK(get_worker_infos().size() == 2); }).empty());
 }
 
-TEST_CASE("maps may name workers that have not come yet") {
+TEST_CASE("maps may name workers that have not joined yet") {
   const Ranks ranks(2);
   const std::string error = ranks.error_as(0, [&] {
     auto options = std::make_shared<PipeOptions>();
@@ -104,7 +104,7 @@ TEST_CASE("a group is of a fixed size, or elastic") {
                                     "supported."));
 }
 
-TEST_CASE("without a rank nobody is waited for") {
+TEST_CASE("a worker without a rank waits for no other worker") {
   const testing::Scratch folder;
   const std::string port = std::to_string(base::find_free_port());
   ::unsetenv("RANK");

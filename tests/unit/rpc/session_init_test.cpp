@@ -29,7 +29,7 @@ bool is_set(const Ranks& ranks, int rank) {
   return is_set;
 }
 
-TEST_CASE("workers know each other when they have met") {
+TEST_CASE("workers know each other after init_rpc") {
   const Ranks ranks(4);
   const auto errors = ranks.run([&](int rank) {
     init_rpc(ranks.options(rank));
@@ -43,7 +43,7 @@ TEST_CASE("workers know each other when they have met") {
   CHECK(errors == no_errors(4));
 }
 
-TEST_CASE("who is unknown is named, with who asks") {
+TEST_CASE("an unknown worker is named, with the caller") {
   const Ranks ranks(1);
   const std::string error = ranks.error_as(0, [&] {
     init_rpc(ranks.options(0));
@@ -70,7 +70,7 @@ TEST_CASE("a rank has one session after the other at the same store") {
   }
 }
 
-TEST_CASE("without a session there is nothing to ask") {
+TEST_CASE("calls without a session are errors") {
   const Ranks ranks(1);
   for (const std::function<void()>& ask :
        std::vector<std::function<void()>>{[] { get_worker_info(); }, [] { get_rpc_timeout(); }, [] { shutdown(); },
@@ -80,7 +80,7 @@ TEST_CASE("without a session there is nothing to ask") {
   }
 }
 
-TEST_CASE("a name that two have is told to all, and the next attempt may do better") {
+TEST_CASE("a duplicate name is reported to all, and the next attempt may succeed") {
   const Ranks ranks(4);
   auto errors = ranks.run([&](int rank) {
     InitOptions init = ranks.options(rank);
@@ -99,7 +99,7 @@ TEST_CASE("a name that two have is told to all, and the next attempt may do bett
   CHECK(errors == no_errors(4));
 }
 
-TEST_CASE("below the rendezvous it is the same") {
+TEST_CASE("a duplicate name is refused by init_rpc_backend as well") {
   const Ranks ranks(3);
   const PipeOptions options;
   const auto errors =
@@ -107,7 +107,7 @@ TEST_CASE("below the rendezvous it is the same") {
   for (const std::string& error : errors) CHECK_THAT(error, Catch::Contains("is not unique"));
 }
 
-TEST_CASE("an id that two have is the second one's error") {
+TEST_CASE("a duplicate id is an error of the second worker") {
   const auto store = std::make_shared<HashStore>();
   const Member first{"worker0", 0, 1, 0, "here", {}, {}, {}}, second{"other", 0, 1, 0, "there", {}, {}, {}};
   CHECK(meet_all({store, 1, false}, first, base::Location::here()).size() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("an id that two have is the second one's error") {
                     Catch::Contains("it is 2 for other, and 1 for worker0"));
 }
 
-TEST_CASE("who does not come is named") {
+TEST_CASE("a worker that does not arrive is named") {
   const auto store = std::make_shared<HashStore>();
   store->set_timeout(20ms);
   const Member member{"worker1", 1, 1, 0, "here", {}, {}, {}};
@@ -127,7 +127,7 @@ TEST_CASE("who does not come is named") {
                                Catch::Contains("it waits for rank 0, rank 2"));
 }
 
-TEST_CASE("a peer that fails ends the meeting") {
+TEST_CASE("a peer that fails ends the rendezvous") {
   const Ranks ranks(2);
   ranks.state(0).fail_peer({1, "rank 1 failed: it crashed"});
   const std::string error = ranks.error_as(0, [&] { init_rpc(ranks.options(0)); });
@@ -140,7 +140,7 @@ struct Case {
   std::function<void(PipeOptions&, const std::string& peer)> set;
 };
 
-TEST_CASE("device maps that can't be are the same error for all") {
+TEST_CASE("invalid device maps are the same error on all workers") {
   // There are two GPUs.
   const Case each = GENERATE(Case{"invalid target node names in its device maps",
                                   [](auto& o, auto&) {
@@ -184,7 +184,7 @@ TEST_CASE("device maps that can't be are the same error for all") {
   CHECK_FALSE(is_set(ranks, 0));
 }
 
-TEST_CASE("device maps that can be are taken, the own name and the CPU too") {
+TEST_CASE("valid device maps are accepted, also for the own worker and the CPU") {
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {
     auto options = std::make_shared<PipeOptions>();
@@ -234,7 +234,7 @@ TEST_CASE("the timeout of calls is that of the options, until it is set") {
   CHECK(error.empty());
 }
 
-TEST_CASE("ranks meet at an address, and again there") {
+TEST_CASE("ranks meet at an address, repeatedly") {
   const testing::Scratch folder;
   const bool is_file = GENERATE(true, false);
   const std::string address =
@@ -256,7 +256,7 @@ TEST_CASE("ranks meet at an address, and again there") {
   }
 }
 
-TEST_CASE("sessions leave nothing in the store but what the last one has met by") {
+TEST_CASE("sessions leave nothing in the store except the keys of the last rendezvous") {
   const Ranks ranks(3);
   std::int64_t keys = 0;
   for (int round = 0; round < 20; ++round) {
@@ -288,7 +288,7 @@ class MetAgent final : public Agent {
   WorkerInfo self_{"worker1", 1};
 };
 
-TEST_CASE("an agent that meets its peers by itself is only asked for them") {
+TEST_CASE("an agent with its own rendezvous is only asked for its peers") {
   const Ranks ranks(2);
   static int made;
   made = 0;

@@ -36,7 +36,7 @@ class Gate {
 
 void begin(const Ranks& ranks, int rank) { init_rpc(ranks.options(rank)); }
 
-TEST_CASE("all gather what each has") {
+TEST_CASE("all workers gather one value from each") {
   const Ranks ranks(4);
   const auto errors = ranks.run([&](int rank) {
     begin(ranks, rank);
@@ -52,7 +52,7 @@ TEST_CASE("all gather what each has") {
   CHECK(errors == no_errors(4));
 }
 
-TEST_CASE("barriers of disjoint groups do not know each other, and one alone does not wait") {
+TEST_CASE("barriers of disjoint groups are independent, and one of a single worker does not wait") {
   const Ranks ranks(4);
   std::mutex mutex;
   std::map<int, int> passed;  // by the parity of the ranks
@@ -74,7 +74,7 @@ TEST_CASE("barriers of disjoint groups do not know each other, and one alone doe
   CHECK(errors == no_errors(4));
 }
 
-TEST_CASE("several threads of a rank meet those of others") {
+TEST_CASE("several threads of a worker meet those of others") {
   const Ranks ranks(3);
   const auto errors = ranks.run([&](int rank) {
     begin(ranks, rank);
@@ -98,7 +98,7 @@ TEST_CASE("several threads of a rank meet those of others") {
   CHECK(errors == no_errors(3));
 }
 
-TEST_CASE("names are of workers, with the own one") {
+TEST_CASE("names are those of workers, including the own one") {
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {
     begin(ranks, rank);
@@ -111,7 +111,7 @@ TEST_CASE("names are of workers, with the own one") {
   CHECK_THAT(errors[0], Catch::Contains("worker0 is not among them"));
 }
 
-TEST_CASE("who comes too late is told, and nothing of the round is left") {
+TEST_CASE("a worker that arrives too late gets an error, and nothing of the round is left") {
   const Ranks ranks(2);
   Gate gave_up;
   const auto errors = ranks.run([&](int rank) {
@@ -132,7 +132,7 @@ TEST_CASE("who comes too late is told, and nothing of the round is left") {
   CHECK_THAT(errors[1], Catch::Contains("the leader has given up _all_gather"));
 }
 
-TEST_CASE("a follower's time is over when that of a call is") {
+TEST_CASE("a follower times out with the timeout of a call") {
   const Ranks ranks(2);
   Gate gave_up;
   const auto errors = ranks.run([&](int rank) {
@@ -173,7 +173,7 @@ const auto slow_class = RegisterClass<Slow>("SlowToSend")
                                   return Slow{number};
                                 });
 
-TEST_CASE("what is slow to send is still taken by the leader, who then finds that nobody listens") {
+TEST_CASE("a slow value is still taken by the leader, which then finds that the followers have given up") {
   const Ranks ranks(3);
   const auto errors = ranks.run([&](int rank) {
     begin(ranks, rank);

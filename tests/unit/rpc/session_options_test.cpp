@@ -25,7 +25,7 @@ std::string type_of(Body body) {
   return "";
 }
 
-TEST_CASE("defaults are those that people know") {
+TEST_CASE("defaults are those of PyTorch") {
   const PipeOptions options;
   CHECK(options.num_worker_threads == 16);
   CHECK(options.rpc_timeout == 60);
@@ -34,7 +34,7 @@ TEST_CASE("defaults are those that people know") {
   CHECK_THROWS_WITH(PipeOptions(1, -0.5), Catch::Contains("RPC Timeout must be non-negative"));
 }
 
-TEST_CASE("device maps of one worker add up") {
+TEST_CASE("device maps of one worker are merged") {
   PipeOptions options;
   options.set_device_map("worker1", {{0, 1}});
   options.set_device_map("worker1", {{"cuda:1", "cuda:0"}, {"cpu", 2}});
@@ -56,7 +56,7 @@ TEST_CASE("a device map is one to one") {
   CHECK(options.device_maps.at("worker1").at(device::cuda(0)) == device::cuda(1));
 }
 
-TEST_CASE("what is no device is refused where it is written") {
+TEST_CASE("an invalid device is refused where it is written") {
   PipeOptions options;
   const auto below = [&] { options.set_device_map("worker1", {{-1, 0}}); };
   CHECK_THROWS_WITH(below(), Catch::Contains("Device index must not be negative"));
@@ -67,14 +67,14 @@ TEST_CASE("what is no device is refused where it is written") {
   CHECK(MapDevice("cuda").device == device::cuda(0));
 }
 
-TEST_CASE("devices that are declared are GPUs") {
+TEST_CASE("declared devices are GPUs") {
   PipeOptions options;
   options.set_devices({0, "cuda:2"});
   CHECK(options.devices == std::vector<device::Device>{device::cuda(0), device::cuda(2)});
   CHECK_THROWS_WITH(options.set_devices({"cpu"}), Catch::Contains("`set_devices` expect a list of CUDA devices"));
 }
 
-TEST_CASE("a dictionary is options") {
+TEST_CASE("a dictionary is converted to options") {
   const PipeOptions options = PipeOptions::from(to_value(std::map<std::string, Value>{
       {"rpc_timeout", to_value(5)},
       {"num_worker_threads", to_value(3)},
@@ -90,7 +90,7 @@ TEST_CASE("a dictionary is options") {
   CHECK(options.transports == std::vector<std::string>{"shm"});
 }
 
-TEST_CASE("a dictionary that is none has incompatible arguments") {
+TEST_CASE("an invalid dictionary has incompatible arguments") {
   const auto wrong = GENERATE(std::map<std::string, Value>{{"rpc_timeout", to_value("5 seconds")}},
                               std::map<std::string, Value>{{"timeout", to_value(5)}},
                               std::map<std::string, Value>{{"num_worker_threads", to_value(1.5)}});
@@ -99,7 +99,7 @@ TEST_CASE("a dictionary that is none has incompatible arguments") {
   CHECK(type_of(make) == "TypeError");
 }
 
-TEST_CASE("a backend's name is taken once") {
+TEST_CASE("a backend's name can be registered once") {
   const auto make = [](const AgentSetting&, const RpcBackendOptions&) { return std::shared_ptr<Agent>(); };
   const Backend stub = register_backend({"stub_backend", {}, {}, make, {}});
   CHECK(stub.name() == "stub_backend");
@@ -109,7 +109,7 @@ TEST_CASE("a backend's name is taken once") {
   CHECK_THROWS_WITH(find_backend("nowhere"), Catch::Contains("nowhere") && Catch::Contains("stub_backend"));
 }
 
-TEST_CASE("options that no backend takes have none") {
+TEST_CASE("options of an unknown backend are refused") {
   struct Own : RpcBackendOptions {};
   const auto infer = [] { backend_of(Own()); };
   CHECK_THROWS_WITH(infer(), Catch::Contains("Could not infer backend for options"));

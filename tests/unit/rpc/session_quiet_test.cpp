@@ -59,7 +59,7 @@ std::vector<std::string> errors_with(const std::string& faults, bool is_repeated
   });
 }
 
-TEST_CASE("a graceful shutdown waits for a callback that blocks, and what it calls then is answered") {
+TEST_CASE("a graceful shutdown waits for a callback that blocks, and later calls of the callback are answered") {
   const Ranks ranks(2);
   std::atomic<bool> is_over{false};
   std::atomic<int> got{0};
@@ -146,12 +146,12 @@ TEST_CASE("a shutdown that waits for lost or doubled calls names their workers a
   }
 }
 
-TEST_CASE("a shutdown does not wait for calls that are repeated, whether they were lost or doubled") {
+TEST_CASE("a shutdown does not wait for repeated calls, whether they were lost or doubled") {
   CHECK(errors_with("1:drop:remote:1", true, 60) == no_errors(2));
   CHECK(errors_with("1:dup:remote:1", true, 60) == no_errors(2));
 }
 
-TEST_CASE("a shutdown with counts that do not agree for a second shows that on its rank") {
+TEST_CASE("a shutdown with counts that disagree for a second shows this on its rank") {
   const Ranks ranks(2);
   std::atomic<bool> is_seen{false};
   std::thread watcher([&] {

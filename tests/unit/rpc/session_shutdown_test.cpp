@@ -49,7 +49,7 @@ void wait_inside(int wanted) {
   changed.wait_for(lock, std::chrono::seconds(60), [&] { return inside == wanted; });
 }
 
-TEST_CASE("nobody leaves while calls run, or make others") {
+TEST_CASE("no worker leaves while calls run or make further calls") {
   const Ranks ranks(4);
   links = 0;
   const auto errors = ranks.run([&](int rank) {
@@ -63,7 +63,7 @@ TEST_CASE("nobody leaves while calls run, or make others") {
   CHECK(links == 5 * 41);
 }
 
-TEST_CASE("one alone shuts down, and then there is no session") {
+TEST_CASE("a single worker shuts down, and then there is no session") {
   const Ranks ranks(1);
   const std::string error = ranks.error_as(0, [&] {
     init_rpc(ranks.options(0));
@@ -74,7 +74,7 @@ TEST_CASE("one alone shuts down, and then there is no session") {
   CHECK_THAT(error, Catch::StartsWith("RuntimeError: RPC has not been initialized"));
 }
 
-TEST_CASE("not graceful is at once, whoever is still there") {
+TEST_CASE("a shutdown that is not graceful is immediate, with any workers still there") {
   const Ranks ranks(3);
   const auto errors = ranks.run([&](int rank) {
     init_rpc(ranks.options(rank));
@@ -83,7 +83,7 @@ TEST_CASE("not graceful is at once, whoever is still there") {
   CHECK(errors == no_errors(3));
 }
 
-TEST_CASE("the end of a test ends a session, and who calls then is told") {
+TEST_CASE("the end of a test ends a session, and later calls are errors") {
   const Ranks ranks(2);
   auto errors = ranks.run([&](int rank) { init_rpc(ranks.options(rank)); });
   CHECK(errors == no_errors(2));
@@ -93,7 +93,7 @@ TEST_CASE("the end of a test ends a session, and who calls then is told") {
   CHECK(ranks.error_as(1, [] { rpc_sync(0, "link", 0); }).find("RPC has not been initialized") != std::string::npos);
 }
 
-TEST_CASE("a shutdown that takes too long says who is missing, and what they still have") {
+TEST_CASE("a shutdown that takes too long names the absent workers, and their running calls") {
   const Ranks ranks(3);
   open(false);
   std::vector<std::string> errors;
@@ -124,7 +124,7 @@ TEST_CASE("a shutdown that takes too long says who is missing, and what they sti
   }
 }
 
-TEST_CASE("who has not called shutdown is named") {
+TEST_CASE("a worker that has not called shutdown is named") {
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {
     SessionHooks hooks;
@@ -137,7 +137,7 @@ TEST_CASE("who has not called shutdown is named") {
   CHECK_THAT(errors[0], Catch::Contains("still missing: worker1 (has not called shutdown)"));
 }
 
-TEST_CASE("a step that fails is told, and the session is over all the same") {
+TEST_CASE("a failing step of a shutdown is reported, and the session still ends") {
   const Ranks ranks(3);
   const auto errors = ranks.run([&](int rank) {
     SessionHooks hooks;
@@ -160,7 +160,7 @@ TEST_CASE("a step that fails is told, and the session is over all the same") {
   CHECK(again == no_errors(3));
 }
 
-TEST_CASE("hooks are put back") {
+TEST_CASE("hooks are restored") {
   const Ranks ranks(1);
   int calls = 0;
   const std::string error = ranks.error_as(0, [&] {

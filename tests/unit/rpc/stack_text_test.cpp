@@ -83,7 +83,7 @@ namespace {
 
 using namespace stack_text_test;
 
-TEST_CASE("an error of a function, quick or not, or of a method, tells where it was thrown") {
+TEST_CASE("an error of a function, quick or not, or of a method, says where it was thrown") {
   const std::vector<std::string> traces =
       traces_of(1, {[] { rpc_sync(0, checked, 1); }, [] { rpc_sync(0, checked_quickly, 1); },
                     [] { rpc_sync<int>(0, "StackChecker.check", std::make_shared<Checker>(), 3); }});
@@ -91,7 +91,7 @@ TEST_CASE("an error of a function, quick or not, or of a method, tells where it 
   for (const std::string& each : traces) check_told(each);
 }
 
-TEST_CASE("an error that is passed on tells of both places, the outer one first") {
+TEST_CASE("an error that is passed on names both places, the outer one first") {
   const std::vector<std::string> traces = traces_of(0, {[] { rpc_sync(1, relayed, 1); }});
   REQUIRE(traces.size() == 1);
   const std::string& trace = traces[0];

@@ -71,7 +71,7 @@ TEST_CASE("tensors keep their elements, sizes and strides") {
   }
 }
 
-TEST_CASE("elements of each size stand where they can be counted from") {
+TEST_CASE("elements of each size are aligned") {
   for (const auto dtype : {tensor::DType::U8, tensor::DType::I16, tensor::DType::F32, tensor::DType::F64}) {
     const Tensor base = tensor::to(numbers(40), dtype);
     for (const std::int64_t start : {0, 1, 3, 7, 9}) {
@@ -83,7 +83,7 @@ TEST_CASE("elements of each size stand where they can be counted from") {
   }
 }
 
-TEST_CASE("what shares memory shares it afterwards, and is there once") {
+TEST_CASE("tensors that share memory share it afterwards, and it is sent once") {
   const Tensor base = numbers(100);
   const TensorList views{tensor::narrow(base, 0, 0, 60), tensor::narrow(base, 0, 40, 60), base};
   CHECK(bytes_of(spans_of(views)) == 800);
@@ -93,7 +93,7 @@ TEST_CASE("what shares memory shares it afterwards, and is there once") {
   CHECK(back[2].data_as<std::int64_t>()[50] == -1);
 }
 
-TEST_CASE("a small part of a large tensor costs what it shows") {
+TEST_CASE("a small part of a large tensor costs only its elements") {
   const Tensor base = matrix(100, 100);
   CHECK(bytes_of(spans_of({tensor::select_view(base, 0, 50)})) == 800);
   CHECK(bytes_of(spans_of({tensor::select_view(base, 1, 50)})) == 800);
@@ -101,7 +101,7 @@ TEST_CASE("a small part of a large tensor costs what it shows") {
   CHECK(bytes_of(spans_of({tensor::narrow(base, 1, 0, 90)})) > 72'000);
 }
 
-TEST_CASE("a small part of a large tensor that goes along, too, still shares its memory") {
+TEST_CASE("a small part of a large tensor that is sent, too, still shares its memory") {
   const Tensor base = matrix(100, 100), column = tensor::select_view(base, 1, 50);
   for (const bool base_first : {true, false}) {
     const TensorList sent = base_first ? TensorList{base, column} : TensorList{column, base};
@@ -127,7 +127,7 @@ TEST_CASE("tensors without elements have their sizes and no memory") {
   CHECK(have_equal_elements(beside[1], base));
 }
 
-TEST_CASE("many tensors are told apart by their memory") {
+TEST_CASE("many tensors are distinguished by their memory") {
   TensorList all;
   for (int i = 0; i < 200; ++i) all.push_back(tensor::full({2}, i, {tensor::DType::I64, device::kCpu}));
   for (int i = 0; i < 200; ++i) all.push_back(tensor::alias(all[static_cast<std::size_t>(i)]));
@@ -139,7 +139,7 @@ TEST_CASE("many tensors are told apart by their memory") {
   }
 }
 
-TEST_CASE("sparse and undefined tensors have no memory of their own") {
+TEST_CASE("sparse and undefined tensors have no memory") {
   CHECK_THROWS_AS(spans_of({tensor::empty_sparse({2}, {}, 1)}), Error);
   CHECK_THROWS_AS(spans_of({Tensor()}), Error);
 }
@@ -154,7 +154,7 @@ TensorShape shape_of(const Dims& sizes, const Dims& strides, std::int64_t offset
   return shape;
 }
 
-TEST_CASE("a shape that reaches beyond its memory is refused, whatever its numbers are") {
+TEST_CASE("a shape that reaches beyond its memory is refused, with any numbers") {
   const auto memory = tensor::Storage::make(device::kCpu, 80);
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max(), kLeast = std::numeric_limits<std::int64_t>::min();
   CHECK_NOTHROW(tensor_in(memory, shape_of({10}, {1}, 0)));
@@ -175,7 +175,7 @@ TEST_CASE("a shape that reaches beyond its memory is refused, whatever its numbe
   }
 }
 
-TEST_CASE("the tensors of a message that stays are copies, which share what they shared") {
+TEST_CASE("the tensors of a local message are copies, which share what the originals shared") {
   const Tensor base = matrix(4, 4);
   for (const TensorList& sent : {TensorList{base}, TensorList{tensor::transpose(base, 0, 1)},
                                  TensorList{base, tensor::select_view(base, 1, 2), numbers(3), tensor::zeros({0})}}) {
@@ -196,7 +196,7 @@ TEST_CASE("the tensors of a message that stays are copies, which share what they
   CHECK(none.tensors.empty());
 }
 
-TEST_CASE("tensors on a GPU are copied there") {
+TEST_CASE("tensors on a GPU are copied on it") {
   testing::use_gpus();
   const Tensor base = tensor::to(matrix(4, 4), device::cuda(0));
   Message message;

@@ -241,7 +241,7 @@ TEST_CASE("a graceful shutdown ends when nothing runs and nothing is in flight, 
   check(1, 1, 1, 2);
 }
 
-TEST_CASE("the model of a shutdown sees what its counts are for") {
+TEST_CASE("the model of a shutdown finds the errors that its counts prevent") {
   CHECK_THAT(walk_shutdown(0, 1, 0, 0, Flaw::BlockedAreQuiet).violation, Catch::Contains("a worker has work"));
   CHECK_THAT(walk_shutdown(3, 0, 1, 0, Flaw::OneRound).violation, Catch::StartsWith("the shutdown has ended"));
   CHECK_THAT(walk_shutdown(0, 0, 0, 1, Flaw::CountsReleases).violation, Catch::StartsWith("it never ends well"));

@@ -34,7 +34,7 @@ void check_same(const Code& code) {
 
 }  // namespace
 
-TEST_CASE("what code computes of tensors its trace computes, too") {
+TEST_CASE("a trace computes the same as the traced code") {
   check_same([](auto x, auto y) { return relu(distrun::sub(x, 5)) * 2 + distrun::neg(y); });
   check_same([](auto x, auto y) { return distrun::mm(x, distrun::t(y)); });
   check_same([](auto x, auto y) { return distrun::sum(x * y, Dims{0}, true); });
@@ -50,7 +50,7 @@ TEST_CASE("what code computes of tensors its trace computes, too") {
   });
 }
 
-TEST_CASE("loops of C++ are unrolled, and what is changed in place stays so") {
+TEST_CASE("C++ loops are unrolled, and in-place changes are kept") {
   const auto factorial = [](auto x) {
     for (int i = 1; i <= 4; ++i) mul_(x, i);
     return x;
@@ -71,7 +71,7 @@ TEST_CASE("a trace returns what its code returns") {
   CHECK(rpc::from_value<TensorList>(list).size() == 3);
 }
 
-TEST_CASE("a tensor that the code holds is a constant, as it was") {
+TEST_CASE("a tensor that the code captures is a constant with its value at the time") {
   const Tensor weight = full({2}, 3);
   const auto traced = rpc::trace("scaled", {"x"}, [&](auto x) { return x * weight; });
   zero_(weight);
@@ -85,7 +85,7 @@ TEST_CASE("parts of two functions are not mixed") {
                     "graph function mixed: a value of graph function other is used");
 }
 
-TEST_CASE("every operator can be traced, but for those that the header names") {
+TEST_CASE("every operator can be traced, except those that the header names") {
   std::set<std::string> left;
   for (const std::string& name : autograd::operator_names()) left.insert(name);
   const auto has = [&](const char* name) { CHECK(left.erase(name) == 1); };

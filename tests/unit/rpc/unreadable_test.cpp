@@ -17,7 +17,7 @@ Message unreadable(MessageKind kind, std::uint64_t id) {
 
 }  // namespace
 
-TEST_CASE("a call that could not be taken is answered with the reason") {
+TEST_CASE("an unreadable call is answered with the reason") {
   KeptCalls kept;
   CHECK(kept.calls->receive(WorkerInfo("worker1", 1), unreadable(MessageKind::Call, 5)) == nullptr);
   const Error error = kept.agent->failure();
@@ -27,7 +27,7 @@ TEST_CASE("a call that could not be taken is answered with the reason") {
   CHECK(kept.calls->counts().running == 0);
 }
 
-TEST_CASE("a call whose caller has given up is answered as one that came too late") {
+TEST_CASE("a call with a caller that has given up is answered as one that arrived too late") {
   KeptCalls kept;
   Message late = unreadable(MessageKind::Call, 5);
   late.is_late = true;
@@ -35,7 +35,7 @@ TEST_CASE("a call whose caller has given up is answered as one that came too lat
   CHECK(kept.agent->failure().kind() == ErrorKind::Timeout);
 }
 
-TEST_CASE("an answer that could not be taken is the error of its call, and of no other") {
+TEST_CASE("an unreadable answer is the error of its call, and of no other") {
   KeptCalls kept;
   const auto lost = kept.calls->call(KeptCalls::request("worker1", 60));
   const auto other = kept.calls->call(KeptCalls::request("worker1", 60));

@@ -33,7 +33,7 @@ Value map_of(Value key, Value mapped) {
   return Value(std::move(map));
 }
 
-TEST_CASE("each kind has the name that errors call it by") {
+TEST_CASE("each kind has a name for errors") {
   CHECK(name_of(Value().kind()) == "None");
   CHECK(name_of(Value(true).kind()) == "bool");
   CHECK(name_of(to_value(3).kind()) == "int");
@@ -51,7 +51,7 @@ TEST_CASE("each kind has the name that errors call it by") {
   CHECK(name_of(to_value(Future<int>()).kind()) == "Future");
 }
 
-TEST_CASE("a description says what matters of a value, and not all of it") {
+TEST_CASE("a description has the important parts of a value, and not all of it") {
   CHECK(describe(Value()) == "None");
   CHECK(describe(to_value(-3)) == "int -3");
   CHECK(describe(to_value("a secret")) == "str");
@@ -65,7 +65,7 @@ TEST_CASE("a description says what matters of a value, and not all of it") {
   CHECK(describe(Value(instance_of_shown({}))) == "value_test.Shown");
 }
 
-TEST_CASE("values are the same if all that is in them is; tensors and objects by identity") {
+TEST_CASE("values are equal if all their parts are; tensors and objects by identity") {
   const Tensor tensor = tensor::ones({2}), other = tensor::ones({2});
   CHECK(same(Value(), Value()));
   CHECK(same(to_value(std::vector<int>{1, 2}), to_value(std::vector<int>{1, 2})));
@@ -88,7 +88,7 @@ TEST_CASE("values are the same if all that is in them is; tensors and objects by
   CHECK_FALSE(same(Value(Record{{to_value(1)}}), Value(Record{{to_value(2)}})));
 }
 
-TEST_CASE("objects are found however deep they are") {
+TEST_CASE("objects are found at any depth") {
   const Value object(instance_of_shown({}));
   CHECK(holds_instance(object));
   CHECK(holds_instance(Value(List{{Value(), Value(Tuple{{object}})}})));
@@ -99,7 +99,7 @@ TEST_CASE("objects are found however deep they are") {
   CHECK_FALSE(holds_instance(Value()));
 }
 
-TEST_CASE("tensors on GPUs are shown to futures, those of objects by their type") {
+TEST_CASE("tensors on GPUs are shown to futures, and those of objects by their type") {
   testing::use_gpus();
   const Tensor here = tensor::ones({2}), one = tensor::ones({2}, {tensor::DType::F32, device::cuda(0)}),
                two = tensor::ones({2}, {tensor::DType::F32, device::cuda(1)});

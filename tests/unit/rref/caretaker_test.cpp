@@ -60,7 +60,7 @@ class Waiting {
 
 }  // namespace
 
-TEST_CASE("a worker that does not answer is asked less and less often, another as often as before") {
+TEST_CASE("a worker that does not answer is asked less and less often, another at the usual rate") {
   Waiting waiting;
   Caretaker caretaker(waiting.charges());
   caretaker.notice();
@@ -73,7 +73,7 @@ TEST_CASE("a worker that does not answer is asked less and less often, another a
   CHECK(waiting.answered() >= 3);
 }
 
-TEST_CASE("nothing is sent after a stop, and what is noticed then is nobody's business") {
+TEST_CASE("nothing is sent after a stop, and later work is ignored") {
   Waiting waiting;
   Caretaker caretaker(waiting.charges());
   caretaker.stop();
@@ -81,7 +81,7 @@ TEST_CASE("nothing is sent after a stop, and what is noticed then is nobody's bu
   CHECK(waiting.answered() == 0);
 }
 
-TEST_CASE("a page is taken away by a stop, whoever still holds a reference of that session") {
+TEST_CASE("a page is removed by a stop, even if a reference of that session still exists") {
   Waiting waiting;
   Caretaker::Charges charges = waiting.charges();
   charges.page = [](std::size_t) {

@@ -53,7 +53,7 @@ namespace {
 
 using namespace device_test;
 
-TEST_CASE("the owner that reads its value on another stream comes after the one that makes it") {
+TEST_CASE("an owner that reads its value on another stream is ordered after the stream that computes it") {
   const GpuRanks ranks;
   const distrun::testing::OrderReports found;
   CHECK(ranks.error_as(0, [] {
@@ -65,7 +65,7 @@ TEST_CASE("the owner that reads its value on another stream comes after the one 
   CHECK(found.text() == "");
 }
 
-TEST_CASE("a value that is fetched comes after the streams that make it at its owner") {
+TEST_CASE("a value that is fetched is ordered after the streams that compute it at its owner") {
   const GpuRanks ranks;
   const distrun::testing::OrderReports found;
   CHECK(ranks.error_as(0, [] {
@@ -76,7 +76,7 @@ TEST_CASE("a value that is fetched comes after the streams that make it at its o
   CHECK(found.text() == "");
 }
 
-TEST_CASE("a method of a value, and a function that gets a reference to it, come after the streams that make it") {
+TEST_CASE("a method of a value, and a function with a reference to it, are ordered after the streams that compute it") {
   const GpuRanks ranks;
   const distrun::testing::OrderReports found;
   CHECK(ranks.error_as(0, [] {
@@ -93,7 +93,7 @@ TEST_CASE("a method of a value, and a function that gets a reference to it, come
 }
 
 // Proves that the tests above detect a value read without ordering.
-TEST_CASE("a value that is read without its reference is found to be read too early") {
+TEST_CASE("a value that is read without its reference is reported as read too early") {
   const GpuRanks ranks;
   const distrun::testing::OrderReports found;
   Tensor early;

@@ -48,7 +48,7 @@ class Liar {
 
 }  // namespace
 
-TEST_CASE("whatever a peer says, what others hold stays, and so does what is held here") {
+TEST_CASE("no message of a peer changes the references of others, or the values here") {
   for (const unsigned seed : {1U, 2U, 3U}) {
     CAPTURE(seed);
     const ReferenceRanks ranks(3);
@@ -73,7 +73,7 @@ TEST_CASE("whatever a peer says, what others hold stays, and so does what is hel
   }
 }
 
-TEST_CASE("of values that nobody has made only so many are kept for those who ask") {
+TEST_CASE("the number of requested values that do not exist is limited") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [&] {
     const RRef<std::int64_t> here(std::int64_t{7});

@@ -43,7 +43,7 @@ TEST_CASE("a reference is lost with its owner, though the owner has a successor"
   });
 }
 
-TEST_CASE("a loss that is reported late leaves the references of the successor") {
+TEST_CASE("a loss that is reported late does not affect the references of the successor") {
   const Successors ranks;
   ranks.as(0, [] {
     const auto references = current_references();
@@ -55,7 +55,7 @@ TEST_CASE("a loss that is reported late leaves the references of the successor")
   });
 }
 
-TEST_CASE("what a worker says of its references after another has come in its place changes nothing") {
+TEST_CASE("messages of a worker about its references have no effect after another has taken its place") {
   const Successors ranks;
   ranks.as(0, [] {
     const auto references = current_references();

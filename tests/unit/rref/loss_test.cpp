@@ -26,7 +26,7 @@ std::string error_of(const Number& ref) {
 
 }  // namespace
 
-TEST_CASE("who is lost holds nothing any more, and what it owned is lost by its name") {
+TEST_CASE("a lost worker holds no references, and references to its values are lost, with its name") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [&] {
     const Number here(std::int64_t{7}), there = remote("worker1", loss_seven, 0);
@@ -45,7 +45,7 @@ TEST_CASE("who is lost holds nothing any more, and what it owned is lost by its 
   CHECK(ranks.left_over(0) == "");
 }
 
-TEST_CASE("a reference that is read after the loss of who has sent it is lost, and waits for nobody") {
+TEST_CASE("a reference that is read after the loss of its sender is lost, and is not waited for") {
   const ReferenceRanks ranks(3);
   ranks.as(1, [] { rpc::shutdown({.graceful = false}); });
   const auto is_lost = [&](const Fork& fork) {
@@ -60,7 +60,7 @@ TEST_CASE("a reference that is read after the loss of who has sent it is lost, a
   CHECK(ranks.left_over(2) == "");
 }
 
-TEST_CASE("what a worker has made is not taken for that of the next one of its id") {
+TEST_CASE("references created by a worker are not taken for those of the next one with its id") {
   const rpc::Ranks ranks(3);
   const auto as = [&](int rank, const std::function<void()>& body) { REQUIRE(ranks.error_as(rank, body) == ""); };
   for (int rank = 0; rank < 3; ++rank) as(rank, [&] { rpc::init_rpc(ranks.elastic(rank)); });
@@ -76,7 +76,7 @@ TEST_CASE("what a worker has made is not taken for that of the next one of its i
   });
 }
 
-TEST_CASE("a reference to a value of a worker that nobody knows is lost") {
+TEST_CASE("a reference to a value of an unknown worker is lost") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     const Fork fork{{1, kFar}, {1, kFar + 1}, 7, 1};
@@ -86,7 +86,7 @@ TEST_CASE("a reference to a value of a worker that nobody knows is lost") {
   CHECK(ranks.left_over(0) == "");
 }
 
-TEST_CASE("a reference that comes again is the same, and confirmed if it was") {
+TEST_CASE("a reference that arrives again is the same, and confirmed if it was") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     const auto references = current_references();
@@ -101,7 +101,7 @@ TEST_CASE("a reference that comes again is the same, and confirmed if it was") {
   CHECK(ranks.left_over(0) == "");
 }
 
-TEST_CASE("a value whose reference was deleted before it was made goes at once") {
+TEST_CASE("a value with a reference deleted before its creation is destroyed at once") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     const auto references = current_references();
@@ -117,7 +117,7 @@ TEST_CASE("a value whose reference was deleted before it was made goes at once")
   CHECK(ranks.left_over(0) == "");
 }
 
-TEST_CASE("what can't be is refused, and harms nobody") {
+TEST_CASE("invalid messages are refused, and do no harm") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     const auto references = current_references();

@@ -32,7 +32,7 @@ std::optional<ledger::Page> page_of(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("owners show their values and who holds them, users what they hold") {
+TEST_CASE("owners show their values and the holders of them, users the references that they hold") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [&] {
     const Number there = remote("worker1", page_seven, 0);
@@ -57,7 +57,7 @@ TEST_CASE("owners show their values and who holds them, users what they hold") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("values that hold each other are a cycle") {
+TEST_CASE("values that refer to each other are a cycle") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [&] {
     const auto one = remote<Link>("worker0", "UnitLink"), two = remote<Link>("worker1", "UnitLink");

@@ -10,7 +10,7 @@ namespace {
 using Kind = ForkMessageKind;
 using Arrival = ForkProtocol::Arrival;
 
-TEST_CASE("a creation is pending until it is answered, and its end takes the value away") {
+TEST_CASE("a creation is pending until it is answered, and its end deletes the value") {
   Workers workers(2);
   const auto [r, f] = workers.create(0, 1, false);
   CHECK(workers[0].counts().pending_users == 1);
@@ -28,7 +28,7 @@ TEST_CASE("a creation is pending until it is answered, and its end takes the val
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a creation that is dropped before its answer ends with that") {
+TEST_CASE("a creation that is dropped before its answer ends with the answer") {
   Workers workers(2);
   const auto [r, f] = workers.create(0, 1, false);
   workers[0].drop(f);
@@ -39,7 +39,7 @@ TEST_CASE("a creation that is dropped before its answer ends with that") {
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a creation that was not sent leaves nothing, and one comes once") {
+TEST_CASE("a creation that was not sent leaves nothing, and a repeated one counts once") {
   Workers workers(2);
   const auto [r, f] = workers.create(0, 1, false);
   workers[0].forget_creation(f);
@@ -49,7 +49,7 @@ TEST_CASE("a creation that was not sent leaves nothing, and one comes once") {
   CHECK_FALSE(workers[1].create(r2, f2, 0));
 }
 
-TEST_CASE("a creation that was given up and dropped before its call has come is gone as it comes") {
+TEST_CASE("a creation that was given up and dropped before its call arrives is deleted on arrival") {
   Workers workers(2);
   const auto [r, f] = workers.create(0, 1, false);
   workers[0].give_up_creation(f);
@@ -62,7 +62,7 @@ TEST_CASE("a creation that was given up and dropped before its call has come is 
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a creation that was given up while it was made ends as any other") {
+TEST_CASE("a creation that was given up while it ran ends like others") {
   Workers workers(2);
   const auto [r, f] = workers.create(0, 1, false);
   workers[1].create(r, f, 0);
@@ -74,7 +74,7 @@ TEST_CASE("a creation that was given up while it was made ends as any other") {
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("what its owner shares is confirmed as it comes") {
+TEST_CASE("a reference shared by its owner is confirmed on arrival") {
   Workers workers(2);
   const RRefId r = workers[0].next_rref();
   const Fork fork = workers[0].share_owned(r, 1);
@@ -88,7 +88,7 @@ TEST_CASE("what its owner shares is confirmed as it comes") {
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a user shares with another: the owner hears first, then the parent") {
+TEST_CASE("a user shares with another: the owner is informed first, then the parent") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1);
   const Fork child = workers[0].share_held(f, 2);
@@ -109,7 +109,7 @@ TEST_CASE("a user shares with another: the owner hears first, then the parent") 
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a fork that is dropped as it comes ends once its owner knows of it") {
+TEST_CASE("a fork that is dropped on arrival ends once its owner knows of it") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1);
   const Fork child = workers[0].share_held(f, 2);
@@ -138,7 +138,7 @@ TEST_CASE("a user shares with the owner, or with itself") {
   CHECK_FALSE(workers[1].is_noted(r, own.fork));
 }
 
-TEST_CASE("a value that has come back to its owner may be shared before it is made") {
+TEST_CASE("a value that has come back to its owner may be shared before it is created") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1, false);
   CHECK(workers[1].arrive(workers[0].share_held(f, 1)) == Arrival::Owned);
@@ -151,7 +151,7 @@ TEST_CASE("a value that has come back to its owner may be shared before it is ma
   CHECK(workers[1].holders_of(r) == std::map<ForkId, WorkerId>{{f, 0}});
 }
 
-TEST_CASE("a fork that was not sent is taken back, once") {
+TEST_CASE("a fork that was not sent is taken back once") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1);
   const Fork child = workers[0].share_held(f, 2);
@@ -167,7 +167,7 @@ TEST_CASE("a fork that was not sent is taken back, once") {
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a request may come before the call that makes the value") {
+TEST_CASE("a request may arrive before the call that creates the value") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1, false);
   const Fork child = workers[0].share_held(f, 2);
@@ -181,7 +181,7 @@ TEST_CASE("a request may come before the call that makes the value") {
   CHECK(workers[1].holders_of(r) == std::map<ForkId, WorkerId>{{f, 0}});
 }
 
-TEST_CASE("messages that come twice or late have their effect once, and are acknowledged each time") {
+TEST_CASE("messages that arrive twice or late have their effect once, and are acknowledged each time") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1);
   const Fork child = workers[0].share_held(f, 2);
@@ -206,7 +206,7 @@ TEST_CASE("messages that come twice or late have their effect once, and are ackn
   CHECK(workers[2].take_effects().failed.empty());
 }
 
-TEST_CASE("what is not held can't be shared, and what is unknown is ignored") {
+TEST_CASE("a reference that is not held cannot be shared, and an unknown one is ignored") {
   Workers workers(2);
   CHECK(distrun::testing::error_of([&] { workers[0].share_held({0, 7}, 1); }).kind() == ErrorKind::InvalidArgument);
   workers[0].drop({0, 7});
@@ -219,7 +219,7 @@ TEST_CASE("what is not held can't be shared, and what is unknown is ignored") {
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a session ends with all that is held, whoever waits for it") {
+TEST_CASE("a session ends with all its references, even if a worker waits for them") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1);
   const auto [r2, f2] = workers.create(0, 1, false);

@@ -9,7 +9,7 @@ namespace {
 using Catch::Matchers::Contains;
 using Kind = ForkMessageKind;
 
-TEST_CASE("forks of a lost owner fail, pending or not, with what has become of it") {
+TEST_CASE("forks of a lost owner fail, pending or not, with the reason of the loss") {
   Workers workers(4);
   const auto [r, f] = workers.create(0, 1);
   workers.create(0, 1, false);
@@ -34,7 +34,7 @@ TEST_CASE("forks of a lost owner fail, pending or not, with what has become of i
   CHECK(workers[3].counts().users == 0);
 }
 
-TEST_CASE("a fork and its child on the same worker fail with their owner, in whatever order") {
+TEST_CASE("a fork and its child on the same worker fail with their owner, in any order") {
   Workers workers(3);
   const Fork fork = workers[2].share_owned(workers[2].next_rref(), 1);
   workers[1].arrive(fork);
@@ -45,7 +45,7 @@ TEST_CASE("a fork and its child on the same worker fail with their owner, in wha
   CHECK(workers[1].children().empty());
 }
 
-TEST_CASE("what a lost worker held is released, and children on their way to it are over") {
+TEST_CASE("references of a lost worker are released, and children in flight to it end") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1);
   const Fork child = workers[0].share_held(f, 2);
@@ -60,7 +60,7 @@ TEST_CASE("what a lost worker held is released, and children on their way to it 
   CHECK(workers.are_empty());
 }
 
-TEST_CASE("a fork whose parent is lost is confirmed while its value is there, and fails when it is not") {
+TEST_CASE("a fork with a lost parent is confirmed while its value exists, and fails when it does not") {
   Workers workers(4);
   const auto [r, f] = workers.create(0, 1);
   const Fork child = workers[0].share_held(f, 2);
@@ -83,7 +83,7 @@ TEST_CASE("a fork whose parent is lost is confirmed while its value is there, an
   CHECK(workers[3].counts().users == 0);
 }
 
-TEST_CASE("a value that nobody will make any more is told of to those who wait for it") {
+TEST_CASE("workers that wait for a value that will not be created are notified") {
   Workers workers(4);
   const auto [r, f] = workers.create(0, 1, false);
   const Fork child = workers[0].share_held(f, 2);
@@ -100,7 +100,7 @@ TEST_CASE("a value that nobody will make any more is told of to those who wait f
   CHECK(workers.settle().at(3).failed.size() == 1);
 }
 
-TEST_CASE("a value that is yet to be made outlives others who wait for it") {
+TEST_CASE("a value that is not created yet outlives other workers that wait for it") {
   Workers workers(3);
   const auto [r, f] = workers.create(0, 1, false);
   const Fork child = workers[0].share_held(f, 2);
@@ -113,7 +113,7 @@ TEST_CASE("a value that is yet to be made outlives others who wait for it") {
   CHECK(workers[1].is_noted(r, f));
 }
 
-TEST_CASE("a middle-man that is lost takes with it what its children have not told") {
+TEST_CASE("children of a lost intermediate worker that the owner does not know are lost with it") {
   Workers workers(4);
   const auto [r, f] = workers.create(0, 1);
   const Fork second = workers[0].share_held(f, 2);
@@ -132,7 +132,7 @@ TEST_CASE("a middle-man that is lost takes with it what its children have not to
   CHECK(workers[0].counts().is_settled());
 }
 
-TEST_CASE("a lost worker stays lost while it only is called") {
+TEST_CASE("a lost worker stays lost if it is only called") {
   Workers workers(3);
   workers[0].lose(1, "gone");
   workers[0].forget_creation(workers.create(0, 1, false).second);
@@ -141,7 +141,7 @@ TEST_CASE("a lost worker stays lost while it only is called") {
   CHECK(workers[0].counts().unacknowledged == 1);  // it has notified the parent
 }
 
-TEST_CASE("a new worker of a lost one's id begins anew") {
+TEST_CASE("a new worker with a lost worker's id starts without references") {
   Workers workers(2);
   const auto [r, f] = workers.create(0, 1, false);
   workers[0].give_up_creation(f);

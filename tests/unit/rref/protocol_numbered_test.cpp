@@ -9,7 +9,7 @@
 namespace distrun::rref {
 namespace {
 
-TEST_CASE("an outbox numbers from 1, and keeps until it is acknowledged") {
+TEST_CASE("an outbox numbers its messages from 1, and keeps them until they are acknowledged") {
   Outbox outbox;
   CHECK(outbox.add({ForkMessageKind::UserDelete, 9, {0, 1}, {0, 2}, {}}).number == 1);
   CHECK(outbox.add({ForkMessageKind::ForkRequest, 0, {0, 1}, {0, 3}, {}}).number == 2);
@@ -19,7 +19,7 @@ TEST_CASE("an outbox numbers from 1, and keeps until it is acknowledged") {
   CHECK(outbox.last() == 2);
 }
 
-TEST_CASE("an inbox knows what has come before, in any order, and stays small") {
+TEST_CASE("an inbox recognizes repeated messages, in any order, and stays small") {
   Inbox inbox;
   CHECK_FALSE(inbox.add(0));
   for (const std::uint64_t number : {3U, 1U, 4U}) CHECK(inbox.add(number));

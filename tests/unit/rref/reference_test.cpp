@@ -35,7 +35,7 @@ const auto bound =
 
 }  // namespace
 
-TEST_CASE("a value of this worker is its own, and copies of the reference are the same one") {
+TEST_CASE("a local value is owned, and copies of the reference are the same reference") {
   const ReferenceRanks ranks(1);
   ranks.as(0, [] {
     const RRef<std::int64_t> ref(std::int64_t{7}), copy = ref, other(std::int64_t{7});
@@ -53,7 +53,7 @@ TEST_CASE("a value of this worker is its own, and copies of the reference are th
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("a value elsewhere is fetched, and is no local value") {
+TEST_CASE("a remote value is fetched, and is not a local value") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [&] {
     const auto ref = remote("worker1", rref_add, 1, 2);
@@ -72,7 +72,7 @@ TEST_CASE("a value elsewhere is fetched, and is no local value") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("an empty reference refers to nothing") {
+TEST_CASE("an empty reference has no value") {
   const RRef<int> empty, other;
   CHECK(empty.text() == "RRef()");
   CHECK(empty == other);
@@ -81,7 +81,7 @@ TEST_CASE("an empty reference refers to nothing") {
   CHECK(has(rpc::text_of_error([&] { empty.owner(); }), "this RRef is empty"));
 }
 
-TEST_CASE("what a function throws is thrown by whoever asks for its value") {
+TEST_CASE("an exception of the creating function is thrown by every fetch of the value") {
   const ReferenceRanks ranks(2);
   for (const int owner : {0, 1}) {
     ranks.as(0, [&] {
@@ -94,7 +94,7 @@ TEST_CASE("what a function throws is thrown by whoever asks for its value") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("an object that can't be sent is called where it is, and only its fetch is an error") {
+TEST_CASE("an object that cannot be sent is called where it is, and only fetching it is an error") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     const auto there = remote<Bound>("worker1", "UnitBound", std::int64_t{1});
@@ -115,7 +115,7 @@ TEST_CASE("an object that can't be sent is called where it is, and only its fetc
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("an inline function gets an error that names it where it makes a reference, or fetches a value") {
+TEST_CASE("an inline function that creates a reference, or fetches a value, gets an error that names it") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     const RRef<std::int64_t> ref(std::int64_t{7});
@@ -129,7 +129,7 @@ TEST_CASE("an inline function gets an error that names it where it makes a refer
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("who waits too long for a value is told so, and gets it later") {
+TEST_CASE("a fetch that times out is an error, and a later one gets the value") {
   const UseGate use;
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
@@ -141,7 +141,7 @@ TEST_CASE("who waits too long for a value is told so, and gets it later") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("a reference can't be used after its session") {
+TEST_CASE("a reference cannot be used after its session") {
   const ReferenceRanks ranks(2);
   RRef<std::int64_t> there, here;
   ranks.as(0, [&] {

@@ -46,7 +46,7 @@ std::vector<Number> both() { return {Number(std::int64_t{7}), remote("worker1", 
 
 }  // namespace
 
-TEST_CASE("owners and users share with users, owners and themselves, and nothing is left") {
+TEST_CASE("owners and users share with users, owners and themselves, and no reference is left") {
   const ReferenceRanks ranks(3);
   ranks.as(0, [] {
     for (const Number& ref : both()) {
@@ -62,7 +62,7 @@ TEST_CASE("owners and users share with users, owners and themselves, and nothing
   CHECK(ranks.shut_down() == rpc::no_errors(3));
 }
 
-TEST_CASE("references travel in records, lists and maps, and are values of references") {
+TEST_CASE("references are sent in records, lists and maps, and may be values of references") {
   const ReferenceRanks ranks(3);
   ranks.as(0, [] {
     for (const Number& ref : both()) {
@@ -80,7 +80,7 @@ TEST_CASE("references travel in records, lists and maps, and are values of refer
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("a message that nobody reads gives back what it holds") {
+TEST_CASE("a message that is not read returns the references in it") {
   const UseGate use;
   const ReferenceRanks ranks(3);
   ranks.as(0, [] {
@@ -95,7 +95,7 @@ TEST_CASE("a message that nobody reads gives back what it holds") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("what can't be sent leaves nothing on its way") {
+TEST_CASE("a value that cannot be sent leaves no reference in flight") {
   const ReferenceRanks ranks(2);
   ranks.as(0, [] {
     for (const Number& ref : both()) {
@@ -108,7 +108,7 @@ TEST_CASE("what can't be sent leaves nothing on its way") {
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("a creation that is given up is told, and its value goes when it is made") {
+TEST_CASE("a creation that is given up is reported, and its value is destroyed when it is created") {
   const UseGate use;
   const ReferenceRanks ranks(2);
   for (const int owner : {0, 1}) {

@@ -77,7 +77,7 @@ TEST_CASE("a suite is set up before its first test and torn down after its last"
   CHECK(host.rank.outcome.kind == OutcomeKind::Passed);
 }
 
-TEST_CASE("the ranks of a suite get its directory and what its host has set, and nobody else does") {
+TEST_CASE("only the ranks of a suite get its directory and the settings of its host") {
   HostsShow show({"Ring.a"});
   wire::TestInfo plain;
   plain.suite = "Plain";
@@ -113,7 +113,7 @@ TEST_CASE("the ranks of a suite get its directory and what its host has set, and
   CHECK_FALSE(other.suite_code);
 }
 
-TEST_CASE("suites that take turns have a host each") {
+TEST_CASE("suites that alternate have a host each") {
   HostsShow show({"Ring.a", "Star.a", "Ring.b", "Star.b"});
   show.play();
   CHECK(show.verdicts() == Names{"pass", "pass", "pass", "pass"});
@@ -121,7 +121,7 @@ TEST_CASE("suites that take turns have a host each") {
                                "Star.b", "Star (tear-down)"});
 }
 
-TEST_CASE("only tests that are to run need a host, and the last of them ends it") {
+TEST_CASE("only tests that are to run need a host, and it ends with the last of them") {
   HostsShow show({"Ring.a", "Ring.b", "Star.a"});
   for (const std::size_t i : {1U, 2U}) show.node.tables["ring.so"].tests[i].skip = {{86, "not today"}};
   show.play();
@@ -129,7 +129,7 @@ TEST_CASE("only tests that are to run need a host, and the last of them ends it"
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a", "Ring (tear-down)"});
 }
 
-TEST_CASE("when the set-up fails, every test of the suite does, without a rank") {
+TEST_CASE("if the set-up fails, every test of the suite fails, without a rank") {
   HostsShow show({"Ring.a", "Ring.b"});
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     world.output[0] = "starting\n";
@@ -161,7 +161,7 @@ TEST_CASE("a host that crashes while it sets up is a crash, with its signal") {
   CHECK(show.test(0).message == "the suite's set-up failed: the host was killed by signal 11 (SIGSEGV) in set-up");
 }
 
-TEST_CASE("a host that hangs is looked at and ended when the bound of its phase runs out") {
+TEST_CASE("the stacks of a host that hangs are taken, and it is ended when its phase times out") {
   HostsShow show({"Ring.a"});
   show.settings.timeout_scale = 0.005;  // 300 ms
   show.acts["Ring (set-up)"] = [](fake::World& world, int) { world.mortal = true; };
@@ -196,7 +196,7 @@ TEST_CASE("a failed tear-down is the failure of the suite's last test") {
   CHECK(show.test(1).attempts[1].ranks.at(0).rank == -1);
 }
 
-TEST_CASE("a failed tear-down after a run that ended early is a problem, for its tests have been told") {
+TEST_CASE("a failed tear-down after a run that ended early is a problem, as its tests have been reported") {
   HostsShow show({"Ring.a", "Ring.b"});
   show.settings.fail_fast = true;
   show.acts["Ring.a"] = fail;
@@ -210,7 +210,7 @@ TEST_CASE("a failed tear-down after a run that ended early is a problem, for its
   CHECK(problem.text == "Ring: the suite's tear-down failed: no server (ring.cpp:41)");
 }
 
-TEST_CASE("what stays in a host's TMPDIR is its leak in the end, and no test's") {
+TEST_CASE("files left in a host's TMPDIR are a leak of the host at the end, and of no test") {
   HostsShow show({"Ring.a"});
   std::string path;
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
@@ -225,7 +225,7 @@ TEST_CASE("what stays in a host's TMPDIR is its leak in the end, and no test's")
   CHECK_FALSE(testing::exists(path));
 }
 
-TEST_CASE("what a set-up has made is no test's leak, and the host's if it is still there in the end") {
+TEST_CASE("files created by a set-up are no leak of a test, and a leak of the host if they are left at the end") {
   const bool removed = GENERATE(true, false);
   HostsShow show({"Ring.a"});
   const std::string path = show.places.temp_dir + "/of-the-host";
@@ -247,7 +247,7 @@ TEST_CASE("what a set-up has made is no test's leak, and the host's if it is sti
   }
 }
 
-TEST_CASE("the death of a host between two tests crashes those that come") {
+TEST_CASE("the death of a host between two tests crashes the next ones") {
   HostsShow show({"Ring.a", "Ring.b", "Ring.c"});
   show.acts["Ring.b"] = [&](fake::World& world, int rank) {
     if (rank == 0) show.host->die(0, SIGKILL);
@@ -265,7 +265,7 @@ TEST_CASE("the death of a host between two tests crashes those that come") {
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a", "Ring.b"});
 }
 
-TEST_CASE("ranks that run are told when their suite's host dies, and ended after their grace") {
+TEST_CASE("running ranks are notified when their suite's host dies, and ended after their grace") {
   HostsShow show({"Ring.a"});
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     world.mortal = true;
@@ -281,7 +281,7 @@ TEST_CASE("ranks that run are told when their suite's host dies, and ended after
   CHECK(show.node.world->was_sent(1, SIGTERM));
 }
 
-TEST_CASE("a cancelled run kills its hosts and tears nothing down") {
+TEST_CASE("a cancelled run kills its hosts without a tear-down") {
   HostsShow show({"Ring.a", "Ring.b"});
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     if (rank == 1) return;
@@ -295,7 +295,7 @@ TEST_CASE("a cancelled run kills its hosts and tears nothing down") {
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a"});
 }
 
-TEST_CASE("a pause stops a host that waits, and it goes on with the ranks") {
+TEST_CASE("a pause stops a host that waits, and it continues with the ranks") {
   HostsShow show({"Ring.a"});
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     if (rank == 1) return;
@@ -315,7 +315,7 @@ TEST_CASE("a pause stops a host that waits, and it goes on with the ranks") {
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a", "Ring (tear-down)"});
 }
 
-TEST_CASE("a host that is stopped goes on when its suite is to be torn down") {
+TEST_CASE("a host that is stopped is continued for the tear-down of its suite") {
   HostsShow show({"Ring.a"});
   std::shared_ptr<fake::World> host;
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
@@ -330,7 +330,7 @@ TEST_CASE("a host that is stopped goes on when its suite is to be torn down") {
   CHECK(host->signals_of(0) == std::vector<int>{SIGSTOP, SIGCONT});
 }
 
-TEST_CASE("more settings than a host may set lose it") {
+TEST_CASE("a host that sets too many settings is lost") {
   HostsShow show({"Ring.a"});
   show.acts["Ring (set-up)"] = [](fake::World& world, int rank) {
     world.mortal = true;
@@ -343,7 +343,7 @@ TEST_CASE("more settings than a host may set lose it") {
   CHECK_THAT(show.test(0).message, Catch::Contains("more settings than a host may set"));
 }
 
-TEST_CASE("whoever asks is told of the host while it works") {
+TEST_CASE("the status of a run has the host while it works") {
   HostsShow show({"Ring.a"});
   wire::RunStatus status;
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
@@ -358,7 +358,7 @@ TEST_CASE("whoever asks is told of the host while it works") {
   CHECK(status.tests[0].ranks[0].doing == "set-up");
 }
 
-TEST_CASE("a host is one process, forked or not as the ranks are") {
+TEST_CASE("a host is one process, forked or not like the ranks") {
   const Isolation isolation = GENERATE(from_range(base::kIsolations.begin(), base::kIsolations.end()));
   HostsShow show({"Ring.a"});
   show.settings.isolation = isolation;

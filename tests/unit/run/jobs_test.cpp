@@ -46,7 +46,7 @@ struct JobsShow : RunStage {
 
 }  // namespace
 
-TEST_CASE("as many tests run at a time as there are jobs, and the next begins when one ends") {
+TEST_CASE("as many tests run concurrently as there are jobs, and the next begins when one ends") {
   JobsShow show({"a", "b", "c"}, 2);
   show.begin(2);
   CHECK(show.told.count("test start") == 2);
@@ -61,7 +61,7 @@ TEST_CASE("as many tests run at a time as there are jobs, and the next begins wh
   CHECK(exit_code_of(record) == 0);
 }
 
-TEST_CASE("tests stand in the record in the order of the run, whichever ended first") {
+TEST_CASE("tests are in the record in the order of the run, not of their ends") {
   JobsShow show({"a", "b"}, 2);
   show.begin(2);
   show.pass(1);
@@ -73,7 +73,7 @@ TEST_CASE("tests stand in the record in the order of the run, whichever ended fi
   CHECK(record.tests[1].info.name == "b");
 }
 
-TEST_CASE("a plugin is let go after the last of its tests, not while others run") {
+TEST_CASE("a plugin is released after the last of its tests, not while others run") {
   JobsShow show({"a", "b"}, 2);
   show.begin(2);
   show.pass(1);
@@ -84,7 +84,7 @@ TEST_CASE("a plugin is let go after the last of its tests, not while others run"
   CHECK(show.node.released == Names{"ring.so"});
 }
 
-TEST_CASE("after a failure with fail-fast, tests that run come to their end and no other begins") {
+TEST_CASE("after a failure with fail-fast, running tests finish and no other begins") {
   JobsShow show({"a", "b", "c", "d"}, 2);
   show.settings.fail_fast = true;
   show.begin(2);
@@ -112,7 +112,7 @@ TEST_CASE("a cancelled run cancels every test that runs") {
   CHECK(exit_code_of(record) == 130);
 }
 
-TEST_CASE("a look is taken of every test that runs") {
+TEST_CASE("a snapshot is taken of every running test") {
   JobsShow show({"a", "b"}, 2);
   show.begin(2);
   Names looked;
@@ -123,7 +123,7 @@ TEST_CASE("a look is taken of every test that runs") {
   show.finish();
 }
 
-TEST_CASE("a name with the run's id that one of several tests has left is a problem of the run, which names them") {
+TEST_CASE("a name with the run's id that one of several tests left is a problem of the run, which names them") {
   JobsShow show({"a", "b"}, 2);
   show.begin(2);
   std::ofstream(show.places.temp_dir + "/left-" + show.places.run_id) << "here";

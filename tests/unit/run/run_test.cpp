@@ -32,7 +32,7 @@ void fail_all(fake::World& world) {
 
 }  // namespace
 
-TEST_CASE("a run runs its tests in order and tells everything in one order") {
+TEST_CASE("a run runs its tests in order and reports everything in one order") {
   RunShow show({"a", "b"});
   const RunRecord& record = show.play();
   CHECK(show.verdicts() == Names{"pass", "pass"});
@@ -46,7 +46,7 @@ TEST_CASE("a run runs its tests in order and tells everything in one order") {
   CHECK(show.node.released == Names{"ring.so"});
 }
 
-TEST_CASE("the time of a pause is part of no duration") {
+TEST_CASE("the time of a pause is not part of any duration") {
   using std::chrono::milliseconds;
   RunShow show({"a", "b"});
   const auto pass = show.node.script;
@@ -92,7 +92,7 @@ TEST_CASE("a failed test is retried until it passes, and is flaky then") {
   CHECK(exit_code_of(record) == 0);
 }
 
-TEST_CASE("a test that fails every retry has failed") {
+TEST_CASE("a test that fails in every retry has failed") {
   RunShow show({"a"});
   show.settings.retries = 2;
   show.node.script = fail_all;
@@ -101,7 +101,7 @@ TEST_CASE("a test that fails every retry has failed") {
   CHECK(show.node.spawned == 3);
 }
 
-TEST_CASE("a repeated test runs as often as asked, and one bad repeat fails it") {
+TEST_CASE("a repeated test runs N times, and one bad repeat fails it") {
   RunShow show({"a"});
   show.settings.repeat = 4;
   const auto pass = show.node.script;
@@ -168,7 +168,7 @@ TEST_CASE("a plugin that must not be forked runs by exec, and the record says wh
   CHECK(show.node.world->spec().isolation == Isolation::Exec);
 }
 
-TEST_CASE("a cancelled run ends its attempt, and leaves the rest") {
+TEST_CASE("a cancelled run ends its attempt, and does not run the rest") {
   RunShow show({"a", "b", "c"});
   show.settings.repeat = 2;
   show.node.script = [&](fake::World& world) {
@@ -186,7 +186,7 @@ TEST_CASE("a cancelled run ends its attempt, and leaves the rest") {
   CHECK(show.node.cancelled == 1);
 }
 
-TEST_CASE("no attempt finds what another has left in its directories") {
+TEST_CASE("no attempt finds files of another in its directories") {
   RunShow show({"a", "b"});
   show.settings.repeat = 3;
   show.settings.leaks_off = true;
@@ -216,7 +216,7 @@ TEST_CASE("a test is run until it fails, and no further") {
   CHECK(record.tests[1].attempts.size() == 5);
 }
 
-TEST_CASE("a run takes its shard of what is selected, and knows how many that were") {
+TEST_CASE("a run takes its shard of the selected tests, and knows their number") {
   RunShow show({"a", "b", "c", "d"});
   show.settings.filters = {"-Ring.a"};
   show.settings.shard = {1, 2};
@@ -239,7 +239,7 @@ TEST_CASE("shards of a shuffled run are those of the run in order") {
   CHECK(seen.size() == 5);
 }
 
-TEST_CASE("the tests of an earlier run are run again, and those that are gone are named") {
+TEST_CASE("the tests of an earlier run are run again, and missing ones are named") {
   RunShow show({"a", "b", "c"});
   show.settings.rerun_failed = "summary.json";
   show.settings.rerun = {{"ring.so", "Ring.c"}, {"ring.so", "Ring.x"}};
@@ -249,7 +249,7 @@ TEST_CASE("the tests of an earlier run are run again, and those that are gone ar
   CHECK(record.gone == Names{"Ring.x"});
 }
 
-TEST_CASE("the record says when bodies began and ended") {
+TEST_CASE("the record has the times when bodies began and ended") {
   RunShow show({"a"});
   const RankRecord& rank = show.play().tests.at(0).attempts.at(0).ranks.at(0);
   CHECK(rank.body_began.count() > 0);
@@ -257,7 +257,7 @@ TEST_CASE("the record says when bodies began and ended") {
   CHECK(rank.body_ended <= rank.ended);
 }
 
-TEST_CASE("tests run in the order that was arranged, and a plugin is kept until the last of its tests") {
+TEST_CASE("tests run in the planned order, and a plugin is kept until the last of its tests") {
   RunShow show({"a", "b"});
   show.add("Ring", "c", "other.so");
   show.settings.plugins = {"ring.so", "other.so"};
@@ -270,7 +270,7 @@ TEST_CASE("tests run in the order that was arranged, and a plugin is kept until 
   CHECK(show.node.released == std::vector<std::string>{"other.so", "ring.so"});
 }
 
-TEST_CASE("where mounts are denied no test is run, and it is told") {
+TEST_CASE("if mounts are denied no test is run, and the reason is reported") {
   testing::Scratch scratch;
   io::Loop loop;
   fake::Node node(loop);

@@ -53,7 +53,7 @@ void fail_rank_0(fake::World& world, int rank) {
 
 }  // namespace
 
-TEST_CASE("one set of ranks runs all tests of a suite, and the last test lets it end") {
+TEST_CASE("one set of ranks runs all tests of a suite, and exits after the last one") {
   const Isolation isolation = GENERATE(Isolation::Pool, Isolation::Threads);
   StayShow show({"a", "b", "c"}, isolation);
   CHECK(exit_code_of(show.play()) == 0);
@@ -70,7 +70,7 @@ TEST_CASE("one set of ranks runs all tests of a suite, and the last test lets it
   for (const TestRecord& test : show.run->record().tests) CHECK(test.attempts.at(0).ranks.at(1).pid == 1001);
 }
 
-TEST_CASE("another suite, and another world size, get ranks of their own") {
+TEST_CASE("another suite, and another world size, get separate ranks") {
   StayShow show({"a", "b"});
   show.add("Other", "a");
   show.add("Other", "b").world_size = 1;
@@ -79,7 +79,7 @@ TEST_CASE("another suite, and another world size, get ranks of their own") {
   CHECK(show.node.spawned == 3);
 }
 
-TEST_CASE("after a failure a fresh set goes on") {
+TEST_CASE("after a failure a fresh set of ranks continues") {
   StayShow show({"a", "b", "c"});
   show.acts["Ring.b"] = fail_rank_0;
   CHECK(exit_code_of(show.play()) == 1);
@@ -88,7 +88,7 @@ TEST_CASE("after a failure a fresh set goes on") {
   CHECK(show.dismissed == std::vector<int>{0, 1});
 }
 
-TEST_CASE("after a crash a fresh set goes on") {
+TEST_CASE("after a crash a fresh set of ranks continues") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     if (rank == 0) world.die(0, SIGSEGV);
@@ -99,7 +99,7 @@ TEST_CASE("after a crash a fresh set goes on") {
   CHECK(show.node.spawned == 2);
 }
 
-TEST_CASE("ranks that have a process of their own left do not stay") {
+TEST_CASE("ranks that have left a process behind do not stay") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     world.offspring = true;
@@ -111,7 +111,7 @@ TEST_CASE("ranks that have a process of their own left do not stay") {
   CHECK(show.dismissed.size() == 2);
 }
 
-TEST_CASE("a file that appears and that no rank has to do with is nobody's, and the ranks stay") {
+TEST_CASE("a new file that no rank uses belongs to no test, and the ranks stay") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     if (rank == 0) std::ofstream(show.places.temp_dir + "/left") << "here";
@@ -124,7 +124,7 @@ TEST_CASE("a file that appears and that no rank has to do with is nobody's, and 
   CHECK(std::count(appeared.begin(), appeared.end(), show.places.temp_dir + "/left") == 1);
 }
 
-TEST_CASE("a file that a test leaves is told with that test, and its ranks do not stay") {
+TEST_CASE("a file that a test leaves is reported with that test, and its ranks do not stay") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     if (rank == 0) {
@@ -138,7 +138,7 @@ TEST_CASE("a file that a test leaves is told with that test, and its ranks do no
   CHECK(show.node.spawned == 2);
 }
 
-TEST_CASE("what a rank itself finds open is a leak, and its ranks do not stay") {
+TEST_CASE("a leak that a rank itself finds is reported, and its ranks do not stay") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     if (rank == 1) world.say(1, wire::ControlFrame::Leak, wire::LeakReport{false, "5 (/dev/zero)"});
@@ -149,7 +149,7 @@ TEST_CASE("what a rank itself finds open is a leak, and its ranks do not stay") 
   CHECK(show.node.spawned == 2);
 }
 
-TEST_CASE("a rank that hangs after its dismissal runs into the bound of its exit") {
+TEST_CASE("a rank that hangs after its dismissal times out in exit") {
   StayShow show({"a", "b"});
   show.settings.timeout_scale = 0.01;  // 5 s are 50 ms
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
@@ -165,7 +165,7 @@ TEST_CASE("a rank that hangs after its dismissal runs into the bound of its exit
   CHECK(show.run->record().tests[0].attempts[0].phase == wire::Phase::Exit);
 }
 
-TEST_CASE("a rank that dies while it waits for its next test is a problem of the run, and a fresh set goes on") {
+TEST_CASE("a rank that dies while it waits for its next test is a problem of the run, and a fresh set continues") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     world.done(rank);
@@ -180,7 +180,7 @@ TEST_CASE("a rank that dies while it waits for its next test is a problem of the
   CHECK(exit_code_of(record) == 3);
 }
 
-TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
+TEST_CASE("repeats are run by the same ranks, and so is the test after a retry") {
   StayShow show({"a"});
   show.settings.repeat = 5;
   show.play();
@@ -190,7 +190,7 @@ TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
 }
 
 // It was unknown that no other test would follow.
-TEST_CASE("ranks that wait for a test that does not come are dismissed, and what goes wrong then is told") {
+TEST_CASE("ranks that wait for a test that does not come are dismissed, and their errors are reported") {
   StayShow show({"a"});
   show.settings.until_fail = 5;
   show.dies_of = GENERATE(0, SIGSEGV);
@@ -207,24 +207,24 @@ TEST_CASE("ranks that wait for a test that does not come are dismissed, and what
   }
 }
 
-TEST_CASE("how ranks end that have run several tests is a problem of the run, and no test's") {
+TEST_CASE("the end of ranks that have run several tests is a problem of the run, and of no test") {
   StayShow show({"a", "b"});
   show.settings.timeout_scale = 0.01;  // 5 s are 50 ms
   std::string how = "rank 1 was killed by signal 11 (SIGSEGV) in exit, after its body had passed";
-  SECTION("be it a crash") {
+  SECTION("a crash") {
     show.acts["Ring.b"] = [](fake::World& world, int rank) {
       world.done(rank);
       rank == 1 ? world.die(1, SIGSEGV) : world.end(0);
     };
   }
-  SECTION("of all") {
+  SECTION("of all ranks") {
     how = "rank 0 exited with code 7 in exit, after its body had passed, and 1 more rank ended badly";
     show.acts["Ring.b"] = [](fake::World& world, int rank) {
       world.done(rank);
       world.end(rank, ExitStatus::of_code(7));
     };
   }
-  SECTION("or a hang") {
+  SECTION("a hang") {
     how = "rank 1 timed out after 50.0 ms in exit, after its body had passed";
     show.acts["Ring.b"] = [](fake::World& world, int rank) {
       world.mortal = true;
@@ -232,7 +232,7 @@ TEST_CASE("how ranks end that have run several tests is a problem of the run, an
       if (rank == 0) world.end(0);
     };
   }
-  SECTION("also after a test that has used them up") {
+  SECTION("also after a test after which they cannot be reused") {
     show.add("Ring", "c");
     show.acts["Ring.b"] = [&show](fake::World& world, int rank) {
       show.dies_of = rank == 1 ? SIGSEGV : 0;
@@ -252,7 +252,7 @@ TEST_CASE("how ranks end that have run several tests is a problem of the run, an
   CHECK(exit_code_of(record) == 3);
 }
 
-TEST_CASE("how ranks end that have run one test, however often, is that test's") {
+TEST_CASE("the end of ranks that have run one test, any number of times, belongs to that test") {
   StayShow show({"a"});
   show.settings.repeat = GENERATE(1, 3);
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
@@ -264,7 +264,7 @@ TEST_CASE("how ranks end that have run one test, however often, is that test's")
   CHECK(show.verdicts() == Names{"crash"});
 }
 
-TEST_CASE("a test that fails as the last of its ranks keeps its failure, however they end") {
+TEST_CASE("a test that fails as the last of its ranks keeps its failure, however the ranks end") {
   StayShow show({"a", "b"});
   show.acts["Ring.b"] = [](fake::World& world, int rank) {
     fail_rank_0(world, rank);
@@ -274,7 +274,7 @@ TEST_CASE("a test that fails as the last of its ranks keeps its failure, however
   CHECK(show.verdicts() == Names{"pass", "fail"});
 }
 
-TEST_CASE("a process that ranks start as they are dismissed is told, unless it ends by itself") {
+TEST_CASE("a process that ranks start as they are dismissed is reported, unless it exits") {
   StayShow show({"a"});
   show.settings.until_fail = 5;
   const bool ends = GENERATE(false, true);
@@ -291,7 +291,7 @@ TEST_CASE("a process that ranks start as they are dismissed is told, unless it e
   }
 }
 
-TEST_CASE("ranks that a test has used up do not serve another, and the test passes") {
+TEST_CASE("ranks that cannot be reused after a test do not run another, and the test passes") {
   StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     wire::Done done{true, 7, {}};
@@ -304,7 +304,7 @@ TEST_CASE("ranks that a test has used up do not serve another, and the test pass
   CHECK(show.dismissed == std::vector<int>{0, 1});
 }
 
-TEST_CASE("what a test has changed is a note, and a leak to a strict run") {
+TEST_CASE("changes that a test leaves are a note, and a leak in a strict run") {
   const bool strict = GENERATE(false, true);
   StayShow show({"a"});
   show.settings.leaks_strict = strict;
@@ -319,7 +319,7 @@ TEST_CASE("what a test has changed is a note, and a leak to a strict run") {
   CHECK(attempt.ranks[1].notes.size() == (strict ? 0U : 1U));
 }
 
-TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") {
+TEST_CASE("tests that cannot run with persistent ranks are skipped with the reason") {
   StayShow show({}, Isolation::Threads);
   show.add("Ring", "wants_variables").env_rendezvous = true;
   show.add("Ring", "loses_a_rank").may_die.push_back({1, wire::DeathKind::Any, 0});
@@ -330,7 +330,7 @@ TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") 
   CHECK_THAT(show.run->record().tests[1].message, Catch::Contains("ranks that are threads die together"));
 }
 
-TEST_CASE("a plugin that serves one test a process is skipped where ranks stay") {
+TEST_CASE("a plugin that serves one test per process is skipped with persistent ranks") {
   StayShow show({"a"}, GENERATE(Isolation::Pool, Isolation::Threads));
   show.node.tables["ring.so"].reuse = wire::Reuse::Once;
   show.play();
@@ -338,7 +338,7 @@ TEST_CASE("a plugin that serves one test a process is skipped where ranks stay")
   CHECK(show.node.spawned == 0);
 }
 
-TEST_CASE("a plugin that runs tests one after the other has ranks that stay, but no threads") {
+TEST_CASE("a plugin that runs tests one after the other has persistent ranks, but no threads") {
   const Isolation isolation = GENERATE(Isolation::Pool, Isolation::Threads);
   StayShow show({"a"}, isolation);
   show.node.tables["ring.so"].reuse = wire::Reuse::Again;

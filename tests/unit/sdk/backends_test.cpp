@@ -17,7 +17,7 @@ std::string reason_of(const SkipCondition& condition, const std::string& backend
 
 }  // namespace
 
-TEST_CASE("a backend is available once somebody brings it", "[sdk]") {
+TEST_CASE("a backend is available once it has been added", "[sdk]") {
   CHECK_FALSE(is_backend_available("ucc"));
   CHECK(reason_of(requires_ucc()) == "c10d was not compiled with the UCC backend");
   add_backend("ucc");
@@ -39,7 +39,7 @@ TEST_CASE("versions of NCCL are compared number by number", "[sdk]") {
   CHECK(reason_of(requires_nccl_version({2, 10, 0}, "x")).empty());
 }
 
-TEST_CASE("a backend that is wanted must be the run's and be there", "[sdk]") {
+TEST_CASE("a backend that a test requires must be the run's and available", "[sdk]") {
   add_backend("gloo");
   const SkipCondition condition = require_backend_is_available({"gloo", "mpi"});
   CHECK(reason_of(condition, "gloo").empty());
@@ -47,7 +47,7 @@ TEST_CASE("a backend that is wanted must be the run's and be there", "[sdk]") {
   CHECK(reason_of(condition, "mpi") == "Test requires backend mpi to be available");
 }
 
-TEST_CASE("what the tables do not know is refused with what they know", "[sdk]") {
+TEST_CASE("unknown backends are refused with a list of the known ones", "[sdk]") {
   CHECK_THROWS_WITH(backend_supports("gloo", "all_reduce"), Catch::Contains("sendrecv anysource"));
   CHECK_THROWS_WITH(backend_has("gloo", "speed"), Catch::Contains("subgroup"));
   CHECK(backend_supports("unknown", "reduce"));

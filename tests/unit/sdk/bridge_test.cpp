@@ -52,7 +52,7 @@ std::int32_t run(const detail::Registry& registry, const std::string& id, sdk_te
 
 }  // namespace
 
-TEST_CASE("texts become parts of an id that no other text becomes", "[sdk]") {
+TEST_CASE("different texts become different parts of an id", "[sdk]") {
   CHECK(detail::escape_name("plain_name") == "plain_name");
   CHECK(detail::escape_name("a b.c/d%") == "a%20b%2Ec%2Fd%25");
   CHECK(detail::escape_name("a,b=c") == "a,b=c");
@@ -68,7 +68,7 @@ TEST_CASE("texts become parts of an id that no other text becomes", "[sdk]") {
   }
 }
 
-TEST_CASE("tests of a framework are listed with what their framework calls them", "[sdk]") {
+TEST_CASE("tests of a framework are listed with the framework's names", "[sdk]") {
   const auto registry = registry_of(
       {recording("Theirs", "plain"), recording("Theirs", "many", element(1)), recording("Theirs", "many", element(2))});
   sdk_test::FakeList to;
@@ -80,7 +80,7 @@ TEST_CASE("tests of a framework are listed with what their framework calls them"
   CHECK(to.tests[2].id == "Theirs.many/n=2");
 }
 
-TEST_CASE("a bridged test is found by its element, and its framework runs it", "[sdk]") {
+TEST_CASE("a bridged test is found by its element, and run by its framework", "[sdk]") {
   const auto registry = registry_of({recording("Theirs", "many", element(1)), recording("Theirs", "many", element(2))});
   ran.clear();
   sdk_test::FakeLine line;
@@ -91,7 +91,7 @@ TEST_CASE("a bridged test is found by its element, and its framework runs it", "
   CHECK(run(registry, "Theirs.many/n=3", line) == DISTRUN_NOT_FOUND);
 }
 
-TEST_CASE("options of a plugin are less than its suites', and these less than a test's", "[sdk]") {
+TEST_CASE("options of a suite win over the plugin's, and those of a test over both", "[sdk]") {
   detail::TestDeclaration own = recording("Theirs", "own");
   own.options = [] { return TestOptions{.timeout = 1s}; };
   auto registry = registry_of({own, recording("Theirs", "suite"), recording("Other", "plugin")},
@@ -111,7 +111,7 @@ TEST_CASE("parameters of distrun are refused for bridged tests", "[sdk]") {
         "theirs.cpp:7: Theirs.plain: it has parameters from distrun although its framework also gives it some");
 }
 
-TEST_CASE("what a bridged test throws is judged as a body's exception", "[sdk]") {
+TEST_CASE("an exception of a bridged test is judged like one of a body", "[sdk]") {
   const auto registry = registry_of({bridged("Theirs", "throws", {}, [](Rank&) { throw std::runtime_error("no"); }),
                                      bridged("Theirs", "skips", {}, [](Rank&) { skip("no luck"); })});
   sdk_test::FakeLine line;
@@ -120,7 +120,7 @@ TEST_CASE("what a bridged test throws is judged as a body's exception", "[sdk]")
   CHECK(run(registry, "Theirs.skips", line) == DISTRUN_SKIPPED);
 }
 
-TEST_CASE("an exception that a framework has caught is told from a skip and a failed check", "[sdk]") {
+TEST_CASE("an exception caught by a framework is distinguished from a skip and a failed check", "[sdk]") {
   const auto caught = [](auto&& thrown) {
     try {
       throw thrown;

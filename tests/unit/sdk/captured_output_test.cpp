@@ -58,7 +58,7 @@ TEST_CASE("captures can be nested, and an exception ends one", "[sdk]") {
   CHECK(outer.out == "before after");
 }
 
-TEST_CASE("more than can be read is an error that says so", "[sdk]") {
+TEST_CASE("output beyond the limit is an error that says so", "[sdk]") {
   std::string why;
   captured([&] {
     const CapturedOutput inner;

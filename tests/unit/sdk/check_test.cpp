@@ -141,13 +141,13 @@ namespace {
 using distrun::sdk_test::FakeLine;
 }
 
-TEST_CASE("every check that ran is counted, those before a failure too", "[sdk]") {
+TEST_CASE("every check that ran is counted, also those before a failure", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.counts") == DISTRUN_FAILED);
   CHECK(line.checks == 1001);
 }
 
-TEST_CASE("a failed EXPECT reports and the body goes on", "[sdk]") {
+TEST_CASE("a failed EXPECT is reported and the body continues", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.goes_on") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 2);
@@ -159,7 +159,7 @@ TEST_CASE("a failed EXPECT reports and the body goes on", "[sdk]") {
   CHECK(line.said.back() == "note reached=end");
 }
 
-TEST_CASE("a failed REQUIRE ends the body in its report", "[sdk]") {
+TEST_CASE("a failed REQUIRE is reported and ends the body", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.counts") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 1);
@@ -189,7 +189,7 @@ TEST_CASE("checks on helper threads count for the rank", "[sdk]") {
   CHECK(line.checks == 2);
 }
 
-TEST_CASE("EXPECT_THROWS says what happened instead", "[sdk]") {
+TEST_CASE("EXPECT_THROWS reports what happened instead", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.throws") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 4);
@@ -201,7 +201,7 @@ TEST_CASE("EXPECT_THROWS says what happened instead", "[sdk]") {
   CHECK(line.checks == 6);
 }
 
-TEST_CASE("a check tells its message, which is evaluated only if the check fails", "[sdk]") {
+TEST_CASE("a check has its message, which is evaluated only if the check fails", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.messages") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 4);
@@ -214,7 +214,7 @@ TEST_CASE("a check tells its message, which is evaluated only if the check fails
   CHECK(line.checks == 5);
 }
 
-TEST_CASE("failures tell what DISTRUN_INFO says of the scopes around them, on their thread", "[sdk]") {
+TEST_CASE("failures have the DISTRUN_INFO of the enclosing scopes, on their thread", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.infos") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 3);
@@ -224,7 +224,7 @@ TEST_CASE("failures tell what DISTRUN_INFO says of the scopes around them, on th
   CHECK(line.errors[2].text == "end\n  info: epoch 3\n  info: 0.5");
 }
 
-TEST_CASE("an exception that ends the body tells of the scopes that it has left", "[sdk]") {
+TEST_CASE("an exception that ends the body has the info of the scopes that it has left", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.info_of_an_exception") == DISTRUN_FAILED);
   CHECK(line.errors.at(0).text == "lost\n  info: outer\n  info: inner");
@@ -241,7 +241,7 @@ TEST_CASE("EXPECT_THROWS checks the kind of an error, too", "[sdk]") {
   CHECK_THAT(line.errors[2].text, Catch::EndsWith("\"plain\" (its kind is missing, expected timeout)"));
 }
 
-TEST_CASE("EXPECT_CLOSE tells by how much numbers differ, and of ranges the worst with their indices", "[sdk]") {
+TEST_CASE("EXPECT_CLOSE reports by how much numbers differ, and for ranges the worst with their indices", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.closeness") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 3);
@@ -254,13 +254,13 @@ TEST_CASE("EXPECT_CLOSE tells by how much numbers differ, and of ranges the wors
   CHECK_THAT(line.errors[2].text, Catch::EndsWith("\n  1 elements, expected 2"));
 }
 
-TEST_CASE("EXPECT_THROWS lets a failed REQUIRE through", "[sdk]") {
+TEST_CASE("EXPECT_THROWS passes a failed REQUIRE on", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.throws_within_throws") == DISTRUN_FAILED);
   CHECK(line.said == std::vector<std::string>{"phase 4", "error"});
 }
 
-TEST_CASE("EXPECT_THROWS lets a peer's failure through unless it is what is expected", "[sdk]") {
+TEST_CASE("EXPECT_THROWS passes a peer's failure on unless it is the expected one", "[sdk]") {
   const FakeLine::Answer gone{DISTRUN_PEER_FAILED, "rank 0 is gone", 0};
   FakeLine line;
   line.answers.push_back(gone);
@@ -271,13 +271,13 @@ TEST_CASE("EXPECT_THROWS lets a peer's failure through unless it is what is expe
   CHECK(expecting.run("Check.peer_failure_expected") == DISTRUN_OK);
 }
 
-TEST_CASE("checks take operands of every kind, and each other", "[sdk]") {
+TEST_CASE("checks take operands of every type, and results of other checks", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.unusual_operands") == DISTRUN_OK);
   CHECK(line.run("Check.within_a_check") == DISTRUN_OK);
 }
 
-TEST_CASE("outside a test a check that holds is nothing, and one that fails throws", "[sdk]") {
+TEST_CASE("outside a test a check that holds does nothing, and one that fails throws", "[sdk]") {
   DISTRUN_EXPECT(1 == 1);
   CHECK_THROWS_WITH([] { DISTRUN_EXPECT(1 == 2); }(),
                     "check failed outside a test: EXPECT(1 == 2)\n  left: 1, right: 2\n  bind the thread to a rank "

@@ -33,7 +33,7 @@ Error error_of(Action action) {
 
 }  // namespace
 
-TEST_CASE("a rank knows what its line says", "[sdk]") {
+TEST_CASE("a rank's context has the values of its line", "[sdk]") {
   FakeLine line;
   const Rank rank(line.rank, product(axis("a", {1})).elements().front());
   CHECK(rank.rank() == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a rank knows what its line says", "[sdk]") {
   CHECK(rank.parameters().get<int>("a") == 1);
 }
 
-TEST_CASE("seeds repeat, and differ between ranks unless they are shared", "[sdk]") {
+TEST_CASE("seeds are reproducible, and differ between ranks unless they are shared", "[sdk]") {
   FakeLine one;
   FakeLine same;
   FakeLine other;
@@ -56,7 +56,7 @@ TEST_CASE("seeds repeat, and differ between ranks unless they are shared", "[sdk
   CHECK(Rank(one.rank, {}).shared_seed() == 42);
 }
 
-TEST_CASE("messages go out and come in as bytes", "[sdk]") {
+TEST_CASE("messages are sent and received as bytes", "[sdk]") {
   FakeLine line;
   Rank rank(line.rank, {});
   rank.send(2, "tag", "data");
@@ -81,7 +81,7 @@ TEST_CASE("ranks that do not exist are invalid arguments", "[sdk]") {
   CHECK(error_of([&] { rank.receive(-1, "tag"); }).kind() == ErrorKind::InvalidArgument);
 }
 
-TEST_CASE("waits that end badly throw what a catcher can act on", "[sdk]") {
+TEST_CASE("waits that fail throw errors that can be told apart", "[sdk]") {
   FakeLine line;
   Rank rank(line.rank, {});
   line.answers = {{DISTRUN_TIMEOUT, "rank 3 did not come"}, {DISTRUN_DISCONNECTED, ""}};
@@ -95,7 +95,7 @@ TEST_CASE("waits that end badly throw what a catcher can act on", "[sdk]") {
   CHECK(alone.text() == "receive 'tag' from rank 0: the coordinator is gone");
 }
 
-TEST_CASE("a peer's failure is Disconnected and knows the rank", "[sdk]") {
+TEST_CASE("a peer's failure is Disconnected and names the rank", "[sdk]") {
   FakeLine line;
   Rank rank(line.rank, {});
   line.answers.push_back({DISTRUN_PEER_FAILED, "rank 2 failed", 2});

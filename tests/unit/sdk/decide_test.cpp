@@ -46,14 +46,14 @@ TEST_CASE("a world size follows its rule", "[sdk]") {
   CHECK(decide({.world_size = gpus()}, run).world_size == 3);
 }
 
-TEST_CASE("a rule that comes to nothing skips with what is needed and what there is", "[sdk]") {
+TEST_CASE("a rule without a possible world size skips with what is needed and what is available", "[sdk]") {
   CHECK(skip_of({.world_size = any_of({2, 3, 8})}) == "86 needs a world size of 2, 3 or 8; this run has 4");
   CHECK(decide({.world_size = any_of({2})}, usual_run()).world_size == 0);
   CHECK(skip_of({.world_size = gpus()}) ==
         "86 needs a device for each rank; this run has none (--gpu-driver virtual --gpus 4 emulates 4)");
 }
 
-TEST_CASE("what a test needs and the run has not is named", "[sdk]") {
+TEST_CASE("resources that a test needs and the run lacks are named", "[sdk]") {
   CHECK(skip_of({.backends = {"gloo", "nccl"}}) == "86 needs the backend gloo or nccl; this run has shm");
   CHECK(skip_of({.backends = {"gloo", "shm"}}).empty());
   CHECK(skip_of({.agents = {"faulty"}}) == "86 needs the agent faulty; this run has pipe");
@@ -91,7 +91,7 @@ TEST_CASE("skip_if_lt_x_gpu has the harness's code for each number of devices", 
   CHECK_THROWS_AS(skip_of(skip_if_lt_x_gpu(9), 4, 0), Error);
 }
 
-TEST_CASE("skip_if_no_gpu tells no device from too few", "[sdk]") {
+TEST_CASE("skip_if_no_gpu distinguishes no device from too few", "[sdk]") {
   CHECK(skip_of(skip_if_no_gpu(), 4, 0) == "74 CUDA is not available.");
   CHECK(skip_of(skip_if_no_gpu(), 4, 3) == "81 Need at least 4 CUDA devices");
   CHECK(skip_of(skip_if_no_gpu(), 4, 4).empty());
@@ -107,7 +107,7 @@ TEST_CASE("small and odd world sizes skip except with mpi", "[sdk]") {
   CHECK(skip_of(skip_if_odd_worldsize(), 3, 0, "mpi").empty());
 }
 
-TEST_CASE("a test that gives each rank a device needs as many as ranks", "[sdk]") {
+TEST_CASE("a test that gives each rank a device needs as many devices as ranks", "[sdk]") {
   ListContext run;
   run.world_size = 4;
   run.gpus = 3;
@@ -129,14 +129,14 @@ TEST_CASE("require_world_size has the harness's text", "[sdk]") {
   CHECK(skip_of(require_world_size(4), 4).empty());
 }
 
-TEST_CASE("a backend that the test names itself beats the run's", "[sdk]") {
+TEST_CASE("a backend that the test names itself wins over the run's", "[sdk]") {
   CHECK(skip_of(require_n_gpus_for_nccl_backend(2, "nccl"), 4, 1) == "77 Need at least 2 CUDA devices");
   CHECK(skip_of(require_n_gpus_for_nccl_backend(2, "gloo"), 4, 1, "nccl").empty());
   CHECK(skip_of(nccl_skip_if_lt_x_gpu("nccl", 3), 4, 2) == "80 Need at least 3 CUDA devices");
   CHECK(skip_of(nccl_skip_if_lt_x_gpu("nccl", 3), 4, 3).empty());
 }
 
-TEST_CASE("skip_if_too_few_gpus counts devices where there are any", "[sdk]") {
+TEST_CASE("skip_if_too_few_gpus counts devices only if there are any", "[sdk]") {
   CHECK(skip_of(skip_if_too_few_gpus(), 4, 0).empty());
   CHECK(skip_of(skip_if_too_few_gpus(), 4, 0, "nccl") == "74 CUDA is not available.");
   CHECK(skip_of(skip_if_too_few_gpus(), 4, 3) == "81 Need at least 4 CUDA devices");

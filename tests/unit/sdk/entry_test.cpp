@@ -47,7 +47,7 @@ TEST_CASE("the entry fills in its functions for a host of its ABI", "[sdk]") {
   CHECK(plugin.run != nullptr);
 }
 
-TEST_CASE("the entry refuses another ABI and says its own", "[sdk]") {
+TEST_CASE("the entry refuses another ABI and names its own", "[sdk]") {
   const distrun_loader other{sizeof(distrun_loader), DISTRUN_ABI + 1};
   distrun_plugin plugin{};
   plugin.size = sizeof plugin;
@@ -67,7 +67,7 @@ TEST_CASE("list and run refuse structs of another ABI", "[sdk]") {
   CHECK(line.run("Names.of_the_user") == DISTRUN_INCOMPATIBLE);
 }
 
-TEST_CASE("what the macros declare is listed with its place and options", "[sdk]") {
+TEST_CASE("tests declared by the macros are listed with their place and options", "[sdk]") {
   const distrun_plugin plugin = load_plugin();
   FakeList to;
   REQUIRE(plugin.list(plugin.self, &to.list) == DISTRUN_OK);

@@ -17,7 +17,7 @@ std::string value_of(const char* name) {
 
 }  // namespace
 
-TEST_CASE("variables are as they were once a scope is left", "[sdk]") {
+TEST_CASE("variables are restored once a scope is left", "[sdk]") {
   const EnvironmentScope outer{{"SCOPE_A", "one"}, {"SCOPE_B", std::nullopt}};
   {
     const EnvironmentScope inner{{"SCOPE_A", std::nullopt}, {"SCOPE_B", "two"}, {"SCOPE_B", ""}};
@@ -28,7 +28,7 @@ TEST_CASE("variables are as they were once a scope is left", "[sdk]") {
   CHECK(value_of("SCOPE_B") == "(not set)");
 }
 
-TEST_CASE("what cannot be a variable is refused before anything is set", "[sdk]") {
+TEST_CASE("an invalid variable is refused before anything is set", "[sdk]") {
   CHECK_THROWS_AS((EnvironmentScope{{"SCOPE_C", "x"}, {"", "y"}}), distrun::Error);
   CHECK_THROWS_AS((EnvironmentScope{{"SCOPE_C", "x"}, {"a=b", "y"}}), distrun::Error);
   CHECK(value_of("SCOPE_C") == "(not set)");

@@ -26,7 +26,7 @@ bool is_free(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a lock is held as long as it lives", "[sdk]") {
+TEST_CASE("a lock is held as long as its object exists", "[sdk]") {
   const distrun::testing::Scratch scratch;
   const std::string path = scratch.path() + "/lock";
   {
@@ -36,7 +36,7 @@ TEST_CASE("a lock is held as long as it lives", "[sdk]") {
   CHECK(is_free(path));
 }
 
-TEST_CASE("a process that dies lets go of its lock", "[sdk]") {
+TEST_CASE("a process that dies releases its lock", "[sdk]") {
   const distrun::testing::Scratch scratch;
   const std::string path = scratch.path() + "/lock";
   const auto end = distrun::testing::in_child([&] {
@@ -49,6 +49,6 @@ TEST_CASE("a process that dies lets go of its lock", "[sdk]") {
   CHECK_FALSE(is_free(path));
 }
 
-TEST_CASE("a lock that cannot be is an error with its path", "[sdk]") {
+TEST_CASE("a lock that cannot be created is an error with its path", "[sdk]") {
   CHECK_THROWS_WITH(FileLock("/no/such/directory/lock"), Catch::Contains("/no/such/directory/lock"));
 }

@@ -24,7 +24,7 @@ TEST_CASE("a condition skips where a library is missing", "[sdk]") {
   CHECK_FALSE(distrun::skip_if_no_library("libc.so.6", "no C")({}));
 }
 
-TEST_CASE("a body that needs a missing library skips, and what the loader said is noted", "[sdk]") {
+TEST_CASE("a body that needs a missing library skips, with a note of the loader's error", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Library.missing") == DISTRUN_SKIPPED);
   CHECK(std::count(line.said.begin(), line.said.end(), "skip 88 Test skipped due to missing import") == 1);

@@ -36,7 +36,7 @@ TEST_CASE("values of any printable kind become parameters", "[sdk]") {
   CHECK(axis("a", std::vector<long>{-1, 2}).values == std::vector<std::string>{"-1", "2"});
 }
 
-TEST_CASE("a parameter reads back as the type that went in", "[sdk]") {
+TEST_CASE("a parameter is read back in its original type", "[sdk]") {
   const auto big = std::numeric_limits<std::uint64_t>::max();
   const Parameters values =
       product(axis("int", {-7}), axis("big", {big}), axis("real", {0.1}), axis("flag", {true}), axis("text", {"a/b"}))
@@ -49,7 +49,7 @@ TEST_CASE("a parameter reads back as the type that went in", "[sdk]") {
   CHECK(values.get<std::string>("text") == "a/b");
 }
 
-TEST_CASE("a parameter that the asked type can't hold is refused", "[sdk]") {
+TEST_CASE("a parameter out of the range of the requested type is refused", "[sdk]") {
   const Parameters values =
       product(axis("n", {300}), axis("minus", {-1}), axis("text", {"3x"}), axis("flag", {"yes"})).elements().front();
   CHECK_THROWS_WITH(values.get<std::int8_t>("n"), Catch::Contains("n=300 isn't a number"));
@@ -70,7 +70,7 @@ TEST_CASE("an unknown key is a KeyError that names the known ones", "[sdk]") {
   }
 }
 
-TEST_CASE("an axis that makes no valid ids is refused", "[sdk]") {
+TEST_CASE("an axis that gives invalid ids is refused", "[sdk]") {
   const auto refuses = [](Product bad, const char* text) { CHECK_THROWS_WITH(bad.elements(), text); };
   refuses(product(Axis{"a", {}}), "axis 'a' has no values");
   refuses(product(axis("", {1})), "axis '' has no name");
@@ -81,14 +81,14 @@ TEST_CASE("an axis that makes no valid ids is refused", "[sdk]") {
   refuses(product(axis("a", {"x y"})), "axis 'a' has a value 'x y' that has a space or control character");
 }
 
-TEST_CASE("a product that explodes is refused before it is made", "[sdk]") {
+TEST_CASE("a product that is too large is refused before it is built", "[sdk]") {
   std::vector<std::string> values;
   for (int i = 0; i < 1000; ++i) values.push_back(std::to_string(i));
   const Product huge = product(axis("a", values), axis("b", values), axis("c", values));
   CHECK_THROWS_WITH(huge.elements(), Catch::Contains("more than 100000 combinations"));
 }
 
-TEST_CASE("every element is found by its text, and nothing else is", "[sdk]") {
+TEST_CASE("every element is found by its text, and no other text is", "[sdk]") {
   const Product grid = product(axis("a", {"", "1", "1/x=1"}), axis("b", {1, 11}));
   for (const Parameters& element : grid.elements()) {
     const auto found = grid.find(element.to_string());

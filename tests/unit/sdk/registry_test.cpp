@@ -54,7 +54,7 @@ TEST_CASE("tests are listed in order of declaration, one for each element", "[sd
   CHECK(to.tests[2].id == "Ant.second/n=1");
 }
 
-TEST_CASE("a suite's options hold for its tests whichever is declared first", "[sdk]") {
+TEST_CASE("a suite's options apply to its tests whichever is declared first", "[sdk]") {
   Registry registry;
   declare(registry, "Ring", "before");
   declare_suite(registry, "Ring", {.timeout = 5s});
@@ -78,7 +78,7 @@ TEST_CASE("a test's own options win over its suite's", "[sdk]") {
   CHECK(both.parameters.elements().front().to_string() == "b=1");
 }
 
-TEST_CASE("what suite and test need holds together", "[sdk]") {
+TEST_CASE("requirements of suite and test apply together", "[sdk]") {
   const TestOptions suite{.backends = {"gloo", "shm"}, .devices = 2, .may_die = {dies(0)}};
   const TestOptions both =
       merged(suite, {.backends = {"shm", "nccl"}, .devices = 1, .env_rendezvous = true, .may_die = {dies(1)}});
@@ -89,7 +89,7 @@ TEST_CASE("what suite and test need holds together", "[sdk]") {
   CHECK_THROWS_WITH(merged(suite, {.backends = {"nccl"}}), "no backend suits both suite and test");
 }
 
-TEST_CASE("a row says all that a test asks for", "[sdk]") {
+TEST_CASE("a row has all requirements of a test", "[sdk]") {
   Registry registry;
   declare(registry, "Ring", "starts", [] {
     return TestOptions{.world_size = any_of({2, 3}),
@@ -117,7 +117,7 @@ TEST_CASE("a row says all that a test asks for", "[sdk]") {
   CHECK(row.may_die[1].value == 7);
 }
 
-TEST_CASE("names that an id can't hold are refused", "[sdk]") {
+TEST_CASE("names with characters that an id cannot have are refused", "[sdk]") {
   const std::vector<std::pair<std::string, std::string>> names{{"", "is empty"},
                                                                {"a.b", "has a '.' or '/'"},
                                                                {"a/b", "has a '.' or '/'"},
@@ -133,7 +133,7 @@ TEST_CASE("names that an id can't hold are refused", "[sdk]") {
   }
 }
 
-TEST_CASE("what is declared twice is refused with both places", "[sdk]") {
+TEST_CASE("a duplicate declaration is refused with both places", "[sdk]") {
   Registry registry;
   declare(registry, "Ring", "starts");
   declare_suite(registry, "Ring");
@@ -144,7 +144,7 @@ TEST_CASE("what is declared twice is refused with both places", "[sdk]") {
         "ring.cpp:3: suite Ring: is declared twice, first at ring.cpp:3");
 }
 
-TEST_CASE("a suite without tests is refused, for its options would be lost", "[sdk]") {
+TEST_CASE("a suite without tests is refused, as its options would be lost", "[sdk]") {
   Registry registry;
   declare(registry, "Ring", "starts");
   declare_suite(registry, "Rong");
@@ -164,7 +164,7 @@ TEST_CASE("options out of range are refused", "[sdk]") {
   CHECK(complaint({.parameters = product(Axis{"n", {}})}) == start + "its options: ValueError: axis 'n' has no values");
 }
 
-TEST_CASE("options that throw become a finding, and every finding is said", "[sdk]") {
+TEST_CASE("options that throw become a finding, and every finding is reported", "[sdk]") {
   Registry registry;
   declare(registry, "Ring", "throws", []() -> TestOptions { throw std::runtime_error("no config"); });
   declare(registry, "Ring", "bad", [] { return TestOptions{.world_size = fixed(0)}; });

@@ -105,7 +105,7 @@ FakeLine::Error only_error(const std::string& test_id) {
 
 }  // namespace
 
-TEST_CASE("a test that passes says its phase and its checks and nothing else", "[sdk]") {
+TEST_CASE("a test that passes reports its phases and its checks and nothing else", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Run.passes") == DISTRUN_OK);
   CHECK(line.said == Texts{"phase 4"});
@@ -118,7 +118,7 @@ TEST_CASE("a test runs with the parameters of its id", "[sdk]") {
   CHECK(line.run("Run.takes_parameters/n=1") == DISTRUN_FAILED);
 }
 
-TEST_CASE("an id that names no test is not found, and nothing is said", "[sdk]") {
+TEST_CASE("an id that names no test is not found, and nothing is reported", "[sdk]") {
   for (const char* id : {"", "Run", "Run.", "Run.absent", ".passes", "Run.passes/n=1", "Run.takes_parameters",
                          "Run.takes_parameters/n=3", "Run.passes "}) {
     FakeLine line;
@@ -141,7 +141,7 @@ TEST_CASE("a fixture is torn down after a failed body", "[sdk]") {
   CHECK(line.said == Texts{"phase 3", "phase 4", "error", "phase 5"});
 }
 
-TEST_CASE("after a failed set-up there is neither body nor tear-down", "[sdk]") {
+TEST_CASE("after a failed set-up neither body nor tear-down runs", "[sdk]") {
   FakeLine line;
   CHECK(line.run("FailsToSetUp.body") == DISTRUN_FAILED);
   CHECK(life == Texts{"made", "gone"});
@@ -149,13 +149,13 @@ TEST_CASE("after a failed set-up there is neither body nor tear-down", "[sdk]") 
   CHECK(line.errors.at(0).text == "in set-up: REQUIRE(1 == 2)\n  left: 1, right: 2");
 }
 
-TEST_CASE("a fixture that can't be made fails in set-up", "[sdk]") {
+TEST_CASE("a fixture that cannot be constructed fails in set-up", "[sdk]") {
   const auto error = only_error("ThrowsWhenMade.body");
   CHECK(error.type == "std::logic_error");
   CHECK(error.text == "in set-up: not made");
 }
 
-TEST_CASE("a failed tear-down fails the test, beside a failed body too", "[sdk]") {
+TEST_CASE("a failed tear-down fails the test, also after a failed body", "[sdk]") {
   CHECK(only_error("FailsToTearDown.body").text == "in tear-down: stuck");
   FakeLine line;
   CHECK(line.run("FailsToTearDown.after_failed_body") == DISTRUN_FAILED);
@@ -184,14 +184,14 @@ TEST_CASE("other exceptions are reported by their C++ type", "[sdk]") {
   CHECK(number.text == "an exception of type int");
 }
 
-TEST_CASE("a nested cause is told, and the peer it names", "[sdk]") {
+TEST_CASE("a nested cause is reported, and the peer it names", "[sdk]") {
   const auto error = only_error("Run.throws_nested");
   CHECK_THAT(error.type, Catch::Contains("runtime_error"));
   CHECK(error.text == "cannot train\n  caused by PeerFailed: rank 3 died");
   CHECK(error.because_of == 3);
 }
 
-TEST_CASE("any error that knows the rank from which it follows names it", "[sdk]") {
+TEST_CASE("any error with the rank that it follows from names it", "[sdk]") {
   CHECK(only_error("Run.throws_error_with_cause").because_of == 2);
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("a failure that follows from a peer's names that peer", "[sdk]") {
   CHECK(line.errors[0].because_of == 2);
 }
 
-TEST_CASE("a skip is said once, with its code", "[sdk]") {
+TEST_CASE("a skip is reported once, with its code", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Run.skips") == DISTRUN_SKIPPED);
   CHECK(line.said == Texts{"phase 4", "skip 86 no luck"});
@@ -234,7 +234,7 @@ TEST_CASE("a skip in tear-down is a failure", "[sdk]") {
   CHECK(only_error("SkipsInTearDown.body").text == "in tear-down: skip: too late");
 }
 
-TEST_CASE("a body that swallows a failed REQUIRE has failed all the same", "[sdk]") {
+TEST_CASE("a body that swallows a failed REQUIRE has still failed", "[sdk]") {
   CHECK(only_error("Run.swallows_everything").text == "REQUIRE(1 == 2)\n  left: 1, right: 2");
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("a body that throws CheckFailed itself has failed", "[sdk]") {
   CHECK(line.run("Run.throws_check_failed_itself") == DISTRUN_FAILED);
 }
 
-TEST_CASE("an exception says where it was thrown; a failed check, a skip and a failed peer know it themselves") {
+TEST_CASE("an exception says where it was thrown; a failed check, a skip and a failed peer know their place") {
   const auto pcs_of = [](const char* test) {
     FakeLine line;
     if (std::string(test) == "Run.waits_for_dead_peer") line.answers = {{DISTRUN_PEER_FAILED, "rank 3 died", 3}};
@@ -264,7 +264,7 @@ struct Wordless : std::exception {
 };
 }  // namespace
 
-TEST_CASE("an exception whose what() is null is told by its type", "[sdk]") {
+TEST_CASE("an exception with a null what() is reported with its type", "[sdk]") {
   distrun::detail::Failure failure;
   try {
     throw Wordless();
@@ -275,7 +275,7 @@ TEST_CASE("an exception whose what() is null is told by its type", "[sdk]") {
   CHECK(failure.text == "its what() is null");
 }
 
-TEST_CASE("an error that came from another rank is told once, with where it was thrown there", "[sdk]") {
+TEST_CASE("an error that came from another rank is reported once, with where it was thrown there", "[sdk]") {
   distrun::detail::Failure failure;
   try {
     distrun::Error error(distrun::ErrorKind::Failed, "ValueError", "a shape\nis wrong");

@@ -10,7 +10,7 @@
 using distrun::Rank;
 using distrun::sdk_test::FakeLine;
 
-TEST_CASE("rank 0 makes a shared file and tells each other rank", "[sdk]") {
+TEST_CASE("rank 0 creates a shared file and sends its name to each other rank", "[sdk]") {
   const distrun::testing::Scratch scratch;
   FakeLine line;
   line.rank.rank = 0;
@@ -25,14 +25,14 @@ TEST_CASE("rank 0 makes a shared file and tells each other rank", "[sdk]") {
   for (const std::string& said : line.said) CHECK_THAT(said, Catch::Contains(path));
 }
 
-TEST_CASE("the other ranks take the name that rank 0 tells", "[sdk]") {
+TEST_CASE("the other ranks use the name that rank 0 sends", "[sdk]") {
   FakeLine line;
   line.answers.push_back({DISTRUN_OK, "/somewhere/shared-abc", 0});
   Rank rank(line.rank, {});
   CHECK(distrun::make_shared_file(rank) == "/somewhere/shared-abc");
 }
 
-TEST_CASE("a shared file that cannot be made is an error with its path", "[sdk]") {
+TEST_CASE("a shared file that cannot be created is an error with its path", "[sdk]") {
   FakeLine line;
   line.rank.rank = 0;
   const std::string nowhere = "/no/such/directory";

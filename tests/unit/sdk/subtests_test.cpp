@@ -55,7 +55,7 @@ TEST_CASE("a failed element is named, and does not end the body", "[sdk]") {
   CHECK_FALSE(line.errors[0].ends_body);
 }
 
-TEST_CASE("an element that throws fails like a check, and what follows is the body again", "[sdk]") {
+TEST_CASE("an element that throws fails like a check, and the body continues after the elements", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Subtests.second_throws") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 2);
@@ -73,7 +73,7 @@ TEST_CASE("an element that skips is noted", "[sdk]") {
                            "barrier subtest n=3 -1"});
 }
 
-TEST_CASE("a test whose elements all skip is skipped", "[sdk]") {
+TEST_CASE("a test is skipped if all its elements skip", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Subtests.all_skip") == DISTRUN_SKIPPED);
   CHECK(line.said.back() == "skip 86 none");

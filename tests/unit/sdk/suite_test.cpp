@@ -100,7 +100,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a rank's suite is set up once for all of its tests, and torn down when it leaves", "[sdk]") {
+TEST_CASE("a rank's suite is set up once for all of its tests, and torn down when the rank exits", "[sdk]") {
   Play play;
   const std::string key = "port";
   const std::string value = "4711";
@@ -115,7 +115,7 @@ TEST_CASE("a rank's suite is set up once for all of its tests, and torn down whe
   CHECK(done.size() == 3);
 }
 
-TEST_CASE("a test whose suite cannot be set up fails, and the next one tries again", "[sdk]") {
+TEST_CASE("a test fails if its suite cannot be set up, and the next one tries again", "[sdk]") {
   Play play;
   Fleet::on_up = [] { throw std::runtime_error("no water"); };
   CHECK(play.line.run("Fleet.sails") == DISTRUN_FAILED);
@@ -127,7 +127,7 @@ TEST_CASE("a test whose suite cannot be set up fails, and the next one tries aga
   CHECK(done == Names{"up 1", "gone", "up 1"});
 }
 
-TEST_CASE("a suite that skips in a rank skips there once and for all", "[sdk]") {
+TEST_CASE("a suite that skips in a rank skips there for all its tests", "[sdk]") {
   Play play;
   Fleet::on_up = [] { distrun::skip("low tide"); };
   CHECK(play.line.run("Fleet.sails") == DISTRUN_SKIPPED);
@@ -139,7 +139,7 @@ TEST_CASE("a suite that skips in a rank skips there once and for all", "[sdk]") 
   CHECK(play.line.run("Fleet.sails") == DISTRUN_OK);  // another set of ranks
 }
 
-TEST_CASE("what fails in a suite's tear-down is the rank's failure", "[sdk]") {
+TEST_CASE("failures in a suite's tear-down are the rank's failure", "[sdk]") {
   Play play;
   REQUIRE(play.line.run("Fleet.sails") == DISTRUN_OK);
   const std::string text = GENERATE(std::string("no harbour"), std::string("skip: fog"));
@@ -152,7 +152,7 @@ TEST_CASE("what fails in a suite's tear-down is the rank's failure", "[sdk]") {
   CHECK(play.line.errors[0].text == "in the suite's tear-down: " + text);
 }
 
-TEST_CASE("the host sets up with its directory, sets what ranks read, and tears the same object down", "[sdk]") {
+TEST_CASE("the host sets up with its directory, sets values for the ranks, and tears the same object down", "[sdk]") {
   Play play;
   CHECK(play.set_up_host() == DISTRUN_OK);
   CHECK(done == Names{"host up Fleet in /tmp/suite"});
@@ -162,7 +162,7 @@ TEST_CASE("the host sets up with its directory, sets what ranks read, and tears 
   CHECK(play.tear_down_host() == DISTRUN_NOT_FOUND);
 }
 
-TEST_CASE("checks, exceptions and skips of the host are its own", "[sdk]") {
+TEST_CASE("checks, exceptions and skips of the host are reported separately", "[sdk]") {
   Play play;
   Fleet::on_host_up = [](Host& host) {
     DISTRUN_EXPECT(host.gpus() == 3);
@@ -176,14 +176,14 @@ TEST_CASE("checks, exceptions and skips of the host are its own", "[sdk]") {
   CHECK(play.line.checks == 1);
 }
 
-TEST_CASE("a host that skips says why", "[sdk]") {
+TEST_CASE("a host that skips gives the reason", "[sdk]") {
   Play play;
   Fleet::on_host_up = [](Host&) { distrun::skip_as("no_cuda"); };
   CHECK(play.set_up_host() == DISTRUN_SKIPPED);
   CHECK(play.line.said.back() == "skip 74 CUDA is not available.");
 }
 
-TEST_CASE("a suite without a fixture has no host, and ranks say what they lack", "[sdk]") {
+TEST_CASE("a suite without a fixture has no host, and ranks report missing values", "[sdk]") {
   Play play;
   CHECK(play.set_up_host("Names") == DISTRUN_NOT_FOUND);
   play.line.rank.rank = 1;
@@ -193,14 +193,14 @@ TEST_CASE("a suite without a fixture has no host, and ranks say what they lack",
   CHECK(play.line.errors.back().text == "the suite's fixture has another class");
 }
 
-TEST_CASE("a rank of an older distrun knows nothing of suites", "[sdk]") {
+TEST_CASE("a rank of an older distrun does not support suites", "[sdk]") {
   Play play;
   play.line.rank.size = offsetof(distrun_rank, suite_dir);
   CHECK(play.line.run("Fleet.sails") == DISTRUN_OK);
   CHECK(play.line.run("Fleet.lands") == DISTRUN_FAILED);
 }
 
-TEST_CASE("the lister says of each test what code its suite has", "[sdk]") {
+TEST_CASE("the lister reports for each test whether its suite has a host, hooks and a fixture", "[sdk]") {
   const distrun_plugin plugin = load_plugin();
   std::map<std::string, std::pair<bool, bool>> code;
   FakeList to;

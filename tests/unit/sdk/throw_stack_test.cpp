@@ -51,7 +51,7 @@ Pcs stack_of(Action action) {
 
 }  // namespace
 
-TEST_CASE("an exception that leaves has the stack of its throw, and nothing outside of who watches") {
+TEST_CASE("an exception that leaves a watched call has the stack of its throw, and none is kept outside") {
   const Pcs pcs = stack_of([] { throw_int(); });
   REQUIRE(pcs.size() >= 2);
   CHECK(pcs.size() <= 5);  // the throwing function, its callers, and the action: two without optimisation
@@ -59,7 +59,7 @@ TEST_CASE("an exception that leaves has the stack of its throw, and nothing outs
   CHECK((is_in(throw_int, pcs[0]) || is_in(throw_int, pcs[1])));
 }
 
-TEST_CASE("the type and the library that throws make no difference") {
+TEST_CASE("the type and the library that throws do not matter") {
   CHECK(frames_of(throw_in_library, stack_of([] { throw_in_library(); })) == 1);
   const Pcs through_c = stack_of([] {
     int numbers[] = {2, 1};
@@ -68,7 +68,7 @@ TEST_CASE("the type and the library that throws make no difference") {
   CHECK(frames_of(throw_for_c, through_c) == 1);
 }
 
-TEST_CASE("what user code catches itself leaves no stack") {
+TEST_CASE("an exception that user code catches leaves no stack") {
   const Pcs pcs = stack_of([] {
     try {
       throw_int();
@@ -90,7 +90,7 @@ TEST_CASE("an exception after one that was caught has its own stack") {
   CHECK(frames_of(throw_in_library, pcs) == 0);
 }
 
-TEST_CASE("what is thrown again has the stack of the last throw") {
+TEST_CASE("a rethrown exception has the stack of the last throw") {
   const Pcs pcs = stack_of([] {
     try {
       throw_int();
@@ -102,7 +102,7 @@ TEST_CASE("what is thrown again has the stack of the last throw") {
   CHECK(frames_of(throw_int, pcs) == 0);
 }
 
-TEST_CASE("exceptions within destructors do not change the stack of the one that runs them") {
+TEST_CASE("exceptions within destructors do not change the stack of the exception that runs them") {
   struct Careful {
     ~Careful() {
       CHECK(frames_of(throw_in_library, stack_of([] { throw_in_library(); })) == 1);
@@ -120,7 +120,7 @@ TEST_CASE("exceptions within destructors do not change the stack of the one that
   CHECK(frames_of(throw_in_library, pcs) == 0);
 }
 
-TEST_CASE("of a deep stack the innermost and the outermost frames are kept, and a 0 stands between them") {
+TEST_CASE("a deep stack keeps the innermost and the outermost frames, with a 0 between them") {
   depth_left = 1000;
   const Pcs pcs = stack_of([] {
     throw_deep();
@@ -136,7 +136,7 @@ TEST_CASE("of a deep stack the innermost and the outermost frames are kept, and 
   CHECK(frames_of(throw_deep, stack_of([] { throw_deep(); })) == 21);
 }
 
-TEST_CASE("a stack that was watched again tells of the second time only") {
+TEST_CASE("a stack that is used again has the second throw only") {
   ThrowStack stack;
   auto throws = [] { throw_int(); };
   CHECK_THROWS_AS(stack.watch(throws), int);
@@ -146,7 +146,7 @@ TEST_CASE("a stack that was watched again tells of the second time only") {
   CHECK(stack.pcs().empty());
 }
 
-TEST_CASE("threads that throw at the same time have their own stacks") {
+TEST_CASE("threads that throw at the same time have separate stacks") {
   std::vector<std::thread> threads;
   std::vector<char> right(8);
   for (std::size_t i = 0; i < right.size(); ++i) {

@@ -71,7 +71,7 @@ void must(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(std::string("not so: ") + what + "\n");
 }
 
-TEST_CASE("any number of updates of a few keys need no more room than some thousand") {
+TEST_CASE("any number of updates of a few keys needs no more space than some thousand updates") {
   const Scratch folder;
   FileStore store(store_in(folder));
   const int updates = testing::runs_whole() ? 1'000'000 : 200'000;
@@ -86,7 +86,7 @@ TEST_CASE("any number of updates of a few keys need no more room than some thous
   CHECK(FileStore(store.path()).get("counter 3") == std::to_string(updates / 5));
 }
 
-TEST_CASE("a file is compacted when it has four times what its table needs, and no earlier") {
+TEST_CASE("a file is compacted when it is four times as large as its table, and not earlier") {
   constexpr std::size_t kLive = 32, kSize = kMiB / 8;
   const Scratch folder;
   FileStore store(store_in(folder));
@@ -110,7 +110,7 @@ TEST_CASE("a file is compacted when it has four times what its table needs, and 
   CHECK(FileStore(store.path()).get("live 31").size() == kSize);
 }
 
-TEST_CASE("what was deleted is not compacted along, and what is in queues is, in its order") {
+TEST_CASE("deleted keys are not kept by a compaction, and queues are kept in order") {
   const Scratch folder;
   FileStore store(store_in(folder));
   for (int i = 0; i < 100; ++i) store.set("gone " + std::to_string(i), std::string(1000, 'x'));
@@ -131,7 +131,7 @@ TEST_CASE("what was deleted is not compacted along, and what is in queues is, in
   CHECK(store.queue_length("jobs") == 0);
 }
 
-TEST_CASE("a store that was idle during compactions reads on where the log begins now") {
+TEST_CASE("a store that was idle during compactions continues where the log begins now") {
   const Scratch folder;
   FileStore writer(store_in(folder)), idle(store_in(folder)), behind(store_in(folder));
   writer.add("sum", 1);
@@ -196,7 +196,7 @@ TEST_CASE("processes that update and read beside compactions lose no update, and
   CHECK(sizes_of(path).allocated < 8 * kMiB);
 }
 
-TEST_CASE("a compaction that has no room leaves the log as it is, and comes later") {
+TEST_CASE("a compaction without enough space does not change the log, and is tried later") {
   const Scratch folder;
   FileStore store(store_in(folder));
   store.set("large", std::string(200 * 1024, 'l'));
@@ -223,7 +223,7 @@ TEST_CASE("a compaction that has no room leaves the log as it is, and comes late
   CHECK(store.add("sum", 1) == 5);
 }
 
-TEST_CASE("a store that was forked while it compacts goes on in both processes") {
+TEST_CASE("a store that was forked while it compacts works in both processes") {
   const Scratch folder;
   FileStore store(store_in(folder));
   fill(store);

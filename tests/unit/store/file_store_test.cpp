@@ -61,7 +61,7 @@ class Adder {
   pid_t pid_;
 };
 
-TEST_CASE("a wait for a rank that it can't do without ends when that rank has died, unless its key is there") {
+TEST_CASE("a wait for a required rank ends when that rank has died, unless its key exists") {
   const Scratch folder;
   testing::FakeRank rank;
   rank.line.pids = {{1, 1 << 22}};  // one more process than there can be
@@ -73,7 +73,7 @@ TEST_CASE("a wait for a rank that it can't do without ends when that rank has di
   CHECK(store.get("there") == "before it died");
 }
 
-TEST_CASE("what a dead writer has left half written is not there, and the next one goes on") {
+TEST_CASE("a record half written by a dead writer is ignored, and the next writer continues") {
   const Scratch folder;
   std::size_t good = 0;
   {
@@ -96,7 +96,7 @@ TEST_CASE("what a dead writer has left half written is not there, and the next o
   }
 }
 
-TEST_CASE("a file that was only begun is an empty store") {
+TEST_CASE("a file with an incomplete header is an empty store") {
   const Scratch folder;
   const std::string header = encode_header({});
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, header.size() - 1}) {
@@ -108,7 +108,7 @@ TEST_CASE("a file that was only begun is an empty store") {
   }
 }
 
-TEST_CASE("what is no store is left as it is, and said to be none") {
+TEST_CASE("a file that is not a store is left unchanged, and reported as such") {
   const Scratch folder;
   testing::write_file(in(folder), "a letter to somebody");
   FileStore store(in(folder));
@@ -118,7 +118,7 @@ TEST_CASE("what is no store is left as it is, and said to be none") {
   CHECK_THROWS_WITH(FileStore(folder.path() + "/no/such/store"), Catch::Contains("No such file"));
 }
 
-TEST_CASE("a damaged store says where") {
+TEST_CASE("a damaged store is reported with the position") {
   const Scratch folder;
   {
     FileStore store(in(folder));
@@ -142,7 +142,7 @@ TEST_CASE("a damaged store says where") {
   CHECK_THROWS_WITH(store.get("b"), in(folder) + " is damaged at byte " + std::to_string(good.size()));
 }
 
-TEST_CASE("a store of another version is named as one, and left as it is") {
+TEST_CASE("a store of another version is reported as one, and left unchanged") {
   const Scratch folder;
   for (const std::string version : {"01", "03", "\x1b["}) {
     const std::string bytes = "dstore" + version + std::string(100, 'x');
@@ -157,7 +157,7 @@ TEST_CASE("a store of another version is named as one, and left as it is") {
   }
 }
 
-TEST_CASE("a file that is removed or replaced begins anew for all") {
+TEST_CASE("a file that is removed or replaced starts empty for all ranks") {
   const Scratch folder;
   FileStore one(in(folder)), other(in(folder));
   one.set("key", "old");
@@ -168,7 +168,7 @@ TEST_CASE("a file that is removed or replaced begins anew for all") {
   CHECK(one.get("key") == "new");
 }
 
-TEST_CASE("the last of the stores removes the file, and no other") {
+TEST_CASE("only the last of the stores removes the file") {
   const Scratch folder;
   auto one = std::make_unique<FileStore>(in(folder), 2), other = std::make_unique<FileStore>(in(folder), 2);
   one->set("key", "value");
@@ -181,7 +181,7 @@ TEST_CASE("the last of the stores removes the file, and no other") {
   CHECK(testing::exists(in(folder)));
 }
 
-TEST_CASE("a file whose stores have ended stays as long as a rank has another one on it") {
+TEST_CASE("the file of a group of stores stays as long as a rank has another store on it") {
   const Scratch folder;
   auto other = std::make_unique<FileStore>(in(folder), 1);
   FileStore(in(folder), 1).set("key", "value");
@@ -191,7 +191,7 @@ TEST_CASE("a file whose stores have ended stays as long as a rank has another on
   CHECK_FALSE(testing::exists(in(folder)));
 }
 
-TEST_CASE("a lock that somebody does not give back is waited for, and no longer than the timeout") {
+TEST_CASE("a lock that is not released is waited for, and no longer than the timeout") {
   const Scratch folder;
   FileStore store(in(folder));
   store.set("key", "value");
@@ -204,7 +204,7 @@ TEST_CASE("a lock that somebody does not give back is waited for, and no longer 
   CHECK(store.get("key") == "value");
 }
 
-TEST_CASE("a store that forked children use loses nothing of what they and their parent add") {
+TEST_CASE("a store that forked children use loses none of the additions of any process") {
   constexpr int kChildren = 4, kTimes = 500;
   const testing::Scratch folder;
   FileStore store(folder.path() + "/store");
@@ -227,7 +227,7 @@ TEST_CASE("a store that forked children use loses nothing of what they and their
   CHECK(store.add("sum", 0) == 1 + (kChildren + 1) * kTimes);
 }
 
-TEST_CASE("a store that may not grow says how large it would be and what the limit is, and goes on") {
+TEST_CASE("a store that may not grow reports its size and the limit, and still works") {
   const testing::Scratch folder;
   CHECK(testing::under_small_file_limit([&] {
           FileStore store(in(folder));
@@ -245,7 +245,7 @@ TEST_CASE("a store that may not grow says how large it would be and what the lim
         }) == 0);
 }
 
-TEST_CASE("what changes nothing is not written") {
+TEST_CASE("an update without an effect is not written") {
   const testing::Scratch folder;
   FileStore store(folder.path() + "/store");
   store.set("key", "value");
@@ -258,7 +258,7 @@ TEST_CASE("what changes nothing is not written") {
   CHECK(testing::read_file(store.path()).size() == size);
 }
 
-TEST_CASE("a full disk is an error, and nothing is done") {
+TEST_CASE("a full disk is an error, and nothing is changed") {
   const Scratch folder;
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
@@ -282,7 +282,7 @@ TEST_CASE("a full disk is an error, and nothing is done") {
   CHECK(FileStore(in(folder)).get("key") == "value");
 }
 
-TEST_CASE("processes that add are killed at any moment, and no sum that they were told of is lost") {
+TEST_CASE("processes that add are killed at any moment, and no sum that was returned is lost") {
   const Scratch folder;
   base::Rng random(20);
   constexpr int kRounds = 30;

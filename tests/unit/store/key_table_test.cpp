@@ -11,7 +11,7 @@
 namespace distrun::stores {
 namespace {
 
-TEST_CASE("a request with too many or too few keys or values is none, and does nothing") {
+TEST_CASE("a request with a wrong number of keys or values is refused, and has no effect") {
   KeyTable table;
   const std::vector<std::string> one{"a"}, two{"a", "b"};
   for (int op = 0; op < 256; ++op) {
@@ -31,7 +31,7 @@ TEST_CASE("a request with too many or too few keys or values is none, and does n
                     "malformed request unknown: it has 0 keys and 0 values");
 }
 
-TEST_CASE("a table has so many keys and no more, and those that are there can still be set") {
+TEST_CASE("the number of keys of a table is limited, and existing ones can still be set") {
   KeyTable table;
   for (std::size_t i = 0; i < kKeys; ++i) table.run({Op::Set, {std::to_string(i)}, {""}, 0});
   CHECK_THROWS_WITH(table.run({Op::Set, {"more"}, {""}, 0}), Catch::StartsWith("a store has 131072 keys at most"));
@@ -42,7 +42,7 @@ TEST_CASE("a table has so many keys and no more, and those that are there can st
   CHECK(table.run({Op::Get, {"1"}, {}, 0}).values[0] == "one");
 }
 
-TEST_CASE("many empty values take room as well") {
+TEST_CASE("many empty values take space as well") {
   KeyTable table;
   const std::string value(kValueSize, 'v');
   std::size_t pushed = 0;
@@ -55,7 +55,7 @@ TEST_CASE("many empty values take room as well") {
   CHECK_NOTHROW(table.run({Op::QueuePush, {"queue"}, {value}, 0}));
 }
 
-TEST_CASE("keys that are missing are named with those that they may have been meant to be") {
+TEST_CASE("missing keys are named with similar existing ones") {
   KeyTable table;
   for (const char* const key : {"step", "worlds/ring/ready", "done"}) table.run({Op::Set, {key}, {"x"}, 0});
   const Request wait{Op::Wait, {"setp", "worlds/ring/raedy", "worlds/star/ready", "done", "other"}, {}, 0};
@@ -76,7 +76,7 @@ std::string content_of(const KeyTable& table) {
   return all;
 }
 
-TEST_CASE("a snapshot builds the same table again, and its size is known without it") {
+TEST_CASE("a snapshot builds the same table again, and its size is known in advance") {
   KeyTable table, again;
   const auto size_of = [](const KeyTable& from) {
     std::size_t size = 0;
@@ -117,7 +117,7 @@ std::uint32_t plain_crc_of(std::string_view bytes) {
   return ~crc;
 }
 
-TEST_CASE("a record has the CRC-32 of its bytes, and is seen to be cut or changed") {
+TEST_CASE("a record has the CRC-32 of its bytes, and a truncated or changed one is noticed") {
   CHECK(plain_crc_of("123456789") == 0xCBF43926U);
   for (std::size_t size = 0; size < 40; ++size) {
     const std::string bytes = encode_record({Op::Set, {"key"}, {std::string(size, static_cast<char>(0x80 + size))}, 7});

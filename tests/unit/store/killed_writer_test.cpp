@@ -75,7 +75,7 @@ void check_content(Store& store, std::int64_t& sum) {
   CHECK(store.queue_length("jobs") == kJobs);
 }
 
-TEST_CASE("a process that is killed at any step of a compaction leaves what it was told, and others go on") {
+TEST_CASE("a process that is killed at any step of a compaction loses no update, and others continue") {
   const bool is_second = GENERATE(false, true);
   const Scratch folder;
   const std::string ripe = folder.path() + "/ripe", path = folder.path() + "/store";
@@ -114,7 +114,7 @@ TEST_CASE("a process that is killed at any step of a compaction leaves what it w
   CHECK(killed > 25);
 }
 
-TEST_CASE("each byte of a mark may be the last that is written") {
+TEST_CASE("each byte of a mark may be the last one written") {
   const Scratch folder;
   const std::string ripe = folder.path() + "/ripe", path = folder.path() + "/store";
   write_ripe(ripe, true);
@@ -165,7 +165,7 @@ class Adder {
   const pid_t pid_;
 };
 
-TEST_CASE("processes that compact are killed at any moment, and no sum that they were told of is lost") {
+TEST_CASE("processes that compact are killed at any moment, and no sum that was returned is lost") {
   constexpr int kAdders = 3;
   const Scratch folder;
   const std::string path = folder.path() + "/store";

@@ -9,7 +9,7 @@
 namespace distrun::stores {
 namespace {
 
-TEST_CASE("who is no rank of a test is told how to get a store") {
+TEST_CASE("a process that is not a rank of a test gets an error that says how to get a store") {
   ::unsetenv("DISTRUN_STORE");
   const Error error = testing::error_of([] { rank_store(); });
   CHECK(error.kind() == ErrorKind::Unimplemented);

@@ -31,7 +31,7 @@ class Variables {
   std::vector<std::pair<const char*, const char*>> all_;
 };
 
-TEST_CASE("ranks meet in a file, which the last one removes") {
+TEST_CASE("ranks meet in a file, which the last rank removes") {
   const testing::Scratch folder;
   const std::string path = folder.path() + "/rendezvous";
   {
@@ -59,7 +59,7 @@ TEST_CASE("ranks meet where rank 0 serves, in either order") {
   CHECK(got == "value");
 }
 
-TEST_CASE("the environment says where, and the address may say otherwise") {
+TEST_CASE("the environment has the address, and the given address wins") {
   const std::string port = std::to_string(base::find_free_port());
   const Variables variables(
       {{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port.c_str()}, {"RANK", "0"}, {"WORLD_SIZE", "3"}});
@@ -73,7 +73,7 @@ TEST_CASE("the environment says where, and the address may say otherwise") {
   CHECK(other.store->get("key") == "value");
 }
 
-TEST_CASE("what is missing in an address is named") {
+TEST_CASE("missing parts of an address are named") {
   const Variables none(
       {{"MASTER_ADDR", nullptr}, {"MASTER_PORT", nullptr}, {"RANK", nullptr}, {"WORLD_SIZE", nullptr}});
   const std::vector<std::pair<const char*, const char*>> rows{

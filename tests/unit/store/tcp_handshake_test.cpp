@@ -63,7 +63,7 @@ TEST_CASE("a listener that does not know the secret is named, and learns nothing
   CHECK(server.add("alive", 1) == 1);
 }
 
-TEST_CASE("what was heard between a client and its server opens the store to nobody, and deceives no client") {
+TEST_CASE("a recorded handshake does not open the store to others, and deceives no client") {
   TcpStore server("localhost", sesame_server());
   const RawListener listener;
   std::string from_client, from_server;
@@ -96,7 +96,7 @@ TEST_CASE("what was heard between a client and its server opens the store to nob
   CHECK_THAT(error.text(), Catch::Contains("it does not know this client's secret"));
 }
 
-TEST_CASE("a client without the secret is refused at once, and its server says how many were") {
+TEST_CASE("a client without the secret is refused at once, and its server counts refused clients") {
   const TcpStore server("localhost", sesame_server());
   for (const char* const wrong : {"", "open sesam", "open sesame!", "OPEN SESAME"}) {
     const base::Fd client = connect_raw(server.port());
@@ -132,7 +132,7 @@ TEST_CASE("a server that misses clients says that some were refused") {
           "1/2 clients joined. 1 connection was refused because of another secret or another version of distrun."));
 }
 
-TEST_CASE("a client of another version is told that of the server") {
+TEST_CASE("a client of another version gets the version of the server") {
   const TcpStore server("localhost", sesame_server());
   for (const std::string begin : {"dstore-1", "dstore-2", "dstore-4"}) {
     const base::Fd client = connect_raw(server.port());
@@ -173,7 +173,7 @@ TEST_CASE("a listener that is slow with its proof is waited for no longer than t
   CHECK_THAT(error->text(), Catch::EndsWith(": it does not answer"));
 }
 
-TEST_CASE("a handshake may come byte by byte") {
+TEST_CASE("a handshake may arrive byte by byte") {
   TcpStore server("localhost", sesame_server());
   const base::Fd client = connect_raw(server.port());
   proof::Nonces nonces{proof::make_nonce(), {}};

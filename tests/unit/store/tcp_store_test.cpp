@@ -37,7 +37,7 @@ TcpStoreOptions server_options() { return {.is_server = true, .secret = kSecret}
 
 base::Fd connect_raw(const TcpStore& server) { return raw::connect_raw(server.port()); }
 
-TEST_CASE("who speaks another protocol is dropped without a word, at once, and the others notice nothing") {
+TEST_CASE("a client with another protocol is dropped silently and at once, and the others do not notice") {
   TcpStore server("localhost", server_options());
   const std::string junk = GENERATE(as<std::string>(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
                                     std::string(8, '\0'), "dstora-3aaaaaaaa", std::string("\x16\x03\x01\x02", 4), "x");
@@ -49,7 +49,7 @@ TEST_CASE("who speaks another protocol is dropped without a word, at once, and t
   CHECK(server.get("key") == "value");
 }
 
-TEST_CASE("frames that are none of the protocol end their client's connection, and no other") {
+TEST_CASE("invalid frames end their client's connection, and no other") {
   TcpStore server("localhost", server_options());
   base::Rng random(7);
   for (int i = 0; i < 200; ++i) {
@@ -64,7 +64,7 @@ TEST_CASE("frames that are none of the protocol end their client's connection, a
   CHECK(server.add("alive", 1) == 1);
 }
 
-TEST_CASE("who says nothing is dropped after five seconds") {
+TEST_CASE("a silent client is dropped after five seconds") {
   const TcpStore server("localhost", server_options());
   const base::Fd silent = connect_raw(server);
   const base::Fd half = connect_raw(server);
@@ -76,7 +76,7 @@ TEST_CASE("who says nothing is dropped after five seconds") {
   CHECK(hear_all(unproved).size() == kAnswerSize);
 }
 
-TEST_CASE("a server without descriptors turns clients away, and serves again when there are some") {
+TEST_CASE("a server without descriptors refuses clients, and serves again when there are some") {
   const TcpStore server("localhost", server_options());
   const TcpAddress address = resolve("localhost", server.port()).front();
   const base::Fd client(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -94,7 +94,7 @@ TEST_CASE("a server without descriptors turns clients away, and serves again whe
   CHECK(later.add("alive", 1) == 1);
 }
 
-TEST_CASE("what a queue has is not given to a call that has ended") {
+TEST_CASE("a value of a queue is not given to a call that has ended") {
   TcpStore server("localhost", server_options());
   {
     FakeRank rank;
@@ -110,7 +110,7 @@ TEST_CASE("what a queue has is not given to a call that has ended") {
   CHECK(server.queue_pop("jobs", 30s) == "whole");
 }
 
-TEST_CASE("a server that ends is an error at every client at once") {
+TEST_CASE("a server that exits is an error at every client at once") {
   auto server = std::make_unique<TcpStore>("localhost", server_options());
   constexpr int kClients = 8;
   std::atomic<int> waiting{0};
@@ -134,7 +134,7 @@ TEST_CASE("a server that ends is an error at every client at once") {
   CHECK(lost == kClients);
 }
 
-TEST_CASE("a wait for a rank that it can't do without ends when that rank has died, by its name") {
+TEST_CASE("a wait for a required rank ends when that rank has died, and names it") {
   constexpr int kNoProcess = 1 << 22;  // one more than there can be
   TcpStore server("localhost", server_options());
   FakeRank rank;
@@ -157,7 +157,7 @@ TEST_CASE("a server that waits in vain for clients says which ranks have died") 
                     Catch::EndsWith("1/2 clients joined. rank 1 is gone: its process 4194304 has ended"));
 }
 
-TEST_CASE("clients may come before their server") {
+TEST_CASE("clients may start before their server") {
   const auto port = static_cast<std::uint16_t>(base::find_free_port());
   std::string got;
   base::Thread early("client", [&] {
@@ -171,14 +171,14 @@ TEST_CASE("clients may come before their server") {
   CHECK(got == "value");
 }
 
-TEST_CASE("where nobody serves a client says so when its timeout is over") {
+TEST_CASE("a client reports that no server listens when it times out") {
   const auto port = static_cast<std::uint16_t>(base::find_free_port());
   const Error error = error_of([&] { TcpStore client("127.0.0.1", {.port = port, .timeout = 50ms}); });
   CHECK(error.kind() == ErrorKind::Timeout);
   CHECK_THAT(error.text(), Catch::StartsWith("no store server answered at 127.0.0.1:" + std::to_string(port)));
 }
 
-TEST_CASE("names and numbers of hosts that are none are errors at once") {
+TEST_CASE("invalid host names and addresses are errors at once") {
   for (const char* const host : {"no such host", "host.invalid", "1.2.3.4.5", "::1::2"}) {
     const Error error = error_of([&] { TcpStore client(host, {.port = 1, .timeout = 300s}); });
     CHECK(error.kind() == ErrorKind::InvalidArgument);
@@ -215,7 +215,7 @@ TEST_CASE("after the end of its server every call of a client fails at once, wit
   CHECK(base::system_clock().now() - begin < 30s);  // out of the 300 s that a client waits for a server to appear
 }
 
-TEST_CASE("a request that names more keys than a store may have is refused, and the server goes on") {
+TEST_CASE("a request with more keys than a store may have is refused, and the server continues") {
   TcpStore server("localhost", server_options());
   TcpStore client("localhost", client_of(server));
   client.set("k", "v");
@@ -226,7 +226,7 @@ TEST_CASE("a request that names more keys than a store may have is refused, and 
   CHECK(client.get("k") == "v");
 }
 
-TEST_CASE("a port that is taken is named") {
+TEST_CASE("a port that is in use is named") {
   const TcpStore server("127.0.0.1", server_options());
   TcpStoreOptions options = server_options();
   options.port = server.port();
@@ -236,7 +236,7 @@ TEST_CASE("a port that is taken is named") {
                                Catch::Contains("in use"));
 }
 
-TEST_CASE("a server waits for its workers, and says how many came") {
+TEST_CASE("a server waits for its workers, and reports how many have arrived") {
   TcpStoreOptions options = server_options();
   options.world_size = 3;
   options.timeout = 50ms;
@@ -286,7 +286,7 @@ TEST_CASE("an inline function of RPC may not use a TCP store, and the store work
   CHECK(client.get("key") == "value");
 }
 
-TEST_CASE("threads of one client wait side by side") {
+TEST_CASE("threads of one client wait concurrently") {
   TcpStore server("localhost", server_options());
   TcpStore client("localhost", client_of(server));
   std::atomic<int> got{0};

@@ -23,14 +23,14 @@ std::string line_text(int line) { return " at " __FILE__ ":" + std::to_string(li
 
 std::string name_of_formula(const void* name) { return static_cast<const char*>(name); }
 
-TEST_CASE("a call site without a line is that of the innermost call from the user's code") {
+TEST_CASE("a call site without a line is that of the innermost call from user code") {
   const Taken first = taken_here();
   CHECK(place_text(first.site) == line_text(first.line));
   CHECK(location_of(first.site).line == static_cast<std::uint32_t>(first.line));
   CHECK(std::string(location_of(first.site).file) == __FILE__);
 }
 
-TEST_CASE("all calls of the user's are told, innermost first") {
+TEST_CASE("all calls of user code are listed, innermost first") {
   const Taken taken = taken_here();
   const int line = __LINE__ - 1;
   const std::vector<std::string> calls = users_calls(*taken.site.stack);
@@ -39,7 +39,7 @@ TEST_CASE("all calls of the user's are told, innermost first") {
   CHECK_THAT(calls[1], Catch::EndsWith(line_text(line)));
 }
 
-TEST_CASE("the same stack is the same object, and another one is another") {
+TEST_CASE("the same stack is the same object, and another stack is another object") {
   const core::CallStack* stacks[3];
   for (const core::CallStack*& each : stacks) each = core::call_stack();
   CHECK(stacks[0] == stacks[1]);
@@ -69,13 +69,13 @@ TEST_CASE("frames whose size changes from call to call are found, too") {
   }
 }
 
-TEST_CASE("what the caller has said stays") {
+TEST_CASE("a place given by the caller is kept") {
   const core::CallSite site = core::call_site({"ring.cpp", 34});
   CHECK(site.stack == nullptr);
   CHECK(place_text(site) == " at ring.cpp:34");
 }
 
-TEST_CASE("a step of what somebody has begun has its name, and where nobody has called it his line") {
+TEST_CASE("a step of a user's call has its own name, and without a call the given line") {
   const Taken begun = taken_here();
   core::CallSite site;
   std::thread([&] {
@@ -87,7 +87,7 @@ TEST_CASE("a step of what somebody has begun has its name, and where nobody has 
   CHECK(place_text(site) == " in MulBackward0" + line_text(begun.line));
 }
 
-TEST_CASE("of nobody nothing is told") {
+TEST_CASE("an empty call site has no text") {
   CHECK(place_text({}) == "");
   CHECK(location_of({}).line == 0);
 }

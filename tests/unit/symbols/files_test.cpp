@@ -58,11 +58,11 @@ TEST_CASE("a library has functions and lines, with and without a table of its un
   CHECK(Loaded(sibling("named_no_ranges.so")).text() == kAll);
 }
 
-TEST_CASE("of a library without debug information, functions are told") {
+TEST_CASE("a library without debug information has functions") {
   CHECK(Loaded(sibling("named_no_debug.so")).text() == kFunctions);
 }
 
-TEST_CASE("what was at an address before another library is forgotten") {
+TEST_CASE("an earlier library at the same address is forgotten") {
   CHECK(Loaded(kNamed).text() == kAll);
   CHECK(Loaded(sibling("named_no_debug.so")).text() == kFunctions);
   CHECK(Loaded(kNamed).text() == kAll);
@@ -76,7 +76,7 @@ std::string of_another_build(std::string bytes) {
   return bytes;
 }
 
-TEST_CASE("a file that was replaced since it was loaded is not believed, and one that is gone is not missed") {
+TEST_CASE("a file that was replaced since it was loaded is not used, and a removed one is not an error") {
   const Scratch scratch;
   const std::string kept = scratch.path() + "/kept.so", replaced = scratch.path() + "/replaced.so";
   const std::string gone = scratch.path() + "/gone.so", other = scratch.path() + "/other.so";
@@ -92,7 +92,7 @@ TEST_CASE("a file that was replaced since it was loaded is not believed, and one
   CHECK(fourth.text() == kAll);
 }
 
-TEST_CASE("without its module, or with one that can't be loaded, names are told that others can link to") {
+TEST_CASE("without its module, or with one that cannot be loaded, exported names are shown") {
   const Scratch scratch;
   scratch.directory("bin");
   const std::string program = scratch.path() + "/bin/names_itself";

@@ -36,13 +36,13 @@ std::vector<std::uint64_t> insides(std::integer_sequence<int, Number...>) {
   return {inside(&numbered<Number>)...};
 }
 
-TEST_CASE("a stack of no frames, and addresses of nothing, say nothing") {
+TEST_CASE("a stack without frames, and invalid addresses, have no text") {
   CHECK(stack_text({}) == "");
   const std::vector<std::uint64_t> pcs{1, 2, 0};
   CHECK(stack_text(pcs) == "");
 }
 
-TEST_CASE("a function that nobody else can link to has its name and its line") {
+TEST_CASE("a function that is not exported has its name and its line") {
   const std::vector<std::uint64_t> pcs{inside(&own_only), 1};
   const std::string expected = "  thrown in distrun::symbols::(anonymous namespace)::own_only(int) at " __FILE__ ":" +
                                std::to_string(kOwnLine) + "\n  called by what has no name";
@@ -50,14 +50,14 @@ TEST_CASE("a function that nobody else can link to has its name and its line") {
   CHECK(stack_text(pcs) == expected);
 }
 
-TEST_CASE("what a file is opened for is closed again") {
+TEST_CASE("files that were opened are closed again") {
   const std::vector<std::string> before = names_in("/proc/self/fd");
   const std::vector<std::uint64_t> pcs{inside(&numbered<1000>), inside(&::printf), 1};
   CHECK(stack_text(pcs) != "");
   CHECK(names_in("/proc/self/fd") == before);
 }
 
-TEST_CASE("a process that has no descriptors left names what is asked for when it has some again") {
+TEST_CASE("a process without free descriptors resolves names when it has some again") {
   rlimit limit{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
   const rlimit none{0, limit.rlim_max};
