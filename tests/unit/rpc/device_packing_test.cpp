@@ -104,7 +104,7 @@ TEST_CASE("views of one tensor are views of one tensor at the other end, by ever
   }
 }
 
-TEST_CASE("each tensor of several devices goes where the map says, and those of the CPU stay") {
+TEST_CASE("tensors of several devices are sent to the devices in the map, and those of the CPU stay") {
   Message message = message_of({counted(3, kSecond), counted(5, device::kCpu), counted(7, kFirst), counted(0, kFirst)});
   const PackedTensors packed = pack_tensors(message, kCrossed, "worker1", all_can);
   CHECK(packed.section.map.size() == 2);

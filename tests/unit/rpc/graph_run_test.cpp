@@ -229,9 +229,9 @@ TEST_CASE("a function that runs too long is ended") {
   CHECK_THROWS_WITH(run_graph(*endless, {}, {10'000, {}}), "graph function endless takes more than 10000 steps");
   int polls = 0;
   const auto stop = [&] {
-    if (++polls == 3) throw Error(ErrorKind::Cancelled, "nobody waits");
+    if (++polls == 3) throw Error(ErrorKind::Cancelled, "no caller waits");
   };
-  CHECK_THROWS_WITH(run_graph(*endless, {}, {Int{1} << 40, stop}), "nobody waits");
+  CHECK_THROWS_WITH(run_graph(*endless, {}, {Int{1} << 40, stop}), "no caller waits");
 }
 
 TEST_CASE("a function cannot exhaust memory with lists or strings") {

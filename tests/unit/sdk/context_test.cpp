@@ -81,7 +81,7 @@ TEST_CASE("ranks that do not exist are invalid arguments", "[sdk]") {
   CHECK(error_of([&] { rank.receive(-1, "tag"); }).kind() == ErrorKind::InvalidArgument);
 }
 
-TEST_CASE("waits that fail throw errors that can be told apart", "[sdk]") {
+TEST_CASE("waits that fail throw errors of distinct kinds", "[sdk]") {
   FakeLine line;
   Rank rank(line.rank, {});
   line.answers = {{DISTRUN_TIMEOUT, "rank 3 did not come"}, {DISTRUN_DISCONNECTED, ""}};

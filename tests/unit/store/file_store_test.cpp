@@ -110,7 +110,7 @@ TEST_CASE("a file with an incomplete header is an empty store") {
 
 TEST_CASE("a file that is not a store is left unchanged, and reported as such") {
   const Scratch folder;
-  testing::write_file(in(folder), "a letter to somebody");
+  testing::write_file(in(folder), "this file is not a store");
   FileStore store(in(folder));
   CHECK_THROWS_WITH(store.set("key", "value"), in(folder) + " is not a distrun store: its first bytes differ");
   CHECK_THROWS_WITH(store.num_keys(), in(folder) + " is not a distrun store: its first bytes differ");

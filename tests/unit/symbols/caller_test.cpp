@@ -60,7 +60,7 @@ const core::CallSite* taken_last() {
   return &last;
 }
 
-TEST_CASE("frames whose size changes from call to call are found, too") {
+TEST_CASE("frames with a size that changes from call to call are found, too") {
   for (const std::size_t bytes : {16, 4096, 100'000, 32, 16}) {
     const core::CallSite site = in_frame_of(bytes, taken_last);
     REQUIRE(site.stack != nullptr);

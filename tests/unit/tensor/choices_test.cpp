@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 }  // namespace
 
-TEST_CASE("where() takes elements of one or the other, of tensors and of numbers") {
+TEST_CASE("where() takes elements of either of two tensors or numbers") {
   const Tensor flags = from_values({true, false, true}), a = f32({1, 2, 3}), b = f32({10, 20, 30});
   CHECK(floats_of(where(flags, a, b)) == Floats{1, 20, 3});
   CHECK(floats_of(where(flags, a, 0.5)) == Floats{1, 0.5F, 3});
@@ -38,7 +38,7 @@ TEST_CASE("where() promotes as a sum does") {
   CHECK_THROWS_WITH(where(flags, ones({3}, {DType::U8}), 300), "where: 300 does not fit uint8");
 }
 
-TEST_CASE("all three of where() stretch to common sizes") {
+TEST_CASE("all three inputs of where() broadcast") {
   const Tensor column = from_values({true, false}, {2, 1}), row = f32({1, 2, 3});
   const Tensor number = full({}, 9);
   CHECK(floats_of(where(column, row, number)) == Floats{1, 2, 3, 9, 9, 9});
@@ -48,7 +48,7 @@ TEST_CASE("all three of where() stretch to common sizes") {
   CHECK_THROWS_WITH(where(column, row, ones({4})), Contains("where: ") && Contains("(4)"));
 }
 
-TEST_CASE("where() is for every dtype, however its inputs lie") {
+TEST_CASE("where() supports every dtype, with any layout of its inputs") {
   for (int i = 0; i < kDTypeCount; ++i) {
     const DType dtype = static_cast<DType>(i);
     const Tensor a = to(ones({70, 3}), dtype), b = to(zeros({3, 70}), dtype);
@@ -61,7 +61,7 @@ TEST_CASE("where() is for every dtype, however its inputs lie") {
   }
 }
 
-TEST_CASE("clamp() keeps to its bounds, of which the upper one counts more") {
+TEST_CASE("clamp() keeps to its bounds, and the upper one wins") {
   const Tensor a = f32({-2, 0.5F, 3, kNotANumber});
   CHECK(floats_of(narrow(clamp(a, -1, 1), 0, 0, 3)) == Floats{-1, 0.5F, 1});
   CHECK(floats_of(narrow(clamp(a, 0), 0, 0, 3)) == Floats{0, 0.5F, 3});
@@ -85,7 +85,7 @@ TEST_CASE("bounds take part in promotion, and must fit") {
   CHECK_THROWS_WITH(clamp(whole, {}), "clamp: at least one bound is required (int64 [3])");
 }
 
-TEST_CASE("clamp_() changes in place, also to what is no number") {
+TEST_CASE("clamp_() changes in place, also to NaN") {
   const Tensor a = f32({-2, 0.5F, 3});
   clamp_(a, -1, 1);
   CHECK(floats_of(a) == Floats{-1, 0.5F, 1});
@@ -108,13 +108,13 @@ TEST_CASE("choices are the same on every set of instructions") {
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(equal(best[i], plain[i]));
 }
 
-TEST_CASE("of elements that are the same, half of the gradient is each one's") {
+TEST_CASE("equal elements each get half of the gradient") {
   const Tensor gradient = f32({8, 8, 8, 8}), a = f32({1, 2, 3, kNotANumber}), b = f32({1, 1, 4, 0});
   CHECK(floats_of(maximum_backward(gradient, a, b)) == Floats{4, 8, 0, 8});
   CHECK(floats_of(minimum_backward(gradient, a, b)) == Floats{4, 0, 8, 8});
 }
 
-TEST_CASE("dropout keeps as many as it says, the same ones on every device") {
+TEST_CASE("dropout keeps the given share of elements, the same ones on every device") {
   Generator generator(3), again(3);
   const Tensor kept = dropout_mask({100'000}, 0.3, device::kCpu, generator);
   const double count = static_cast<double>(sum(kept).item_as<std::int64_t>());
@@ -127,7 +127,7 @@ TEST_CASE("dropout keeps as many as it says, the same ones on every device") {
   CHECK(dropout_mask({0, 3}, 0.5, device::kCpu).numel() == 0);
 }
 
-TEST_CASE("what dropout keeps is so much larger, and the rest is 0 with its sign") {
+TEST_CASE("dropout scales the elements that it keeps, and the others are 0 with their sign") {
   const Tensor scaled = keep_scaled(from_values({true, false, true}), f32({1, -2, 3}), 4);
   CHECK(floats_of(scaled) == Floats{4, 0, 12});
   CHECK(std::signbit(floats_of(scaled)[1]));

@@ -24,7 +24,7 @@ TEST_CASE("numbers are close within the tolerance of their dtype") {
   CHECK(is_close(full({1}, 2, {DType::I64}), full({1}, 3, {DType::I64}), {Tolerance{0, 1}}));
 }
 
-TEST_CASE("what differs is told with index and values") {
+TEST_CASE("differences are reported with index and values") {
   const Tensor a = view(from_values<float>({1, 2, 3, 4}), {2, 2});
   const Tensor b = view(from_values<float>({1, 2.5F, 3, 8}), {2, 2});
   CHECK(text(a, b) ==
@@ -41,7 +41,7 @@ TEST_CASE("large integers are compared as integers") {
   CHECK_FALSE(is_close(full({1}, large, {DType::I64}), full({1}, large - 1, {DType::I64})));
 }
 
-TEST_CASE("sizes, dtypes and layouts must agree, unless told otherwise") {
+TEST_CASE("sizes, dtypes and layouts must agree, unless disabled") {
   CHECK(text(ones({2}), ones({3})) == "float32 [2], expected float32 [3]");
   CHECK(text(ones({2}), ones({2}, {DType::F64})) == "float32 [2], expected float64 [2]");
   CompareOptions any_dtype;
@@ -53,7 +53,7 @@ TEST_CASE("sizes, dtypes and layouts must agree, unless told otherwise") {
   CHECK(text(s, ones({2})) == "sparse float32 [2], expected float32 [2]");
 }
 
-TEST_CASE("not-a-number and infinities") {
+TEST_CASE("NaN and infinities") {
   const Tensor nan = full({1}, std::nan("")), infinite = full({1}, INFINITY);
   CHECK(is_close(nan, nan));
   CompareOptions strict;
@@ -76,7 +76,7 @@ TEST_CASE("sparse tensors are compared after coalescing") {
   CHECK(text(make({1}, {1}), make({1}, {2})).substr(0, 25) == "values: 1 of 1 elements d");
 }
 
-TEST_CASE("allclose is the one that people know: broadcast, with its usual tolerances") {
+TEST_CASE("allclose is that of PyTorch: broadcast, with its default tolerances") {
   CHECK(allclose(full({2, 3}, 1.000009F), ones({3})));
   CHECK_FALSE(allclose(full({2, 3}, 1.00002F), ones({3})));
   CHECK(allclose(full({1}, 1.5), ones({1}), 0.5));
@@ -90,7 +90,7 @@ TEST_CASE("allclose is the one that people know: broadcast, with its usual toler
   CHECK_THROWS_WITH(allclose(ones({2}), ones({3})), Catch::Contains("must match the size"));
 }
 
-TEST_CASE("a check for closeness tells the worst elements with their indices") {
+TEST_CASE("a closeness check reports the worst elements with their indices") {
   CHECK(check_close(ones({2}), full({2}, 1.1F), 0, 0.2) == "");
   const Tensor a = view(from_values<float>({1, 2, 3, 4.1F}), {2, 2});
   const Tensor b = view(from_values<float>({1, 2.5F, 3, 8}), {2, 2});

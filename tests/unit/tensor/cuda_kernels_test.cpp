@@ -246,7 +246,7 @@ TEST_CASE("CUDA's kernels take as many dimensions as a tensor has") {
   });
 }
 
-TEST_CASE("what CUDA has no kernel for goes through the host, and says so") {
+TEST_CASE("an operator without a CUDA kernel runs on the host, and says so") {
   testing::use_gpus();
   const auto staged = [](const char* name) {
     const device::LaunchStatistics statistics = device::gpu_driver().launch_statistics();

@@ -84,7 +84,7 @@ void check_case(const Case& of, DType dtype) {
 
 }  // namespace
 
-TEST_CASE("convolutions of all forms are what their definition says, with every instruction set") {
+TEST_CASE("convolutions of all forms match their definition, with every instruction set") {
   const Case cases[] = {
       {{2, 3, 9, 16}, {8, 3, 3, 3}, {{1, 1}, {1, 1}}},    // rows of whole tiles
       {{2, 5, 7, 7}, {11, 5, 3, 3}, {{1, 1}, {1, 1}}},    // an incomplete panel

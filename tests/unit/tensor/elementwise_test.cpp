@@ -22,7 +22,7 @@ std::vector<T> vec(std::initializer_list<T> values) {
 
 }  // namespace
 
-TEST_CASE("a sum stretches both sides to common sizes") {
+TEST_CASE("a sum broadcasts both sides") {
   const Tensor column = f32({1, 2}, {2, 1});
   const Tensor row = f32({10, 20, 30}, {3});
   const Tensor sum = add(column, row);
@@ -31,7 +31,7 @@ TEST_CASE("a sum stretches both sides to common sizes") {
   CHECK(to_vector<float>(sub(column, row, 2)) == vec<float>({-19, -39, -59, -18, -38, -58}));
 }
 
-TEST_CASE("sizes that do not stretch are refused with the operator, the sizes and the dtypes") {
+TEST_CASE("sizes that do not broadcast are refused with the operator, the sizes and the dtypes") {
   const Tensor ten = ones({10}), five = ones({5}, {DType::F64});
   CHECK_THROWS_WITH(add(ten, five),
                     "add: the size of tensor a (10) must match the size of tensor b (5) at "
@@ -54,7 +54,7 @@ TEST_CASE("dtypes are promoted, and numbers only by their kind") {
   CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::F64})).dtype() == DType::F64);
 }
 
-TEST_CASE("alpha does not count for the dtype of a sum") {
+TEST_CASE("alpha does not affect the dtype of a sum") {
   const Tensor flags = from_values<bool>({true, false});
   CHECK(add(flags, true).dtype() == DType::Bool);
   CHECK(to_vector<bool>(add(flags, true, 2)) == std::vector<bool>{true, true});
@@ -109,7 +109,7 @@ TEST_CASE("in-place operators keep the dtype, count a change and refuse what doe
   CHECK(to_vector<std::int64_t>(integers) == vec<std::int64_t>({1, 2}));
 }
 
-TEST_CASE("an in-place operator may read its own output shifted or turned") {
+TEST_CASE("an in-place operator may read its own output shifted or transposed") {
   const Tensor a = f32({1, 2, 3, 4}, {4});
   add_(narrow(a, 0, 1, 3), narrow(a, 0, 0, 3));
   CHECK(to_vector<float>(a) == vec<float>({1, 3, 5, 7}));
@@ -120,7 +120,7 @@ TEST_CASE("an in-place operator may read its own output shifted or turned") {
   CHECK(to_vector<float>(a) == vec<float>({7, 21, 35, 49}));
 }
 
-TEST_CASE("a tensor whose elements are one in memory is not written to") {
+TEST_CASE("a tensor with overlapping elements is not written to") {
   const Tensor wide = expand(ones({1, 3}), {2, 3});
   CHECK_THROWS_WITH(add_(wide, 1), Contains("several elements of the output"));
   CHECK_THROWS_WITH(copy_(wide, ones({2, 3})), Contains("copy_: more than one element"));
@@ -133,7 +133,7 @@ TEST_CASE("alpha of integers must be an integer, and bool tensors are not subtra
   CHECK_THROWS_WITH(neg(ones({1}, {DType::Bool})), Contains("neg: not for elements of bool"));
 }
 
-TEST_CASE("an alpha that elements can't hold is refused, and one below zero takes away from unsigned ones") {
+TEST_CASE("an alpha out of the dtype's range is refused, and a negative one subtracts from unsigned elements") {
   const Tensor small = ones({1}, {DType::I8}), index = i64({0}, {1});
   CHECK_THROWS_WITH(add(small, small, 128),
                     "add: for tensors of int8 alpha must be a number that fits them, but it is 128");
@@ -152,7 +152,7 @@ TEST_CASE("an alpha that elements can't hold is refused, and one below zero take
   CHECK_THROWS_WITH(add(unsigned_one, unsigned_one, -256), Contains("uint8 alpha must"));
 }
 
-TEST_CASE("operators on tensors that are not contiguous walk as they lie") {
+TEST_CASE("operators on tensors that are not contiguous follow their strides") {
   const Tensor a = to(view(arange(24), {2, 3, 4}), DType::F32);
   const Tensor turned = permute(a, {2, 0, 1});
   const std::vector<float> expected = to_vector<float>(contiguous(turned));
@@ -163,7 +163,7 @@ TEST_CASE("operators on tensors that are not contiguous walk as they lie") {
   CHECK(to_vector<float>(mul(even, even)) == vec<float>({1, 9, 81, 121, 289, 361}));
 }
 
-TEST_CASE("large tensors that lie across each other are walked in short runs") {
+TEST_CASE("large tensors with different strides are processed in short runs") {
   const Tensor a = view(arange(300 * 500), {300, 500});
   const Tensor turned = contiguous(t(a));
   CHECK(turned.is_contiguous());
@@ -174,7 +174,7 @@ TEST_CASE("large tensors that lie across each other are walked in short runs") {
   CHECK(equal(permute(contiguous(permute(block, {2, 1, 0})), {2, 1, 0}), block));
 }
 
-TEST_CASE("comparisons give bool, and nothing equals not-a-number") {
+TEST_CASE("comparisons give bool, and nothing equals NaN") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor a = f32({1, nan, 3}, {3});
   CHECK(eq(a, a).dtype() == DType::Bool);
@@ -186,7 +186,7 @@ TEST_CASE("comparisons give bool, and nothing equals not-a-number") {
   CHECK(to_vector<bool>(gt(a, 1)) == std::vector<bool>({false, false, true}));
 }
 
-TEST_CASE("a number that integers can't be is compared as what it is") {
+TEST_CASE("a number that integers cannot represent is compared exactly") {
   const Tensor bytes = from_values<std::uint8_t>({200, 44});
   using Compare = Tensor (*)(const Tensor&, const Scalar&);
   constexpr Compare kBelow[] = {lt, le, ne}, kNotBelow[] = {gt, ge, eq};
@@ -214,7 +214,7 @@ TEST_CASE("a number that integers can't be is compared as what it is") {
     CHECK(to_vector<bool>(compare(bytes, nan)) == none);
 }
 
-TEST_CASE("integers are compared as they are, also with a tensor without dimensions") {
+TEST_CASE("integers are compared exactly, also with a tensor without dimensions") {
   const Tensor bytes = from_values<std::uint8_t>({200, 44});
   CHECK(to_vector<bool>(lt(bytes, full({}, 300, DType::I64))) == std::vector<bool>{true, true});
   CHECK(to_vector<bool>(eq(full({}, 300, DType::I32), bytes)) == std::vector<bool>{false, false});
@@ -248,7 +248,7 @@ TEST_CASE("roots are exact to the last place in every instruction set") {
   CHECK(std::isnan(sqrt(f32({-1}, {1})).item_as<float>()));
 }
 
-TEST_CASE("the larger of two, which is no number if one of them is none") {
+TEST_CASE("the larger of two elements, which is NaN if one of them is") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(to_vector<float>(maximum(f32({-1, 5}, {2, 1}), f32({0, 7}, {2}))) == vec<float>({0, 7, 5, 7}));
   CHECK(to_vector<std::int64_t>(maximum(i64({-3, 4}, {2}), i64({2, -9}, {2}))) == vec<std::int64_t>({2, 4}));
@@ -258,7 +258,7 @@ TEST_CASE("the larger of two, which is no number if one of them is none") {
   }
 }
 
-TEST_CASE("functions of float are exact to the last places, however large the argument and whatever the instructions") {
+TEST_CASE("functions of float are exact to the last places, for large arguments and all instruction sets") {
   std::vector<float> arguments{0, -0.0F, 1e-40F, 88, -88, 104, -104, 1e6F, 1000001, 3e38F, -3e38F};
   for (int i = 0; i < 3000; ++i) arguments.push_back(static_cast<float>(std::sin(i) * std::pow(10.0, i % 9 - 2)));
   const Tensor a = from_values(std::span<const float>(arguments), {static_cast<std::int64_t>(arguments.size())});
@@ -281,7 +281,7 @@ TEST_CASE("functions of float are exact to the last places, however large the ar
       &plain::cos, [](double x) { return std::cos(x); }, 7e-8);
 }
 
-TEST_CASE("functions of float know infinities, the sign of zero and what is not a number") {
+TEST_CASE("functions of float handle infinities, the sign of zero and NaN") {
   const float infinity = std::numeric_limits<float>::infinity();
   const Tensor a = f32({infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}, {3});
   for (const Tensor& none : {sin(a), cos(a), narrow(sigmoid(a), 0, 2, 1)}) {
@@ -291,7 +291,7 @@ TEST_CASE("functions of float know infinities, the sign of zero and what is not 
   CHECK(std::signbit(sin(f32({-0.0F}, {1})).item_as<float>()));
 }
 
-TEST_CASE("a bound that is not a number leaves none, and no gradient") {
+TEST_CASE("a NaN bound gives NaN, and no gradient") {
   const double nan = std::nan("");
   const Tensor a = f32({-1, 2, std::numeric_limits<float>::quiet_NaN()}, {3});
   for (const float value : to_vector<float>(clamp_min(a, nan))) CHECK(std::isnan(value));
@@ -300,7 +300,7 @@ TEST_CASE("a bound that is not a number leaves none, and no gradient") {
   CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, 0)) == vec<float>({0, 1, 0}));
 }
 
-TEST_CASE("a number that the dtype can't hold is refused and not wrapped") {
+TEST_CASE("a number out of the dtype's range is refused and not wrapped") {
   const Tensor bytes = zeros({2}, {DType::U8});
   fill_(bytes, 255.9);
   CHECK(to_vector<std::uint8_t>(bytes) == std::vector<std::uint8_t>(2, 255));
@@ -315,7 +315,7 @@ TEST_CASE("a number that the dtype can't hold is refused and not wrapped") {
   CHECK(full({1}, std::nan(""), {DType::Bool}).item_as<bool>());
 }
 
-TEST_CASE("tensors without elements and without dimensions go through every operator") {
+TEST_CASE("tensors without elements and without dimensions work with every operator") {
   const Tensor none = zeros({0, 3}), number = ones({});
   CHECK(add(none, ones({3})).sizes() == Dims{0, 3});
   CHECK(mul(none, 2).numel() == 0);

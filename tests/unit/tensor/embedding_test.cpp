@@ -12,7 +12,7 @@ Tensor table() { return view(to(arange(20), DType::F32), {10, 2}); }
 
 }  // namespace
 
-TEST_CASE("an empty bag is zero, and one row may come twice") {
+TEST_CASE("an empty bag is zero, and one row may appear twice") {
   const Bags bags{longs({1, 1, 3}), longs({0, 3, 3}), BagMode::Sum, {}};
   CHECK(to_vector<float>(embedding_bag(table(), bags)) == std::vector<float>{10, 13, 0, 0, 0, 0});
   const Bags means{longs({1, 3}), longs({0}), BagMode::Mean, {}};
@@ -51,7 +51,7 @@ TEST_CASE("bags that do not fit are refused") {
                     Contains("a row for each bag"));
 }
 
-TEST_CASE("nonzero lists where something is, row by row") {
+TEST_CASE("nonzero lists the indices of nonzero elements, row by row") {
   const Tensor x = ones({4, 4});
   fill_(select(select(x, 0, 2), 0, 2), 0);
   const Tensor found = nonzero(x);

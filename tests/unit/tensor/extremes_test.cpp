@@ -69,7 +69,7 @@ void check_largest_with_others(std::int64_t size) {
 
 }  // namespace
 
-TEST_CASE("the largest along a dimension, and the first place of it") {
+TEST_CASE("the maximum along a dimension, and its first index") {
   const Tensor a = from_values<float>({1, 5, 5, 2, 7, 0}, {2, 3});
   const Extremes rows = max(a, 1), columns = max(a, 0, true);
   CHECK(to_vector<float>(rows.values) == std::vector<float>{5, 7});
@@ -87,7 +87,7 @@ TEST_CASE("the largest along a dimension, and the first place of it") {
   CHECK(argmax(full({}, 3), -1).item<int>() == 0);
 }
 
-TEST_CASE("what is no number is the largest and the smallest, and the first of them is meant") {
+TEST_CASE("NaN is the maximum and the minimum, and the first NaN is taken") {
   const Tensor a = from_values<float>({1, kNan, 3, kNan}, {1, 4});
   CHECK(std::isnan(max(a).item<float>()));
   CHECK(std::isnan(to_vector<float>(amin(a, 0))[1]));
@@ -133,7 +133,7 @@ TEST_CASE("extremes of rows of any length are those of a plain loop, with every 
   use_instruction_set(best_instruction_set());
 }
 
-TEST_CASE("of no elements there is no extreme") {
+TEST_CASE("a maximum of no elements is refused") {
   CHECK_THROWS_WITH(max(zeros({0})), Contains("max: there is no element to choose from") && Contains("[0]"));
   CHECK_THROWS_WITH(max(zeros({0, 3}), 0), Contains("no element to choose from"));
   CHECK_THROWS_WITH(argmin(zeros({0})), Contains("argmin: "));

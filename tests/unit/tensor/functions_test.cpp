@@ -91,7 +91,7 @@ TEST_CASE("exp, log and tanh of float are exact to the last places for all kinds
       arguments, &plain::tanh, [](double x) { return std::tanh(x); }, 1.5);
 }
 
-TEST_CASE("powers of float are exact to the last place for all kinds of numbers, and what C's pow() says of the rest") {
+TEST_CASE("powers of float are exact to the last place for all kinds of numbers, and special cases follow C's pow()") {
   const std::vector<float> exponents{0,     -0.0F,  1,           -1,         2,          3,
                                      -3,    0.5F,   -2.5F,       7,          1e-30F,     0.1F,
                                      100.F, 33.F,   -33.F,       16777215.F, 16777216.F, -16777217.F,
@@ -116,7 +116,7 @@ TEST_CASE("powers of float are exact to the last place for all kinds of numbers,
   }
 }
 
-TEST_CASE("a power with a number is what it is with a tensor of that number") {
+TEST_CASE("a power with a number equals that with a tensor of the number") {
   const Tensor a = tensor_of(all_kinds(50'000'017));
   for (const double exponent : {-3.5, -2.0, 0.25, 2.0, 4.0}) {
     const Floats expected = floats_of(pow(a, full(a.sizes(), exponent))), found = floats_of(pow(a, exponent));
@@ -143,7 +143,7 @@ TEST_CASE("functions of double are the C library's, and integers become float32"
   CHECK(floats_of(reciprocal(i64({4, -2, 0}))) == Floats{0.25F, -0.5F, kInfinity});
 }
 
-TEST_CASE("absolute values of all dtypes but bool, of which the least integer has none") {
+TEST_CASE("absolute values of all dtypes but bool; the smallest integer stays") {
   CHECK(floats_of(abs(f32({-1.5F, 2, -kInfinity}))) == Floats{1.5F, 2, kInfinity});
   CHECK_FALSE(std::signbit(abs(f32({-0.0F})).item_as<float>()));
   CHECK(integers_of(abs(i64({-3, 4, INT64_MIN}))) == Integers{3, 4, INT64_MIN});
@@ -170,7 +170,7 @@ TEST_CASE("powers of integers are integers") {
   CHECK_THROWS_WITH(pow(zeros({1}, {DType::U8}), 300), "pow: 300 does not fit uint8");
 }
 
-TEST_CASE("some exponents have ways of their own") {
+TEST_CASE("some exponents have special implementations") {
   const Tensor a = f32({-2, 0, 4, kNotANumber});
   CHECK(floats_of(pow(a, 0)) == Floats(4, 1));
   CHECK(floats_of(narrow(square(a), 0, 0, 3)) == Floats{4, 0, 16});
@@ -184,7 +184,7 @@ TEST_CASE("some exponents have ways of their own") {
   CHECK(floats_of(a)[0] == -2);
 }
 
-TEST_CASE("the smaller of two, which is no number if one of them is none") {
+TEST_CASE("the smaller of two elements, which is NaN if one of them is") {
   CHECK(floats_of(minimum(f32({-1, 5}), f32({0, 2}))) == Floats{-1, 2});
   CHECK(integers_of(minimum(i64({-3, 4}), i64({2, -9}))) == Integers{-3, -9});
   CHECK(flags_of(minimum(from_values({true, false}), from_values({true, true}))) == Flags{true, false});
@@ -201,7 +201,7 @@ TEST_CASE("numbers of all dtypes count as true unless they are 0") {
   CHECK(logical_and(ones({2, 1}, {DType::Bool}), ones({3}, {DType::Bool})).sizes() == Dims{2, 3});
 }
 
-TEST_CASE("what is finite, infinite and no number is told apart") {
+TEST_CASE("finite, infinite and NaN elements are distinguished") {
   const Tensor a = f32({0, -kInfinity, kNotANumber, 3e38F});
   CHECK(flags_of(isnan(a)) == Flags{false, false, true, false});
   CHECK(flags_of(isinf(a)) == Flags{false, true, false, false});
@@ -246,7 +246,7 @@ TEST_CASE("in-place forms keep the dtype, count a change and refuse what does no
   CHECK(integers_of(whole) == Integers{1, 0});
 }
 
-TEST_CASE("functions of which 0 gives 0 take the sums of a sparse tensor's entries") {
+TEST_CASE("functions that map 0 to 0 are applied to the coalesced entries of a sparse tensor") {
   const Tensor a = sparse_coo(from_values<std::int64_t>({0, 0, 2}, {1, 3}), f32({1, -3, 4}), {4});
   CHECK(floats_of(to_dense(abs(a))) == Floats{2, 0, 4, 0});
   CHECK(floats_of(to_dense(square(a))) == Floats{4, 0, 16, 0});

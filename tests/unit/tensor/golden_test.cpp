@@ -29,7 +29,7 @@ void check_case(const GoldenCase& golden) {
 
 }  // namespace
 
-TEST_CASE("operators compute numpy's numbers") {
+TEST_CASE("operators compute the same numbers as numpy") {
   std::set<std::string> seen;
   for (const char* file : kGoldenFiles) {
     for (const GoldenCase& golden : read_golden(file, device::kCpu)) {
@@ -40,7 +40,7 @@ TEST_CASE("operators compute numpy's numbers") {
   CHECK(seen.size() == golden_operators().size());
 }
 
-TEST_CASE("operators compute numpy's numbers from tensors that lie apart") {
+TEST_CASE("operators compute the same numbers as numpy from tensors that are not contiguous") {
   for (const char* file : kGoldenFiles) {
     for (GoldenCase& golden : read_golden(file, device::kCpu)) {
       for (auto& [name, tensor] : golden.tensors) tensor = spread(tensor);
@@ -49,7 +49,7 @@ TEST_CASE("operators compute numpy's numbers from tensors that lie apart") {
   }
 }
 
-TEST_CASE("operators compute numpy's numbers with every instruction set") {
+TEST_CASE("operators compute the same numbers as numpy with every instruction set") {
   for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
     if (set > best_instruction_set()) continue;
     use_instruction_set(set);

@@ -69,7 +69,7 @@ TEST_CASE("views, fills and in-place operators of a device") {
   CHECK(to_string(full({2}, 3, {DType::F64, kGpu})) == "tensor([3., 3.], device='cuda:0', dtype=float64)");
 }
 
-TEST_CASE("tensors of different devices do not meet, but numbers go along") {
+TEST_CASE("tensors of different devices cannot be combined, but numbers can") {
   testing::use_gpus();
   const Tensor here = ones({2}), there = ones({2}, {DType::F32, kGpu});
   CHECK_THROWS_WITH(
@@ -84,7 +84,7 @@ TEST_CASE("tensors of different devices do not meet, but numbers go along") {
   CHECK(is_close(here, there));
 }
 
-TEST_CASE("copies go to, from and between devices, whatever the layout") {
+TEST_CASE("copies go to, from and between devices, with any layout") {
   const Device other = testing::other_gpu();
   const Tensor a = view(to(arange(12), DType::F32), {3, 4});
   const Tensor there = to(a, kGpu);
@@ -145,7 +145,7 @@ TEST_CASE("sparse tensors of a device") {
   CHECK(has_same_bits(there, mul(s, 2)));
 }
 
-TEST_CASE("what streams do not order is reported, and what they order is not") {
+TEST_CASE("accesses without an order between streams are reported, and ordered ones are not") {
   testing::use_checked_gpus();
   const Stream side = device::stream_from_pool(kGpu);
   const Tensor matrix = ones({64, 64}, {DType::F32, kGpu});

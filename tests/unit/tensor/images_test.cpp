@@ -44,7 +44,7 @@ TEST_CASE("convolutions that do not fit are refused") {
   CHECK_THROWS_WITH(conv2d(to(x, DType::I64), to(x, DType::I64), {}), Contains("a floating dtype is required"));
 }
 
-TEST_CASE("a convolution of no images has no result, and its weight gradient is zero") {
+TEST_CASE("a convolution of no images has an empty result, and its weight gradient is zero") {
   const Tensor none = zeros({0, 3, 5, 5}), w = ones({4, 3, 3, 3});
   CHECK(conv2d(none, w, ones({4})).sizes() == Dims{0, 4, 3, 3});
   CHECK(sum(conv2d_weight_gradient(zeros({0, 4, 3, 3}), none, w.sizes())).item_as<float>() == 0);
@@ -58,13 +58,13 @@ TEST_CASE("a convolution of no channels is zero, or the bias") {
   CHECK(conv2d_weight_gradient(ones({1, 4, 3, 3}), none, w.sizes()).sizes() == w.sizes());
 }
 
-TEST_CASE("a convolution may step over far more than the image") {
+TEST_CASE("a convolution may have a stride far larger than the image") {
   constexpr std::int64_t kFar = std::int64_t{1} << 30;
   const Tensor y = conv2d(ones({1, 3, 5, 5}), ones({1, 3, 3, 3}), {}, {{kFar, kFar}, {kFar, kFar}});
   CHECK(to_vector<float>(y) == std::vector<float>{0, 0, 0, 0, 27, 0, 0, 0, 0});
 }
 
-TEST_CASE("convolutions and pooling reckon with absurd sizes of no images") {
+TEST_CASE("convolutions and pooling of no images accept huge sizes") {
   const Tensor wide = zeros({0, 1, INT64_MAX, 1});
   CHECK_THROWS_WITH(conv2d(wide, ones({1, 1, 1, 1}), {}, {{1, 1}, {1, 0}}),
                     Contains("conv2d: sizes 9223372036854775807 and 2 overflow in sum"));
@@ -76,7 +76,7 @@ TEST_CASE("convolutions and pooling reckon with absurd sizes of no images") {
                     Contains("[9223372036854775807, 9223372036854775807, 1, 1]"));
 }
 
-TEST_CASE("the gradient of pooling goes where the largest stood") {
+TEST_CASE("the gradient of pooling goes to the maximum") {
   const Tensor x = view(from_values<float>({1, 5, 2, 0, 3, 4, 8, 7, 6}), {1, 1, 3, 3});
   const Pooled pooled = max_pool2d(x, {{2, 2}, {1, 1}, {0, 0}});
   CHECK(to_vector<float>(pooled.values) == std::vector<float>{5, 5, 8, 7});
@@ -86,7 +86,7 @@ TEST_CASE("the gradient of pooling goes where the largest stood") {
         std::vector<float>{0, 3, 0, 0, 0, 0, 3, 4, 0});
 }
 
-TEST_CASE("pooling: not-a-number wins, and what does not fit is refused") {
+TEST_CASE("pooling: NaN wins, and sizes that do not fit are refused") {
   const Tensor x = view(from_values<float>({1, std::nanf(""), 3, 4}), {1, 1, 2, 2});
   CHECK(std::isnan(max_pool2d(x).values.item_as<float>()));
   CHECK(max_pool2d(ones({0, 2, 4, 4})).values.sizes() == Dims{0, 2, 2, 2});
@@ -101,14 +101,14 @@ TEST_CASE("pooling: not-a-number wins, and what does not fit is refused") {
   CHECK_THROWS_WITH(max_pool2d(ones({4, 4})), Contains("max_pool2d: a tensor with 4 dimensions"));
 }
 
-TEST_CASE("pooling takes images with elements only, though none of them") {
+TEST_CASE("pooling takes images with elements only, but also a batch without images") {
   CHECK_THROWS_WITH(max_pool2d(zeros({1, 1, 0, 4}), {{2, 2}, {0, 0}, {1, 1}}),
                     Contains("only the batch may be empty, and dimension 2 has a size of 0 (float32 [1, 1, 0, 4])"));
   CHECK_THROWS_WITH(max_pool2d(zeros({1, 0, 4, 4})), Contains("dimension 1 has a size of 0"));
   CHECK(max_pool2d(zeros({0, 1, 4, 4})).values.sizes() == Dims{0, 1, 2, 2});
 }
 
-TEST_CASE("a window may be far larger than the image, if its padding leaves it a place") {
+TEST_CASE("a window may be far larger than the image, if the padding leaves a position for it") {
   const std::int64_t window = INT64_MAX - 4, padding = window / 2;
   const Tensor x = ones({1, 1, 1, 2});
   CHECK(equal(max_pool2d(x, {{1, window}, {1, 1}, {0, padding}}).values, x));
@@ -117,7 +117,7 @@ TEST_CASE("a window may be far larger than the image, if its padding leaves it a
                     Contains("max_pool2d: sizes 2 and 9223372036854775806 overflow in sum"));
 }
 
-TEST_CASE("the gradient of pooling takes places in a plane only") {
+TEST_CASE("the gradient of pooling accepts only indices within a plane") {
   const Tensor g = ones({1, 1, 1, 1}), place = zeros({1, 1, 1, 1}, {DType::I64});
   const Dims sizes{1, 1, 2, 2};
   CHECK(sum(max_pool2d_gradient(g, add(place, 3), sizes)).item_as<float>() == 1);

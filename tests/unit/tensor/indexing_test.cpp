@@ -15,7 +15,7 @@ std::vector<float> floats(const Tensor& tensor) { return to_vector<float>(tensor
 
 }  // namespace
 
-TEST_CASE("gather takes from each line what its index says") {
+TEST_CASE("gather takes from each line the elements at its index") {
   const Tensor a = counted({2, 3});
   CHECK(floats(gather(a, 1, whole_numbers({2, 0, 0, 1}, {2, 2}))) == std::vector<float>{2, 0, 3, 4});
   CHECK(floats(gather(a, 0, whole_numbers({1, 0, 1}, {1, 3}))) == std::vector<float>{3, 1, 5});
@@ -36,7 +36,7 @@ TEST_CASE("gather takes from each line what its index says") {
   }
 }
 
-TEST_CASE("scatter_add adds up in the order of the index") {
+TEST_CASE("scatter_add adds in the order of the index") {
   const Tensor sums = scatter_add(ones({3}), 0, whole_numbers({2, 0, 2, 2}, {4}), from_values<float>({1, 2, 3, 4}));
   CHECK(floats(sums) == std::vector<float>{3, 1, 9});
   const Tensor a = zeros({2, 3});
@@ -68,7 +68,7 @@ TEST_CASE("index_select and index_add work on slices") {
   CHECK(a.version() == 1);
 }
 
-TEST_CASE("what is picked of several lines and blocks is what is picked of each") {
+TEST_CASE("picking from several lines and blocks equals picking from each") {
   const Tensor numbers = whole_numbers({4, 0, 4, 2, 1, 3, 0}, {7});
   for (const std::int64_t lines : {1, 3, 4, 6, 9}) {
     INFO(lines);

@@ -75,7 +75,7 @@ TEST_CASE("cross_entropy of vectors, of one sample, and of none") {
   CHECK(to_vector<float>(each) == std::vector<float>{std::log(4.0F), 0});
 }
 
-TEST_CASE("losses of classes refuse what is no class, and sizes that do not fit") {
+TEST_CASE("losses of classes refuse invalid classes, and sizes that do not fit") {
   const Tensor x = zeros({2, 3});
   CHECK_THROWS_WITH(cross_entropy(x, classes({0, 3})),
                     Contains("cross_entropy: target 3 is out of bounds for 3 classes"));
@@ -90,7 +90,7 @@ TEST_CASE("losses of classes refuse what is no class, and sizes that do not fit"
   CHECK_THROWS_WITH(parse_reduction("nll_loss", "all"), Contains("\"none\", \"mean\" or \"sum\""));
 }
 
-TEST_CASE("layer_norm brings rows to mean 0 and variance 1, with every instruction set") {
+TEST_CASE("layer_norm normalises rows to mean 0 and variance 1, with every instruction set") {
   Generator generator(4);
   const Tensor x = add(mul(randn({5, 33}, {}, generator), 4), 100);
   use_instruction_set(InstructionSet::Plain);

@@ -31,7 +31,7 @@ void check_product(const Tensor& a, const Tensor& b, const Tensor& product) {
 
 }  // namespace
 
-TEST_CASE("a product of matrices is the same however they lie in memory") {
+TEST_CASE("a product of matrices is the same for any layout") {
   const DType dtype = GENERATE(DType::F32, DType::F64, DType::I64, DType::I32, DType::U8);
   const Tensor a = numbered({4, 6}, dtype), b = numbered({6, 5}, dtype);
   if (dtype == DType::U8) {
@@ -51,21 +51,21 @@ TEST_CASE("a product of matrices is the same however they lie in memory") {
   check_product(a, gaps, matmul(a, gaps));
 }
 
-TEST_CASE("products of larger matrices are exact where every order of summation is") {
+TEST_CASE("products of larger matrices are exact if every order of summation is") {
   const std::int64_t n = GENERATE(1, 2, 7, 16, 33, 70);
   const Tensor a = to(eq(numbered({n, n}, DType::I64), 3), DType::F32);
   const Tensor b = numbered({n, n + 1}, DType::F32);
   check_product(a, b, matmul(a, b));
 }
 
-TEST_CASE("products over many elements, and of a turned matrix, are exact there too") {
+TEST_CASE("products over many elements, and of a transposed matrix, are exact as well") {
   const Tensor a = to(lt(numbered({12, 600}, DType::I64), 3000), DType::F32), b = numbered({600, 24}, DType::F32);
   check_product(a, b, matmul(a, b));
   const Tensor turned = t(contiguous(t(narrow(a, 1, 0, 37))));
   check_product(turned, narrow(b, 0, 0, 37), matmul(turned, narrow(b, 0, 0, 37)));
 }
 
-TEST_CASE("a product has the same bits wherever its factors lie") {
+TEST_CASE("a product has the same bits for any layout of its factors") {
   struct Sizes {
     std::int64_t rows, inner, columns;
   };
@@ -105,7 +105,7 @@ TEST_CASE("vectors are rows on the left and columns on the right") {
   CHECK(matmul(v, numbered({4, 3, 2}, DType::F32)).sizes() == Dims{4, 2});
 }
 
-TEST_CASE("batches stretch") {
+TEST_CASE("batches broadcast") {
   const Tensor a = numbered({2, 1, 3, 4}, DType::F64), b = numbered({5, 4, 2}, DType::F64);
   const Tensor product = matmul(a, b);
   REQUIRE(product.sizes() == Dims{2, 5, 3, 2});
@@ -120,7 +120,7 @@ TEST_CASE("batches stretch") {
   CHECK(equal(bmm(turned, turned), bmm(contiguous(turned), contiguous(turned))));
 }
 
-TEST_CASE("what cannot be multiplied is refused with the shapes") {
+TEST_CASE("factors that cannot be multiplied are refused with the shapes") {
   CHECK_THROWS_WITH(
       matmul(ones({3, 3}), ones({6, 6})),
       "matmul: mat1 and mat2 shapes cannot be multiplied (3x3 and 6x6) (float32 [3, 3] and float32 [6, 6])");
@@ -160,7 +160,7 @@ TEST_CASE("a linear layer takes any number of leading dimensions") {
   CHECK(linear(ones({0, 3}), w, bias).sizes() == Dims{0, 4});
 }
 
-TEST_CASE("integers in a product have one dtype, even where there is nothing to multiply") {
+TEST_CASE("integers in a product have one dtype, even if there are no elements to multiply") {
   CHECK_THROWS_AS(matmul(zeros({0, 2}, {DType::I64}), zeros({2, 0}, {DType::U8})), Error);
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("undefined tensors are refused by views and copies") {
   });
 }
 
-TEST_CASE("undefined tensors are refused by operators that no name is known for") {
+TEST_CASE("undefined tensors are refused by all kinds of operators") {
   const Bags no_offsets{two_rows(), none, BagMode::Sum, none}, no_indices{none, two_rows(), BagMode::Sum, none};
   const Bags bags{two_rows(), two_rows(), BagMode::Sum, none};
   const Dims sizes{1, 2, 4, 4}, weight_sizes{2, 2, 1, 1};
@@ -139,7 +139,7 @@ TEST_CASE("undefined tensors are refused by operators that no name is known for"
   });
 }
 
-TEST_CASE("a tensor that nobody could count is refused, with its sizes in the text") {
+TEST_CASE("a tensor with too many elements is refused, with its sizes in the text") {
   CHECK_THROWS_WITH(empty({kMost, 2}), Contains("no tensor can have sizes [9223372036854775807, 2]"));
   CHECK_THROWS_WITH(empty({0, kHalf, 4}), Contains("more elements than can be counted"));
   CHECK_THROWS_WITH(empty({2, kLeast}), Contains("sizes [2, -9223372036854775808]: one is below 0"));
@@ -153,7 +153,7 @@ TEST_CASE("a tensor that nobody could count is refused, with its sizes in the te
   CHECK(empty({0, kMost}).numel() == 0);
 }
 
-TEST_CASE("views of absurd sizes are refused, and those of nothing are possible") {
+TEST_CASE("views of huge sizes are refused, and those without elements are possible") {
   const Tensor a = arange(6), nothing = zeros({0, 1});
   CHECK_THROWS_WITH(view(a, {kMost, kMost}), Contains("[9223372036854775807, 9223372036854775807]"));
   CHECK_THROWS_WITH(view(a, {-1, kHalf, 4}), Contains("[1, 4611686018427387904, 4]"));
@@ -169,7 +169,7 @@ TEST_CASE("views of absurd sizes are refused, and those of nothing are possible"
   CHECK(narrow(expand(ones({1}), {kMost}), 0, kMost - 1, 1).item_as<float>() == 1);
 }
 
-TEST_CASE("parts that lie beyond a dimension are refused, however far") {
+TEST_CASE("ranges beyond a dimension are refused, however far") {
   const Tensor a = arange(6);
   CHECK_THROWS_WITH(narrow(a, 0, 1, kMost), Contains("start (1) and length (9223372036854775807) exceed dimension 0"));
   CHECK_THROWS_WITH(narrow(a, 0, kMost, kMost), Contains("start (9223372036854775807)"));
@@ -184,7 +184,7 @@ TEST_CASE("parts that lie beyond a dimension are refused, however far") {
   CHECK_THROWS_WITH(sum(a, {kMost}), Contains("but got 9223372036854775807"));
 }
 
-TEST_CASE("pieces of absurd sizes do not make up a dimension") {
+TEST_CASE("pieces of huge sizes do not add up to a dimension") {
   const Tensor a = arange(6), endless = expand(ones({1}), {kMost});
   CHECK_THROWS_WITH(split(a, Dims{kMost, kMost, 8}),
                     Contains("pieces of [9223372036854775807, 9223372036854775807, 8]"));
@@ -199,7 +199,7 @@ TEST_CASE("pieces of absurd sizes do not make up a dimension") {
   CHECK(split(a, Dims{0, 6, 0}).size() == 3);
 }
 
-TEST_CASE("strides that lead nowhere may be anything that can be reckoned with") {
+TEST_CASE("strides that are never followed may have any value that does not overflow") {
   const Tensor a = arange(6);
   CHECK_THROWS_WITH(as_strided(a, {1}, {kMost}, 0), Contains("strides [9223372036854775807]"));
   CHECK_THROWS_WITH(as_strided(a, {1, 2}, {kLeast, 1}, 0), Contains("strides [-9223372036854775808, 1]"));
@@ -215,7 +215,7 @@ TEST_CASE("strides that lead nowhere may be anything that can be reckoned with")
   CHECK(sum(nothing, {0}).sizes() == Dims{4});
 }
 
-TEST_CASE("tensors are not joined to more than can be counted") {
+TEST_CASE("joining tensors to more elements than the limit is refused") {
   const Tensor nothing = expand(zeros({0, 1}), {0, kHalf}), endless = expand(ones({1}), {kHalf});
   CHECK_THROWS_WITH(cat({nothing, nothing}, 1),
                     Contains("sizes 4611686018427387904 and 4611686018427387904 overflow in sum"));
@@ -224,7 +224,7 @@ TEST_CASE("tensors are not joined to more than can be counted") {
   CHECK_THROWS_WITH(add(endless, ones({1})), Contains("4611686018427387904 float32 elements has too many bytes"));
 }
 
-TEST_CASE("a bias does not stretch what it is added to") {
+TEST_CASE("a bias does not broadcast the tensor that it is added to") {
   const Tensor x = ones({1, 3}), weight = ones({2, 3});
   CHECK(linear(x, weight, ones({})).sizes() == Dims{1, 2});
   CHECK_THROWS_WITH(linear(x, weight, ones({4, 2})), Contains("cannot be expanded to the result's sizes [1, 2]"));
@@ -232,7 +232,7 @@ TEST_CASE("a bias does not stretch what it is added to") {
   CHECK_THROWS_WITH(linear(x, weight, sparse_coo(zeros({1, 1}, {DType::I64}), ones({1}), {2})), Contains("sparse"));
 }
 
-TEST_CASE("gradients of bags fit the table and what was looked up") {
+TEST_CASE("gradients of bags must fit the table and the indices") {
   const Bags bags{two_rows(), two_rows(), BagMode::Sum, ones({2})};
   CHECK_THROWS_WITH(embedding_bag_weights_gradient(ones({2, 1}), ones({2, 3}), bags), Contains("as wide as the table"));
   CHECK_THROWS_WITH(embedding_bag_gradient(square(), bags, 1), Contains("index 1 is out of range for 1 rows"));

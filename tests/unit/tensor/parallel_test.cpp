@@ -42,7 +42,7 @@ bool makes_up(const std::set<Part>& parts, std::int64_t count, std::int64_t grai
 
 }  // namespace
 
-TEST_CASE("the parts of a loop make up all of it, with borders at the grain") {
+TEST_CASE("the parts of a loop cover all of it, with borders at the grain") {
   for (const int number : {1, 2, 3, 7}) {
     const ThreadsGuard guard(number);
     for (const std::int64_t count : {0, 1, 9, 10, 11, 100, 1001, 12345}) {
@@ -54,7 +54,7 @@ TEST_CASE("the parts of a loop make up all of it, with borders at the grain") {
   }
 }
 
-TEST_CASE("every element of a loop is made once, whatever other loops there are") {
+TEST_CASE("every element of a loop is processed once, beside any other loops") {
   const ThreadsGuard guard(4);
   constexpr std::int64_t kCount = 10'000;
   std::atomic<int> wrong = 0;
@@ -74,7 +74,7 @@ TEST_CASE("every element of a loop is made once, whatever other loops there are"
   CHECK(wrong.load() == 0);
 }
 
-TEST_CASE("a loop within a loop is made whole, too") {
+TEST_CASE("a nested loop is complete, too") {
   const ThreadsGuard guard(3);
   std::atomic<std::int64_t> sum = 0;
   parallel_for(40, 1, [&](std::int64_t first, std::int64_t end) {
@@ -85,7 +85,7 @@ TEST_CASE("a loop within a loop is made whole, too") {
   CHECK(sum.load() == 400);
 }
 
-TEST_CASE("a fork of a process with helping threads loops, too") {
+TEST_CASE("a loop works in a fork of a process with helper threads") {
   testing::skip_case_if(base::kThreadSanitizer,
                         "the thread sanitizer lets no fork of a process with threads begin any");
   const ThreadsGuard guard(4);
@@ -97,7 +97,7 @@ TEST_CASE("a fork of a process with helping threads loops, too") {
   CHECK(status == 0);
 }
 
-TEST_CASE("the number of threads is the environment's, and 1 if that says none") {
+TEST_CASE("the number of threads is that of the environment, and 1 if it is invalid") {
   const auto told = [](const char* text) {
     ::setenv("DISTRUN_THREADS", text, 1);
     return threads();
@@ -113,7 +113,7 @@ TEST_CASE("the number of threads is the environment's, and 1 if that says none")
   CHECK(threads() == 1);
 }
 
-TEST_CASE("a guard's number of threads is in force for its scope, and must make sense") {
+TEST_CASE("a guard's number of threads applies to its scope, and must be valid") {
   {
     const ThreadsGuard outer(2);
     const ThreadsGuard inner(5);

@@ -8,7 +8,7 @@
 
 namespace distrun::tensor {
 
-TEST_CASE("whole numbers have a point, others four digits behind it") {
+TEST_CASE("whole numbers have a point, others four digits after it") {
   CHECK(to_string(view(from_values<float>({1, 2, 3, 4}), {2, 2})) == "tensor([[1., 2.],\n        [3., 4.]])");
   CHECK(to_string(from_values<float>({0.5F, 10, -1})) == "tensor([ 0.5000, 10.0000, -1.0000])");
   CHECK(to_string(zeros({2})) == "tensor([0., 0.])");
@@ -29,14 +29,14 @@ TEST_CASE("integers and bool stand in columns") {
   CHECK(to_string(from_values<std::uint8_t>({200})) == "tensor([200], dtype=uint8)");
 }
 
-TEST_CASE("tensors without elements tell their sizes") {
+TEST_CASE("tensors without elements show their sizes") {
   CHECK(to_string(zeros({0})) == "tensor([])");
   CHECK(to_string(zeros({0, 3})) == "tensor([], size=(0, 3))");
   CHECK(to_string(zeros({2, 0}, {DType::I64})) == "tensor([], size=(2, 0), dtype=int64)");
   CHECK(to_string(Tensor()) == "tensor(undefined)");
 }
 
-TEST_CASE("blocks of more dimensions are set apart by empty lines") {
+TEST_CASE("blocks of more dimensions are separated by empty lines") {
   CHECK(to_string(view(arange(8), {2, 2, 2})) ==
         "tensor([[[0, 1],\n         [2, 3]],\n\n        [[4, 5],\n         [6, 7]]])");
 }

@@ -11,14 +11,14 @@ namespace distrun::tensor {
 
 using Words = std::array<std::uint32_t, 4>;
 
-TEST_CASE("Philox gives its authors' numbers") {
+TEST_CASE("Philox gives the numbers of its reference implementation") {
   CHECK(philox(0, 0, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(philox(~0ULL, ~0ULL, ~0ULL) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   CHECK(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e) ==
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("the same seed gives the same numbers, and they go on") {
+TEST_CASE("the same seed gives the same numbers, and the sequence continues") {
   Generator a(5), b(5), c(6);
   const Tensor first = rand({10}, {}, a);
   CHECK(equal(first, rand({10}, {}, b)));
@@ -89,7 +89,7 @@ TEST_CASE("normal numbers are those of Box and Muller, with every instruction se
   use_instruction_set(best_instruction_set());
 }
 
-TEST_CASE("randperm is Fisher and Yates's shuffle by the words of Philox, with every instruction set") {
+TEST_CASE("randperm is the Fisher-Yates shuffle with the words of Philox, with every instruction set") {
   const auto shuffled = [](std::size_t count) {
     std::vector<std::int64_t> numbers(count);
     for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<std::int64_t>(i);
@@ -115,7 +115,7 @@ TEST_CASE("randperm is Fisher and Yates's shuffle by the words of Philox, with e
   use_instruction_set(best_instruction_set());
 }
 
-TEST_CASE("random tensors are floating, and may be empty") {
+TEST_CASE("random tensors are floating-point, and may be empty") {
   CHECK_THROWS_WITH(rand({2}, {DType::I64}), "rand: a floating dtype is required, not int64");
   CHECK_THROWS_WITH(randn({2}, {DType::Bool}), "randn: a floating dtype is required, not bool");
   CHECK(rand({0, 3}).sizes() == Dims{0, 3});

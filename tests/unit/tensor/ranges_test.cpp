@@ -33,7 +33,7 @@ TEST_CASE("arange goes from start to end by a step, in int64 or float32") {
   CHECK_THROWS_WITH(arange(INT64_MIN, INT64_MAX), Contains("more numbers than can be counted"));
 }
 
-TEST_CASE("linspace has both ends") {
+TEST_CASE("linspace includes both ends") {
   CHECK(to_vector<float>(linspace(0, 1, 5)) == std::vector<float>{0, 0.25, 0.5, 0.75, 1});
   CHECK(to_vector<float>(linspace(3, -3, 3)) == std::vector<float>{3, 0, -3});
   CHECK(to_vector<float>(linspace(2, 9, 1)) == std::vector<float>{2});
@@ -43,7 +43,7 @@ TEST_CASE("linspace has both ends") {
   CHECK_THROWS_WITH(linspace(0, 1, -1), Contains("must not be negative"));
 }
 
-TEST_CASE("randint stays in its range, meets all of it, and is the same for a seed") {
+TEST_CASE("randint stays in its range, covers all of it, and is reproducible with a seed") {
   Generator generator(3), again(3);
   const Tensor numbers = randint(-2, 3, {4000}, {DType::I64, {}}, generator);
   const Whole all = to_vector<std::int64_t>(numbers);
@@ -59,7 +59,7 @@ TEST_CASE("randint stays in its range, meets all of it, and is the same for a se
   CHECK_THROWS_WITH(randint(0, 300, {2}, {DType::U8}), Contains("299 does not fit uint8"));
 }
 
-TEST_CASE("randint refuses floating dtypes that have not each of its numbers") {
+TEST_CASE("randint refuses floating dtypes that cannot represent each of its numbers") {
   constexpr std::int64_t kSingle = std::int64_t{1} << 24, kDouble = std::int64_t{1} << 53;
   CHECK(max(randint(-kSingle, kSingle + 1, {1000}, DType::F32)).item<double>() <= 0x1p24);
   CHECK(randint(-kDouble, kDouble + 1, {3}, DType::F64).dtype() == DType::F64);
@@ -71,7 +71,7 @@ TEST_CASE("randint refuses floating dtypes that have not each of its numbers") {
   CHECK(randint(2 * kSingle, {3}).dtype() == DType::I64);
 }
 
-TEST_CASE("randperm has every number once") {
+TEST_CASE("randperm contains every number once") {
   Generator generator(5);
   Whole order = to_vector<std::int64_t>(randperm(101, device::kCpu, generator));
   CHECK(order != to_vector<std::int64_t>(arange(101)));

@@ -34,7 +34,7 @@ std::vector<std::int64_t> plain_sums(const Tensor& numbers, std::int64_t dim) {
 
 }  // namespace
 
-TEST_CASE("the sum of integers is int64, of floating numbers their own") {
+TEST_CASE("the sum of integers is int64, of floating-point numbers their own dtype") {
   CHECK(sum(full({300}, 1, {DType::Bool})).item_as<int>() == 300);
   CHECK(sum(full({300}, 255, {DType::U8})).dtype() == DType::I64);
   CHECK(sum(full({300}, 255, {DType::U8})).item_as<int>() == 76500);
@@ -51,7 +51,7 @@ TEST_CASE("a sum over many elements keeps its precision") {
   CHECK(sum(tenths).item_as<float>() == static_cast<float>(exact));
 }
 
-TEST_CASE("a sum is the same with every instruction set and in every layout that has the same order") {
+TEST_CASE("a sum is the same with every instruction set and in every layout with the same order") {
   Tensor values = cos(mul(numbered_as({70000}), 0.37));
   const float expected = sum(values).item_as<float>();
   for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
@@ -105,7 +105,7 @@ TEST_CASE("sums over dimensions, in any order of memory") {
                     Contains("sum: dimension out of range (expected to be in range of [-3, 2], but got 3)"));
 }
 
-TEST_CASE("what stretching repeated is summed up again") {
+TEST_CASE("broadcast dimensions are summed up again") {
   const Tensor a = numbered_as({2, 3});
   CHECK(sum_to_size(a, {2, 3}).is_same(a));
   CHECK(to_vector<float>(sum_to_size(a, {3})) == std::vector<float>{3, 5, 7});

@@ -87,7 +87,7 @@ TEST_CASE("a file of tensors is the length of a header, the header and the eleme
   CHECK(bytes == file_of(expected, std::string("\0\0\x80\x3f\0\0\0\x40\7\x8", 10)));
 }
 
-TEST_CASE("tensors of every dtype come back as they were, with what is said beside them") {
+TEST_CASE("tensors of every dtype are read back unchanged, with their metadata") {
   const Metadata metadata{{"format", "pt"}, {"größe \"x\"\n", std::string("a\0b", 3)}};
   const Safetensors file = decode(encode(of_every_dtype(), metadata));
   check_same(file.tensors, of_every_dtype());
@@ -95,7 +95,7 @@ TEST_CASE("tensors of every dtype come back as they were, with what is said besi
   CHECK(decode(encode({})).tensors.empty());
 }
 
-TEST_CASE("numbers that are no numbers and the last bits of all others come back, too") {
+TEST_CASE("NaN and the last bits of all numbers are read back, too") {
   const Tensor tensor = from_values<std::int64_t>({-1, 0x7ff8000000000123, std::int64_t{1} << 63, 1}, {4});
   const std::string bytes = encode({{"x", tensor}});
   const std::string as_doubles = bytes.substr(8, bytes.size() - 8 - 32);
@@ -105,7 +105,7 @@ TEST_CASE("numbers that are no numbers and the last bits of all others come back
   CHECK(encode(file.tensors) == file_of(header, bytes.substr(bytes.size() - 32)));
 }
 
-TEST_CASE("names come in the order of their bytes, and each tensor lies at a multiple of its element") {
+TEST_CASE("names are sorted by their bytes, and each tensor is aligned to its element") {
   const NamedTensors tensors{{"a", zeros({3}, {DType::Bool})},
                              {"b", zeros({1}, {DType::F32})},
                              {"c", zeros({1}, {DType::I16})},
@@ -117,7 +117,7 @@ TEST_CASE("names come in the order of their bytes, and each tensor lies at a mul
   CHECK((encode(tensors).size() - (8 + 4 + 8 + 2 + 3)) % 8 == 0);
 }
 
-TEST_CASE("tensors of a GPU and those that do not lie in one piece are saved as what they show") {
+TEST_CASE("tensors of a GPU and those that are not contiguous are saved with their elements") {
   testing::use_gpus();
   const Tensor rows = view(arange(12), {3, 4});
   const Tensor there = to(rows, device::cuda(0));
@@ -128,7 +128,7 @@ TEST_CASE("tensors of a GPU and those that do not lie in one piece are saved as 
   check_same(decode(encode(tensors)).tensors, tensors);
 }
 
-TEST_CASE("what a file of tensors can not hold is refused before there is any") {
+TEST_CASE("tensors that the format cannot represent are refused before a file exists") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/model.safetensors";
   const auto why = [&](const NamedTensors& tensors, const Metadata& metadata = {}) {
@@ -152,7 +152,7 @@ TEST_CASE("what a file of tensors can not hold is refused before there is any") 
   }
 }
 
-TEST_CASE("a file of tensors is saved and loaded, over an old one, whose mode it keeps") {
+TEST_CASE("a file of tensors is saved and loaded, over an old one with its mode") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/model.safetensors", link = scratch.path() + "/link";
   save_safetensors(path, {{"old", ones({100})}});
@@ -170,7 +170,7 @@ TEST_CASE("a file of tensors is saved and loaded, over an old one, whose mode it
   CHECK(testing::read_file(path) == encode(of_every_dtype(), {{"k", "v"}}));
 }
 
-TEST_CASE("a file that can not be written leaves the old one as it is, and nothing beside it") {
+TEST_CASE("a file that cannot be written leaves the old one unchanged, and no temporary file") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/model.safetensors";
   save_safetensors(path, {{"old", ones({2})}});
@@ -188,7 +188,7 @@ TEST_CASE("a file that can not be written leaves the old one as it is, and nothi
   CHECK(load_safetensors(path).tensors.front().first == "old");
 }
 
-TEST_CASE("places where no file of tensors can be are named with the reason") {
+TEST_CASE("invalid paths for a file of tensors are named with the reason") {
   const Scratch scratch;
   const NamedTensors tensors{{"w", ones({1})}};
   const auto text = [](auto call) { return std::string(error_of(call).what()); };
@@ -205,7 +205,7 @@ TEST_CASE("places where no file of tensors can be are named with the reason") {
   CHECK_THAT(text([&] { load_safetensors(scratch.path() + "/fifo"); }), Catch::EndsWith("it is not a regular file"));
 }
 
-TEST_CASE("a file that is cut off or no file of tensors is refused by its first bytes") {
+TEST_CASE("a file that is truncated or of another format is refused by its first bytes") {
   const auto why = [](const std::string& bytes) { return std::string(error_of([&] { decode(bytes); }).what()); };
   CHECK(why("") == "it has 0 bytes, but a safetensors file begins with 8 bytes for its header's length");
   CHECK(why("1234567") == "it has 7 bytes, but a safetensors file begins with 8 bytes for its header's length");
@@ -223,7 +223,7 @@ TEST_CASE("a file that is cut off or no file of tensors is refused by its first 
   CHECK_THAT(error_of([&] { load_safetensors(path); }).what(), Catch::StartsWith("load " + path + ": it has 3 bytes"));
 }
 
-TEST_CASE("a header that is larger than any should be is refused before it is read") {
+TEST_CASE("a header beyond the limit is refused before it is read") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/large";
   testing::write_file(path, file_of(""));
@@ -235,7 +235,7 @@ TEST_CASE("a header that is larger than any should be is refused before it is re
              Catch::EndsWith("its header has 100000008 bytes, at most 100000000 are read"));
 }
 
-TEST_CASE("a header that is no JSON, or JSON of something else, is refused with the place") {
+TEST_CASE("a header that is not JSON, or other JSON, is refused with the position") {
   CHECK_THAT(refusal("{\"w\""), Catch::StartsWith("the header is not valid JSON: "));
   CHECK_THAT(refusal("{} {}"), Catch::StartsWith("the header is not valid JSON: "));
   CHECK_THAT(refusal("{\"a\xff\":1}"), Catch::StartsWith("the header is not valid JSON: ") && Catch::Contains("UTF-8"));
@@ -254,7 +254,7 @@ TEST_CASE("a header that is no JSON, or JSON of something else, is refused with 
   CHECK(refusal(deep) == "tensor \"w\": shape must have non-negative integers, but has a list");
 }
 
-TEST_CASE("what a header says of a tensor is refused with the tensor, the value and the limit") {
+TEST_CASE("an invalid entry of a header is refused with the tensor, the value and the limit") {
   CHECK(refusal_of_w(R"({"dtype":"BF16","shape":[4],"data_offsets":[0,8]})") ==
         "tensor \"w\": dtype \"BF16\" is not supported; expected BOOL, U8, I8, I16, I32, I64, F32, F64; convert it "
         "before it is written");
@@ -287,7 +287,7 @@ TEST_CASE("what a header says of a tensor is refused with the tensor, the value 
   CHECK(refusal_of_w("{\"shape\":[" + ones + "]}") == "tensor \"w\": shape has more than 64 numbers");
 }
 
-TEST_CASE("sizes whose product is no number are refused, also beside a zero") {
+TEST_CASE("sizes with an overflowing product are refused, also beside a zero") {
   for (const char* const shape : {"18446744073709551615", "4294967296, 4294967296", "9223372036854775807, 2",
                                   "0, 4294967296, 4294967296", "9223372036854775808", "2, 4611686018427387904"}) {
     CHECK(refusal_of_w(std::string(R"({"dtype":"I16","shape":[)") + shape + R"(],"data_offsets":[0,0]})") ==
@@ -297,7 +297,7 @@ TEST_CASE("sizes whose product is no number are refused, also beside a zero") {
   CHECK(file.tensors[0].second.sizes() == Dims{4294967296, 0});
 }
 
-TEST_CASE("tensors share no bytes, and none is left over") {
+TEST_CASE("tensors share no bytes, and no bytes are unused") {
   const auto two = [](const char* first, const char* second) {
     return refusal(std::string(R"({"b":{"dtype":"U8","shape":[4],"data_offsets":)") + second +
                        R"(},"a":{"dtype":"U8","shape":[4],"data_offsets":)" + first + "}}",
@@ -310,7 +310,7 @@ TEST_CASE("tensors share no bytes, and none is left over") {
   CHECK(two("[4,8]", "[0,4]") == "bytes 8 to 10 of the data belong to no tensor");
 }
 
-TEST_CASE("a bool is 0 or 1, whatever a file says") {
+TEST_CASE("a bool is 0 or 1, and other bytes in a file are refused") {
   const std::string header = R"({"w":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})";
   CHECK(to_vector<bool>(decode(file_of(header, std::string("\1\0\1", 3))).tensors[0].second) ==
         std::vector<bool>{true, false, true});

@@ -95,7 +95,8 @@ TEST_CASE("sums, differences and products with sparse tensors are those of dense
   }
 }
 
-TEST_CASE("in place, too, and a result that can't be cast to the output's dtype is refused for both") {
+TEST_CASE(
+    "in-place results are those of dense ones, and one that cannot be cast to the output's dtype is refused for both") {
   for (auto* const run : {add_once_, add_twice_, add_half_, sub_once_, mul_tensors_}) {
     for_all_pairs([run](DType a, DType b) { check_like_dense(in_place(run), a, b, true, true); });
   }
@@ -105,7 +106,7 @@ TEST_CASE("in place, too, and a result that can't be cast to the output's dtype 
   for_all_pairs([](DType a, DType b) { check_like_dense(in_place(mul_tensors_), a, b, true, false); });
 }
 
-TEST_CASE("a sparse tensor and one without dimensions come to what dense ones come to") {
+TEST_CASE("a sparse tensor and one without dimensions give the same as dense ones") {
   for_all_pairs([](DType a, DType b) {
     INFO(name_of(a) << " and " << name_of(b));
     const Tensor number = to(full({}, 3), b);

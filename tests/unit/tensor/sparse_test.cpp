@@ -21,7 +21,7 @@ Longs dense_values(const Tensor& tensor) { return to_vector<std::int64_t>(to(to_
 
 }  // namespace
 
-TEST_CASE("a sparse tensor is what its entries add up to") {
+TEST_CASE("a sparse tensor is the sum of its entries") {
   const Tensor s = sample();
   CHECK(s.is_sparse());
   CHECK(s.sizes() == Dims{2, 3});
@@ -32,7 +32,7 @@ TEST_CASE("a sparse tensor is what its entries add up to") {
   CHECK(dense_values(s) == Longs{0, 0, 3, 4, 0, 5});
 }
 
-TEST_CASE("coalescing sorts the indices and puts equal ones together") {
+TEST_CASE("coalescing sorts the indices and adds equal ones up") {
   const Tensor c = coalesce(sample());
   CHECK(is_coalesced(c));
   CHECK(to_vector<std::int64_t>(sparse(c).indices) == Longs{0, 1, 1, 2, 0, 2});
@@ -43,7 +43,7 @@ TEST_CASE("coalescing sorts the indices and puts equal ones together") {
   CHECK(to_vector<float>(to_dense(blocks)) == std::vector<float>{3, 4, 6, 8, 0, 0});
 }
 
-TEST_CASE("coalescing is the same for few places and for many") {
+TEST_CASE("coalescing gives the same for few indices and for many") {
   const std::vector<std::int64_t> at{5, 3, 5, 0, 3, 5};
   const Tensor values = from_values<float>({1, 2, 3, 4, 5, 6});
   for (const std::int64_t size : {6, 1'000'000}) {
@@ -53,7 +53,7 @@ TEST_CASE("coalescing is the same for few places and for many") {
   }
 }
 
-TEST_CASE("sums of sparse tensors are sparse, with dense ones dense") {
+TEST_CASE("sums of sparse tensors are sparse, and those with dense ones dense") {
   const Tensor s = sample();
   const Tensor doubled = add(s, s);
   CHECK(doubled.is_sparse());
@@ -110,7 +110,7 @@ TEST_CASE("products and true division") {
   CHECK(sum(s).item_as<int>() == 12);
 }
 
-TEST_CASE("stacked sparse tensors are one, and its parts are those again") {
+TEST_CASE("sparse tensors can be stacked, and taken apart again") {
   const Tensor s = sample(), c = coalesce(s);
   const Tensor all = stack({s, mul(s, 2)});
   CHECK(all.is_sparse());
@@ -127,7 +127,7 @@ TEST_CASE("stacked sparse tensors are one, and its parts are those again") {
   CHECK_THROWS_WITH(stack({s, ones({2, 3})}), Contains("all tensors must be sparse or none"));
 }
 
-TEST_CASE("copies keep what is coalesced, and detached ones share") {
+TEST_CASE("copies stay coalesced, and detached ones share") {
   const Tensor s = coalesce(sample());
   CHECK(is_coalesced(to(s, DType::F32)));
   CHECK(to(s, DType::F32).dtype() == DType::F32);
@@ -139,7 +139,7 @@ TEST_CASE("copies keep what is coalesced, and detached ones share") {
   CHECK(dense_values(sparse_mask(ones({2, 3}), s)) == Longs{0, 0, 1, 1, 0, 1});
 }
 
-TEST_CASE("entries that don't fit are refused") {
+TEST_CASE("entries that do not fit are refused") {
   const Tensor values = ones({2});
   CHECK(sparse_coo(indices({0, 4}, {1, 2}), values).sizes() == Dims{5});
   CHECK_THROWS_WITH(sparse_coo(indices({0, 4}, {1, 2}), values, {4}), Contains("index 4 is out of range for 4 rows"));
@@ -153,7 +153,7 @@ TEST_CASE("entries that don't fit are refused") {
   CHECK_THROWS_WITH(sparse(ones({1})), Contains("a sparse tensor is required"));
 }
 
-TEST_CASE("sparse tensors without entries go through every operator") {
+TEST_CASE("sparse tensors without entries work with every operator") {
   const Tensor none = zeros_like(sample());
   CHECK(nnz(add(none, none)) == 0);
   CHECK(nnz(mul(none, sample())) == 0);
@@ -166,7 +166,7 @@ TEST_CASE("sparse tensors without entries go through every operator") {
   CHECK_FALSE(equal(none, sample()));
 }
 
-TEST_CASE("the version of a sparse tensor counts what happens to the bytes of its parts") {
+TEST_CASE("the version of a sparse tensor counts changes of the bytes of its parts") {
   const Tensor values = from_values<float>({1, 2});
   const Tensor s = sparse_coo(indices({0, 2}, {1, 2}), values, {3});
   const Tensor shared = alias(s);
@@ -183,7 +183,7 @@ TEST_CASE("the version of a sparse tensor counts what happens to the bytes of it
   CHECK(dense_values(shared) == Longs{6, 0, 12});
 }
 
-TEST_CASE("sparse tensors may be as large as can be counted, and no larger") {
+TEST_CASE("sparse tensors may be as large as the limit, and no larger") {
   constexpr std::int64_t kMost = INT64_MAX;
   const Tensor values = from_values<float>({1, 2, 4});
   const Tensor long_one = sparse_coo(indices({kMost - 1, 0, kMost - 1}, {1, 3}), values, {kMost});
@@ -206,7 +206,7 @@ TEST_CASE("sparse tensors may be as large as can be counted, and no larger") {
   CHECK_THROWS_WITH(to_dense(long_one), Contains("too many bytes"));
 }
 
-TEST_CASE("indices that were changed to some out of range are noticed") {
+TEST_CASE("indices that were changed to out-of-range ones are noticed") {
   const Tensor at = indices({0, 2}, {1, 2});
   const Tensor s = sparse_coo(at, ones({2}), {3});
   for (const std::int64_t wrong : {INT64_MAX, INT64_MIN, std::int64_t{3}}) {
@@ -218,7 +218,7 @@ TEST_CASE("indices that were changed to some out of range are noticed") {
   }
 }
 
-TEST_CASE("undefined tensors are refused by all that sparse ones have") {
+TEST_CASE("undefined tensors are refused by all operators of sparse ones") {
   const Tensor none, s = sample(), values = ones({2});
   CHECK_THROWS_AS(sparse_coo(none, values, {3}), Error);
   CHECK_THROWS_AS(sparse_coo(indices({0, 1}, {1, 2}), none), Error);

@@ -45,7 +45,7 @@ TEST_CASE("any and all along a dimension are bool") {
   CHECK(any(full({}, std::nan("")), 0).item<bool>());
 }
 
-TEST_CASE("variances and deviations, unbiased unless told otherwise") {
+TEST_CASE("variances and deviations, unbiased by default") {
   const Tensor a = some();
   CHECK(var(a).item<float>() == Approx(9.8666667));
   CHECK(var(a, false).item<float>() == Approx(8.2222222));
@@ -95,7 +95,7 @@ TEST_CASE("sums and products along a dimension") {
   CHECK_THROWS_WITH(cumsum(a, 2), Contains("cumsum: dimension out of range"));
 }
 
-TEST_CASE("the gradient of a product is right where float32 can't hold the products on the way") {
+TEST_CASE("the gradient of a product is right even if intermediate products overflow float32") {
   const auto third_of = [](const Tensor& factors) { return list(prod_gradient(ones({}), factors, 0))[2]; };
   CHECK(third_of(from_values<float>({1e30F, 1e30F, 2, 1e-30F})) == Approx(1e30));
   CHECK(third_of(from_values<float>({1e-30F, 1e-30F, 2, 1e30F})) == Approx(1e-30).epsilon(1e-6));

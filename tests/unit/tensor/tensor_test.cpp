@@ -34,7 +34,7 @@ TEST_CASE("promotion does not depend on the order") {
   }
 }
 
-TEST_CASE("numbers say what they are") {
+TEST_CASE("numbers know their type") {
   CHECK(to_string(Scalar(true)) == "true");
   CHECK(to_string(Scalar(-3)) == "-3");
   CHECK(to_string(Scalar(2.0)) == "2.0");
@@ -52,7 +52,7 @@ TEST_CASE("numbers say what they are") {
   static_assert(!std::is_constructible_v<Scalar, const char*>);
 }
 
-TEST_CASE("a handle is a name of one tensor") {
+TEST_CASE("copies of a handle are one tensor") {
   const Tensor a = ones({2});
   const Tensor b = a;
   CHECK(a.is_same(b));
@@ -64,7 +64,7 @@ TEST_CASE("a handle is a name of one tensor") {
   CHECK_THROWS_WITH(a.data_as<double>(), "elements of float32 [2] cannot be viewed as float64");
 }
 
-TEST_CASE("tensors are made from numbers and values, and read back") {
+TEST_CASE("tensors are created from numbers and values, and read back") {
   CHECK(scalar_tensor(3).dtype() == DType::I64);
   CHECK(scalar_tensor(0.5).dtype() == DType::F32);
   CHECK(scalar_tensor(true).dtype() == DType::Bool);
@@ -78,7 +78,7 @@ TEST_CASE("tensors are made from numbers and values, and read back") {
   CHECK(ones({1}, {DType::Bool}).item().to<bool>() == true);
 }
 
-TEST_CASE("sizes that no memory can have are refused") {
+TEST_CASE("sizes beyond any memory are refused") {
   CHECK_THROWS_AS(empty({INT64_MAX, 2}), Error);
   CHECK_THROWS_AS(empty({INT64_MAX / 4}, {DType::F64}), Error);
   CHECK_THROWS_AS(empty({-1}), Error);
@@ -112,7 +112,7 @@ TEST_CASE("every dtype converts to every other") {
   CHECK(to(values, DType::F64).is_same(values));
 }
 
-TEST_CASE("copy_ stretches, converts and counts as a change") {
+TEST_CASE("copy_ broadcasts, converts and counts as a change") {
   const Tensor out = zeros({2, 3});
   copy_(out, from_values<std::int64_t>({1, 2, 3}));
   CHECK(to_vector<float>(out) == std::vector<float>{1, 2, 3, 1, 2, 3});
@@ -130,7 +130,7 @@ TEST_CASE("copy_ stretches, converts and counts as a change") {
   CHECK(sum(out).item_as<float>() == 0);
 }
 
-TEST_CASE("what is contiguous stays the same tensor, and a clone never does") {
+TEST_CASE("contiguous() returns a contiguous tensor itself, and clone() never does") {
   const Tensor a = ones({2, 3});
   CHECK(contiguous(a).is_same(a));
   CHECK_FALSE(clone(a).is_same(a));

@@ -132,7 +132,7 @@ Operators large_operators() {
 
 }  // namespace
 
-TEST_CASE("large operators make the same bits on any number of threads") {
+TEST_CASE("large operators give the same bits with any number of threads") {
   for (const DType dtype : {DType::F32, DType::F64}) {
     const Large in({dtype, device::kCpu});
     const auto made_on = [&in](const Make& make, int number) {
@@ -150,7 +150,7 @@ TEST_CASE("large operators make the same bits on any number of threads") {
   }
 }
 
-TEST_CASE("sums of the columns of long tables make the same bits on any number of threads") {
+TEST_CASE("sums of the columns of long tables give the same bits with any number of threads") {
   for (const DType dtype : {DType::F32, DType::F64}) {
     for (const std::int64_t columns : {7, 40, 63, 64, 100}) {
       const Tensor table = randn({20'000, columns}, {dtype, device::kCpu});

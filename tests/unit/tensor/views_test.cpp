@@ -24,7 +24,7 @@ TEST_CASE("views share bytes and version") {
   CHECK(clone(base).version() == 0);
 }
 
-TEST_CASE("a view lives on after the tensor that it was made of") {
+TEST_CASE("a view outlives the tensor that it was made of") {
   Tensor row;
   {
     const Tensor small = numbered({2, 3});
@@ -58,7 +58,7 @@ TEST_CASE("view, reshape and flatten keep the order of the elements") {
   CHECK(view(numbered({0, 3}), {3, 0}).sizes() == Dims{3, 0});
 }
 
-TEST_CASE("views of every regular part agree with what they say they are") {
+TEST_CASE("views of every regular part agree with their definition") {
   const Tensor a = numbered({3, 3, 3});
   const Tensor part = narrow(a, 1, 1, 2);
   CHECK_FALSE(part.is_contiguous());
@@ -78,7 +78,7 @@ TEST_CASE("views of every regular part agree with what they say they are") {
   CHECK_THROWS_WITH(t(a), Contains("t: at most 2 dimensions"));
 }
 
-TEST_CASE("expand repeats without memory") {
+TEST_CASE("expand repeats elements without memory") {
   const Tensor a = numbered({3, 1});
   const Tensor wide = expand(a, {2, -1, 4});
   CHECK(wide.sizes() == Dims{2, 3, 4});
@@ -90,7 +90,7 @@ TEST_CASE("expand repeats without memory") {
   CHECK_THROWS_WITH(expand(a, {-1, 3, 1}), Contains("expand: "));
 }
 
-TEST_CASE("split makes pieces of one size, or of those that were asked for") {
+TEST_CASE("split makes pieces of one size, or of the given sizes") {
   const TensorList pieces = split(numbered({10, 2}), 4);
   REQUIRE(pieces.size() == 3);
   CHECK(pieces[2].sizes() == Dims{2, 2});
@@ -102,7 +102,7 @@ TEST_CASE("split makes pieces of one size, or of those that were asked for") {
   CHECK_THROWS_WITH(split(numbered({10}), 0), Contains("pieces of size 0"));
 }
 
-TEST_CASE("a view that reaches beyond the bytes is refused, whatever the numbers are") {
+TEST_CASE("a view that reaches beyond the bytes is refused, with any numbers") {
   const Tensor a = numbered({10});
   CHECK(as_strided(a, {5}, {2}, 1).sizes() == Dims{5});
   CHECK_THROWS_WITH(as_strided(a, {5}, {2}, 2), Contains("reach beyond a storage of 10 int64 elements"));
@@ -114,7 +114,7 @@ TEST_CASE("a view that reaches beyond the bytes is refused, whatever the numbers
   CHECK(to_vector<std::int64_t>(as_strided(a, {3}, {-1}, 2)) == std::vector<std::int64_t>{2, 1, 0});
 }
 
-TEST_CASE("cat and stack join what fits, and promote") {
+TEST_CASE("cat and stack join tensors that fit, and promote") {
   const Tensor a = numbered({2, 2});
   CHECK(to_vector<std::int64_t>(cat({a, a}, 1)) == std::vector<std::int64_t>{0, 1, 0, 1, 2, 3, 2, 3});
   CHECK(cat({a, ones({0, 2})}, 0).dtype() == DType::F32);
@@ -128,7 +128,7 @@ TEST_CASE("cat and stack join what fits, and promote") {
   CHECK_THROWS_WITH(stack({}), Contains("at least one tensor is required"));
 }
 
-TEST_CASE("cat has each tensor's elements in their place, along any dimension, of mixed dtypes and orders of memory") {
+TEST_CASE("cat puts each tensor's elements in place, along any dimension, with mixed dtypes and layouts") {
   for (const std::int64_t dim : {0, 1, 2}) {
     INFO(dim);
     const Tensor block = numbered({6, 50, 40});
@@ -143,7 +143,7 @@ TEST_CASE("cat has each tensor's elements in their place, along any dimension, o
   }
 }
 
-TEST_CASE("cat() takes no tensor without elements of another shape") {
+TEST_CASE("cat() refuses a tensor without elements of another shape") {
   CHECK_THROWS_AS(cat({zeros({0}), zeros({2, 2})}), Error);
 }
 

@@ -44,7 +44,7 @@ void check_turned_copy(const Tensor& turned) {
 
 }  // namespace
 
-TEST_CASE("copies of turned tensors have each element in its place, of every dtype") {
+TEST_CASE("copies of transposed tensors have each element in its place, for every dtype") {
   with_every_instruction_set([] {
     for (const DType dtype : kAll) {
       INFO(name_of(dtype));
@@ -57,7 +57,7 @@ TEST_CASE("copies of turned tensors have each element in its place, of every dty
   });
 }
 
-TEST_CASE("operators of several dtypes and orders of memory at once give what they give of packed tensors") {
+TEST_CASE("operators with mixed dtypes and layouts give the same as with contiguous tensors") {
   with_every_instruction_set([] {
     for (const DType dtype : {DType::I16, DType::I32, DType::F32, DType::F64}) {
       INFO(name_of(dtype));
@@ -72,7 +72,7 @@ TEST_CASE("operators of several dtypes and orders of memory at once give what th
   });
 }
 
-TEST_CASE("a short row that repeats itself is added to all rows, also in place and of slices") {
+TEST_CASE("a short broadcast row is added to all rows, also in place and to slices") {
   with_every_instruction_set([] {
     for (const Dims& sizes : {Dims{700, 3}, Dims{5, 700}, Dims{2000, 1}, Dims{40, 511}, Dims{7, 300, 10}}) {
       INFO(to_string(sizes));
@@ -89,7 +89,7 @@ TEST_CASE("a short row that repeats itself is added to all rows, also in place a
   });
 }
 
-TEST_CASE("a column that repeats itself is added to rows of any length, also in place and of slices") {
+TEST_CASE("a broadcast column is added to rows of any length, also in place and to slices") {
   with_every_instruction_set([] {
     for (const Dims& sizes : {Dims{700, 1}, Dims{700, 3}, Dims{90, 10}, Dims{40, 511}, Dims{7, 300, 10}}) {
       INFO(to_string(sizes));
@@ -111,7 +111,7 @@ TEST_CASE("a column that repeats itself is added to rows of any length, also in 
   });
 }
 
-TEST_CASE("sums along and across lines of any length are exact where their numbers are, of every dtype") {
+TEST_CASE("sums along and across lines of any length are exact if their numbers are, for every dtype") {
   with_every_instruction_set([] {
     for (const DType dtype : kAll) {
       for (const Dims& sizes : {Dims{3, 5}, Dims{600, 7}, Dims{1000, 63}, Dims{9, 31}, Dims{17, 33}, Dims{6, 8300},
@@ -136,7 +136,7 @@ TEST_CASE("sums along and across lines of any length are exact where their numbe
   });
 }
 
-TEST_CASE("sums of floating numbers have the same bits with every instruction set") {
+TEST_CASE("sums of floating-point numbers have the same bits with every instruction set") {
   Generator generator(11);
   const Tensor a = randn({123, 457}, {}, generator);
   use_instruction_set(InstructionSet::Plain);

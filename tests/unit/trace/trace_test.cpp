@@ -53,7 +53,7 @@ class Area {
 
 }  // namespace
 
-TEST_CASE("what a rank writes down is read as it was meant") {
+TEST_CASE("the records of a rank are read back as written") {
   const Memory memory(3, kRecordsMin);
   Writer writer;
   CHECK_FALSE(writer.is_on());
@@ -89,7 +89,7 @@ TEST_CASE("what a rank writes down is read as it was meant") {
   CHECK(read(memory, 0).slices.empty());
 }
 
-TEST_CASE("a slice that goes on has no end") {
+TEST_CASE("a slice that is still running has no end") {
   const Memory memory(1, kRecordsMin);
   Writer writer;
   REQUIRE(writer.follow(memory.path().c_str(), 0) == 0);
@@ -107,7 +107,7 @@ TEST_CASE("a slice that goes on has no end") {
   CHECK(end_of("outer") > 0);
 }
 
-TEST_CASE("of a long name the begin is kept, and of a long place the end") {
+TEST_CASE("a long name keeps its start, and a long path its end") {
   const Memory memory(1, kRecordsMin);
   Writer writer;
   REQUIRE(writer.follow(memory.path().c_str(), 0) == 0);
@@ -132,7 +132,7 @@ TEST_CASE("of a long name the begin is kept, and of a long place the end") {
   CHECK(area.slices[2].place.empty());
 }
 
-TEST_CASE("when the ring is full the newest slices are kept, and the others counted") {
+TEST_CASE("when the ring is full the newest slices are kept, and the dropped ones counted") {
   const Memory memory(1, kRecordsMin);
   REQUIRE(memory.records() == kRecordsMin);
   Writer writer;
@@ -154,7 +154,7 @@ TEST_CASE("when the ring is full the newest slices are kept, and the others coun
   CHECK(*begins.begin() == kMore - static_cast<std::int64_t>(kRecordsMin) + 1);
 }
 
-TEST_CASE("threads write side by side, each under its name, and nothing is lost") {
+TEST_CASE("threads write concurrently, each under its name, and no record is lost") {
   constexpr int kThreads = 4;
   constexpr int kEach = 500;
   const Memory memory(1, 4096);
@@ -176,7 +176,7 @@ TEST_CASE("threads write side by side, each under its name, and nothing is lost"
   CHECK(names == std::set<std::string>{"writes 0", "writes 1", "writes 2", "writes 3"});
 }
 
-TEST_CASE("a rank goes on in another memory, where what it began before has no end") {
+TEST_CASE("a rank continues in another memory, where earlier slices have no end") {
   const Memory first(2, kRecordsMin);
   const Memory second(2, kRecordsMin);
   Writer writer;
@@ -194,7 +194,7 @@ TEST_CASE("a rank goes on in another memory, where what it began before has no e
   CHECK(read(first, 1).slices.front().end_ns == 0);
 }
 
-TEST_CASE("what a process has written is there when it was killed, and its own child writes nothing") {
+TEST_CASE("records of a process survive when it is killed, and its child writes none") {
   const Memory memory(1, kRecordsMin);
   const testing::ForkedEnd end = testing::in_child([&] {
     Writer writer;
@@ -226,7 +226,7 @@ base::Fd same_but_unsealed(const Memory& memory) {
   return open;
 }
 
-TEST_CASE("what is no memory of a trace, or has no area for the rank, is refused") {
+TEST_CASE("invalid trace memory, or one without an area for the rank, is refused") {
   const Memory memory(2, kRecordsMin);
   Writer writer;
   CHECK(writer.follow("/proc/no/such/file", 0) == ENOENT);
@@ -246,13 +246,13 @@ TEST_CASE("a rank cannot change the size of a trace's memory") {
   CHECK(::ftruncate(fd.get(), 1 << 30) == -1);
 }
 
-TEST_CASE("the records of a memory are a power of two within their limits") {
+TEST_CASE("the number of records is a power of two within its limits") {
   CHECK(Memory(1, 0).records() == kRecordsMin);
   CHECK(Memory(1, 1000).records() == 1024);
   CHECK(Memory(1, UINT64_MAX).records() == kRecordsMax);
 }
 
-TEST_CASE("records that were being written, or make no sense, are left out") {
+TEST_CASE("incomplete or invalid records are skipped") {
   const Memory memory(1, kRecordsMin);
   Writer writer;
   REQUIRE(writer.follow(memory.path().c_str(), 0) == 0);
@@ -272,7 +272,7 @@ TEST_CASE("records that were being written, or make no sense, are left out") {
   CHECK(read(memory, 0).slices.front().name == "sound");
 }
 
-TEST_CASE("whatever stands in an area, what is read of it is bounded") {
+TEST_CASE("reading an area is bounded for any contents") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(range(1, 9)));
   base::Rng rng(seed);
   const Memory memory(2, kRecordsMin);

@@ -22,7 +22,7 @@ TEST_CASE("numbers are written little-endian and read back at their limits") {
   CHECK_NOTHROW(reader.expect_end());
 }
 
-TEST_CASE("what is written keeps its order, whatever its size") {
+TEST_CASE("appended data keeps its order, for any sizes") {
   ByteWriter writer;
   std::string all;
   for (std::size_t size = 0; size < 1500; size = 2 * size + 1) {
@@ -39,7 +39,7 @@ TEST_CASE("what is written keeps its order, whatever its size") {
   CHECK(writer.take().empty());
 }
 
-TEST_CASE("strings hold any bytes, and may be empty") {
+TEST_CASE("strings contain any bytes, and may be empty") {
   const std::string text("a\0\xff", 3);
   ByteWriter writer;
   writer.string(text);
@@ -58,7 +58,7 @@ TEST_CASE("reading beyond the end is an error that counts the bytes") {
   CHECK(reader.remaining() == 3);
 }
 
-TEST_CASE("a length is checked before anything is allocated for it") {
+TEST_CASE("a length is checked before any memory is allocated for it") {
   ByteWriter writer;
   writer.number(std::uint32_t{0xffffffff});
   ByteReader string_reader(view_of(writer.bytes()));
@@ -67,7 +67,7 @@ TEST_CASE("a length is checked before anything is allocated for it") {
   CHECK_THROWS_WITH(list_reader.count(1), Catch::Contains("4294967295 elements"));
 }
 
-TEST_CASE("a list must fit the rest of its message at its elements' least size") {
+TEST_CASE("a list must fit the rest of its message with its elements' minimum size") {
   ByteWriter writer;
   writer.number(std::uint32_t{3});
   writer.number(std::uint64_t{0});
@@ -77,7 +77,7 @@ TEST_CASE("a list must fit the rest of its message at its elements' least size")
   CHECK_THROWS_AS(does_not.count(3), Error);
 }
 
-TEST_CASE("bytes that are left over are refused") {
+TEST_CASE("bytes after the end are refused") {
   const Bytes bytes(2);
   const ByteReader reader(view_of(bytes));
   CHECK_THROWS_WITH(reader.expect_end(), "2 bytes too many at the end of a message");

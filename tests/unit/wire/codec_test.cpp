@@ -23,13 +23,13 @@ DISTRUN_FIELDS(Shapes, m.flag, m.phase, m.ratio, m.maybe, m.rows, m.pairs)
 
 }  // namespace
 
-TEST_CASE("every shape of field comes back as it was") {
+TEST_CASE("every kind of field is read back unchanged") {
   Shapes shapes{true, Phase::Body, 0.25, "x", {{1, -2}, {}, {3}}, {KeyValue{"a", "b"}, std::nullopt}};
   CHECK(decode<Shapes>(view_of(encode(shapes))) == shapes);
   CHECK(decode<Shapes>(view_of(encode(Shapes{}))) == Shapes{});
 }
 
-TEST_CASE("every message comes back as it was") {
+TEST_CASE("every message is read back unchanged") {
   samples::each_message([](const auto& message) {
     const Bytes bytes = encode(message);
     using Message = std::decay_t<decltype(message)>;
@@ -41,7 +41,7 @@ TEST_CASE("every message comes back as it was") {
   CHECK(order.env == samples::run_order().env);
 }
 
-TEST_CASE("a message that is cut at any byte is refused") {
+TEST_CASE("a message that is truncated at any byte is refused") {
   samples::each_message([](const auto& message) {
     using Message = std::decay_t<decltype(message)>;
     const Bytes bytes = encode(message);
@@ -53,7 +53,7 @@ TEST_CASE("a message that is cut at any byte is refused") {
   });
 }
 
-TEST_CASE("a message with a byte too many is refused") {
+TEST_CASE("a message with an extra byte is refused") {
   samples::each_message([](const auto& message) {
     using Message = std::decay_t<decltype(message)>;
     Bytes bytes = encode(message);
@@ -62,7 +62,7 @@ TEST_CASE("a message with a byte too many is refused") {
   });
 }
 
-TEST_CASE("a message with wrong bytes is read or refused, and nothing else happens") {
+TEST_CASE("a message with wrong bytes is read or refused, without side effects") {
   base::Rng rng(GENERATE(1U, 2U, 3U));
   samples::each_message([&](const auto& message) {
     using Message = std::decay_t<decltype(message)>;

@@ -24,7 +24,7 @@ ErrorKind refusal_of(const Submission& submission) {
 
 }  // namespace
 
-TEST_CASE("a submission within the limits is taken") {
+TEST_CASE("a submission within the limits is accepted") {
   CHECK_NOTHROW(wire::check(wire::samples::submission()));
   Submission most;
   most.arguments.assign(wire::kArgumentsMax, "x");
@@ -33,7 +33,7 @@ TEST_CASE("a submission within the limits is taken") {
   CHECK(wire::encode(most).size() <= wire::kDaemonPayloadMax);
 }
 
-TEST_CASE("a submission over a limit is refused with the way out") {
+TEST_CASE("a submission over a limit is refused with advice") {
   Submission many = wire::samples::submission();
   many.arguments.assign(wire::kArgumentsMax + 1, "x");
   CHECK(refusal_of(many) == ErrorKind::Overloaded);
@@ -47,7 +47,7 @@ TEST_CASE("a submission over a limit is refused with the way out") {
   CHECK_THROWS_WITH(wire::check(large), Catch::Contains("environment"));
 }
 
-TEST_CASE("a submission with which no program could be started is refused") {
+TEST_CASE("a submission that could start no program is refused") {
   Submission unnamed = wire::samples::submission();
   unnamed.arguments.clear();
   CHECK(refusal_of(unnamed) == ErrorKind::InvalidArgument);
@@ -59,7 +59,7 @@ TEST_CASE("a submission with which no program could be started is refused") {
   CHECK(refusal_of(masked) == ErrorKind::InvalidArgument);
 }
 
-TEST_CASE("a client may send what a terminal sends, and nothing else") {
+TEST_CASE("a client may send a terminal's signals, and no others") {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH}) {
     CHECK(wire::may_be_sent({number}));
   }

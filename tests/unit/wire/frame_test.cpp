@@ -108,7 +108,7 @@ void takes_only(const Protocol& protocol, const std::vector<std::uint16_t>& kind
 
 }  // namespace
 
-TEST_CASE("a line takes every kind of its protocol, and only those") {
+TEST_CASE("a line accepts every kind of its protocol, and only those") {
   takes_only(kProtocol<ControlFrame>, of_control());
   takes_only(kProtocol<ProbeFrame>, of_probe());
   takes_only(kProtocol<InspectFrame>, of_inspect());
@@ -153,7 +153,7 @@ TEST_CASE("a stream gives the same frames byte by byte, in pieces and at once") 
   CHECK(found == wanted);
 }
 
-TEST_CASE("a frame that is cut at any byte is awaited") {
+TEST_CASE("a frame that is truncated at any byte is waited for") {
   const Bytes bytes = pack(ControlFrame::Run, 2, samples::run_order());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     FrameSplitter splitter(kProtocol<ControlFrame>);
@@ -162,7 +162,7 @@ TEST_CASE("a frame that is cut at any byte is awaited") {
   }
 }
 
-TEST_CASE("a payload of the largest size passes and one byte more is refused on both sides") {
+TEST_CASE("a payload of the maximum size passes and one byte more is refused on both sides") {
   Bytes payload(kFramePayloadMax);
   FrameSplitter splitter(kProtocol<ControlFrame>);
   splitter.feed(view_of(pack_frame(ControlFrame::Stacks, 1, view_of(payload))));
@@ -173,19 +173,19 @@ TEST_CASE("a payload of the largest size passes and one byte more is refused on 
   CHECK_THROWS_WITH(pack_frame(ControlFrame::Stacks, 1, view_of(payload)), Catch::Contains("over the limit of 64 MiB"));
 }
 
-TEST_CASE("a size over the limit is refused before its payload has come") {
+TEST_CASE("a size over the limit is refused before its payload has arrived") {
   FrameSplitter splitter(kProtocol<ControlFrame>);
   splitter.feed(view_of(header(static_cast<std::uint32_t>(kFramePayloadMax) + 1, 1)));
   CHECK_THROWS_WITH(splitter.next(), "a frame announces 67108865 bytes; the limit is 64 MiB");
 }
 
-TEST_CASE("an unknown optional kind is as limited as others") {
+TEST_CASE("an unknown optional kind has the same limits as others") {
   FrameSplitter splitter(kProtocol<ControlFrame>);
   splitter.feed(view_of(header(0xffffffff, 0x8123)));
   CHECK_THROWS_AS(splitter.next(), Error);
 }
 
-TEST_CASE("a splitter that was refused a frame stays refused") {
+TEST_CASE("a splitter that has refused a frame refuses all later ones") {
   FrameSplitter splitter(kProtocol<ControlFrame>);
   splitter.feed(view_of(header(0, 77)));
   splitter.feed(view_of(pack_frame(ControlFrame::Done, 0, {})));

@@ -60,7 +60,8 @@ TEST_CASE("as many descriptors as a request needs arrive with a packet and close
   for (const base::Fd& fd : packet->fds) CHECK((::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
-TEST_CASE("a packet whose descriptors this process can't take is an error that names the limit, and none stays open") {
+TEST_CASE(
+    "a packet with descriptors that this process cannot take is an error that names the limit, and none stays open") {
   const base::FdPair line = base::make_socket_pair(SOCK_SEQPACKET);
   base::FdPair pipe = base::make_pipe();
   const Bytes bytes(1);
@@ -84,7 +85,7 @@ TEST_CASE("a packet whose descriptors this process can't take is an error that n
   }
 }
 
-TEST_CASE("descriptors of a packet that nobody keeps are closed") {
+TEST_CASE("unclaimed descriptors of a packet are closed") {
   const base::FdPair line = base::make_socket_pair(SOCK_SEQPACKET);
   base::FdPair pipe = base::make_pipe();
   const Bytes bytes(1);
@@ -106,7 +107,7 @@ TEST_CASE("a packet over a limit is refused by its sender") {
   CHECK(kind_of_error([&] { send_packet(line.first.get(), view_of(most), fds); }) == ErrorKind::Overloaded);
 }
 
-TEST_CASE("a closed peer is the end for a receiver and an error for a sender") {
+TEST_CASE("a closed peer is an end for a receiver and an error for a sender") {
   base::FdPair line = base::make_socket_pair(SOCK_SEQPACKET);
   line.second.reset();
   const Bytes bytes(1);

@@ -64,7 +64,7 @@ const Row kRows[] = {
 
 }  // namespace
 
-TEST_CASE("a sound table is read as it was written") {
+TEST_CASE("a valid table is read as it was written") {
   TestInfo skipped = samples::test_info();
   skipped.name = "skipped";
   skipped.world_size = 0;
@@ -88,7 +88,7 @@ TEST_CASE("each refusal of a table names the test and the field") {
   }
 }
 
-TEST_CASE("a spoiled test is found among good ones") {
+TEST_CASE("an invalid test is found among valid ones") {
   TestInfo other = good();
   other.name = "other";
   for (const Row& row : kRows) {
@@ -99,7 +99,7 @@ TEST_CASE("a spoiled test is found among good ones") {
   }
 }
 
-TEST_CASE("two tests with one id are refused, by whatever fields they come to it") {
+TEST_CASE("two tests with one id are refused, whichever fields make up the id") {
   CHECK_THAT(refusal({good(), good()}), Catch::Contains("lists this id twice"));
   TestInfo first = good();
   TestInfo second = good();
@@ -118,7 +118,7 @@ TEST_CASE("sizes at their limits are accepted") {
   CHECK(refusal({test}) == "none");
 }
 
-TEST_CASE("a table that is cut at any byte is refused") {
+TEST_CASE("a table that is truncated at any byte is refused") {
   const Bytes bytes = encode(PluginTable{{good()}});
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));

@@ -19,7 +19,7 @@ TEST_CASE("the codes from 72 to 88 are skips, each with a name and a message, an
   }
 }
 
-TEST_CASE("the codes and messages are those that readers of PyTorch's results know") {
+TEST_CASE("the codes and messages are those of PyTorch") {
   CHECK(find_skip("backend_unavailable")->exit_code == 72);
   CHECK(find_skip("small_worldsize")->exit_code == 73);
   CHECK(find_skip("no_cuda")->exit_code == 74);
