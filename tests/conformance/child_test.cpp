@@ -31,7 +31,7 @@ TEST_CASE("a fatal signal leaves the stacks of the rank, and it dies by that sig
 }
 
 // The only way: the rank's child traces it, which keeps the probe away and signals from its main thread.
-TEST_CASE("a rank answers for its stacks itself where nobody may trace it",
+TEST_CASE("a rank reports its stacks itself if it cannot be traced",
           "[row:multiprocess_child/event-listener-thread][row:multiprocess_child/traceback-production]") {
   const std::string id = "Listener.answers_for_a_rank_that_is_traced";
   const AttemptResult attempt = run_case(id, {"--timeout", bound(500)}).attempt(id);
@@ -43,8 +43,7 @@ TEST_CASE("a rank answers for its stacks itself where nobody may trace it",
   CHECK(seen->threads_with_stacks > 0);
 }
 
-TEST_CASE("ranks are asked for their stacks while their bodies are blocked",
-          "[row:multiprocess_child/traceback-production]") {
+TEST_CASE("the stacks of ranks with blocked bodies are taken", "[row:multiprocess_child/traceback-production]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Running run = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "60s", "--filter",
                                "Scenario.two_finish_two_hang", cases_plugin()});
@@ -63,7 +62,7 @@ TEST_CASE("ranks are asked for their stacks while their bodies are blocked",
 }
 
 // The ranks have asked the kernel not to end them with their parent: their listeners see the line close.
-TEST_CASE("a rank whose coordinator is gone ends", "[row:multiprocess_child/event-listener-thread]") {
+TEST_CASE("a rank exits when its coordinator is gone", "[row:multiprocess_child/event-listener-thread]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Running run = sandbox.start(
       {"run", "--timeout", "60s", "--filter", "Listener.ends_a_rank_that_no_signal_ends", cases_plugin()});
@@ -80,7 +79,7 @@ TEST_CASE("a rank whose coordinator is gone ends", "[row:multiprocess_child/even
   sandbox.sweep();
 }
 
-TEST_CASE("an error and a stack dump of one rank are told apart",
+TEST_CASE("an error and a stack dump of one rank are separate messages",
           "[row:multiprocess/event-type][row:multiprocess/what-travels-on-the-connection]") {
   const std::string id = "Frames.error_and_stacks";
   const AttemptResult attempt = run_case(id, {"--timeout", bound(500)}).attempt(id);
@@ -94,7 +93,7 @@ TEST_CASE("an error and a stack dump of one rank are told apart",
   CHECK_THAT(attempt.looks.front().text, Contains("error_and_stacks") && !Contains("CheckFailed"));
 }
 
-TEST_CASE("a rank that waits for a lock is seen to, with who holds it", "[row:lock/_lock]") {
+TEST_CASE("a rank that waits for a lock is shown with the holder", "[row:lock/_lock]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Running run = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "60s", "--filter",
                                "Files.one_holds_a_lock_and_hangs", cases_plugin()});
@@ -113,7 +112,7 @@ TEST_CASE("a rank that waits for a lock is seen to, with who holds it", "[row:lo
   CHECK(run.wait(scaled(milliseconds(10'000))).exit_code == 130);
 }
 
-TEST_CASE("crash handler and listener are there before a set-up and after the body",
+TEST_CASE("crash handler and listener exist before a set-up and after the body",
           "[row:multiprocess_child/order-of-actions-in-run_test]") {
   const CaseRun run = run_tests(cases_plugin(), {"ChildCrashes*"});
   for (const std::string where : {"SetUp", "TearDown"}) {
@@ -131,7 +130,7 @@ TEST_CASE("crash handler and listener are there before a set-up and after the bo
 }
 
 // The suite's Child tests cover the rest: an object for each rank and test, which knows its rank.
-TEST_CASE("a rank that returns from its body ends with 0", "[row:multiprocess_child/rank-entry-point-_run]") {
+TEST_CASE("a rank that returns from its body exits with 0", "[row:multiprocess_child/rank-entry-point-_run]") {
   const std::string isolation = GENERATE(values<std::string>({"process", "exec"}));
   const AttemptResult attempt =
       run_case("Scenario.all_succeed", {"--isolation", isolation}).attempt("Scenario.all_succeed");

@@ -14,7 +14,7 @@ TEST_CASE("the backend of a suite is the run's", "[row:continuous/backend_str-op
   }
 }
 
-TEST_CASE("one set of ranks runs a suite, and a hang costs that set and no other test",
+TEST_CASE("one set of ranks runs a suite, and a hang affects that set and no other test",
           "[row:continuous/class-variables][row:continuous/run_rank-entry]") {
   const CaseRun run = run_tests(cases_plugin(), {"Pool.*"});
   const std::string first = run.attempt("Pool.a_passes").ranks.at(0).notes.at("pid");

@@ -18,7 +18,7 @@ AttemptResult run_fault(const std::string& test, Texts more = {}) {
 
 }  // namespace
 
-TEST_CASE("host code that touches device memory crashes, and the report says what it has touched") {
+TEST_CASE("host code that touches device memory crashes, and the report names the memory") {
   const AttemptResult attempt = run_fault("host_code_touches_device_memory");
   CHECK(attempt.verdict == "crash");
   CHECK(attempt.ranks.at(1).signal == SIGSEGV);
@@ -28,7 +28,7 @@ TEST_CASE("host code that touches device memory crashes, and the report says wha
                  Contains("host_code_touches_device_memory"));
 }
 
-TEST_CASE("work on two streams that nothing orders fails the test of its rank") {
+TEST_CASE("unordered work on two streams fails the test of its rank") {
   const std::string isolation = GENERATE(values<std::string>({"process", "threads"}));
   const AttemptResult attempt = run_fault("streams_without_order", {"--isolation", isolation});
   CHECK(attempt.verdict == "fail");
@@ -40,7 +40,7 @@ TEST_CASE("work on two streams that nothing orders fails the test of its rank") 
                                                           Contains("device_cases.cpp:23 on cuda:0 default stream"));
 }
 
-TEST_CASE("operators that nothing orders are told by the lines of the plugin that called them") {
+TEST_CASE("unordered operators are reported with the lines of the plugin that called them") {
   const AttemptResult attempt = run_fault("operators_without_order");
   CHECK(attempt.verdict == "fail");
   REQUIRE(attempt.ranks.at(0).error_texts.size() == 1);
@@ -50,14 +50,14 @@ TEST_CASE("operators that nothing orders are told by the lines of the plugin tha
                                                           Contains("device_cases.cpp:41 on cuda:0 default stream"));
 }
 
-TEST_CASE("a rank that waits for a stream is seen to wait for it") {
+TEST_CASE("a rank that waits for a stream shows this wait") {
   const AttemptResult attempt = run_fault("a_stream_never_comes_to_its_end", {"--timeout", bound(700)});
   CHECK(attempt.verdict == "timeout");
   REQUIRE_FALSE(attempt.looks.empty());
   CHECK_THAT(attempt.looks.front().text, Contains("cuda:1 default stream") && Contains("device_cases.cpp"));
 }
 
-TEST_CASE("ranks that see one virtual GPU each have groups of nccl, and call each other with its tensors") {
+TEST_CASE("ranks with one virtual GPU each have nccl groups, and call each other with its tensors") {
   const std::string isolation = GENERATE(values<std::string>({"process", "exec", "pool"}));
   INFO(isolation);
   const CaseRun run =
@@ -70,7 +70,7 @@ TEST_CASE("ranks that see one virtual GPU each have groups of nccl, and call eac
   }
 }
 
-TEST_CASE("a plugin whose runtime is not there is told so") {
+TEST_CASE("a plugin with a missing runtime library is reported with what to do") {
   const Sandbox sandbox(DISTRUN_BIN);
   const Ended ended = sandbox.run({"list", DISTRUN_LOST_RUNTIME});
   CHECK(ended.exit_code != 0);

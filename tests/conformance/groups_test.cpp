@@ -22,7 +22,7 @@ std::string gate_of(const std::string& backend, const std::string& gpus) {
 
 }  // namespace
 
-TEST_CASE("groups that a test has left open are left quietly at its end",
+TEST_CASE("groups that a test has left open are closed silently at its end",
           "[row:multiprocess/extra-upstream-feature-not-in-this-seed]") {
   const std::string isolation = GENERATE(values<std::string>({"process", "exec", "pool", "threads"}));
   INFO(isolation);
@@ -45,7 +45,7 @@ TEST_CASE("groups that a test has left open are left quietly at its end",
   CHECK((pid_of("LeftOpen.by_a_test") == pid_of("LeftOpen.by_the_next_test")) == stays);
 }
 
-TEST_CASE("a rank whose body ends early is the cause, and no rank waits for it behind the bodies",
+TEST_CASE("a rank with a body that ends early is the cause, and no rank waits for it after the bodies",
           "[row:distbackend/barriers-are-outside-the-test]") {
   const CaseRun run = run_tests(DISTRUN_GROUP_CASES, {"TestDistBackend.*_on_one_rank"}, {"--timeout", "50s"});
   REQUIRE(run.summary.tests.size() == 4);
@@ -58,7 +58,7 @@ TEST_CASE("a rank whose body ends early is the cause, and no rank waits for it b
   }
 }
 
-TEST_CASE("a backend that is not there skips with its code, and what else keeps a group from being opened is told",
+TEST_CASE("an unavailable backend skips with its code, and other reasons why a group cannot be opened are reported",
           "[row:distbackend/backend-not-compiled-in]") {
   const std::string id = "TestDistBackend.passes";
   const CaseRun run = run_tests(DISTRUN_GROUP_CASES, {id}, {"--backend", "mpi"});
@@ -71,7 +71,7 @@ TEST_CASE("a backend that is not there skips with its code, and what else keeps 
   CHECK_THAT(refused.message, Contains("backend threads is for ranks of one process"));
 }
 
-TEST_CASE("a suite may ask for a device for each rank: with nccl always, with others where there are devices",
+TEST_CASE("a suite may require a device for each rank: with nccl always, with others if there are devices",
           "[row:skip_condition/rank-side-gate-of-TestDistBackend]") {
   CHECK(gate_of("nccl", "") == "CUDA is not available.");
   for (const char* const backend : {"nccl", "gloo", "shm"}) {

@@ -10,14 +10,14 @@ using Catch::Contains;
 
 }  // namespace
 
-TEST_CASE("an error decides before the others' end and before the bound",
+TEST_CASE("an error decides before the end of the others and before the timeout",
           "[row:multiprocess_join/join-loop-order-per-iteration]") {
   const CaseRun run = run_case("Scenario.one_throws", {"--timeout", bound(400)});
   CHECK(run.test("Scenario.one_throws").verdict == "fail");
   CHECK_THAT(run.test("Scenario.one_throws").message, Contains("the shard is torn"));
 }
 
-TEST_CASE("any death ends a test early, and a declared one ends nothing",
+TEST_CASE("any death ends a test early, and a declared one does not",
           "[row:multiprocess_join/only-code-10-triggers-early-termination]") {
   const std::string waiting = "Scenario.rank_3_crashes_while_others_wait";
   const AttemptResult crash = run_case(waiting, {"--timeout", "50s"}).attempt(waiting);

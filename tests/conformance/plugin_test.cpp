@@ -42,7 +42,7 @@ std::int64_t checks_of(const TestResult& test) {
 
 }  // namespace
 
-TEST_CASE("the harness suite lists the tests that it should", "[suite]") {
+TEST_CASE("the harness suite lists the expected tests", "[suite]") {
   const Sandbox sandbox(DISTRUN_BIN);
   const Ended ended = sandbox.run({"list", DISTRUN_HARNESS});
   std::set<std::string> listed;
@@ -64,7 +64,7 @@ TEST_CASE("every test of the harness suite passes in each isolation in which it 
   }
 }
 
-TEST_CASE("native stacks are shown in ranks and hosts whatever the shell says",
+TEST_CASE("native stacks are shown in ranks and hosts, with any setting in the shell",
           "[row:env/TORCH_SHOW_CPP_STACKTRACES]") {
   ::setenv("TORCH_SHOW_CPP_STACKTRACES", "0", 1);
   const Texts tests{"Environment.errors_show_native_stacks", "Threads.are_the_ranks_of_one_process"};
@@ -74,7 +74,7 @@ TEST_CASE("native stacks are shown in ranks and hosts whatever the shell says",
 }
 
 // A negative control: ranks get wrong environment variables, and their tests must notice.
-TEST_CASE("tests of the environment fail where the environment mutations", "[suite]") {
+TEST_CASE("tests of the environment fail if the environment is mutated", "[suite]") {
   Texts mutations;
   for (const char* mutation : {"WORLD_SIZE=7", "BACKEND=none", "INIT_METHOD=file:///nowhere", "TEMP_DIR=/nowhere",
                                "MASTER_ADDR=10.0.0.1", "RANK=99", "MASTER_PORT=0", "TORCH_SHOW_CPP_STACKTRACES=0"}) {

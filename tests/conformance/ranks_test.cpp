@@ -25,7 +25,7 @@ TEST_CASE("a test has four ranks unless the run or the test says otherwise", "[r
   CHECK(fixed.attempt("Bounds.own").ranks.size() == 1);
 }
 
-TEST_CASE("every rank that starts is told with its process", "[row:multiprocess/starting-ranks]") {
+TEST_CASE("the start of every rank is reported with its process", "[row:multiprocess/starting-ranks]") {
   const CaseRun run = run_case("Scenario.all_succeed");
   CHECK(count_of(run.events, "\"kind\":\"rank_start\"") == 4);
   std::set<int> pids;
@@ -36,7 +36,7 @@ TEST_CASE("every rank that starts is told with its process", "[row:multiprocess/
   CHECK(pids.size() == 4);
 }
 
-TEST_CASE("a rank whose body raised exits with 10, and a bare exit with 10 is a failure too",
+TEST_CASE("a rank with an exception in its body exits with 10, and a bare exit with 10 is a failure too",
           "[row:multiprocess_join/verdict-2-any-rank-with-code-10]") {
   const AttemptResult attempt = run_case("Scenario.one_exits_10").attempt("Scenario.one_exits_10");
   CHECK(attempt.verdict == "fail");
@@ -46,7 +46,7 @@ TEST_CASE("a rank whose body raised exits with 10, and a bare exit with 10 is a 
   for (const RankResult& rank : raised.ranks) CHECK(rank.exit_code == (rank.outcome == "failed" ? 10 : 0));
 }
 
-TEST_CASE("who sets a suite up is rank -1, and 10 is the code of an error that test code raised",
+TEST_CASE("the host of a suite is rank -1, and 10 is the code of an error that test code raised",
           "[row:multiprocess/constants-parent-rank-1-error-code-10]") {
   const AttemptResult host = run_case("SetUpOnce.fails").attempt("SetUpOnce.fails");
   CHECK(host.culprits == std::vector<int>{-1});
@@ -60,7 +60,7 @@ TEST_CASE("who sets a suite up is rank -1, and 10 is the code of an error that t
   for (const RankResult& rank : exited.ranks) CHECK(rank.exit_code == 3);
 }
 
-TEST_CASE("a suite goes on after its worst test", "[row:multiprocess/suite-is-never-stopped-early]") {
+TEST_CASE("a suite continues after its worst test", "[row:multiprocess/suite-is-never-stopped-early]") {
   const CaseRun run = run_tests(cases_plugin(), {"Scenario.*"}, {"--timeout", bound(300)});
   CHECK(run.test("Scenario.rank_3_crashes").verdict == "crash");
   CHECK(run.test("Scenario.one_ignores_termination").verdict == "timeout");
@@ -74,7 +74,7 @@ TEST_CASE("a test that does not exist is named", "[row:multiprocess/constructor]
   CHECK_THAT(run.console(), Contains("Scenario.no_such_test"));
 }
 
-TEST_CASE("directories and the rendezvous file are new for each attempt and gone afterwards",
+TEST_CASE("directories and the rendezvous file are new for each attempt and removed afterwards",
           "[row:tempdir/initialize_temp_directories-init_method-None][row:tempdir/cleanup_temp_dir]"
           "[row:tempdir/file_name-per-test]") {
   const CaseRun run = run_case("Files.are_used", {"--repeat", "2"});
@@ -95,7 +95,7 @@ TEST_CASE("directories and the rendezvous file are new for each attempt and gone
 }
 
 // Lines that stay open would soon exceed the limit.
-TEST_CASE("lines to ranks are closed after every verdict",
+TEST_CASE("connections to ranks are closed after every verdict",
           "[row:multiprocess_join/closing-connections][row:multiprocess/who-closes-what]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Command command = sandbox.command({});

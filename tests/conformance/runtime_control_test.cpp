@@ -19,24 +19,24 @@ void check(const std::string& name, Texts arguments) {
 
 }  // namespace
 
-TEST_CASE("the tensor suite sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the tensor suite detects each planted fault, and passes without", "[suite]") {
   check("tensor", {"--gpu-driver", "virtual", "--gpus", "2"});
 }
-TEST_CASE("the collectives suite sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the collectives suite detects each planted fault, and passes without", "[suite]") {
   check("collectives", {"--gpu-driver", "virtual", "--gpus", "4"});
 }
-TEST_CASE("the RPC suite sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the RPC suite detects each planted fault, and passes without", "[suite]") {
   check("rpc", {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "4"});
 }
-TEST_CASE("the suite of references sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the suite of references detects each planted fault, and passes without", "[suite]") {
   check("rref", {"--jobs", "8"});
 }
-TEST_CASE("the suite of the profiler sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the suite of the profiler detects each planted fault, and passes without", "[suite]") {
   check("profiler", {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "8"});
 }
-TEST_CASE("the suite of RPC with GPUs sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the suite of RPC with GPUs detects each planted fault, and passes without", "[suite]") {
   check("cuda_rpc", {"--gpu-driver", "virtual", "--gpus", "4", "--jobs", "8"});
 }
-TEST_CASE("the distributed autograd suite sees each planted fault, and passes without", "[suite]") {
+TEST_CASE("the distributed autograd suite detects each planted fault, and passes without", "[suite]") {
   check("dist_autograd", {"--gpu-driver", "virtual", "--gpus", "4", "--jobs", "8"});
 }

@@ -184,20 +184,20 @@ TEST_CASE("every test of the collectives suite passes with backend gloo", "[suit
               true, "threads");
   }
 }
-TEST_CASE("every test of the collectives suite that is for nccl passes on virtual GPUs", "[suite]") {
+TEST_CASE("every test of the collectives suite for nccl passes on virtual GPUs", "[suite]") {
   for (const std::string& ranks : world_sizes({"3"}, {"2", "3", "4"})) {
     INFO(ranks << " ranks");
     const Texts arguments{"--gpu-driver", "virtual", "--gpus", ranks, "--world-size", ranks, "--backend", "nccl"};
     check_run(kCollectives, arguments, true, "process");
   }
 }
-TEST_CASE("every test of the collectives suite that is for nccl passes with ranks that are threads", "[suite]") {
+TEST_CASE("every test of the collectives suite for nccl passes with ranks that are threads", "[suite]") {
   check_run(
       kCollectives,
       {"--gpu-driver", "virtual", "--gpus", "4", "--backend", "nccl", "--isolation", "threads", "--leaks", "strict"},
       true, "threads");
 }
-TEST_CASE("without a GPU the collectives suite skips what is for nccl, and says how to run it", "[suite]") {
+TEST_CASE("without a GPU the collectives suite skips tests for nccl, and says how to run them", "[suite]") {
   const CaseRun run = run_tests(kCollectives.plugin, {"Collectives.*"}, {"--gpu-driver", "none", "--backend", "nccl"});
   CHECK(!run.summary.tests.empty());
   for (const auto& test : run.summary.tests) {

@@ -14,7 +14,7 @@ using Catch::Contains;
 
 }  // namespace
 
-TEST_CASE("a test whose ranks all return has passed",
+TEST_CASE("a test passes if all its ranks return",
           "[row:scenario/all-ranks-succeed][row:multiprocess_join/verdict-5-success]"
           "[row:multiprocess_join/_check_return_codes-body-missing-in-the-reference]") {
   const CaseRun run = run_case("Scenario.all_succeed");
@@ -37,7 +37,7 @@ TEST_CASE("a rank that throws ends the test at once, and only it is blamed",
   CHECK(attempt.duration_ms < scaled(milliseconds(10'000)).count());  // far below the bound
 }
 
-TEST_CASE("every rank that failed has its paragraph, in the order of ranks",
+TEST_CASE("every failed rank has a paragraph, in the order of ranks",
           "[row:scenario/two-ranks-throw][row:multiprocess_join/verdict-2-any-rank-with-code-10]") {
   const AttemptResult attempt = run_case("Scenario.two_throw").attempt("Scenario.two_throw");
   CHECK(attempt.verdict == "fail");
@@ -61,7 +61,7 @@ TEST_CASE("an error text of two megabytes arrives at once",
   CHECK(attempt.duration_ms < scaled(milliseconds(20'000)).count());
 }
 
-TEST_CASE("a rank that dies by a signal is a crash, and a declared death is none",
+TEST_CASE("a rank that dies by a signal is a crash, and a declared death is not",
           "[row:scenario/rank-dies-by-a-signal][row:multiprocess_join/skip_return_code_checks]"
           "[row:multiprocess_join/_check_no_test_errors]") {
   const CaseRun run = run_tests(cases_plugin(), {"Scenario.*crash*"});
@@ -77,7 +77,7 @@ TEST_CASE("a rank that dies by a signal is a crash, and a declared death is none
   CHECK(failure.culprits == std::vector<int>{1});
 }
 
-TEST_CASE("ranks that exit by themselves have no result, whatever their code",
+TEST_CASE("ranks that call exit() have no result, with any code",
           "[row:scenario/all-ranks-exit-with-the-same-odd-code][row:multiprocess_child/body-calls-exit-itself]"
           "[row:multiprocess_join/verdict-3-unknown-code-or-codes-differ]") {
   const CaseRun run = run_tests(cases_plugin(), {"Scenario.all_exit_*"});
@@ -88,7 +88,7 @@ TEST_CASE("ranks that exit by themselves have no result, whatever their code",
   CHECK_THAT(run.test("Scenario.all_exit_0").message, Contains("code 0") && Contains("without a result"));
 }
 
-TEST_CASE("codes that differ are told of each rank, and a rank without one is ended",
+TEST_CASE("different exit codes are reported for each rank, and a rank without one is ended",
           "[row:multiprocess_join/verdict-3-unknown-code-or-codes-differ]") {
   const CaseRun run = run_tests(cases_plugin(), {"Scenario.exit_codes_differ", "Scenario.one_exits_while_others_hang"},
                                 {"--timeout", "50s"});
@@ -109,7 +109,7 @@ TEST_CASE("codes that differ are told of each rank, and a rank without one is en
   CHECK(hang.duration_ms < scaled(milliseconds(10'000)).count());  // far below the bound
 }
 
-TEST_CASE("ranks that hang are named with their stacks, and those that finished are not",
+TEST_CASE("hanging ranks are named with their stacks, and finished ones are not",
           "[row:scenario/hang][row:multiprocess_join/timeout-handling]"
           "[row:multiprocess_join/traceback-collection-phase-1]") {
   const AttemptResult attempt =
@@ -122,7 +122,7 @@ TEST_CASE("ranks that hang are named with their stacks, and those that finished 
   CHECK_THAT(attempt.looks.front().text, Contains("two_finish_two_hang") && Contains("hang"));
 }
 
-TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the same",
+TEST_CASE("a stopped rank does not delay the stacks of others and is still ended",
           "[row:scenario/rank-cannot-answer-the-traceback-request]"
           "[row:multiprocess_join/traceback-collection-phase-2]") {
   const AttemptResult attempt =
@@ -140,7 +140,7 @@ TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the sa
 
 // The rank's child holds all of its threads: neither the probe nor the listener can answer. That costs at most a
 // second.
-TEST_CASE("a rank for which nobody can answer costs the others a second at most",
+TEST_CASE("a rank without stacks delays the others by a second at most",
           "[row:scenario/rank-cannot-answer-the-traceback-request]"
           "[row:multiprocess_join/traceback-collection-phase-2]") {
   constexpr milliseconds kLook(distrun::base::kSanitized ? 4000 : 1000), kSlack(1000);
@@ -166,7 +166,7 @@ TEST_CASE("a rank that ignores termination is killed", "[row:multiprocess/tear-d
   CHECK(run.remains.empty());
 }
 
-TEST_CASE("what ranks print is in the report, each line with its rank", "[row:helpers/logging-set-up]") {
+TEST_CASE("output of ranks is in the report, each line with its rank", "[row:helpers/logging-set-up]") {
   const CaseRun run = run_case("Scenario.prints");
   const AttemptResult& attempt = run.attempt("Scenario.prints");
   for (const RankResult& rank : attempt.ranks) {
@@ -176,7 +176,7 @@ TEST_CASE("what ranks print is in the report, each line with its rank", "[row:he
   CHECK_THAT(run.console(), Contains("2| hello from 2") && Contains("2| oops from 2"));
 }
 
-TEST_CASE("a debug level that fails is named, and the variable is put back",
+TEST_CASE("a debug level that fails is named, and the variable is restored",
           "[row:env/with_dist_debug_levels-levels]") {
   const AttemptResult attempt = run_case("Levels.one_fails").attempt("Levels.one_fails");
   CHECK(attempt.verdict == "fail");

@@ -41,7 +41,7 @@ const Row kRows[] = {
 
 }  // namespace
 
-TEST_CASE("ranks that all exit with a code of the table skip with its message",
+TEST_CASE("a test is skipped with the table's message if all ranks exit with its code",
           "[row:skip_table/backend_unavailable][row:skip_table/small_worldsize][row:skip_table/odd_worldsize]"
           "[row:skip_table/no_cuda][row:skip_table/multi-gpu-1][row:skip_table/multi-gpu-2]"
           "[row:skip_table/multi-gpu-3][row:skip_table/multi-gpu-4][row:skip_table/multi-gpu-5]"
@@ -77,7 +77,7 @@ TEST_CASE("the table has a row for each code from 72 to 88 and for no other", "[
   CHECK(run.test("SkipCodes.of_no_row/code=89").verdict == "crash");
 }
 
-TEST_CASE("a skip of some ranks only is a failure, and is known at once",
+TEST_CASE("a skip of some ranks only is a failure, and is reported at once",
           "[row:scenario/only-some-ranks-skip]"
           "[row:skip_condition/skip-vs-exit-code-two-different-moments]") {
   const Texts known{"SkipCodes.one_rank", "SkipCodes.one_rank_while_others_meet", "Thrown.by_one"};
@@ -96,8 +96,7 @@ TEST_CASE("a skip of some ranks only is a failure, and is known at once",
   CHECK(hang.culprits == std::vector<int>{1});
 }
 
-TEST_CASE("a skip that all ranks throw has the reason that they give",
-          "[row:multiprocess_child/body-throws-SkipTest]") {
+TEST_CASE("a skip that all ranks throw has their reason", "[row:multiprocess_child/body-throws-SkipTest]") {
   const AttemptResult attempt = run_case("Thrown.by_all").attempt("Thrown.by_all");
   CHECK(attempt.verdict == "skip");
   CHECK(attempt.message == "no such day");
@@ -105,7 +104,7 @@ TEST_CASE("a skip that all ranks throw has the reason that they give",
   for (const RankResult& rank : attempt.ranks) CHECK(rank.exit_code == 86);
 }
 
-TEST_CASE("a condition that holds skips before there is any rank",
+TEST_CASE("a condition that holds skips before any rank is started",
           "[row:skip_condition/skip-vs-exit-code-two-different-moments]"
           "[row:skip_condition/skip_if_lt_x_gpu-x]") {
   const CaseRun run = run_tests(cases_plugin(), {"Early.*"}, {"--gpu-driver", "virtual", "--gpus", "1"});
@@ -117,7 +116,7 @@ TEST_CASE("a condition that holds skips before there is any rank",
   CHECK(enough.test("Early.two_gpus").verdict == "pass");
 }
 
-TEST_CASE("with --skips-pass a run of skips ends well, and they stay skips",
+TEST_CASE("with --skips-pass a run of skips succeeds, and they stay skips",
           "[row:skip_condition/skip_but_pass_in_sandcastle-_if-semantics]") {
   const CaseRun strict = run_tests(cases_plugin(), {"Early.condition"});
   CHECK(strict.ended.exit_code == 4);
@@ -127,7 +126,7 @@ TEST_CASE("with --skips-pass a run of skips ends well, and they stay skips",
   CHECK(lenient.test("Thrown.by_all").verdict == "skip");
 }
 
-TEST_CASE("a library that is missing skips, and an error of the body does not",
+TEST_CASE("a missing library skips, and an error of the body does not",
           "[row:skip_condition/import_transformers_or_skip]") {
   const CaseRun run = run_tests(cases_plugin(), {"Libraries.*"});
   const AttemptResult& missing = run.attempt("Libraries.missing");
@@ -137,7 +136,7 @@ TEST_CASE("a library that is missing skips, and an error of the body does not",
   CHECK(run.test("Libraries.missing_for_the_body_itself").verdict == "fail");
 }
 
-TEST_CASE("a test that wants a backend runs where somebody has brought it, and is skipped elsewhere",
+TEST_CASE("a test that requires a backend runs if the backend is added, and is skipped otherwise",
           "[row:skip_condition/requires_gloo][row:skip_condition/requires_nccl][row:skip_condition/requires_mpi]"
           "[row:skip_condition/requires_ucc]") {
   const CaseRun run = run_tests(cases_plugin(), {"Early.gloo", "Early.nccl", "Early.mpi", "Early.ucc"});
@@ -152,7 +151,7 @@ TEST_CASE("a test that wants a backend runs where somebody has brought it, and i
   for (const TestResult& test : brought.summary.tests) CHECK(test.verdict == "pass");
 }
 
-TEST_CASE("a version of NCCL that is too old is named with what it lacks",
+TEST_CASE("a version of NCCL that is too old is named with the required one",
           "[row:skip_condition/requires_nccl_version-version-msg][row:skip_condition/requires_nccl]") {
   const CaseRun run = run_tests(DISTRUN_ALL_BACKENDS, {"Nccl.*"});
   CHECK(run.test("Nccl.any").verdict == "pass");
@@ -162,7 +161,7 @@ TEST_CASE("a version of NCCL that is too old is named with what it lacks",
         "Requires NCCL version greater than or equal to: 2.10.0, found: 2.9.15, reason: no bfloat16");
 }
 
-TEST_CASE("a plugin that cannot be loaded is no success without tests",
+TEST_CASE("a plugin that cannot be loaded is not a success without tests",
           "[row:skip_condition/module-level-distributed-not-available]") {
   const CaseRun run = run_tests(DISTRUN_MISSING, {"*"});
   CHECK(run.ended.exit_code == 3);

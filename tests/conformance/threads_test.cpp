@@ -10,7 +10,7 @@ using Catch::Contains;
 
 }  // namespace
 
-TEST_CASE("threads that go wrong are judged as processes are",
+TEST_CASE("failures of threads are judged like those of processes",
           "[row:multithread/judging-threads][row:multithread/joining-threads]"
           "[row:multithread/exception-queue-is-shared]") {
   const CaseRun run = run_tests(cases_plugin(), {"ThreadRanks.*"});

@@ -10,7 +10,7 @@ using Catch::Contains;
 
 }  // namespace
 
-TEST_CASE("the default bound comes from a variable, which an option beats",
+TEST_CASE("the default timeout is set by a variable, and an option wins over it",
           "[row:env/DISTRIBUTED_TESTS_DEFAULT_TIMEOUT][row:timeout/default-test-timeout]") {
   const Sandbox sandbox(DISTRUN_BIN);
   const auto timed = [&](Texts options, const std::string& value) {
@@ -30,7 +30,7 @@ TEST_CASE("the default bound comes from a variable, which an option beats",
   CHECK_THAT(wrong.err, Contains("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT: --timeout soon"));
 }
 
-TEST_CASE("a bound is the test's own, then the run's, then 300 seconds",
+TEST_CASE("a timeout is the test's own, then the run's, then 300 seconds",
           "[row:timeout/TIMEOUT_OVERRIDE][row:timeout/get_timeout-test_id][row:timeout/default-test-timeout]"
           "[row:timeout/second-unused-timeout-table]") {
   const CaseRun run = run_tests(cases_plugin(), {"Bounds.*"}, {"--timeout", "600ms"});
