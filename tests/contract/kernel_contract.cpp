@@ -56,7 +56,7 @@ Number number(float value) {
 
 }  // namespace
 
-TEST_CASE("a kernel runs on the regions that it names") {
+TEST_CASE("a kernel runs on its regions") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer matrix(driver, 0, 6 * sizeof(int));  // 2 rows, 3 columns
@@ -79,7 +79,7 @@ TEST_CASE("kernels of a stream run one after the other") {
   CHECK(read(driver, stream, there.data(), 100) == expected);
 }
 
-TEST_CASE("columns of one matrix are worked on by two streams at a time") {
+TEST_CASE("columns of one matrix are processed by two streams concurrently") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream left(driver);
@@ -96,7 +96,7 @@ TEST_CASE("columns of one matrix are worked on by two streams at a time") {
   CHECK(read(driver, kDefault, matrix.data(), 2 * kRows) == std::vector<int>(2 * kRows, 200));
 }
 
-TEST_CASE("regions that reach into each other are one memory") {
+TEST_CASE("overlapping regions are one memory") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 8 * sizeof(int));
@@ -117,7 +117,7 @@ TEST_CASE("regions that reach into each other are one memory") {
   CHECK(kept_distance);
 }
 
-TEST_CASE("regions without elements, and of elements that repeat, are no different") {
+TEST_CASE("empty regions, and regions with repeated elements, are handled like others") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4 * sizeof(int));
@@ -134,7 +134,7 @@ TEST_CASE("regions without elements, and of elements that repeat, are no differe
   CHECK(read(driver, kDefault, there.data(), 4) == std::vector{7, 7, 7, 7});
 }
 
-TEST_CASE("an elementwise kernel is what its code computes") {
+TEST_CASE("an elementwise kernel computes the same as its code") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 9 * sizeof(float));
@@ -176,7 +176,7 @@ TEST_CASE("an elementwise kernel is what its code computes") {
   if (driver.name() == "cuda") CHECK(driver.launch_statistics().own == 4);
 }
 
-TEST_CASE("how kernels were run is counted by their names, where it is not on the device's own memory") {
+TEST_CASE("kernel runs are counted by name, if they are not on the device's own memory") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4 * sizeof(int));
@@ -195,7 +195,7 @@ TEST_CASE("how kernels were run is counted by their names, where it is not on th
 }
 
 // A kernel changes the elements of its regions as on the host, and nothing else.
-TEST_CASE("kernels over random regions change what they would change on the host") {
+TEST_CASE("kernels over random regions make the same changes as on the host") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   constexpr std::int64_t kElements = 400;

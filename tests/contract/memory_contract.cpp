@@ -29,7 +29,7 @@ std::vector<int> counted(std::size_t count, int first = 0) {
   return values;
 }
 
-TEST_CASE("a device says what it is") {
+TEST_CASE("a device has a description") {
   const Subject subject = subject_with_driver();
   for (int device = 0; device < subject.driver->device_count(); ++device) {
     const Properties properties = subject.driver->properties(device);
@@ -42,7 +42,7 @@ TEST_CASE("a device says what it is") {
   }
 }
 
-TEST_CASE("memory is aligned, and different for each") {
+TEST_CASE("memory is aligned, and different for each allocation") {
   const Subject subject = subject_with_driver();
   const Buffer first(*subject.driver, 0, 1);
   const Buffer second(*subject.driver, 0, 1000);
@@ -51,10 +51,10 @@ TEST_CASE("memory is aligned, and different for each") {
   CHECK(first.data() != second.data());
 }
 
-TEST_CASE("more memory than there is is refused with the sizes") {
+TEST_CASE("a request for more memory than exists is refused with the sizes") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(base::kSanitized && subject.driver->name() == "cpu",
-                        "a sanitizer ends a process that asks malloc for so much");
+                        "a sanitizer ends a process that requests that much from malloc");
   try {
     subject.driver->allocate(0, std::size_t{1} << 60);
     FAIL("it was given");
@@ -65,7 +65,7 @@ TEST_CASE("more memory than there is is refused with the sizes") {
   }
 }
 
-TEST_CASE("what is copied to a device comes back from it") {
+TEST_CASE("data copied to a device is copied back unchanged") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4000);
@@ -85,7 +85,7 @@ TEST_CASE("a copy from pageable memory has taken the bytes when it returns") {
   CHECK(read(driver, kDefault, there.data(), 100) == counted(100));
 }
 
-TEST_CASE("pinned memory is copied from and to") {
+TEST_CASE("pinned memory works as source and destination of copies") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   auto* const pinned = static_cast<int*>(driver.allocate_pinned(800));
@@ -129,14 +129,14 @@ TEST_CASE("fill sets bytes") {
   CHECK(read(driver, kDefault, there.data(), 4) == std::vector{-1, 0, -1, -1});
 }
 
-TEST_CASE("nothing is copied or filled of no bytes") {
+TEST_CASE("copies and fills of no bytes do nothing") {
   const Subject subject = subject_with_driver();
   subject.driver->copy(kDefault, nullptr, nullptr, 0);
   subject.driver->fill(kDefault, nullptr, 1, 0);
   subject.driver->synchronize(kDefault);
 }
 
-TEST_CASE("a driver knows its own memory") {
+TEST_CASE("a driver recognizes its own memory") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(subject.driver->name() == "cpu", "the memory of the cpu is the host's");
   const Buffer there(*subject.driver, 0, 100);

@@ -80,7 +80,7 @@ class Sharer {
 
 }  // namespace
 
-TEST_CASE("memory and events of another process are used as one's own") {
+TEST_CASE("memory and events of another process are used like local ones") {
   Sharer sharer;
   {
     const Subject subject = subject_with_driver();
@@ -100,7 +100,7 @@ TEST_CASE("memory and events of another process are used as one's own") {
   CHECK(sharer.end() == 0);
 }
 
-TEST_CASE("handles that are none are refused") {
+TEST_CASE("invalid handles are refused") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(!subject.shares_with_processes, "it has no handles for other processes");
   Driver& driver = *subject.driver;

@@ -37,7 +37,7 @@ TEST_CASE("a stream is idle once its work is done") {
   CHECK(driver.is_idle(stream));
 }
 
-TEST_CASE("work is put on a stream without waiting for it") {
+TEST_CASE("work is queued on a stream without waiting for it") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(!subject.is_asynchronous, "its work is done when a call returns");
   Driver& driver = *subject.driver;
@@ -68,7 +68,7 @@ TEST_CASE("synchronizing a device waits for all of its streams") {
   CHECK(done == 3);
 }
 
-TEST_CASE("work that is on a stream when it is destroyed is still done") {
+TEST_CASE("work on a stream that is destroyed is still done") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   std::promise<void> done;
@@ -80,7 +80,7 @@ TEST_CASE("work that is on a stream when it is destroyed is still done") {
   done.get_future().wait();
 }
 
-TEST_CASE("a device waits for what is left on a stream that was destroyed") {
+TEST_CASE("a device waits for the remaining work of a destroyed stream") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   std::atomic<bool> is_done{false};
@@ -93,7 +93,7 @@ TEST_CASE("a device waits for what is left on a stream that was destroyed") {
   CHECK(is_done);
 }
 
-TEST_CASE("memory is freed after the work that is left on a stream that was destroyed") {
+TEST_CASE("memory is freed after the remaining work of a destroyed stream") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   std::atomic<bool> is_done{false};
@@ -139,7 +139,7 @@ TEST_CASE("a stream waits for an event of another device") {
   CHECK(order == std::vector{1, 2});
 }
 
-TEST_CASE("an event stands for what was on the stream when it was recorded last") {
+TEST_CASE("an event stands for the work on the stream when it was last recorded") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(!subject.is_asynchronous, "its work is done when a call returns");
   Driver& driver = *subject.driver;
@@ -168,7 +168,7 @@ TEST_CASE("an event that was never recorded is done") {
   driver.synchronize(kDefault);
 }
 
-TEST_CASE("events tell the time between them") {
+TEST_CASE("events measure the time between them") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnEvent begin(driver, {.timing = true});
@@ -182,7 +182,7 @@ TEST_CASE("events tell the time between them") {
   CHECK(static_cast<double>(driver.elapsed(begin, end).count()) > expected_ns / 2);
 }
 
-TEST_CASE("events that can't tell a time say why") {
+TEST_CASE("events without timing are refused with the reason") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnEvent timed(driver, {.timing = true});
@@ -195,7 +195,7 @@ TEST_CASE("events that can't tell a time say why") {
   CHECK_THROWS_WITH(driver.elapsed(timed, fresh), Catch::Contains("recorded"));
 }
 
-TEST_CASE("what goes wrong on a stream stays with the stream") {
+TEST_CASE("an error on a stream stays on the stream") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(!subject.is_asynchronous, "its work is done when a call returns");
   Driver& driver = *subject.driver;
@@ -218,7 +218,7 @@ TEST_CASE("host memory is not exported") {
   CHECK_THROWS_AS(subject.driver->export_memory(&here, &offset), Error);
 }
 
-TEST_CASE("a handle is for other processes") {
+TEST_CASE("a handle is for other processes only") {
   const Subject subject = subject_with_driver();
   testing::skip_case_if(!subject.shares_with_processes, "it has no handles for other processes");
   Driver& driver = *subject.driver;

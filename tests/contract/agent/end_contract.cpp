@@ -37,13 +37,13 @@ void exchange_once(World& world) {
 
 }  // namespace
 
-TEST_CASE("a worker that is not known is refused") {
+TEST_CASE("an unknown worker is refused") {
   World world(2);
   CHECK(error_of([&] { world[0].send(7, message_of(1, 10)); }).kind() == ErrorKind::InvalidArgument);
   CHECK(error_of([&] { world[0].send(-1, message_of(1, 10)); }).kind() == ErrorKind::InvalidArgument);
 }
 
-TEST_CASE("an address that is none is refused") {
+TEST_CASE("an invalid address is refused") {
   World world(1);
   for (const char* address : {"", ":", "inproc", "inproc:", "inproc:1", "inproc:x:y", "inproc:1:2:3", "pipe:", "\n"}) {
     INFO(address);
@@ -52,7 +52,7 @@ TEST_CASE("an address that is none is refused") {
   }
 }
 
-TEST_CASE("the loss of a worker that has closed is told once") {
+TEST_CASE("the loss of a closed worker is reported once") {
   World world(3);
   exchange_once(world);
   world[1].close();
@@ -66,7 +66,7 @@ TEST_CASE("the loss of a worker that has closed is told once") {
   CHECK_THAT(world[0].inbox().losses()[0], Catch::StartsWith("worker1: "));
 }
 
-TEST_CASE("a worker that had closed before anything was sent to it is lost all the same") {
+TEST_CASE("a worker that was closed before anything was sent to it is still lost") {
   World world(2);
   world[1].close();
   CHECK(why_gone(world[0], 1) != "");
@@ -87,7 +87,7 @@ TEST_CASE("an agent that was not started may be closed") {
   CHECK(worker.agent().worker_info().name() == "worker0");
 }
 
-TEST_CASE("what was sent before close() is brought, and then the loss is told") {
+TEST_CASE("messages sent before close() are delivered, and then the loss is reported") {
   World world(2);
   constexpr std::size_t kCount = 200;
   const std::size_t size = GENERATE(std::size_t{10}, std::size_t{200'000});
@@ -115,7 +115,7 @@ TEST_CASE("close() returns though a peer does not read") {
   world[1].inbox().let_go();
 }
 
-TEST_CASE("nothing is received while others send and close() has returned") {
+TEST_CASE("no message is received while others send and close() has returned") {
   for (int round = 0; round < 20; ++round) {
     World world(3);
     std::vector<base::Thread> threads;
@@ -127,7 +127,7 @@ TEST_CASE("nothing is received while others send and close() has returned") {
   }
 }
 
-TEST_CASE("a worker that was removed may end without being lost") {
+TEST_CASE("a worker that was removed may exit without being lost") {
   World world(2);
   exchange_once(world);
   world[0].agent().remove_worker(1);
@@ -152,7 +152,7 @@ TEST_CASE("another worker may take the place of one that was lost") {
   }
 }
 
-TEST_CASE("two that begin with each other at the same moment have one line") {
+TEST_CASE("two workers that connect to each other at the same moment have one connection") {
   for (int round = 0; round < 30; ++round) {
     World world(2);
     {
@@ -166,7 +166,7 @@ TEST_CASE("two that begin with each other at the same moment have one line") {
   }
 }
 
-TEST_CASE("whoever does not know the secret is nobody's peer") {
+TEST_CASE("a worker that does not know the secret cannot connect") {
   Worker owner(0, 2);
   AgentSetting setting = setting_of(1, 2);
   setting.secret = "another";
@@ -178,7 +178,7 @@ TEST_CASE("whoever does not know the secret is nobody's peer") {
   CHECK(owner.inbox().count() == 0);
 }
 
-TEST_CASE("a receiver that does not keep up makes the sender stop, and loses nothing") {
+TEST_CASE("a receiver that is too slow blocks the sender, and loses no message") {
   World world(2);
   world[1].inbox().hold();
   base::Thread first("first", [&world] { world[0].send(1, message_of(1, kLarge)); });
@@ -211,7 +211,7 @@ TEST_CASE("a receiver that does not keep up makes the sender stop, and loses not
   CHECK(world[1].inbox().wait_messages(taken + 2));
 }
 
-TEST_CASE("a hundred rounds leave nothing open") {
+TEST_CASE("a hundred rounds leave no descriptor open") {
   const auto round = [] {
     World world(2);
     exchange_once(world);

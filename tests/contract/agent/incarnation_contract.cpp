@@ -56,7 +56,7 @@ class Group {
 
 }  // namespace
 
-TEST_CASE("what is sent to a worker that has left does not reach the one in its place") {
+TEST_CASE("a message to a worker that has left does not reach its successor") {
   Group group;
   {
     const auto first = group.join(1);
@@ -74,7 +74,7 @@ TEST_CASE("what is sent to a worker that has left does not reach the one in its 
   CHECK(group.owner().agent().worker_infos().at(1).incarnation() == 2);
 }
 
-TEST_CASE("who joins in the place of a worker that is still connected ends that connection, and is let in") {
+TEST_CASE("a worker that joins in the place of a connected one ends that connection, and is accepted") {
   Group group;
   const auto first = group.join(1);
   group.exchange(*first);
@@ -87,7 +87,7 @@ TEST_CASE("who joins in the place of a worker that is still connected ends that 
   CHECK(group.refusal({1, 1}) == ErrorKind::Disconnected);
 }
 
-TEST_CASE("a worker that has left is not let in after another has joined in its place") {
+TEST_CASE("a worker that has left is not accepted after another has joined in its place") {
   Group group;
   const auto first = group.join(1);
   const auto second = group.join(2);
@@ -100,7 +100,7 @@ TEST_CASE("a worker that has left is not let in after another has joined in its 
   CHECK(group.inbox().losses().empty());
 }
 
-TEST_CASE("a worker that is not the one at its address any more is not talked to") {
+TEST_CASE("a worker that is no longer the one at its address gets no messages") {
   Group group;
   const auto first = group.join(1);
   WorkerRecord record = group.owner().record();

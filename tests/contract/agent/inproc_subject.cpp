@@ -16,7 +16,7 @@ std::shared_ptr<Agent> make_agent(const AgentSetting& setting) {
 
 namespace testing {
 
-TEST_CASE("a worker of another process is refused, with what to do about it") {
+TEST_CASE("a worker of another process is refused, with advice") {
   World world(1);
   const WorkerRecord record{WorkerInfo("worker1", 1), "inproc:" + std::to_string(::getppid()) + ":1"};
   const Error error = distrun::testing::error_of([&] { world[0].agent().add_worker(record); });
@@ -24,7 +24,7 @@ TEST_CASE("a worker of another process is refused, with what to do about it") {
   CHECK_THAT(error.text(), Catch::Contains("threads of one process") && Catch::Contains("--isolation threads"));
 }
 
-TEST_CASE("the sender's thread receives for the rank that it sends to") {
+TEST_CASE("the sender's thread receives on behalf of the rank that it sends to") {
   World world(2);
   bool is_receiver = false;
   world[1].inbox().answer([&](const WorkerInfo&, Message&) {

@@ -57,7 +57,7 @@ class RankTask final : public future::HandlerTask {
 
 }  // namespace
 
-TEST_CASE("a message of any size arrives whole") {
+TEST_CASE("a message of any size arrives complete") {
   World world(2);
   const std::size_t sizes[] = {0, 1, 4 << 10, 70 << 10, 5 << 20};
   std::uint64_t id = 0;
@@ -72,7 +72,7 @@ TEST_CASE("a message of any size arrives whole") {
   }
 }
 
-TEST_CASE("a message without anything in it arrives, of any kind") {
+TEST_CASE("an empty message arrives, of any kind") {
   World world(2);
   for (int kind = 1; kind <= 5; ++kind) {
     Message message;
@@ -111,7 +111,7 @@ TEST_CASE("both directions at once keep their order") {
   }
 }
 
-TEST_CASE("two threads of one sender keep their orders") {
+TEST_CASE("messages of two threads of one sender keep their order") {
   World world(2);
   constexpr std::uint64_t kCount = 500, kThreads = 2;
   {
@@ -132,7 +132,7 @@ TEST_CASE("two threads of one sender keep their orders") {
   }
 }
 
-TEST_CASE("a thousand are answered while they are received") {
+TEST_CASE("a thousand messages are answered while they are received") {
   World world(2);
   world[1].inbox().answer([&world](const WorkerInfo& from, Message& message) {
     world[1].send(from.id(), reply_to(message));
@@ -147,7 +147,7 @@ TEST_CASE("a thousand are answered while they are received") {
   CHECK(world[1].inbox().count() == kCount);
 }
 
-TEST_CASE("a message goes round many times, sent on by whoever receives it") {
+TEST_CASE("a message that each receiver sends on goes round many times") {
   constexpr int kWorkers = 4;
   constexpr std::uint64_t kHops = 2000;
   World world(kWorkers);
@@ -161,7 +161,7 @@ TEST_CASE("a message goes round many times, sent on by whoever receives it") {
   for (int id = 0; id < kWorkers; ++id) CHECK(world[id].inbox().wait_messages(kHops / kWorkers));
 }
 
-TEST_CASE("what is left to be done for a message is done for the rank that received it") {
+TEST_CASE("the task of a message runs for the rank that received it") {
   World world(2);
   world[1].inbox().answer([&world](const WorkerInfo& from, Message& message) {
     return std::make_unique<RankTask>(world[1], from.id(), message.id);
@@ -171,7 +171,7 @@ TEST_CASE("what is left to be done for a message is done for the rank that recei
   for (const Got& each : world[0].inbox().take()) CHECK(each.message.kind == MessageKind::Reply);
 }
 
-TEST_CASE("all send to all") {
+TEST_CASE("all workers send to all") {
   constexpr int kWorkers = 4;
   constexpr std::uint64_t kCount = 200;
   World world(kWorkers);
@@ -195,7 +195,7 @@ TEST_CASE("all send to all") {
   }
 }
 
-TEST_CASE("whoever waits for an answer may help to receive it") {
+TEST_CASE("a thread that waits for an answer may help to receive it") {
   World world(2);
   world[1].inbox().answer([&world](const WorkerInfo& from, Message& message) {
     world[1].send(from.id(), reply_to(message));
@@ -211,7 +211,7 @@ TEST_CASE("whoever waits for an answer may help to receive it") {
   }
 }
 
-TEST_CASE("an agent knows itself and the others, and tells how it reaches them") {
+TEST_CASE("an agent has information about itself and the others, and how it reaches them") {
   World world(3);
   world[0].send(1, message_of(1, 10));
   REQUIRE(world[1].inbox().wait_messages(1));

@@ -41,7 +41,7 @@ std::uint64_t send_until_refused(Worker& from, WorkerId to) {
 
 }  // namespace
 
-TEST_CASE("messages and tensors go to another process and come back") {
+TEST_CASE("messages and tensors are sent to another process and back") {
   ChildWorker child(1);
   Worker parent(0, 0);
   start(parent);
@@ -62,7 +62,7 @@ TEST_CASE("messages and tensors go to another process and come back") {
   }
 }
 
-TEST_CASE("a worker that died before anybody met it is lost once it is looked after, and one that lives is not") {
+TEST_CASE("a worker that died before any contact is lost once it is watched, and a living one is not") {
   ChildWorker child(1), other(2);
   Worker parent(0, 0);
   start(parent);
@@ -76,7 +76,7 @@ TEST_CASE("a worker that died before anybody met it is lost once it is looked af
   CHECK(parent.inbox().losses().size() == 1);
 }
 
-TEST_CASE("a worker whose process is killed is lost within a second") {
+TEST_CASE("a worker is lost within a second when its process is killed") {
   ChildWorker child(1), other(2);
   Worker parent(0, 0);
   start(parent);
@@ -111,7 +111,7 @@ TEST_CASE("another process may take the place of one that was killed") {
   exchange_once(parent, 1);
 }
 
-TEST_CASE("a worker whose process is stopped holds up nobody else, and goes on where it was") {
+TEST_CASE("a worker with a stopped process delays no other, and continues where it was") {
   ChildWorker stopped(1), other(2);
   Worker parent(0, 0);
   start(parent);
@@ -127,7 +127,7 @@ TEST_CASE("a worker whose process is stopped holds up nobody else, and goes on w
   CHECK(parent.inbox().wait_messages(101 + taken));
 }
 
-TEST_CASE("close() takes no longer than it may though a peer is stopped") {
+TEST_CASE("close() takes no longer than its timeout though a peer is stopped") {
   ChildWorker stopped(1);
   Worker parent(0, 0);
   start(parent);
@@ -141,7 +141,7 @@ TEST_CASE("close() takes no longer than it may though a peer is stopped") {
 }
 
 // The tensor's memory is kept for a peer that reads it directly, until the timeout; after that the peer gets no value.
-TEST_CASE("close() waits for peers that have not read yet what they read by themselves") {
+TEST_CASE("close() waits for peers that have yet to read memory directly") {
   ChildWorker stopped(1);
   Worker parent(0, 0);
   start(parent);
@@ -152,20 +152,20 @@ TEST_CASE("close() waits for peers that have not read yet what they read by them
   stopped.signal(SIGSTOP);
   parent.send(1, message_of(2, 10, {tensor::full({4 << 20}, 7, {DType::I32})}));
   const auto begin = std::chrono::steady_clock::now();
-  SECTION("until it is time") {
+  SECTION("until its timeout") {
     parent.close(200ms);
     CHECK(std::chrono::steady_clock::now() - begin >= 200ms);
     CHECK(std::chrono::steady_clock::now() - begin < 5s);
     stopped.signal(SIGCONT);
   }
-  SECTION("until they have") {
+  SECTION("until they have read it") {
     stopped.signal(SIGCONT);
     parent.close(30s);
     CHECK(std::chrono::steady_clock::now() - begin < 20s);
   }
 }
 
-TEST_CASE("a worker that was stopped before anybody has sent it something holds up nobody") {
+TEST_CASE("a worker that was stopped before it got a message delays no other") {
   ChildWorker stopped(1), other(2);
   Worker parent(0, 0);
   start(parent);

@@ -33,7 +33,7 @@ Tensor numbers(std::int64_t count, DType dtype = DType::F32) { return tensor::to
 
 }  // namespace
 
-TEST_CASE("tensors of every dtype arrive as they are") {
+TEST_CASE("tensors of every dtype arrive unchanged") {
   World world(2);
   for (int i = 0; i < tensor::kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
@@ -75,7 +75,7 @@ TEST_CASE("tensors that are not contiguous arrive with their elements") {
   for (std::size_t k = 0; k < sent.size(); ++k) check_same(got[k], sent[k]);
 }
 
-TEST_CASE("a view of a large tensor arrives, wherever it begins") {
+TEST_CASE("a view of a large tensor arrives, at any offset") {
   World world(2);
   const Tensor base = numbers(4 << 20);
   const TensorList sent = {tensor::narrow(base, 0, 0, 3), tensor::narrow(base, 0, 1'234'567, 1000),
@@ -84,7 +84,7 @@ TEST_CASE("a view of a large tensor arrives, wherever it begins") {
   for (std::size_t k = 0; k < sent.size(); ++k) check_same(got[k], sent[k]);
 }
 
-TEST_CASE("tensors of a message that share their bytes do so where they arrive") {
+TEST_CASE("tensors of a message that share their bytes still do on arrival") {
   World world(2);
   const Tensor base = numbers(10'000);
   const TensorList sent = {base, base, tensor::narrow(base, 0, 0, 5000), tensor::narrow(base, 0, 2500, 5000)};
@@ -94,7 +94,7 @@ TEST_CASE("tensors of a message that share their bytes do so where they arrive")
   check_same(got[3], tensor::zeros({5000}));
 }
 
-TEST_CASE("what sender and receiver do with their tensors afterwards is their own business") {
+TEST_CASE("later changes of tensors by sender and receiver do not affect the other") {
   World world(2);
   const std::int64_t count = GENERATE(4, 1000, 100'000, 2'000'000);
   const Tensor sent = numbers(count), kept = tensor::clone(sent);
@@ -105,7 +105,7 @@ TEST_CASE("what sender and receiver do with their tensors afterwards is their ow
   check_same(got, tensor::zeros({count}));
 }
 
-TEST_CASE("a message keeps its tensors when the sender lets go of them") {
+TEST_CASE("a message keeps its tensors when the sender releases them") {
   World world(2);
   world[1].inbox().hold();
   base::Thread first("first", [&world] { world[0].send(1, message_of(1, 0)); });
@@ -118,7 +118,7 @@ TEST_CASE("a message keeps its tensors when the sender lets go of them") {
   for (std::size_t k = 1; k < got.size(); ++k) check_same(got[k].message.tensors[0], expected);
 }
 
-TEST_CASE("what has no bytes of its own is refused, and nothing of it is sent") {
+TEST_CASE("tensors without bytes are refused, and no part of the message is sent") {
   World world(2);
   const Tensor sparse = tensor::sparse_coo(tensor::zeros({1, 1}, {DType::I64}), tensor::ones({1}), {3});
   for (const Tensor& tensor : {sparse, Tensor()}) {

@@ -95,7 +95,7 @@ const std::size_t kSizes[] = {0, 1, 1000, 20'000, 900'001};
 
 }  // namespace
 
-TEST_CASE("each rank gets what the others bring") {
+TEST_CASE("each rank gets the data of the others") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
@@ -128,7 +128,7 @@ TEST_CASE("sums are the same on all ranks, and in place") {
   }));
 }
 
-TEST_CASE("a root gives and takes") {
+TEST_CASE("a root broadcasts and scatters") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
@@ -160,7 +160,7 @@ TEST_CASE("a root gives and takes") {
   }));
 }
 
-TEST_CASE("a root takes what all bring, as it is and as a sum") {
+TEST_CASE("a root gathers the data of all, and their sum") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
@@ -190,7 +190,7 @@ TEST_CASE("a root takes what all bring, as it is and as a sum") {
   }));
 }
 
-TEST_CASE("each rank gets the sum of its piece, and pieces may stand anywhere") {
+TEST_CASE("each rank gets the sum of its piece, and pieces may be anywhere") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
@@ -207,7 +207,7 @@ TEST_CASE("each rank gets the sum of its piece, and pieces may stand anywhere") 
   }));
 }
 
-TEST_CASE("pieces of different sizes go from all to all") {
+TEST_CASE("pieces of different sizes are exchanged between all ranks") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     const auto size_of = [](int from, int to) { return static_cast<std::size_t>(from * 70'001 + to * 3); };
@@ -227,7 +227,7 @@ TEST_CASE("pieces of different sizes go from all to all") {
   }));
 }
 
-TEST_CASE("letters come in order and by their tags, large ones too") {
+TEST_CASE("messages arrive in order and by their tags, also large ones") {
   const int ranks = GENERATE(2, 3);
   check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
     const auto until = base::system_clock().now() + 5s;
@@ -246,7 +246,7 @@ TEST_CASE("letters come in order and by their tags, large ones too") {
         Data got(i % 4 == 0 ? 100'000 : 10);
         const int source =
             backend.begin_receive({from, static_cast<std::uint64_t>(tag), DType::U8, {}}, write(got))->finish(until);
-        expect(source == from, "it is known who has sent it");
+        expect(source == from, "the sender is known");
         expect(got == data_of(from, got.size(), i), "letter " + std::to_string(i));
       }
     }
@@ -254,7 +254,7 @@ TEST_CASE("letters come in order and by their tags, large ones too") {
   }));
 }
 
-TEST_CASE("who does not come is waited for until the deadline, and named") {
+TEST_CASE("an absent rank is waited for until the deadline, and named") {
   const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
     if (group.rank != 1) return backend.run(call_of(CallKind::Barrier, 1, 200ms));
     // Rank 1 waits for a message that is never sent; in the end it is notified that the others have given up.
@@ -270,7 +270,7 @@ TEST_CASE("who does not come is waited for until the deadline, and named") {
   }
 }
 
-TEST_CASE("who leaves is told to those that wait") {
+TEST_CASE("ranks that wait are notified of a rank that leaves") {
   const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
     if (group.rank == 2) return backend.leave(Leaving::GaveUp, "it has better things to do");
     backend.run(call_of(CallKind::Barrier, 1));
@@ -279,7 +279,7 @@ TEST_CASE("who leaves is told to those that wait") {
   for (const std::size_t rank : {0U, 1U}) CHECK_THAT(thrown[rank], Catch::Contains("has given up the group: "));
 }
 
-TEST_CASE("ranks that do not do the same are told apart") {
+TEST_CASE("different calls of the ranks are reported") {
   const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
     Data own(group.rank == 1 ? 8 : 4);
     Call call = call_of(CallKind::AllReduce, 1);
@@ -294,7 +294,7 @@ TEST_CASE("ranks that do not do the same are told apart") {
   }
 }
 
-TEST_CASE("a root that is another one for a rank is told to all, also where nobody waits for that rank") {
+TEST_CASE("a different root of one rank is reported to all, even if no rank waits for that rank") {
   const CallKind kind = GENERATE(CallKind::Broadcast, CallKind::Reduce, CallKind::Gather, CallKind::Scatter);
   const int wrong = GENERATE(0, 2);  // the other ranks use root 1
   const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
@@ -305,7 +305,7 @@ TEST_CASE("a root that is another one for a rank is told to all, also where nobo
   check_told(thrown, "rank " + std::to_string(wrong) + " is in " + name_of(kind) + " number 1, ");
 }
 
-TEST_CASE("a rank that calls something else beside a broadcast is told apart") {
+TEST_CASE("a rank that calls something else than the others' broadcast is named") {
   const CallKind other = GENERATE(CallKind::Reduce, CallKind::Scatter, CallKind::Barrier);
   const int who = GENERATE(1, 2);
   const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
@@ -319,7 +319,7 @@ TEST_CASE("a rank that calls something else beside a broadcast is told apart") {
 }
 
 // Either the others are notified that it has left, or it detects that they have gone on.
-TEST_CASE("a rank that leaves without a broadcast that the others make is told") {
+TEST_CASE("a rank that leaves without joining the others' broadcast is reported") {
   for (int i = 0; i < 20; ++i) {
     const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
       std::vector<Data> data;

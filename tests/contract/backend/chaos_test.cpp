@@ -354,17 +354,15 @@ void check_all_points(const char* backend, Fault fault) {
 
 }  // namespace
 
-TEST_CASE("the others hear of a rank that is killed at any point, by name, and another group works") {
+TEST_CASE("the others are notified of a rank that is killed at any point, by name, and another group works") {
   check_all_points("shm", Fault::Kill);
 }
 TEST_CASE("the others time out on a rank that is stopped at any point, by name, and another group works", "[alone]") {
   check_all_points("shm", Fault::Stop);
 }
-TEST_CASE("a rank that is slow at any point costs the others nothing but time") {
-  check_all_points("shm", Fault::Slow);
-}
+TEST_CASE("a rank that is slow at any point only delays the others") { check_all_points("shm", Fault::Slow); }
 
-TEST_CASE("with gloo, too, the others hear of a rank that is killed at any point") {
+TEST_CASE("with gloo, too, the others are notified of a rank that is killed at any point") {
   const std::string why_not = why_no_backend("gloo");
   testing::skip_case_if(!why_not.empty(), why_not);
   check_all_points("gloo", Fault::Kill);

@@ -163,7 +163,7 @@ struct Letters {
 
 }  // namespace
 
-TEST_CASE("a first rank that never joins is named by the others, and they can do without it") {
+TEST_CASE("a first rank that never joins is named by the others, and they can continue without it") {
   const testing::Scratch folder;
   const auto body = [&](int rank) {
     std::optional<Error> missed;
@@ -193,7 +193,8 @@ TEST_CASE("a first rank that dies before the others have joined is named by them
   CHECK_THAT(other.told(), Catch::StartsWith("PeerFailed of 0: ") && Catch::Contains("rank 0 is gone: its process"));
 }
 
-TEST_CASE("a rank that is stopped while it reads a letter does not keep the sender, and is told when it goes on") {
+TEST_CASE(
+    "a rank that is stopped while it reads a message does not block the sender, and is notified when it continues") {
   const testing::Scratch folder;
   const Letters messages{folder.path() + "/store", kBound, SIGSTOP};
   Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
@@ -203,7 +204,7 @@ TEST_CASE("a rank that is stopped while it reads a letter does not keep the send
   CHECK_THAT(receiver.told(), Catch::StartsWith("timeout: ") && Catch::Contains("the sender withdrew it"));
 }
 
-TEST_CASE("a rank that dies while it reads a letter is named by the sender at once") {
+TEST_CASE("a rank that dies while it reads a message is named by the sender at once") {
   const testing::Scratch folder;
   const Letters messages{folder.path() + "/store", 20s, SIGKILL};
   Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
@@ -213,7 +214,7 @@ TEST_CASE("a rank that dies while it reads a letter is named by the sender at on
   CHECK(base::system_clock().now() - dead < testing::scaled(1000ms));
 }
 
-TEST_CASE("a rank that is slow while it reads a letter reads it") {
+TEST_CASE("a rank that is slow while it reads a message still reads it") {
   const testing::Scratch folder;
   const Letters messages{folder.path() + "/store", 20s, SIGSTOP};
   Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
@@ -223,7 +224,7 @@ TEST_CASE("a rank that is slow while it reads a letter reads it") {
   CHECK(sender.told() == "done");
 }
 
-TEST_CASE("a monitored barrier names a rank that is killed or stopped before it comes") {
+TEST_CASE("a monitored barrier names a rank that is killed or stopped before it arrives") {
   const int signal = GENERATE(SIGKILL, SIGSTOP);
   const testing::Scratch folder;
   const auto body = [&](int rank) {

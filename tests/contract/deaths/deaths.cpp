@@ -161,7 +161,7 @@ void check(const std::vector<Case>& cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::string all;
     for (const std::string& each : told[i]) all += "\n  " + each;
-    INFO(cases[i].name << "; all that was told:" << all);
+    INFO(cases[i].name << "; all lines:" << all);
     for (int rank = 0; rank < kRanks; ++rank) {
       if (rank != kVictim && !is_idle(cases[i], rank)) check_survivor(cases[i], told[i], rank);
     }

@@ -158,7 +158,7 @@ std::vector<Case> cases_of(const char* backend) {
   };
 }
 
-TEST_CASE("over shared memory all others name the rank that was killed, not those that go because of it") {
+TEST_CASE("over shared memory all others name the rank that was killed, not the ones that exit because of it") {
   check(cases_of("shm"));
 }
 

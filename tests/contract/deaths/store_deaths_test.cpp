@@ -43,13 +43,13 @@ Operation open_tcp(int rank, const std::string& folder) {
 
 // The store goes with its server.
 Operation open_tcp_of_victim(int rank, const std::string& folder) {
-  return [store = tcp_store(rank, kVictim, folder)] { store->wait({"of nobody"}, kPatience); };
+  return [store = tcp_store(rank, kVictim, folder)] { store->wait({"never set"}, kPatience); };
 }
 
 // The first rank serves the store, and closes it because of the death; the others wait for no rank that they know.
 Operation open_tcp_of_follower(int rank, const std::string& folder) {
   return [rank, store = tcp_store(rank, 0, folder)]() mutable {
-    if (rank != 0) return store->wait({"of nobody"}, kPatience);
+    if (rank != 0) return store->wait({"never set"}, kPatience);
     try {
       wait_for_victim(*store);
     } catch (const Error&) {
@@ -80,12 +80,12 @@ Operation open_group(int rank, const std::string& folder) {
   };
 }
 
-TEST_CASE("waits for keys name the rank that was to write them, and was killed") {
+TEST_CASE("waits for keys name the killed rank that would have written them") {
   check({
       {"a store in a file", open_file},
       {"a store over TCP", open_tcp},
       {"a store over TCP that the killed rank serves", open_tcp_of_victim},
-      {"a store over TCP whose server goes because of the death", open_tcp_of_follower},
+      {"a store over TCP with a server that exits because of the death", open_tcp_of_follower},
       {"init_rpc", open_session},
       {"the start of a group", open_group},
   });

@@ -49,7 +49,7 @@ void check_cell(const PassCell& cell, const Lines& lines) {
 
 }  // namespace
 
-TEST_CASE("whoever is killed in the middle of passes, the others hear of it by its name and go on without it") {
+TEST_CASE("when a rank is killed in the middle of passes, the others get an error with its name and continue") {
   const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);
   const distrun::testing::Scratch scratch;
   std::vector<PassCell> cells;

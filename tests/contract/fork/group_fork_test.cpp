@@ -132,9 +132,9 @@ void check_group(const std::string& backend) {
   check_children([&](int rank, const std::string& folder) { return open_group(rank, folder, backend); });
 }
 
-TEST_CASE("a forked process can't take its parent's place in a group over shared memory") { check_group("shm"); }
-TEST_CASE("a forked process can't take its parent's place in a group of gloo") { check_group("gloo"); }
-TEST_CASE("a forked process can't take its parent's place in a group of nccl") { check_group("nccl"); }
+TEST_CASE("a forked process cannot take its parent's place in a group over shared memory") { check_group("shm"); }
+TEST_CASE("a forked process cannot take its parent's place in a group of gloo") { check_group("gloo"); }
+TEST_CASE("a forked process cannot take its parent's place in a group of nccl") { check_group("nccl"); }
 
 }  // namespace
 }  // namespace distrun::testing

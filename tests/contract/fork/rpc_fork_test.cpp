@@ -126,11 +126,11 @@ Opened open_rpc(int rank, const std::string& folder, std::vector<Use> (*uses)(co
           }};
 }
 
-TEST_CASE("a forked process can't use the RPC session of its parent, and leaves it as it is") {
+TEST_CASE("a forked process cannot use the RPC session of its parent, and does not change it") {
   check_children([](int rank, const std::string& folder) { return open_rpc(rank, folder, session_uses); });
 }
 
-TEST_CASE("a forked process can't use references and autograd contexts of its parent, and releases none") {
+TEST_CASE("a forked process cannot use references and autograd contexts of its parent, and releases none") {
   check_children([](int rank, const std::string& folder) { return open_rpc(rank, folder, reference_uses); });
 }
 

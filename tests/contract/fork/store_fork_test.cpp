@@ -64,11 +64,11 @@ Opened open_tcp_store(int rank, const std::string& folder) {
 }
 
 TEST_CASE(
-    "a forked process can't use its parent's connections to a TCP store, and closes neither them nor the server") {
+    "a forked process cannot use its parent's connections to a TCP store, and closes neither them nor the server") {
   check_children(open_tcp_store);
 }
 
-TEST_CASE("a forked process opens a file store again, and does not count as one that has ended") {
+TEST_CASE("a forked process opens a file store again, and does not count as a user that has ended") {
   check_children([](int rank, const std::string& folder) {
     ::setenv("DISTRUN_STORE", (folder + "/rank").c_str(), 1);
     const std::string path = folder + "/file";
@@ -153,7 +153,7 @@ Opened open_gpus(int rank, const std::string&) {
   return opened;
 }
 
-TEST_CASE("a forked process can't use its parent's GPUs, and frees nothing there") { check_children(open_gpus); }
+TEST_CASE("a forked process cannot use its parent's GPUs, and frees nothing there") { check_children(open_gpus); }
 
 }  // namespace
 }  // namespace distrun::testing

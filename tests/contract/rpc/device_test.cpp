@@ -50,20 +50,20 @@ void check_channel(DeviceCell cell, const std::string& channel) {
 TEST_CASE("processes of one machine open handles of each other's device memory") { check_channel({}, "ipc"); }
 
 // A process has 256 events, and each transfer uses one at either end.
-TEST_CASE("more tensors may be on their way at a time than there are events for") {
+TEST_CASE("more tensors may be in flight at a time than there are events for them") {
   DeviceCell cell;
   cell.rounds = 1;
   cell.at_once = 400;
   check_channel(cell, "ipc");
 }
 
-TEST_CASE("where no handles may be opened, tensors go by way of the host") {
+TEST_CASE("if no handles can be opened, tensors are sent through the host") {
   DeviceCell cell;
   cell.may_use_handles = false;
   check_channel(cell, "staged");
 }
 
-TEST_CASE("a rank that is killed while others read its devices' memory is told by name, and they go on without it") {
+TEST_CASE("a killed rank is named to those that read its devices' memory, and they continue without it") {
   const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);
   const distrun::testing::Scratch scratch;
   std::vector<DeviceCell> cells;

@@ -286,7 +286,7 @@ class History {
 }  // namespace
 
 TEST_CASE(
-    "in any order in which workers join, leave, die and come back, each call gets its own answer or the right error") {
+    "in any order of workers that join, leave, die and return, each call gets its own answer or the right error") {
   const unsigned long seed = number_of("DISTRUN_CHAOS_SEED", kHistorySeed);
   const unsigned long count = number_of("DISTRUN_ELASTIC_HISTORIES", base::kSanitized ? 2 : 6);
   const distrun::testing::Scratch scratch;

@@ -84,7 +84,7 @@ Lines joined(const std::string& folder, const std::function<void()>& strikes, co
 void check_well(const Lines& lines, const std::vector<std::string>& phases) {
   std::string all;
   for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
+  INFO("all lines:" << all);
   REQUIRE(lines.size() == phases.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Timed came = timed_of(lines[i]);
@@ -96,7 +96,7 @@ void check_well(const Lines& lines, const std::vector<std::string>& phases) {
 
 }  // namespace
 
-TEST_CASE("who can't reach a member at first tries again until it knows him") {
+TEST_CASE("a member that cannot reach another at first tries again until it is known there") {
   const distrun::testing::Scratch scratch;
   const auto refuse = [] {
     script().reach = [left = std::make_shared<std::atomic<int>>(3)](Step step) {
@@ -145,7 +145,7 @@ TEST_CASE("a worker that cannot reach a present member does not join, and its er
   CHECK(lines[3] == "knows 2");
 }
 
-TEST_CASE("a member that is killed as it hears of who joins does not keep it from joining") {
+TEST_CASE("a member that is killed when it is notified of a new one does not keep it from joining") {
   const distrun::testing::Scratch scratch;
   const auto die = [] {
     script().reach = [count = std::make_shared<std::atomic<int>>(0)](Step step) {
@@ -156,8 +156,7 @@ TEST_CASE("a member that is killed as it hears of who joins does not keep it fro
   check_well(lines, {"join", "ask2", "ask1"});
 }
 
-TEST_CASE(
-    "another worker joins at once in the place of one that was killed, and those that come later wait for nobody") {
+TEST_CASE("another worker joins at once in the place of a killed one, and later ones do not wait") {
   const distrun::testing::Scratch scratch;
   const Elastic group(scratch.path());
   const Lines lines = lines_of([&] {
@@ -189,7 +188,7 @@ TEST_CASE(
   });
   std::string all;
   for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
+  INFO("all lines:" << all);
   REQUIRE(lines.size() == 10);
   for (const std::size_t at : {2, 3}) {
     CHECK(timed_of(lines[at]).text == "done");
@@ -202,7 +201,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("all join and leave again and again, whoever is just leaving") {
+TEST_CASE("all members join and leave again and again, while others are leaving") {
   const distrun::testing::Scratch scratch;
   const Elastic group(scratch.path());
   constexpr int kMembers = 3, kRounds = 15;

@@ -69,7 +69,7 @@ void check_call(const Timed& came, Outcomes right, base::Nanoseconds bound) {
 void check_cell(const PipeCell& cell, Outcomes right, const Lines& lines) {
   std::string all;
   for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
+  INFO("all lines:" << all);
   REQUIRE(find(lines, "open").phase != "");
   const bool is_survivable = cell.fault == PeerFault::Stopped && cell.state != State::LeaveSent;
   // A closing peer lingers to deliver what was sent before.
@@ -95,20 +95,20 @@ void check_all(const Cells& all) {
 
 }  // namespace
 
-TEST_CASE("over shared memory, calls end whatever becomes of a peer, and others go on", "[alone]") {
+TEST_CASE("over shared memory, calls end after any fault of a peer, and other calls continue", "[alone]") {
   static const Cells all("shm");
   check_all(all);
 }
-TEST_CASE("over Unix sockets, calls end whatever becomes of a peer, and others go on", "[alone]") {
+TEST_CASE("over Unix sockets, calls end after any fault of a peer, and other calls continue", "[alone]") {
   static const Cells all("uds");
   check_all(all);
 }
-TEST_CASE("over TCP, calls end whatever becomes of a peer, and others go on", "[alone]") {
+TEST_CASE("over TCP, calls end after any fault of a peer, and other calls continue", "[alone]") {
   static const Cells all("tcp");
   check_all(all);
 }
 
-TEST_CASE("a cell of the pipe that is not there has its reason in the table") {
+TEST_CASE("a missing cell of the pipe has its reason in the table") {
   for (const PipeRow& row : pipe_table()) {
     bool is_whole = true;
     for (const PeerFault fault : kFaults) is_whole &= outcomes_of(row, fault, false) != 0;

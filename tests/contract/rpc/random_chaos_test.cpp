@@ -79,7 +79,7 @@ void check_ends(const SessionCell& cell, const Lines& lines) {
 void check_cell(const SessionCell& cell, const Lines& lines) {
   std::string all;
   for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
+  INFO("all lines:" << all);
   for (const std::string& each : lines) check_line(cell, each);
   check_ends(cell, lines);
 }

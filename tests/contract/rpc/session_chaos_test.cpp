@@ -33,7 +33,7 @@ void check_phase(const Lines& lines, int rank, int victim, const std::string& na
 void check_cell(const SessionCell& cell, const Lines& lines) {
   std::string all;
   for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
+  INFO("all lines:" << all);
   for (int rank = 0; rank < kRanks; ++rank) {
     if (rank == cell.victim) continue;
     check_phase(lines, rank, cell.victim, "init", cell.row.init);
@@ -71,25 +71,25 @@ void check_all(const Cells& all) {
 
 }  // namespace
 
-TEST_CASE("the others hear of a rank that is killed, or ends, by name") {
+TEST_CASE("the others are notified of a rank that is killed, or exits, by name") {
   static const Cells all({Fault::Dies, Fault::Exits});
   check_all(all);
 }
-TEST_CASE("the others time out on a rank that is stopped, by name") {
+TEST_CASE("the others time out on a stopped rank, by name") {
   static const Cells all({Fault::Stops});
   check_all(all);
 }
-TEST_CASE("a graceful shutdown names a rank that has left by one that was not") {
+TEST_CASE("a graceful shutdown names a rank that has left without a graceful one") {
   static const Cells all({Fault::Leaves});
   check_all(all);
 }
-TEST_CASE("a rank that never starts, or is not who it should be, is named by all others") {
+TEST_CASE("a rank that never starts, or is an impostor, is named by all others") {
   static const Cells all({Fault::NeverStarts, Fault::NobodyAtAddress, Fault::NoAddress, Fault::LargerWorldFirst,
                           Fault::LargerWorldLast, Fault::SameName, Fault::SameRank});
   check_all(all);
 }
 
-TEST_CASE("a cell that is not there has its reason in the table, and no other one is there twice") {
+TEST_CASE("a missing cell has its reason in the table, and no other cell is there twice") {
   std::map<std::pair<Fault, Moment>, int> seen;
   for (const Row& row : session_table()) {
     CHECK(++seen[{row.fault, row.moment}] == 1);

@@ -97,11 +97,11 @@ inline const std::vector<Row>& session_table() {
       {F::Leaves, M::Met, kNot, kNot, kNot, "a session is shut down once"},
 
       {F::NeverStarts, M::Init, kNamedInInit, kNot, kNot},
-      {F::NeverStarts, M::Known, kNot, kNot, kNot, "nobody gets to know it, nor gets further than init_rpc"},
+      {F::NeverStarts, M::Known, kNot, kNot, kNot, "no worker learns of it, and all stay in init_rpc"},
 
-      {F::NobodyAtAddress, M::Init, kNot, kNot, kNot, "nobody looks whether an address is right before it is called"},
+      {F::NobodyAtAddress, M::Init, kNot, kNot, kNot, "no worker checks an address before it calls"},
       {F::NobodyAtAddress, M::Known, kWell, kNamedAtOnce, kNamedInShutdown},
-      {F::NobodyAtAddress, M::Idle, kNot, kNot, kNot, "nobody has called it, or it has a line, which is right"},
+      {F::NobodyAtAddress, M::Idle, kNot, kNot, kNot, "it has not been called, or it has a connection, which is right"},
       {F::NoAddress, M::Init, kNamedAtOnce, kNot, kNot},
       {F::NoAddress, M::Known, kNot, kNot, kNot, "init_rpc has refused it"},
 
@@ -119,14 +119,14 @@ inline const std::vector<Row>& session_table() {
 inline std::string sentence(Fault fault) {
   switch (fault) {
     case Fault::Dies: return "is killed";
-    case Fault::Exits: return "ends without a word";
+    case Fault::Exits: return "exits silently";
     case Fault::Stops: return "is stopped";
     case Fault::Leaves: return "leaves by a shutdown that is not graceful";
     case Fault::NeverStarts: return "never starts";
-    case Fault::NobodyAtAddress: return "tells an address where nobody listens";
-    case Fault::NoAddress: return "tells an address that is none";
-    case Fault::LargerWorldFirst: return "comes first with a larger world size";
-    case Fault::LargerWorldLast: return "comes last with a larger world size";
+    case Fault::NobodyAtAddress: return "publishes an address where no worker listens";
+    case Fault::NoAddress: return "publishes an invalid address";
+    case Fault::LargerWorldFirst: return "arrives first with a larger world size";
+    case Fault::LargerWorldLast: return "arrives last with a larger world size";
     case Fault::SameName: return "has the name of another";
     case Fault::SameRank: return "has the rank of another";
   }
@@ -136,10 +136,10 @@ inline std::string sentence(Moment moment) {
   switch (moment) {
     case Moment::Init: return "before the others know it";
     case Moment::Known: return "when the others know it";
-    case Moment::Unmet: return "when nobody has called anybody";
+    case Moment::Unmet: return "before any call";
     case Moment::Idle: return "when all are idle";
     case Moment::Call: return "while the others wait for calls to it";
-    case Moment::Shutdown: return "as it comes to shutdown";
+    case Moment::Shutdown: return "when it arrives in shutdown";
     case Moment::Met: return "when all have met in shutdown";
   }
   return "";

@@ -14,7 +14,7 @@ template <class Check>
 void check_told(const Lines& lines, std::size_t members, const std::string& end, const Check& check) {
   std::string all;
   for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
+  INFO("all lines:" << all);
   std::map<char, std::string> last;
   for (const std::string& line : lines) {
     const Timed came = timed_of(line.substr(2));

@@ -70,7 +70,7 @@ void check_cell(const KillCell& cell, const Lines& lines) {
 
 }  // namespace
 
-TEST_CASE("whoever is killed in a storm of references, the others go on, and know whom they have lost") {
+TEST_CASE("when a rank is killed in a storm of references, the others continue, and name it") {
   const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);
   const unsigned long only = number_of("DISTRUN_KILL_ONLY", ~0ul);
   const distrun::testing::Scratch scratch;
@@ -86,7 +86,7 @@ TEST_CASE("whoever is killed in a storm of references, the others go on, and kno
   const std::vector<Lines> told = rpc::testing::conduct(runs, kAtOnceCells);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     INFO("repeat it: DISTRUN_KILL_SEED=" << seed << " DISTRUN_KILL_ONLY=" << numbers[i]
-                                         << " build/bin/contract_rref 'whoever is killed*'");
+                                         << " build/bin/contract_rref 'when a rank is killed*'");
     INFO("rank " << cells[i].victim << (cells[i].is_stopped ? " is stopped" : " is killed") << " at step "
                  << cells[i].struck_at);
     check_cell(cells[i], told[i]);

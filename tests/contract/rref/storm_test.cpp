@@ -85,7 +85,7 @@ class Storms {
 
 }  // namespace
 
-TEST_CASE("in a storm over an agent that loses, doubles and reorders, no value goes early and none stays") {
+TEST_CASE("in a storm over an agent that loses, doubles and reorders, no value is lost early and none leaks") {
   const unsigned long first = number_of("DISTRUN_STORM_SEED", 1), count = number_of("DISTRUN_STORM_SEEDS", kSeeds);
   const unsigned long references = number_of("DISTRUN_STORM_REFERENCES", kReferences);
   for (unsigned long seed = first; seed < first + count; ++seed) {

@@ -33,7 +33,7 @@ base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
   });
 }
 
-TEST_CASE("what one client sets another gets") {
+TEST_CASE("a value that one client sets is read by another") {
   const auto table = make_subject();
   const auto one = table->open(), other = table->open();
   one->set("key", "value");
@@ -53,7 +53,7 @@ TEST_CASE("keys and values are bytes") {
   CHECK(store->get("empty").empty());
 }
 
-TEST_CASE("add counts from nothing, and in digits") {
+TEST_CASE("add counts from 0, in decimal digits") {
   const auto table = make_subject();
   const auto store = table->open();
   CHECK(store->add("count", 3) == 3);
@@ -63,7 +63,7 @@ TEST_CASE("add counts from nothing, and in digits") {
   CHECK(store->add("count", 1) == 42);
 }
 
-TEST_CASE("what is no number cannot be added to, and stays") {
+TEST_CASE("add refuses a value that is not a number, and does not change it") {
   const auto table = make_subject();
   const auto store = table->open();
   store->set("word", "12 apples");
@@ -91,7 +91,7 @@ TEST_CASE("sixteen clients add a thousand times each, and none is lost") {
   CHECK(table->open()->get("sum") == "16000");
 }
 
-TEST_CASE("check says whether all are there") {
+TEST_CASE("check returns whether all keys exist") {
   const auto table = make_subject();
   const auto store = table->open();
   store->set("a", "1");
@@ -102,7 +102,7 @@ TEST_CASE("check says whether all are there") {
   CHECK(table->open()->check({"a", "b"}));
 }
 
-TEST_CASE("compare_set sets what is as expected, and nothing else") {
+TEST_CASE("compare_set sets a value that is as expected, and no other") {
   const auto table = make_subject();
   const auto store = table->open();
   CHECK(store->compare_set("key", "old", "new") == "old");
@@ -114,7 +114,7 @@ TEST_CASE("compare_set sets what is as expected, and nothing else") {
   CHECK(table->open()->get("key") == "second");
 }
 
-TEST_CASE("of clients that compare and set the same, one wins") {
+TEST_CASE("of clients that compare and set the same value, one wins") {
   const auto table = make_subject();
   std::atomic<int> winners{0};
   {
@@ -130,7 +130,7 @@ TEST_CASE("of clients that compare and set the same, one wins") {
   CHECK(winners == 1);
 }
 
-TEST_CASE("append puts behind what is there") {
+TEST_CASE("append adds to an existing value") {
   const auto table = make_subject();
   const auto store = table->open();
   store->append("key", "one");
@@ -138,7 +138,7 @@ TEST_CASE("append puts behind what is there") {
   CHECK(table->open()->get("key") == "one, two");
 }
 
-TEST_CASE("several keys are set and got at once") {
+TEST_CASE("several keys are set and read at once") {
   const auto table = make_subject();
   const auto store = table->open();
   store->multi_set({{"a", "1"}, {"b", "2"}});
@@ -146,7 +146,7 @@ TEST_CASE("several keys are set and got at once") {
   CHECK(store->multi_get({}).empty());
 }
 
-TEST_CASE("a key that is deleted is not there") {
+TEST_CASE("a deleted key does not exist") {
   const auto table = make_subject();
   const auto store = table->open();
   store->set("key", "value");
@@ -157,7 +157,7 @@ TEST_CASE("a key that is deleted is not there") {
   CHECK(store->num_keys() == keys - 1);
 }
 
-TEST_CASE("num_keys counts what was set, once") {
+TEST_CASE("num_keys counts each key once") {
   const auto table = make_subject();
   const auto store = table->open();
   const std::int64_t before = store->num_keys();
@@ -178,7 +178,7 @@ TEST_CASE("get waits until another client sets the key") {
   CHECK(rank.line.names.back() == table->prefix() + "late");
 }
 
-TEST_CASE("a wait names the ranks that its thread has said are to write the keys, while it has") {
+TEST_CASE("a wait names the ranks that its thread has declared as writers of the keys, as long as it does") {
   FakeRank rank;
   const auto table = make_subject();
   const auto store = table->open(), other = table->open();
@@ -195,7 +195,7 @@ TEST_CASE("a wait names the ranks that its thread has said are to write the keys
   CHECK(rank.line.begun.back().info.rule == board::PeerRule::None);
 }
 
-TEST_CASE("a wait that times out says what the ranks do that were to write the keys") {
+TEST_CASE("a wait that times out shows the state of the ranks that should write the keys") {
   FakeRank rank;
   constexpr int kNoProcess = 1 << 22;  // one more than there can be
   rank.line.pids = {{1, kNoProcess}, {3, ::getpid()}};
@@ -207,7 +207,7 @@ TEST_CASE("a wait that times out says what the ranks do that were to write the k
                         Catch::EndsWith("; from rank 1 (its process 4194304 has ended), rank 3"));
 }
 
-TEST_CASE("whatever brings a key ends a wait for it") {
+TEST_CASE("a wait for a key ends, by any operation that creates it") {
   FakeRank rank;
   const auto table = make_subject();
   const auto store = table->open(), other = table->open();
@@ -237,7 +237,7 @@ TEST_CASE("wait waits for all of its keys") {
   CHECK(is_last);
 }
 
-TEST_CASE("a wait ends when its timeout is over, and names the keys that are missing") {
+TEST_CASE("a wait times out with the names of the missing keys") {
   const auto table = make_subject();
   const auto store = table->open();
   store->set("there", "1");
@@ -249,7 +249,7 @@ TEST_CASE("a wait ends when its timeout is over, and names the keys that are mis
   CHECK(store->get("there") == "1");
 }
 
-TEST_CASE("the store's timeout is that of what has none of its own") {
+TEST_CASE("calls without a timeout have that of the store") {
   const auto table = make_subject();
   const auto store = table->open();
   CHECK(store->timeout() == 300s);
@@ -260,7 +260,7 @@ TEST_CASE("the store's timeout is that of what has none of its own") {
   CHECK(error_of([&] { store->queue_pop("never"); }).kind() == ErrorKind::Timeout);
 }
 
-TEST_CASE("a wait for keys ends when a rank fails, and says which") {
+TEST_CASE("a wait for keys ends when a rank fails, and names it") {
   FakeRank rank;
   const auto table = make_subject();
   const auto store = table->open();
@@ -277,7 +277,7 @@ TEST_CASE("a wait for keys ends when a rank fails, and says which") {
   CHECK(store->get("key") == "1");
 }
 
-TEST_CASE("queues give what was pushed in its order, each once") {
+TEST_CASE("queues return values in their order, each once") {
   const auto table = make_subject();
   const auto store = table->open(), other = table->open();
   for (int i = 0; i < 5; ++i) store->queue_push("jobs", std::to_string(i));
@@ -289,7 +289,7 @@ TEST_CASE("queues give what was pushed in its order, each once") {
   CHECK(other->try_queue_pop("jobs") == "last");
 }
 
-TEST_CASE("of clients that wait for a queue each gets another piece") {
+TEST_CASE("clients that wait for a queue each get a different value") {
   const auto table = make_subject();
   constexpr int kClients = 4;
   constexpr int kEach = 25;
@@ -314,7 +314,7 @@ TEST_CASE("of clients that wait for a queue each gets another piece") {
   CHECK(std::adjacent_find(got.begin(), got.end()) == got.end());
 }
 
-TEST_CASE("who watches a key is told what becomes of it, in order") {
+TEST_CASE("a watched key reports its changes, in order") {
   const FakeRank rank;
   const auto table = make_subject();
   testing::skip_case_if(!table->tells_changes(), "this store does not report changes");
@@ -339,13 +339,13 @@ TEST_CASE("who watches a key is told what becomes of it, in order") {
   CHECK(told == std::vector<std::string>{"none to 1", "1 to 2", "2 to 20", "20 to none"});
 }
 
-TEST_CASE("a store that nobody tells of changes says so") {
+TEST_CASE("a store without change notifications refuses to watch") {
   const auto table = make_subject();
-  testing::skip_case_if(table->tells_changes(), "this store is told of changes");
+  testing::skip_case_if(table->tells_changes(), "this store has change notifications");
   CHECK(error_of([&] { table->open()->watch("key", [](auto, auto) {}); }).kind() == ErrorKind::Unimplemented);
 }
 
-TEST_CASE("what is too long or too much is refused, and nothing is lost") {
+TEST_CASE("keys and values beyond the limits are refused, and nothing is lost") {
   const auto table = make_subject();
   const auto store = table->open();
   store->set("key", "value");
@@ -360,7 +360,7 @@ TEST_CASE("what is too long or too much is refused, and nothing is lost") {
   CHECK(store->get("key") == "value");
 }
 
-TEST_CASE("values of more than one answer holds are got all the same") {
+TEST_CASE("more values than fit one answer are still read") {
   const auto table = make_subject();
   const auto store = table->open();
   std::vector<std::string> keys;
@@ -376,11 +376,11 @@ TEST_CASE("values of more than one answer holds are got all the same") {
   }
 }
 
-TEST_CASE("a part of no store is refused") {
+TEST_CASE("a part of a null store is refused") {
   CHECK_THROWS_WITH(PrefixStore("part", nullptr), "PrefixStore \"part\": the store is null");
 }
 
-TEST_CASE("parts of a store do not see each other's keys, and count all") {
+TEST_CASE("parts of a store do not see each other's keys, and all keys are counted") {
   const auto table = make_subject();
   const std::shared_ptr<Store> whole = table->open();
   PrefixStore one("one", whole), two("two", table->open());
