@@ -225,7 +225,7 @@ void all_reduce_by_nccl(benchmark::State& state, const std::string& driver) {
     for (auto _ : state) {
       const double seconds = gpus.run(order);
       if (seconds < 0) {
-        state.SkipWithError("this machine has not so many GPUs");
+        state.SkipWithError("this machine has too few GPUs");
         break;
       }
       us.push_back(1e6 * seconds);

@@ -27,7 +27,7 @@ const TensorList& carried() {
 }
 
 void check_context(const Context& context, bool has_tensors) {
-  require(context.known_worker_ids().count(kPeer) == 1, "a context knows who has sent what is of it");
+  require(context.known_worker_ids().count(kPeer) == 1, "a context knows the senders of its tensors");
   require(context.send_functions().empty(), "nothing was sent");
   const auto received = context.recv_functions();
   require(received.size() == (has_tensors ? 1 : 0), "a message with tensors is one node");
@@ -75,6 +75,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return;
     }
   });
-  require(unforeseen.empty(), "errors are told as such");
+  require(unforeseen.empty(), "all errors are of known kinds");
   return 0;
 }

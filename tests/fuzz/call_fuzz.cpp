@@ -51,7 +51,7 @@ void take_call(const rpc::Message& message) {
   rpc::Message written;
   rpc::write_call(written, call.head, call.arguments);
   const Read again = read(written, rpc::Instances::Read);
-  require(again.head.name == call.head.name && again.head.kind == call.head.kind, "a call is to whom it was");
+  require(again.head.name == call.head.name && again.head.kind == call.head.kind, "a call keeps its callee");
   require(again.head.graph_hash == call.head.graph_hash, "a graph has its hash");
   require(again.arguments.positional.size() == call.arguments.positional.size(), "arguments are as many as they were");
   require(again.arguments.named.size() == call.arguments.named.size(), "named arguments are as many as they were");

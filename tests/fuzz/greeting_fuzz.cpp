@@ -81,7 +81,7 @@ std::optional<Hello> read(wire::BytesView frame) {
 void take(wire::BytesView frame) {
   take_opening(frame);
   if (const auto hello = read(frame)) {
-    require(hello->expects == own().id, "a worker that is let in knows whom it talks to");
+    require(hello->expects == own().id, "an accepted worker expects this worker");
     require(proof::is_proof(hello->proof, own().secret, kProofProtocol, proof::Side::Connector, nonces()),
             "a worker that is let in knows the secret");
     for (const std::size_t files : {0U, 2U}) answer(*hello, SocketKind::Uds, files);

@@ -106,7 +106,7 @@ void exchange(World& world, const shm::Bells& bells) {
   }
   exchanges.begin_call();
   succeeds([&] { exchanges.reduce(world.call, contribution, 0, world.result); });
-  for (const int place : exchanges.missing()) require(place == 0 || place == 1, "who is missing is one of the ranks");
+  for (const int place : exchanges.missing()) require(place == 0 || place == 1, "an absent rank is one of the ranks");
   if (const auto missed = exchanges.why_missed()) succeeds([&] { std::rethrow_exception(missed); });
 }
 

@@ -114,6 +114,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = check_lines(stacks, tree, 200);
   if (!has_one_of_each(stacks)) return 0;
   const Stacks other = backwards(stacks);
-  require(check_lines(other, evidence::merge(other), 200) == text, "the order of what was told has no influence");
+  require(check_lines(other, evidence::merge(other), 200) == text, "the order of the reports has no effect");
   return 0;
 }

@@ -22,8 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest.remove_prefix(count);
     taken += count;
   }
-  require(taken <= kHelloSize + distrun::proof::kProofSize, "so many bytes are taken, and no more");
-  require(said <= kAnswerSize + 1, "so much is said, and no more");
+  require(taken <= kHelloSize + distrun::proof::kProofSize, "no more bytes are taken than a handshake has");
+  require(said <= kAnswerSize + 1, "no more bytes are sent than an answer has");
   require(greeting.state() != ServerGreeting::State::Welcome, "a client without the secret is not welcome");
   require(greeting.state() == ServerGreeting::State::Open || greeting.wanted() == 0, "what is over takes nothing");
   return 0;

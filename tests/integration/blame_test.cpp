@@ -33,7 +33,7 @@ TestResult repeat(const std::string& how, const std::string& need, const std::st
 
 }  // namespace
 
-TEST_CASE("ten runs in which a rank dies say the same, over each transport", "[blame]") {
+TEST_CASE("ten runs in which a rank dies give the same report, over each transport", "[blame]") {
   const std::string transport = GENERATE("shm", "uds", "tcp");
   const std::string how = GENERATE("kill", "exit1");
   const std::string need = GENERATE("call", "shutdown");
@@ -46,7 +46,7 @@ TEST_CASE("ten runs in which a rank dies say the same, over each transport", "[b
   for (const std::string& message : all_messages(test)) CHECK_THAT(message, Catch::StartsWith(wanted));
 }
 
-TEST_CASE("ten runs in which a rank throws before the others' shutdown say the same", "[blame]") {
+TEST_CASE("ten runs in which a rank throws before the others' shutdown give the same report", "[blame]") {
   const TestResult test = repeat("throw", "shutdown", "best");
   REQUIRE(test.attempts.size() == 10);
   const std::set<std::string> messages = all_messages(test);
@@ -55,7 +55,7 @@ TEST_CASE("ten runs in which a rank throws before the others' shutdown say the s
 }
 
 // Each of the other ranks reads what only rank 1 writes, and fails at end-of-file.
-TEST_CASE("a program that is killed is to blame for those that fail after it", "[blame][exec]") {
+TEST_CASE("a program that is killed is blamed for those that fail after it", "[blame][exec]") {
   const std::string script =
       "f=$DISTRUN_TEMP_DIR/fifo$RANK; "
       "if [ $RANK != 1 ]; then mkfifo $f; read word < $f; exit 1; fi; "

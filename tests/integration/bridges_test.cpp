@@ -52,7 +52,7 @@ TEST_CASE("a list has the framework's own names beside the ids", "[bridges]") {
   CHECK_THAT(json.out, Contains("\"description\": \"\\\"two_names\\\"\""));
 }
 
-TEST_CASE("disabled and hidden tests run when the environment asks for them", "[bridges]") {
+TEST_CASE("disabled and hidden tests run when the environment requests them", "[bridges]") {
   const Sandbox sandbox(distrun_program());
   Command disabled = sandbox.command({"run", "--filter", "*DISABLED*", plugin("gtest")});
   disabled.environment.emplace_back("GTEST_ALSO_RUN_DISABLED_TESTS=1");

@@ -49,7 +49,7 @@ std::string any_state() {
 
 }  // namespace
 
-TEST_CASE("a run that is started badly runs well", "[inherited]") {
+TEST_CASE("a run in a broken environment still works", "[inherited]") {
   const std::string state = any_state();
   const std::string isolation = GENERATE("process", "exec");
   INFO(state << ", isolation " << isolation);
@@ -62,7 +62,7 @@ TEST_CASE("a run that is started badly runs well", "[inherited]") {
   CHECK(sandbox.summary().tests.size() == 3);
 }
 
-TEST_CASE("tests are listed by a distrun that is started badly", "[inherited]") {
+TEST_CASE("tests are listed by a distrun in a broken environment", "[inherited]") {
   const std::string state = any_state();
   INFO(state);
   const Sandbox sandbox(distrun_program());
@@ -72,8 +72,7 @@ TEST_CASE("tests are listed by a distrun that is started badly", "[inherited]") 
   CHECK((ended.out.find("Passes.trivial") != std::string::npos) == !silent);
 }
 
-TEST_CASE("programs are run by a distrun that is started badly, and begin with signals as they should be",
-          "[inherited]") {
+TEST_CASE("programs are run by a distrun in a broken environment, and start with default signals", "[inherited]") {
   const std::string state = any_state();
   INFO(state);
   const Sandbox sandbox(distrun_program());
@@ -85,7 +84,7 @@ TEST_CASE("programs are run by a distrun that is started badly, and begin with s
   expect_success(sandbox, ended);
 }
 
-TEST_CASE("a daemon that is started badly runs what it is given, and ends", "[inherited][daemon]") {
+TEST_CASE("a daemon in a broken environment runs its tests, and exits", "[inherited][daemon]") {
   const std::string state = GENERATE(as<std::string>(), "SIGCHLD ignored", "all ignored and blocked", "streams closed");
   INFO(state);
   const Scratch scratch;
@@ -123,7 +122,7 @@ TEST_CASE("a run that was started with all signals ignored and blocked can be en
 }
 
 // Signals that nohup and scripts ignore stay ignored: the guard does not forward them.
-TEST_CASE("a run that is to outlive its terminal does", "[inherited][interrupt]") {
+TEST_CASE("a run that should outlive its terminal does", "[inherited][interrupt]") {
   const int signal = GENERATE(SIGHUP, SIGINT);
   const Sandbox sandbox(distrun_program());
   Running running(broken(
@@ -140,7 +139,7 @@ TEST_CASE("a run that is to outlive its terminal does", "[inherited][interrupt]"
   sandbox.sweep();
 }
 
-TEST_CASE("what a shell has started before it became distrun is left alone", "[inherited]") {
+TEST_CASE("children that a shell had before it became distrun are left alone", "[inherited]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended =
       start_in(sandbox, "a child", {"run", "--output", sandbox.output(), "--filter", "Passes.ring", plugin("passes")});
@@ -152,7 +151,7 @@ TEST_CASE("what a shell has started before it became distrun is left alone", "[i
   sandbox.sweep();
 }
 
-TEST_CASE("the own files of a run are its user's alone, whatever the file mask", "[inherited]") {
+TEST_CASE("the files of a run are accessible to its user only, with any file mask", "[inherited]") {
   const std::string state = GENERATE(as<std::string>(), "umask 0777", "umask 0");
   const Sandbox sandbox(distrun_program());
   Running running(broken(
@@ -174,7 +173,7 @@ TEST_CASE("the own files of a run are its user's alone, whatever the file mask",
   sandbox.sweep();
 }
 
-TEST_CASE("a directory that is gone is told of in a sentence", "[inherited]") {
+TEST_CASE("a start directory that was removed is reported in a sentence", "[inherited]") {
   const std::string command = GENERATE(as<std::string>(), "run", "list");
   const Sandbox sandbox(distrun_program());
   const Ended ended = start_in(sandbox, "directory gone", {command, plugin("passes")});
@@ -183,7 +182,7 @@ TEST_CASE("a directory that is gone is told of in a sentence", "[inherited]") {
   CHECK(sandbox.remains() == std::vector<std::string>{});
 }
 
-TEST_CASE("a /dev without null is told of in a sentence", "[inherited]") {
+TEST_CASE("a /dev without null is reported in a sentence", "[inherited]") {
   const std::string state = GENERATE(as<std::string>(), "no /dev/null", "no /dev/null and streams closed");
   const Sandbox sandbox(distrun_program());
   const Ended ended = start_in(sandbox, state, {"run", "--output", sandbox.output(), plugin("passes")});

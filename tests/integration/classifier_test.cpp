@@ -40,7 +40,7 @@ std::string reader_on_page() {
 
 }  // namespace
 
-TEST_CASE("a classifier that two ranks have trained knows as much in another run, from its file") {
+TEST_CASE("a classifier trained by two ranks has the same accuracy in another run, from its file") {
   const Sandbox sandbox(distrun_program());
   const std::string trained = accuracy_in(printed_by(sandbox, "Classifier.learns_three_spirals", "2"));
   CHECK(trained != "none");
@@ -60,7 +60,7 @@ TEST_CASE("a classifier that two ranks have trained knows as much in another run
                                                "4\\.weight \\[3, 64\\]" + number + "4\\.bias \\[3\\]" + number)));
 }
 
-TEST_CASE("without its file the classifier's second test is skipped, and says what to do") {
+TEST_CASE("without its file the classifier's second test is skipped, with what to do") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command({"--filter", "Classifier.knows_them_again", DISTRUN_CLASSIFIER});
   command.environment.push_back("CLASSIFIER_MODEL=" + sandbox.output() + "/model.safetensors");

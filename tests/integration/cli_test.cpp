@@ -89,7 +89,7 @@ TEST_CASE("list takes filters and world sizes as run does", "[cli]") {
   CHECK(first_words(ended.out) == Texts{"Passes.world_of_1", "Passes.world_of_2", "Passes.world_of_3"});
 }
 
-TEST_CASE("list names the plugin that cannot be listed, and lists the others", "[cli]") {
+TEST_CASE("list names a plugin that cannot be listed, and lists the others", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"list", plugin("load_crash"), plugin("flaky")});
   CHECK(ended.exit_code == 3);
@@ -97,7 +97,7 @@ TEST_CASE("list names the plugin that cannot be listed, and lists the others", "
   CHECK_THAT(ended.out, Contains("Flaky.fails_once"));
 }
 
-TEST_CASE("thousands of tests are listed and chosen from quickly", "[cli]") {
+TEST_CASE("thousands of tests are listed and selected quickly", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"list", plugin("load_many")});
   CHECK(lines_of(ended.out).size() == 5000);
@@ -117,7 +117,7 @@ TEST_CASE("show prints what a run has printed of its failures", "[cli]") {
   CHECK(unprintable(shown.out).empty());
 }
 
-TEST_CASE("show refuses what is no report", "[cli]") {
+TEST_CASE("show refuses a file that is not a report", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const std::string path = sandbox.output() + "/other.json";
   for (const char* text : {"", "{", "{}", "[1]", "null", "{\"schema\":\"distrun.summary/99\"}"}) {
@@ -134,7 +134,7 @@ TEST_CASE("show refuses what is no report", "[cli]") {
 
 // ---- selection of tests
 
-TEST_CASE("filters choose, and a leading minus excludes", "[cli]") {
+TEST_CASE("filters select, and a leading minus excludes", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run chosen = run(sandbox, {"--filter", "Passes.world_of_*", "--filter", "-*_17", "--filter=-*.world_of_2*",
                                    "--filter", "Passes.trivial", plugin("passes")});
@@ -142,13 +142,13 @@ TEST_CASE("filters choose, and a leading minus excludes", "[cli]") {
   CHECK(ids_of(chosen.summary) == std::set<std::string>{"Passes.trivial", "Passes.world_of_1", "Passes.world_of_3"});
 }
 
-TEST_CASE("only exclusions leave all the others", "[cli]") {
+TEST_CASE("filters with only exclusions select all others", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run chosen = run(sandbox, {"--filter", "-Flaky.*_once", "--filter", "-Flaky.fails_always", plugin("flaky")});
   CHECK(ids_of(chosen.summary) == std::set<std::string>{"Flaky.passes"});
 }
 
-TEST_CASE("filters that choose nothing are named, and the exit code says so", "[cli]") {
+TEST_CASE("filters that select nothing are named, and the exit code says so", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run chosen = run(sandbox, {"--filter", "Pases.*", plugin("passes")});
   CHECK(chosen.ended.exit_code == 4);
@@ -158,7 +158,7 @@ TEST_CASE("filters that choose nothing are named, and the exit code says so", "[
 
 // ---- exit codes
 
-TEST_CASE("the exit code of a run is that of its tests", "[cli]") {
+TEST_CASE("the exit code of a run follows from its tests", "[cli]") {
   struct Example {
     std::string plugin;
     Texts options;
@@ -225,7 +225,7 @@ TEST_CASE("strict leaks are descriptors and threads too, and name the rank", "[c
 
 // ---- attempts
 
-TEST_CASE("a repeated test runs so often, and each attempt counts", "[cli]") {
+TEST_CASE("a repeated test runs N times, and each attempt counts", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run repeated =
       run(sandbox, {"--repeat", "3", "--filter", "Flaky.passes", "--filter", "Flaky.fails_once", plugin("flaky")});
@@ -258,7 +258,7 @@ TEST_CASE("a failed test is retried until it passes or retries are used up", "[c
   CHECK(always->attempts.size() == 3);
 }
 
-TEST_CASE("with --fail-fast nothing starts after the first failure", "[cli]") {
+TEST_CASE("with --fail-fast no test starts after the first failure", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run stopped = run(sandbox, {"--fail-fast", plugin("passes"), plugin("fails"), plugin("exits")});
   CHECK(stopped.ended.exit_code == 1);
@@ -327,7 +327,7 @@ TEST_CASE("a seed repeats a run, and each run names its seed", "[cli]") {
   CHECK(seeds({"--seed", chosen[0]}) == chosen);
 }
 
-TEST_CASE("timeouts: a test's own beats the default, the override beats both", "[cli]") {
+TEST_CASE("timeouts: a test's own wins over the default, the override over both", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const auto duration = [&](const Texts& options) {
     Texts arguments = {"--filter", "Hangs.own_timeout", plugin("hangs")};  // times out after 200 ms
@@ -343,7 +343,7 @@ TEST_CASE("timeouts: a test's own beats the default, the override beats both", "
   CHECK(scaled_up >= 800);
 }
 
-TEST_CASE("leaks are looked for unless they are off", "[cli]") {
+TEST_CASE("leaks are searched unless they are off", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run off =
       run(sandbox, {"--leaks", "off", "--filter", "Leaves.mapped_file", "--filter", "Leaves.daemon", plugin("leaves")});
@@ -354,7 +354,7 @@ TEST_CASE("leaks are looked for unless they are off", "[cli]") {
   sandbox.sweep();
 }
 
-TEST_CASE("kept work directories are named and hold what the ranks wrote", "[cli]") {
+TEST_CASE("kept work directories are named and have the files of the ranks", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run kept = run(sandbox, {"--keep-work-dir", "--filter", "Promises.directories", plugin("passes")});
   CHECK(kept.ended.exit_code == 0);
@@ -384,7 +384,7 @@ TEST_CASE("two runs at the same time do not see each other", "[cli][alone]") {
 
 // ---- the console
 
-TEST_CASE("colours are for terminals, unless they are asked for", "[cli]") {
+TEST_CASE("colours are for terminals, unless they are requested", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const auto console = [&](const Texts& options) {
     Texts arguments = {"--filter", "Fails.require", plugin("fails")};

@@ -26,14 +26,14 @@ std::string mismatch_explanation(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("ranks that do not call the same are told as the example's page shows it") {
+TEST_CASE("different calls of the ranks are reported as the example's page shows") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({DISTRUN_MISMATCH});
   CHECK(ended.exit_code == 1);
   CHECK(mismatch_explanation(ended.out) == mismatch_explanation(block_of(DISTRUN_MISMATCH_PAGE)));
 }
 
-TEST_CASE("the example of a ring works with one rank, some and many") {
+TEST_CASE("the ring example works with one rank, some and many") {
   const std::string ranks = GENERATE(values<std::string>({"1", "4", "7"}));
   const Sandbox sandbox(distrun_program());
   CHECK(sandbox.run({"--world-size", ranks, DISTRUN_ALL_REDUCE}).exit_code == 0);

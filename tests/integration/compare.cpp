@@ -175,7 +175,7 @@ void compare_evidence(Findings& findings, const Row& row, const SnapshotResult& 
 void compare_snapshots(Findings& findings, const Row& row, const AttemptResult& attempt) {
   if (attempt.verdict != "timeout") return;
   const SnapshotResult* snapshot = timeout_snapshot(attempt);
-  if (snapshot == nullptr) return findings.expect(false, "nobody has looked at the ranks");
+  if (snapshot == nullptr) return findings.expect(false, "no snapshot of the ranks was taken");
   for (const std::string& text : row.seen) {
     findings.expect(holds(snapshot->text, text), "the look lacks " + quoted(text) + ":\n" + snapshot->text);
   }

@@ -23,7 +23,7 @@ Ended completed(const Sandbox& sandbox, const Texts& words) {
 
 }  // namespace
 
-TEST_CASE("completion tells what fits, with descriptions", "[cli]") {
+TEST_CASE("completion lists matching words, with descriptions", "[cli]") {
   const Sandbox sandbox(distrun_program());
   CHECK(completed(sandbox, {"--isolation", "e"}).out == "exec\t\n");
   CHECK_THAT(completed(sandbox, {"--until"}).out, Catch::StartsWith("--until-fail\tRun every test until"));
@@ -31,7 +31,7 @@ TEST_CASE("completion tells what fits, with descriptions", "[cli]") {
   CHECK(completed(sandbox, {"--nonsense"}).out.empty());
 }
 
-TEST_CASE("completion names the tests of the plugin on the line, each so that the filter selects it alone", "[cli]") {
+TEST_CASE("completion names the tests of the plugin on the line, each as a filter that selects it alone", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended found = completed(sandbox, {plugin("passes"), "--filter", ""});
   CHECK(found.exit_code == 0);
@@ -40,7 +40,7 @@ TEST_CASE("completion names the tests of the plugin on the line, each so that th
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("completion does not wait for a plugin that hangs, nor does one that crashes disturb it", "[cli]") {
+TEST_CASE("completion does not wait for a plugin that hangs, and is not disturbed by one that crashes", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended hangs = completed(sandbox, {plugin("load_hang"), plugin("load_crash"), plugin("flaky"), "--filter", ""});
   CHECK_FALSE(hangs.out_of_time);
@@ -49,7 +49,7 @@ TEST_CASE("completion does not wait for a plugin that hangs, nor does one that c
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("completion names the runs that go on", "[cli]") {
+TEST_CASE("completion names the active runs", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Running running = sandbox.start({"--filter", "Hangs.*", "--timeout", "100s", plugin("hangs")});
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return !sandbox.run_id_in_use().empty(); }));

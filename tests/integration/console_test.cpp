@@ -26,7 +26,7 @@ TEST_CASE("with --jobs auto there is a job for each core", "[cli]") {
              Contains("\"jobs\": " + std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)) + ","));
 }
 
-TEST_CASE("what passing tests print is shown on request, and with --quiet only what is wrong", "[cli]") {
+TEST_CASE("output of passing tests is shown on request, and with --quiet only problems are", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const auto console = [&](Texts options) {
     options.insert(options.begin(), "run");

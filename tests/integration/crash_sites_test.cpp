@@ -103,7 +103,7 @@ int rounds() {
 
 }  // namespace
 
-TEST_CASE("what a place to crash at leaves out of the five signals has a reason", "[crash]") {
+TEST_CASE("a crash site that lacks one of the five signals has a reason", "[crash]") {
   int complete = 0;
   for (const CrashSite& site : crash_sites()) {
     INFO(site.site);
@@ -114,7 +114,7 @@ TEST_CASE("what a place to crash at leaves out of the five signals has a reason"
   CHECK(complete >= 20);
 }
 
-TEST_CASE("every crash names its place, and the rank dies by the very signal", "[crash]") {
+TEST_CASE("every crash names its place, and the rank dies by the same signal", "[crash]") {
   for (int round = 0; round < rounds(); ++round) {
     INFO("round " << round);
     const Sandbox sandbox(distrun_program());

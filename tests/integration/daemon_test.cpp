@@ -86,7 +86,7 @@ void expect_served(const Daemon& daemon) {
 
 }  // namespace
 
-TEST_CASE("a run through the daemon prints and exits as it does without", "[daemon]") {
+TEST_CASE("a run through the daemon has the same output and exit code as without", "[daemon]") {
   const Daemon daemon(daemon_program());
   const Texts arguments =
       GENERATE(values<Texts>({{"run", "--seed", "7", "--filter", "Passes.*", plugin("passes")},
@@ -108,7 +108,7 @@ TEST_CASE("a run through the daemon prints and exits as it does without", "[daem
   CHECK(sandbox.remains() == Texts{});
 }
 
-TEST_CASE("a run through the daemon is in the client's directory, environment and umask", "[daemon]") {
+TEST_CASE("a run through the daemon has the client's directory, environment and umask", "[daemon]") {
   const Daemon daemon(daemon_program());
   const Sandbox sandbox(distrun_program());
   Command command =
@@ -126,7 +126,7 @@ TEST_CASE("a run through the daemon is in the client's directory, environment an
   CHECK(daemon.shows(" 1 done"));
 }
 
-TEST_CASE("without a daemon --daemon says how to start one", "[daemon]") {
+TEST_CASE("--daemon without a daemon says how to start one", "[daemon]") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command(trivial(sandbox));
   command.environment.push_back("DISTRUN_DAEMON_SOCKET=" + sandbox.output() + "/none.sock");
@@ -135,14 +135,14 @@ TEST_CASE("without a daemon --daemon says how to start one", "[daemon]") {
   CHECK_THAT(ended.err, Contains("no daemon listens at") && Contains("start one with `distrund &`"));
 }
 
-TEST_CASE("a debugger cannot be had in the daemon", "[daemon]") {
+TEST_CASE("a debugger cannot be used in the daemon", "[daemon]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--daemon", "--debug", "0", plugin("passes")});
   CHECK(ended.exit_code == 2);
   CHECK_THAT(ended.err, Contains("leave --daemon"));
 }
 
-TEST_CASE("runs that wait are shown, and cancelled without having started", "[daemon]") {
+TEST_CASE("runs that wait are listed, and cancelled without having started", "[daemon]") {
   Waiting run;
   const Ended ps = run.daemon.start(run.other, {"ps"}).wait(scaled(kLong));
   CHECK_THAT(ps.out, Contains("Hangs.one_sleeps") && Contains("has been queued in the daemon") && Contains("1 ahead") &&
@@ -198,7 +198,7 @@ TEST_CASE("a run without the daemon is cancelled too", "[daemon]") {
   CHECK(again.exit_code == 2);
 }
 
-TEST_CASE("what ends a client's terminal session ends its run", "[daemon]") {
+TEST_CASE("a signal that ends a client's terminal session ends its run", "[daemon]") {
   const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
   INFO("signal " << number);
   const Daemon daemon(daemon_program());
@@ -211,7 +211,7 @@ TEST_CASE("what ends a client's terminal session ends its run", "[daemon]") {
   expect_served(daemon);
 }
 
-TEST_CASE("a client that asks for stacks gets them on its own output", "[daemon]") {
+TEST_CASE("a client that requests stacks gets them on its own output", "[daemon]") {
   const Daemon daemon(daemon_program());
   Hanging client(daemon);
   client.running.signal(SIGQUIT);
@@ -222,7 +222,7 @@ TEST_CASE("a client that asks for stacks gets them on its own output", "[daemon]
   CHECK(client.running.wait(scaled(kLong)).exit_code == 130);
 }
 
-TEST_CASE("a run that its user has stopped makes room, and goes on later", "[daemon]") {
+TEST_CASE("a run that its user has stopped makes room, and continues later", "[daemon]") {
   const Daemon daemon(daemon_program());
   Hanging client(daemon);
   const pid_t pid = client.running.pid();
@@ -242,7 +242,7 @@ TEST_CASE("a run that its user has stopped makes room, and goes on later", "[dae
   CHECK(client.leaves_nothing());
 }
 
-TEST_CASE("a client that is killed takes its run with it", "[daemon]") {
+TEST_CASE("a client that is killed ends its run", "[daemon]") {
   const Daemon daemon(daemon_program());
   Hanging running(daemon);
   const Sandbox sandbox(distrun_program());
@@ -255,7 +255,7 @@ TEST_CASE("a client that is killed takes its run with it", "[daemon]") {
   expect_served(daemon);
 }
 
-TEST_CASE("a run that is over but whose output nobody reads holds up no other", "[daemon]") {
+TEST_CASE("a finished run with unread output does not block others", "[daemon]") {
   const Daemon daemon(daemon_program());
   int line[2];
   REQUIRE(::pipe2(line, O_CLOEXEC) == 0);
@@ -275,7 +275,7 @@ TEST_CASE("a run that is over but whose output nobody reads holds up no other", 
   CHECK(sandbox.remains() == Texts{});
 }
 
-TEST_CASE("clients that do not listen delay nobody but themselves", "[daemon]") {
+TEST_CASE("clients that do not read delay only themselves", "[daemon]") {
   const Daemon daemon(daemon_program(), {"--parallel", "2"});
   int line[2];
   REQUIRE(::pipe2(line, O_CLOEXEC) == 0);
@@ -303,7 +303,7 @@ TEST_CASE("clients that do not listen delay nobody but themselves", "[daemon]") 
   CHECK(eventually(scaled(milliseconds(5000)), [&] { return sandbox.remains().empty(); }));
 }
 
-TEST_CASE("a daemon that is told to stop ends its runs politely and leaves nothing", "[daemon]") {
+TEST_CASE("a daemon that is stopped ends its runs gracefully and leaves nothing", "[daemon]") {
   Daemon daemon(daemon_program());
   Hanging running(daemon);
   const Sandbox sandbox(distrun_program());
@@ -323,14 +323,14 @@ TEST_CASE("a daemon that is told to stop ends its runs politely and leaves nothi
   CHECK(sandbox.remains() == Texts{});
 }
 
-TEST_CASE("a daemon without work ends after the time that it was given", "[daemon]") {
+TEST_CASE("a daemon without work exits after its idle time", "[daemon]") {
   Daemon daemon(daemon_program(), {"--idle-exit", "300ms"});
   const Ended ended = daemon.wait(scaled(kLong));
   CHECK(ended.exit_code == 0);
   CHECK_FALSE(exists(daemon.socket()));
 }
 
-TEST_CASE("distrund refuses what makes no sense", "[daemon]") {
+TEST_CASE("distrund refuses invalid options", "[daemon]") {
   const Sandbox sandbox(DISTRUND_BIN);
   for (const Texts& arguments : {Texts{"--parallel", "0"}, Texts{"--queue", "x"}, Texts{"--socket", "relative"},
                                  Texts{"--idle-exit", "soon"}, Texts{"--nothing"}, Texts{"plugin.so"}}) {

@@ -156,7 +156,7 @@ TEST_CASE("every command of the dashboards' page prints what the page shows", "[
   }
 }
 
-TEST_CASE("each metric of the Grafana dashboard is one that the converter makes", "[readme]") {
+TEST_CASE("the converter creates each metric of the Grafana dashboard", "[readme]") {
   const Workplace workplace;
   workplace.needs_jq();
   workplace.shell("distrun --retries 1 --json summary.json build/plugins/nightly.so");
@@ -170,7 +170,7 @@ TEST_CASE("each metric of the Grafana dashboard is one that the converter makes"
   }
 }
 
-TEST_CASE("metrics stay metrics whatever a test is called", "[readme]") {
+TEST_CASE("metrics stay valid with any test names", "[readme]") {
   const Workplace workplace;
   workplace.needs_jq();
   write_file(workplace.path("summary.json"), R"({"started": "2026-01-31T12:00:00.000Z",
@@ -184,7 +184,7 @@ TEST_CASE("metrics stay metrics whatever a test is called", "[readme]") {
   CHECK_THAT(metrics, Contains(R"(test="\"} 1\nforged 2 \\ \\n  [31m  ")"));
 }
 
-TEST_CASE("the examples for CI run what the dashboards' page runs, and run as they are", "[readme]") {
+TEST_CASE("the examples for CI run the commands of the dashboards' page, and run unchanged", "[readme]") {
   std::string shown;
   for (const Step& step : steps_of_readme()) shown += step.command + "\n";
   for (const char* file : {"/github-workflow.yml", "/gitlab-ci.yml", "/Jenkinsfile"}) {

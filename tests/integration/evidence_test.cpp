@@ -123,7 +123,7 @@ bool drop_rights(const Sandbox& sandbox, Command& command) {
 
 }  // namespace
 
-TEST_CASE("a rank that refuses the probe answers itself, and the report says so", "[look]") {
+TEST_CASE("a rank that refuses the probe reports its stacks itself, and the report says so", "[look]") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command({"run", "--output", sandbox.output(), "--timeout", "1s", "--timeout-scale",
                                      std::to_string(time_scale()), "--filter", "Hangs.not_dumpable", plugin("hangs")});
@@ -138,7 +138,7 @@ TEST_CASE("a rank that refuses the probe answers itself, and the report says so"
   CHECK(rank->not_answered.size() == 1);
 }
 
-TEST_CASE("ps tells of each rank what it waits for and for whom", "[look]") {
+TEST_CASE("ps shows for each rank its wait and the ranks it waits for", "[look]") {
   HangingRun run;
   const Ended told = run.ask({"ps"});
   CHECK(told.exit_code == 0);
@@ -148,7 +148,7 @@ TEST_CASE("ps tells of each rank what it waits for and for whom", "[look]") {
   run.stop();
 }
 
-TEST_CASE("ps and stacks tell for whom a wait of the runtime is, which it is, and how long it may last", "[look]") {
+TEST_CASE("ps and stacks show the ranks, the number and the deadline of a wait of the runtime", "[look]") {
   HangingRun run("PeerWaits.for_a_reply", "runtime", "\"all_reduce\" #7 [^\n]* for ranks 0-1\n", 2);
   const std::regex reply("RPC reply \"f\" #81 \\(peer_waits.cpp:[0-9]+\\) for rank 0, 1[56] min [0-9]+ s left");
   CHECK(std::regex_search(run.ask({"ps"}).out, reply));
@@ -159,7 +159,7 @@ TEST_CASE("ps and stacks tell for whom a wait of the runtime is, which it is, an
   run.stop();
 }
 
-TEST_CASE("stacks shows where each rank is, of a run that goes on as before", "[look]") {
+TEST_CASE("stacks shows the position of each rank, and the run continues", "[look]") {
   HangingRun run;
   const Ended all = run.ask({"stacks", run.id()});
   CHECK(all.exit_code == 0);
@@ -171,7 +171,7 @@ TEST_CASE("stacks shows where each rank is, of a run that goes on as before", "[
   CHECK(run.stop().exit_code == 130);
 }
 
-TEST_CASE("stacks --pid shows any processes, and says of those that are none", "[look]") {
+TEST_CASE("stacks --pid shows any processes, and names those that do not exist", "[look]") {
   HangingRun run;
   const Ended told = run.ask({"stacks", "--pid", std::to_string(run.pid_of(1)), std::to_string(run.pid_of(2))});
   CHECK(told.exit_code == 0);
@@ -182,7 +182,7 @@ TEST_CASE("stacks --pid shows any processes, and says of those that are none", "
   CHECK(nobody.exit_code == 3);
 }
 
-TEST_CASE("a quit signal prints the stacks, and the run goes on", "[look]") {
+TEST_CASE("a quit signal prints the stacks, and the run continues", "[look]") {
   HangingRun run;
   run.running().signal(SIGQUIT);
   pause_for(scaled(milliseconds(500)));
@@ -191,7 +191,7 @@ TEST_CASE("a quit signal prints the stacks, and the run goes on", "[look]") {
   CHECK_THAT(ended.out, Contains("fixture::hang") && Contains("Hangs.one_sleeps after"));
 }
 
-TEST_CASE("ranks that are threads show their wait as ranks that are processes do", "[look]") {
+TEST_CASE("ranks that are threads show their waits like ranks that are processes", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--isolation", "threads", "--output", sandbox.output(), "--timeout", "1s",
                                    "--filter", "Hangs.one_sleeps", plugin("hangs")});
@@ -210,7 +210,7 @@ TEST_CASE("ranks that are threads show their wait as ranks that are processes do
   CHECK_THAT(snapshots[0].text, Contains(own + " threads of distrun itself"));
 }
 
-TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]") {
+TEST_CASE("a slow test is shown once with --stacks-after, and continues", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--timeout", "1s", "--stacks-after", "300ms",
                                    "--filter", "Hangs.one_sleeps", plugin("hangs")});
@@ -224,7 +224,7 @@ TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]"
   CHECK(wrong_with_reports(sandbox) == "");
 }
 
-TEST_CASE("no bound runs out while a debugger holds a rank, and then it does", "[look]") {
+TEST_CASE("no timeout expires while a debugger holds a rank, and then it does", "[look]") {
   HangingRun run("2s");
   {
     const Tracer debugger(run.pid_of(1));
@@ -295,7 +295,7 @@ TEST_CASE("a debugger is for one test, once", "[look]") {
   CHECK(often.exit_code == 2);
 }
 
-TEST_CASE("a rank starts under gdb, and its test passes when gdb lets it go", "[look]") {
+TEST_CASE("a rank starts under gdb, and its test passes when gdb continues it", "[look]") {
   const Sandbox sandbox(distrun_program());
   skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
   const Ended ended =
@@ -305,7 +305,7 @@ TEST_CASE("a rank starts under gdb, and its test passes when gdb lets it go", "[
   CHECK(sandbox.remains() == std::vector<std::string>{});
 }
 
-TEST_CASE("attach opens gdb on a rank, and the run goes on when gdb ends", "[look]") {
+TEST_CASE("attach opens gdb on a rank, and the run continues when gdb exits", "[look]") {
   skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
   HangingRun run;
   const std::string pid = std::to_string(run.pid_of(1));
@@ -318,7 +318,7 @@ TEST_CASE("attach opens gdb on a rank, and the run goes on when gdb ends", "[loo
   CHECK(run.stop().exit_code == 130);
 }
 
-TEST_CASE("who asks for a run or a rank that there is not gets a sentence", "[look]") {
+TEST_CASE("a request for a run or a rank that does not exist is answered with a sentence", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended stacks = sandbox.run({"stacks", "nosuchrun"});
   CHECK(stacks.exit_code == 2);

@@ -41,7 +41,7 @@ Running start_listening(const Exec& exec, std::vector<std::string> options, bool
 
 }  // namespace
 
-TEST_CASE("a reader that has seen enough ends the programs, and what is dropped is told", "[exec]") {
+TEST_CASE("a reader that closes the output early ends the programs, and the dropped output is reported", "[exec]") {
   const Exec exec;
   int line[2];
   REQUIRE(pipe2(line, O_CLOEXEC) == 0);
@@ -76,7 +76,7 @@ TEST_CASE("output that cannot be shown does not end the programs, and is exit co
   for (const char* rank : {"0", "1"}) CHECK(read_file(exec.sandbox().output() + "/done" + rank) == "done\n");
 }
 
-TEST_CASE("SIGUSR1 and SIGUSR2 reach every program, once each, and end nothing", "[exec]") {
+TEST_CASE("SIGUSR1 and SIGUSR2 reach every program once each, and end none", "[exec]") {
   const Exec exec;
   Running running = start_listening(exec, {});
   running.signal(SIGUSR1);
@@ -89,15 +89,15 @@ TEST_CASE("SIGUSR1 and SIGUSR2 reach every program, once each, and end nothing",
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("programs that are to end get the signal that the user has named, once, and then SIGTERM", "[exec]") {
+TEST_CASE("programs that are ended get the signal that the user has named, once, and then SIGTERM", "[exec]") {
   const Exec exec;
-  SECTION("one that heeds it") {
+  SECTION("a program that obeys it") {
     Running running = start_listening(exec, {"--stop-signal", "SIGINT"}, true);
     running.signal(SIGTERM);
     CHECK(running.wait(scaled(milliseconds(10'000))).exit_code == 130);
     for (const int rank : {0, 1}) CHECK(heard(exec, rank) == "begun\nINT\n");
   }
-  SECTION("one that does not") {
+  SECTION("a program that does not") {
     Running running = exec.start({"-w", "2", "--stop-signal", "INT", "--kill-after", "1s"},
                                  {"/bin/sh", "-c", listening(exec.sandbox().output())});
     for (const int rank : {0, 1}) REQUIRE(eventually_heard(exec, rank, "begun\n"));
@@ -108,7 +108,7 @@ TEST_CASE("programs that are to end get the signal that the user has named, once
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("a signal that is none to end by is refused, and the one that was chosen is repeated", "[exec]") {
+TEST_CASE("a signal that does not end programs is refused, and the chosen one is in the repeat command", "[exec]") {
   const Exec exec;
   const Ended refused = exec.run({"--stop-signal", "SIGKILL"}, {"/bin/true"});
   CHECK(refused.exit_code == 2);

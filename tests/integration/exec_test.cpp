@@ -37,7 +37,7 @@ bool runs(const Exec& exec, const std::string& name, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("a program whose ranks all exit with 0 passes, and nothing is said of it", "[exec]") {
+TEST_CASE("a program passes silently if all its ranks exit with 0", "[exec]") {
   const Exec exec;
   const Ended ended = exec.run({"-w", "4"}, {"/bin/true"});
   INFO(ended.err);
@@ -50,7 +50,7 @@ TEST_CASE("a program whose ranks all exit with 0 passes, and nothing is said of 
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("a rank's exit code is the failure, told on standard error", "[exec]") {
+TEST_CASE("a rank's exit code is the failure, reported on standard error", "[exec]") {
   const Exec exec;
   const Ended ended = exec.shell({"-w", "4"}, "if [ $RANK = 2 ]; then exit 3; fi; exec sleep 100");
   CHECK(ended.exit_code == 1);
@@ -78,7 +78,7 @@ TEST_CASE("a program that is killed by a signal has crashed", "[exec]") {
   CHECK_THAT(exec.result().message, Contains("rank 1 was killed by signal 11 (SIGSEGV)"));
 }
 
-TEST_CASE("output is shown with the rank's name, each stream on its own, and kept only on request", "[exec]") {
+TEST_CASE("output is shown with the rank's name, each stream separately, and kept only on request", "[exec]") {
   const bool tee = GENERATE(false, true);
   const Exec exec;
   std::vector<std::string> options{"-w", "2"};
@@ -93,7 +93,7 @@ TEST_CASE("output is shown with the rank's name, each stream on its own, and kep
   CHECK(exec.shell({"-w", "1", "--no-prefix"}, "echo bare").out == "bare\n");
 }
 
-TEST_CASE("all of a large output arrives, and in the ranks' files too", "[exec]") {
+TEST_CASE("all of a large output arrives, also in the ranks' files", "[exec]") {
   const Exec exec;
   const std::string logs = exec.sandbox().output() + "/logs";
   const Ended ended = exec.shell({"-w", "2", "--per-rank-log", logs}, "seq 1 200000; echo $RANK >&2");
@@ -105,7 +105,7 @@ TEST_CASE("all of a large output arrives, and in the ranks' files too", "[exec]"
   CHECK(std::count(ended.out.begin(), ended.out.end(), '\n') == 400000);
 }
 
-TEST_CASE("each rank finds who it is in its environment, and the user's own is there", "[exec]") {
+TEST_CASE("each rank finds its rank in its environment, together with the user's variables", "[exec]") {
   const Exec exec;
   const std::string script =
       "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR $DEPTH; "
@@ -117,7 +117,7 @@ TEST_CASE("each rank finds who it is in its environment, and the user's own is t
         std::vector<std::string>{"[rank 0] 0 0 2 2 0 127.0.0.1 7", "[rank 1] 1 1 2 2 0 127.0.0.1 7"});
 }
 
-TEST_CASE("a program that hangs is shown with its stacks when its time is over, and ended", "[exec]") {
+TEST_CASE("a program that hangs is shown with its stacks when it times out, and ended", "[exec]") {
   const Exec exec;
   const Ended ended = exec.run({"-w", "2", "--timeout", "2s"}, {"sleep", "100"});
   CHECK(ended.exit_code == 1);
@@ -127,7 +127,7 @@ TEST_CASE("a program that hangs is shown with its stacks when its time is over, 
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("a run of programs can be looked at from outside", "[exec]") {
+TEST_CASE("a run of programs can be inspected from outside", "[exec]") {
   const Exec exec;
   Running running = exec.start({"-w", "2"}, {"sleep", "100"});
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return runs(exec, "sleep", 2); }));
@@ -150,7 +150,7 @@ TEST_CASE("a process that a program leaves behind is named and ended", "[exec]")
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("files that a program writes are its results and no leak", "[exec]") {
+TEST_CASE("files that a program writes are its results and not a leak", "[exec]") {
   const Exec exec;
   const Ended ended = exec.shell({"-w", "2"}, "echo done > result-$RANK");
   CHECK(ended.exit_code == 0);
@@ -159,14 +159,14 @@ TEST_CASE("files that a program writes are its results and no leak", "[exec]") {
   exec.sandbox().sweep();
 }
 
-TEST_CASE("TMPDIR is a program's own as its user has set it", "[exec]") {
+TEST_CASE("TMPDIR of a program is that of its user", "[exec]") {
   const Exec exec;
   const Ended ended = exec.shell({"-w", "1", "--tee", "--no-prefix"}, "printf %s \"$TMPDIR\"");
   CHECK(ended.exit_code == 0);
   CHECK(exec.result().attempts.at(0).ranks.at(0).out == exec.sandbox().temp());
 }
 
-TEST_CASE("a directory of an attempt's that cannot be removed is told", "[exec]") {
+TEST_CASE("a directory of an attempt that cannot be removed is reported", "[exec]") {
   const Exec exec;
   Command command =
       exec.sandbox().command({"exec", "-w", "1", "--output", exec.sandbox().output(), "--", "/bin/sh", "-c",
@@ -209,7 +209,7 @@ TEST_CASE("a program that cannot be run is refused before anything starts", "[ex
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("a command line of exec that makes no sense is refused", "[exec]") {
+TEST_CASE("an invalid command line of exec is refused", "[exec]") {
   const Exec exec;
   const auto refused = [&](std::vector<std::string> arguments, const std::string& part) {
     arguments.insert(arguments.begin(), "exec");
@@ -225,14 +225,14 @@ TEST_CASE("a command line of exec that makes no sense is refused", "[exec]") {
   refused({"--timeout", "soon", "--", "/bin/true"}, "--timeout");
 }
 
-TEST_CASE("options behind the program are the program's", "[exec]") {
+TEST_CASE("options after the program belong to the program", "[exec]") {
   const Exec exec;
   const Ended ended = exec.sandbox().run({"exec", "-w", "1", "echo", "-w", "7", "--", "--timeout"});
   CHECK(ended.exit_code == 0);
   CHECK(ended.out == "[rank 0] -w 7 -- --timeout\n");
 }
 
-TEST_CASE("standard input is empty, but for the rank that is given it", "[exec]") {
+TEST_CASE("standard input is empty, except for the rank that gets it", "[exec]") {
   const Exec exec;
   Command command = exec.sandbox().command({});
   command.arguments = {"-c", "echo hello | exec \"$@\"", "sh", command.program, "exec", "-w", "2", "--stdin", "1",
@@ -243,12 +243,12 @@ TEST_CASE("standard input is empty, but for the rank that is given it", "[exec]"
   CHECK(ended.out == "[rank 1] hello\n");
 }
 
-TEST_CASE("ranks that end themselves within their grace are not killed", "[exec]") {
+TEST_CASE("ranks that exit within their grace are not killed", "[exec]") {
   const Exec exec;
   const Ended ended =
-      exec.shell({"-w", "2", "--grace", "20s"}, "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended by itself");
+      exec.shell({"-w", "2", "--grace", "20s"}, "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended alone");
   CHECK(ended.exit_code == 1);
-  CHECK(ended.out == "[rank 0] ended by itself\n");
+  CHECK(ended.out == "[rank 0] ended alone\n");
   CHECK_THAT(ended.err, Contains("--grace 20 -- /bin/sh"));  // the command that repeats it
   CHECK(ended.duration < scaled(milliseconds(15'000)));
 }
@@ -275,7 +275,7 @@ TEST_CASE("nothing is left when distrun is killed while programs run", "[exec]")
   exec.sandbox().sweep();
 }
 
-TEST_CASE("of a Python script its name is told, and nothing that is not known", "[exec]") {
+TEST_CASE("a Python script is shown with its name, and without unknown details", "[exec]") {
   const Exec exec;
   skip_case_if(exec.run({"-w", "1"}, {"python3", "-c", "pass"}).exit_code != 0, "there is no Python");
   const std::string script = exec.sandbox().output() + "/train.py";

@@ -64,7 +64,7 @@ TEST_CASE("gcov counts the bodies of ranks in every isolation", "[exit]") {
 
 #ifndef DISTRUN_HAS_ASAN  // ASan ends the process in its own way
 
-TEST_CASE("a rank that crashes because another of its process has called exit() is told as what follows", "[exit]") {
+TEST_CASE("a crash of a rank because another of its process called exit() is reported as a consequence", "[exit]") {
   const Sandbox sandbox(DISTRUN_BIN);
   const Ended ended =
       run(sandbox, {"--isolation", "threads", "--filter", "Exits.under_a_rank_that_works", plugin("exits")});
@@ -88,7 +88,7 @@ TEST_CASE("a rank that crashes because another of its process has called exit() 
 
 #ifdef DISTRUN_HAS_ASAN
 
-TEST_CASE("memory that a rank has lost fails its test in every isolation, and nothing of ours is lost", "[exit]") {
+TEST_CASE("memory that a rank has lost fails its test in every isolation, and distrun itself loses none", "[exit]") {
   const std::string isolation = EVERY_ISOLATION;
   INFO("isolation " << isolation);
   const Sandbox sandbox(DISTRUN_BIN);
@@ -106,7 +106,7 @@ TEST_CASE("memory that a rank has lost fails its test in every isolation, and no
                                  Catch::Contains("loses_memory.cpp:"));
 }
 
-TEST_CASE("ranks that end quickly do not look for lost memory", "[exit]") {
+TEST_CASE("ranks that exit quickly do not check for lost memory", "[exit]") {
   const Sandbox sandbox(DISTRUN_BIN);
   CHECK(run(sandbox, {"--exit", "quick", plugin("loses_memory")}).exit_code == 0);
 }

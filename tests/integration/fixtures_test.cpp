@@ -276,36 +276,36 @@ void run_in_turn(const Group& group) {
 
 }  // namespace
 
-TEST_CASE("fixtures that pass do", "[fixtures]") { run_together(distrun::fixtures::passes_group()); }
+TEST_CASE("passing fixtures pass", "[fixtures]") { run_together(distrun::fixtures::passes_group()); }
 
-TEST_CASE("fixtures that fail do, for the right reason", "[fixtures]") {
+TEST_CASE("failing fixtures fail for the right reason", "[fixtures]") {
   run_together(distrun::fixtures::fails_group());
 }
 
-TEST_CASE("fixtures that crash are told by their signals", "[fixtures]") {
+TEST_CASE("crashing fixtures are reported with their signals", "[fixtures]") {
   run_together(distrun::fixtures::crashes_group());
 }
 
-TEST_CASE("deaths that a test declares are none, and others are", "[fixtures]") {
+TEST_CASE("declared deaths are not failures, and others are", "[fixtures]") {
   run_together(distrun::fixtures::declared_deaths_group());
 }
 
 // The daemon makes no difference here.
-TEST_CASE("a rank that ends while others need it is to blame", "[fixtures]") {
+TEST_CASE("a rank that exits while others need it is blamed", "[fixtures]") {
   run_one_by_one(distrun::fixtures::blame_group(), false);
 }
 
 TEST_CASE("fixtures that leave early have no result", "[fixtures]") { run_together(distrun::fixtures::exits_group()); }
 
-TEST_CASE("what goes wrong after a body has passed is told, and left out on request", "[fixtures]") {
+TEST_CASE("errors after a passed body are reported, and left out on request", "[fixtures]") {
   for (const Group& group : distrun::fixtures::ends_groups()) run_together(group);
 }
 
-TEST_CASE("what a test changes of its process is not the next one's", "[fixtures]") {
+TEST_CASE("changes of a test to its process do not affect the next test", "[fixtures]") {
   run_together(distrun::fixtures::changes_group());
 }
 
-TEST_CASE("a child that goes on as if it were the rank is found out", "[fixtures]") {
+TEST_CASE("a child that continues as if it were the rank is detected", "[fixtures]") {
   run_together(distrun::fixtures::strays_group());
 }
 
@@ -314,15 +314,15 @@ TEST_CASE("fixtures that hang in the body end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_stopped_group());
 }
 
-TEST_CASE("waits of a runtime for other ranks are seen, and end when one fails", "[fixtures]") {
+TEST_CASE("waits of a runtime for other ranks are shown, and end when one fails", "[fixtures]") {
   run_together(distrun::fixtures::runtime_group());
 }
 
-TEST_CASE("handlers that a test leaves running are no other test's", "[fixtures]") {
+TEST_CASE("handlers that a test leaves running do not affect other tests", "[fixtures]") {
   run_together(distrun::fixtures::handlers_group());
 }
 
-TEST_CASE("collectives that a rank does not take part in end with its name", "[fixtures]") {
+TEST_CASE("collectives that a rank does not join end with its name", "[fixtures]") {
   run_together(distrun::fixtures::collectives_group());
   run_together(distrun::fixtures::meetings_group());
   run_together(distrun::fixtures::gpu_collectives_group());
@@ -332,31 +332,31 @@ TEST_CASE("fixtures that hang in other phases end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_in_other_phases_group());
 }
 
-TEST_CASE("fixtures that leave something behind are found out", "[fixtures][alone]") {
+TEST_CASE("fixtures that leave something behind are detected", "[fixtures][alone]") {
   run_in_turn(distrun::fixtures::leaves_group());
 }
 
-TEST_CASE("fixtures that flood are survived", "[fixtures]") { run_in_turn(distrun::fixtures::floods_group()); }
+TEST_CASE("fixtures that flood the output do no harm", "[fixtures]") { run_in_turn(distrun::fixtures::floods_group()); }
 
-TEST_CASE("lines that a rank has printed outlive it, however it ends", "[fixtures]") {
+TEST_CASE("lines that a rank has printed are kept, however it ends", "[fixtures]") {
   run_together(distrun::fixtures::prints_group());
 }
 
-TEST_CASE("fixtures that skip are told from those that disagree", "[fixtures]") {
+TEST_CASE("fixtures that skip are distinguished from those that disagree", "[fixtures]") {
   run_together(distrun::fixtures::skips_group());
 }
 
-TEST_CASE("fixtures that are flaky pass on a retry", "[fixtures]") { run_together(distrun::fixtures::flaky_group()); }
+TEST_CASE("flaky fixtures pass on a retry", "[fixtures]") { run_together(distrun::fixtures::flaky_group()); }
 
-TEST_CASE("tests of GoogleTest come to what they come to on any rank", "[fixtures][bridges]") {
+TEST_CASE("tests of GoogleTest have the expected results on any rank", "[fixtures][bridges]") {
   run_together(distrun::fixtures::gtest_group());
 }
 
-TEST_CASE("test cases of Catch2 come to what they come to on any rank", "[fixtures][bridges]") {
+TEST_CASE("test cases of Catch2 have the expected results on any rank", "[fixtures][bridges]") {
   run_together(distrun::fixtures::catch2_group());
 }
 
-TEST_CASE("suites whose fixtures go wrong fail, for the right reason", "[fixtures]") {
+TEST_CASE("suites with failing fixtures fail for the right reason", "[fixtures]") {
   for (const Group& group : distrun::fixtures::suite_groups()) {
     run_together(group);
   }
@@ -368,13 +368,13 @@ TEST_CASE("ranks see the devices of the run, or one each", "[fixtures]") {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-TEST_CASE("plugins that go wrong while they are loaded are named", "[fixtures]") {
+TEST_CASE("plugins that fail while they are loaded are named", "[fixtures]") {
   for (const Group& group : distrun::fixtures::load_groups()) {
     run_together(group);
   }
 }
 
-TEST_CASE("what a plugin does when it is unloaded is told of its ranks", "[fixtures]") {
+TEST_CASE("errors of a plugin while it is unloaded are reported for its ranks", "[fixtures]") {
   for (const Group& group : distrun::fixtures::unload_groups()) {
     run_together(group);
   }

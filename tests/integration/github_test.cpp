@@ -60,7 +60,7 @@ TEST_CASE("a step of GitHub Actions gets annotations after the console's text, a
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("with --github=auto a run speaks up only where GitHub runs it, and leaves standard output to a report",
+TEST_CASE("with --github=auto a run writes annotations only on GitHub, and leaves standard output to a report",
           "[github]") {
   const Sandbox sandbox(distrun_program());
   const std::string summary = sandbox.output() + "/step";
@@ -92,7 +92,7 @@ TEST_CASE("a summary of a step that cannot be written is an infra error with a s
   CHECK_THAT(obeyed_part(ended.out), Contains("::error title=problem%3A report::cannot append to /no/such/step"));
 }
 
-TEST_CASE("a summary of a step that others have filled is left as it is", "[github]") {
+TEST_CASE("a step summary that others have filled is left unchanged", "[github]") {
   const Sandbox sandbox(distrun_program());
   const std::string summary = sandbox.output() + "/step";
   write_file(summary, std::string((1U << 20U) - 100, 'x'));
@@ -103,7 +103,7 @@ TEST_CASE("a summary of a step that others have filled is left as it is", "[gith
   CHECK(read_file(summary).size() == (1U << 20U) - 100);
 }
 
-TEST_CASE("what a test says is no command for GitHub", "[github]") {
+TEST_CASE("text of a test is not a command for GitHub", "[github]") {
   const Sandbox sandbox(distrun_program());
   const std::string path = sandbox.output() + "/summary.json";
   write_file(path, R"({"schema": "distrun.summary/1", "totals": {"fail": 1}, "tests": [{"suite": "Evil", "name": "test",
@@ -118,7 +118,7 @@ TEST_CASE("what a test says is no command for GitHub", "[github]") {
   CHECK(obeyed_part(ended.out).find("\n::") == std::string::npos);
 }
 
-TEST_CASE("an earlier run makes the same reports", "[github]") {
+TEST_CASE("an earlier run gives the same reports", "[github]") {
   const Sandbox sandbox(distrun_program());
   const std::string stem = sandbox.output() + "/";
   sandbox.run({"run", "--output", sandbox.output(), "--ctrf", stem + "ctrf.json", "--retries", "1", plugin("fails")});
@@ -131,7 +131,7 @@ TEST_CASE("an earlier run makes the same reports", "[github]") {
   CHECK(wrong_with_reports(sandbox) == "");
 }
 
-TEST_CASE("a report of an earlier run on standard output takes the place of the text", "[github]") {
+TEST_CASE("a report of an earlier run on standard output replaces the text", "[github]") {
   const Sandbox sandbox(distrun_program());
   sandbox.run({"run", "--output", sandbox.output(), plugin("passes")});
   const Ended ended = sandbox.run({"show", "--ctrf", "-", sandbox.output() + "/summary.json"});

@@ -70,7 +70,7 @@ Texts started_in(const std::string& events) {
 
 }  // namespace
 
-TEST_CASE("every run is remembered, and the table begins with what fails", "[history]") {
+TEST_CASE("every run is recorded, and the table begins with failing tests", "[history]") {
   const Remembering here;
   CHECK_THAT(here.history(), Contains("the history is empty") && Contains(here.path()));
   CHECK_FALSE(exists(here.path()));
@@ -86,7 +86,7 @@ TEST_CASE("every run is remembered, and the table begins with what fails", "[his
   CHECK(here.sandbox().remains().empty());
 }
 
-TEST_CASE("each result of a test is told with its run and its message, newest first", "[history]") {
+TEST_CASE("each result of a test is listed with its run and its message, newest first", "[history]") {
   const Remembering here;
   const std::string summary = here.sandbox().output() + "/summary.json";
   Texts runs;
@@ -105,7 +105,7 @@ TEST_CASE("each result of a test is told with its run and its message, newest fi
   CHECK_THAT(here.history({"--since", "1h", "Fails"}), Contains(runs[0]));
 }
 
-TEST_CASE("JSON is one document with all there is", "[history]") {
+TEST_CASE("JSON is one document with all details", "[history]") {
   const Remembering here;
   CHECK(wrong_with_json(here.history({"--json"})).empty());
   here.run({"--retries", "1", "--filter", "Flaky.fails_once", plugin("flaky")});
@@ -120,7 +120,7 @@ TEST_CASE("JSON is one document with all there is", "[history]") {
              Contains("\"attempts\": 2") && Contains("\"verdict\": \"flaky\"") && Contains("\"world_size\": 4"));
 }
 
-TEST_CASE("the history is where it is told to be, or nowhere", "[history]") {
+TEST_CASE("the history is at the given path, or off", "[history]") {
   Remembering here;
   const std::string home = here.sandbox().output() + "/home";
   const Texts trivial = {"--filter", "Passes.trivial", plugin("passes")};
@@ -167,7 +167,7 @@ TEST_CASE("no process has the history open while ranks run", "[history]") {
   CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
 }
 
-TEST_CASE("a history that cannot be written costs a line, not the run", "[history]") {
+TEST_CASE("a history that cannot be written is reported in a line, and the run continues", "[history]") {
   Remembering here;
   const std::string thesis = here.sandbox().output() + "/thesis.txt";
   write_file(thesis, std::string(5000, 'x'));
@@ -183,7 +183,7 @@ TEST_CASE("a history that cannot be written costs a line, not the run", "[histor
   CHECK(here.run({"history", "--suggest-timeouts"}).exit_code != 0);
 }
 
-TEST_CASE("a run that is interrupted is remembered as well", "[history]") {
+TEST_CASE("a run that is interrupted is recorded as well", "[history]") {
   const Remembering here;
   const std::string events = here.sandbox().output() + "/events.ndjson";
   Running running(
@@ -195,7 +195,7 @@ TEST_CASE("a run that is interrupted is remembered as well", "[history]") {
   here.sandbox().sweep();
 }
 
-TEST_CASE("with failed-first the tests come in the order that the history suggests", "[history]") {
+TEST_CASE("with failed-first the tests run in the order that the history suggests", "[history]") {
   const Remembering here;
   const std::string events = here.sandbox().output() + "/events.ndjson";
   const Texts select = {
@@ -215,7 +215,7 @@ TEST_CASE("with failed-first the tests come in the order that the history sugges
   CHECK(order({}) == declared);
 }
 
-TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps the others not out", "[history]") {
+TEST_CASE("other summaries are imported once, and an invalid one does not prevent the rest", "[history]") {
   const Remembering here;
   const std::string summary = here.sandbox().output() + "/summary.json";
   here.run({"--history", "off", "--json", summary, "--filter", "Fails.require", plugin("fails")});
@@ -230,7 +230,7 @@ TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps 
   CHECK(count_of(here.history({"Fails"}), "REQUIRE(answer == 42)") == 1);
 }
 
-TEST_CASE("a summary of elsewhere is imported for the project that is named", "[history]") {
+TEST_CASE("another summary is imported for the named project", "[history]") {
   const Remembering here;
   const std::string summary = here.sandbox().output() + "/summary.json";
   here.run({"--history", "off", "--json", summary, "--filter", "Fails.require", plugin("fails")});
@@ -238,7 +238,7 @@ TEST_CASE("a summary of elsewhere is imported for the project that is named", "[
   CHECK_THAT(here.history({"--json"}), Contains("\"project\": \"training\"") || Contains("\"project\":\"training\""));
 }
 
-TEST_CASE("timeouts are suggested for what has passed five times", "[history]") {
+TEST_CASE("timeouts are suggested for tests that have passed five times", "[history]") {
   const Remembering here;
   const Texts arguments = {"--filter", "Passes.trivial", plugin("passes")};
   for (int i = 0; i < 4; ++i) here.run(arguments);
@@ -248,7 +248,7 @@ TEST_CASE("timeouts are suggested for what has passed five times", "[history]") 
              Contains("10s") && Contains("Passes.trivial") && Contains("the default of 5m is 30 times as long"));
 }
 
-TEST_CASE("what history does not take is refused with the way out", "[history]") {
+TEST_CASE("invalid options of history are refused with advice", "[history]") {
   const Remembering here;
   const std::vector<std::pair<Texts, std::string>> refused = {{{"--since", "7"}, "7d"},
                                                               {{"--since", "soon"}, "--since"},
@@ -275,7 +275,7 @@ TEST_CASE("what history does not take is refused with the way out", "[history]")
   CHECK_THAT(broken.err, Contains("not a database") && Contains(here.path()));
 }
 
-TEST_CASE("two projects with equal test ids have histories of their own", "[history]") {
+TEST_CASE("two projects with equal test ids have separate histories", "[history]") {
   const Remembering remembering;
   const Scratch scratch;
   const std::string place = fs::canonical(scratch.path()).string();

@@ -56,7 +56,8 @@ TEST_CASE("a signal ends a run in time, and nothing is left", "[interrupt]") {
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
-TEST_CASE("a coordinator or a guard that is stopped from outside holds no run up, and that is told", "[interrupt]") {
+TEST_CASE("a coordinator or a guard that is stopped from outside does not block its run, and is reported",
+          "[interrupt]") {
   const std::string who = GENERATE("coordinator", "guard");
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start(
@@ -88,7 +89,7 @@ TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[inte
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
-TEST_CASE("a test that hangs is looked at before its run is interrupted", "[interrupt]") {
+TEST_CASE("a snapshot of a test that hangs is taken before its run is interrupted", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
   pause_for(milliseconds(1500));
@@ -98,7 +99,7 @@ TEST_CASE("a test that hangs is looked at before its run is interrupted", "[inte
   expect_interrupted(sandbox, ended);
 }
 
-TEST_CASE("a second signal does not wait for what ranks have been given to end", "[interrupt]") {
+TEST_CASE("a second signal does not wait for the grace period of the ranks", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   const std::string begun = sandbox.output() + "/begun";
   Running running =
@@ -111,7 +112,7 @@ TEST_CASE("a second signal does not wait for what ranks have been given to end",
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
-TEST_CASE("a run whose coordinator somebody has stopped ends at the second signal, in seconds", "[interrupt]") {
+TEST_CASE("a run with a traced and stopped coordinator ends at the second signal, in seconds", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
   const std::vector<pid_t> coordinators = children_of(running.pid());
@@ -137,7 +138,7 @@ TEST_CASE("many signals at once are one interruption", "[interrupt]") {
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
-TEST_CASE("a run is interrupted while it lists", "[interrupt]") {
+TEST_CASE("a run is interrupted while it lists its plugins", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start({"run", "--output", sandbox.output(), plugin("load_hang")});
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 3; }));
@@ -145,7 +146,7 @@ TEST_CASE("a run is interrupted while it lists", "[interrupt]") {
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
-TEST_CASE("a reader of the console that goes away does not stop the run", "[interrupt]") {
+TEST_CASE("a console reader that exits does not stop the run", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   int line[2];
   REQUIRE(pipe2(line, O_CLOEXEC) == 0);
@@ -175,7 +176,7 @@ TEST_CASE("a run without standard output works", "[interrupt]") {
   CHECK(sandbox.remains() == std::vector<std::string>{});
 }
 
-TEST_CASE("a console that is full does not change what tests came to", "[interrupt]") {
+TEST_CASE("a full console does not change the results of tests", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Command command =
       sandbox.command({"run", "--output", sandbox.output(), "--filter", "Fails.require", plugin("fails")});
@@ -189,7 +190,7 @@ TEST_CASE("a console that is full does not change what tests came to", "[interru
   CHECK(sandbox.summary().exit_code == 3);
 }
 
-TEST_CASE("whatever a command prints, that it cannot is told, and is exit code 3", "[interrupt]") {
+TEST_CASE("any command that cannot print reports it, and exits with 3", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   const std::string report = sandbox.output() + "/summary.json";
   REQUIRE(
@@ -217,7 +218,7 @@ TEST_CASE("whatever a command prints, that it cannot is told, and is exit code 3
   }
 }
 
-TEST_CASE("signals that ask for nothing do not end a run", "[interrupt]") {
+TEST_CASE("signals that request nothing do not end a run", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
   const std::vector<pid_t> coordinators = children_of(running.pid());

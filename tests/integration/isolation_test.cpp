@@ -101,7 +101,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   CHECK(sandbox.summary().totals.at("crash") == 1000);
 }
 
-TEST_CASE("a crash where ranks stay does not reach the next test, a hundred times", "[isolation]") {
+TEST_CASE("a crash of persistent ranks does not reach the next test, a hundred times", "[isolation]") {
   const std::string isolation = GENERATE("pool", "threads");
   const Sandbox sandbox(DISTRUN_BIN);
   const Summary summary =
@@ -113,7 +113,8 @@ TEST_CASE("a crash where ranks stay does not reach the next test, a hundred time
   }
 }
 
-TEST_CASE("what replaces itself all the time is ended with the test that left it, twenty times", "[isolation]") {
+TEST_CASE("a process that replaces itself all the time is ended with the test that left it, twenty times",
+          "[isolation]") {
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   const Sandbox sandbox(DISTRUN_BIN);
   const Summary summary = run_isolated(
@@ -178,7 +179,7 @@ TEST_CASE("in threads all ranks are one process", "[isolation]") {
   CHECK(pids.size() == 1);
 }
 
-TEST_CASE("with --jobs tests overlap, and come to what they come to alone", "[isolation]") {
+TEST_CASE("tests that overlap with --jobs have the same results as alone", "[isolation]") {
   // Only the first two are used, unless tests run whole.
   const std::vector<std::string> isolations{"process", "threads", "exec", "pool"};
   const std::string isolation = isolations[GENERATE(range(std::size_t{0}, runs_whole() ? std::size_t{4} : 2))];

@@ -109,7 +109,7 @@ struct Result {
 
   std::string line() const {
     std::string text = round.family + ", " + round.isolation + ", " + name_of(round.victim) + " after " +
-                       std::to_string(round.after_ms) + " ms: " + (struck ? "struck" : "nobody was there");
+                       std::to_string(round.after_ms) + " ms: " + (struck ? "struck" : "no process was there");
     for (const std::string& each : wrong) text += "\n  " + each;
     return text;
   }

@@ -50,7 +50,7 @@ void expect_infra_error(const Sandbox& sandbox, const Ended& ended, const std::s
 
 }  // namespace
 
-TEST_CASE("too few descriptors for the ranks are told with the number that would do", "[limits]") {
+TEST_CASE("too few descriptors for the ranks are reported with the number that would be enough", "[limits]") {
   for (const std::string& isolation : kIsolations) {
     const Sandbox sandbox(distrun_program());
     INFO(isolation);
@@ -67,7 +67,7 @@ TEST_CASE("too few descriptors for the ranks are told with the number that would
 }
 
 // Four ranks use 44 descriptors, and reading the stacks of a hang takes a few more.
-TEST_CASE("four ranks are not denied sixty descriptors, and show where they hang", "[limits]") {
+TEST_CASE("four ranks work with sixty descriptors, and show where they hang", "[limits]") {
   for (const std::string& isolation : kIsolations) {
     const Sandbox sandbox(distrun_program());
     const Ended ended = run_limited(sandbox, {"--nofile=60"}, run_of(sandbox, isolation, "4"));
@@ -95,7 +95,7 @@ TEST_CASE("a soft limit of descriptors is raised for the coordinator, and ranks 
   CHECK_THAT(exec.out, !Contains("soft 4096"));
 }
 
-TEST_CASE("programs and lists are denied descriptors with a sentence, too", "[limits]") {
+TEST_CASE("programs and lists without enough descriptors fail with a sentence, too", "[limits]") {
   const Sandbox sandbox(distrun_program());
   const Ended exec = run_limited(sandbox, {"--nofile=100"},
                                  {"exec", "--output", sandbox.output(), "--world-size", "40", "--", "/bin/true"});
@@ -110,7 +110,7 @@ TEST_CASE("programs and lists are denied descriptors with a sentence, too", "[li
   }
 }
 
-TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
+TEST_CASE("a limit of file size is reported by every part that it stops", "[limits]") {
   for (const std::string& isolation : kIsolations) {
     const Sandbox sandbox(distrun_program());
     INFO(isolation);
@@ -134,7 +134,7 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
   }
 }
 
-TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]") {
+TEST_CASE("a limit of the user's processes is reported, wherever it is reached", "[limits]") {
   skip_case_if(::geteuid() != 0,
                "a limit of processes counts all of this user's processes, and only root can run as another");
   constexpr char kNobody[] = "61234";  // a user without processes
@@ -166,7 +166,7 @@ TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]
 
 // A sanitizer needs terabytes of address space.
 #if !DISTRUN_SANITIZED
-TEST_CASE("a limit of address space is told, and is no test's failure", "[limits]") {
+TEST_CASE("a limit of address space is reported, and is not a test's failure", "[limits]") {
   for (const std::string& isolation : kIsolations) {
     int denied = 0;
     for (int mib = 8; mib <= 24; mib += 2) {
@@ -189,7 +189,7 @@ TEST_CASE("a limit of address space is told, and is no test's failure", "[limits
 }
 #endif
 
-TEST_CASE("a full disk is told where a report and a work directory do not fit", "[limits]") {
+TEST_CASE("a full disk is reported if a report or a work directory does not fit", "[limits]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   const std::string disk = scratch.path() + "/disk";
@@ -230,7 +230,7 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
   expect_infra_error(sandbox, no_directories, "cannot create " + disk);
 }
 
-TEST_CASE("distrun-rank that is gone in mid-run is named", "[limits]") {
+TEST_CASE("a distrun-rank that is removed during a run is named", "[limits]") {
   for (const std::string isolation : {"process", "exec", "pool", "threads"}) {
     INFO(isolation);
     const Sandbox sandbox(distrun_program());

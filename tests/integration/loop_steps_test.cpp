@@ -157,8 +157,7 @@ extern "C" pid_t waitpid(pid_t pid, int* status, int options) {
   return ::wait4(pid, status, options, nullptr);
 }
 
-TEST_CASE("no step of the loop takes 100 ms of CPU or waits while 64 ranks of 16 threads run into their bound",
-          "[alone]") {
+TEST_CASE("no step of the loop takes 100 ms of CPU or waits while 64 ranks of 16 threads time out", "[alone]") {
   ::setenv("TMPDIR", "/dev/shm", 1);  // a disk might block
   ::pthread_atfork(
       nullptr, [] { ++forks; }, nullptr);

@@ -31,7 +31,7 @@ void remove_object(const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("tests pass beside a neighbour that makes and removes names all the time", "[neighbour]") {
+TEST_CASE("tests pass beside a neighbour that constantly creates and removes names", "[neighbour]") {
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   const std::string leaks = GENERATE("normal", "strict");
   const Sandbox sandbox(distrun_program());
@@ -70,7 +70,7 @@ TEST_CASE("programs pass beside such a neighbour", "[neighbour][exec]") {
   sandbox.sweep();
 }
 
-TEST_CASE("a leak is told beside such a neighbour, and nothing of the neighbour's", "[neighbour]") {
+TEST_CASE("a leak is reported beside such a neighbour, and the neighbour's files are not", "[neighbour]") {
   const Sandbox sandbox(distrun_program());
   Neighbour neighbour = neighbour_of(sandbox);
   const Ended ended =
@@ -86,7 +86,7 @@ TEST_CASE("a leak is told beside such a neighbour, and nothing of the neighbour'
   sandbox.sweep();
 }
 
-TEST_CASE("what appeared and stays is in the summary, and with -v one note in the end", "[neighbour]") {
+TEST_CASE("new names that stay are in the summary, and with -v in one note at the end", "[neighbour]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--color", "never", "--output", sandbox.output(), "--filter",
                                    "Leaves.file_in_start_directory", plugin("leaves")});
@@ -105,7 +105,7 @@ TEST_CASE("what appeared and stays is in the summary, and with -v one note in th
   sandbox.sweep();
 }
 
-TEST_CASE("what a rank used of System V is its leak, and what nobody used a note", "[alone]") {
+TEST_CASE("System V objects that a rank used are its leaks, and unused ones are a note", "[alone]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended =
       sandbox.run({"run", "--output", sandbox.output(), "--filter", "Alternates.system_v/*", plugin("alternates")});

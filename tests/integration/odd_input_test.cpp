@@ -46,7 +46,7 @@ void expect_sentence(const Ended& ended) {
 
 }  // namespace
 
-TEST_CASE("a plugin that is no file is refused at once", "[odd]") {
+TEST_CASE("a plugin that is not a file is refused at once", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   const std::string fifo = scratch.path() + "/fifo.so";
@@ -109,7 +109,7 @@ TEST_CASE("plugins may have any name that a file may have", "[odd]") {
   CHECK(sandbox.run({"--filter", "Passes.trivial", "--", "-dash.so"}).exit_code == 0);
 }
 
-TEST_CASE("summaries that are none are refused by whatever reads them", "[odd]") {
+TEST_CASE("invalid summaries are refused by every command that reads them", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   const std::string path = scratch.path() + "/summary.json";
@@ -141,7 +141,7 @@ TEST_CASE("summaries that are none are refused by whatever reads them", "[odd]")
   }
 }
 
-TEST_CASE("words that no text is made of stay words", "[odd]") {
+TEST_CASE("arguments that are not valid text are answered with a sentence", "[odd]") {
   const Sandbox sandbox(distrun_program());
   for (const std::string word : {"\xff\xfe", "\x1b]0;x\x07", "a\nb", "%s%n", "-", "--", "\xed\xa0\x80"}) {
     for (const std::vector<std::string>& way : {std::vector<std::string>{word},
@@ -160,7 +160,7 @@ TEST_CASE("words that no text is made of stay words", "[odd]") {
   }
 }
 
-TEST_CASE("files of settings that are none are refused", "[odd]") {
+TEST_CASE("invalid settings files are refused", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   const std::string path = scratch.path() + "/distrun.toml";
@@ -181,7 +181,7 @@ TEST_CASE("files of settings that are none are refused", "[odd]") {
   }
 }
 
-TEST_CASE("a history that is none keeps no test from running", "[odd]") {
+TEST_CASE("an invalid history keeps no test from running", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   const std::string path = scratch.path() + "/history.db";

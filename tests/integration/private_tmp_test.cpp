@@ -47,14 +47,14 @@ const TestResult& test_of(const Summary& summary, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[private][alone]") {
+TEST_CASE("with --private-tmp ranks have a private /tmp and /dev/shm", "[private][alone]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   const Texts before = GENERATE(Texts{}, as_no_administrator());
   const Sandbox sandbox(distrun_program());
   const std::string outside = sandbox.temp() + "/fixture-outside";
-  write_file(outside, "of somebody else");
-  write_file("/dev/shm/fixture-untagged-outside", "of somebody else");
+  write_file(outside, "of another user");
+  write_file("/dev/shm/fixture-untagged-outside", "of another user");
   Texts arguments{"run",
                   "--output",
                   sandbox.output(),
@@ -92,7 +92,7 @@ TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[
   sandbox.sweep();
 }
 
-TEST_CASE("tests that run at the same time have a private /tmp each, and what is kept for a look can be found",
+TEST_CASE("concurrent tests have a private /tmp each, and directories kept for inspection can be found",
           "[private][alone]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
   const Sandbox sandbox(distrun_program());
@@ -142,7 +142,7 @@ TEST_CASE("a program of exec has a private /tmp", "[private][exec][alone]") {
   sandbox.sweep();
 }
 
-TEST_CASE("where the kernel denies mounts, --private-tmp says so before any test", "[private]") {
+TEST_CASE("if the kernel denies mounts, --private-tmp is refused before any test", "[private]") {
   const Sandbox sandbox(distrun_program());
   const Texts before{"/usr/bin/unshare", "--user", "--map-root-user",
                      "/bin/sh",          "-c",     "echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" \"$@\""};

@@ -53,7 +53,7 @@ Ended cancel_on_terminal(const Sleeping& run, const std::string& answer, std::st
 
 }  // namespace
 
-TEST_CASE("ps tells runs by their commands, directories and starts, the oldest first", "[look]") {
+TEST_CASE("ps lists runs with their commands, directories and start times, the oldest first", "[look]") {
   const Sleeping first("first");
   const Sleeping second("second");
   const Ended told = Sandbox(distrun_program()).run({"ps"});
@@ -71,7 +71,7 @@ TEST_CASE("ps tells runs by their commands, directories and starts, the oldest f
   }
 }
 
-TEST_CASE("ps as JSON has what its text has", "[look]") {
+TEST_CASE("ps as JSON has the same contents as its text", "[look]") {
   const Sleeping run("by-json");
   nlohmann::json answer;
   // It takes a moment to detect that a rank has executed its program.
@@ -106,7 +106,7 @@ TEST_CASE("cancel asks on a terminal before it ends a run of another directory",
   CHECK(run.is_cancelled());
 }
 
-TEST_CASE("cancel asks nobody in the run's own directory, with --yes, and where there is no terminal", "[look]") {
+TEST_CASE("cancel does not ask in the run's own directory, with --yes, or without a terminal", "[look]") {
   const std::string way = GENERATE("directory", "yes", "no terminal");
   INFO(way);
   Sleeping run("plain");
@@ -123,8 +123,7 @@ TEST_CASE("cancel asks nobody in the run's own directory, with --yes, and where 
   CHECK(run.is_cancelled());
 }
 
-TEST_CASE("a program that fails has its last words in the reports, and its name is its script's or its user's",
-          "[exec]") {
+TEST_CASE("a failed program has its last output in the reports, and its name is its script's or its user's", "[exec]") {
   const Sandbox sandbox(distrun_program());
   const std::string script = sandbox.start_directory() + "/solve.sh";
   write_file(script, "i=0; while [ $i -lt 60 ]; do i=$((i + 1)); echo \"line $i\" >&2; done; exit 3\n");

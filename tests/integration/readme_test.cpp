@@ -48,7 +48,7 @@ std::string steady(std::string text) {
 
 }  // namespace
 
-TEST_CASE("README begins with what distrun prints of a test that hangs", "[readme]") {
+TEST_CASE("README begins with the output of distrun for a test that hangs", "[readme]") {
   const Sandbox sandbox(distrun_program());
   const std::string filter = "--filter Training.ranks_agree_on_the_last_step";
   const std::string expected = steady(shown("distrun " + filter + " build/plugins/training.so"));

@@ -31,14 +31,14 @@ TEST_CASE("the example of references trains, as processes and as threads") {
             .exit_code == 0);
 }
 
-TEST_CASE("references in a circle are told with their path, as the example's page shows it") {
+TEST_CASE("cycles of references are reported with their path, as the example's page shows") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"--world-size", "3", "--filter", "*.lets_go_of_nodes", DISTRUN_PARAMETER_SERVER});
   CHECK(ended.exit_code == 1);
   CHECK(cycle(ended.out) == cycle(read_file(DISTRUN_PARAMETER_SERVER_PAGE)));
 }
 
-TEST_CASE("ps --rrefs tells who holds what while a run goes on, and cycles") {
+TEST_CASE("ps --rrefs shows the holders of references of an active run, and cycles") {
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start({"--world-size", "3", "--filter", "*.lets_go_of_nodes", DISTRUN_PARAMETER_SERVER});
   std::string told;

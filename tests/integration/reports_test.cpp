@@ -25,7 +25,7 @@ TEST_CASE("reports of good and bad tests are valid", "[reports]") {
   CHECK(wrong_with_reports(sandbox) == "");
 }
 
-TEST_CASE("each report goes where it is told", "[reports]") {
+TEST_CASE("each report is written to its path", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string stem = sandbox.output() + "/";
   const Ended ended =
@@ -40,7 +40,7 @@ TEST_CASE("each report goes where it is told", "[reports]") {
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("an error of a future that nobody has looked at is in its rank's report", "[reports]") {
+TEST_CASE("an unseen error of a future is in its rank's report", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended =
       sandbox.run({"run", "--output", sandbox.output(), "--filter", "Futures.that_*seen*", plugin("runtime")});
@@ -87,7 +87,7 @@ TEST_CASE("a report that cannot be written is an infra error with a sentence", "
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("an output directory that cannot be made is refused before any test", "[reports]") {
+TEST_CASE("an output directory that cannot be created is refused before any test", "[reports]") {
   const Sandbox sandbox(distrun_program());
   write_file(sandbox.output() + "/file", "x");
   const std::string path = sandbox.output() + "/file/reports";
@@ -110,7 +110,7 @@ TEST_CASE("a temporary directory that is missing is an infra error with a senten
 }
 
 // Reads an event stream while it is written.
-TEST_CASE("events are there when they happen", "[reports]") {
+TEST_CASE("events are written when they happen", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string path = sandbox.output() + "/events.ndjson";
   Running running =

@@ -21,7 +21,7 @@ Ended run_rpc_ranks(const Sandbox& sandbox, bool as_threads, const std::string& 
 
 }  // namespace
 
-TEST_CASE("a tensor of a virtual GPU goes to another rank by the device map, and its result comes back by it") {
+TEST_CASE("a tensor of a virtual GPU is sent to another rank by the device map, and its result comes back by it") {
   const bool as_threads = GENERATE(false, true);
   const Sandbox sandbox(distrun_program());
   const Ended ended = run_rpc_ranks(sandbox, as_threads, "tensors_go*");
@@ -30,7 +30,7 @@ TEST_CASE("a tensor of a virtual GPU goes to another rank by the device map, and
   CHECK_THAT(ended.out, Contains("1 pass in"));
 }
 
-TEST_CASE("an error that comes from another rank's function is told with where it was thrown there") {
+TEST_CASE("an error of another rank's function is reported with where it was thrown there") {
   const bool as_threads = GENERATE(false, true);
   const Sandbox sandbox(distrun_program());
   const Ended ended = run_rpc_ranks(sandbox, as_threads, "lets_an_error_out");

@@ -20,14 +20,14 @@ std::string hang_explanation(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a call whose callee hangs is told as the example's page shows it") {
+TEST_CASE("a call with a callee that hangs is reported as the example's page shows") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"--world-size", "2", "--filter", "Ping.waits_for_a_token", DISTRUN_RPC_PING});
   CHECK(ended.exit_code == 1);
   CHECK(hang_explanation(ended.out) == hang_explanation(read_file(DISTRUN_RPC_PING_PAGE)));
 }
 
-TEST_CASE("the example of RPC calls its neighbour with two ranks and many, as processes and as threads") {
+TEST_CASE("the RPC example calls its neighbour with two ranks and many, as processes and as threads") {
   const std::string ranks = GENERATE(values<std::string>({"2", "7"}));
   const Sandbox sandbox(distrun_program());
   CHECK(sandbox.run({"--world-size", ranks, "--filter", "Ping.calls*", DISTRUN_RPC_PING}).exit_code == 0);
@@ -37,7 +37,7 @@ TEST_CASE("the example of RPC calls its neighbour with two ranks and many, as pr
             .exit_code == 0);
 }
 
-TEST_CASE("a plan of faults happens to a test that knows nothing of it") {
+TEST_CASE("a fault plan is applied to a test that does not know of it") {
   const Sandbox sandbox(distrun_program());
   const std::string isolation = GENERATE(values<std::string>({"process", "threads"}));
   const auto run = [&](const std::string& faults) {

@@ -74,7 +74,7 @@ TEST_CASE("the shards of a run are disjoint and complete, shuffled or not", "[cl
   }
 }
 
-TEST_CASE("list shows what is in a shard", "[cli]") {
+TEST_CASE("list shows the tests in a shard", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended listed = sandbox.run(with({"list"}, with(kWorlds, {"--shard", "1/5", plugin("passes")})));
   CHECK(listed.exit_code == 0);
@@ -82,7 +82,7 @@ TEST_CASE("list shows what is in a shard", "[cli]") {
   CHECK(std::count(listed.out.begin(), listed.out.end(), '\n') == 1);
 }
 
-TEST_CASE("an empty shard says so and is fine; a shard of nothing is nothing", "[cli]") {
+TEST_CASE("an empty shard says so and succeeds; a shard of an empty selection does not", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const SelectedRun empty = selected(sandbox, {"--filter", "Passes.world_of_1", "--shard", "2/2", plugin("passes")});
   CHECK(empty.ended.exit_code == 0);
@@ -122,7 +122,7 @@ TEST_CASE("a shuffled order is repeated by the seed that the run prints", "[cli]
   CHECK(orders.size() > 1);
 }
 
-TEST_CASE("until-fail runs a test until it fails, or as often as it may", "[cli]") {
+TEST_CASE("until-fail runs a test until it fails, or up to the limit", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const SelectedRun passes = selected(sandbox, {"--until-fail=4", "--filter", "Passes.world_of_1", plugin("passes")});
   CHECK(passes.ended.exit_code == 0);
@@ -134,7 +134,7 @@ TEST_CASE("until-fail runs a test until it fails, or as often as it may", "[cli]
   CHECK_THAT(fails.ended.out, Contains("--until-fail=1000"));  // the command that repeats it
 }
 
-TEST_CASE("until-fail is refused with what makes no sense beside it", "[cli]") {
+TEST_CASE("until-fail is refused with options that contradict it", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const auto refused = [&](const Texts& arguments, const char* part) {
     const Ended ended = sandbox.run(with(arguments, {plugin("passes")}));
@@ -149,7 +149,7 @@ TEST_CASE("until-fail is refused with what makes no sense beside it", "[cli]") {
   refused({"--until-fail=soon"}, "--until-fail soon");
 }
 
-TEST_CASE("the tests that failed are run again, with the plugins and settings of their run", "[cli]") {
+TEST_CASE("failed tests are run again, with the plugins and settings of their run", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const std::string report =
       failed_report(sandbox, {"--filter", "Fails.fail_with_text Passes.world_of_1", "--world-size", "2", "--seed", "99",
@@ -164,7 +164,7 @@ TEST_CASE("the tests that failed are run again, with the plugins and settings of
   CHECK(other.summary.tests.at(0).attempts.at(0).ranks.size() == 3);  // the command line overrides the report
 }
 
-TEST_CASE("tests that are no more are named, and the others run", "[cli]") {
+TEST_CASE("missing tests are named, and the others run", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const std::string report = failed_report(sandbox, {"--filter", "Fails.require Fails.expect*", plugin("fails")});
   std::string text = read_file(report);
@@ -187,7 +187,7 @@ TEST_CASE("a report without failures gives nothing to run again", "[cli]") {
   CHECK_THAT(again.out, Contains("nothing to rerun"));
 }
 
-TEST_CASE("a report of a run that had problems does not say that all is well", "[cli]") {
+TEST_CASE("a report of a run with problems does not say that all is well", "[cli]") {
   const Sandbox sandbox(distrun_program());
   selected(sandbox, {plugin("load_crash")});
   const Ended again = sandbox.run({"--rerun-failed", sandbox.output() + "/summary.json"});
@@ -195,7 +195,7 @@ TEST_CASE("a report of a run that had problems does not say that all is well", "
   CHECK_THAT(again.out, Contains("had problems"));
 }
 
-TEST_CASE("what is no report is refused by name", "[cli]") {
+TEST_CASE("a file that is not a report is refused by name", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended gone = sandbox.run({"--rerun-failed", "gone.json"});
   CHECK(gone.exit_code == 2);
@@ -214,7 +214,7 @@ TEST_CASE("what is no report is refused by name", "[cli]") {
   CHECK_THAT(odd.err, Contains("odd.json") && Contains("not a summary"));
 }
 
-TEST_CASE("the slowest tests are told in the end, and by show", "[cli]") {
+TEST_CASE("the slowest tests are listed at the end, and by show", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const SelectedRun slow = selected(sandbox, with(kWorlds, {"--slow", "2", plugin("passes")}));
   CHECK_THAT(slow.ended.out, Contains("\nslowest  ") && Contains("before the bodies"));

@@ -54,7 +54,7 @@ class Place {
 
 }  // namespace
 
-TEST_CASE("the command line beats the environment, and that beats the file", "[cli]") {
+TEST_CASE("the command line wins over the environment, and the environment over the file", "[cli]") {
   const Place place("world-size = 2\n");
   CHECK_THAT(place.printed("world-size"), Contains("\"2\"") && Contains(".distrun.toml:1"));
   CHECK_THAT(place.printed("world-size", {}, "--world-size 3"), Contains("\"3\"") && Contains("DISTRUN_OPTIONS"));
@@ -62,7 +62,7 @@ TEST_CASE("the command line beats the environment, and that beats the file", "[c
   CHECK_THAT(place.printed("world-size", {"--config", "none"}), Contains("\"4\"") && Contains("default"));
 }
 
-TEST_CASE("a run goes by the file, and its report says which", "[cli]") {
+TEST_CASE("a run uses the file, and its report names it", "[cli]") {
   const Place place("world-size = 2\nfilter = ['Passes.world_of_1']\nskips-pass = true\n");
   const Ended ended = place.run({"--output", place.sandbox().output(), plugin("passes")});
   CHECK(ended.exit_code == 0);
@@ -73,7 +73,7 @@ TEST_CASE("a run goes by the file, and its report says which", "[cli]") {
   CHECK(listed.out == "Passes.world_of_1  (1 rank)\n");
 }
 
-TEST_CASE("the settings that are printed are a file that says the same", "[cli]") {
+TEST_CASE("the printed settings are a file with the same settings", "[cli]") {
   const Place place("filter = ['a\"b', 'c']\nfail-fast = true\nenv = 'A=1'\nuntil-fail = 3\ntimeout = '7s'\n");
   const Ended first = place.run({"--print-config"});
   REQUIRE(first.exit_code == 0);
@@ -86,7 +86,7 @@ TEST_CASE("the settings that are printed are a file that says the same", "[cli]"
   }
 }
 
-TEST_CASE("what a file says wrongly is refused with its place", "[cli]") {
+TEST_CASE("an error in a file is refused with its place", "[cli]") {
   Place("word-size = 2\n").expect_refused({".distrun.toml:1: word-size", "did you mean world-size?"});
   Place("\nworld-size = 0\n").expect_refused({".distrun.toml:2: --world-size 0", "1 to 1024"});
   Place("timeout = 'soon'\n").expect_refused({".distrun.toml:1: --timeout soon", "30s"});
@@ -98,7 +98,7 @@ TEST_CASE("what a file says wrongly is refused with its place", "[cli]") {
   Place(std::string(70'000, '#')).expect_refused({".distrun.toml:1:", "65536"});
 }
 
-TEST_CASE("what the environment says wrongly is refused by its name", "[cli]") {
+TEST_CASE("an error in the environment is refused with the variable's name", "[cli]") {
   const Place place;
   place.expect_refused({"DISTRUN_OPTIONS", "--world-size 0"}, "--world-size 0");
   place.expect_refused({"DISTRUN_OPTIONS", "--no-such"}, "--no-such");
@@ -112,7 +112,7 @@ TEST_CASE("what the environment says wrongly is refused by its name", "[cli]") {
   CHECK_THAT(ended.err, Contains("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT") && Contains("soon"));
 }
 
-TEST_CASE("a file that is named must be there, and be a file", "[cli]") {
+TEST_CASE("a settings file that is named must exist, and be a file", "[cli]") {
   const Place place;
   for (const std::string& path : {std::string("gone.toml"), place.sandbox().temp(), std::string("/dev/zero")}) {
     const Ended ended = place.run({"--config", path, plugin("passes")});
@@ -121,7 +121,7 @@ TEST_CASE("a file that is named must be there, and be a file", "[cli]") {
   }
 }
 
-TEST_CASE("an option that is not known is answered with the nearest that is", "[cli]") {
+TEST_CASE("an unknown option is answered with the nearest known one", "[cli]") {
   const Place place;
   const Ended ended = place.run({"--timout", "3", plugin("passes")});
   CHECK(ended.exit_code == 2);

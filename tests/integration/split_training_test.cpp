@@ -28,4 +28,4 @@ TEST_CASE("a model that is split over two ranks is trained to the loss of one ra
   check_trains("2", "*.as_on_one_rank");
 }
 
-TEST_CASE("three workers train the parameters that a fourth has") { check_trains("4", "*.by_three_workers"); }
+TEST_CASE("three workers train the parameters of a fourth") { check_trains("4", "*.by_three_workers"); }

@@ -85,7 +85,7 @@ TEST_CASE("the key s shows what every rank does", "[interrupt][terminal]") {
   sandbox.sweep();
 }
 
-TEST_CASE("Ctrl-C that is typed twice ends a run whose ranks resist, with its reports", "[interrupt][terminal]") {
+TEST_CASE("pressing Ctrl-C twice ends a run with resisting ranks, with its reports", "[interrupt][terminal]") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command(hanging(sandbox));
   std::replace(command.arguments.begin(), command.arguments.end(), std::string("Hangs.one_sleeps"),
@@ -115,7 +115,7 @@ TEST_CASE("programs end with the terminal that their run leads", "[interrupt][te
   sandbox.sweep();
 }
 
-TEST_CASE("a run that is to outlive its terminal waits without turning", "[interrupt][terminal]") {
+TEST_CASE("a run that should outlive its terminal waits without using the CPU", "[interrupt][terminal]") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command(hanging(sandbox));
   command.arguments.insert(command.arguments.begin(), {"SIGHUP ignored", command.program});

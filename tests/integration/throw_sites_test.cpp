@@ -77,7 +77,7 @@ TEST_CASE("every exception names the line of the test's own code that threw it",
   }
 }
 
-TEST_CASE("ranks that throw at the same place are told together", "[throw]") {
+TEST_CASE("ranks that throw at the same place are reported together", "[throw]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run(
       {"run", "--filter", "ThrowEverywhere", "--world-size", "4", "--output", sandbox.output(), plugin("throw_sites")},

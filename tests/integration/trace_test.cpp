@@ -75,7 +75,7 @@ bool is_open(const json& slice) { return slice.contains("args") && slice["args"]
 
 }  // namespace
 
-TEST_CASE("a trace shows calls with arrows to their handlers and back, whatever the ranks are", "[trace]") {
+TEST_CASE("a trace shows calls with arrows to their handlers and back, in every isolation", "[trace]") {
   const Sandbox sandbox(distrun_program());
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   std::vector<std::string> more{"--isolation", isolation};
@@ -107,7 +107,7 @@ TEST_CASE("a trace shows calls with arrows to their handlers and back, whatever 
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("a trace shows operators, collectives, and the work of streams on tracks of their own", "[trace]") {
+TEST_CASE("a trace shows operators, collectives, and the work of streams on separate tracks", "[trace]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run(traced(sandbox, "computes", {"--gpu-driver", "virtual", "--gpus", "1"}));
   INFO(ended.out << ended.err);
@@ -131,7 +131,7 @@ TEST_CASE("a trace shows operators, collectives, and the work of streams on trac
   }
 }
 
-TEST_CASE("the trace of a rank that hangs shows in what, to its end", "[trace]") {
+TEST_CASE("the trace of a rank that hangs shows its wait, up to the end", "[trace]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run(traced(sandbox, "hangs"));
   INFO(ended.out << ended.err);
@@ -168,7 +168,7 @@ TEST_CASE("a rank that is killed leaves its part of the trace, in each attempt",
   }
 }
 
-TEST_CASE("odd names are in a trace as text", "[trace]") {
+TEST_CASE("unusual names are in a trace as text", "[trace]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run(traced(sandbox, "has_odd_names"));
   INFO(ended.out << ended.err);
@@ -181,7 +181,7 @@ TEST_CASE("odd names are in a trace as text", "[trace]") {
   CHECK_THAT(names, Contains("waits in barrier \"a \"quoted\"") && Contains("\\x01"));
 }
 
-TEST_CASE("a rank that is not traced knows nothing of it", "[trace]") {
+TEST_CASE("a rank that is not traced has no trace memory", "[trace]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--filter", "Traced.is_not_traced", DISTRUN_TRACED});
   INFO(ended.out << ended.err);
@@ -189,7 +189,7 @@ TEST_CASE("a rank that is not traced knows nothing of it", "[trace]") {
   CHECK(sandbox.run(traced(sandbox, "is_not_traced")).exit_code == 1);  // the test checks that
 }
 
-TEST_CASE("a run in the daemon writes traces where its client is", "[trace]") {
+TEST_CASE("a run in the daemon writes traces in its client's directory", "[trace]") {
   const Daemon daemon(daemon_program());
   const Sandbox sandbox(distrun_program());
   const Ended ended =
@@ -201,7 +201,7 @@ TEST_CASE("a run in the daemon writes traces where its client is", "[trace]") {
   CHECK(names_in(sandbox.start_directory() + "/traces").size() == 1);
 }
 
-TEST_CASE("what cannot be traced is refused, or told, and changes no verdict", "[trace]") {
+TEST_CASE("an untraceable run is refused, or reported, and changes no verdict", "[trace]") {
   const Sandbox sandbox(distrun_program());
   const Ended program = sandbox.run({"exec", "--trace", "traces", "--", "/bin/true"});
   CHECK(program.exit_code == kUsage);

@@ -111,11 +111,13 @@ void expect_refusals(const std::vector<Refused>& examples) {
 
 }  // namespace
 
-TEST_CASE("a value that an option does not take is named with the option and the limit", "[cli]") {
+TEST_CASE("an invalid value of an option is named with the option and the limit", "[cli]") {
   expect_refusals(refused());
 }
 
-TEST_CASE("an option of another launcher is answered with ours", "[cli]") { expect_refusals(refused_from_elsewhere()); }
+TEST_CASE("an option of another launcher is answered with distrun's", "[cli]") {
+  expect_refusals(refused_from_elsewhere());
+}
 
 TEST_CASE("a command line without a plugin is refused", "[cli]") {
   const Sandbox sandbox(distrun_program());
@@ -186,7 +188,7 @@ TEST_CASE("help names every option and exit code", "[cli]") {
   }
 }
 
-TEST_CASE("a command that is misspelt is a question, not a plugin", "[cli]") {
+TEST_CASE("a misspelt command is answered with a question, not taken for a plugin", "[cli]") {
   const Sandbox sandbox(distrun_program());
   expect_refusal(sandbox.run({"lst", plugin("passes")}), {"lst is not a command", "did you mean list?"});
   expect_refusal(sandbox.run({"histroy"}), {"histroy", "did you mean history?"});

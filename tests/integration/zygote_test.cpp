@@ -38,7 +38,7 @@ pid_t zygote_in(const Sandbox& sandbox) {
 
 }  // namespace
 
-TEST_CASE("a zygote that is stopped is replaced, and told with its stack", "[zygote]") {
+TEST_CASE("a zygote that is stopped is replaced, and reported with its stack", "[zygote]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, kNoZygote);
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start(
@@ -64,7 +64,7 @@ TEST_CASE("a zygote that is stopped is replaced, and told with its stack", "[zyg
   sandbox.sweep();
 }
 
-TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks begin without it", "[zygote]") {
+TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks start without it", "[zygote]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, kNoZygote);
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.start(zygote_run_of(sandbox, {"--repeat", "4", plugin("load_hang_fork")}))
@@ -85,7 +85,7 @@ TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks b
   sandbox.sweep();
 }
 
-TEST_CASE("ranks of a plugin that opens a GPU while it is loaded are started by exec, and it is told", "[zygote]") {
+TEST_CASE("ranks of a plugin that opens a GPU while it is loaded are started by exec, with a note", "[zygote]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, kNoZygote);
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command({"run", "--output", sandbox.output(), plugin("load_gpu")});

@@ -61,7 +61,7 @@ class Telling {
   ~Telling() { ::unsetenv("DISTRUN_MUTATION"); }
 };
 
-TEST_CASE("the model finds each mutation, by the fewest steps") {
+TEST_CASE("the model detects each mutation, with the fewest steps") {
   for (const Mutation& mutation : kMutations) {
     const Telling telling(mutation.name);
     const Explored explored = explore(mutation.bounds, kMost);
@@ -73,7 +73,7 @@ TEST_CASE("the model finds each mutation, by the fewest steps") {
   }
 }
 
-TEST_CASE("the model finds nothing where no mutation is told") {
+TEST_CASE("the model finds no violation without a mutation") {
   for (const Mutation& mutation : kMutations) {
     const Explored explored = explore(mutation.bounds, kMost);
     INFO(mutation.name << "\n" << explored.violation);
@@ -81,7 +81,7 @@ TEST_CASE("the model finds nothing where no mutation is told") {
   }
 }
 
-TEST_CASE("each mutation of the list is told") {
+TEST_CASE("each mutation of the list is implemented") {
   std::ifstream list(DISTRUN_MUTATIONS);
   std::set<std::string> named;
   for (std::string line; std::getline(list, line);) {

@@ -72,7 +72,7 @@ TEST_CASE("messages that are lost, doubled and late") {
   check_world(bounds);
 }
 
-TEST_CASE("a worker that dies at any moment, of which others hear at any later one") {
+TEST_CASE("a worker that dies at any moment, and a loss that others notice at any later one") {
   Bounds bounds = world(1, 3);
   bounds.losses = 1;
   check_world(bounds);

@@ -41,7 +41,7 @@ Bounds large() {
 
 TEST_CASE("five workers and ten references, at random") { walk_all(large()); }
 
-TEST_CASE("five workers and ten references, at random, of whom one dies") {
+TEST_CASE("five workers and ten references, at random, and one worker dies") {
   Bounds bounds = large();
   bounds.losses = 1;
   walk_all(bounds);

@@ -18,7 +18,7 @@ void World::check_outcome(const State& state, WorkerId worker, const Outcome& ou
   }
   for (const Outcome::Failed& each : outcome.missing) {
     if (!is_broken(state, each.lineage))
-      violation = "fork " + brief(each.fork) + " came to its owner, who has no value";
+      violation = "fork " + brief(each.fork) + " arrived at its owner, which has no value";
   }
   for (const RRefId& r : outcome.released) {
     if (violation.empty()) violation = check_release(state, r);
@@ -79,7 +79,7 @@ void World::check_uses(const State& state, std::string& violation) const {
       const std::string what = "worker " + std::to_string(i) + " uses fork " + brief(f) + ", ";
       if (held.is_confirmed && !owner.is_noted(held.rref, f)) violation = what + "which its owner does not know";
       if (held.is_confirmed || is_broken(state, held.lineage)) continue;
-      if (is_gone(held.owner, held.rref)) violation = what + "whose value is gone";
+      if (is_gone(held.owner, held.rref)) violation = what + "but its value is gone";
     }
   }
   for (const PacketId each : state.flying) {

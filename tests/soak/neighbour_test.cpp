@@ -58,7 +58,7 @@ double cpu_of(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("the neighbour makes things of every kind, with little CPU, and leaves nothing", "[soak]") {
+TEST_CASE("the neighbour creates objects of every kind, with little CPU, and leaves nothing", "[soak]") {
   using std::filesystem::file_type;
   const Scratch place;
   const auto started = std::chrono::steady_clock::now();

@@ -70,7 +70,7 @@ std::size_t wrong_in(const std::vector<Checked>& all) {
 
 }  // namespace
 
-TEST_CASE("a seed draws the same again, however many tests are wanted", "[soak]") {
+TEST_CASE("a seed draws the same again, for any number of tests", "[soak]") {
   Draw first(7);
   Draw again(7);
   Draw other(8);
@@ -97,7 +97,7 @@ TEST_CASE("the first four invocations have every fault in every isolation", "[so
   CHECK(cells.size() == soak_faults().size() * 4);
 }
 
-TEST_CASE("no invocation has a test twice, a culprit that is no rank, or with --jobs what must be alone", "[soak]") {
+TEST_CASE("no invocation has a test twice, an invalid culprit, or with --jobs a test that must run alone", "[soak]") {
   Draw draw(5);
   for (int i = 0; i < 100; ++i) {
     const Invocation invocation = draw.next(kPlenty);
@@ -110,7 +110,7 @@ TEST_CASE("no invocation has a test twice, a culprit that is no rank, or with --
   }
 }
 
-TEST_CASE("every disturbance is drawn, and none where it cannot be", "[soak]") {
+TEST_CASE("every disturbance is drawn, and only where it is possible", "[soak]") {
   Draw draw(11);
   std::set<Disturbs> drawn;
   for (int i = 0; i < 200; ++i) {
@@ -137,27 +137,27 @@ TEST_CASE("about half of the disturbed invocations go through a daemon, in every
   }
 }
 
-TEST_CASE("a test that came to what it must has nothing wrong", "[soak]") {
+TEST_CASE("a test with the expected result has no finding", "[soak]") {
   CHECK(wrong_with_test(kCrash, "process", right_crash(), 1).empty());
   CHECK(wrong_in(check(of_one(kCrash), seen_with(right_crash()), 1)) == 0);
 }
 
-TEST_CASE("whatever differs from the table is found", "[soak]") {
+TEST_CASE("every difference from the table is found", "[soak]") {
   TestResult test = right_crash();
   AttemptResult& attempt = test.attempts.front();
   SECTION("the verdict") { test.verdict = "fail"; }
   SECTION("the message") { test.message = "rank 1 was killed by signal 6 (SIGABRT) in the test body"; }
   SECTION("another culprit") { attempt.culprits = {2}; }
-  SECTION("one culprit more") { attempt.culprits = {1, 2}; }
+  SECTION("an extra culprit") { attempt.culprits = {1, 2}; }
   SECTION("no culprit") { attempt.culprits = {}; }
-  SECTION("a leak that nobody made") { attempt.leaks = {{"process", "process 17 (sleep)", true}}; }
-  SECTION("a rank that is missing") { attempt.ranks.resize(2); }
-  SECTION("an end that came too late") { attempt.duration_ms = 3001; }
+  SECTION("an extra leak") { attempt.leaks = {{"process", "process 17 (sleep)", true}}; }
+  SECTION("a missing rank") { attempt.ranks.resize(2); }
+  SECTION("an end that is too late") { attempt.duration_ms = 3001; }
   SECTION("a second attempt") { test.attempts.push_back(attempt); }
   CHECK_FALSE(wrong_with_test(kCrash, "process", test, 1).empty());
 }
 
-TEST_CASE("a leak must be told, and told as removed", "[soak]") {
+TEST_CASE("a leak must be reported, and reported as removed", "[soak]") {
   const Case left = {.fault = "leave_child", .moment = "late", .world_size = 1, .culprit = 0};
   TestResult test = right_crash();
   test.id = left.id();
@@ -173,7 +173,7 @@ TEST_CASE("a leak must be told, and told as removed", "[soak]") {
   CHECK(wrong_with_test(left, "pool", test, 1).empty());
 }
 
-TEST_CASE("in threads a death that has no thread may be laid at any rank's door", "[soak]") {
+TEST_CASE("in threads a death without a thread may be blamed on any rank", "[soak]") {
   const Case killed = {.fault = "kill", .moment = "late", .world_size = 3, .culprit = 0};
   TestResult test = right_crash();
   test.message = "rank 1 was killed by signal 9 (SIGKILL) in the test body";
@@ -181,14 +181,14 @@ TEST_CASE("in threads a death that has no thread may be laid at any rank's door"
   CHECK(wrong_with_test(killed, "threads", test, 1).empty());
 }
 
-TEST_CASE("whatever is wrong with a run as a whole is found", "[soak]") {
+TEST_CASE("every error of a run as a whole is found", "[soak]") {
   Seen seen = seen_with(right_crash());
   SECTION("its exit code") { seen.exit_code = 0; }
-  SECTION("something it left") { seen.remains = {"process 17 (sleep)"}; }
-  SECTION("its end that did not come") { seen.out_of_time = true; }
-  SECTION("a summary that is missing") { seen.summary.reset(); }
-  SECTION("a test that is missing") { seen.summary->tests.clear(); }
-  SECTION("a test that nobody asked for") { seen.summary->tests.front().id = "Soak.ends_in_1/fault=none"; }
+  SECTION("leftovers") { seen.remains = {"process 17 (sleep)"}; }
+  SECTION("a run that does not end") { seen.out_of_time = true; }
+  SECTION("a missing summary") { seen.summary.reset(); }
+  SECTION("a missing test") { seen.summary->tests.clear(); }
+  SECTION("an extra test") { seen.summary->tests.front().id = "Soak.ends_in_1/fault=none"; }
   SECTION("a problem") {
     seen.summary->problems = {{"", "leak", "a file"}};
     seen.exit_code = 3;
@@ -196,7 +196,7 @@ TEST_CASE("whatever is wrong with a run as a whole is found", "[soak]") {
   CHECK(wrong_in(check(of_one(kCrash), seen, 1)) > 0);
 }
 
-TEST_CASE("a disturbance explains what the table says it may, and only if it came", "[soak]") {
+TEST_CASE("a disturbance explains what the table allows, and only if it happened", "[soak]") {
   TestResult test = right_crash();
   test.verdict = "infra-error";
   Seen seen = seen_with(test);
@@ -207,7 +207,7 @@ TEST_CASE("a disturbance explains what the table says it may, and only if it cam
   CHECK(wrong_in(check(of_one(kCrash, Disturbs::KilledZygote), seen, 1)) > 0);
 }
 
-TEST_CASE("a run whose daemon was killed may lack tests, and its client says why", "[soak]") {
+TEST_CASE("a run with a killed daemon may lack tests, and its client says why", "[soak]") {
   TestResult test = right_crash();
   test.verdict = "cancelled";
   Seen seen = seen_with(test);
@@ -222,14 +222,14 @@ TEST_CASE("a run whose daemon was killed may lack tests, and its client says why
   CHECK(wrong_in(check(invocation, seen, 1)) == 0);
   SECTION("but it is no other run's") { invocation.disturbs = Disturbs::Nothing; }
   SECTION("but it must say so") { seen.console.clear(); }
-  SECTION("but it must not look like a run that came to its end") { seen.exit_code = 0; }
+  SECTION("but it must not look like a complete run") { seen.exit_code = 0; }
   SECTION("but the next one is served") { seen.served = 3; }
   SECTION("but the daemon ends when it should") { seen.daemon_end = -1; }
   SECTION("but it leaves nothing") { seen.remains = {"process 17 (distrun)"}; }
   CHECK(wrong_in(check(invocation, seen, 1)) > 0);
 }
 
-TEST_CASE("what a client returns for a guard that was killed is not what the guard's own end is", "[soak]") {
+TEST_CASE("a client's exit code after its guard was killed is not the guard's own", "[soak]") {
   Seen seen;
   seen.struck = true;
   seen.served = seen.daemon_end = 0;
@@ -241,7 +241,7 @@ TEST_CASE("what a client returns for a guard that was killed is not what the gua
   CHECK(wrong_in(check(invocation, seen, 1)) == 1);
 }
 
-TEST_CASE("of a run that was killed the tests that were over are judged by the events", "[soak]") {
+TEST_CASE("of a run that was killed the finished tests are judged by the events", "[soak]") {
   Seen seen;
   seen.struck = true;
   seen.exit_code = 3;
@@ -252,7 +252,7 @@ TEST_CASE("of a run that was killed the tests that were over are judged by the e
   CHECK(wrong_in(check(of_one(kCrash, Disturbs::KilledCoordinator), seen, 1)) == 1);
 }
 
-TEST_CASE("what was wrong is told with the commands that repeat it", "[soak]") {
+TEST_CASE("findings are reported with the commands that reproduce them", "[soak]") {
   const Programs programs{"build/bin/distrun", "build/bin/distrund", "soak.so", "neighbour"};
   Tally tally({.tests = 60, .seed = 9, .programs = programs});
   Invocation invocation = of_one(kCrash);

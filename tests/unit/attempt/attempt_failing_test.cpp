@@ -47,7 +47,7 @@ std::vector<wire::PeerFailed> news_of(const fake::World& world, int rank) {
 
 }  // namespace
 
-TEST_CASE("a rank whose death is reported late by the kernel is blamed before the ranks that noticed it") {
+TEST_CASE("a rank is blamed before the ranks that noticed its death, even if the kernel reports the death late") {
   const Ending ending;
   Stage stage;
   fake::World& world = begin_with(stage, ending);

@@ -78,7 +78,7 @@ TEST_CASE("missing stacks delay the end of an attempt no longer than their bound
   CHECK(stage.finish().verdict == Verdict::Timeout);
 }
 
-TEST_CASE("ranks whose own time is not over are notified after the snapshot") {
+TEST_CASE("ranks that still have time are notified after the snapshot") {
   Stage stage(2);
   stage.settings.timeout = 50ms;
   fake::World& world = stage.begin();
@@ -283,7 +283,7 @@ TEST_CASE("an attempt does not end before its exceptions have a source location,
   CHECK(evidence::plain(record.snapshots.front().text.front()) == "ranks 0-2 (main threads, threw std::out_of_range)");
 }
 
-TEST_CASE("an exception whose source location is unknown is reported without one") {
+TEST_CASE("an exception with an unknown source location is reported without one") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();

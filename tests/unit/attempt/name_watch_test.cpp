@@ -64,7 +64,7 @@ TEST_CASE("a new name that no process of a test uses is reported at the end, and
   CHECK(at.watch->suspicions().empty());
 }
 
-TEST_CASE("a new name that a process of the test uses belongs to that test, whatever runs beside it") {
+TEST_CASE("a new name that a process of the test uses belongs to that test, with or without other tests beside it") {
   Watched at;
   const NameWatch::Mark mark = at.watch->begin("A");
   if (GENERATE(false, true)) at.watch->begin("B");

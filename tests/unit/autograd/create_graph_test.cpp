@@ -91,7 +91,7 @@ TEST_CASE("grad() of a leaf has a graph, to which later passes add") {
   set_grad(x, Tensor());                                              // breaks the cycle: the gradient leads back to x
 }
 
-TEST_CASE("a leaf whose gradient leads back to it is freed once that gradient is removed") {
+TEST_CASE("a leaf with a gradient that leads back to it is freed once that gradient is removed") {
   const auto token = std::make_shared<int>();
   {
     Tensor x = given({2});

@@ -91,7 +91,7 @@ std::set<std::string> checked_operators() {
 
 }  // namespace
 
-TEST_CASE("every operator of the table has a gradient that is checked, or a reason why it has none") {
+TEST_CASE("every operator of the table has a checked gradient, or a reason why not") {
   const std::set<std::string> checked = checked_operators();
   for (const std::string& name : autograd::operator_names()) {
     const auto another = kIsAnother.find(name);

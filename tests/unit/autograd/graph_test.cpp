@@ -51,7 +51,7 @@ TEST_CASE("nodes have the names that users know from PyTorch") {
   CHECK(autograd::output_number(split(a, 2)[1]) == 1);
 }
 
-TEST_CASE("both edges of t + t lead to one node whose post-hooks run once in a pass") {
+TEST_CASE("both edges of t + t lead to one node, and its post-hooks run once in a pass") {
   const Tensor t = leaf({10, 10});
   const Tensor a = t + t;
   const Ref<Node> first = grad_fn(a)->next_edges()[0].node, second = grad_fn(a)->next_edges()[1].node;

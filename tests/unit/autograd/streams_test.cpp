@@ -50,7 +50,7 @@ Tensor leaf_on(Device device, const Dims& sizes = {64}) { return set_requires_gr
 
 }  // namespace
 
-TEST_CASE("a pass whose worker cannot be started is an error, and the next pass runs") {
+TEST_CASE("a pass fails if its worker cannot be started, and the next pass runs") {
   test::gpu();
   auto& rank = *new core::RankState;  // without workers yet
   core::ThreadState state = core::thread_state();

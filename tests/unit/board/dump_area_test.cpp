@@ -51,7 +51,7 @@ TEST_CASE("a written area reads as it was written") {
   CHECK(dump->stacks.modules[0].path == "plugin.so");
 }
 
-TEST_CASE("an area whose writer died is read as far as it was written") {
+TEST_CASE("an area of a dead writer is read as far as it was written") {
   const auto area = with_one_thread();
   area->head.state = DumpState::Writing;
   area->head.thread_count = 3;

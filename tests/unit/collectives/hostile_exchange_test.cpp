@@ -82,7 +82,7 @@ TEST_CASE("a part outside its rank's buffer is refused, wherever it claims to be
   CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("sends 4097 bytes to rank 0"));
 }
 
-TEST_CASE("an address of another process is not used as a local one, whatever process it claims") {
+TEST_CASE("an address of another process is not used as a local one, with any claimed process") {
   HostileExchange world;
   for (const int pid : {::getpid(), ::getppid(), -1, 0}) {
     world.peer().pid = pid;

@@ -173,7 +173,7 @@ TEST_CASE("with an older distrun waits are shown without their peers, and the re
   CHECK(told.progressed == 0);
 }
 
-TEST_CASE("a distrun without support for waits has none") {
+TEST_CASE("a distrun without support for waits is recognized") {
   distrun_rank rank{};
   rank.size = offsetof(distrun_rank, waits);
   CHECK_FALSE(has_waits(rank));

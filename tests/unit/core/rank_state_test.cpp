@@ -94,7 +94,7 @@ TEST_CASE("each death that the test has declared is reported, also to later subs
   CHECK(later.empty());
 }
 
-TEST_CASE("a peer's rank is that of its process, whatever its peer number is") {
+TEST_CASE("a peer's rank is that of its process, with any peer number") {
   testing::FakeRank rank;
   rank.line.pids = {{0, 4710}, {1, 4711}, {5, 4715}};
   CHECK(rank_of_peer(1, 4711) == 1);

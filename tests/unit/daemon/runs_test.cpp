@@ -82,7 +82,7 @@ TEST_CASE("a run gets what its client has sent") {
   CHECK(run.told.ended.front().why.empty());
 }
 
-TEST_CASE("a run knows its real id, whatever the client sends") {
+TEST_CASE("a run knows its real id, even if the client sends another") {
   Stage stage;
   wire::Submission submission = order("echo $DISTRUN_DAEMON_RUN; tr '\\0' '\\n' </proc/$$/environ | grep -c N_RUN");
   submission.environment.emplace_back("DISTRUN_DAEMON_RUN=ffffffffffff");

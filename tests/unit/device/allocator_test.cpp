@@ -120,7 +120,7 @@ TEST_CASE("a full device gives back what is cached, and waits for what streams u
   CHECK(statistics.bytes_in_use == 60 * kMiB);
 }
 
-TEST_CASE("a device that stays full says who has its memory") {
+TEST_CASE("an error of a full device lists the users of its memory") {
   World world(64 * kMiB);
   const auto used = world.take(40 * kMiB);
   try {

@@ -10,7 +10,7 @@ namespace {
 std::string what_differs(const TensorList& got, const TensorList& wanted, const std::string& what) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string name = what + " " + std::to_string(i) + ": ";
-    if (got[i].defined() != wanted[i].defined()) return name + (got[i].defined() ? "has one" : "has none");
+    if (got[i].defined() != wanted[i].defined()) return name + (got[i].defined() ? "is present" : "is missing");
     if (!wanted[i].defined()) continue;
     if (std::string text = differs(to_dense(got[i]), to_dense(wanted[i])); !text.empty()) return name + text;
   }

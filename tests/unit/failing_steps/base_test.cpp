@@ -100,7 +100,7 @@ TEST_CASE("the end of a process is reported, or an error says that it will not b
       return ::read(life.first.get(), &byte, 1) == 1 ? 0 : 1;
     });
     const auto end = [&] {
-      require(::write(life.second.get(), "", 1) == 1, "the child is told");
+      require(::write(life.second.get(), "", 1) == 1, "the child is notified");
       wait_for(child);
     };
     std::atomic<int> told{0};
@@ -110,7 +110,7 @@ TEST_CASE("the end of a process is reported, or an error says that it will not b
     const int expected = (first && first->is_told() ? 1 : 0) + 1;
     require(second->is_told(), "another one can be watched");
     end();
-    require(is_soon([&] { return told == expected; }), "each is told once");
+    require(is_soon([&] { return told == expected; }), "each is notified once");
   });
 }
 

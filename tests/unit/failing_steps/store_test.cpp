@@ -93,7 +93,7 @@ void watch_and_set(Attempt& attempt, Store& watches, Store& sets, bool is_one_pr
   const bool is_set = attempt.may_fail([&] { sets.set("watched", kLong); });
   const auto is_told = [&] { return told > 0 || !future::unseen_errors_of(core::rank_state()).take().empty(); };
   if (is_watched && is_set && is_one_process) {
-    require(eventually(10s, is_told), "a change is told, or it is reported that it is not");
+    require(eventually(10s, is_told), "a change is notified, or a failure is reported");
   }
   std::atomic<int> again{0};
   const auto count = [&again](const std::optional<std::string>&, const std::optional<std::string>&) { ++again; };

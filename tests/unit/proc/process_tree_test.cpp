@@ -244,7 +244,7 @@ TEST_CASE("a tag is inherited through fork, setsid, adoption and exec, and no ot
   CHECK(offspring.all_gone());
 }
 
-TEST_CASE("a process is described by its command line, or by its name if it has none") {
+TEST_CASE("a process is described by its command line, or else by its name") {
   base::FdPair told = base::make_pipe();
   const pid_t sleeper = fork_child([&] {
     ::execl("/bin/sleep", "sleep", "100", static_cast<char*>(nullptr));  // closes its end of the pipe

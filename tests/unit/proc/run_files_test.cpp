@@ -162,7 +162,7 @@ TEST_CASE("mounts in a directory are left alone and reported") {
     return remove_tree(top) == top + "/inside: a file system is mounted there" ? 0 : 1;
   });
   CHECK(exists(precious + "/keep"));
-  testing::skip_case_if(end.code == 2, "this kernel lets nobody here mount anything");
+  testing::skip_case_if(end.code == 2, "this kernel does not allow mounts here");
   CHECK(end.code == 0);
   CHECK_FALSE(exists(top + "/beside"));
 }
@@ -174,7 +174,7 @@ TEST_CASE("files that cannot be removed are reported with the reason") {
   const base::Fd file(::open((path + "/inside").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   int flags = FS_IMMUTABLE_FL;
   testing::skip_case_if(::ioctl(file.get(), FS_IOC_SETFLAGS, &flags) != 0,
-                        "this file system has no files that nobody may change, or only root makes them");
+                        "this file system has no immutable files, or only root creates them");
   const RemovedFiles files = remove_run_files(places);
   flags = 0;
   ::ioctl(file.get(), FS_IOC_SETFLAGS, &flags);

@@ -59,7 +59,7 @@ TEST_CASE("arrivals of the previous test do not count") {
   CHECK(world.absent("meet", 1, base::system_clock().now() + std::chrono::seconds(1)) == std::vector<int>{1, 2});
 }
 
-TEST_CASE("a rank that waits in the barrier has arrived, whatever it did since") {
+TEST_CASE("a rank that waits in the barrier has arrived, even if it did other things since") {
   World world;
   board::WaitInfo info;
   info.kind = board::WaitKind::Barrier;

@@ -63,7 +63,7 @@ TEST_CASE("a rank that does not join a collective is blamed, and the ranks in it
         Told{{1}, "rank 1" + kRanPast + "; ranks 0, 2-3 waited in collective \"all_reduce of world\" #1"});
 }
 
-TEST_CASE("a barrier and a collective whose ranks wait for each other form a cycle") {
+TEST_CASE("a barrier and a collective with ranks that wait for each other form a cycle") {
   const AttemptRecord attempt =
       seen({in_all_reduce(0, {2}), in_all_reduce(1, {2}), in_barrier(2, "end"), in_all_reduce(3, {2})});
   CHECK(told(attempt) == Told{{0, 1, 2, 3},

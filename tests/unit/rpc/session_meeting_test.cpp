@@ -102,12 +102,12 @@ TEST_CASE("names are those of workers, including the own one") {
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {
     begin(ranks, rank);
-    const std::string unknown = text_of_error([&] { barrier({name_of(rank), "nobody"}); });
+    const std::string unknown = text_of_error([&] { barrier({name_of(rank), "absent"}); });
     const std::string without = text_of_error([&] { barrier({name_of(1 - rank)}); });
     shutdown();
     throw Error(ErrorKind::Failed, unknown + "; " + without);
   });
-  CHECK_THAT(errors[0], Catch::Contains("could not find destination name nobody"));
+  CHECK_THAT(errors[0], Catch::Contains("could not find destination name absent"));
   CHECK_THAT(errors[0], Catch::Contains("worker0 is not among them"));
 }
 
