@@ -11,8 +11,7 @@ Tensor one() { return here(tensor::ones({1})); }
 }  // namespace
 
 DISTRUN_SUITE(Groups, .skip = {needs_gpus_for_nccl()});
-DISTRUN_SUITE(MonitoredBarrier,
-              .skip = {not_with_nccl("its letters are the host's, and wait for nobody who does not come")});
+DISTRUN_SUITE(MonitoredBarrier, .skip = {not_with_nccl("it has no monitored barrier")});
 
 DISTRUN_TEST(Groups, of_some_ranks) {
   const auto world = init_process_group(rank);

@@ -44,7 +44,7 @@ DISTRUN_TEST(Letters, of_one_tag_come_in_order, .skip = {not_alone_with_nccl()})
   for (const Work& each : sending) each.wait();
 }
 
-DISTRUN_TEST(Letters, are_told_apart_by_their_tags, .skip = {not_with_nccl("its letters have no tags")}) {
+DISTRUN_TEST(Letters, are_told_apart_by_their_tags, .skip = {not_with_nccl("its messages have no tags")}) {
   const auto group = init_process_group(rank);
   for (std::uint64_t tag = 0; tag < 5; ++tag)
     group->send(here(tensor::full({2}, static_cast<double>(tag))), after(*group), tag);
@@ -73,7 +73,7 @@ DISTRUN_TEST(Letters, come_from_any_rank, .skip = {needs_collective("sendrecv an
   group->barrier();
 }
 
-DISTRUN_TEST(Letters, go_to_oneself, .skip = {not_with_nccl("a rank has no letters for itself")}) {
+DISTRUN_TEST(Letters, go_to_oneself, .skip = {not_with_nccl("a rank cannot send to itself")}) {
   const auto group = init_process_group(rank);
   const Tensor own = numbers_of(rank.rank(), 20), got = here(tensor::zeros({20}));
   group->send(own, rank.rank());
@@ -82,7 +82,7 @@ DISTRUN_TEST(Letters, go_to_oneself, .skip = {not_with_nccl("a rank has no lette
 }
 
 DISTRUN_TEST(Letters, that_do_not_come_in_time_end_nothing,
-             .skip = {not_with_nccl("a letter that does not come ends the group")}) {
+             .skip = {not_with_nccl("a missing message ends the group")}) {
   const auto group = init_process_group(rank);
   const Tensor got = here(tensor::zeros({1}));
   DISTRUN_EXPECT_THROWS(Error, "timed out",

@@ -72,8 +72,8 @@ SkipCondition needs_gpus_for_nccl() {
   return [](const ListContext& run) -> std::optional<Skip> {
     if (run.backend != "nccl" || run.gpus >= run.world_size) return std::nullopt;
     const std::string ranks = std::to_string(run.world_size);
-    const std::string there = run.gpus == 0 ? "there is none: " + run.why_no_gpu
-                                            : "there are " + std::to_string(run.gpus) + " for " + ranks + " ranks";
+    const std::string there = run.gpus == 0 ? "the run has none: " + run.why_no_gpu
+                                            : "the run has " + std::to_string(run.gpus) + " for " + ranks + " ranks";
     return Skip{.reason = "backend nccl needs a GPU for each rank, and " + there +
                           "; it runs anywhere on virtual ones: --gpu-driver virtual --gpus " + ranks};
   };

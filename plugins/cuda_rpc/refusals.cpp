@@ -60,7 +60,7 @@ template <class Call>
 void expect_always_refused(Rank& rank, const Call& call, const std::string& pattern) {
   const int threads = rpc_options(rank)->num_worker_threads;
   for (int i = 0; i < threads + 5; ++i) expect_refused(rank, call, pattern);
-  rank.barrier("nobody calls any more");
+  rank.barrier("all calls are done");
   DISTRUN_EXPECT(handlers_rest());
 }
 

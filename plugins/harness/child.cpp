@@ -31,7 +31,7 @@ class Child : public distrun::Fixture {
   }
   void tear_down(distrun::Rank& rank) override {
     DISTRUN_EXPECT(order_ == "body");
-    rank.barrier("everybody tears down");
+    rank.barrier("all ranks tear down");
   }
 
  protected:

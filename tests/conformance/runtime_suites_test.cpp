@@ -202,7 +202,7 @@ TEST_CASE("without a GPU the collectives suite skips tests for nccl, and says ho
   CHECK(!run.summary.tests.empty());
   for (const auto& test : run.summary.tests) {
     CHECK(test.verdict == "skip");
-    CHECK_THAT(test.message, Catch::Contains("backend nccl needs a GPU for each rank, and there is none") &&
+    CHECK_THAT(test.message, Catch::Contains("backend nccl needs a GPU for each rank, and the run has none") &&
                                  Catch::EndsWith("--gpu-driver virtual --gpus 4"));
   }
 }

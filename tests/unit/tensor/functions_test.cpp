@@ -143,7 +143,7 @@ TEST_CASE("functions of double are the C library's, and integers become float32"
   CHECK(floats_of(reciprocal(i64({4, -2, 0}))) == Floats{0.25F, -0.5F, kInfinity});
 }
 
-TEST_CASE("absolute values of all dtypes but bool; the smallest integer stays") {
+TEST_CASE("absolute values of all dtypes but bool, with the smallest integer unchanged") {
   CHECK(floats_of(abs(f32({-1.5F, 2, -kInfinity}))) == Floats{1.5F, 2, kInfinity});
   CHECK_FALSE(std::signbit(abs(f32({-0.0F})).item_as<float>()));
   CHECK(integers_of(abs(i64({-3, 4, INT64_MIN}))) == Integers{3, 4, INT64_MIN});

@@ -95,8 +95,7 @@ TEST_CASE("sums, differences and products with sparse tensors are those of dense
   }
 }
 
-TEST_CASE(
-    "in-place results are those of dense ones, and one that cannot be cast to the output's dtype is refused for both") {
+TEST_CASE("in-place results equal dense ones, and one that cannot be cast to the output's dtype is refused for both") {
   for (auto* const run : {add_once_, add_twice_, add_half_, sub_once_, mul_tensors_}) {
     for_all_pairs([run](DType a, DType b) { check_like_dense(in_place(run), a, b, true, true); });
   }
