@@ -90,7 +90,7 @@ SkipCondition not_with_nccl(std::string why) {
 
 SkipCondition not_alone_with_nccl() {
   return skip_if([](const ListContext& run) { return run.backend == "nccl" && run.world_size < 2; },
-                 "not with nccl: a rank has no letters for itself");
+                 "not with nccl: a rank cannot send to itself");
 }
 
 }  // namespace distrun::suites

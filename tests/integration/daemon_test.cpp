@@ -126,7 +126,7 @@ TEST_CASE("a run through the daemon has the client's directory, environment and 
   CHECK(daemon.shows(" 1 done"));
 }
 
-TEST_CASE("--daemon without a daemon says how to start one", "[daemon]") {
+TEST_CASE("a run with --daemon but without a daemon says how to start one", "[daemon]") {
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command(trivial(sandbox));
   command.environment.push_back("DISTRUN_DAEMON_SOCKET=" + sandbox.output() + "/none.sock");
