@@ -107,7 +107,7 @@ TEST_CASE("thousands of tests are listed and selected quickly", "[cli]") {
   CHECK(chosen.ended.duration < scaled(milliseconds(5000)));
 }
 
-TEST_CASE("show prints what a run has printed of its failures", "[cli]") {
+TEST_CASE("show prints the same text of failures as the run", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run failed = run(sandbox, {"--filter", "Fails.require", plugin("fails")});
   const Ended shown = sandbox.run({"show", sandbox.output() + "/summary.json"});

@@ -149,7 +149,7 @@ TEST_CASE("the history is at the given path, or off", "[history]") {
   CHECK(here.sandbox().remains().empty());
 }
 
-TEST_CASE("no process has the history open while ranks run", "[history]") {
+TEST_CASE("the history is not open in any process while ranks run", "[history]") {
   Remembering here;
   CHECK(here.run({"--history", here.path(), "--filter", "Passes.trivial", plugin("passes")}).exit_code == 0);
   Running running = here.sandbox().start({"--history", here.path(), "--order", "failed-first", "--timeout", "100s",

@@ -71,7 +71,7 @@ TEST_CASE("a run ends with the terminal that it leads", "[interrupt][terminal]")
   sandbox.sweep();
 }
 
-TEST_CASE("the key s shows what every rank does", "[interrupt][terminal]") {
+TEST_CASE("the key s shows the state of every rank", "[interrupt][terminal]") {
   const Sandbox sandbox(distrun_program());
   TerminalSession session(sandbox.command(hanging(sandbox)));
   std::string shown;

@@ -241,7 +241,7 @@ TEST_CASE("a client's exit code after its guard was killed is not the guard's ow
   CHECK(wrong_in(check(invocation, seen, 1)) == 1);
 }
 
-TEST_CASE("of a run that was killed the finished tests are judged by the events", "[soak]") {
+TEST_CASE("finished tests of a run that was killed are judged by the events", "[soak]") {
   Seen seen;
   seen.struck = true;
   seen.exit_code = 3;

@@ -144,7 +144,7 @@ TEST_CASE("errors that name each other's ranks lead to the one cause, in any ord
   CHECK(record.ranks[2].because_of == 1);
 }
 
-TEST_CASE("of ranks that only name each other one is still blamed") {
+TEST_CASE("if ranks only name each other, one is still blamed") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();

@@ -27,7 +27,7 @@ TEST_CASE("a barrier opens for all ranks when the last one arrives") {
   CHECK(stage.finish().verdict == Verdict::Pass);
 }
 
-TEST_CASE("a rank that finishes early releases those in a barrier, and is the culprit of what follows") {
+TEST_CASE("a rank that finishes early releases those in a barrier, and is blamed for the consequences") {
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();

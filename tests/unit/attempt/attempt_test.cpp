@@ -223,7 +223,7 @@ TEST_CASE("a stopped attempt terminates its ranks, and kills them when it is urg
   CHECK(stage.finish().verdict == Verdict::Cancelled);
 }
 
-TEST_CASE("an attempt with ranks that leave a process behind is a leak") {
+TEST_CASE("an attempt leaks if its ranks leave a process behind") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();

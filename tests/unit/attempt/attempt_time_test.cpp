@@ -136,7 +136,7 @@ TEST_CASE("ranks that do not start in time are an infra-error") {
   CHECK(record.message == "2 ranks did not start within 50.0 ms");
 }
 
-TEST_CASE("a rank that starts and says nothing is a timeout in spawn") {
+TEST_CASE("a rank that starts and sends nothing is a timeout in spawn") {
   Stage stage(1);
   stage.settings.timeout_scale = 0.005;
   fake::World& world = stage.begin();

@@ -64,7 +64,7 @@ TEST_CASE("a fault beside the stack pointer is a stack overflow, one further awa
   CHECK(text(0x7ffe'ffff'fff8, SIGBUS) == "address 0x7ffefffffff8 in descend");
 }
 
-TEST_CASE("an error of a call of exit() names the call's place") {
+TEST_CASE("an error for a call of exit() names the place of the call") {
   const auto error = runner::crash_error(0, dump_of(0, 0), crashed_with({frame_at(0x1000, "read_settings")}));
   CHECK(error.type == "exit");
   CHECK(error.text == "exit() was called in read_settings");

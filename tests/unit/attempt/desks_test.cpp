@@ -77,7 +77,7 @@ TEST_CASE("a barrier opens when the last rank arrives, and can be used again") {
   }
 }
 
-TEST_CASE("a rank that was released from a barrier has passed it until it comes again") {
+TEST_CASE("a rank that was released from a barrier has passed it until it arrives again") {
   BarrierDesk desk(2);
   const std::string name(80, 'x');
   const std::string shown = name.substr(0, 64);  // truncated like on the board
@@ -94,7 +94,7 @@ TEST_CASE("a rank that was released from a barrier has passed it until it comes 
     desk.leave(1, false);
     CHECK(desk.has_passed(0, shown));
   }
-  SECTION("or to one that looks like it") {
+  SECTION("or to a barrier with a similar name") {
     desk.enter(1, name + "y");
     CHECK_FALSE(desk.has_passed(1, shown));
   }
@@ -133,7 +133,7 @@ TEST_CASE("after a declared death the others continue without that rank") {
   CHECK(desk.enter(1, "x")->error.empty());
 }
 
-TEST_CASE("a barrier desk does what its model does, in random sequences") {
+TEST_CASE("a barrier desk behaves like its model, in random sequences") {
   base::Rng rng(GENERATE(range(1U, 31U)));
   for (int round = 0; round < 50; ++round) {
     const int world_size = 1 + static_cast<int>(rng.below(5));

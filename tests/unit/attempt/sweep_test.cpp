@@ -108,7 +108,7 @@ TEST_CASE("a process that the kernel removes when the grace is over is not a lea
   CHECK(broom.sweep().empty());
 }
 
-TEST_CASE("nor is it one if another process still runs") {
+TEST_CASE("a process that the kernel removes is not a leak either while another process still runs") {
   Broom broom;
   broom.world->left = {{"4711 ([big])", true}, {"4712 (sleep 100)", false}};
   broom.world->ends_needed = 3;

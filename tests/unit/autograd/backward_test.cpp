@@ -230,7 +230,7 @@ TEST_CASE("threads that read a view of a changed tensor rebuild its place in the
   }
 }
 
-TEST_CASE("gradients come in the dtype of what they belong to") {
+TEST_CASE("gradients have the dtype of their tensors") {
   const Tensor a = set_requires_grad(ones({3, 3}, {DType::F32, {}}));
   const Tensor b = set_requires_grad(ones({3, 3}, {DType::F64, {}}));
   const Tensor total = sum(a + b);

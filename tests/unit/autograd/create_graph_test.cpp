@@ -135,7 +135,7 @@ TEST_CASE("custom functions are recorded as they are written, results that they 
   CHECK(numbers(derivative(of_powers, x)) == std::vector<double>{14, -22});
 }
 
-TEST_CASE("hooks see recorded gradients, and what they return is in the graph") {
+TEST_CASE("hooks see recorded gradients, and the gradients they return are in the graph") {
   const Tensor x = given({3});
   const Tensor y = x * x;
   register_hook(y, [](const Tensor& gradient) { return gradient * 10; });

@@ -59,7 +59,7 @@ TEST_CASE("comparison operators compare tensors with tensors and numbers") {
   CHECK(is_all(x == x));
 }
 
-TEST_CASE("an index selects, and what it selects can be assigned to") {
+TEST_CASE("an index selects elements, and the selection can be assigned to") {
   const Tensor x = zeros({2, 3});
   x[0] = from_values({1.F, 2.F, 3.F});
   x[1] = 7;

@@ -115,7 +115,7 @@ TEST_CASE("copies go to another dtype and device at once") {
   CHECK(from_data(values.data(), {2}, F64).dtype() == F64);
 }
 
-TEST_CASE("a hook may only look") {
+TEST_CASE("a hook may return nothing") {
   const Tensor x = set_requires_grad(ones({2}));
   double seen = 0;
   register_hook(x, [&seen](const Tensor& gradient) { seen += gradient[1].item<double>(); });

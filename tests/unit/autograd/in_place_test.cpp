@@ -14,7 +14,7 @@ using testing::leaf;
 
 }  // namespace
 
-TEST_CASE("a leaf, and a view of one, can't be changed in place where it is recorded") {
+TEST_CASE("a leaf, and a view of one, cannot be changed in place while recording") {
   const Tensor a = leaf();
   CHECK_THROWS_WITH(add_(a, 1),
                     Catch::Contains("a leaf Variable that requires grad is being used in an in-place operation."));
@@ -76,7 +76,7 @@ TEST_CASE("a change of a view gives its base a history, and the view another") {
   CHECK(equal(grad(a), full({3}, 2.0)));
 }
 
-TEST_CASE("a view that was made without recording is not changed where it is recorded") {
+TEST_CASE("a view that was created without recording cannot be changed while recording") {
   const Tensor base = leaf() * 1;
   Tensor row;
   {
@@ -86,7 +86,7 @@ TEST_CASE("a view that was made without recording is not changed where it is rec
   CHECK_THROWS_WITH(add_(row, 1), Catch::Contains("A view was created in no_grad mode"));
 }
 
-TEST_CASE("a view that was made without recording needs no gradient, however its base is changed") {
+TEST_CASE("a view that was created without recording requires no gradient, however its base is changed") {
   const Tensor a = leaf({4}), base = a * 1;
   Tensor of_leaf, of_base;
   {
@@ -149,7 +149,7 @@ TEST_CASE("the pieces of a split may be changed in place") {
   CHECK(tensor::to_vector<float>(grad(a)) == std::vector<float>{3, 3, 1, 1});
 }
 
-TEST_CASE("an undefined tensor can't be changed in place, and no tensor by one") {
+TEST_CASE("an undefined tensor cannot be changed in place, and no tensor by one") {
   const Tensor none, a = leaf() * 1;
   CHECK_THROWS_WITH(add_(none, 1), Catch::Contains("add_: a tensor is required, but one is undefined"));
   CHECK_THROWS_WITH(mul_(none, a), Catch::Contains("mul_: a tensor is required"));

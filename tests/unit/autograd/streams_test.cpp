@@ -165,7 +165,7 @@ TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
   CHECK(test::order_reports().empty());
 }
 
-TEST_CASE("a map of gradients makes the reader's stream wait") {
+TEST_CASE("reading a map of gradients makes the reader's stream wait") {
   test::gpu();
   const Tensor a = leaf_on(kFirst);
   autograd::GradientMap map;

@@ -102,7 +102,7 @@ TEST_CASE("floating-point operands are shown with all digits that distinguish th
   CHECK(show(std::vector<double>{0.1 + 0.2, 1.5}) == "{0.30000000000000004, 1.5}");
 }
 
-TEST_CASE("operands that differ never look the same") {
+TEST_CASE("different operands are never shown alike") {
   const float tenth = 0.1F;
   CHECK(((Decompose() <=> tenth) == 0.1).operands == "left: 0.10000000149011612, right: 0.1");
   const std::complex<double> sum(0.1 + 0.2, 0);

@@ -32,7 +32,7 @@ TEST_CASE("a descriptor is closed once, by its last owner") {
   CHECK_FALSE(is_open(number));
 }
 
-TEST_CASE("an assignment closes what was owned before, and one to itself nothing") {
+TEST_CASE("an assignment closes the descriptor owned before, and a self-assignment closes none") {
   FdPair pipe = make_pipe();
   const int first = pipe.first.get();
   const int second = pipe.second.get();

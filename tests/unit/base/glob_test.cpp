@@ -46,7 +46,7 @@ TEST_CASE("a backslash takes the next character literally") {
   CHECK(glob_match("\\", "\\"));  // at the end it stands for itself
 }
 
-TEST_CASE("a glob matches what its definition says, on random patterns") {
+TEST_CASE("a glob matches according to its definition, on random patterns") {
   Rng rng(GENERATE(1U, 2U, 3U, 4U));
   int matched = 0;
   for (int i = 0; i < 50000; ++i) {

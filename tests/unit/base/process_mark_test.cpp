@@ -58,7 +58,7 @@ TEST_CASE("a mark refuses forks of its process, and forks of those, and names th
   CHECK(refusal_of(mark).empty());
 }
 
-TEST_CASE("a fork marks what it opens itself, and an object that is not open has no process") {
+TEST_CASE("a fork marks objects that it opens itself, and an object that is not open has no process") {
   ProcessMark set_again, cleared, unset{ProcessMark::Unset{}};
   CHECK_FALSE(unset.is_inherited());
   CHECK(unset.pid() == 0);

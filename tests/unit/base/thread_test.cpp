@@ -18,7 +18,7 @@ TEST_CASE("a thread is joined by its destructor") {
   CHECK(ran);
 }
 
-TEST_CASE("a thread has its name, cut to what the kernel takes") {
+TEST_CASE("a thread has its name, cut to the kernel's limit") {
   std::latch named(1);
   std::latch read(1);
   char name[32] = "";

@@ -18,7 +18,7 @@
 using namespace distrun;
 using namespace distrun::board;
 
-TEST_CASE("what a rank writes into its slot, the coordinator and its peers read") {
+TEST_CASE("a rank's writes to its slot are read by the coordinator and its peers") {
   const Board board(4);
   const RankBoard two(board.fd(), 2, 4);
   const RankBoard three(board.fd(), 3, 4);

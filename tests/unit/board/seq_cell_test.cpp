@@ -65,7 +65,7 @@ TEST_CASE("a reader never sees half a record, while a writer writes without paus
   writer.join();
 }
 
-TEST_CASE("of several writers at once one writes, and no record is torn") {
+TEST_CASE("one of several concurrent writers writes, and no record is torn") {
   SeqCell<Record> cell;
   std::atomic<int> written{0};
   std::vector<std::thread> writers;
@@ -96,7 +96,7 @@ TEST_CASE("a claimed cell cannot be claimed again until it is released, and then
   CHECK(cell.claim(filled_with(3)));
 }
 
-TEST_CASE("of a record that is claimed in part, only that part is written") {
+TEST_CASE("a record that is claimed in part has only that part written") {
   SeqCell<Record> cell;
   REQUIRE(cell.claim(filled_with(1)));
   cell.release();

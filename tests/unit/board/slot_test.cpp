@@ -86,7 +86,7 @@ TEST_CASE("a long name is cut at its end, a long path at its start") {
   CHECK(wait.deadline_ns == 0);
 }
 
-TEST_CASE("waits of several threads stand side by side, the longest first") {
+TEST_CASE("waits of several threads are listed, the longest first") {
   const OneSlot one;
   SlotWriter writer = one.writer;
   writer.begin_wait(waiting_for("young", 1), at(3000), kNever);

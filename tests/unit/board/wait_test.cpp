@@ -40,7 +40,7 @@ TEST_CASE("a wait that is over before it begins is not shown, and is not progres
   CHECK(read(*waiter.slot, 1)->epoch == before);
 }
 
-TEST_CASE("a wait is shown while it lasts, and notices what ends it") {
+TEST_CASE("a wait is shown while it lasts, and ends when its condition holds") {
   Waiter waiter;
   bool ended_well = false;
   std::thread thread([&] { ended_well = waiter.wait(base::TimePoint::max()); });

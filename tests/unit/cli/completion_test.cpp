@@ -45,7 +45,7 @@ TEST_CASE("options of a command are found by their prefix, and described") {
   CHECK_FALSE(found({"--world-size"}).words.front().description.empty());
 }
 
-TEST_CASE("values are the choices of the option, or what kind of thing it takes") {
+TEST_CASE("values are the choices of the option, or its kind of argument") {
   CHECK(texts_of(found({"--isolation", ""})) == Words{"process", "exec", "pool", "threads"});
   CHECK(texts_of(found({"plugin.so", "--gpu-driver", "v"})) == Words{"virtual"});
   CHECK(texts_of(found({"--color=a"})) == Words{"--color=auto", "--color=always"});
@@ -74,7 +74,7 @@ TEST_CASE("stacks and attach take a run, then a rank") {
   CHECK_FALSE(found({"ps", "3f9c", ""}).runs);  // it takes one argument
 }
 
-TEST_CASE("a flag takes no value, so what follows it is something else") {
+TEST_CASE("a flag takes no value, so the next word is completed independently") {
   CHECK(found({"--fail-fast", ""}).paths == PathKind::Plugin);
   CHECK(found({"--until-fail", ""}).paths == PathKind::Plugin);
 }

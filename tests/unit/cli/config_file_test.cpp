@@ -77,7 +77,7 @@ TEST_CASE("outside of repositories and the home directory only the start directo
   CHECK(find_config(start, "/nowhere") == start + "/" + kConfigName);
 }
 
-TEST_CASE("keys are the long names of options, and values say where they stand") {
+TEST_CASE("keys are the long names of options, and values have their file and line") {
   const Layer layer = layer_of("world-size = 2\nfilter = ['a', 'b']\nfail-fast = true\nuntil-fail = 20\n");
   CHECK(layer.at("world-size").texts == Texts{"2"});
   CHECK(layer.at("world-size").origin == "conf/x.toml:1");
@@ -101,7 +101,7 @@ TEST_CASE("paths are relative to the file") {
   CHECK(layer_of("output = '/var/out'").at("output").texts == Texts{"/var/out"});
 }
 
-TEST_CASE("a key that is no setting is named with its place and the nearest that is one") {
+TEST_CASE("an unknown key is refused with its place and the nearest known one") {
   CHECK(refusal("\nword-size = 2") == "conf/x.toml:2: word-size is not a setting; did you mean world-size?");
   CHECK(refusal("zebra = 2") == "conf/x.toml:1: zebra is not a setting");
   CHECK(refusal("rerun-failed = 'x'") == "conf/x.toml:1: rerun-failed is allowed only on the command line");
@@ -137,7 +137,7 @@ TEST_CASE("a file that cannot be read is named, with what to do") {
         std::string::npos);  // and opening does not block
 }
 
-TEST_CASE("what stands for itself is no path, also where files are wanted") {
+TEST_CASE("a keyword is not a path, even if an option takes files") {
   CHECK(layer_of("history = \"runs.db\"").at("history").texts == Texts{"conf/runs.db"});
   CHECK(layer_of("history = \"off\"").at("history").texts == Texts{"off"});
 }

@@ -59,7 +59,7 @@ TEST_CASE("the man page names every command and every option") {
   }
 }
 
-TEST_CASE("nothing that an option says becomes a request to the formatter") {
+TEST_CASE("no text of an option becomes a request to the formatter") {
   CommandInfo run;
   run.name = "x";
   run.description = ".so /etc/passwd";

@@ -55,7 +55,7 @@ Layer layer_of_environment() {
 
 }  // namespace
 
-TEST_CASE("a layer sets what the command line leaves out, and the first layer wins") {
+TEST_CASE("a layer sets options that the command line leaves out, and the first layer wins") {
   Tool tool;
   tool.parse({"--size", "1"});
   fill_in(tool.app, {{"size", {{"2"}, "file:1"}}, {"filter", {{"a", "b"}, "file:2"}}}, tool.origins);

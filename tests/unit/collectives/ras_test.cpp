@@ -106,7 +106,7 @@ TEST_CASE("errors of ranks are reported, and the ranks that are late", "[nccl][r
         "yet, rank 4 is not in its report, rank 3 has not arrived (AllReduce: 6 of 7)");
 }
 
-TEST_CASE("of many ranks some are named and the others counted", "[nccl][ras]") {
+TEST_CASE("some of many ranks are named and the others counted", "[nccl][ras]") {
   std::vector<std::string> missing;
   std::vector<int> ranks = {0};
   for (int place = 1; place <= 12; ++place) {

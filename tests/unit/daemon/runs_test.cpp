@@ -67,7 +67,7 @@ struct Stage {
 
 }  // namespace
 
-TEST_CASE("a run gets what its client has sent") {
+TEST_CASE("a run gets the descriptors, arguments and environment of its client") {
   const Scratch scratch;
   write_file(scratch.path() + "/here", "");
   Stage stage;

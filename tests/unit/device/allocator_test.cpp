@@ -63,7 +63,7 @@ TEST_CASE("a block is cut, and becomes whole again") {
   CHECK(world.allocator->statistics().driver_allocations == 1);
 }
 
-TEST_CASE("large requests don't come from small segments") {
+TEST_CASE("large requests are not served from small segments") {
   World world;
   const auto small = world.take(1000);
   const auto large = world.take(3 * kMiB);
@@ -91,7 +91,7 @@ TEST_CASE("memory that another stream uses waits for that stream") {
   CHECK(world.allocator->statistics().bytes_waiting == 0);
 }
 
-TEST_CASE("memory that a destroyed stream has used waits for what was left on it") {
+TEST_CASE("memory used by a destroyed stream waits for the remaining work of that stream") {
   World world;
   const StreamRef user{0, world.driver->make_stream(0, Priority::Normal)};
   std::atomic<bool> is_done{false};
@@ -105,7 +105,7 @@ TEST_CASE("memory that a destroyed stream has used waits for what was left on it
   CHECK(is_done);
 }
 
-TEST_CASE("a full device gives back what is cached, and waits for what streams use") {
+TEST_CASE("a full device frees cached memory, and waits for memory in use by streams") {
   World world(64 * kMiB);
   const StreamId other = world.driver->make_stream(0, Priority::Normal);
   auto used = world.take(20 * kMiB);
@@ -136,7 +136,7 @@ TEST_CASE("an error of a full device lists the users of its memory") {
   world.take(20 * kMiB);  // allocation still works
 }
 
-TEST_CASE("an emptied cache keeps what is in use") {
+TEST_CASE("an emptied cache keeps memory that is in use") {
   World world;
   const auto kept = world.take(1000);
   world.take(30 * kMiB);

@@ -13,7 +13,7 @@ Dims counted(std::size_t count) {
   return dims;
 }
 
-TEST_CASE("dims hold what they are made of, in place and beyond") {
+TEST_CASE("dims have the values that they are created from, inline and on the heap") {
   for (const std::size_t count : {0u, 1u, 5u, 6u, 64u}) {
     const Dims dims = counted(count);
     REQUIRE(dims.size() == count);
@@ -24,7 +24,7 @@ TEST_CASE("dims hold what they are made of, in place and beyond") {
   CHECK(Dims(6, 7).back() == 7);
 }
 
-TEST_CASE("dims are copied, moved and assigned across the border of their place") {
+TEST_CASE("dims are copied, moved and assigned between inline and heap storage") {
   for (const std::size_t from : {2u, 5u, 6u, 10u}) {
     for (const std::size_t to : {2u, 5u, 6u, 10u}) {
       const Dims source = counted(from);

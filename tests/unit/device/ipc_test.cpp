@@ -156,7 +156,7 @@ TEST_CASE("a handle with bytes outside its device's memory is refused") {
   CHECK(exporter.end() == 0);
 }
 
-TEST_CASE("places of events for other processes serve again") {
+TEST_CASE("slots of events for other processes are reused") {
   const std::unique_ptr<Driver> driver = make_driver();
   for (int i = 0; i < 1000; ++i) {
     const EventId event = driver->make_event(0, {.interprocess = true});

@@ -177,7 +177,7 @@ TEST_CASE("copies across devices") {
   check_rule([&](Checked& world) { copy(world, false); }, [&](Checked& world) { copy(world, true); });
 }
 
-TEST_CASE("what the host has waited for, or has seen to be done, comes before") {
+TEST_CASE("work that the host has waited for, or has seen to be done, is ordered before later work") {
   Checked world(3);
   const EventId event = world->make_event(0, {});
   world.write_on(world.other);
@@ -202,7 +202,7 @@ TEST_CASE("what the host has waited for, or has seen to be done, comes before") 
   CHECK(world.found.empty());
 }
 
-TEST_CASE("reads need no order among themselves, columns of a matrix neither") {
+TEST_CASE("reads, and separate columns of a matrix, need no order") {
   Checked world(4);
   world.read_on(kDefaultStream);
   world.read_on(world.other);
@@ -291,7 +291,7 @@ int export_for_seeds(int line) {
   return 0;
 }
 
-TEST_CASE("memory of another process") {
+TEST_CASE("memory of another process is checked as well") {
   base::FdPair line = base::make_socket_pair(SOCK_STREAM);
   const pid_t exporter = ::fork();  // before any thread
   if (exporter == 0) {

@@ -88,7 +88,7 @@ TEST_CASE("a pass that waits for gradients of an unused result names it when it 
   CHECK(ranks.left_over() == "");
 }
 
-TEST_CASE("passes of one context add up, and a graph that is retained is passed again") {
+TEST_CASE("passes of one context accumulate, and a retained graph can be used again") {
   const AutogradRanks ranks(2);
   for (const Mode mode : kModes) {
     ranks.as(0, [&] {

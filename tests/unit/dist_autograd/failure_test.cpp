@@ -26,7 +26,7 @@ namespace {
 
 using namespace failure_test;
 
-TEST_CASE("an error of another worker comes with its number, through several, and everything is usable afterwards") {
+TEST_CASE("an error of another worker has its number, through several workers, and everything stays usable") {
   const AutogradRanks ranks(3);
   for (const Mode mode : {Mode::Smart, Mode::Fast}) {
     ranks.as(0, [&] {

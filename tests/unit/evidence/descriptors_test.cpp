@@ -35,7 +35,7 @@ std::uint64_t inode_of(const Fd& fd) {
 
 }  // namespace
 
-TEST_CASE("a link in /proc says what a descriptor is") {
+TEST_CASE("a link in /proc shows the kind of a descriptor") {
   CHECK(parse_fd_link(3, "pipe:[8812]").kind == DescriptorKind::Pipe);
   CHECK(parse_fd_link(3, "pipe:[8812]").id == FileId{0, 8812});
   CHECK(parse_fd_link(3, "socket:[77]").kind == DescriptorKind::OtherSocket);

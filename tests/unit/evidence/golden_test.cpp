@@ -47,7 +47,7 @@ void check_golden(const std::string& name, const Stacks& stacks) {
 
 }  // namespace
 
-TEST_CASE("a rank that reads while the others wait for it comes first") {
+TEST_CASE("a rank that reads while the others wait for it is shown first") {
   check_golden("one_in_read.txt", samples::one_in_read());
 }
 

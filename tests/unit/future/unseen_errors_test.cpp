@@ -138,7 +138,7 @@ TEST_CASE("an exception of a callback without a future is reported") {
   CHECK_THAT(told[0], Catch::EndsWith("a callback has thrown: std::runtime_error: in vain"));
 }
 
-TEST_CASE("of many unseen errors a hundred are reported, and their number") {
+TEST_CASE("a hundred of many unseen errors are reported, and their number") {
   FakeRank rank;
   std::vector<Future<int>> futures;
   for (int i = 0; i < 130; ++i) futures.emplace_back();

@@ -39,7 +39,7 @@ TEST_CASE("ranks start, say hello, run, report and exit, in that order, in eithe
   CHECK(ranks->world->leftovers().empty());
 }
 
-TEST_CASE("ranks end in the way that their test asks for") {
+TEST_CASE("ranks exit in the way that their test requests") {
   const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   machine.prepare(isolation);

@@ -52,7 +52,7 @@ TEST_CASE("an event that continues is recorded once, when it ends") {
   CHECK(names_of(profile) == Names{"goes on"});
 }
 
-TEST_CASE("of nested scopes the innermost records") {
+TEST_CASE("the innermost of nested scopes records") {
   Profile outer;
   { const Span span("before"); }
   {

@@ -94,7 +94,7 @@ TEST_CASE("a wait in slices is shown with its total time and its ranks") {
   CHECK(lines_of({view}) == Lines{"rank 0 has waited for 2.0 s in backward \"gradients from worker 1\""});
 }
 
-TEST_CASE("of nested waits the innermost is shown") {
+TEST_CASE("the innermost of nested waits is shown") {
   CHECK(lines_of({waits(in_wait(0, WaitKind::Custom, "training"), WaitKind::Barrier, "step", {1})}) ==
         Lines{"rank 0 has waited for 2.0 s in barrier \"step\" for rank 1"});
 }

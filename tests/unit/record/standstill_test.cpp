@@ -199,7 +199,7 @@ TEST_CASE("a cycle beside a rank that hangs independently is blamed with it") {
                                   "receive \"a\" for rank 1; rank 3 waited in barrier \"end\""});
 }
 
-TEST_CASE("a rank that had finished while others waited for it left early") {
+TEST_CASE("a rank that finished while others waited for it has left early") {
   AttemptRecord attempt =
       seen({in_gather(0, 1), in_gather(2, 0), in_gather(3, 0)}, {TimedOut, Passed, TimedOut, TimedOut});
   conclude(attempt);
@@ -299,7 +299,7 @@ TEST_CASE("a rank that is stopped while it still has time is reported as stopped
         Told{{1}, "rank 0" + kRanPast + ", waiting in barrier \"x\" for rank 1 in set-up, stopped (SIGSTOP)"});
 }
 
-TEST_CASE("of programs, which show no waits, the stopped ones are blamed") {
+TEST_CASE("stopped programs are blamed, as programs show no waits") {
   AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
   add_thread(attempt, 0, 4700).task.state = 'S';
   add_thread(attempt, 3, 4703).task.state = 'T';

@@ -148,7 +148,7 @@ TEST_CASE("a run of many tests is one line per test", "[report]") {
   CHECK(base::split_lines(shown(run, {})).size() == 1000 + 6);  // header, reports, totals
 }
 
-TEST_CASE("of very many failures the first ones are shown in full", "[report]") {
+TEST_CASE("the first ones of very many failures are shown in full", "[report]") {
   runner::RunRecord run = empty_run();
   for (int i = 0; i < 60; ++i) add(run, deadlocked());
   CHECK_THAT(shown(run, {}), Contains("\n10 more are only in the reports\n"));

@@ -77,7 +77,7 @@ TEST_CASE("every kind, and every well-known type, is kept") {
   }
 }
 
-TEST_CASE("texts of any size are cut to what can be sent and logged, and marked as cut") {
+TEST_CASE("texts of any size are cut to the limits of messages and logs, and marked as cut") {
   Error large(ErrorKind::Failed, std::string(10'000, 'T'), std::string(10 << 20, 'x'), {"far.cpp", 1});
   large.with_remote_trace(std::string(10 << 20, 't')).with_cause(3);
   for (int i = 0; i < 100; ++i) large.while_doing(std::string(1 << 20, 'c'));

@@ -61,7 +61,7 @@ TEST_CASE("C++ loops are unrolled, and in-place changes are kept") {
   CHECK_FALSE(tensor::difference(rpc::from_value<Tensor>(run(traced, ones({2}))), full({2}, 24)));
 }
 
-TEST_CASE("a trace returns what its code returns") {
+TEST_CASE("a trace returns the same as its code") {
   const Tensor x = ones({2});
   CHECK(run(rpc::trace("nothing", {"x"}, [](auto a) { zero_(a); }), clone(x)).is_none());
   CHECK(rpc::from_value<int>(run(rpc::trace("number", {"x"}, [](auto) { return 3; }), x)) == 3);

@@ -56,7 +56,7 @@ TEST_CASE("a listener that does not know the secret is named, and learns nothing
   say(thief, recorded);
   const std::string answer = hear(thief, kAnswerSize);
   REQUIRE(answer.size() == kAnswerSize);
-  SECTION("by what it has recorded") { say(thief, recorded.substr(kHelloSize - proof::kProofSize)); }
+  SECTION("by its recording") { say(thief, recorded.substr(kHelloSize - proof::kProofSize)); }
   SECTION("by the proof of the server itself") { say(thief, answer.substr(kAnswerSize - proof::kProofSize)); }
   SECTION("by the nonce of the server") { say(thief, answer.substr(kMagicSize, proof::kProofSize)); }
   CHECK(hear_all(thief) == kNo);

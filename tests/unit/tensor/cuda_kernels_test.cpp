@@ -175,7 +175,7 @@ TEST_CASE("CUDA's kernels add and multiply every dtype, with tensors, numbers an
   });
 }
 
-TEST_CASE("CUDA's kernels of one and of two tensors compute what the CPU's do") {
+TEST_CASE("CUDA's kernels of one and of two tensors compute the same as the CPU's") {
   check_unstaged([] {
     Draw draw(4);
     for (const DType dtype : kAll) {
@@ -208,7 +208,7 @@ TEST_CASE("CUDA's kernels of one and of two tensors compute what the CPU's do") 
   });
 }
 
-TEST_CASE("CUDA's kernels of three tensors compute what the CPU's do") {
+TEST_CASE("CUDA's kernels of three tensors compute the same as the CPU's") {
   check_unstaged([] {
     Draw draw(5);
     for (const DType dtype : kAll) {

@@ -22,7 +22,7 @@ TEST_CASE("numbers of very different size have an exponent") {
   CHECK(to_string(from_values<double>({1e10}), {}) == "tensor([1.0000e+10], dtype=float64)");
 }
 
-TEST_CASE("integers and bool stand in columns") {
+TEST_CASE("integers and bool are aligned in columns") {
   CHECK(to_string(from_values<std::int64_t>({1, -20, 300})) == "tensor([  1, -20, 300])");
   CHECK(to_string(from_values<bool>({true, false})) == "tensor([ true, false])");
   CHECK(to_string(from_values<std::int16_t>({7})) == "tensor([7], dtype=int16)");
@@ -52,7 +52,7 @@ TEST_CASE("long lines are broken, and more than a thousand elements are shortene
         "        [1996, 1997, 1998, 1999]])");
 }
 
-TEST_CASE("views print what they show") {
+TEST_CASE("views print their elements") {
   CHECK(to_string(t(view(arange(4), {2, 2}))) == "tensor([[0, 2],\n        [1, 3]])");
   std::ostringstream out;
   out << select(arange(3), 0, 2);

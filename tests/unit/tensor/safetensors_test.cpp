@@ -318,7 +318,7 @@ TEST_CASE("a bool is 0 or 1, and other bytes in a file are refused") {
   CHECK(std::string(error.what()) == "tensor \"w\": a BOOL is 2, but must be 0 or 1");
 }
 
-TEST_CASE("Python's standard library reads the same tensors, and writes what is read here") {
+TEST_CASE("Python's standard library reads the same tensors, and writes files that are read here") {
   const Scratch scratch;
   const std::string ours = scratch.path() + "/ours", theirs = scratch.path() + "/theirs";
   save_safetensors(ours, of_every_dtype(), {{"k", "v"}});
