@@ -131,7 +131,7 @@ bool Company::meet(const std::string& point, bool with_victim) {
     if (is_victim && !with_victim) continue;
     have_come &= members_[rank]->lines_up_to(point, std::to_string(rank) + "|", is_victim ? of_victim : told_);
   }
-  if (!have_come) return told_.push_back("0|nobody|0|not all have come " + point), false;
+  if (!have_come) return told_.push_back("0|parent|0|not all have reached " + point), false;
   for (std::size_t rank = 0; rank < members_.size(); ++rank) {
     if (static_cast<int>(rank) != victim_ || with_victim) members_[rank]->go_on();
   }

@@ -174,7 +174,7 @@ Lines KillCell::conduct() const {
   });
   const auto go = [&] {
     if (!company.meet("at warm", true) || !company.meet("at storm", true) || !company.meet("at end of storm")) return;
-    if (!company.victim().wait_struck()) company.tell("0|nobody|0|the victim was not struck");
+    if (!company.victim().wait_struck()) company.tell("0|parent|0|the victim was not struck");
     if (!company.meet("at news")) return;
     if (is_stopped) ::kill(company.victim().pid(), SIGCONT);
     if (company.meet("at shutdown")) company.hear_out();

@@ -219,7 +219,7 @@ TEST_CASE("if no peer listens at the Unix socket, TCP is used") {
   Desk two(2, {"tcp"});
   one.io_thread.start();
   two.io_thread.start();
-  one.io_thread.connect(2, "worker2", "uds:distrun-rpc-nobody;" + two.io_thread.address());
+  one.io_thread.connect(2, "worker2", "uds:distrun-rpc-absent;" + two.io_thread.address());
   CHECK(one.connection().transport == "tcp");
 }
 

@@ -180,7 +180,7 @@ TEST_CASE("internal calls of the runtime are events of the caller only") {
   CHECK(events[0].name == "rpc_sync#distrun.profile_test.is_profiled(worker0 -> worker1)");
 }
 
-TEST_CASE("events beyond the limit are counted") {
+TEST_CASE("remote events beyond the limit are counted") {
   std::uint64_t not_kept = 0;
   std::size_t count = 0;
   profiled(2, [&] {
