@@ -29,7 +29,7 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
       text += std::string(" (") + name_of(attempt->kind) + ")";
     }
   }
-  return text + ", " + in_phase(attempt->phase) + " after " + base::human(attempt->duration);
+  return text + ", " + runner::in_phase(attempt->phase) + " after " + base::human(attempt->duration);
 }
 
 void add_other_attempts(std::string& out, const runner::TestRecord& test, const AttemptRecord* told) {
