@@ -4,8 +4,8 @@ A comment holds for the declaration beneath it, and for overloads that follow it
 or "Both", for all declarations up to the next comment or empty line. A comment after a declaration, on its line, holds
 for that declaration. The comment under `#pragma once` is the header's. Text is plain: no commands of Doxygen, and what
 Doxygen could take for one is escaped; `code` is in backticks, and lines that are indented by more than one space are
-shown as they stand. Namespaces named detail, unnamed ones, explicit specializations and macros DISTRUN_DETAIL_* are
-left out.
+shown as they stand. Namespaces named detail, unnamed ones, explicit specializations, macros DISTRUN_DETAIL_* and macros
+that the header undefines are left out.
 """
 import pathlib
 import re
@@ -15,11 +15,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import cpp_text  # noqa: E402
 
 COMMENT = re.compile(r"^(\s*)//( ?)(.*)$")
+MACRO_CALL = re.compile(r"^[ \t]*DISTRUN_\w+\(.*\)[ \t]*$", re.M)  # declares what its macro's comment says
 HIDDEN_SCOPE = re.compile(r"^\s*(?:inline\s+)?namespace\s*(?:[\w:]*\bdetail)?\s*$")
 LABEL = re.compile(r"\s*(?:public|private|protected)\s*:(?!:)")
 # Declarations that say nothing to users, or nothing that has to be said in a comment.
-FORWARD = re.compile(r"^(?:template\s*<[^{]*>\s*)?(?:class|struct|union|enum(?:\s+class)?)\s+[\w:]+(?:\s*:\s*[\w:]+)?\s*;$")
-SILENT = re.compile(r"^(?:friend\b|static_assert\b|using\s+(?:namespace\s+)?[\w:]+\s*;|using\s+enum\b|extern\s+template\b"
+FORWARD = re.compile(r"^(?:template\s*<[^{]*>\s*)?(?:class|struct|union|enum(?:\s+class)?)\s+[\w:]+"
+                     r"(?:\s*:\s*[\w:]+)?\s*;$")
+SILENT = re.compile(r"^(?:friend\b|static_assert\b|using\s+(?:namespace\s+)?[\w:]+\s*;|using\s+enum\b"
+                    r"|extern\s+template\b"
                     r"|template\s+(?:class|struct)\b|namespace\s+\w+\s*=|explicit\s+template|\}?;)")
 GUIDE = re.compile(r"^(?:template\s*<[^{]*>\s*)?(?:explicit\s+)?(\w+)\s*\([^{}]*\)\s*->\s*\1\b")
 USUAL = [
@@ -32,7 +35,8 @@ USUAL = [
     (re.compile(r"^(\w+)\s*&\s*operator=\s*\(\s*const\s+\1\s*&\s*\w*\s*\)"), "Copies it."),
     (re.compile(r"^(?:constexpr\s+)?(\w+)\s*\(\s*\1\s*&&\s*\w*\s*\)"), "Moves it."),
     (re.compile(r"^(\w+)\s*&\s*operator=\s*\(\s*\1\s*&&\s*\w*\s*\)"), "Moves it."),
-    (re.compile(r"^(?:constexpr\s+)?\w+\s*\(\s*\)\s*(?:noexcept\s*)?(?:=\s*default\s*;|\{\s*\})$"), "The default."),
+    (re.compile(r"^(?:constexpr\s+)?\w+\s*\(\s*\)\s*(?:noexcept\s*)?(?:=\s*default\s*;|\{\s*\})$"),
+     "The default."),
     (re.compile(r"^(?:friend\s+)?bool\s+operator[=!<>]=?=?\s*\([^;{]*\)[^;{]*=\s*default\s*;$"), "Compares all members."),
 ]
 
@@ -42,7 +46,8 @@ GROUP = re.compile(r"(?:These|Both)\b")
 
 
 # Several variables in one declaration: Doxygen would give the comment to the first.
-SEVERAL = re.compile(r"^\s*(?P<type>[\w:<>]+)\s(?P<names>\w+(?: = \w+|\{\})?(?:,\s*\w+(?: = \w+|\{\})?)+)\s*;$")
+SEVERAL = re.compile(r"^\s*(?P<type>[\w:<>]+)\s"
+                     r"(?P<names>\w+(?: = \w+|\{\})?(?:,\s*\w+(?: = \w+|\{\})?)+)\s*;$")
 
 
 class Declaration:
@@ -89,8 +94,6 @@ def declarations(code):
                 continue
             head = code[start:at]
             opened = cpp_text._kind(LABEL.sub("", head, 1)) if not is_enum else "value"
-            if re.search(r"\bconcept\s+\w+\s*=|\brequires\b[^;]*$", head) and not cpp_text.SCOPE.match(head.strip()):
-                opened = "function" if cpp_text.FUNCTION_TAIL.search(head) else "value"
             begin = start
             if opened == "scope":
                 if HIDDEN_SCOPE.match(head) or re.match(r"\s*template\s*<\s*>", head):
@@ -165,7 +168,7 @@ def as_text(lines):
 def marked(text, name):
     """(the header with its comments marked, the source line of each of its lines, from 1)."""
     source = text.split("\n")
-    code = cpp_text.strip(text)
+    code = MACRO_CALL.sub(lambda match: " " * len(match[0]), cpp_text.strip(text))
     stripped = code.split("\n")
     found, hidden = declarations(code)
     before, dropped = _placed(source, stripped, found, hidden)
@@ -190,7 +193,7 @@ def marked(text, name):
             if several:
                 line = f"{several['type']} {several['names'].split(',')[-1].strip()};"
         comment = line[len(stripped[number].rstrip()):].lstrip() if stripped[number].strip() else line.lstrip()
-        if number in dropped:
+        if number in dropped or MACRO_CALL.match(line):
             put(number, "")
         elif comment.startswith("//"):
             put(number, stripped_line(line, stripped[number]))
@@ -223,14 +226,15 @@ def _block_above(source, line):
 
 
 def _macros(source):
-    """The macros of a header, as declarations; #undef and include guards are none."""
+    """The macros of a header, as declarations; those that it undefines are none."""
     number = 0
+    helpers = {line.split()[1] for line in source if line.startswith("#undef ")}
     while number < len(source):
         macro = re.match(r"#\s*define\s+(\w+)", source[number])
         first = number
         while macro and source[number].endswith("\\"):
             number += 1
-        if macro and not macro[1].startswith("DISTRUN_DETAIL_"):
+        if macro and not macro[1].startswith("DISTRUN_DETAIL_") and macro[1] not in helpers:
             yield Declaration("#define " + macro[1], first, number, -1, 0), None
         elif macro:
             yield None, (_block_above(source, first), number)
@@ -287,7 +291,8 @@ def _placed(source, stripped, found, hidden):
 def _name(text):
     """What a declaration declares, for overloads."""
     text = re.sub(r"^template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>\s*(?:requires\s*\(.*?\)\s)?", "", text)
-    found = re.search(r"(operator\s*(?:\(\)|[^\w\s(]+|\w+)|~?\w+)\s*\(", re.sub(r"\bconsteval|\bdecltype\(auto\)", "", text))
+    text = re.sub(r"\bdecltype\(auto\)", "", text)
+    found = re.search(r"(operator\s*(?:\(\)|[^\w\s(]+|\w+)|~?\w+)\s*\(", text)
     return found[1] if found else None
 
 

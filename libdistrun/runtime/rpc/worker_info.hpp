@@ -22,10 +22,11 @@ using Incarnation = std::uint32_t;
 
 // Identifies one worker. Incarnation 0 stands for the worker that has the id at the moment.
 struct WorkerKey {
-  WorkerId id = -1;
-  Incarnation incarnation = 0;
+  WorkerId id = -1;             // -1: no worker
+  Incarnation incarnation = 0;  // 0: any
 
   WorkerKey() = default;
+  // Converts from an id, which stands for any incarnation.
   WorkerKey(WorkerId id_, Incarnation incarnation_ = 0) : id(id_), incarnation(incarnation_) {}
   // Returns whether both can be the same worker: incarnations that are known are equal.
   bool matches(WorkerKey other) const noexcept {
@@ -41,10 +42,10 @@ class WorkerInfo {
   WorkerInfo(std::string name, WorkerId id, base::Location site = base::Location::here());
   WorkerInfo(std::string name, WorkerKey key, base::Location site = base::Location::here());
 
-  const std::string& name() const noexcept { return name_; }
-  WorkerId id() const noexcept { return key_.id; }
-  Incarnation incarnation() const noexcept { return key_.incarnation; }
-  WorkerKey key() const noexcept { return key_; }
+  const std::string& name() const noexcept { return name_; }             // unique among the workers
+  WorkerId id() const noexcept { return key_.id; }                       // the rank
+  Incarnation incarnation() const noexcept { return key_.incarnation; }  // 0: not known
+  WorkerKey key() const noexcept { return key_; }                        // both
 
   // Returns whether both can be the same worker, as WorkerKey::matches(), and have the same name.
   bool matches(const WorkerInfo& other) const noexcept { return name_ == other.name_ && key_.matches(other.key_); }
@@ -58,8 +59,8 @@ class WorkerInfo {
   WorkerKey key_;
 };
 
-std::string to_string(const WorkerInfo& worker);  // "WorkerInfo(id=1, name=worker1)"
-std::ostream& operator<<(std::ostream& out, const WorkerInfo& worker);
+std::string to_string(const WorkerInfo& worker);                        // "WorkerInfo(id=1, name=worker1)"
+std::ostream& operator<<(std::ostream& out, const WorkerInfo& worker);  // prints to_string()
 
 }  // namespace distrun::rpc
 

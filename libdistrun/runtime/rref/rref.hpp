@@ -99,6 +99,7 @@ class RRef {
   Got<U> to_here(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return rpc::from_value<Got<U>>(handle(site)->to_here(timeout, site));
   }
+  // The same without waiting; the future has the value or the error.
   template <class U = T>
   future::Future<Got<U>> to_here_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return future::Future<Got<U>>::of(handle(site)->to_here_async(timeout, rpc::kResultOf<Got<U>>, site));
@@ -109,9 +110,13 @@ class RRef {
     return rpc::from_value<Got<U>>(handle(site)->local_value(site));
   }
 
+  // Returns whether it is a reference; all functions below except text() throw Error{InvalidArgument} if not.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
+  // the value is on this worker
   bool is_owner(base::Location site = base::Location::here()) const { return handle(site)->is_owner(); }
+  // where the value is
   const WorkerInfo& owner(base::Location site = base::Location::here()) const { return handle(site)->owner(); }
+  // "worker1"
   const std::string& owner_name(base::Location site = base::Location::here()) const { return owner(site).name(); }
   // Returns whether the owner knows this reference.
   bool confirmed_by_owner(base::Location site = base::Location::here()) const { return handle(site)->is_confirmed(); }
@@ -126,26 +131,30 @@ class RRef {
   std::string type(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return handle(site)->type(timeout, site).wait({}, site);
   }
+  // The same without waiting.
   future::Future<std::string> type_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return handle(site)->type(timeout, site);
   }
 
-  // Call methods by name.
+  // Returns a proxy that calls methods by name and waits: ref.rpc_sync().call("method", 1).
   SyncProxy rpc_sync(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return {handle(site), timeout, site};
   }
+  // Returns a proxy that calls methods by name without waiting.
   AsyncProxy rpc_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return {handle(site), timeout, site};
   }
+  // Returns a proxy that calls methods by name and leaves their results at the owner.
   RemoteProxy remote(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return {handle(site), timeout, site};
   }
-  // Call registered methods, checked at compile time.
+  // Calls a registered method, checked at compile time, and waits for its result.
   template <class Method, class... Passed>
   requires std::is_member_function_pointer_v<Method>
   auto rpc_sync(Method method, Passed&&... passed) const {
     return rpc::from_value<ReturnOf<Method>>(invoke(invocation(method, std::forward<Passed>(passed)...)));
   }
+  // The same without waiting.
   template <class Method, class... Passed>
   requires std::is_member_function_pointer_v<Method>
   auto rpc_async(Method method, Passed&&... passed) const {
@@ -153,13 +162,14 @@ class RRef {
     return future::Future<Returned>::of(
         invoke_async(invocation(method, std::forward<Passed>(passed)...), rpc::kResultOf<Returned>));
   }
+  // The same; the result stays at the owner.
   template <class Method, class... Passed>
   requires std::is_member_function_pointer_v<Method>
   auto remote(Method method, Passed&&... passed) const {
     using Returned = typename detail::ReferredOf<ReturnOf<Method>>::Type;
     return RRef<Returned>::of(invoke_remote(invocation(method, std::forward<Passed>(passed)...)));
   }
-  // Everything else fails to compile: compile_checks.hpp explains why.
+  // These are for everything else, and fail to compile: compile_checks.hpp explains why.
   template <class Other, class... Passed>
   requires kIsNoMethod<Other>
   auto rpc_sync(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
@@ -170,7 +180,7 @@ class RRef {
   requires kIsNoMethod<Other>
   auto remote(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
 
-  std::string text() const { return handle_ == nullptr ? "RRef()" : handle_->text(); }
+  std::string text() const { return handle_ == nullptr ? "RRef()" : handle_->text(); }  // "RRef()" if empty
   // Returns whether both refer to the same value.
   friend bool operator==(const RRef& left, const RRef& right) noexcept {
     if (left.handle_ == nullptr || right.handle_ == nullptr) return left.handle_ == right.handle_;
@@ -182,7 +192,8 @@ class RRef {
   RRef<U> as() const {
     return RRef<U>::of(handle_);
   }
-  rpc::ReferencePtr reference() const noexcept { return handle_; }
+  rpc::ReferencePtr reference() const noexcept { return handle_; }  // for values; null if empty
+  // Returns a reference of values as an RRef; the caller knows that its value is a T.
   static RRef of(const rpc::ReferencePtr& reference) {
     RRef made;
     made.handle_ = std::const_pointer_cast<Handle>(std::dynamic_pointer_cast<const Handle>(reference));

@@ -7,15 +7,16 @@
 
 namespace distrun::stores {
 
+// A store in a file; see the top of this header. Thread-safe.
 class FileStore final : public Store {
  public:
-  // The file is created if it does not exist; an empty file is an empty store. Once `world_size` stores have ended, the
-  // last remaining one removes the file (a rank may have several stores); with -1 the file stays. Throws Error{Failed}
-  // if the file cannot be opened or is not a store.
+  // Opens the store, and creates the file if it does not exist; an empty file is an empty store. Once `world_size`
+  // stores have been closed, the last one removes the file (a rank may have several stores); -1: it stays. Throws
+  // Error{Failed} if the file can't be opened or is not a store.
   explicit FileStore(std::string path, int world_size = -1);
   ~FileStore() override;
 
-  const std::string& path() const noexcept;
+  const std::string& path() const noexcept;  // as passed to the constructor
 
  private:
   struct Shared;

@@ -1,10 +1,11 @@
 #pragma once
-// A store in this process, for ranks that are threads and for tests. Throws Error{Failed} in a forked process, which
-// would change only its copy.
+// A store in this process: for ranks that are threads, and for tests. In a forked process it throws Error{Failed},
+// since the process has only a copy of it.
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {
 
+// A store in memory. Thread-safe.
 class HashStore final : public Store {
  public:
   HashStore();

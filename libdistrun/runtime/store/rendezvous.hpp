@@ -14,14 +14,15 @@
 
 namespace distrun::stores {
 
+// What an address says.
 struct Rendezvous {
-  std::shared_ptr<Store> store;
-  int rank = 0;
-  int world_size = 1;
+  std::shared_ptr<Store> store;  // open
+  int rank = 0;                  // of this process
+  int world_size = 1;            // of all
 };
 
-// Blocks only until rank 0 serves its TcpStore. Throws Error{InvalidArgument, "ValueError"}, with what is missing, for
-// an incomplete address; and what the store's constructor throws.
+// Opens the store of an address. Waits only for rank 0, where that serves the store. Throws Error{InvalidArgument,
+// "ValueError"} for an address that says too little, with what is missing, and what the store's constructor throws.
 Rendezvous rendezvous(const std::string& url, std::optional<int> rank = {}, std::optional<int> world_size = {},
                       base::Nanoseconds timeout = Store::kTimeout);
 

@@ -1,37 +1,38 @@
 #pragma once
-// A store with a table that one of its users serves over TCP, for ranks on several machines, with IPv4 and IPv6. It
-// communicates only with peers that know the secret.
+// A store that one of its users serves over TCP, for ranks of several machines, by IPv4 or IPv6. It serves only clients
+// that prove that they know the secret.
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {
 
-// Returns $DISTRUN_STORE_SECRET, which a run sets for its ranks; empty if it is not set.
+// Returns $DISTRUN_STORE_SECRET, which a run sets for its ranks; otherwise an empty text.
 std::string default_store_secret();
 
+// Options of a TcpStore.
 struct TcpStoreOptions {
-  std::uint16_t port = 0;  // 0: a free port; for the server only
-  bool is_server = false;  // true for exactly one user
-  int world_size = -1;     // number of users; -1: not counted
-  // If true, the server's constructor blocks until all users have connected.
+  std::uint16_t port = 0;  // 0: the server selects a free one
+  bool is_server = false;  // set for one of the users
+  int world_size = -1;     // number of users; -1: not known
+  // The server's constructor blocks until all users have connected.
   bool wait_for_workers = true;
-  base::Nanoseconds timeout = Store::kTimeout;  // also for connecting: a server may start after its clients
-  // Must be random and the same for all users: a connecting process may try guesses.
+  base::Nanoseconds timeout = Store::kTimeout;  // also of connecting: a server may start after its clients
+  // The same for all users. Use a random one: a process that connects may try to guess it.
   std::string secret = default_store_secret();
 };
 
-// Its constructor and all requests throw Error{Failed} in an inline function of RPC (core/inline_function.hpp).
+// A client of the store, or its server and a client. Thread-safe.
 class TcpStore final : public Store {
  public:
-  // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} if `host` has no address,
-  // Error{Timeout} if no server answers within the timeout, Error{Disconnected} if the listener does not know the
-  // secret, speaks another version or is not a store, and Error{Failed} if the server cannot listen.
+  // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} for a name without an address,
+  // Error{Timeout} if no server answers there within the timeout, Error{Disconnected} if the server does not know the
+  // secret, speaks another version or is not a store, Error{Failed} if it can't listen.
   explicit TcpStore(const std::string& host, TcpStoreOptions options = {});
-  // The server's destructor ends the store for all users. In a forked process the destructor ends nothing, and all
-  // other functions throw Error{Failed}.
+  // That of the server closes the store for all. In a forked process it closes nothing, and all other functions throw
+  // Error{Failed}.
   ~TcpStore() override;
 
-  const std::string& host() const noexcept;
-  std::uint16_t port() const noexcept;
+  const std::string& host() const noexcept;  // as passed to the constructor
+  std::uint16_t port() const noexcept;       // the one in use
   void watch(const std::string& key, Watch watch) override;
 
  private:

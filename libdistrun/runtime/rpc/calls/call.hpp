@@ -22,11 +22,12 @@
 
 namespace distrun::rpc {
 
-// The untyped functions that the others are built on.
+// Begins an untyped call, on which the other functions are built.
 std::shared_ptr<future::FutureState> call_async(CallRequest request, const ResultType& type);
 inline future::Future<Value> call_async(CallRequest request) {
   return future::Future<Value>::of(call_async(std::move(request), kResultOf<Value>));
 }
+// Makes an untyped call and waits for its result.
 Value call_sync(CallRequest request);
 
 namespace detail {
@@ -71,19 +72,22 @@ concept IsNoCallable = !IsTarget<T> && !IsFunction<T>;
 
 }  // namespace detail
 
-// Call by name, or anything else that target_of() accepts: rpc_sync<int>(to, "add_twice", 1, 2).
+// Calls a function by name, or anything else that target_of() accepts, and waits: rpc_sync<int>(to, "add_twice", 1, 2).
+// Returns the result as a T; throws Error{InvalidArgument, "TypeError"} if it is none. For other errors see the top of
+// this header.
 template <class T = Value, detail::IsTarget Callable, class... Passed>
 T rpc_sync(const Destination& to, Callable&& callable, Passed&&... passed) {
   return from_value<T>(
       call_sync(detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
 }
+// The same without waiting.
 template <class T = Value, detail::IsTarget Callable, class... Passed>
 future::Future<T> rpc_async(const Destination& to, Callable&& callable, Passed&&... passed) {
   return future::Future<T>::of(call_async(
       detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...), kResultOf<T>));
 }
 
-// Call a C++ function.
+// Calls a registered C++ function and waits. Arguments are converted to its parameters here.
 template <class Returned, class... Parameters, class... Passed>
 typename detail::Gets<Returned>::Type rpc_sync(const Destination& to, Returned (*function)(Parameters...),
                                                Passed&&... passed) {
@@ -95,6 +99,7 @@ typename detail::Gets<Returned>::Type rpc_sync(const Destination& to, Returned (
     return detail::refused<Got>();
   }
 }
+// The same without waiting.
 template <class Returned, class... Parameters, class... Passed>
 future::Future<typename detail::Gets<Returned>::Type> rpc_async(const Destination& to,
                                                                 Returned (*function)(Parameters...),
@@ -107,7 +112,8 @@ future::Future<typename detail::Gets<Returned>::Type> rpc_async(const Destinatio
     return detail::refused<future::Future<Got>>();
   }
 }
-// Everything else fails to compile, as soon as the return type is deduced: compile_checks.hpp explains why.
+// These are for everything else, and fail to compile as soon as the return type is deduced: compile_checks.hpp explains
+// why.
 template <class T = detail::Anything, detail::IsNoCallable Callable, class... Passed>
 auto rpc_sync(const Destination&, Callable&&, Passed&&...) {
   detail::check_callable<Callable>();

@@ -24,9 +24,9 @@ namespace distrun::rpc {
 // The events of such a profile. Thread-safe.
 class ServerEvents {
  public:
-  explicit ServerEvents(const profiler::ProfileOptions& options) : options_(options) {}
+  explicit ServerEvents(const profiler::ProfileOptions& options) : options_(options) {}  // without events
 
-  const profiler::ProfileOptions& options() const noexcept { return options_; }
+  const profiler::ProfileOptions& options() const noexcept { return options_; }  // as passed to the constructor
   // Adds the events of an answered call.
   void add(const profiler::Events& events);
   // Returns a separate tree for each thread; events beyond the limit are dropped.
@@ -46,6 +46,7 @@ std::vector<std::shared_ptr<ServerEvents>> server_profiles_of(const core::RankSt
 // Thread-safe. Several may be active, nested or not: each records the calls that begin while it is active.
 class ServerProcessGlobalProfile {
  public:
+  // Records nothing before enter().
   explicit ServerProcessGlobalProfile(const profiler::ProfileOptions& options = {});
   ~ServerProcessGlobalProfile() { leave(); }
   ServerProcessGlobalProfile(const ServerProcessGlobalProfile&) = delete;
@@ -57,6 +58,7 @@ class ServerProcessGlobalProfile {
 
   // Returns the events of each thread that has served calls, in the order in which they began.
   std::vector<profiler::Events> process_global_function_events() const { return events_->by_thread(); }
+  // Returns profiler::key_averages() of all threads.
   profiler::Averages key_averages(profiler::GroupBy group = {}) const;
   // Returns the same as a table.
   std::string table() const { return profiler::table(key_averages()); }

@@ -11,6 +11,7 @@
 
 namespace distrun::rpc {
 
+// Collects the futures of a thread's calls. Create, end and destroy it on one thread.
 class WaitAllScope {
  public:
   // Throws Error{Failed} if the thread already has a scope.

@@ -34,12 +34,15 @@ namespace detail {
 class GraphDraft;
 }
 
-// Stands for a value of the function under construction. A copy refers to the same value.
+// Stands for a value of the function under construction. A copy refers to the same value. The operators + - * / % and
+// the comparisons work on plain numbers as in Python (`/` of two ints is a float), and on tensors with the tensor
+// operators; `+` also concatenates strings, lists and tuples.
 class GraphValue {
  public:
+  // Created by GraphBuilder.
   GraphValue(std::shared_ptr<detail::GraphDraft> draft, std::size_t place) : draft_(std::move(draft)), place_(place) {}
 
-  // As for a Tensor.
+  // These are the functions of a Tensor, which the value must be when the function runs.
   GraphValue size(std::int64_t dim) const;
   GraphValue numel() const;
   GraphValue item() const;
@@ -54,7 +57,9 @@ class GraphValue {
 // vectors, tuples and maps of these). Tensors are copied.
 class GraphOperand {
  public:
+  // A value of the function.
   GraphOperand(GraphValue value) : held_(std::move(value)) {}
+  // A constant.
   template <class T>
   requires(!std::is_same_v<std::remove_cvref_t<T>, GraphValue> && !std::is_same_v<std::remove_cvref_t<T>, GraphOperand>)
       GraphOperand(T&& constant)
@@ -65,19 +70,23 @@ class GraphOperand {
   std::variant<GraphValue, Value> held_;
 };
 
+// Builds one function; see the top of this header. Not thread-safe.
 class GraphBuilder {
  public:
-  using Body = std::function<void()>;
-  using LoopBody = std::function<void(GraphValue i)>;
-  using Function = std::shared_ptr<const GraphFunction>;
+  using Body = std::function<void()>;                     // adds to the builder
+  using LoopBody = std::function<void(GraphValue i)>;     // adds to the builder; `i` is the loop's number
+  using Function = std::shared_ptr<const GraphFunction>;  // immutable; may be called by any thread
 
+  // `name` appears in errors and profiles; 1 to 255 bytes.
   explicit GraphBuilder(std::string name);
 
   // Adds a parameter; call it in the order of the parameters.
   GraphValue parameter(std::string name);
+  // Returns a constant as a value of the function.
   GraphValue constant(GraphOperand value);
   // Copies the value into a variable for assign(). Parameters and results of nodes can be assigned to as well.
   GraphValue variable(GraphOperand value);
+  // Sets a variable, for the operations that follow, also after the current block.
   void assign(const GraphValue& variable, GraphOperand value);
 
   // Adds an operator on tensors by its name (autograd/operators/operator_table.hpp).
@@ -97,20 +106,26 @@ class GraphBuilder {
   // True are: true, nonzero numbers, nonzero one-element tensors, and non-empty strings, lists, tuples and maps.
   void branch(GraphOperand condition, const Body& then, const Body& otherwise = {});
 
+  // Returns a list of the operands.
   template <class... Operands>
   GraphValue list(Operands&&... operands) {
     return add(graph::NodeKind::List, {GraphOperand(std::forward<Operands>(operands))...});
   }
+  // Returns a tuple of the operands.
   template <class... Operands>
   GraphValue tuple(Operands&&... operands) {
     return add(graph::NodeKind::Tuple, {GraphOperand(std::forward<Operands>(operands))...});
   }
+  // Returns a map of keys and values, in this order.
   GraphValue map(const std::vector<std::pair<GraphOperand, GraphOperand>>& entries);
   // Returns an item of a list or a tuple (negative: from the back) or of a map, or a row of a tensor.
   GraphValue item(GraphOperand container, GraphOperand key);
+  // Returns the length of a list, tuple, map or string, or the first size of a tensor.
   GraphValue size(GraphOperand container);
+  // Returns left / right rounded down, as Python's `//` does.
   GraphValue floor_div(GraphOperand left, GraphOperand right);
 
+  // Ends the function with an Error of that type and text at the caller.
   void raise(GraphOperand text, std::string type = "RuntimeError");
   // Returns from the function within a block.
   void return_now(GraphOperand value);
@@ -134,8 +149,7 @@ template <class Left, class Right>
 concept GraphOperands = std::is_same_v<Left, GraphValue> || std::is_same_v<Right, GraphValue>;
 }  // namespace detail
 
-// Operators: on plain numbers as in Python (`/` of two ints is a float), on tensors with the tensor operators. `+` also
-// concatenates strings, lists and tuples.
+// The operators that GraphValue's comment names.
 #define DISTRUN_GRAPH_OPERATOR(symbol, operation)                                                                \
   template <class Left, class Right>                                                                             \
   requires detail::GraphOperands<Left, Right> GraphValue operator symbol(const Left& left, const Right& right) { \
@@ -153,6 +167,7 @@ DISTRUN_GRAPH_OPERATOR(<=, Le)
 DISTRUN_GRAPH_OPERATOR(>, Gt)
 DISTRUN_GRAPH_OPERATOR(>=, Ge)
 #undef DISTRUN_GRAPH_OPERATOR
+// These negate a number or a tensor, and a truth value.
 inline GraphValue operator-(const GraphValue& value) { return detail::calculate(graph::Arithmetic::Neg, {value}); }
 inline GraphValue operator!(const GraphValue& value) { return detail::calculate(graph::Arithmetic::Not, {value}); }
 

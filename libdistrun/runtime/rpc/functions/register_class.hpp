@@ -19,7 +19,7 @@ namespace distrun::rpc {
 
 // Passed to a class method in place of an object.
 struct ClassName {
-  std::string name;
+  std::string name;  // of the registered class
 };
 
 // Returns the key of a pointer to a member function: its type and its bytes.
@@ -30,9 +30,13 @@ std::string method_key(Method method) {
   return key;
 }
 
+// Registers a class while the plugin is loaded; see the top of this header. Each function returns *this; `names` are
+// the names of parameters, for arg(), and the others are arg0, arg1, ... All throw Error{InvalidArgument} for a name
+// that is taken.
 template <class Class>
 class RegisterClass {
  public:
+  // Registers the type; throws Error{InvalidArgument} if the name or the class is registered.
   explicit RegisterClass(std::string name) : name_(std::move(name)) {
     ObjectType type;
     type.name = name_;
@@ -50,6 +54,7 @@ class RegisterClass {
     add_object_type(std::move(type));
   }
 
+  // Registers a function of the class's name that creates an object from arguments of these types.
   template <class... Passed>
   RegisterClass& constructor(std::vector<std::string> names = {}) {
     if constexpr (detail::check_parameters<Passed...>()) {
@@ -59,6 +64,7 @@ class RegisterClass {
     return *this;
   }
 
+  // Registers a member function as "Class.name"; calls pass the object first.
   template <Execution execution = Execution::Plain, class Returned, class... Passed>
   RegisterClass& method(const char* name, Returned (Class::*function)(Passed...), std::vector<std::string> names = {}) {
     return add_method<execution, Returned, Passed...>(name, function, std::move(names));
@@ -69,6 +75,7 @@ class RegisterClass {
     return add_method<execution, Returned, Passed...>(name, function, std::move(names));
   }
 
+  // Registers a function as "Class.name".
   template <Execution execution = Execution::Plain, class Returned, class... Passed>
   RegisterClass& static_method(const char* name, Returned (*function)(Passed...), std::vector<std::string> names = {}) {
     if constexpr (detail::check_function<execution, Returned, Passed...>()) {
@@ -77,6 +84,7 @@ class RegisterClass {
     }
     return *this;
   }
+  // Registers a function as "Class.name" that gets the ClassName first, which calls do not pass.
   template <Execution execution = Execution::Plain, class Returned, class... Passed>
   RegisterClass& class_method(const char* name, Returned (*function)(const ClassName&, Passed...),
                               std::vector<std::string> names = {}) {
@@ -89,6 +97,8 @@ class RegisterClass {
     return *this;
   }
 
+  // Lets objects be sent by value: `encode` returns what is sent of an object, any type that can be sent, and `decode`
+  // creates an object from it. Both run on any thread. Call it once.
   template <class Encode, class Decode>
   RegisterClass& by_value(Encode encode, Decode decode) {
     using State = std::remove_cvref_t<std::invoke_result_t<Encode&, const Class&>>;

@@ -114,6 +114,7 @@ namespace distrun {
 DISTRUN_TRACED_OPERATORS(DISTRUN_TRACED_OPERATOR)
 #undef DISTRUN_TRACED_OPERATOR
 
+// Adds distrun::conv2d() to the function that is traced.
 template <class Input, class Weight, class Bias = Tensor>
 requires rpc::detail::Traced<Input, Weight, Bias> rpc::GraphValue conv2d(const Input& input, const Weight& weight,
                                                                          const Bias& bias = {},
@@ -122,6 +123,7 @@ requires rpc::detail::Traced<Input, Weight, Bias> rpc::GraphValue conv2d(const I
   return rpc::detail::record_operator(
       "conv2d", {operand(input), operand(weight), operand(bias), options.stride.numbers(), options.padding.numbers()});
 }
+// Adds distrun::max_pool2d() to the function that is traced.
 inline rpc::GraphValue max_pool2d(const rpc::GraphValue& input, const tensor::Pool2dOptions& options = {}) {
   return rpc::detail::record_operator(
       "max_pool2d", {input, options.window.numbers(), options.stride.numbers(), options.padding.numbers()});

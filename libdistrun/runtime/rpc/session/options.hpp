@@ -15,9 +15,10 @@
 
 namespace distrun::rpc {
 
-inline constexpr double kDefaultRpcTimeoutSeconds = 60;
-inline constexpr int kDefaultWorkerThreads = 16;
+inline constexpr double kDefaultRpcTimeoutSeconds = 60;  // of calls
+inline constexpr int kDefaultWorkerThreads = 16;         // of an agent
 
+// Options that every agent has.
 struct RpcBackendOptions {
   virtual ~RpcBackendOptions() = default;
 
@@ -35,6 +36,7 @@ struct MapDevice {
   // "cuda:1" or "cpu"; "cuda" means cuda:0. Throws Error{InvalidArgument} for other names.
   MapDevice(const char* name);                  // NOLINT(google-explicit-*)
   MapDevice(device::Device of) : device(of) {}  // NOLINT(google-explicit-*)
+  // The device that was given.
   device::Device device;
 };
 
@@ -54,7 +56,7 @@ struct PipeOptions : RpcBackendOptions {
   // Throws Error{InvalidArgument, "ValueError"} for the CPU.
   void set_devices(const std::vector<MapDevice>& devices);
 
-  int num_worker_threads;
+  int num_worker_threads;                        // that run calls; 1 or more
   std::map<std::string, DeviceMap> device_maps;  // by the worker's name
   std::vector<device::Device> devices;           // empty: the devices in the maps
   std::vector<std::string> transports;  // "shm", "uds", "tcp" (or "uv"), the best first; empty: run_transport()
@@ -64,6 +66,7 @@ struct PipeOptions : RpcBackendOptions {
 // Options of the agent "faulty". It wraps another agent and injects faults (common/base/fault_plan.hpp). It has no
 // device maps. Kinds of messages have the names of fault plans, or PyTorch's.
 struct FaultyOptions : RpcBackendOptions {
+  // Throws Error{InvalidArgument} for a timeout or a number of threads that is out of range.
   explicit FaultyOptions(int num_worker_threads = kDefaultWorkerThreads, double rpc_timeout = kDefaultRpcTimeoutSeconds,
                          std::string init_method = "", std::vector<std::string> messages_to_fail = {},
                          std::map<std::string, double> messages_to_delay = {}, int num_fail_sends = 0);
@@ -75,8 +78,8 @@ struct FaultyOptions : RpcBackendOptions {
   // FaultyTensorPipeAgent must be non-negative.", and for errors in `faults`.
   std::string plan() const;
 
-  int num_worker_threads;
-  std::vector<std::string> messages_to_fail;
+  int num_worker_threads;                           // that run calls; 1 or more
+  std::vector<std::string> messages_to_fail;        // kinds
   std::map<std::string, double> messages_to_delay;  // seconds, by kind
   int num_fail_sends;                               // per message of a kind in messages_to_fail
   std::string faults;                               // "SEED:PLAN" of further faults

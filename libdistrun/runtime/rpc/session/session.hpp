@@ -21,11 +21,12 @@ class RankState;
 
 namespace distrun::rpc {
 
+// Options of init_rpc().
 struct InitOptions {
-  std::string name;
-  std::optional<Backend> backend;                    // none: inferred from the options, else "pipe" (or --agent)
-  std::optional<int> rank;                           // none: taken from the address
-  std::optional<int> world_size;                     // none: workers join and leave at any time
+  std::string name;                // unique among the workers: 1 to 127 letters, digits, '-', '_' and ':'
+  std::optional<Backend> backend;  // none: inferred from the options, else "pipe" (or --agent)
+  std::optional<int> rank;         // none: taken from the address
+  std::optional<int> world_size;   // none: workers join and leave at any time
   std::shared_ptr<const RpcBackendOptions> options;  // null: the backend's defaults
 };
 
@@ -45,9 +46,10 @@ void init_rpc_dynamic(const std::string& name, const Value& backend, const Value
 void init_rpc_backend(const Backend& backend, std::shared_ptr<Store> store, const std::string& name, int rank,
                       int world_size, const RpcBackendOptions& options);
 
+// Options of shutdown().
 struct ShutdownOptions {
-  bool graceful = true;
-  double timeout = 0;  // limit of the whole shutdown, in seconds; 0: only that of the test
+  bool graceful = true;  // wait for the other workers
+  double timeout = 0;    // limit of the whole shutdown, in seconds; 0: only that of the test
   // References that other workers still hold to this worker's values are not an error.
   bool ignore_leaks = false;
 };
@@ -57,16 +59,21 @@ struct ShutdownOptions {
 // Error{Failed} and has no effect.
 void shutdown(const ShutdownOptions& options = {}, base::Location site = base::Location::here());
 
+// Returns whether the rank has a session.
 bool is_initialized() noexcept;
 // Throws Error{Failed}: "RPC has not been initialized. ...".
 std::shared_ptr<Agent> current_agent();
+// Returns this worker, or the one of that name. Throws Error{Failed} without RPC, Error{InvalidArgument} for an unknown
+// name: "name:worker1,rank:1 could not find destination name X".
 WorkerInfo get_worker_info();
-// Throws Error{InvalidArgument}: "name:worker1,rank:1 could not find destination name X".
 WorkerInfo get_worker_info(const std::string& name);
+// Returns all workers, this one included. Throws Error{Failed} without RPC.
 std::vector<WorkerInfo> get_worker_infos();
 
-// The default timeout of calls, in seconds; 0: no limit. A call uses the value at the time it is made.
+// Returns the default timeout of calls, in seconds; 0: no limit. A call uses the value at the time it is made. Throws
+// Error{Failed} without RPC.
 double get_rpc_timeout();
+// Sets it for later calls. Throws Error{InvalidArgument} for a negative value.
 void set_rpc_timeout(double seconds);
 
 // Returns counters of calls and agent: "agent.thread_pool_size", "agent.client_active_calls", "pipe.worker1.transport".
@@ -79,6 +86,7 @@ std::map<std::string, std::string> debug_info();
 bool end_session(core::RankState& rank) noexcept;
 // Keeps the currently open session, if any, until release_session().
 void keep_session(core::RankState& rank);
+// Closes the kept session.
 void release_session(core::RankState& rank);
 
 }  // namespace distrun::rpc

@@ -15,8 +15,9 @@ namespace distrun::rpc {
 // torch.futures.Future"), an object without encoder, too deep a value; and what the encoders of classes throw.
 class ValueWriter {
  public:
+  // Both must outlive the writer, which appends to them.
   ValueWriter(wire::ByteWriter& bytes, TensorList& tensors) : bytes_(bytes), tensors_(tensors) {}
-  void write(const Value& value) { write(value, 0); }
+  void write(const Value& value) { write(value, 0); }  // appends one value
 
  private:
   void write(const Value& value, int depth);
@@ -41,9 +42,10 @@ enum class Instances : std::uint8_t { Read, Refused };
 // in this process, and what the decoders of classes throw.
 class ValueReader {
  public:
+  // Reads from `bytes`, and takes tensors from `tensors`; both must outlive the reader.
   ValueReader(wire::ByteReader& bytes, const TensorList& tensors, Instances instances = Instances::Read)
       : bytes_(bytes), tensors_(tensors), instances_(instances) {}
-  Value read() { return read(0); }
+  Value read() { return read(0); }  // the next value
 
  private:
   Value read(int depth);
@@ -66,10 +68,12 @@ class ValueReader {
 
 // One complete value. Calls encode theirs this way, and users' encoders may, too.
 struct Packed {
-  wire::Bytes bytes;
-  TensorList tensors;
+  wire::Bytes bytes;   // refer to the tensors by their index
+  TensorList tensors;  // share their bytes with those of the value
 };
+// Encodes a value. Throws as ValueWriter.
 Packed pack(const Value& value);
+// Decodes a value. Throws as ValueReader, and Error{InvalidArgument} for bytes that are left over.
 Value unpack(const Packed& packed);
 
 }  // namespace distrun::rpc

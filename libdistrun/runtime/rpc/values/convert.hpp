@@ -33,8 +33,12 @@ namespace distrun::rpc {
 // Returns the name of a type for errors and signatures: "int", "list of Tensor", "MyClass".
 template <class T>
 std::string type_name();
+// Converts an object to a value. Throws Error{InvalidArgument} for a number that exceeds std::int64_t, an object of a
+// class that is not registered, and structs that are nested too deep.
 template <class T>
 Value to_value(T&& object);
+// Converts a value to a T. Throws Error{InvalidArgument, "TypeError"} if it is of another type, or a number out of
+// range.
 template <class T>
 T from_value(const Value& value);
 
@@ -190,6 +194,7 @@ std::string type_name() {
   }
 }
 
+// Converts an object to a value: see the declaration above.
 template <class Passed>
 Value to_value(Passed&& object) {
   using T = std::remove_cvref_t<Passed>;
@@ -314,6 +319,7 @@ T record_from(const Value& value) {
 
 }  // namespace detail
 
+// Converts a value to a T: see the declaration above.
 template <class Wanted>
 Wanted from_value(const Value& value) {
   using T = std::remove_cvref_t<Wanted>;

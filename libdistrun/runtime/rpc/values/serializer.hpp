@@ -10,16 +10,18 @@ namespace distrun::rpc {
 class Serializer {
  public:
   virtual ~Serializer() = default;
-  virtual Packed pack(const Value& value) const = 0;
-  virtual Value unpack(const Packed& packed) const = 0;
+  virtual Packed pack(const Value& value) const = 0;     // encodes what a call carries
+  virtual Value unpack(const Packed& packed) const = 0;  // decodes it at the other worker
 };
 
 const Serializer& default_serializer() noexcept;  // codec.hpp
+// Returns the one that calls use.
 const Serializer& current_serializer() noexcept;
 
 // `serializer` must outlive the scope, and all calls made in it. Scopes must be nested, not concurrent.
 class UseSerializer {
  public:
+  // The destructor restores the former serializer.
   explicit UseSerializer(const Serializer& serializer) noexcept;
   ~UseSerializer();
   UseSerializer(const UseSerializer&) = delete;

@@ -39,7 +39,7 @@ class Items : public std::vector<Item> {
  public:
   using Base::Base;
   Items() noexcept = default;
-  Items(Base items) noexcept : Base(std::move(items)) {}
+  Items(Base items) noexcept : Base(std::move(items)) {}  // takes the items
   Items(const Items& other);
   Items(Items&& other) noexcept = default;
   Items& operator=(const Items& other) {
@@ -50,31 +50,33 @@ class Items : public std::vector<Item> {
   ~Items();
 };
 
-using ValueList = Items<Value>;
-using ValueEntries = Items<std::pair<Value, Value>>;
+using ValueList = Items<Value>;                       // of a list, tuple or record
+using ValueEntries = Items<std::pair<Value, Value>>;  // of a map: keys and values
 
+// A list. Converts from vectors and arrays.
 struct List {
-  ValueList items;
+  ValueList items;  // may be of different types
 };
+// A tuple. Converts from pairs and tuples.
 struct Tuple {
-  ValueList items;
+  ValueList items;  // may be of different types
 };
 // Keeps the order of insertion. Compares keys as values, tensors by identity.
 struct Map {
-  ValueEntries items;
+  ValueEntries items;  // keys are unique
 };
 // A struct with DISTRUN_FIELDS: its fields in their order.
 struct Record {
-  ValueList fields;
+  ValueList fields;  // without their names
 };
 // An object of a registered class; a copy is sent.
 struct Instance {
   const ObjectType* type = nullptr;  // lives until the process ends
-  std::shared_ptr<void> object;
+  std::shared_ptr<void> object;      // of that type
 };
 // The name of a function or method, passed as an argument.
 struct FunctionName {
-  std::string name;
+  std::string name;  // as registered
   friend bool operator==(const FunctionName&, const FunctionName&) = default;
 };
 
@@ -99,23 +101,29 @@ enum class Kind : std::uint8_t {
 };
 std::string_view name_of(Kind kind) noexcept;  // "int", "Tensor", "list"
 
+// One value of any of these types. Copies of containers are deep; tensors, objects and references are shared. As
+// thread-safe as any value.
 class Value {
  public:
+  // in the order of Kind
   using Held = std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor, device::Device, WorkerInfo,
                             FunctionName, List, Tuple, Map, Record, Instance, future::AnyFuture, ReferencePtr>;
 
   Value() noexcept = default;  // none
+  // Holds exactly a T, one of the alternatives; to_value() also converts.
   template <class T>
   requires(!std::is_same_v<std::remove_cvref_t<T>, Value> &&
            std::is_constructible_v<Held, std::in_place_type_t<T>, T>) explicit Value(T held)
       : held_(std::in_place_type<T>, std::move(held)) {}
 
-  Kind kind() const noexcept { return static_cast<Kind>(held_.index()); }
-  bool is_none() const noexcept { return kind() == Kind::None; }
+  Kind kind() const noexcept { return static_cast<Kind>(held_.index()); }  // of the alternative that it holds
+  bool is_none() const noexcept { return kind() == Kind::None; }           // holds nothing
   // Returns whether it is a list, tuple, map or record.
   bool has_items() const noexcept { return kind() >= Kind::List && kind() <= Kind::Record; }
+  // Returns the variant.
   const Held& held() const noexcept { return held_; }
   Held& held() noexcept { return held_; }
+  // Returns the held T; null if it holds another type.
   template <class T>
   const T* get_if() const noexcept {
     return std::get_if<T>(&held_);
