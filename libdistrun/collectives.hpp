@@ -49,11 +49,12 @@ using collectives::new_group;
 using collectives::scatter_object;
 using collectives::split;
 
-// The store that the ranks of this test share; the runner has made it, empty. Any thread.
+// Returns the store that the ranks of the test share; empty when the attempt begins. Thread-safe. Throws as
+// stores::rank_store().
 inline std::shared_ptr<Store> store(const Rank& /*rank*/) { return stores::rank_store(); }
 
-// The default group, of all ranks of the test, which meet in that store; of the backend that --backend names, unless
-// `options` have another.
+// Creates the default group, of all ranks of the test, and returns when they have joined. They meet in store(). The
+// backend is that of --backend, unless `options` name another. Throws as collectives::init_process_group().
 inline std::shared_ptr<ProcessGroup> init_process_group(const Rank& rank, GroupOptions options = {.backend = ""},
                                                         base::Location site = base::Location::here()) {
   if (options.backend.empty()) options.backend = rank.backend();

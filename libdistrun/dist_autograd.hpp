@@ -1,5 +1,5 @@
 #pragma once
-// Gradients of what several workers have computed, for plugins that are linked with the runtime:
+// Gradients of computations on several workers, for plugins that are linked with the runtime:
 //
 //   #include <distrun/dist_autograd.hpp>
 //   #include <distrun/test.hpp>

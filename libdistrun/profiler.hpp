@@ -1,6 +1,6 @@
 #pragma once
-// Profiles what a test does by name and time, on its rank and on the workers that it calls. For plugins that are linked
-// with the runtime (distrun_add_plugin(NAME RUNTIME ...)):
+// Records what a test does, by name and time, here and on the workers that it calls: for plugins that are linked with
+// the runtime (distrun_add_plugin(NAME RUNTIME ...)):
 //
 //   #include <distrun/profiler.hpp>
 //

@@ -40,9 +40,10 @@ using rpc::rpc_sync;
 using rpc::to;
 using rref::remote;
 
-// The worker of this rank, "worker0", among those of all ranks of the test, with the agent that --agent names, or
-// another that the options are of (rpc::FaultyOptions). They meet in the store of the test, unless the options have
-// another. Without shutdown() it ends, at once, with the test.
+// Begins RPC for this rank under the name of its rank, "worker0", and returns when all ranks of the test have begun.
+// The agent is that of --agent, or the one that the options belong to (rpc::FaultyOptions). The workers meet in the
+// store of the test, unless the options name another. Without rpc::shutdown() the session ends at once when the test
+// ends. Throws as rpc::init_rpc().
 inline void init_rpc(const Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options = {},
                      base::Location site = base::Location::here()) {
   rpc::InitOptions init;

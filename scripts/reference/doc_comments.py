@@ -37,7 +37,8 @@ USUAL = [
     (re.compile(r"^(\w+)\s*&\s*operator=\s*\(\s*\1\s*&&\s*\w*\s*\)"), "Moves it."),
     (re.compile(r"^(?:constexpr\s+)?\w+\s*\(\s*\)\s*(?:noexcept\s*)?(?:=\s*default\s*;|\{\s*\})$"),
      "The default."),
-    (re.compile(r"^(?:friend\s+)?bool\s+operator[=!<>]=?=?\s*\([^;{]*\)[^;{]*=\s*default\s*;$"), "Compares all members."),
+    (re.compile(r"^(?:friend\s+)?bool\s+operator[=!<>]=?=?\s*\([^;{]*\)[^;{]*=\s*default\s*;$"),
+     "Compares all members."),
 ]
 
 
@@ -131,7 +132,7 @@ def _space(code, at):
 def escaped(text):
     """A line as Doxygen takes it literally; what is in backticks is so already."""
     parts = re.split(r"(`[^`]+`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r'([\\@<>&#%$])', r"\\\1", part).replace("::~", "::\\~")
+    return "".join(part if part.startswith("`") else re.sub(r'([\\@<>&#%$])', r"\\\1", part).replace("--", r"\--")
                    for part in parts)
 
 
@@ -278,7 +279,7 @@ def _placed(source, stripped, found, hidden):
         usual = next((words for pattern, words in USUAL if pattern.match(one.text)), None)
         if own and trailing:
             own = [*own, "", trailing]
-        said = own or ([trailing] if trailing else None) or shared
+        said = own or ([trailing] if trailing else None) or (None if usual else shared)
         told_of = name
         parts = said or ([usual] if usual else None)
         if group:

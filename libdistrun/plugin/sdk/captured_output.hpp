@@ -19,7 +19,7 @@ class CapturedOutput {
 
   // Returns everything written to stdout so far. Throws Error{Overloaded} beyond 16 MiB.
   std::string out() const;
-  // The same for stderr.
+  // Returns everything written to stderr so far. Throws as out().
   std::string err() const;
 
  private:

@@ -21,19 +21,19 @@
 
 namespace distrun {
 
-// The world size of a test.
+// The world size that a test asks for.
 struct WorldSize {
   enum class Rule : std::int32_t { Any, Fixed, AnyOf, Gpus };  // see any_world(), fixed(), any_of(), gpus()
   Rule rule = Rule::Any;                                       // default: any_world()
   std::vector<int> sizes;                                      // the one of Fixed, those of AnyOf
 };
-// As --world-size says (4 by default).
+// Runs with the world size of --world-size (4 by default).
 WorldSize any_world();
-// Always n.
+// Always runs with n ranks.
 WorldSize fixed(int n);
-// As --world-size says if it is one of these; else the test is skipped.
+// Runs with the world size of --world-size if it is one of these; otherwise the test is skipped.
 WorldSize any_of(std::vector<int> sizes);
-// One rank per device; skipped without devices.
+// Runs with one rank per device; skipped without devices.
 WorldSize gpus();
 
 // A death that a test causes on purpose: it is not a failure, and is not reported to other ranks as one.
@@ -83,7 +83,7 @@ SkipCondition skip_if_small_worldsize();  // 2 ranks or fewer, except with mpi
 SkipCondition skip_if_odd_worldsize();    // except with mpi
 // With backend nccl, skips if there are fewer than n devices.
 SkipCondition require_n_gpus_for_nccl_backend(int n);
-// Used by tests that choose their backend themselves; devices count only with nccl.
+// For tests that select their backend themselves: skips if `backend` is nccl and there are fewer than n devices.
 SkipCondition require_n_gpus_for_nccl_backend(int n, std::string_view backend);
 // Skips if `backend` is nccl and there are fewer than x devices.
 SkipCondition nccl_skip_if_lt_x_gpu(std::string_view backend, int x);

@@ -22,9 +22,7 @@
 //   Error{Timeout, "DistBackendError"}           it took longer than the call's timeout, or the group's
 //   base::PeerFailed                             a required rank has failed, died, or left the group
 //   Error{Cancelled, "DistBackendError"}         this rank aborted the group
-//   Error{Failed}                                the process was forked from the group's process, and cannot use the
-//   group
-//                                                or end it
+//   Error{Failed}                                the process was forked from the group's, and cannot use or end it
 //
 // Except for the first and the last, a failed collective ends the group, since the ranks may no longer agree on the
 // next call. The other ranks get the reason at their next call, and can create a new group. Failed point-to-point
@@ -91,7 +89,7 @@ class ProcessGroup {
   // Reduces the tensors of all ranks, elementwise, to all ranks.
   Work all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
                   Location site = Location::here());
-  // The same to the root: only its tensor changes.
+  // Reduces the tensors of all ranks to the root; only its tensor changes.
   Work reduce(const Tensor& tensor, int root = 0, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
               Location site = Location::here());
   // Reduces several tensors of one dtype in one call.
@@ -100,7 +98,8 @@ class ProcessGroup {
   // Gathers each rank's tensor on all ranks: outputs[rank] is that rank's input.
   Work all_gather(const TensorList& outputs, const Tensor& input, CallOptions options = {},
                   Location site = Location::here());
-  // The same into one tensor, concatenated along the first dimension in the order of ranks.
+  // Gathers each rank's tensor on all ranks in one tensor, concatenated along the first dimension in the order of
+  // ranks.
   Work all_gather_into(const Tensor& output, const Tensor& input, CallOptions options = {},
                        Location site = Location::here());
   // Gathers several tensors, of any dtypes, in one call. outputs[rank][i] is inputs[i] of that rank.
@@ -115,13 +114,13 @@ class ProcessGroup {
   // Gives each rank the reduction of inputs[rank] of all ranks.
   Work reduce_scatter(const Tensor& output, const TensorList& inputs, ReduceOp op = ReduceOp::Sum,
                       CallOptions options = {}, Location site = Location::here());
-  // The same with inputs that are the equal parts of one tensor along the first dimension.
+  // Is reduce_scatter() with inputs that are the equal parts of one tensor along the first dimension.
   Work reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op = ReduceOp::Sum,
                            CallOptions options = {}, Location site = Location::here());
   // Sets outputs[rank] to inputs[this rank] of that rank.
   Work all_to_all(const TensorList& outputs, const TensorList& inputs, CallOptions options = {},
                   Location site = Location::here());
-  // The same with pieces of one tensor along the first dimension, of the given sizes.
+  // Is all_to_all() with pieces of one tensor along the first dimension, of the given sizes.
   Work all_to_all_single(const Tensor& output, const Tensor& input, Splits output_splits = {}, Splits input_splits = {},
                          CallOptions options = {}, Location site = Location::here());
   // Finishes when all ranks have called it.

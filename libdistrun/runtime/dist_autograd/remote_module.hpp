@@ -47,7 +47,7 @@ class RemoteModule {
 
   // Calls the module's forward() there and waits. Throws what it throws, and what rpc_sync() throws.
   Tensor forward(const Tensor& input) const { return module_.rpc_sync().template call<Tensor>("forward", input); }
-  // The same without waiting; the future has the errors.
+  // Is forward() without waiting; the future has the result or the error.
   Future<Tensor> forward_async(const Tensor& input) const {
     return module_.rpc_async().template call<Tensor>("forward", input);
   }

@@ -22,7 +22,7 @@ class CrossEntropyLoss {
   const CrossEntropyOptions options_;
 };
 
-// The same for logarithms of probabilities, as from LogSoftmax.
+// Is CrossEntropyLoss for logarithms of probabilities, as from LogSoftmax.
 class NLLLoss {
  public:
   explicit NLLLoss(NllLossOptions options = {}) : options_(std::move(options)) {}  // of each call

@@ -99,7 +99,7 @@ class RRef {
   Got<U> to_here(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return rpc::from_value<Got<U>>(handle(site)->to_here(timeout, site));
   }
-  // The same without waiting; the future has the value or the error.
+  // Is to_here() without waiting; the future has the value or the error.
   template <class U = T>
   future::Future<Got<U>> to_here_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return future::Future<Got<U>>::of(handle(site)->to_here_async(timeout, rpc::kResultOf<Got<U>>, site));
@@ -125,13 +125,13 @@ class RRef {
   future::Future<Value> creation(base::Location site = base::Location::here()) const {
     return handle(site)->creation();
   }
-  // The same as creation(), which is all that is recorded.
+  // Returns creation(), which is all that is recorded.
   future::Future<Value> profiling(base::Location site = base::Location::here()) const { return creation(site); }
   // Waits for the value, and returns the name of its type: "Tensor", "MyClass". Fetched once.
   std::string type(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return handle(site)->type(timeout, site).wait({}, site);
   }
-  // The same without waiting.
+  // Is type() without waiting.
   future::Future<std::string> type_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
     return handle(site)->type(timeout, site);
   }
@@ -154,7 +154,7 @@ class RRef {
   auto rpc_sync(Method method, Passed&&... passed) const {
     return rpc::from_value<ReturnOf<Method>>(invoke(invocation(method, std::forward<Passed>(passed)...)));
   }
-  // The same without waiting.
+  // Calls a registered method, checked at compile time, without waiting.
   template <class Method, class... Passed>
   requires std::is_member_function_pointer_v<Method>
   auto rpc_async(Method method, Passed&&... passed) const {
@@ -162,7 +162,7 @@ class RRef {
     return future::Future<Returned>::of(
         invoke_async(invocation(method, std::forward<Passed>(passed)...), rpc::kResultOf<Returned>));
   }
-  // The same; the result stays at the owner.
+  // Calls a registered method, checked at compile time; its result stays at the owner.
   template <class Method, class... Passed>
   requires std::is_member_function_pointer_v<Method>
   auto remote(Method method, Passed&&... passed) const {

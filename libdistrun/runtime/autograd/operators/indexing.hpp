@@ -12,13 +12,13 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index);
 // Adds in the reverse direction: for dim 1, x[i][index[i][j][k]][k] += source[i][j][k]. Returns a new tensor; the
 // in-place form changes x.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
-// The same, in place.
+// Is scatter_add() in place.
 Tensor scatter_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
 // Returns the slices of x along `dim` with these numbers, in order; index [n], or [] for one.
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
 // Adds slices: slice index[i] of x += alpha * slice i of the source. Returns a new tensor.
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1);
-// The same, in place.
+// Is index_add() in place.
 Tensor index_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
                   const Scalar& alpha = 1);
 

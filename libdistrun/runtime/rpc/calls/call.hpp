@@ -80,7 +80,7 @@ T rpc_sync(const Destination& to, Callable&& callable, Passed&&... passed) {
   return from_value<T>(
       call_sync(detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
 }
-// The same without waiting.
+// Is rpc_sync() without waiting: the future has the result or the error.
 template <class T = Value, detail::IsTarget Callable, class... Passed>
 future::Future<T> rpc_async(const Destination& to, Callable&& callable, Passed&&... passed) {
   return future::Future<T>::of(call_async(
@@ -99,7 +99,7 @@ typename detail::Gets<Returned>::Type rpc_sync(const Destination& to, Returned (
     return detail::refused<Got>();
   }
 }
-// The same without waiting.
+// Is rpc_sync() without waiting: the future has the result or the error.
 template <class Returned, class... Parameters, class... Passed>
 future::Future<typename detail::Gets<Returned>::Type> rpc_async(const Destination& to,
                                                                 Returned (*function)(Parameters...),

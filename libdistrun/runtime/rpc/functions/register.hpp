@@ -134,7 +134,7 @@ inline bool register_dynamic(Function function) {
       ::distrun::rpc::register_function<::distrun::rpc::Execution::execution>(#function, {__VA_ARGS__}, &function);
 // Registers a function under its name; the names of its parameters may follow. Write it once, at namespace scope.
 #define DISTRUN_RPC(function, ...) DISTRUN_RPC_REGISTER(Plain, function, __VA_ARGS__)
-// The same for a function that returns a Future<T>; callers get the T when it is done.
+// Is DISTRUN_RPC for a function that returns a Future<T>; callers get the T when it is done.
 #define DISTRUN_RPC_ASYNC(function, ...) DISTRUN_RPC_REGISTER(Async, function, __VA_ARGS__)
-// The same for a quick function that takes no lock and makes no call: it runs on the thread that reads messages.
+// Is DISTRUN_RPC for a quick function that takes no lock and makes no call: it runs on the thread that reads messages.
 #define DISTRUN_RPC_INLINE(function, ...) DISTRUN_RPC_REGISTER(Inline, function, __VA_ARGS__)

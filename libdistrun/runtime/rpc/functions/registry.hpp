@@ -25,9 +25,9 @@ std::vector<std::string> function_names();  // sorted
 // Changes whenever the functions of a rank may have changed; for caches.
 std::uint64_t functions_version() noexcept;
 
-// The same for methods: `key` is that of the pointer to the member function (method_key()).
+// Is add_function() for the name of a method: `key` is that of the pointer to the member function (method_key()).
 void add_method_name(std::string key, std::string name);
-// "my_method". Throws as name_of_function().
+// Returns the name of a method: "my_method". Throws as name_of_function().
 const std::string& name_of_method(const std::string& key);
 
 // Returns the name of a C++ function. Throws Error{InvalidArgument} that says how to register it.

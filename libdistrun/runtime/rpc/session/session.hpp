@@ -39,10 +39,10 @@ struct InitOptions {
 //
 // and what rendezvous() throws. After an error there is no session.
 void init_rpc(const InitOptions& options, base::Location site = base::Location::here());
-// The same for arguments whose types are known only at run time. Throws TypeErrors for wrong types.
+// Is init_rpc() for arguments whose types are known only at run time. Throws TypeErrors for wrong types.
 void init_rpc_dynamic(const std::string& name, const Value& backend, const Value& rank, const Value& world_size,
                       const Value& options);
-// The same without the rendezvous, for a store that is already open.
+// Is init_rpc() without the rendezvous, for a store that is already open.
 void init_rpc_backend(const Backend& backend, std::shared_ptr<Store> store, const std::string& name, int rank,
                       int world_size, const RpcBackendOptions& options);
 

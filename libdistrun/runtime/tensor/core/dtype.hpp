@@ -65,7 +65,7 @@ template <>
 struct DTypeOf<double> {
   static constexpr DType value = DType::F64;
 };
-// The same as a variable: dtype_of<float> is F32.
+// The dtype of a C++ type: dtype_of<float> is F32.
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 

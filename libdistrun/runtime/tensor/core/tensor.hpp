@@ -142,7 +142,7 @@ class Tensor : public TensorMethods {
   bool is_contiguous() const { return strided().contiguous; }  // row by row, without gaps
   // Returns the address of the first element. On a GPU it is a device address that host code cannot use.
   std::byte* data() const { return strided().data; }
-  // The same, typed. Throws Error{InvalidArgument} if T is not of the tensor's dtype.
+  // Returns the address of the first element as a T*. Throws Error{InvalidArgument} if T is not of the tensor's dtype.
   template <class T>
   T* data_as() const {
     if (strided().dtype != dtype_of<T>) [[unlikely]]

@@ -16,7 +16,7 @@ Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b);
 // Limits elements to least .. largest; `largest` wins if it is below `least`. NaN elements stay NaN, and a NaN bound
 // makes all elements NaN. At least one bound is required.
 Tensor clamp(const Tensor& a, const std::optional<Scalar>& least, const std::optional<Scalar>& largest = {});
-// The same in place.
+// Is clamp() in place.
 void clamp_(const Tensor& a, const std::optional<Scalar>& least, const std::optional<Scalar>& largest = {});
 
 // Returns a * factor where `kept` is true, otherwise a * 0.
@@ -24,7 +24,7 @@ Tensor keep_scaled(const Tensor& kept, const Tensor& a, const Scalar& factor);
 
 // Returns the gradient of a in maximum(a, b): all of it where a was chosen, half where both were equal.
 Tensor maximum_backward(const Tensor& gradient, const Tensor& a, const Tensor& b);
-// The same for minimum().
+// Returns the gradient of a in minimum(a, b), in the same way.
 Tensor minimum_backward(const Tensor& gradient, const Tensor& a, const Tensor& b);
 
 }  // namespace distrun::tensor::plain

@@ -17,7 +17,7 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index, Numbers nu
 // The reverse: x[i][index[i][j][k]][k] += source[i][j][k], on a copy of x. The index must not exceed the source either.
 // The source has x's dtype.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
-// The same, in place.
+// Is scatter_add() in place.
 void scatter_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
                   Numbers numbers = Numbers::Unknown);
 
@@ -25,7 +25,7 @@ void scatter_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index, Numbers numbers = Numbers::Unknown);
 // Adds, on a copy of x: slice index[i] of x += alpha * slice i of the source.
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1);
-// The same, in place.
+// Is index_add() in place.
 void index_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1,
                 Numbers numbers = Numbers::Unknown);
 

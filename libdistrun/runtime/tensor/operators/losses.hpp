@@ -33,7 +33,7 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Nll
 Tensor nll_loss_gradient(const Tensor& gradient, const Dims& sizes, const Tensor& target,
                          const NllLossOptions& options);
 
-// The same for any numbers; their softmax gives the probabilities.
+// Is nll_loss() for any numbers; their softmax gives the probabilities.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntropyOptions& options = {});
 // Returns the dimension of the classes: 0 for [C], otherwise 1.
 std::int64_t class_dim(const Tensor& input) noexcept;

@@ -12,7 +12,7 @@ Tensor pow(const Tensor& a, const Scalar& b);
 Tensor pow(const Scalar& a, const Tensor& b);
 Tensor square(const Tensor& a);  // pow(a, 2)
 
-// The same in place.
+// Is pow() in place.
 void pow_(const Tensor& a, const Tensor& b);
 void pow_(const Tensor& a, const Scalar& b);
 
