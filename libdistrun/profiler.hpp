@@ -2,12 +2,18 @@
 // Records what a test does, by name and time, here and on the workers that it calls: for plugins that are linked with
 // the runtime (distrun_add_plugin(NAME RUNTIME ...)):
 //
-//   #include <distrun/profiler.hpp>
+//   #include <iostream>
 //
-//   distrun::profiler::Profile profile;
-//   distrun::rpc_sync("worker1", step, batch);
-//   profile.end();
-//   std::cout << distrun::profiler::table(profile.key_averages());
+//   #include <distrun/profiler.hpp>
+//   #include <distrun/tensors.hpp>
+//   #include <distrun/test.hpp>
+//
+//   DISTRUN_TEST(Profile, of_a_product) {
+//     distrun::profiler::Profile profile;
+//     distrun::mm(distrun::rand({8, 8}), distrun::rand({8, 8}));
+//     profile.end();
+//     std::cout << distrun::profiler::table(profile.key_averages());
+//   }
 #ifdef DISTRUN_PLUGIN_WITHOUT_RUNTIME
 #error "<distrun/profiler.hpp> needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME ...)"
 #endif
