@@ -110,7 +110,7 @@ class RRef {
     return rpc::from_value<Got<U>>(handle(site)->local_value(site));
   }
 
-  // Returns whether it is a reference; all functions below except text() throw Error{InvalidArgument} if not.
+  // Returns whether it is a reference. Functions that need one throw Error{InvalidArgument} if not.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   // the value is on this worker
   bool is_owner(base::Location site = base::Location::here()) const { return handle(site)->is_owner(); }

@@ -18,7 +18,7 @@ struct AgentSetting {
   base::Nanoseconds timeout{};  // limit for each wait while workers meet
 };
 
-// An agent as register_backend() takes it. Its functions are called on the thread of init_rpc().
+// An agent as register_backend() takes it.
 struct BackendInfo {
   std::string name;  // as users write it
   // Returns whether the options are of this backend's type. Empty: it accepts any, and is never inferred from options.

@@ -63,7 +63,7 @@ struct Tuple {
 };
 // Keeps the order of insertion. Compares keys as values, tensors by identity.
 struct Map {
-  ValueEntries items;  // keys are unique
+  ValueEntries items;  // keys and values
 };
 // A struct with DISTRUN_FIELDS: its fields in their order.
 struct Record {
