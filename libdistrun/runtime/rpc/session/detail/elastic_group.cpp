@@ -161,11 +161,17 @@ bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error
   refuse_untold(member, why);
 }
 
-// A lost connection is not reopened: the agent adds the worker again.
+// A lost connection is not reopened: the agent adds the worker again. If the member has left meanwhile, the agent may
+// know its successor already, before this group does.
 void ElasticGroup::reach_again(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
   if (!find_known({member.id, member.incarnation})) return;  // another has its id by now
-  calls.agent().add_worker(record_of(member));
+  try {
+    calls.agent().add_worker(record_of(member));
+  } catch (const Error&) {
+    if (log_.contains(member)) throw;
+    return;
+  }
   if (calls.references() != nullptr) calls.references()->meet(worker_of(member));
 }
 
