@@ -88,7 +88,9 @@ std::string what_is_wrong(const Asked& asked) {
     const std::string text = error.what();
     const bool is_known = error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::Overloaded ||
                           (error.kind() == ErrorKind::Timeout && text.find("ran for more than set") != text.npos);
-    const bool is_named = text.find(asked.worker.name()) != text.npos;
+    // Once its name is forgotten, by its id.
+    const bool is_named =
+        says(text, {asked.worker.name().c_str(), ("worker " + std::to_string(asked.worker.id())).c_str()});
     if (is_known && is_named) return "";
     if (says_shortage(text) && (asked.is_caller_short || is_named)) return "";
     return "wrong error of a call to " + asked.worker.name() + ": " + text;
