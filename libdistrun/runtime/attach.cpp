@@ -118,7 +118,7 @@ void choose_driver(const distrun_rank& rank) {
   try {
     device::choose_gpu_driver(settings_of(rank));
   } catch (const base::Error& error) {
-    tell_error(rank, "PluginError", std::string("the plugin has used devices before its test: ") + error.what(), {});
+    tell_error(rank, "PluginError", std::string("the plugin used devices before its test: ") + error.what(), {});
   }
 }
 
@@ -197,7 +197,7 @@ constexpr std::size_t kToldMax = 10;
 // Returns whether some still run after those that were about to end.
 bool run_on(const future::HandlerPool& handlers) {
   board::WaitInfo info;
-  info.name = "its handlers to end";
+  info.name = "the end of its handlers";
   try {
     return !core::poll_until(info, base::deadline_after(kEnding), std::chrono::milliseconds(1),
                              [&] { return handlers.statistics().open == 0; });
@@ -213,7 +213,7 @@ void tell_what_runs_on(const distrun_rank& rank, core::RankState& state) {
   const std::vector<future::HandlerPool::Begun> begun = handlers.begun();
   for (std::size_t i = 0; i < std::min(begun.size(), kToldMax); ++i) {
     const std::string what = describe(begun[i].task) + ", which has run for " +
-                             base::human(base::system_clock().now() - begun[i].since) + " and still does";
+                             base::human(base::system_clock().now() - begun[i].since) + " and is still running";
     rank.runs_on(rank.self, lend(what));
   }
   if (begun.size() <= kToldMax) return;

@@ -172,7 +172,7 @@ DISTRUN_TEST(DataParallel, says_which_parameters_got_no_gradient) {
   const Tensor x = rows_of(rank.rank(), 4, 10);
   const auto [a, b] = net(x);
   backward(sum(a) + sum(b));
-  DISTRUN_EXPECT_THROWS(Error, "these parameters have got no gradient: c.weight (number 2)", net(x));
+  DISTRUN_EXPECT_THROWS(Error, "these parameters have no gradient: c.weight (number 2)", net(x));
   for (const std::string_view part :
        {kPriorReductionUnfinished, kRecommendFindUnused, kOutputsNotUsedInLoss, kSuggestDebugMode}) {
     verify_error_logged(net.logging_data(), part);

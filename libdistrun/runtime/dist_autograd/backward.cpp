@@ -56,7 +56,7 @@ void wait_for(Pass& pass, base::TimePoint deadline, base::Location site) {
     const base::TimePoint now = base::system_clock().now();
     if (now >= deadline) {
       pass.fail(Error(ErrorKind::Timeout, "RuntimeError",
-                      "a backward pass was not done in time: it waits for " + pass.missing(), site));
+                      "a backward pass did not finish in time: it waits for " + pass.missing(), site));
       deadline = core::kForever;  // it ends as soon as its running nodes have ended
       continue;
     }

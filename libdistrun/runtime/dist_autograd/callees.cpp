@@ -41,7 +41,7 @@ std::shared_ptr<Pass> pass_of(const Head& head) {
   if (context == nullptr) {
     throw Error(ErrorKind::Failed, "RuntimeError",
                 "Autograd context no longer valid! Context " + std::to_string(head.context) +
-                    " was released while a backward pass over it was under way");
+                    " was released during a backward pass over it");
   }
   return std::static_pointer_cast<Pass>(
       contexts->find_or_add_pass(head.pass, [&] { return Pass::make(contexts, context, head.pass, head.settings); }));

@@ -16,8 +16,8 @@ Tensor GradientsOfLeaves::at(const Tensor& leaf) const {
   Tensor gradient = find(leaf);
   if (gradient.defined()) return gradient;
   throw Error(ErrorKind::InvalidArgument, "KeyError",
-              "no gradient of that leaf has come: it is not the very tensor, or nothing that a backward pass of the "
-              "context began with depends on it");
+              "there is no gradient of that leaf: it is another tensor, or no root of a backward pass of the context "
+              "depends on it");
 }
 
 std::map<MessageId, Ref<SendNode>> Context::send_functions() const {

@@ -37,7 +37,7 @@ std::shared_ptr<Context> Contexts::make() {
   const std::lock_guard lock(mutex_);
   if (next_context_ >= kCountMost) {
     throw Error(ErrorKind::Overloaded,
-                "this worker has opened all autograd contexts that have an id: " + std::to_string(kCountMost));
+                "this worker has used all ids of autograd contexts: " + std::to_string(kCountMost));
   }
   const ContextId id = base_ | next_context_++;
   auto context = std::make_shared<Context>(id);
@@ -95,7 +95,7 @@ PassPartPtr Contexts::find_or_add_pass(PassId id, const std::function<PassPartPt
   if (found != passes_.end()) return found->second;
   if (const auto failure = failures_.find(id); failure != failures_.end()) throw failure->second;
   if (is_closed_ || over_.contains(id))
-    throw Error(ErrorKind::Failed, "RuntimeError", "the backward pass is over here");
+    throw Error(ErrorKind::Failed, "RuntimeError", "the backward pass has ended on this worker");
   return passes_.emplace(id, make_pass()).first->second;
 }
 
@@ -121,7 +121,7 @@ std::vector<PassPartPtr> Contexts::passes_with(WorkerKey peer) const {
 
 void Contexts::lose(const WorkerInfo& peer, const Error& why) noexcept {
   Error error(ErrorKind::Disconnected, "RuntimeError",
-              "a backward pass can't end: " + peer.name() + " is gone: " + why.text());
+              "a backward pass cannot finish: " + peer.name() + " is gone: " + why.text());
   error.with_cause(why.because_of());
   for (const auto& pass : passes_with(peer.key())) pass->fail(error);
   std::vector<std::shared_ptr<Context>> gone;
@@ -147,7 +147,8 @@ void Contexts::close() noexcept {
     passes = passes_;
   }
   for (const auto& [id, pass] : passes) {
-    pass->fail(Error(ErrorKind::Disconnected, "RuntimeError", "a backward pass can't end: RPC was shut down here"));
+    pass->fail(Error(ErrorKind::Disconnected, "RuntimeError",
+                     "a backward pass cannot finish: RPC was shut down on this worker"));
   }
 }
 
@@ -165,7 +166,7 @@ std::shared_ptr<Contexts> current_contexts(base::Location site) {
   rpc::refuse_forked(site);
   if (auto contexts = find_contexts()) return contexts;
   throw Error(ErrorKind::Failed, "RuntimeError",
-              "RPC has not been initialized. Call init_rpc first: autograd contexts are those of its session", site);
+              "RPC has not been initialized. Call init_rpc first; autograd contexts belong to its session", site);
 }
 
 }  // namespace distrun::dist_autograd

@@ -57,7 +57,7 @@ Pass::Live Pass::expect(const std::vector<MessageId>& messages) {
   for (const MessageId each : messages) {
     if (marked_.count(each) != 0) continue;
     if (error_) throw *error_;
-    if (is_started_) throw Error(ErrorKind::Failed, "RuntimeError", "the backward pass has begun already");
+    if (is_started_) throw Error(ErrorKind::Failed, "RuntimeError", "the backward pass has already begun");
     Ref<SendNode> node = context_->find_send(each);
     if (!node) {
       throw Error(ErrorKind::Failed, "RuntimeError",
@@ -86,8 +86,8 @@ Pass::Live Pass::live_of(const std::vector<Node*>& ends) {
     if (received->context.lock() != context_) {
       throw Error(ErrorKind::Failed, "RuntimeError",
                   "the backward pass of autograd context " + std::to_string(context_->context_id()) +
-                      " comes to what worker " + std::to_string(received->from) +
-                      " has computed in another one, or in one that was released");
+                      " reaches results that worker " + std::to_string(received->from) +
+                      " computed in another context, or in a released one");
     }
     if (live_.insert({received->from, received->message}).second) live[received->from].push_back(received->message);
   }

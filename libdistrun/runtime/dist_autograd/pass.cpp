@@ -127,8 +127,8 @@ void Pass::feed(MessageId message, std::vector<Tensor> gradients) {
     const auto found = expected_.find(message);
     if (found == expected_.end()) {
       if (has_failed_) return;
-      refuse("gradients have come of the autograd message " + std::to_string(message) +
-             ", which takes no part in the backward pass, or has had them");
+      refuse("gradients arrived for the autograd message " + std::to_string(message) +
+             ", which is not part of the backward pass, or has already received them");
     }
     node = std::move(found->second);
     expected_.erase(found);

@@ -17,8 +17,8 @@ Gradients RecvNode::apply(Gradients gradients) {
   Pass* const pass = Pass::current();
   if (pass == nullptr) {
     throw Error(ErrorKind::Failed, "RuntimeError",
-                "a plain backward pass has come to what another worker has computed: dist_autograd::backward() goes on "
-                "there");
+                "a plain backward pass has reached a result of another worker; use dist_autograd::backward(), which "
+                "continues there");
   }
   pass->send(*this, std::move(gradients));
   return {};

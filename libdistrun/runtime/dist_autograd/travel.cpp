@@ -36,7 +36,7 @@ std::uint32_t place_of(const Tensor& tensor, const TensorList& carried) {
   const Tensor& own = carried_for(tensor);
   const auto found =
       std::find_if(carried.begin(), carried.end(), [&](const Tensor& each) { return each.is_same(own); });
-  if (found == carried.end()) throw Error(ErrorKind::Failed, "a tensor that was written is not in its message");
+  if (found == carried.end()) throw Error(ErrorKind::Failed, "a tensor that was written is missing in its message");
   return static_cast<std::uint32_t>(found - carried.begin());
 }
 
@@ -131,8 +131,8 @@ TensorList carried_at(const std::vector<std::uint32_t>& places, const TensorList
   TensorList tensors;
   for (const std::uint32_t place : places) {
     if (place >= carried.size() || !tensor::is_floating(carried[place].dtype())) {
-      throw Error(ErrorKind::InvalidArgument,
-                  "a message says that its tensor " + std::to_string(place) + " requires a gradient, and has none");
+      throw Error(ErrorKind::InvalidArgument, "a message says that its tensor " + std::to_string(place) +
+                                                  " requires a gradient, but none was sent");
     }
     tensors.push_back(carried[place]);
   }

@@ -13,7 +13,7 @@ void AnyFuture::wait_done(std::optional<base::Nanoseconds> timeout, base::Locati
 
 void require_done(const AnyFuture& future) {
   if (future.done()) return;
-  throw Error(ErrorKind::InvalidArgument, "the future is not done: value() does not wait, wait() does");
+  throw Error(ErrorKind::InvalidArgument, "the future is not complete; value() does not wait, use wait()");
 }
 
 FutureInfo info_of_child(const FutureState& parent, base::Location site) {

@@ -113,7 +113,7 @@ class Then final : public Continuation {
   void fail(const std::exception_ptr& error) noexcept {
     FutureState& child = *child_.state();
     if (child.try_begin()) return child.end(error);
-    child.tell_lost("the error of its callback, which came second", error);
+    child.tell_lost("the error of its callback, which followed", error);
   }
 
   Callback callback_;
@@ -131,7 +131,7 @@ class DoneCallback final : public Continuation {
     try {
       callback_(Future<T>::of(done));
     } catch (...) {
-      done->tell_lost("a callback has thrown", std::current_exception());
+      done->tell_lost("a callback threw an exception", std::current_exception());
     }
   }
   // Reports that it was not called.

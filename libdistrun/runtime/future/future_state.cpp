@@ -40,14 +40,13 @@ board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
 std::exception_ptr abandoned(const FutureInfo& info) noexcept {
   return base::error_if_memory([&] {
     return Error(ErrorKind::Cancelled,
-                 describe(info) + " went away before it was done: nobody can complete it any more");
+                 describe(info) + " was destroyed before it was complete, so it can no longer be completed");
   });
 }
 
 std::exception_ptr no_thread_for(const FutureInfo& info) noexcept {
-  return base::error_if_memory([&] {
-    return Error(ErrorKind::Overloaded, "no thread can be started for what was to come after " + describe(info));
-  });
+  return base::error_if_memory(
+      [&] { return Error(ErrorKind::Overloaded, "no thread can be started for the callbacks of " + describe(info)); });
 }
 
 // Throws a copy of the error: each thread that waits for a future may add to the error that it catches.
@@ -159,13 +158,13 @@ void FutureState::mark_seen() const { unseen_.see(); }
 
 void FutureState::refuse_if_inherited(base::Location site) const {
   if (info_.is_by_hand() || !mark_.is_inherited()) return;
-  mark_.refuse(describe(info_) + ", which was not done at the fork,", "wait for it in that process", site);
+  mark_.refuse(describe(info_) + ", which was incomplete at the fork,", "wait for it in the parent process", site);
 }
 
 void FutureState::wait(base::TimePoint deadline, base::Location site) const {
   if (is_done()) return;
   refuse_if_inherited(site);
-  core::refuse_in_inline_function("waits for a future that is not done", site);
+  core::refuse_in_inline_function("waits for an incomplete future", site);
   const base::TimePoint begin = base::system_clock().now();
   if (info_.progress != nullptr) {
     help(deadline);

@@ -57,7 +57,7 @@ void HandlerPool::use(std::shared_ptr<IdlePlace> place) {
   {
     const std::lock_guard lock(mutex_);
     if (place_ != nullptr || inside_ > 0) {
-      throw Error(ErrorKind::Failed, "the handlers idle elsewhere already: one place is left before another is used");
+      throw Error(ErrorKind::Failed, "the handlers already idle at another place; release it first");
     }
     if (idle_ == 0 && may_start_worker(Lane::Users)) start_worker();
     place_ = std::move(place);

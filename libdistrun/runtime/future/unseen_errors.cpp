@@ -17,7 +17,7 @@ std::string describe_error(const std::exception_ptr& error) {
   } catch (const std::exception& caught) {
     return base::demangled_type(typeid(caught).name()) + ": " + base::what_of(caught);
   } catch (...) {
-    return "something that is no std::exception";
+    return "an object that is not a std::exception";
   }
 }
 
@@ -80,9 +80,9 @@ std::vector<std::exception_ptr> UnseenErrors::take_failures() {
   failures.reserve(failures_.size() + 1);
   for (auto& [number, kept] : failures_) failures.push_back(kept.error);
   if (failures_not_kept_ > 0) {
-    failures.push_back(std::make_exception_ptr(Error(
-        ErrorKind::Overloaded, "MemoryError",
-        std::to_string(failures_not_kept_) + " more failed, and there was no memory to keep what they failed by")));
+    failures.push_back(std::make_exception_ptr(
+        Error(ErrorKind::Overloaded, "MemoryError",
+              std::to_string(failures_not_kept_) + " more errors were not kept for lack of memory")));
   }
   failures_.clear();
   failures_taken_until_ = kFailure | last_failure_;

@@ -30,7 +30,7 @@ void check_expected(const std::set<device::Device>& found, const std::vector<dev
   throw Error(ErrorKind::InvalidArgument, "ValueError",
               "The result contained tensors residing on device(s) " + join(foreign) +
                   " which are not among the expected device(s) " +
-                  (expected.empty() ? "(none: the future was made without devices)" : join(expected)));
+                  (expected.empty() ? "(none: the future was created without devices)" : join(expected)));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ FutureDevice::FutureDevice(const char* name) : FutureDevice(device::parse_device
 FutureDevice::FutureDevice(device::Device gpu) : device_(gpu) {
   if (!gpu.is_cpu()) return;
   throw Error(ErrorKind::InvalidArgument, "ValueError",
-              "Expected devices to have indices, got " + to_string(gpu) + ": values on the CPU need no device");
+              "Expected devices to have indices, got " + to_string(gpu) + "; values on the CPU need no device");
 }
 
 void ValueStreams::record(TensorList tensors, const std::vector<device::Device>* expected,

@@ -72,7 +72,7 @@ DataParallelState::DataParallelState(std::shared_ptr<Module> module, std::shared
   NamedTensors parameters = trained(*module_);
   if (parameters.empty()) {
     throw Error(ErrorKind::InvalidArgument, "RuntimeError",
-                "DataParallel: no parameter of the module needs a gradient, so there is nothing to average");
+                "DataParallel: no parameter of the module needs a gradient");
   }
   check_alike();
   broadcast_all(module_->parameters());

@@ -41,13 +41,12 @@ TensorList tensors_of(const NamedTensors& named) {
 }
 
 const char* advice(bool find_unused) {
-  return find_unused
-             ? "Since `find_unused_parameters=True` is enabled, parameters that the outputs do not depend on are taken "
-               "care of: either not all `forward` function outputs participate in calculating loss, or they hold "
-               "tensors where none are looked for (runtime/future/tensors_in.hpp says where they are)"
-             : "If that is meant, average with unused parameters looked for (.find_unused_parameters = true; elsewhere "
-               "it is passing the keyword argument `find_unused_parameters=True`), and see to it that all `forward` "
-               "function outputs participate in calculating loss";
+  return find_unused ? "Since `find_unused_parameters=True` is enabled, unused parameters are handled: either not all "
+                       "`forward` function outputs participate in calculating loss, or they hold tensors in "
+                       "unsupported types (see runtime/future/tensors_in.hpp)"
+                     : "If that is intended, set .find_unused_parameters = true (in PyTorch, passing the keyword "
+                       "argument `find_unused_parameters=True`), and make sure that all `forward` function outputs "
+                       "participate in calculating loss";
 }
 
 }  // namespace
@@ -97,7 +96,7 @@ void GradientAverage::refuse_if_in_round() const {
       advice(find_unused_);
   if (collectives::debug_level() == collectives::DebugLevel::Off) {
     text +=
-        ". To be told as soon as a backward pass ends, set the environment variable TORCH_DISTRIBUTED_DEBUG to "
+        ". To get this report as soon as a backward pass ends, set the environment variable TORCH_DISTRIBUTED_DEBUG to "
         "either INFO or DETAIL";
   }
   throw Error(ErrorKind::Failed, "RuntimeError", text);
@@ -134,8 +133,8 @@ void GradientAverage::take(std::size_t number) {
   if (slots_[number].is_there) {
     throw Error(ErrorKind::Failed, "RuntimeError",
                 "Expected to mark a variable ready only once: parameter " + parameters_[number].first +
-                    " got another gradient before all others were there. A forward call's gradients are averaged once; "
-                    "for more passes over it, add up without averaging first (no_sync())");
+                    " got another gradient before all others had arrived. A forward call's gradients are averaged "
+                    "once; for more passes over it, accumulate first without averaging (no_sync())");
   }
   if (state_ == State::Prepared) begin_round();
   put(number);
@@ -160,8 +159,7 @@ void GradientAverage::put(std::size_t number) {
   if (gradient.defined() && gradient.is_sparse()) {
     throw Error(ErrorKind::Unimplemented,
                 "the gradient of " + name +
-                    " is sparse, and only dense ones are averaged: make its module with dense "
-                    "gradients");
+                    " is sparse, but only dense gradients are averaged; create its module with dense gradients");
   }
   if (gradient.defined()) {
     tensor::copy_(place, gradient);
@@ -222,7 +220,7 @@ void GradientAverage::write_back(std::size_t number, bool is_used) {
 }
 
 std::string GradientAverage::unfinished() const {
-  std::string text = "on rank " + std::to_string(group_->rank()) + " these parameters have got no gradient:";
+  std::string text = "on rank " + std::to_string(group_->rank()) + " these parameters have no gradient:";
   const char* between = " ";
   for (std::size_t number = 0; number < slots_.size(); ++number) {
     if (slots_[number].is_there) continue;

@@ -31,7 +31,7 @@ TensorList without_names(NamedTensors named) {
 
 void check_given(bool is_given, const char* what, const std::string& name) {
   if (!is_given)
-    throw Error(ErrorKind::InvalidArgument, "a module's " + std::string(what) + " \"" + name + "\" is none");
+    throw Error(ErrorKind::InvalidArgument, "a module's " + std::string(what) + " \"" + name + "\" is missing");
 }
 
 // Returns the tensor itself if it is on that device.
@@ -47,7 +47,7 @@ Tensor leaf_on(Device device, const Tensor& tensor) {
 
 Tensor Module::forward(const Tensor& /*input*/) {
   throw Error(ErrorKind::Unimplemented, "NotImplementedError",
-              "this module has no forward() of one tensor to one: call it as what it is, by its operator()");
+              "this module has no forward() from one tensor to one tensor; call operator() of its own type");
 }
 
 NamedTensors Module::named_parameters() const {
@@ -125,8 +125,8 @@ void Module::check_name(const std::string& name) const {
     return std::any_of(named.begin(), named.end(), [&name](const auto& each) { return each.first == name; });
   };
   const char* const why = name.empty()                          ? "is empty"
-                          : name.find('.') != std::string::npos ? "has a dot, which stands between those of parts"
-                          : has(parameters_) || has(buffers_) || has(parts_) ? "is taken already"
+                          : name.find('.') != std::string::npos ? "contains a dot, which separates the names of parts"
+                          : has(parameters_) || has(buffers_) || has(parts_) ? "is already used"
                                                                              : nullptr;
   if (why == nullptr) return;
   throw Error(ErrorKind::InvalidArgument, "the name \"" + name + "\" of a module's parameter, buffer or part " + why);

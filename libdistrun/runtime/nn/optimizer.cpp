@@ -30,11 +30,11 @@ Optimizer::Optimizer(const char* name, TensorList parameters, double learning_ra
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::string which = "parameter " + std::to_string(i);
     if (!parameters_[i].defined() || !is_leaf(parameters_[i]) || !requires_grad(parameters_[i])) {
-      refuse(name, which + " is no leaf that requires a gradient");
+      refuse(name, which + " is not a leaf that requires a gradient");
     }
     const auto [first, is_new] = places.try_emplace(parameters_[i].impl(), i);
     if (is_new) continue;
-    refuse(name, which + " is parameter " + std::to_string(first->second) + " again, and each is to be given once");
+    refuse(name, which + " is parameter " + std::to_string(first->second) + " again; pass each parameter once");
   }
   check_learning_rate(learning_rate);
 }
@@ -65,7 +65,7 @@ void Optimizer::check(const TensorList& gradients) const {
     const autograd::Variable* const variable = autograd::variable_of(parameter);
     if (variable != nullptr && variable->is_replaced) {
       refuse(name_, "parameter " + std::to_string(i) + " (" + describe(parameter) +
-                        ") is no longer its module's, which has moved to another device since: make the optimizer "
+                        ") no longer belongs to its module, which has moved to another device; create the optimizer "
                         "after Module::to()");
     }
     if (!gradient.defined()) continue;

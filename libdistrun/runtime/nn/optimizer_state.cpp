@@ -53,8 +53,8 @@ std::optional<T> take_number(GivenState& given, const std::string& name) {
     const T value = number.to<T>();
     if (value >= 0 && static_cast<double>(value) == number.to<double>()) return value;
   }
-  given.add_fault(name + ": it must be one number" + (std::is_integral_v<T> ? " without a fraction" : "") +
-                  ", from 0 on.");
+  given.add_fault(name + ": it must be a number" + (std::is_integral_v<T> ? " without a fraction" : "") +
+                  ", at least 0.");
   return std::nullopt;
 }
 

@@ -88,23 +88,23 @@ std::size_t bytes_of(const SentEvent& event) {
 }
 
 void check(const SentEvent& event) {
-  if (event.name.empty() || event.name.size() > kLongestName) refuse("a name of no good length");
-  if (event.begin < 0 || event.end < event.begin || event.end > kLatest) refuse("an impossible time");
+  if (event.name.empty() || event.name.size() > kLongestName) refuse("a name of invalid length");
+  if (event.begin < 0 || event.end < event.begin || event.end > kLatest) refuse("an invalid time");
   for (const std::int64_t bytes : {event.cpu_memory, event.device_memory}) {
-    if (bytes > kMostMemory || bytes < -kMostMemory) refuse("more memory than there is");
+    if (bytes > kMostMemory || bytes < -kMostMemory) refuse("an invalid amount of memory");
   }
-  if (event.device_time < 0) refuse("a negative time of a device");
+  if (event.device_time < 0) refuse("a negative device time");
   for (const auto& each : event.input_shapes) {
-    if (each.size() > kDimsMost) refuse("an input of too many dimensions");
+    if (each.size() > kDimsMost) refuse("an input with too many dimensions");
   }
   for (const SentKernel& each : event.kernels) {
-    if (each.name.size() > kLongestName || each.duration < 0) refuse("an impossible kernel");
+    if (each.name.size() > kLongestName || each.duration < 0) refuse("an invalid kernel");
   }
 }
 
 SentEvents read(wire::BytesView bytes) {
   auto all = wire::decode<SentEvents>(bytes);
-  if (all.events.size() > kRemoteLimit) refuse("a number beyond the limit");
+  if (all.events.size() > kRemoteLimit) refuse("more entries than the limit");
   for (const SentEvent& each : all.events) check(each);
   return all;
 }

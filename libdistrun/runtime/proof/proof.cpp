@@ -15,7 +15,7 @@ static_assert(kProofSize == crypto_auth_hmacsha256_BYTES);
 // Chooses code for this CPU, once; no descriptor stays open.
 void prepare() {
   static const int result = ::sodium_init();
-  if (result < 0) throw Error(ErrorKind::Failed, "libsodium can't be used: sodium_init() has failed");
+  if (result < 0) throw Error(ErrorKind::Failed, "libsodium cannot be used: sodium_init() failed");
 }
 
 class Mac {

@@ -74,7 +74,7 @@ TEST_CASE("a plain backward pass that reaches another worker's result says which
                               const ContextScope scope;
                               distrun::backward(sum(rpc::rpc_sync<Tensor>("worker1", "doubled", leaf(1))));
                             }),
-             Catch::Contains("dist_autograd::backward() goes on there"));
+             Catch::Contains("use dist_autograd::backward(), which continues there"));
 }
 
 TEST_CASE("a worker that is lost in the middle of a pass is named, and its contexts are released") {

@@ -22,7 +22,7 @@ bool is_refused(const std::function<void()>& use) {
     use();
     return false;
   } catch (const Error& error) {
-    return std::string(error.what()).find("which was not done at the fork, cannot be used in process") !=
+    return std::string(error.what()).find("which was incomplete at the fork, cannot be used in process") !=
            std::string::npos;
   }
 }

@@ -127,7 +127,7 @@ TEST_CASE("one of the threads that complete a future succeeds") {
 TEST_CASE("value() does not wait") {
   const FakeRank rank;
   const Future<int> future;
-  CHECK_THROWS_WITH(future.value(), "the future is not done: value() does not wait, wait() does");
+  CHECK_THROWS_WITH(future.value(), "the future is not complete; value() does not wait, use wait()");
 }
 
 TEST_CASE("a wait ends when its timeout is over, and the future can still be done") {
@@ -301,7 +301,7 @@ TEST_CASE("dependents of a future that is destroyed fail instead of never comple
   gone.reset();
   const Error error = error_of([&] { child.wait(); });
   CHECK(error.kind() == ErrorKind::Cancelled);
-  CHECK_THAT(error.text(), Catch::Contains("went away before it was done"));
+  CHECK_THAT(error.text(), Catch::Contains("was destroyed before it was complete"));
   CHECK(unseen(rank).empty());
 }
 

@@ -209,7 +209,7 @@ TEST_CASE("no worker is in a place that was left, and the pool continues without
   for (int i = 0; i < 50; ++i) {
     const auto place = std::make_shared<FakePlace>(pool);
     pool.use(place);
-    CHECK_THROWS_WITH(pool.use(place), Catch::Contains("idle elsewhere already"));
+    CHECK_THROWS_WITH(pool.use(place), Catch::Contains("already idle at another place"));
     post(pool, [&] { ++done; });
     place->find([&] { ++done; });
     REQUIRE(soon([&] { return done == 3 * i + 2; }));

@@ -189,7 +189,8 @@ TEST_CASE("a future without devices reports a value on a GPU") {
   testing::use_gpus();
   const Future<Tensor> future;
   future.set_result(zeros(kFirst));
-  CHECK_THROWS_WITH(future.wait(), Catch::EndsWith("expected device(s) (none: the future was made without devices)"));
+  CHECK_THROWS_WITH(future.wait(),
+                    Catch::EndsWith("expected device(s) (none: the future was created without devices)"));
 }
 
 TEST_CASE("a value may be changed after it was given") {

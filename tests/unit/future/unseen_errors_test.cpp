@@ -135,7 +135,7 @@ TEST_CASE("an exception of a callback without a future is reported") {
   after.wait();
   const std::vector<std::string> told = unseen(rank);
   REQUIRE(told.size() == 1);
-  CHECK_THAT(told[0], Catch::EndsWith("a callback has thrown: std::runtime_error: in vain"));
+  CHECK_THAT(told[0], Catch::EndsWith("a callback threw an exception: std::runtime_error: in vain"));
 }
 
 TEST_CASE("a hundred of many unseen errors are reported, and their number") {

@@ -150,15 +150,15 @@ TEST_CASE("a module cannot be built from undefined parts") {
       add_parameter("places", Tensor(), false);
     }
   };
-  CHECK_THROWS_WITH(nn::Sequential(Layers{std::make_shared<nn::ReLU>(), nullptr}), "a module's part \"1\" is none");
-  CHECK_THROWS_WITH(Lacking(true), "a module's buffer \"mean\" is none");
-  CHECK_THROWS_WITH(Lacking(false), "a module's parameter \"places\" is none");
+  CHECK_THROWS_WITH(nn::Sequential(Layers{std::make_shared<nn::ReLU>(), nullptr}), "a module's part \"1\" is missing");
+  CHECK_THROWS_WITH(Lacking(true), "a module's buffer \"mean\" is missing");
+  CHECK_THROWS_WITH(Lacking(false), "a module's parameter \"places\" is missing");
 }
 
 TEST_CASE("a module that does not take a tensor says so") {
   struct Other final : nn::Module {};
   Other other;
-  CHECK_THROWS_WITH(other.forward(ones({1})), Catch::Contains("by its operator()"));
+  CHECK_THROWS_WITH(other.forward(ones({1})), Catch::Contains("call operator() of its own type"));
 }
 
 }  // namespace distrun

@@ -214,10 +214,10 @@ TEST_CASE("parameters, buffers and parts need distinct names") {
   Named module;
   module.add("weight");
   CHECK_THROWS_WITH(module.add("weight"),
-                    "the name \"weight\" of a module's parameter, buffer or part is taken already");
-  CHECK_THROWS_WITH(module.add_other("weight"), Catch::Contains("is taken already"));
-  CHECK_THROWS_WITH(module.add_module("weight"), Catch::Contains("is taken already"));
-  CHECK_THROWS_WITH(module.add("a.b"), Catch::Contains("has a dot"));
+                    "the name \"weight\" of a module's parameter, buffer or part is already used");
+  CHECK_THROWS_WITH(module.add_other("weight"), Catch::Contains("is already used"));
+  CHECK_THROWS_WITH(module.add_module("weight"), Catch::Contains("is already used"));
+  CHECK_THROWS_WITH(module.add("a.b"), Catch::Contains("contains a dot"));
   CHECK_THROWS_WITH(module.add_module(""), Catch::Contains("is empty"));
   CHECK(module.parameters().size() == 1U);
 }

@@ -172,10 +172,10 @@ TEST_CASE("a state that does not fit an optimizer is refused with all mismatches
   for (const Tensor& odd : {tensor::ones({2}), tensor::scalar_tensor(-1), tensor::scalar_tensor(1.5), Tensor(),
                             tensor::scalar_tensor(1e300, {DType::F64}), tensor::empty_sparse({1}, {}, 1)}) {
     CHECK(fault_of(*adam, with(state, "0.step", odd)) ==
-          "\t0.step: it must be one number without a fraction, from 0 on.");
+          "\t0.step: it must be a number without a fraction, at least 0.");
   }
   for (const Tensor& odd : {tensor::ones({2}), tensor::scalar_tensor(-1), tensor::scalar_tensor(std::nan(""))}) {
-    CHECK(fault_of(*adam, with(state, "learning_rate", odd)) == "\tlearning_rate: it must be one number, from 0 on.");
+    CHECK(fault_of(*adam, with(state, "learning_rate", odd)) == "\tlearning_rate: it must be a number, at least 0.");
   }
 }
 

@@ -99,7 +99,7 @@ TEST_CASE("gradients may be passed to a step") {
 
 TEST_CASE("parameters that cannot be trained, and invalid options, are refused") {
   const Tensor leaf = set_requires_grad(ones({1}));
-  CHECK_THROWS_WITH(nn::SGD({ones({1})}, {}), "SGD: parameter 0 is no leaf that requires a gradient");
+  CHECK_THROWS_WITH(nn::SGD({ones({1})}, {}), "SGD: parameter 0 is not a leaf that requires a gradient");
   CHECK_THROWS_WITH(nn::SGD({leaf, leaf * 2}, {}), Catch::Contains("parameter 1"));
   CHECK_THROWS_WITH(nn::SGD({leaf}, {.learning_rate = -1}), "Invalid learning rate: -1");
   CHECK_THROWS_WITH(nn::SGD({leaf}, {.learning_rate = std::nan("")}), "Invalid learning rate: nan");

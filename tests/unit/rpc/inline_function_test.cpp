@@ -100,7 +100,7 @@ TEST_CASE("an inline function that makes a call, or waits, gets an error that na
                       refusal("calls", "makes a call"),
                       refusal("calls_later", "makes a call"),
                       refusal("calls_itself", "makes a call"),
-                      refusal("waits", "waits for a future that is not done"),
+                      refusal("waits", "waits for an incomplete future"),
                       refusal("meets", "meets other workers"),
                       refusal("ends_the_session", "ends the session"),
                   });
