@@ -82,7 +82,7 @@ DISTRUN_TEST(Letters, go_to_oneself, .skip = {not_with_nccl("a rank cannot send 
 }
 
 DISTRUN_TEST(Letters, that_do_not_come_in_time_end_nothing,
-             .skip = {not_with_nccl("a missing message ends the group")}) {
+             .skip = {not_with_nccl("a message that does not arrive ends the group")}) {
   const auto group = init_process_group(rank);
   const Tensor got = here(tensor::zeros({1}));
   DISTRUN_EXPECT_THROWS(Error, "timed out",

@@ -22,7 +22,7 @@ class StubAgent final : public rpc::Agent {
   void remove_worker(rpc::WorkerKey) noexcept override {}
   void start(rpc::Receiver&) override {}
   void send(rpc::WorkerKey, rpc::Message, rpc::Urgency) override {
-    throw Error(ErrorKind::Disconnected, "this agent brings nothing to anybody");
+    throw Error(ErrorKind::Disconnected, "this agent delivers no messages");
   }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
   void close(base::Nanoseconds) noexcept override {}

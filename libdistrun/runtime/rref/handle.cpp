@@ -50,7 +50,7 @@ void Handle::check(const char* what) const {
   }
   const std::lock_guard lock(mutex_);
   if (now == State::TimedOut) throw Error(ErrorKind::Failed, "RuntimeError", kTimedOut + (" It was: " + why_));
-  throw Error(ErrorKind::Disconnected, "RuntimeError", text() + " can't be used any more: " + why_)
+  throw Error(ErrorKind::Disconnected, "RuntimeError", text() + " can no longer be used: " + why_)
       .with_cause(because_of_);
 }
 

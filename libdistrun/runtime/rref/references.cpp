@@ -126,7 +126,8 @@ WorkerKey References::key_of(WorkerId id) const {
 bool References::is_past(WorkerKey worker) const { return !worker.matches(key_of(worker.id)); }
 
 void References::refuse_past(const WorkerInfo& from) const {
-  if (is_past(from.key())) throw Error(ErrorKind::Disconnected, from.name() + " has left, and another has its place");
+  if (is_past(from.key()))
+    throw Error(ErrorKind::Disconnected, from.name() + " has left, and another worker has its id");
 }
 
 // Returns the rank behind the worker's loss or, if it is not lost, behind the first lost worker's: a value may have
@@ -173,9 +174,9 @@ std::shared_ptr<OwnedValue> References::asked_value(RRefId r) {
   if (values_.size() >= protocol_.owned_count() + kAskedMax) {
     throw Error(ErrorKind::Overloaded,
                 "more than " + std::to_string(kAskedMax) +
-                    " values are asked for that nobody has made; the last is RRefId = " + to_string(r));
+                    " requested values were never created; the last is RRefId = " + to_string(r));
   }
-  return value_of(r, "not made yet");
+  return value_of(r, "not created yet");
 }
 
 std::shared_ptr<OwnedValue> References::find_value(RRefId r) {

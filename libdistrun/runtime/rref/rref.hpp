@@ -208,7 +208,7 @@ class RRef {
     using Result = typename rpc::detail::Gets<Returned>::Type;
     template <class... Passed>
     static consteval bool check() {
-      static_assert(std::is_base_of_v<Class, T>, "RPC: the method is of another class than the reference");
+      static_assert(std::is_base_of_v<Class, T>, "RPC: the method belongs to another class than the reference");
       if constexpr (!std::is_base_of_v<Class, T>) return false;
       return rpc::detail::check_call(rpc::detail::Types<Parameters...>(), rpc::detail::Types<Passed...>());
     }

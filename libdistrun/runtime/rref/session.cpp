@@ -60,12 +60,12 @@ class ReferencePart final : public rpc::SessionPart {
   // which do the same, hold no values of this one.
   void settle(base::TimePoint deadline, base::Location site) override {
     const base::TimePoint until = std::min(deadline, base::system_clock().now() + kSettleLimit);
-    wait_until("references to be confirmed", until, site, [this] {
+    wait_until("the confirmation of references", until, site, [this] {
       const References::Counts counts = references_->counts();
       return counts.is_settled() && counts.creations == 0;
     });
     references_->delete_users();
-    wait_until("others to let go of its references", until, site, [this] {
+    wait_until("other workers to release its references", until, site, [this] {
       const References::Counts counts = references_->counts();
       return counts.owned == 0 && counts.unacknowledged == 0;
     });
@@ -76,9 +76,9 @@ class ReferencePart final : public rpc::SessionPart {
     if (leaks_.empty()) return;
     throw Error(ErrorKind::Failed, "RuntimeError",
                 join(leaks_) +
-                    "\nDetected RRef Leaks during shutdown: workers still hold references to values of this "
-                    "one, though all were to delete theirs. Did a worker that holds one hang, or leave "
-                    "without a graceful shutdown? ShutdownOptions::ignore_leaks lets it pass.");
+                    "\nDetected RRef Leaks during shutdown: workers still hold references to values of this one, "
+                    "although all should have deleted theirs. A worker that holds one may hang, or may have left "
+                    "without a graceful shutdown; set ShutdownOptions::ignore_leaks to ignore this.");
   }
   void add_debug_info(std::map<std::string, std::string>& info) const override {
     const References::Counts counts = references_->counts();
@@ -106,14 +106,14 @@ std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& c
 
 const HandlePtr& detail::require(const HandlePtr& handle, base::Location site) {
   if (handle != nullptr) return handle;
-  throw Error(ErrorKind::InvalidArgument, "this RRef is empty: it refers to nothing", site);
+  throw Error(ErrorKind::InvalidArgument, "this RRef is empty", site);
 }
 
 std::string leaks(double within, base::Location site) {
   const std::shared_ptr<References> references = current_references();
   const base::TimePoint deadline = base::deadline_after(base::nanoseconds_of(within));
   const auto is_free = [&] { return references->counts().owned == 0; };
-  if (wait_until("others to let go of its references", deadline, site, is_free)) return "";
+  if (wait_until("other workers to release its references", deadline, site, is_free)) return "";
   return join(references->leaks()) + "\n" + ledger::cycles_text(pages_of_all(*references, site));
 }
 

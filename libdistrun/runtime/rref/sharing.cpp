@@ -13,7 +13,7 @@ constexpr std::size_t kSiteMax = 256;
 
 void refuse_unless(bool is_right, const WorkerInfo& from, const char* what) {
   if (is_right) return;
-  throw Error(ErrorKind::InvalidArgument, "a message of " + from.name() + " has a reference that can't be: " + what);
+  throw Error(ErrorKind::InvalidArgument, "a message of " + from.name() + " has an invalid reference: " + what);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ void refuse_unless(bool is_right, const WorkerInfo& from, const char* what) {
 wire::Bytes References::share(const rpc::Reference& reference, WorkerKey to) {
   const auto* const handle = dynamic_cast<const Handle*>(&reference);
   if (handle == nullptr || handle->keeper_.get() != this) {
-    throw Error(ErrorKind::InvalidArgument, reference.text() + " is of another session, which is over");
+    throw Error(ErrorKind::InvalidArgument, reference.text() + " belongs to another session, which has ended");
   }
   return wire::encode(change([&] {
     handle->check_shared();  // the loss of its owner may just have been recorded, so this is checked under the lock
@@ -55,8 +55,8 @@ std::shared_ptr<OwnedValue> References::own_value(RRefId r) {
 
 rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
   const auto fork = wire::decode<Fork>(wire::view_of(bytes));
-  refuse_unless(fork.parent == from.id(), from, "it is not that worker's");
-  refuse_unless(fork.owner >= 0 && fork.rref.local_id >= 0 && fork.fork.local_id >= 0, from, "its ids");
+  refuse_unless(fork.parent == from.id(), from, "it does not belong to that worker");
+  refuse_unless(fork.owner >= 0 && fork.rref.local_id >= 0 && fork.fork.local_id >= 0, from, "its ids are invalid");
   const WorkerKey owner_key(fork.owner, fork.owner_incarnation);
   const WorkerInfo owner = worker(owner_key);
   return change([&]() -> HandlePtr {
@@ -119,8 +119,8 @@ void References::wait_confirmed(const std::vector<rpc::ReferencePtr>& references
 std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from, const wire::Bytes& section) {
   const auto asked = wire::decode<OwnedSection>(wire::view_of(section));
   refuse_unless(asked.rref.created_on == from.id() && asked.fork.created_on == from.id() && asked.rref.local_id >= 0,
-                from, "it is another worker's");
-  refuse_unless(asked.site.size() <= kSiteMax, from, "its site");
+                from, "it belongs to another worker");
+  refuse_unless(asked.site.size() <= kSiteMax, from, "its site is too long");
   return change([&]() -> std::shared_ptr<rpc::ResultSink> {
     refuse_past(from);
     std::shared_ptr<OwnedValue> value = value_of(asked.rref, asked.site);  // others may wait for it already
@@ -133,7 +133,7 @@ std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from
 void References::receive_message(const WorkerInfo& from, const wire::Bytes& bytes) {
   const auto message = wire::decode<ForkMessage>(wire::view_of(bytes));
   refuse_unless(message.kind >= ForkMessageKind::ForkRequest && message.kind <= ForkMessageKind::Ack, from,
-                "no such message is known");
+                "unknown kind of message");
   Work work;
   {
     const std::lock_guard lock(mutex_);

@@ -70,7 +70,7 @@ TEST_CASE("messages of a worker about its references have no effect after anothe
     CHECK(has(rpc::text_of_error([&] {
                 references->receive(kFirst, wire::encode(Fork{{1, 5}, {1, 6}, 1, 1}));
               }),
-              "worker1 has left, and another has its place"));
+              "worker1 has left, and another worker has its id"));
     CHECK(has(rpc::text_of_error([&] { references->share(*here.reference(), kFirst.key()); }), "has left"));
   });
 }

@@ -35,7 +35,7 @@ TEST_CASE("a lost worker holds no references, and references to its values are l
     CHECK(debug_info()["num_owner_rrefs"] == "1");
     current_references()->lose(kOther, Error(ErrorKind::Disconnected, "it was killed"));
     CHECK(debug_info()["num_owner_rrefs"] == "0");
-    CHECK(has(error_of(there), "can't be used any more: worker1 is gone: it was killed"));
+    CHECK(has(error_of(there), "can no longer be used: worker1 is gone: it was killed"));
     CHECK(has(rpc::text_of_error([&] { rpc::rpc_sync("worker1", loss_keep, there); }), "worker1 is gone"));
     // A thread that has checked the reference before the loss, and then shares it, gets the same error.
     CHECK(has(rpc::text_of_error([&] { current_references()->share(*there.reference(), 1); }), "worker1 is gone"));
@@ -112,7 +112,7 @@ TEST_CASE("a value with a reference deleted before its creation is destroyed at 
     section(r), section(f), section(std::string("a test"));
     const auto sink = references->begin_result(kOther, section.take());
     sink->set(Value(std::int64_t{7}));
-    CHECK(has(rpc::text_of_error([&] { references->find_value(r); }), "nobody held it any more"));
+    CHECK(has(rpc::text_of_error([&] { references->find_value(r); }), "its last holder is gone"));
   });
   CHECK(ranks.left_over(0) == "");
 }

@@ -68,7 +68,7 @@ Fork ForkProtocol::share_owned(RRefId r, WorkerId to, bool is_made) {
 Fork ForkProtocol::share_held(ForkId held, WorkerId to) {
   const auto user = users_.find(held);
   if (user == users_.end()) {
-    throw Error(ErrorKind::InvalidArgument, "ForkId = " + to_string(held) + " is not held here any more");
+    throw Error(ErrorKind::InvalidArgument, "ForkId = " + to_string(held) + " is no longer held here");
   }
   const ForkId f = next_fork();
   children_.emplace(f, Child{held, to});
@@ -165,7 +165,7 @@ void ForkProtocol::receive(WorkerId from, const ForkMessage& message) {
 std::string ForkProtocol::why_gone(RRefId r) const {
   if (owned_.count(r) != 0) return "";
   if (r.created_on == self_ || dead_.contains(r)) {
-    std::string why = "nobody held it any more, since a worker that held it is gone";
+    std::string why = "its last holder is gone";
     std::size_t told = 0;
     for (const auto& [worker, text] : lost_) {
       if (told++ < kLostTold) why += (told == 1 ? ": " : "; ") + text;
@@ -173,7 +173,7 @@ std::string ForkProtocol::why_gone(RRefId r) const {
     return why;
   }
   const auto lost = lost_.find(r.created_on);
-  return lost == lost_.end() ? "" : "the worker that was to make it is gone: " + lost->second;
+  return lost == lost_.end() ? "" : "the worker that should have created it is gone: " + lost->second;
 }
 
 void ForkProtocol::accept_fork(WorkerId from, const ForkMessage& request) {

@@ -85,7 +85,7 @@ std::multimap<ForkId, ForkId> ForkProtocol::parents_of_children() const {
 std::string ForkProtocol::text() const {
   std::string text = "worker " + std::to_string(self_) + ", next id " + std::to_string(next_id_) + "\n";
   for (const auto* each : sorted(owned_)) {
-    text += "owns " + brief_of(each->first) + (each->second.is_created ? "" : ", not made yet");
+    text += "owns " + brief_of(each->first) + (each->second.is_created ? "" : ", not created yet");
     for (const auto& [f, holder] : each->second.forks) text += " " + brief_of(f) + "@" + std::to_string(holder);
     text += "\n";
   }
