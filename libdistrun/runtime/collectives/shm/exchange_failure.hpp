@@ -16,8 +16,8 @@ bool is_same(const SlotHeader& a, const SlotHeader& b) noexcept;
 // marks.
 std::uint64_t mark_of(const SlotHeader& header) noexcept;
 
-// Throws Error{InvalidArgument, "DistBackendError"}: "ranks do not call the same: ranks 0, 1, 3 are in all_reduce
-// number 7 of group world, sum of float32 [4] (train.cpp:88); rank 2 in broadcast number 7, ...", with all ranks that
+// Throws Error{InvalidArgument, "DistBackendError"}: "the ranks of group world make different calls: ranks 0, 1, 3 are
+// in all_reduce number 7, sum, float32 [4] (train.cpp:88); rank 2 is in broadcast number 7, ...", with all ranks that
 // have arrived.
 [[noreturn]] void throw_mismatch(const Area& area, const GroupInfo& group, const Call& call, std::uint64_t exchange);
 // Returns the same error for a rank that leaves before an exchange that others have passed without it.
