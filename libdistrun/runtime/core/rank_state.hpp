@@ -84,8 +84,8 @@ class RankState {
   void fail_peer(PeerFailure failure);
   // Records that a peer has died as the test has declared: that is no failure, but waiting for the peer is in vain.
   void lose_peer(int rank);
-  // Remembers a death that has ended an operation of this rank, to pass it on to ranks that wait for this one. The first
-  // of the test counts; declared deaths do not.
+  // Remembers a death that has ended an operation of this rank, to pass it on to ranks that wait for this one. The
+  // first of the test counts; declared deaths do not.
   void note_death(Death found);
   std::optional<Death> noted_death() const;
   // Forgets the failures of the last test when another one begins.
