@@ -217,7 +217,9 @@ void after() {
                      "[d](README.md)  # finds dead-link\n"
                      "[e](../README.md#none)  # finds dead-link\n"
                      "`base/user.cpp`, `contract/NAME.cpp`, and\n"
-                     "`base/gone.cpp`  # finds dead-path\n",
+                     "`base/gone.cpp`  # finds dead-path\n"
+                     "A rank fails, and nobody is told.  # finds odd-wording\n"
+                     "```\nnobody is told in a sample\n```\n",
     "NOTES.md": "```\n" + LONG_LINE + "\n```\n" + LONG_LINE + "\n",
     "tests/golden/a.txt": "as\tit is \n",
 }
