@@ -26,8 +26,8 @@ TEST_CASE("a fatal signal leaves the stacks of the rank, and it dies by that sig
           "[row:multiprocess_child/fatal-signal-stack-traces]") {
   const AttemptResult attempt = run_case("Scenario.rank_3_crashes").attempt("Scenario.rank_3_crashes");
   CHECK(attempt.ranks.at(3).signal == SIGSEGV);
-  REQUIRE(attempt.looks.size() == 1);
-  CHECK_THAT(attempt.looks.front().text, Contains("rank 3") && Contains("rank_3_crashes"));
+  REQUIRE(attempt.snapshots.size() == 1);
+  CHECK_THAT(attempt.snapshots.front().text, Contains("rank 3") && Contains("rank_3_crashes"));
 }
 
 // The only way: the rank's child traces it, which keeps the probe away and signals from its main thread.
@@ -36,8 +36,8 @@ TEST_CASE("a rank reports its stacks itself if it cannot be traced",
   const std::string id = "Listener.answers_for_a_rank_that_is_traced";
   const AttemptResult attempt = run_case(id, {"--timeout", bound(500)}).attempt(id);
   CHECK(attempt.verdict == "timeout");
-  REQUIRE(attempt.looks.size() == 1);
-  const SeenProcess* seen = attempt.looks.front().find(1);
+  REQUIRE(attempt.snapshots.size() == 1);
+  const SeenProcess* seen = attempt.snapshots.front().find(1);
   REQUIRE(seen != nullptr);
   CHECK(seen->answered == Texts{"kernel", "listener"});
   CHECK(seen->threads_with_stacks > 0);
@@ -86,11 +86,11 @@ TEST_CASE("an error and a stack dump of one rank are separate messages",
   CHECK(attempt.verdict == "timeout");
   REQUIRE(attempt.ranks.at(1).error_texts.size() == 1);
   CHECK_THAT(attempt.ranks.at(1).error_texts.front(), Contains("rank.rank() == 0"));
-  REQUIRE(attempt.looks.size() == 1);
-  const SeenProcess* seen = attempt.looks.front().find(1);
+  REQUIRE(attempt.snapshots.size() == 1);
+  const SeenProcess* seen = attempt.snapshots.front().find(1);
   REQUIRE(seen != nullptr);
   CHECK(seen->threads_with_stacks > 0);
-  CHECK_THAT(attempt.looks.front().text, Contains("error_and_stacks") && !Contains("CheckFailed"));
+  CHECK_THAT(attempt.snapshots.front().text, Contains("error_and_stacks") && !Contains("CheckFailed"));
 }
 
 TEST_CASE("a rank that waits for a lock is shown with the holder", "[row:lock/_lock]") {
@@ -121,11 +121,11 @@ TEST_CASE("crash handler and listener exist before a set-up and after the body",
     CHECK(attempt.verdict == "crash");
     CHECK(attempt.culprits == std::vector<int>{1});
     CHECK(attempt.ranks.at(1).signal == SIGSEGV);
-    REQUIRE(attempt.looks.size() == 1);
-    const SeenProcess* seen = attempt.looks.front().find(1);
+    REQUIRE(attempt.snapshots.size() == 1);
+    const SeenProcess* seen = attempt.snapshots.front().find(1);
     REQUIRE(seen != nullptr);
     CHECK(seen->threads_with_stacks > 0);
-    CHECK_THAT(attempt.looks.front().text, Contains(where == "SetUp" ? "set_up" : "tear_down"));
+    CHECK_THAT(attempt.snapshots.front().text, Contains(where == "SetUp" ? "set_up" : "tear_down"));
   }
 }
 

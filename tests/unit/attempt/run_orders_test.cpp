@@ -204,5 +204,5 @@ TEST_CASE("unused directories are reused by the next attempt of that size, and b
 
 TEST_CASE("a directory that cannot be created is an error with its path") {
   WorkDirPool pool("/proc/none", false);
-  CHECK_THROWS_WITH(pool.take(1), Catch::Contains("cannot make /proc/none"));
+  CHECK_THROWS_WITH(pool.take(1), Catch::Contains("cannot create /proc/none"));
 }

@@ -90,7 +90,7 @@ TEST_CASE("an invalid plan is refused with the item, what is expected and an exa
   CHECK_THAT(refusal("7:cut:1"), Catch::Contains("cut:1@500"));
   CHECK_THAT(refusal("7:cut:1@0"), Catch::Contains("\"0\" is not a number from 1"));
   CHECK_THAT(refusal("7:cut:40000@1"), Catch::Contains("32767"));
-  CHECK_THAT(refusal("7:drop:call:0.1,"), Catch::Contains("\"\": one of"));
+  CHECK_THAT(refusal("7:drop:call:0.1,"), Catch::Contains("\"\": expected one of"));
 }
 
 TEST_CASE("a plan without a seed, or with nothing else, is refused") {

@@ -37,7 +37,7 @@ TEST_CASE("a submission over a limit is refused with advice") {
   Submission many = wire::samples::submission();
   many.arguments.assign(wire::kArgumentsMax + 1, "x");
   CHECK(refusal_of(many) == ErrorKind::Overloaded);
-  CHECK_THROWS_WITH(wire::check(many), Catch::Contains("takes 4096") && Catch::Contains("leave --daemon out"));
+  CHECK_THROWS_WITH(wire::check(many), Catch::Contains("accepts 4096") && Catch::Contains("leave --daemon out"));
   Submission long_argument = wire::samples::submission();
   long_argument.arguments.emplace_back(wire::kArgumentsBytesMax, 'x');
   CHECK(refusal_of(long_argument) == ErrorKind::Overloaded);

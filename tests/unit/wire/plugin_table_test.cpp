@@ -39,7 +39,7 @@ const Row kRows[] = {
     {"a long value", [](TestInfo& t) { t.parameters[0].value = std::string(1025, 'v'); }, "value has 1025 bytes"},
     {"a long description", [](TestInfo& t) { t.description = std::string(8193, 'd'); },
      "its description has 8193 bytes, the limit is 8192"},
-    {"a space in a value", [](TestInfo& t) { t.parameters[0].value = "a b"; }, "value has a space"},
+    {"a space in a value", [](TestInfo& t) { t.parameters[0].value = "a b"; }, "value contains a space"},
     {"a space in the suite", [](TestInfo& t) { t.suite = "Ri ng"; },
      "its suite contains a space or a control character"},
     {"a newline in the name", [](TestInfo& t) { t.name = "pa\nss"; },
