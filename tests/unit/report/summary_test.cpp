@@ -230,7 +230,7 @@ TEST_CASE("another schema is refused with the schema found and the one that is s
         "the schema is \"distrun.summary/10\", but this program reads distrun.summary/1");
   CHECK(refusal(R"({"schema": "distrun.event/1", "seq": 1})") ==
         "the schema is \"distrun.event/1\", but this program reads distrun.summary/1");
-  CHECK(refusal(R"({"schema": 1})") == "\"schema\" is 1, not a text");
+  CHECK(refusal(R"({"schema": 1})") == "\"schema\" is 1, not a string");
   CHECK(refusal(R"({"tests": []})") == "not a summary: it has no schema");
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("an unknown key is a KeyError that names the known ones", "[sdk]") {
     FAIL("no error");
   } catch (const Error& error) {
     CHECK(error.type() == "KeyError");
-    CHECK(error.text() == "no parameter 'size'; there is dtype, count");
+    CHECK(error.text() == "no parameter 'size'; the test has dtype, count");
   }
 }
 
