@@ -183,7 +183,7 @@ TEST_CASE("unreceived messages are kept up to a bound; then their sender waits, 
   });
   std::string text = testing::error_of([&] { world.receive(kOther, 1, 1s); }).text();
   while (sent < kKept + kInBox) text = testing::error_of([&] { world.receive(kOther, 1, 100ms); }).text();
-  CHECK_THAT(text, Catch::Contains("has timed out") && Catch::Contains("no more messages of rank 1 are taken") &&
+  CHECK_THAT(text, Catch::Contains("has timed out") && Catch::Contains("no more messages of rank 1 are accepted") &&
                        Catch::Contains("32 MiB of other messages wait to be received, the oldest with tag 5"));
   CHECK(sent == kKept + kInBox);
   std::atomic<bool> is_there{false};

@@ -79,7 +79,7 @@ TEST_CASE("a fork with a lost parent is confirmed while its value exists, and fa
   workers[3].arrive(late);
   const auto effects = workers.settle();
   REQUIRE(effects.at(3).failed.size() == 1);
-  CHECK_THAT(effects.at(3).failed[0].why, Contains("worker") && Contains("gone"));
+  CHECK_THAT(effects.at(3).failed[0].why, Contains("holder") && Contains("gone"));
   CHECK(workers[3].counts().users == 0);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("a file that is not a store is left unchanged, and reported as such") 
   FileStore store(in(folder));
   CHECK_THROWS_WITH(store.set("key", "value"), in(folder) + " is not a distrun store: its first bytes differ");
   CHECK_THROWS_WITH(store.num_keys(), in(folder) + " is not a distrun store: its first bytes differ");
-  CHECK(testing::read_file(in(folder)) == "a letter to somebody");
+  CHECK(testing::read_file(in(folder)) == "this file is not a store");
   CHECK_THROWS_WITH(FileStore(folder.path() + "/no/such/store"), Catch::Contains("No such file"));
 }
 
