@@ -22,7 +22,7 @@ TEST_CASE("one set of ranks runs a suite, and a hang affects that set and no oth
   const AttemptResult& hang = run.attempt("Pool.c_hangs");
   CHECK(hang.verdict == "timeout");
   CHECK(hang.culprits == std::vector<int>{1});
-  CHECK(hang.looks.size() == 1);
+  CHECK(hang.snapshots.size() == 1);
   CHECK(run.test("Pool.d_passes").verdict == "pass");
   CHECK(run.attempt("Pool.d_passes").ranks.at(0).notes.at("pid") != first);
 }

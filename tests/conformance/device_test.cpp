@@ -53,8 +53,8 @@ TEST_CASE("unordered operators are reported with the lines of the plugin that ca
 TEST_CASE("a rank that waits for a stream shows this wait") {
   const AttemptResult attempt = run_fault("a_stream_never_comes_to_its_end", {"--timeout", bound(700)});
   CHECK(attempt.verdict == "timeout");
-  REQUIRE_FALSE(attempt.looks.empty());
-  CHECK_THAT(attempt.looks.front().text, Contains("cuda:1 default stream") && Contains("device_cases.cpp"));
+  REQUIRE_FALSE(attempt.snapshots.empty());
+  CHECK_THAT(attempt.snapshots.front().text, Contains("cuda:1 default stream") && Contains("device_cases.cpp"));
 }
 
 TEST_CASE("ranks with one virtual GPU each have nccl groups, and call each other with its tensors") {

@@ -118,8 +118,8 @@ TEST_CASE("hanging ranks are named with their stacks, and finished ones are not"
   CHECK(attempt.culprits == std::vector<int>{2, 3});
   CHECK_THAT(attempt.message, Contains("timed out after") && Contains("in the test body"));
   CHECK(outcomes_of(attempt) == Texts{"passed", "passed", "timed out", "timed out"});
-  REQUIRE(attempt.looks.size() == 1);
-  CHECK_THAT(attempt.looks.front().text, Contains("two_finish_two_hang") && Contains("hang"));
+  REQUIRE(attempt.snapshots.size() == 1);
+  CHECK_THAT(attempt.snapshots.front().text, Contains("two_finish_two_hang") && Contains("hang"));
 }
 
 TEST_CASE("a stopped rank does not delay the stacks of others and is still ended",
@@ -128,14 +128,14 @@ TEST_CASE("a stopped rank does not delay the stacks of others and is still ended
   const AttemptResult attempt =
       run_case("Scenario.one_is_stopped", {"--timeout", bound(500)}).attempt("Scenario.one_is_stopped");
   CHECK(attempt.verdict == "timeout");
-  REQUIRE(attempt.looks.size() == 1);
+  REQUIRE(attempt.snapshots.size() == 1);
   for (int rank = 0; rank < 4; ++rank) {
-    const SeenProcess* seen = attempt.looks.front().find(rank);
+    const SeenProcess* seen = attempt.snapshots.front().find(rank);
     INFO("rank " << rank);
     REQUIRE(seen != nullptr);
     CHECK(seen->threads_with_stacks > 0);
   }
-  CHECK_THAT(attempt.looks.front().text, Contains("stopped"));
+  CHECK_THAT(attempt.snapshots.front().text, Contains("stopped"));
 }
 
 // The rank's child holds all of its threads: neither the probe nor the listener can answer. That costs at most a
@@ -147,9 +147,9 @@ TEST_CASE("a rank without stacks delays the others by a second at most",
   const AttemptResult attempt =
       run_case("Listener.cannot_answer", {"--timeout", bound(500)}).attempt("Listener.cannot_answer");
   CHECK(attempt.verdict == "timeout");
-  REQUIRE(attempt.looks.size() == 1);
+  REQUIRE(attempt.snapshots.size() == 1);
   for (int rank = 0; rank < 4; ++rank) {
-    const SeenProcess* seen = attempt.looks.front().find(rank);
+    const SeenProcess* seen = attempt.snapshots.front().find(rank);
     INFO("rank " << rank);
     REQUIRE(seen != nullptr);
     CHECK((seen->threads_with_stacks > 0) == (rank != 1));
