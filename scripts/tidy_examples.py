@@ -173,6 +173,7 @@ Task<void> f() {
     "tests/contract/base/a_test.cpp": "",
     "tests/unit/sleep_test.cpp": """\
 TEST_CASE("a test of [0, 1)") {}  // finds test-name
+TEST_CASE("one half; the other") {}  // finds test-name
 TEST_CASE("a test", "[sleep]") {
   std::this_thread::sleep_for(1s);  // finds sleeping-test
   usleep(3);  // finds sleeping-test

@@ -82,7 +82,7 @@ TEST_CASE("list shows the tests in a shard", "[cli]") {
   CHECK(std::count(listed.out.begin(), listed.out.end(), '\n') == 1);
 }
 
-TEST_CASE("an empty shard says so and succeeds; a shard of an empty selection does not", "[cli]") {
+TEST_CASE("an empty shard says so and succeeds, and a shard of an empty selection does not", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const SelectedRun empty = selected(sandbox, {"--filter", "Passes.world_of_1", "--shard", "2/2", plugin("passes")});
   CHECK(empty.ended.exit_code == 0);

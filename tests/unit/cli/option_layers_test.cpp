@@ -95,7 +95,7 @@ TEST_CASE("an error about an option says where its value is from, unless that is
   CHECK(told("no option") == "no option");
 }
 
-TEST_CASE("variables are a separate layer; an empty one is ignored, and 0 means no") {
+TEST_CASE("variables are a separate layer, where an empty one is ignored and 0 means no") {
   {
     const Variable history("DISTRUN_HISTORY", "runs.db");
     const Variable daemon("DISTRUN_DAEMON", "1");

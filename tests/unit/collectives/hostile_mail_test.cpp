@@ -174,7 +174,7 @@ constexpr int kMany = 6000;  // of the largest that boxes carry: 47 MiB
 constexpr int kKept = static_cast<int>(shm::kKeptMost / (sizeof(shm::Arrived) + shm::kLetterRoom));
 constexpr int kInBox = static_cast<int>(shm::kMessages);
 
-TEST_CASE("unreceived messages are kept up to a bound; then their sender waits, and none is lost") {
+TEST_CASE("unreceived messages are kept up to a bound, then their sender waits, and none is lost") {
   const TwoRanks world;
   std::atomic<int> sent{0};
   const base::Thread sender("sender", [&] {

@@ -63,7 +63,7 @@ TEST_CASE("both ends of a connection on this machine are found by their addresse
   CHECK(sockets[2].peer_name == "127.0.0.1:5000");
 }
 
-TEST_CASE("a connection that was not accepted belongs to the listener; a remote one has no local peer") {
+TEST_CASE("a connection that was not accepted belongs to the listener, and a remote one has no local peer") {
   std::vector<Socket> sockets = parse_inet_table(kTcp, SocketKind::Tcp);
   match_inet(sockets);
   CHECK(sockets[3].unaccepted);

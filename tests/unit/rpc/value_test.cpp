@@ -65,7 +65,7 @@ TEST_CASE("a description has the important parts of a value, and not all of it")
   CHECK(describe(Value(instance_of_shown({}))) == "value_test.Shown");
 }
 
-TEST_CASE("values are equal if all their parts are; tensors and objects by identity") {
+TEST_CASE("values are equal if all their parts are, tensors and objects by identity") {
   const Tensor tensor = tensor::ones({2}), other = tensor::ones({2});
   CHECK(same(Value(), Value()));
   CHECK(same(to_value(std::vector<int>{1, 2}), to_value(std::vector<int>{1, 2})));

@@ -243,7 +243,7 @@ TEST_CASE("a body that throws CheckFailed itself has failed", "[sdk]") {
   CHECK(line.run("Run.throws_check_failed_itself") == DISTRUN_FAILED);
 }
 
-TEST_CASE("an exception says where it was thrown; a failed check, a skip and a failed peer know their place") {
+TEST_CASE("an exception says where it was thrown, and a failed check, a skip and a failed peer know their place") {
   const auto pcs_of = [](const char* test) {
     FakeLine line;
     if (std::string(test) == "Run.waits_for_dead_peer") line.answers = {{DISTRUN_PEER_FAILED, "rank 3 died", 3}};
