@@ -13,9 +13,9 @@ int before(const ProcessGroup& group) { return (group.rank() + group.size() - 1)
 
 }  // namespace
 
-DISTRUN_SUITE(Letters, .skip = {needs_gpus_for_nccl()});
+DISTRUN_SUITE(Messages, .skip = {needs_gpus_for_nccl()});
 
-DISTRUN_TEST(Letters, go_round, .skip = {not_alone_with_nccl()}) {
+DISTRUN_TEST(Messages, go_round, .skip = {not_alone_with_nccl()}) {
   const auto group = init_process_group(rank);
   for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, std::int64_t{3000}, kLarge}) {
     const Tensor got = here(tensor::zeros({count}));
@@ -29,7 +29,7 @@ DISTRUN_TEST(Letters, go_round, .skip = {not_alone_with_nccl()}) {
   }
 }
 
-DISTRUN_TEST(Letters, of_one_tag_come_in_order, .skip = {not_alone_with_nccl()}) {
+DISTRUN_TEST(Messages, of_one_tag_come_in_order, .skip = {not_alone_with_nccl()}) {
   const auto group = init_process_group(rank);
   constexpr int kMessages = 100;
   std::vector<Work> sending;
@@ -44,7 +44,7 @@ DISTRUN_TEST(Letters, of_one_tag_come_in_order, .skip = {not_alone_with_nccl()})
   for (const Work& each : sending) each.wait();
 }
 
-DISTRUN_TEST(Letters, are_told_apart_by_their_tags, .skip = {not_with_nccl("its messages have no tags")}) {
+DISTRUN_TEST(Messages, are_told_apart_by_their_tags, .skip = {not_with_nccl("its messages have no tags")}) {
   const auto group = init_process_group(rank);
   for (std::uint64_t tag = 0; tag < 5; ++tag)
     group->send(here(tensor::full({2}, static_cast<double>(tag))), after(*group), tag);
@@ -55,7 +55,7 @@ DISTRUN_TEST(Letters, are_told_apart_by_their_tags, .skip = {not_with_nccl("its 
   }
 }
 
-DISTRUN_TEST(Letters, come_from_any_rank, .skip = {needs_collective("sendrecv anysource")}) {
+DISTRUN_TEST(Messages, come_from_any_rank, .skip = {needs_collective("sendrecv anysource")}) {
   const auto group = init_process_group(rank);
   if (rank.rank() != 0) {
     group->send(numbers_of(rank.rank(), 100), 0, 3);
@@ -73,7 +73,7 @@ DISTRUN_TEST(Letters, come_from_any_rank, .skip = {needs_collective("sendrecv an
   group->barrier();
 }
 
-DISTRUN_TEST(Letters, go_to_oneself, .skip = {not_with_nccl("a rank cannot send to itself")}) {
+DISTRUN_TEST(Messages, go_to_oneself, .skip = {not_with_nccl("a rank cannot send to itself")}) {
   const auto group = init_process_group(rank);
   const Tensor own = numbers_of(rank.rank(), 20), got = here(tensor::zeros({20}));
   group->send(own, rank.rank());
@@ -81,7 +81,7 @@ DISTRUN_TEST(Letters, go_to_oneself, .skip = {not_with_nccl("a rank cannot send 
   expect_same(got, own);
 }
 
-DISTRUN_TEST(Letters, that_do_not_come_in_time_end_nothing,
+DISTRUN_TEST(Messages, that_do_not_come_in_time_end_nothing,
              .skip = {not_with_nccl("a message that does not arrive ends the group")}) {
   const auto group = init_process_group(rank);
   const Tensor got = here(tensor::zeros({1}));
@@ -97,7 +97,7 @@ DISTRUN_TEST(Letters, that_do_not_come_in_time_end_nothing,
   expect_same(got, here(tensor::ones({1})));
 }
 
-DISTRUN_TEST(Letters, of_another_size_or_dtype_are_refused,
+DISTRUN_TEST(Messages, of_another_size_or_dtype_are_refused,
              .skip = {not_with_nccl("a message of another size ends the group")}) {
   const auto group = init_process_group(rank);
   group->send(here(tensor::ones({4})), after(*group));

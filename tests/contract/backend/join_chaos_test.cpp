@@ -137,7 +137,7 @@ Bytes bytes_that_strike(int signal) {
   return {static_cast<std::byte*>(all), kLarge};
 }
 
-struct Letters {
+struct MessagesUnderChaos {
   std::string store;
   base::Nanoseconds bound;
   int signal;
@@ -196,7 +196,7 @@ TEST_CASE("a first rank that dies before the others have joined is named by them
 TEST_CASE(
     "a rank that is stopped while it reads a message does not block the sender, and is notified when it continues") {
   const testing::Scratch folder;
-  const Letters messages{folder.path() + "/store", kBound, SIGSTOP};
+  const MessagesUnderChaos messages{folder.path() + "/store", kBound, SIGSTOP};
   Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
   CHECK(receiver.is_struck());
   CHECK_THAT(sender.told(), Catch::StartsWith("timeout: ") && Catch::Contains("a send to rank 1"));
@@ -206,7 +206,7 @@ TEST_CASE(
 
 TEST_CASE("a rank that dies while it reads a message is named by the sender at once") {
   const testing::Scratch folder;
-  const Letters messages{folder.path() + "/store", 20s, SIGKILL};
+  const MessagesUnderChaos messages{folder.path() + "/store", 20s, SIGKILL};
   Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
   CHECK(receiver.is_struck());
   const base::TimePoint dead = base::system_clock().now();
@@ -216,7 +216,7 @@ TEST_CASE("a rank that dies while it reads a message is named by the sender at o
 
 TEST_CASE("a rank that is slow while it reads a message still reads it") {
   const testing::Scratch folder;
-  const Letters messages{folder.path() + "/store", 20s, SIGSTOP};
+  const MessagesUnderChaos messages{folder.path() + "/store", 20s, SIGSTOP};
   Member sender([&] { messages.send(); }), receiver([&] { messages.receive(); });
   CHECK(receiver.is_struck());
   ::kill(receiver.pid(), SIGCONT);

@@ -242,7 +242,7 @@ TEST_CASE("in-place forms keep the dtype, count a change and refuse what does no
   CHECK_THROWS_WITH(clamp_(whole, 0.5), Contains("clamp_min_: result type float32"));
   CHECK_THROWS_WITH(pow_(whole, 0.5), Contains("pow_: result type float32"));
   CHECK_THROWS_WITH(pow_(whole, -1), Contains("pow_: integers have no integer powers below 0"));
-  CHECK_THROWS_WITH(abs_(expand(ones({1}), {2})), Contains("abs_: more than one element"));
+  CHECK_THROWS_WITH(abs_(expand(ones({1}), {2})), Contains("abs_: several elements of the output share memory"));
   CHECK(integers_of(whole) == Integers{1, 0});
 }
 

@@ -266,7 +266,7 @@ TEST_CASE("an invalid entry of a header is refused with the tensor, the value an
   CHECK(refusal_of_w(R"({"strides":[1]})") == "tensor \"w\": \"strides\" is not dtype, shape or data_offsets");
   CHECK(refusal_of_w(R"({"dtype":4})") == "tensor \"w\": dtype must be a string, but is 4");
   CHECK(refusal_of_w(R"({"dtype":["F32"]})") == "tensor \"w\": dtype must be a string, but is a list");
-  CHECK(refusal_of_w(R"({"shape":"2"})") == "tensor \"w\": shape must be a list, and is \"2\"");
+  CHECK(refusal_of_w(R"({"shape":"2"})") == "tensor \"w\": shape must be a list, but is \"2\"");
   for (const char* const odd : {"-1", "1.5", "1e3", "true", "null", "\"1\"", "{}", "[1]", "18446744073709551616"}) {
     CHECK_THAT(refusal_of_w("{\"shape\":[" + std::string(odd) + "]}"),
                Catch::StartsWith("tensor \"w\": shape must have non-negative integers, but has "));

@@ -122,7 +122,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     if (place_ == Place::Metadata)
       refuse_header("the metadata " + in_quotes(field_) + " must be a string, but is " + what);
     if (place_ == Place::Numbers) refuse_tensor(name_, field_ + " must have non-negative integers, but has " + what);
-    refuse_tensor(name_, field_ + (field_ == "dtype" ? " must be text" : " must be a list") + ", and is " + what);
+    refuse_tensor(name_, field_ + (field_ == "dtype" ? " must be a string" : " must be a list") + ", but is " + what);
   }
   void begin_member(const std::string& name) {
     name_ = name;
