@@ -36,7 +36,7 @@ FUNCTION_TAIL = re.compile(r"\)\s*(?:const|noexcept(?:\s*\([^()]*\))?|override|f
 NAME = re.compile(r"([\w:~]+|operator[^\w\s]*)\s*\(")
 
 
-def _kind(head):
+def kind_of(head):
     """What a `{` after this text opens, outside of functions: a scope, a function or an initialiser."""
     head = re.sub(r"\[\[.*?\]\]|\balignas\s*\([^)]*\)", "", head).strip()
     head = re.sub(r"^(?:public|private|protected)\s*:\s*", "", head)
@@ -53,12 +53,12 @@ def functions(code):
     stack = []  # kinds of open braces
     head_start = 0
     opened = None
-    line_of = _line_counter(code)
+    line_of = line_counter(code)
     for match in re.finditer(r"[{};]", code):
         at, bracket = match.start(), match[0]
         inside = "function" in stack
         if bracket == "{":
-            kind = "block" if inside else _kind(code[head_start:at])
+            kind = "block" if inside else kind_of(code[head_start:at])
             stack.append(kind)
             if kind == "function":
                 opened = head_start + _leading_space(code, head_start)
@@ -80,7 +80,7 @@ def _leading_space(code, start):
     return len(code[start:]) - len(code[start:].lstrip()) if start < len(code) else 0
 
 
-def _line_counter(code):
+def line_counter(code):
     starts = [0] + [match.end() for match in re.finditer("\n", code)]
 
     def line_of(position):
@@ -151,7 +151,7 @@ def _owns(captures):
 
 def await_hazards(code):
     """(line, what) of every statement with co_await that also builds a braced temporary or an owning lambda."""
-    line_of = _line_counter(code)
+    line_of = line_counter(code)
     seen = set()
     for match in re.finditer(r"\bco_await\b", code):
         start, in_value = _statement_start(code, match.start())

@@ -65,7 +65,7 @@ def declarations(code):
     found, hidden = [], []
     stack = []  # (kind, scope number, whether an enum, where its declaration began)
     numbers = iter(range(1, 1 << 30))
-    start, line_of = 0, cpp_text._line_counter(code)
+    start, line_of = 0, cpp_text.line_counter(code)
     parentheses = 0
 
     def here():
@@ -94,7 +94,7 @@ def declarations(code):
                 stack.append(("block", 0, False, start))
                 continue
             head = code[start:at]
-            opened = cpp_text._kind(LABEL.sub("", head, 1)) if not is_enum else "value"
+            opened = cpp_text.kind_of(LABEL.sub("", head, 1)) if not is_enum else "value"
             begin = start
             if opened == "scope":
                 if HIDDEN_SCOPE.match(head) or re.match(r"\s*template\s*<\s*>", head):
