@@ -13,7 +13,7 @@ compile() {
 }
 
 for code in 'DISTRUN_EXPECT(a != b || c)' 'DISTRUN_REQUIRE(a == b && c)'; do
-  if compile "$code" || ! grep -q 'a check takes one comparison; put .* into parentheses' "$folder/said"; then
+  if compile "$code" || ! grep -q 'a check takes one comparison: put .* into parentheses' "$folder/said"; then
     printf 'of %s the compiler says:\n' "$code" >&2
     cat "$folder/said" >&2
     exit 1

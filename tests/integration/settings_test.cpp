@@ -93,7 +93,7 @@ TEST_CASE("an error in a file is refused with its place", "[cli]") {
   Place("isolation = 'thin'\n").expect_refused({".distrun.toml:1: --isolation thin", "process, exec"});
   Place("fail-fast = 'maybe'\n").expect_refused({".distrun.toml:1: fail-fast must be true or false"});
   Place("until-fail = true\nretries = 2\n").expect_refused({".distrun.toml:1: --until-fail", "--retries"});
-  Place("[run]\n").expect_refused({".distrun.toml:1: sections"});
+  Place("[run]\n").expect_refused({".distrun.toml:1: tables are not supported"});
   Place("\xff").expect_refused({".distrun.toml:1:", "UTF-8"});
   Place(std::string(70'000, '#')).expect_refused({".distrun.toml:1:", "65536"});
 }

@@ -75,9 +75,7 @@ rpc::Result call_method(const Value& object, const std::string& method, rpc::Arg
   if (type == kTensor) return call_operator(object, method, std::move(arguments));
   const auto function = rpc::get_function(type + "." + method);
   if (takes_object(*function)) arguments.positional.insert(arguments.positional.begin(), object);
-  rpc::Result result = function->run(rpc::bind_arguments(function->signature, std::move(arguments)));
-  if (function->execution != rpc::Execution::Async) return result;
-  return rpc::async_result(std::move(result));
+  return rpc::run_registered(*function, rpc::bind_arguments(function->signature, std::move(arguments)));
 }
 
 }  // namespace distrun::rref

@@ -27,13 +27,21 @@ constexpr std::size_t kQuickPayload = 64 * 1024;  // decoding more takes too lon
                   describe(value));
 }
 
-// Returns the function's result; `stack` gets the stack of its exception. Inline functions are restricted on handler
-// threads as well, since their arguments decide where they run.
+// Returns the future that an async function has returned. Throws Error{InvalidArgument} for any other result.
+Result async_result(Result result) {
+  const Value* const value = std::get_if<Value>(&result);
+  if (value == nullptr) return result;
+  const auto* const later = value->get_if<future::AnyFuture>();
+  if (later == nullptr || dynamic_cast<future::TypedState<Value>*>(later->state().get()) == nullptr) {
+    refuse_plain(*value);
+  }
+  return future::Future<Value>::of(later->state());
+}
+
+// `stack` gets the stack of the function's exception.
 Result run_watched(const Function& function, const ValueList& arguments, base::ThrowStack& stack) {
-  const bool is_inline = function.execution == Execution::Inline;
-  const core::InlineFunctionScope scope(is_inline ? &function.signature.name : nullptr);
   Result result;
-  auto run = [&] { result = function.run(arguments); };
+  auto run = [&] { result = run_registered(function, arguments); };
   stack.watch(run);
   return result;
 }
@@ -200,7 +208,6 @@ class CallTask final : public future::HandlerTask {
     const ValueList arguments = bind_arguments(function->signature, read_arguments(head, reader));
     is_own = true;
     Result result = run_watched(*function, arguments, stack);
-    if (function->execution == Execution::Async) result = async_result(std::move(result));
     if (auto* const later = std::get_if<future::Future<Value>>(&result)) return answer_later(*later);
     answers_->reply(*call_, std::get<Value>(result));
   }
@@ -295,14 +302,11 @@ std::optional<Value> try_quick(Answers& answers, const CallContext& call, const 
 
 }  // namespace
 
-Result async_result(Result result) {
-  const Value* const value = std::get_if<Value>(&result);
-  if (value == nullptr) return result;
-  const auto* const later = value->get_if<future::AnyFuture>();
-  if (later == nullptr || dynamic_cast<future::TypedState<Value>*>(later->state().get()) == nullptr) {
-    refuse_plain(*value);
-  }
-  return future::Future<Value>::of(later->state());
+Result run_registered(const Function& function, const ValueList& arguments) {
+  const bool is_inline = function.execution == Execution::Inline;
+  const core::InlineFunctionScope scope(is_inline ? &function.signature.name : nullptr);
+  Result result = function.run(arguments);
+  return function.execution == Execution::Async ? async_result(std::move(result)) : std::move(result);
 }
 
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept {

@@ -40,8 +40,10 @@ class Answers {
 // Type of the error that asks the caller to send the graph function along.
 inline constexpr const char* kUnknownGraph = "UnknownGraph";
 
-// Returns the future that an async function has returned. Throws Error{InvalidArgument} for any other result.
-Result async_result(Result result);
+// Runs the function, and returns its result, or the future that an async function has returned. Inline functions may
+// not wait for other ranks on any thread, since their arguments decide where they run. Throws what the function throws,
+// and Error{InvalidArgument} if an async function returns anything else.
+Result run_registered(const Function& function, const ValueList& arguments);
 
 // Runs and answers the call if it is quick, and returns whether it was. Thread-safe.
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept;
