@@ -31,6 +31,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
   bool has_room(rpc::WorkerKey to) const noexcept override { return held_.has_room() && inner_->has_room(to); }
   void look_after(rpc::WorkerKey peer) noexcept override { inner_->look_after(peer); }
+  void give_up(rpc::WorkerKey peer, const base::Error& why) noexcept override { inner_->give_up(peer, why); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
   void set_end(const std::string& why, int because_of) noexcept override { inner_->set_end(why, because_of); }
   void close(base::Nanoseconds limit) noexcept override;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <distrun/common/base/check.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/rpc/successor.hpp>
 
@@ -24,6 +25,16 @@ Error left(const rpc::WorkerInfo& worker, const std::string& why = "", int becau
   return error.with_cause(because_of).with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
+// For functions that must not throw.
+template <class Make>
+Error error_of(Make make) noexcept {
+  return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
+}
+
+Error copy_of(const Error& why) noexcept {
+  return error_of([&] { return Error(why); });
+}
+
 // The open endpoints of this process.
 class Table {
  public:
@@ -32,7 +43,7 @@ class Table {
     const std::lock_guard lock(mutex_);
     endpoints_[number] = std::move(endpoint);
   }
-  void remove(std::uint64_t number) {
+  void remove(std::uint64_t number) noexcept {
     const std::lock_guard lock(mutex_);
     endpoints_.erase(number);
   }
@@ -41,13 +52,14 @@ class Table {
     const auto found = endpoints_.find(number);
     return found == endpoints_.end() ? nullptr : found->second.lock();
   }
-  std::vector<std::shared_ptr<Endpoint>> all() const {
+  // Returns the first one after that number, and sets it to that one's; null: there is none.
+  std::shared_ptr<Endpoint> next(std::uint64_t& number) const noexcept {
     const std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Endpoint>> all;
-    for (const auto& [number, endpoint] : endpoints_) {
-      if (auto live = endpoint.lock()) all.push_back(std::move(live));
+    for (auto each = endpoints_.upper_bound(number); each != endpoints_.end(); ++each) {
+      number = each->first;
+      if (auto live = each->second.lock()) return live;
     }
-    return all;
+    return nullptr;
   }
 
  private:
@@ -121,9 +133,11 @@ void Endpoint::add_worker(const rpc::WorkerRecord& record) {
     const std::lock_guard lock(mutex_);
     add(record.worker, number, before);
   }
-  if (before != nullptr) before->end(rpc::replaced_error(before->from()));
+  if (before != nullptr) before->end(error_of([&] { return rpc::replaced_error(before->from()); }));
   // A peer that closes leaves the table first and then notifies all endpoints, so its end is not missed.
-  if (table().find(number) == nullptr) lose(record.worker.id(), number, left(record.worker));
+  if (table().find(number) == nullptr) {
+    lose(record.worker.id(), number, error_of([&] { return left(record.worker); }));
+  }
 }
 
 Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before) {
@@ -140,21 +154,20 @@ Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t numbe
       throw Error(ErrorKind::InvalidArgument,
                   to_string(worker) + " has the id of " + to_string(known->second.worker) + ", which has not left");
     }
-    past_.erase(std::remove_if(past_.begin(), past_.end(), [](const auto& lane) { return lane->is_over(); }),
-                past_.end());
-    past_.push_back(known->second.in);
-    if (!known->second.gone) before = known->second.in;
-    peers_.erase(known);
   }
   Peer peer{worker, number, std::make_shared<Lane>(worker, worker_, rank_), nullptr, std::nullopt};
   if (receiver_ != nullptr) peer.in->open(*receiver_);
-  return peers_.emplace(worker.id(), std::move(peer)).first->second;
+  if (known == peers_.end()) return peers_.emplace(worker.id(), std::move(peer)).first->second;
+  std::erase_if(past_, [](const auto& lane) { return lane->is_over(); });
+  past_.push_back(known->second.in);
+  if (!known->second.gone) before = known->second.in;
+  return known->second = std::move(peer);
 }
 
 bool Endpoint::is_gone(const std::string& address) noexcept {
   try {
     return table().find(endpoint_of(address)) == nullptr;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return false;  // the worker is in another process
   }
 }
@@ -164,7 +177,9 @@ void Endpoint::remove_worker(rpc::WorkerKey worker) noexcept {
   const auto found = peers_.find(worker.id);
   if (found == peers_.end() || !found->second.worker.key().matches(worker)) return;
   Peer& peer = found->second;
-  if (!peer.gone) peer.gone = Error(ErrorKind::Disconnected, peer.worker.name() + " has left");
+  if (!peer.gone) {
+    peer.gone = error_of([&] { return Error(ErrorKind::Disconnected, peer.worker.name() + " has left"); });
+  }
   peer.is_member = false;
   peer.in->forgive();
 }
@@ -251,7 +266,7 @@ std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
       throw Error(ErrorKind::Disconnected, worker_.name() + " refused the connection: " + why.text());
     }
   }
-  if (before != nullptr) before->end(rpc::replaced_error(before->from()));
+  if (before != nullptr) before->end(error_of([&] { return rpc::replaced_error(before->from()); }));
   return lane;
 }
 
@@ -261,37 +276,64 @@ void Endpoint::lose(rpc::WorkerId id, std::uint64_t number, const Error& why) no
     const std::lock_guard lock(mutex_);
     const auto found = peers_.find(id);
     if (found == peers_.end() || found->second.number != number) return;
-    if (!found->second.gone) found->second.gone = why;
+    if (!found->second.gone) found->second.gone = copy_of(why);
     lane = found->second.in;
   }
-  lane->end(why);
+  lane->end(copy_of(why));
+}
+
+void Endpoint::give_up(rpc::WorkerKey peer, const Error& why) noexcept {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = peers_.find(peer.id);
+    if (found == peers_.end() || !found->second.worker.key().matches(peer)) return;
+    number = found->second.number;
+  }
+  lose(peer.id, number, why);
+  if (const auto other = table().find(number)) other->lose(worker_.id(), number_, why);
 }
 
 void Endpoint::set_end(const std::string& why, int because_of) noexcept {
   const std::lock_guard lock(mutex_);
-  end_ = why;
+  base::if_memory([&] { end_ = why; });
   end_because_of_ = because_of;
+}
+
+// A lane is closed without the lock, since a message may be received by it.
+void Endpoint::close_lanes() noexcept {
+  std::unique_lock lock(mutex_);
+  for (auto each = peers_.begin(); each != peers_.end();) {
+    const rpc::WorkerId id = each->first;
+    const std::shared_ptr<Lane> lane = each->second.in;
+    lock.unlock();
+    lane->close();
+    lock.lock();
+    each = peers_.upper_bound(id);
+  }
+  const std::vector<std::shared_ptr<Lane>> past = std::move(past_);
+  lock.unlock();
+  for (const auto& lane : past) lane->close();
 }
 
 // Messages sent before are already in the receivers' lanes, ahead of the notice that this endpoint closes. In a forked
 // process these are copies without a reader: nothing to do.
 void Endpoint::close() noexcept {
   if (mark_.is_inherited()) return;
-  std::vector<std::shared_ptr<Lane>> lanes;
   std::string why;
   int because_of = -1;
   {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
-    why = end_;
+    why = std::move(end_);
     because_of = end_because_of_;
     receiver_ = nullptr;
-    lanes = past_;
-    for (const auto& [id, peer] : peers_) lanes.push_back(peer.in);
   }
   table().remove(number_);
-  for (const auto& lane : lanes) lane->close();
-  for (const auto& other : table().all()) other->lose(worker_.id(), number_, left(worker_, why, because_of));
+  close_lanes();
+  const Error gone = error_of([&] { return left(worker_, why, because_of); });
+  std::uint64_t number = 0;
+  while (const auto other = table().next(number)) other->lose(worker_.id(), number_, gone);
 }
 
 std::map<std::string, std::string> Endpoint::debug_info() const {

@@ -35,6 +35,7 @@ class Endpoint final {
   void start(rpc::Receiver& receiver);
   void send(rpc::WorkerKey to, rpc::Message message);
   bool has_room(rpc::WorkerKey to) const noexcept;
+  void give_up(rpc::WorkerKey peer, const Error& why) noexcept;
   void set_end(const std::string& why, int because_of) noexcept;
   void close() noexcept;
   std::map<std::string, std::string> debug_info() const;
@@ -55,6 +56,7 @@ class Endpoint final {
   std::shared_ptr<Lane> lane_to(rpc::WorkerKey to);
   std::shared_ptr<Lane> connect(rpc::WorkerKey to);
   void lose(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept;
+  void close_lanes() noexcept;
   // These require mutex_. Throw Error{InvalidArgument} and Error{Disconnected}. If `worker` replaces an earlier
   // incarnation, `before` returns the lane from that one; the caller ends it, without the lock.
   Peer& add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before);

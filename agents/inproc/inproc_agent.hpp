@@ -25,6 +25,7 @@ class InprocAgent final : public rpc::Agent {
   }
   bool has_room(rpc::WorkerKey to) const noexcept override { return endpoint_->has_room(to); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
+  void give_up(rpc::WorkerKey peer, const base::Error& why) noexcept override { endpoint_->give_up(peer, why); }
   void set_end(const std::string& why, int because_of) noexcept override { endpoint_->set_end(why, because_of); }
   void close(base::Nanoseconds /*limit*/) noexcept override { endpoint_->close(); }
   bool is_by_hand() const noexcept override { return true; }

@@ -30,7 +30,7 @@ class LaneTask final : public future::HandlerTask {
       : lane_(std::move(lane)), task_(std::move(task)), bytes_(bytes) {}
 
   void run() noexcept override {
-    if (task_ == nullptr) return lane_->empty();
+    if (task_ == nullptr) return Lane::empty_soon(lane_);
     {
       const std::lock_guard lock(lane_->mutex_);
       lane_->in_pool_.take(bytes_);
@@ -80,7 +80,7 @@ bool Lane::push(rpc::Message message) {
   return true;
 }
 
-void Lane::end(Error why) {
+void Lane::end(Error why) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_ || end_) return;
@@ -136,11 +136,24 @@ bool Lane::claim() noexcept {
   return true;
 }
 
-void Lane::empty_soon(std::shared_ptr<Lane> lane) {
-  thread_local std::deque<std::shared_ptr<Lane>> lanes;
-  lanes.push_back(std::move(lane));
-  if (lanes.size() > 1) return;  // this thread already empties a lane
-  for (; !lanes.empty(); lanes.pop_front()) lanes.front()->empty();
+void Lane::Claimed::add(std::shared_ptr<Lane> lane) noexcept {
+  Lane* const before = std::exchange(last, lane.get());
+  (first == nullptr ? first : before->next_) = std::move(lane);
+}
+
+std::shared_ptr<Lane> Lane::Claimed::take_first() noexcept {
+  std::shared_ptr<Lane> taken = std::move(first);
+  if (taken != nullptr) first = std::move(taken->next_);
+  return taken;
+}
+
+void Lane::empty_soon(std::shared_ptr<Lane> lane) noexcept {
+  constinit thread_local Claimed* of_thread = nullptr;
+  if (of_thread != nullptr) return of_thread->add(std::move(lane));  // this thread already empties a lane
+  Claimed more;
+  of_thread = &more;
+  for (; lane != nullptr; lane = more.take_first()) lane->empty();
+  of_thread = nullptr;
 }
 
 void Lane::empty() noexcept {
@@ -161,8 +174,8 @@ bool Lane::hand_over() noexcept {
   try {
     future::handler_pool_of(rank_).post_control(std::make_unique<LaneTask>(shared_from_this(), nullptr, 0));
     return true;
-  } catch (const Error&) {
-    return false;  // there is no other thread
+  } catch (const std::exception&) {
+    return false;  // there is no other thread, or no memory
   }
 }
 
@@ -194,19 +207,19 @@ void Lane::receive_first(std::unique_lock<std::mutex>& lock) {
 
 void Lane::receive_end(std::unique_lock<std::mutex>& lock) {
   is_told_ = true;
-  as_receiver(lock, [this, why = *end_](rpc::Receiver& receiver) { receiver.lose(from_, why); });
+  const Error why = std::move(*end_);  // nothing else reads it
+  as_receiver(lock, [&](rpc::Receiver& receiver) { receiver.lose(from_, why); });
 }
 
-// A message without a thread to run it cannot be answered: it ends the lane as if its sender had left.
-void Lane::post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes) {
+// A task without a thread, or memory, to run it reports that itself when it is destroyed.
+void Lane::post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes) noexcept {
   try {
     if (task != nullptr) {
       future::HandlerPool& pool = future::handler_pool_of(rank_);
       auto counted = std::make_unique<LaneTask>(shared_from_this(), std::move(task), bytes);
       return of == rpc::MessageKind::Control ? pool.post_control(std::move(counted)) : pool.post(std::move(counted));
     }
-  } catch (const Error& error) {
-    end(error);
+  } catch (const std::exception&) {
   }
   const std::lock_guard lock(mutex_);
   in_pool_.take(bytes);

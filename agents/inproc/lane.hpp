@@ -41,7 +41,7 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   // Returns false if the lane is closed or has ended.
   bool push(rpc::Message message);
   // Ends the lane, once. The receiver gets `why` after all messages pushed before.
-  void end(Error why);
+  void end(Error why) noexcept;
   // The end is not reported as a loss.
   void forgive();
 
@@ -71,7 +71,16 @@ class Lane final : public std::enable_shared_from_this<Lane> {
     void take(std::uint64_t less) noexcept { --messages, bytes -= less; }
   };
 
-  static void empty_soon(std::shared_ptr<Lane> lane);
+  // A list of lanes that a thread has claimed, and is going to empty. Takes no memory: without any, a lane that is
+  // claimed would stay so.
+  struct Claimed {
+    void add(std::shared_ptr<Lane> lane) noexcept;
+    std::shared_ptr<Lane> take_first() noexcept;
+    std::shared_ptr<Lane> first;
+    Lane* last = nullptr;
+  };
+
+  static void empty_soon(std::shared_ptr<Lane> lane) noexcept;
   void empty() noexcept;
   bool hand_over() noexcept;
   // These require mutex_, and unlock it for a while.
@@ -79,7 +88,7 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   void as_receiver(std::unique_lock<std::mutex>& lock, Receive receive);
   void receive_first(std::unique_lock<std::mutex>& lock);
   void receive_end(std::unique_lock<std::mutex>& lock);
-  void post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes);
+  void post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes) noexcept;
   // These require mutex_.
   bool has_room_for(rpc::MessageKind kind) const noexcept;
   bool has_work() const noexcept { return receiver_ != nullptr && (!held_.empty() || (end_ && !is_told_)); }
@@ -88,6 +97,7 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   const rpc::WorkerInfo from_;
   const rpc::WorkerInfo to_;
   core::RankState& rank_;
+  std::shared_ptr<Lane> next_;  // in the list of the thread that has claimed it; used by that thread only
   mutable std::mutex mutex_;
   std::condition_variable done_;  // notified when a message was received
   // Guarded by mutex_.

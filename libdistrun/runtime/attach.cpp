@@ -29,6 +29,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/groups.hpp>
@@ -142,7 +143,9 @@ core::RankState& Ranks::find_state_of(const distrun_rank& rank) {
 }
 
 void hear_of_failure(void* state, std::int32_t because_of, distrun_string why) {
-  static_cast<core::RankState*>(state)->fail_peer({because_of, keep(why)});
+  const auto failure = [&] { return core::PeerFailure{because_of, keep(why)}; };
+  const auto brief = [&] { return core::PeerFailure{because_of, "a rank failed"}; };  // takes no memory
+  static_cast<core::RankState*>(state)->fail_peer(base::if_memory(failure, brief));
 }
 
 void hear_of_death(void* state, std::int32_t rank) { static_cast<core::RankState*>(state)->lose_peer(rank); }

@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include <distrun/common/base/error.hpp>
+
 namespace distrun::base {
 
 // Returns what `act` returns; what `instead` returns if `act` throws std::bad_alloc. Neither throws anything else.
@@ -30,5 +32,9 @@ template <class Make>
 std::exception_ptr error_if_memory(Make make) noexcept {
   return if_memory([&] { return std::make_exception_ptr(make()); }, [] { return std::current_exception(); });
 }
+
+// Returns an error for code that has found no memory for a better one: "out of memory", of that kind. Takes none
+// itself, since strings as short as these are kept in the object.
+inline Error out_of_memory(ErrorKind kind) noexcept { return {kind, "MemoryError", "out of memory", {}}; }
 
 }  // namespace distrun::base

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
@@ -33,43 +34,42 @@ std::optional<PeerFailure> RankState::peer_failure() const {
   return failure_;
 }
 
-void RankState::fail_peer(PeerFailure failure) {
+// The failure does not change while calling_ is held.
+void RankState::fail_peer(PeerFailure failure) noexcept {
   const std::lock_guard calling(calling_);
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
-    failure_ = failure;
+    failure_ = std::move(failure);
     has_failed_.store(true, std::memory_order_release);
   }
-  for (const auto& [who, call] : calls_) call(failure);
+  for (const auto& [who, call] : calls_) call(*failure_);
 }
 
-void RankState::lose_peer(int rank) {
+void RankState::lose_peer(int rank) noexcept {
   const std::lock_guard calling(calling_);
-  {
+  if (is_rank(rank)) {
     const std::lock_guard lock(mutex_);
-    dead_.push_back(rank);
+    dead_.set(static_cast<std::size_t>(rank));
   }
   for (const auto& [who, call] : death_calls_) call(rank);
 }
 
 void RankState::note_death(Death found) {
   const std::lock_guard lock(mutex_);
-  const bool is_declared = std::find(dead_.begin(), dead_.end(), found.rank) != dead_.end();
-  if (!noted_death_ && !is_declared && found.rank >= 0 && found.pid > 0) noted_death_ = found;
+  if (!noted_death_ && is_rank(found.rank) && !is_dead(found.rank) && found.pid > 0) noted_death_ = found;
 }
 
 // It may have been declared since it was noted.
 std::optional<Death> RankState::noted_death() const {
   const std::lock_guard lock(mutex_);
-  const bool is_declared = noted_death_ && std::find(dead_.begin(), dead_.end(), noted_death_->rank) != dead_.end();
-  return is_declared ? std::nullopt : noted_death_;
+  return noted_death_ && is_dead(noted_death_->rank) ? std::nullopt : noted_death_;
 }
 
 void RankState::forget_failure() {
   const std::lock_guard calling(calling_);
   const std::lock_guard lock(mutex_);
-  dead_.clear();
+  dead_.reset();
   noted_death_.reset();
   failure_.reset();
   has_failed_.store(false, std::memory_order_release);
@@ -88,7 +88,12 @@ PeerFailedCall::~PeerFailedCall() {
 
 PeerDiedCall::PeerDiedCall(RankState& rank, std::function<void(int rank)> call) : rank_(rank) {
   const std::lock_guard calling(rank_.calling_);
-  for (const int dead : rank_.dead_) call(dead);
+  const auto& dead = rank_.dead_;
+  for (std::size_t each = 0, left = dead.count(); left > 0; ++each) {
+    if (!dead.test(each)) continue;
+    call(static_cast<int>(each));
+    --left;
+  }
   rank_.death_calls_.emplace(this, std::move(call));
 }
 
@@ -101,9 +106,13 @@ namespace {
 
 constexpr int kRanksLookedAt = 256;
 
-int pid_of(const RankLine& line, int rank) {
-  const auto shown = line.look_at(rank);
-  return shown ? shown->pid : 0;
+// 0: it is not known, or there is no memory to look.
+int pid_of(const RankLine& line, int rank) noexcept {
+  const auto look = [&] {
+    const auto shown = line.look_at(rank);
+    return shown ? shown->pid : 0;
+  };
+  return base::if_memory(look, [] { return 0; });
 }
 
 // A thread's flags follow its name in "stat", which may contain anything: " S 1 4711 4711 0 -1 4194304 ...".

@@ -7,6 +7,8 @@
 // test runs. Every function may be called from any thread.
 #include <array>
 #include <atomic>
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,7 +18,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/board/slot_writer.hpp>
@@ -81,9 +82,9 @@ class RankState {
   bool has_failed_peer() const noexcept { return has_failed_.load(std::memory_order_acquire); }
 
   // Called by the line. The first failure counts, and is passed to all PeerFailedCalls.
-  void fail_peer(PeerFailure failure);
+  void fail_peer(PeerFailure failure) noexcept;
   // Records that a peer has died as the test has declared: that is no failure, but waiting for the peer is in vain.
-  void lose_peer(int rank);
+  void lose_peer(int rank) noexcept;
   // Remembers a death that has ended an operation of this rank, to pass it on to ranks that wait for this one. The
   // first of the test counts; declared deaths do not.
   void note_death(Death found);
@@ -95,6 +96,7 @@ class RankState {
   friend class PeerFailedCall;
   friend class PeerDiedCall;
   using Call = std::function<void(const PeerFailure&)>;
+  static constexpr std::size_t kRanksMax = 1 << 15;  // whose death is remembered
 
   template <class T>
   std::shared_ptr<T> make_part() {
@@ -105,6 +107,8 @@ class RankState {
     }
   }
   void* make(Part part, const std::function<std::shared_ptr<void>()>& maker);
+  static bool is_rank(int rank) noexcept { return rank >= 0 && static_cast<std::size_t>(rank) < kRanksMax; }
+  bool is_dead(int rank) const noexcept { return is_rank(rank) && dead_.test(static_cast<std::size_t>(rank)); }
 
   std::atomic<RankLine*> line_{nullptr};
   std::array<std::atomic<void*>, kParts> parts_{};
@@ -119,7 +123,7 @@ class RankState {
   // Guarded by calling_.
   std::map<const void*, Call> calls_;  // by the object that registered it
   std::map<const void*, std::function<void(int rank)>> death_calls_;
-  std::vector<int> dead_;  // declared deaths; changed with mutex_, too, so that either is enough to read it
+  std::bitset<kRanksMax> dead_;  // declared deaths; changed with mutex_, too, so that either is enough to read it
 };
 
 // While it lives, calls `call` when a peer fails, at most once per test: on the thread that reads the rank's line, so

@@ -206,6 +206,12 @@ Result run_all(const std::function<void(Attempt&)>& scenario, Shared& shared) {
 
 }  // namespace
 
+bool Attempt::names_want(const Error& error) {
+  const std::string text = error.type() + ": " + error.what();
+  return std::ranges::any_of(std::array{"memory", "Memory", "thread", "open files", "bad_alloc"},
+                             [&](const char* each) { return text.find(each) != std::string::npos; });
+}
+
 void every_step_may_fail(const std::function<void(Attempt&)>& scenario) {
   prepare_steps();
   const SharedArea shared = make_shared_area();

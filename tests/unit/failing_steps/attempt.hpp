@@ -50,6 +50,20 @@ class Attempt {
       return refused();
     }
   }
+  // The same of calls: the error must say what was wanting.
+  template <class Act>
+  bool may_fail_for_want(const Act& act) const {
+    return may_fail([&] {
+      try {
+        act();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::Timeout && !names_want(error)) {
+          throw Fault{"does not say what was wanting: " + error.type() + ": " + error.what()};
+        }
+        throw;
+      }
+    });
+  }
   // The same of what another rank is needed for, which may have failed before it could say so.
   template <class Act>
   bool may_fail_or_time_out(const Act& act) const {
@@ -66,6 +80,8 @@ class Attempt {
   }
 
  private:
+  // Whether it speaks of memory, threads or descriptors.
+  static bool names_want(const Error& error);
   // Where no step has failed, nothing may.
   static bool refused() {
     if (!has_failed_step()) throw Fault{"fails without a step that fails"};

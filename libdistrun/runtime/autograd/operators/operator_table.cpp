@@ -46,7 +46,7 @@ Value call_operator(std::string_view name, std::span<const Value> arguments) {
 }
 
 // Programs repeat the same call: each thread remembers the last one found, since the list never changes.
-const std::vector<Overload>* find_operator(std::string_view name) noexcept {
+const std::vector<Overload>* find_operator(std::string_view name) {
   constinit thread_local const OperatorList::value_type* last = nullptr;
   if (last != nullptr && last->first == name) return &last->second;
   const OperatorList& list = operator_list();

@@ -17,7 +17,7 @@ namespace distrun::autograd {
 Value call_operator(std::string_view name, std::span<const Value> arguments);
 
 // Returns null for an unknown name.
-const std::vector<Overload>* find_operator(std::string_view name) noexcept;
+const std::vector<Overload>* find_operator(std::string_view name);
 std::vector<std::string> operator_names();
 // Error{InvalidArgument, "AttributeError"}: "there is no operator named mull; did you mean mul?"
 Error no_operator(std::string_view name);

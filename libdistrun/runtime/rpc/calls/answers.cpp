@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
@@ -51,16 +52,55 @@ class Calls::Ending {
   Calls* calls_;
 };
 
-std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
-  struct Complete {
-    void operator()() { self->complete(call, std::move(message)); }
-    std::shared_ptr<Calls> self;  // outlives `ending`
-    Ending ending;
-    PendingCall call;
-    Message message;
-  };
+std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) noexcept {
   Ending ending(*this);
   std::optional<PendingCall> call = take_answered(message, from.key());
+  try {
+    return end_taken(from, call, std::move(message), std::move(ending));
+  } catch (...) {
+    if (call && call->future != nullptr) end_unread(*call, message);
+    return nullptr;
+  }
+}
+
+// There is no memory, or no thread, to read the answer.
+void Calls::end_unread(const PendingCall& call, const Message& message) noexcept {
+  const WorkerKey peer = call.peer;
+  base::if_memory([&] {
+    const WorkerInfo from(name_of_worker(peer), peer);
+    drop_references(references_.get(), from, message);
+    devices_->discard(message, from);
+  });
+  pending_.drop(call.id);
+  const auto why = [] {
+    return Error(ErrorKind::Overloaded, "MemoryError", "there is no memory, or no thread, to read its answer");
+  };
+  fail_pending(call, base::if_memory(why, [] { return base::out_of_memory(ErrorKind::Overloaded); }));
+}
+
+// The task of a handler that reads an answer.
+struct Calls::Complete {
+  Complete(std::shared_ptr<Calls> self_, Ending ending_, PendingCall&& call_, Message&& message_) noexcept
+      : self(std::move(self_)), ending(std::move(ending_)), call(std::move(call_)), message(std::move(message_)) {}
+  Complete(Complete&&) noexcept = default;
+  Complete& operator=(Complete&&) = delete;
+  ~Complete() {
+    if (self != nullptr && call.future != nullptr && !was_run) self->end_unread(call, message);
+  }
+  void operator()() {
+    was_run = true;
+    self->complete(call, std::move(message));
+  }
+
+  std::shared_ptr<Calls> self;  // outlives `ending`
+  Ending ending;
+  PendingCall call;
+  Message message;
+  bool was_run = false;
+};
+
+std::unique_ptr<future::HandlerTask> Calls::end_taken(const WorkerInfo& from, std::optional<PendingCall>& call,
+                                                      Message&& message, Ending ending) {
   if (!message.unreadable.empty()) return end_unreadable(call, from, message), nullptr;
   if (is_read_by_handler(message)) {
     if (!call) {  // the call has ended
@@ -69,7 +109,7 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
       return nullptr;
     }
     if (call->deadline != core::kForever) begin_reading(*call);
-    return task_of(Complete{shared_from_this(), std::move(ending), std::move(*call), std::move(message)});
+    return task_of(Complete(shared_from_this(), std::move(ending), std::move(*call), std::move(message)));
   }
   if (call) complete(*call, std::move(message));
   return nullptr;

@@ -6,6 +6,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
@@ -195,7 +196,7 @@ void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
   pending_.stop();
   devices_->finish(base::deadline_after(limit));
   agent_->close(limit);
-  for (const PendingCall& each : pending_.take_all()) fail_pending(each, why);
+  fail_all(why);
 }
 
 void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
@@ -215,7 +216,7 @@ void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
 
 void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
   running_.cancel_all(peer.key());
-  for (const PendingCall& each : pending_.take_all(peer.key())) fail_pending(each, why);
+  fail_all(why, peer.key());
   devices_->lose(peer);
   if (references_ != nullptr) references_->lose(peer, why);
   {
@@ -223,16 +224,27 @@ void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
     std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer.key(); });
   }
   if (!loss_) return;
-  future::handler_pool_of(rank_).post_control(
-      task_of([self = shared_from_this(), peer, why] { self->loss_(peer, why); }));
+  try {
+    future::handler_pool_of(rank_).post_control(
+        task_of([self = shared_from_this(), peer, why] { self->loss_(peer, why); }));
+  } catch (const std::exception&) {  // no memory or thread: without the news others would wait for the peer in vain
+    loss_(peer, why);
+  }
+}
+
+void Calls::fail_all(const Error& why, std::optional<WorkerKey> peer) noexcept {
+  std::size_t place = 0;
+  while (const auto call = pending_.take_next(place, peer)) fail_pending(*call, why);
 }
 
 void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   if (call.profiled != nullptr) call.profiled->end(nullptr);
   if (!call.future->try_begin()) return;
-  Error own = why;
-  own.while_doing("call \"" + std::string(call.name) + "\" of " + name_of_worker(call.peer));
-  call.future->end(std::make_exception_ptr(std::move(own)));
+  call.future->end(base::error_if_memory([&] {
+    Error own = why;
+    own.while_doing("call \"" + std::string(call.name) + "\" of " + name_of_worker(call.peer));
+    return own;
+  }));
 }
 
 // Cancels at the agent first, which may still be sending the tensors: after the timeout, the caller may modify them.
@@ -240,18 +252,20 @@ void Calls::expire(PendingCall call) noexcept {
   if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);
   if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);
   if (call.profiled != nullptr) call.profiled->end(nullptr);
-  const std::string shown = call.peer.id != self().id() ? shown_by(rank_, self(), call) : "";
+  std::string shown;
+  if (call.peer.id != self().id()) base::if_memory([&] { shown = shown_by(rank_, self(), call); });
   cancel(call);
   fail_expired(call, shown);
 }
 
 void Calls::fail_expired(const PendingCall& call, const std::string& shown) noexcept {
   if (!call.future->try_begin()) return;
-  std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
-                     " ms) and will now be marked with an error: \"" + call.name + "\" of " +
-                     name_of_worker(call.peer) + ", message " + std::to_string(call.id) + shown;
-  call.future->end(
-      std::make_exception_ptr(Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at)));
+  call.future->end(base::error_if_memory([&] {
+    std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
+                       " ms) and will now be marked with an error: \"" + call.name + "\" of " +
+                       name_of_worker(call.peer) + ", message " + std::to_string(call.id) + shown;
+    return Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at);
+  }));
 }
 
 future::Future<void> Calls::rest(WorkerKey peer, base::Nanoseconds time, bool holds_shutdown) {

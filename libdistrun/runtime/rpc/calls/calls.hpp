@@ -138,6 +138,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   struct Workers;
   struct Outgoing;
   class Ending;
+  struct Complete;
   using Kept = PendingCall::Kept;
 
   std::shared_ptr<const Workers> workers() const;
@@ -155,20 +156,41 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   Value read_reply_of(const PendingCall& call, const Message& message);
   void send(Outgoing& outgoing);
   void send_counted(Outgoing& outgoing);
-  bool has_left(const WorkerInfo& worker) const;
+  bool has_left(const WorkerInfo& worker) const noexcept;
   void send_to_self(Outgoing& outgoing);
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
   base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
+  enum class AnswerSent : std::uint8_t {
+    Yes,
+    Instead,  // the caller got an error instead, or is gone
+    No,
+  };
   // `forks`: those in the message.
-  bool send_answer(const CallContext& call, Message message, Forks forks = {}, DeviceCarrier::Kept kept = {}) noexcept;
+  AnswerSent send_answer(const CallContext& call, Message message, Forks forks = {},
+                         DeviceCarrier::Kept kept = {}) noexcept;
+  AnswerSent send_failure(const CallContext& call, const Error& error);
+  void fail_answer(const CallContext& call, const Error& error) noexcept;
+  // There is no memory, or no thread, for an answer, or for a message.
+  void leave_unanswered(WorkerKey caller, std::uint64_t id, const Error& why) noexcept;
+  void give_up(WorkerKey peer, const char* what, const Error& why) noexcept;
+  void miss(const WorkerInfo& from, MessageKind kind, std::uint64_t id, const Error& why) noexcept;
+  void refuse(const WorkerInfo& from, const Message& message, const std::shared_ptr<ResultSink>& result,
+              const Error& why, bool is_own) noexcept;
+  std::unique_ptr<future::HandlerTask> queue_call(const std::shared_ptr<CallContext>& call, Message&& message,
+                                                  bool may_run_here);
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> receive_call(const WorkerInfo& from, Message&& message);
-  std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
+  std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message) noexcept;
+  std::unique_ptr<future::HandlerTask> begin_readable(const WorkerInfo& from, Message& message,
+                                                      const std::shared_ptr<ResultSink>& result);
   // Returns nullopt if the call has ended, or if the answer is late.
   std::optional<PendingCall> take_answered(const Message& answer, WorkerKey from);
-  std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
+  std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message) noexcept;
+  std::unique_ptr<future::HandlerTask> end_taken(const WorkerInfo& from, std::optional<PendingCall>& call,
+                                                 Message&& message, Ending ending);
+  void end_unread(const PendingCall& call, const Message& message) noexcept;
   void end_unreadable(const std::optional<PendingCall>& call, const WorkerInfo& from, const Message& message);
-  void refuse_unreadable(const WorkerInfo& from, const Message& message);
+  void refuse_unreadable(const WorkerInfo& from, const Message& message, const std::shared_ptr<ResultSink>& result);
   void send_bytes(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
   std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);
   void end_result(const CallContext& call, const Value& value) noexcept;
@@ -176,6 +198,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   void complete(const PendingCall& call, Message message) noexcept;
   bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;
   void fail_pending(const PendingCall& call, const Error& why) noexcept;
+  void fail_all(const Error& why, std::optional<WorkerKey> peer = {}) noexcept;
   void expire(PendingCall call) noexcept;
   void begin_reading(PendingCall call);
   void end_rest(const PendingCall& rest) noexcept;

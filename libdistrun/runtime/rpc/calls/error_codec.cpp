@@ -10,6 +10,7 @@
 
 #include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
 
 namespace distrun::rpc {
@@ -97,7 +98,9 @@ Error with_bounded_texts(const Error& error) {
   return bounded;
 }
 
-Error error_of(const std::exception_ptr& thrown) {
+namespace {
+
+Error described(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
@@ -107,6 +110,12 @@ Error error_of(const std::exception_ptr& thrown) {
   } catch (...) {
     return Error(ErrorKind::Failed, "RuntimeError", "an object of " + class_of_current() + " was thrown", {});
   }
+}
+
+}  // namespace
+
+Error error_of(const std::exception_ptr& thrown) noexcept {
+  return base::if_memory([&] { return described(thrown); }, [] { return base::out_of_memory(ErrorKind::Failed); });
 }
 
 std::string describe_on(const WorkerInfo& worker, const Error& error) {

@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -214,9 +215,12 @@ void Calls::send_counted(Outgoing& outgoing) {
 }
 
 // A worker may leave between its lookup and the message to it.
-bool Calls::has_left(const WorkerInfo& worker) const {
-  const std::vector<WorkerInfo> all = agent_->worker_infos();
-  return std::none_of(all.begin(), all.end(), [&](const WorkerInfo& each) { return each.key().matches(worker.key()); });
+bool Calls::has_left(const WorkerInfo& worker) const noexcept {
+  const auto is_missing = [&] {
+    const std::vector<WorkerInfo> all = agent_->worker_infos();
+    return std::ranges::none_of(all, [&](const WorkerInfo& each) { return each.key().matches(worker.key()); });
+  };
+  return base::if_memory(is_missing, [] { return false; });
 }
 
 void Calls::send_to_self(Outgoing& outgoing) {

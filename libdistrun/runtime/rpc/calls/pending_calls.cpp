@@ -1,6 +1,7 @@
 #include <distrun/runtime/rpc/calls/pending_calls.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -14,7 +15,9 @@ constexpr std::size_t kFirstSlots = 64;
 }  // namespace
 
 PendingCalls::PendingCalls(Expired expired)
-    : expired_(std::move(expired)), slots_(kFirstSlots), looks_at_(core::kForever) {}
+    : expired_(std::move(expired)), slots_(kFirstSlots), looks_at_(core::kForever) {
+  due_.reserve(slots_.size());
+}
 
 PendingCalls::~PendingCalls() { stop(); }
 
@@ -117,20 +120,21 @@ std::optional<PendingCall> PendingCalls::take_late(std::uint64_t id, WorkerKey p
   return take_out(*slot);
 }
 
-std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerKey> peer) {
-  std::vector<PendingCall> taken;
+// A call that moves as the table grows moves to a later place.
+std::optional<PendingCall> PendingCalls::take_next(std::size_t& place, std::optional<WorkerKey> peer) {
   const std::lock_guard lock(mutex_);
-  for (PendingCall& slot : slots_) {
+  for (; place < slots_.size(); ++place) {
+    PendingCall& slot = slots_[place];
     if (slot.future == nullptr || slot.waits == PendingCall::Waits::ForDecoder) continue;
-    if (peer && !slot.peer.matches(*peer)) continue;
-    taken.push_back(take_out(slot));
+    if (!peer || slot.peer.matches(*peer)) return take_out(slot);
   }
-  return taken;
+  return std::nullopt;
 }
 
 // Numbers in different slots stay in different slots.
 void PendingCalls::grow() {
   std::vector<PendingCall> larger(2 * slots_.size());
+  due_.reserve(larger.size());
   for (PendingCall& slot : slots_) {
     if (slot.id != 0) larger[slot.id & (larger.size() - 1)] = std::move(slot);
   }
@@ -159,18 +163,22 @@ void PendingCalls::watch() {
     }
     const base::TimePoint now = base::system_clock().now();
     if (is_stopped_ || now < looks_at_.load()) continue;
-    std::vector<PendingCall> expired = take_expired(now);
-    expiring_ = expired.size();
-    lock.unlock();
-    for (PendingCall& each : expired) expired_(std::move(each));
-    expired.clear();
-    lock.lock();
-    expiring_ = 0;
+    find_due(now);
+    while (!due_.empty()) {
+      std::optional<PendingCall> call = take_due(due_.back().second);
+      due_.pop_back();
+      if (!call) continue;
+      is_expiring_ = true;
+      lock.unlock();
+      expired_(*std::exchange(call, std::nullopt));
+      lock.lock();
+      is_expiring_ = false;
+    }
   }
 }
 
-std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
-  std::vector<PendingCall> expired;
+// The earliest is the last.
+void PendingCalls::find_due(base::TimePoint now) {
   base::TimePoint next = core::kForever;
   for (PendingCall& slot : slots_) {
     if (slot.future == nullptr) continue;
@@ -178,12 +186,17 @@ std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
       next = std::min(next, slot.deadline);
       continue;
     }
-    expired.push_back(take_out(slot));
+    due_.emplace_back(slot.deadline, slot.id);
   }
   looks_at_.store(next);
-  std::sort(expired.begin(), expired.end(),
-            [](const PendingCall& a, const PendingCall& b) { return a.deadline < b.deadline; });
-  return expired;
+  std::sort(due_.begin(), due_.end(), std::greater<>());
+}
+
+// Returns nullopt if the call was answered meanwhile.
+std::optional<PendingCall> PendingCalls::take_due(std::uint64_t id) noexcept {
+  PendingCall& slot = slots_[place_of(id)];
+  if (slot.id != id || slot.future == nullptr) return std::nullopt;
+  return take_out(slot);
 }
 
 int PendingCalls::count() const {
@@ -193,7 +206,7 @@ int PendingCalls::count() const {
 
 int PendingCalls::expiring() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<int>(expiring_);
+  return is_expiring_ ? 1 : 0;
 }
 
 void PendingCalls::stop() noexcept {

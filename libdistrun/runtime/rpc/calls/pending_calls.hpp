@@ -91,8 +91,9 @@ class PendingCalls {
   std::optional<PendingCall> take(std::uint64_t id, WorkerKey peer);
   // The same at its deadline, even if its answer is being decoded.
   std::optional<PendingCall> take_late(std::uint64_t id, WorkerKey peer);
-  // Takes all except calls whose answers are being decoded.
-  std::vector<PendingCall> take_all(std::optional<WorkerKey> peer = {});
+  // Takes the next call in place `place` or after it, except calls whose answers are being decoded. `place`: 0 at
+  // first; set to where to go on. Returns nullopt if there is none.
+  std::optional<PendingCall> take_next(std::size_t& place, std::optional<WorkerKey> peer = {});
   // From now on, `expired` is called for overdue calls.
   void watch_timeouts(base::TimePoint deadline);
 
@@ -107,8 +108,9 @@ class PendingCalls {
   static constexpr std::size_t kCallsMax = 1 << 20;
 
   void watch();
-  // Requires mutex_.
-  std::vector<PendingCall> take_expired(base::TimePoint now);
+  // These require mutex_.
+  void find_due(base::TimePoint now);
+  std::optional<PendingCall> take_due(std::uint64_t id) noexcept;
   PendingCall* find(std::uint64_t id, WorkerKey peer) noexcept;
   std::uint64_t waiting_for(WorkerId peer) const;
   bool has_room(const Load& load) const;
@@ -126,7 +128,10 @@ class PendingCalls {
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
   std::size_t holding_none_ = 0;  // of these, those that hold no shutdown
-  std::size_t expiring_ = 0;
+  // Of overdue calls, until they have expired: deadline and number. Has room for all, so that no call needs memory to
+  // expire.
+  std::vector<std::pair<base::TimePoint, std::uint64_t>> due_;
+  bool is_expiring_ = false;  // a call that was taken out
   std::uint64_t last_id_ = 0;
   bool is_stopped_ = false;
   std::optional<base::Thread> thread_;

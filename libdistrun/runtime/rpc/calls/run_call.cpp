@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/throw_stack.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
@@ -47,12 +48,14 @@ Result run_watched(const Function& function, const ValueList& arguments, base::T
 }
 
 // Converts the exception being handled, and puts the place of the function's throw before more distant places.
-Error error_with(const base::ThrowStack& stack) {
+Error error_with(const base::ThrowStack& stack) noexcept {
   Error error = error_of(std::current_exception());
-  std::string places = symbols::stack_text(stack.pcs());
-  if (places.empty()) return error;
-  if (error.remote_trace()) places += "\n" + *error.remote_trace();
-  error.with_remote_trace(std::move(places));
+  base::if_memory([&] {
+    std::string places = symbols::stack_text(stack.pcs());
+    if (places.empty()) return;
+    if (error.remote_trace()) places += "\n" + *error.remote_trace();
+    error.with_remote_trace(std::move(places));
+  });
   return error;
 }
 
@@ -63,23 +66,33 @@ class AnswerLater final : public future::Continuation {
       : answers_(std::move(answers)), call_(std::move(call)), is_quick_(is_quick) {
     answers_->begin_async();
   }
+  ~AnswerLater() override { end(); }
   void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
-    answers_->end_async();
-    const std::exception_ptr error = done->error();
-    if (error != nullptr) return answers_->fail(*call_, error_of(error), true);
-    done->follow();
+    end();
+    try {
+      const std::exception_ptr error = done->error();
+      if (error != nullptr) std::rethrow_exception(error);
+      done->follow();
+    } catch (...) {
+      return answers_->fail(*call_, error_of(std::current_exception()), true);
+    }
     answers_->reply(*call_, future::Future<Value>::of(done).value());
   }
   void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override {
-    answers_->end_async();
+    end();
     answers_->fail(*call_, error_of(why), true);
   }
   bool is_quick() const noexcept override { return is_quick_; }
 
  private:
+  void end() noexcept {
+    if (!std::exchange(is_over_, true)) answers_->end_async();
+  }
+
   std::shared_ptr<Answers> answers_;
   std::shared_ptr<CallContext> call_;
   const bool is_quick_;
+  bool is_over_ = false;
 };
 
 // Shows on the rank's board, while it exists, that a thread runs a call. It is no wait of the thread.
@@ -107,7 +120,7 @@ class ShownHandler {
 
 class CallTask final : public future::HandlerTask {
  public:
-  CallTask(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call, Message message)
+  CallTask(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call, Message&& message) noexcept
       : answers_(std::move(answers)),
         call_(std::move(call)),
         message_(std::move(message)),
@@ -117,17 +130,18 @@ class CallTask final : public future::HandlerTask {
     if (!was_unpacked_) drop_references(answers_->reference_service(), call_->caller, message_);
     if (was_run_) return;
     answers_->devices().discard(message_, call_->caller);
-    answers_->fail(*call_, Error(ErrorKind::Overloaded, "no thread can be started for the call"), false);
+    const auto why = [] { return Error(ErrorKind::Overloaded, "there is no thread, or no memory, for the call"); };
+    answers_->fail(*call_, base::if_memory(why, [] { return base::out_of_memory(ErrorKind::Overloaded); }), false);
   }
 
   void run() noexcept override {
     was_run_ = true;
     queued_.runs();
-    const core::ThreadStateGuard guard(state_of_call());
-    const ShownHandler shown(*call_);
     bool is_own = false;
     base::ThrowStack stack;
     try {
+      const core::ThreadStateGuard guard(state_of_call());
+      const ShownHandler shown(*call_);
       run_it(is_own, stack);
     } catch (...) {
       answers_->fail(*call_, error_with(stack), is_own);
@@ -309,6 +323,21 @@ Result run_registered(const Function& function, const ValueList& arguments) {
   return function.execution == Execution::Async ? async_result(std::move(result)) : std::move(result);
 }
 
+namespace {
+
+// The log names the function.
+void fail_quick(Answers& answers, const CallContext& call, const Message& message, const Error& error) noexcept {
+  try {
+    CallContext named(call.caller, call.id, callee_name(message), call.deadline);
+    named.result = call.result;
+    answers.fail(named, error, true);
+  } catch (const std::exception&) {
+    answers.fail(call, error, true);
+  }
+}
+
+}  // namespace
+
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept {
   base::ThrowStack stack;
   const std::int64_t began = core::trace_now();
@@ -319,15 +348,14 @@ bool run_if_quick(Answers& answers, const CallContext& call, const Message& mess
     if (!value) return false;
     answers.reply(call, *value);
   } catch (...) {
-    const CallContext named(call.caller, call.id, callee_name(message), call.deadline);
-    answers.fail(named, error_with(stack), true);
+    fail_quick(answers, call, message, error_with(stack));
   }
   if (began != 0) trace_quick_call(call, callee_name(message), began);
   return true;
 }
 
 std::unique_ptr<future::HandlerTask> make_call_task(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call,
-                                                    Message message, bool may_run_here) {
+                                                    Message&& message, bool may_run_here) {
   auto task = std::make_unique<CallTask>(std::move(answers), std::move(call), std::move(message));
   if (!may_run_here || !task->look_if_quick()) return task;
   task->run();

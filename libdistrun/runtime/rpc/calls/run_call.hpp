@@ -50,7 +50,8 @@ bool run_if_quick(Answers& answers, const CallContext& call, const Message& mess
 
 // Returns the task for a call that is not quick; the task keeps `answers`. Returns null if the call has run already,
 // since `may_run_here` was set and the function is quick with these arguments.
+// Throws std::bad_alloc, and leaves the message as it is then.
 std::unique_ptr<future::HandlerTask> make_call_task(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call,
-                                                    Message message, bool may_run_here);
+                                                    Message&& message, bool may_run_here);
 
 }  // namespace distrun::rpc

@@ -67,7 +67,7 @@ std::optional<Operand> operand_of(const Value& value) {
 }  // namespace
 
 std::vector<std::string> operator_names() { return autograd::operator_names(); }
-bool is_operator(std::string_view name) noexcept { return autograd::find_operator(name) != nullptr; }
+bool is_operator(std::string_view name) { return autograd::find_operator(name) != nullptr; }
 
 bool takes_operands(std::string_view name, std::span<const Value> arguments) {
   const std::vector<autograd::Overload>* const overloads = autograd::find_operator(name);

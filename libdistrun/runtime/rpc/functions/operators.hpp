@@ -11,7 +11,7 @@
 
 namespace distrun::rpc {
 
-bool is_operator(std::string_view name) noexcept;
+bool is_operator(std::string_view name);
 std::vector<std::string> operator_names();
 // Returns whether one of the operator's overloads takes these arguments.
 bool takes_operands(std::string_view name, std::span<const Value> arguments);

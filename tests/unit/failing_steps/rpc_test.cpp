@@ -1,0 +1,120 @@
+// Calls of two workers that are threads, and of a worker to itself.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+
+#include "support/process.hpp"
+#include "unit/failing_steps/attempt.hpp"
+#include "unit/failing_steps/workers.hpp"
+
+namespace distrun {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+const std::string kArgument(60, 'v');  // no value of a string within itself
+
+std::string steps_twice(const std::string& text) { return text + text; }
+DISTRUN_RPC(steps_twice)
+
+Future<std::string> steps_later(const std::string& text) {
+  const Future<std::string> made;
+  const auto later = made.then([text](const Future<std::string>&) { return text + text; });
+  made.set_result("");
+  return later;
+}
+DISTRUN_RPC_ASYNC(steps_later)
+
+std::string steps_throw(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
+DISTRUN_RPC(steps_throw)
+
+void require_call(const Workers& workers, int from, int to) {
+  workers.as(from, [to] {
+    require(rpc::rpc_sync<std::string>(to, "steps_twice", "ab") == "abab", "another call is answered");
+  });
+}
+
+// After the step a call in both directions works, and so does a graceful shutdown.
+void require_works(const Workers& workers) {
+  require_call(workers, 0, 1);
+  require_call(workers, 1, 0);
+  require_call(workers, 0, 0);
+  workers.shut_down_all();
+}
+
+// A call of rank 0 that may fail. `is_first`: no message was sent before.
+void try_call(const std::function<void()>& call, bool is_first = false) {
+  every_step_may_fail([&](Attempt& attempt) {
+    const Workers workers("inproc", 2);
+    workers.init_all();
+    if (!is_first) {
+      require_call(workers, 0, 1);
+      require_call(workers, 1, 0);
+      require_call(workers, 0, 0);
+    }
+    workers.as(0, [&] { attempt.may_fail_for_want([&] { call(); }); });
+    require_works(workers);
+  });
+}
+
+TEST_CASE("the first call to a worker is answered or fails") {
+  try_call(
+      [] { require(rpc::rpc_sync<std::string>(1, "steps_twice", kArgument) == kArgument + kArgument, "the answer"); },
+      true);
+}
+
+TEST_CASE("a call is answered or fails") {
+  try_call(
+      [] { require(rpc::rpc_sync<std::string>(1, "steps_twice", kArgument) == kArgument + kArgument, "the answer"); });
+}
+
+TEST_CASE("a call to oneself is answered or fails") {
+  try_call(
+      [] { require(rpc::rpc_sync<std::string>(0, "steps_twice", kArgument) == kArgument + kArgument, "the answer"); });
+}
+
+TEST_CASE("an asynchronous call of a function that answers later is answered or fails") {
+  try_call([] {
+    const auto answer = rpc::rpc_async<std::string>(1, "steps_later", kArgument);
+    require(answer.wait() == kArgument + kArgument, "the answer");
+  });
+}
+
+// The table of operators is made by the first call.
+TEST_CASE("a call of an operator is answered or fails") {
+  rpc::is_operator("add");
+  try_call([] {
+    const auto sum = rpc::rpc_sync<Tensor>(1, "add", tensor::full({4}, 1.0), tensor::full({4}, 2.0));
+    require(sum.data_as<float>()[3] == 3, "the sum");
+  });
+}
+
+TEST_CASE("a call that throws tells why, or that it has failed") {
+  every_step_may_fail([&](Attempt& attempt) {
+    const Workers workers("inproc", 2);
+    workers.init_all();
+    require_call(workers, 0, 1);
+    workers.as(0, [&] {
+      attempt.may_fail_for_want([&] {
+        try {
+          rpc::rpc_sync<std::string>(1, "steps_throw", kArgument);
+          throw Fault{"the call has not thrown"};
+        } catch (const Error& error) {
+          if (error.text().find(kArgument) == std::string::npos) throw;
+        }
+      });
+    });
+    require_works(workers);
+  });
+}
+
+}  // namespace
+}  // namespace distrun
