@@ -52,7 +52,7 @@ class IoThreadEvents {
   // Called once per peer until forget() or ended(), whichever side has begun. Ends this side's attempt, too.
   virtual void connected(Connection connection) = 0;
   // An attempt of this side is over, and there is no connection.
-  virtual void failed(rpc::WorkerKey peer, const base::Error& why) = 0;
+  virtual void failed(rpc::WorkerKey peer, const base::Error& why) noexcept = 0;
 
   // There are bytes, or the end of the stream. Called repeatedly until they are read.
   virtual void readable(WorkerId peer) = 0;

@@ -11,6 +11,7 @@
 
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -87,9 +88,11 @@ void IoThread::close() noexcept {
   poller_.close();
 }
 
-void IoThread::connect(rpc::WorkerKey peer, std::string name, const std::string& address) {
-  post({peer, std::move(name), parse_address(address)});
+IoThread::Requests IoThread::request(rpc::WorkerKey peer, std::string name, const std::string& address) {
+  return {{peer, std::move(name), parse_address(address)}};
 }
+
+void IoThread::connect(Requests request) noexcept { post(std::move(request)); }
 
 void IoThread::watch(WorkerId peer, int fd, bool readable) { watches_.watch(peer, fd, readable); }
 
@@ -97,7 +100,7 @@ void IoThread::want_writable(WorkerId peer) noexcept { watches_.want_writable(pe
 
 void IoThread::forget(WorkerId peer) noexcept {
   watches_.forget(peer);
-  post({peer, {}, {}});
+  base::if_memory([&] { post({{peer, {}, {}}}); });
 }
 
 void IoThread::forget_here(WorkerId peer) noexcept {
@@ -111,11 +114,11 @@ void IoThread::set_timer(base::TimePoint at) noexcept {
   if (timer_ < armed_) arm(timer_);
 }
 
-void IoThread::post(Request request) noexcept {
+void IoThread::post(Requests request) noexcept {
   const std::lock_guard lock(mutex_);
   if (is_closing_) return;
   const bool is_first = requests_.empty();
-  requests_.push_back(std::move(request));
+  requests_.splice(requests_.end(), request);
   const std::uint64_t one = 1;
   if (is_first) (void)!::write(wake_.get(), &one, sizeof one);
 }
@@ -132,7 +135,11 @@ void IoThread::run() {
     has_read_ = false;
     for (const Polled& polled : ready) {
       if (is_closing_) return;
-      handle(polled);
+      try {
+        handle(polled);
+      } catch (const std::exception&) {
+        continue;  // no memory: it is reported again
+      }
     }
     if (has_read_) alert_until = base::system_clock().now() + kAlert;
     const std::lock_guard lock(mutex_);
@@ -161,9 +168,9 @@ void IoThread::handle_watched(const Polled& polled) {
   if (const auto why = watches_.take_end(polled)) events_.ended(seen->peer, *why);
 }
 
-void IoThread::handle_requests() {
+void IoThread::handle_requests() noexcept {
   drain(wake_.get());
-  std::vector<Request> requests;
+  Requests requests;
   {
     const std::lock_guard lock(mutex_);
     requests.swap(requests_);

@@ -7,6 +7,7 @@
 // Thread-safe.
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -38,15 +39,28 @@ class IoThread {
   // Afterwards no event is reported, and all own descriptors are closed. Not from within an event. Idempotent.
   void close() noexcept;
 
+  // What the I/O thread is asked for.
+  struct Request {
+    rpc::WorkerKey peer;
+    std::string name;
+    Address address;  // empty: forget the peer
+  };
+  using Requests = std::list<Request>;
+  // Returns the request to connect to a peer. Throws Error{InvalidArgument} for an address that can't be read.
+  static Requests request(rpc::WorkerKey peer, std::string name, const std::string& address);
   // Ends in connected() or failed(), unless forget() is called before. Does nothing if there is a connection or an
-  // attempt already. Throws Error{InvalidArgument} for an address that can't be read.
-  void connect(rpc::WorkerKey peer, std::string name, const std::string& address);
+  // attempt already.
+  void connect(Requests request) noexcept;
+  void connect(rpc::WorkerKey peer, std::string name, const std::string& address) {
+    connect(request(peer, std::move(name), address));
+  }
   // Watches the socket of a connected peer. The caller owns `fd` and keeps it open until forget() or ended(). If not
   // `readable`, bytes violate the protocol and end the connection.
   void watch(WorkerId peer, int fd, bool readable);
   // Does nothing if the peer is not watched.
   void want_writable(WorkerId peer) noexcept;
-  // Ends attempts to connect to the peer, too. An event of the peer may still be running on the I/O thread.
+  // Ends attempts to connect to the peer, too, if there is memory to ask for that. An event of the peer may still be
+  // running on the I/O thread.
   void forget(WorkerId peer) noexcept;
   // Like forget(), from within an event. Takes effect at once, so that it does not end a connect() requested meanwhile.
   void forget_here(WorkerId peer) noexcept;
@@ -55,17 +69,11 @@ class IoThread {
   void set_timer(base::TimePoint at) noexcept;
 
  private:
-  struct Request {
-    rpc::WorkerKey peer;
-    std::string name;
-    Address address;  // empty: forget the peer
-  };
-
-  void post(Request request) noexcept;
+  void post(Requests request) noexcept;
   void run();
   void handle(const Polled& polled);
   void handle_watched(const Polled& polled);
-  void handle_requests();
+  void handle_requests() noexcept;
   void handle_timer();
   void arm(base::TimePoint at) noexcept;
 
@@ -77,7 +85,7 @@ class IoThread {
   bool has_read_ = false;  // I/O thread only
 
   std::mutex mutex_;
-  std::vector<Request> requests_;                   // guarded by mutex_, as are the next two
+  Requests requests_;                               // guarded by mutex_, as are the next two
   base::TimePoint timer_ = base::TimePoint::max();  // when on_timer() is due
   base::TimePoint armed_ = base::TimePoint::max();  // when the timerfd expires
   std::atomic<bool> is_closing_{false};

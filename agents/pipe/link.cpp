@@ -6,6 +6,7 @@
 #include <agents/pipe/transports/address.hpp>
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::agents::pipe {
@@ -85,11 +86,14 @@ void Link::withdraw(std::uint64_t call) noexcept {
   }
 }
 
-void Link::push(OutgoingMessage message) {
-  const std::uint64_t bytes = message.queued_bytes();
-  queue_.push_back(std::move(message));
-  queued_bytes_ += bytes;
-  queued_ = queue_.size();
+void Link::make_place() {
+  if (spare_.empty()) spare_.emplace_back();
+}
+
+// Moves the message into the place that was made.
+std::list<OutgoingMessage>::iterator Link::put(OutgoingMessage message) noexcept {
+  spare_.front() = std::move(message);
+  return spare_.begin();
 }
 
 Link::Sent Link::send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes) {
@@ -97,13 +101,16 @@ Link::Sent Link::send(OutgoingMessage message, Limit limit, std::uint8_t kind, s
   if (why_) throw Error(*why_);
   check_room(limit);
   if (kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel)) withdraw(message.id());
+  make_place();
   message.set_number(next_number_++);
   out_.count(kind, bytes);
   if (state() == State::Up && queue_.empty() && write(message)) {
-    keep(std::move(message));
+    if (message.is_read_by_peer()) keep(spare_, put(std::move(message)));
     return Sent::Written;
   }
-  push(std::move(message));
+  queued_bytes_ += message.queued_bytes();
+  queue_.splice(queue_.end(), spare_, put(std::move(message)));
+  queued_ = queue_.size();
   if (state() == State::Idle) {
     state_.store(State::Connecting);
     has_queue_.store(true);
@@ -122,19 +129,30 @@ bool Link::begin_meeting() noexcept {
 }
 
 // Ignores errors: the reason may still be in the stream; the thread that reads it, or the end, ends the link.
-bool Link::write(OutgoingMessage& message) {
+bool Link::write(OutgoingMessage& message) noexcept {
   try {
     return message.write_to(*stream_);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return false;
   }
 }
 
 // Keeps memory that the peer reads directly until the peer has confirmed it.
-void Link::keep(OutgoingMessage message) {
-  if (!message.is_read_by_peer()) return;
+void Link::keep(std::list<OutgoingMessage>& from, std::list<OutgoingMessage>::iterator message) noexcept {
   has_kept_.store(true);
-  kept_.emplace(message.number(), std::move(message));
+  kept_.splice(kept_.end(), from, message);
+}
+
+// The first message of the queue is written.
+void Link::take_written() noexcept {
+  const auto first = queue_.begin();
+  queued_bytes_ -= first->queued_bytes();
+  if (first->is_read_by_peer()) {
+    keep(queue_, first);
+  } else {
+    queue_.pop_front();
+  }
+  queued_ = queue_.size();
 }
 
 void Link::forget_kept() noexcept {
@@ -145,15 +163,8 @@ void Link::forget_kept() noexcept {
   has_kept_.store(false);
 }
 
-bool Link::write_queue() {
-  while (!queue_.empty()) {
-    OutgoingMessage& first = queue_.front();
-    if (!write(first)) break;
-    queued_bytes_ -= first.queued_bytes();
-    keep(std::move(first));
-    queue_.pop_front();
-    queued_ = queue_.size();
-  }
+bool Link::write_queue() noexcept {
+  while (!queue_.empty() && write(queue_.front())) take_written();
   has_queue_.store(!queue_.empty());
   return queue_.empty();
 }
@@ -171,6 +182,7 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   const std::lock_guard reading(reading_);
   const std::lock_guard writing(writing_);
   if (why_) return;
+  if (connection.proved) make_place();
   stream_ = std::move(stream);
   auto* const shm = dynamic_cast<ShmStream*>(stream_.get());
   peer_pid_.store(connection.peer_pid);
@@ -198,7 +210,8 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
 // Inserts before all queued messages, none of which has been written.
 void Link::put_first(OutgoingMessage message) {
   queued_bytes_ += message.queued_bytes();
-  queue_.push_front(std::move(message));
+  queue_.splice(queue_.begin(), spare_, put(std::move(message)));
+  queued_ = queue_.size();
   next_number_ = 0;
   for (OutgoingMessage& each : queue_) each.set_number(next_number_++);
 }
@@ -235,7 +248,8 @@ void Link::close() noexcept {
   const std::lock_guard reading(reading_);
   const std::lock_guard writing(writing_);
   is_closed_ = true;
-  if (!why_) why_ = Error(ErrorKind::Disconnected, "RPC is no longer running on this node");
+  const auto over = [] { return Error(ErrorKind::Disconnected, "RPC is no longer running on this node"); };
+  if (!why_) why_ = base::if_memory(over, [] { return base::out_of_memory(ErrorKind::Disconnected); });
   is_end_told_ = true;
   state_.store(State::Left);
   forget_kept();
@@ -255,8 +269,11 @@ int Link::read(Delivery& delivery, int most) noexcept {
     end(State::Lost, gone(why.text()));
     return count + 1;
   } catch (const std::exception& why) {  // no memory for what the peer sends
-    end(State::Lost,
-        Error(ErrorKind::Disconnected, "data from " + peer_.name() + " cannot be received: " + why.what()));
+    give_up(base::if_memory(
+        [&] {
+          return Error(ErrorKind::Failed, "data from " + peer_.name() + " cannot be received: " + why.what());
+        },
+        [] { return base::out_of_memory(ErrorKind::Failed); }));
     return count + 1;
   }
   return count;
@@ -269,8 +286,18 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
       send_own(kRelease, arrived.number);
       ring();
     } catch (const Error&) {  // the peer is gone, and so is its memory
+    } catch (const std::exception&) {
+      return give_up(base::out_of_memory(ErrorKind::Failed));
     }
   }
+  try {
+    take(delivery, std::move(arrived));
+  } catch (const std::exception&) {
+    give_up(base::out_of_memory(ErrorKind::Failed));
+  }
+}
+
+void Link::take(Delivery& delivery, IncomingMessages::Arrived arrived) {
   switch (arrived.kind) {
     case kRelease: return release(arrived.message.id);
     case kProved: return take_proof(arrived.message);
@@ -292,10 +319,11 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
   }
 }
 
-void Link::release(std::uint64_t number) {
-  std::map<std::uint64_t, OutgoingMessage>::node_type gone;  // destroyed without the lock
+void Link::release(std::uint64_t number) noexcept {
+  std::list<OutgoingMessage> gone;  // destroyed without the lock
   const std::lock_guard lock(writing_);
-  gone = kept_.extract(number);
+  const auto found = std::ranges::find(kept_, number, &OutgoingMessage::number);
+  if (found != kept_.end()) gone.splice(gone.end(), kept_, found);
   has_kept_.store(!kept_.empty());
 }
 

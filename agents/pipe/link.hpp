@@ -15,7 +15,7 @@
 // message (kProved).
 #include <array>
 #include <atomic>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -96,8 +96,10 @@ class Link {
   bool end(State state, Error why) noexcept;
   // Returns the error of a link with a connection that has ended, or could not be made, with the peer's process; `why`
   // is what the connection reports.
-  Error gone(const std::string& why) const;
-  Error unreachable(const std::string& why) const;
+  Error gone(const std::string& why) const noexcept;
+  Error unreachable(const std::string& why) const noexcept;
+  // Ends the link since there is no memory, or no thread, for what it carries. Tells the peer why, if it can.
+  void give_up(const Error& why) noexcept;
   // Returns whether the peer's process is known to have ended; false: nothing is known.
   bool has_died() const noexcept;
   // Ends the link at this side's request, so the end is not reported.
@@ -141,18 +143,21 @@ class Link {
   Sent send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes);
   void check_room(Limit limit) const;
   void withdraw(std::uint64_t call) noexcept;
-  void push(OutgoingMessage message);
+  void make_place();
+  std::list<OutgoingMessage>::iterator put(OutgoingMessage message) noexcept;
   Sent send_own(std::uint8_t kind, std::uint64_t id, const std::string& text = "");
   void put_first(OutgoingMessage message);
   void take_channel();
   void take_proof(const rpc::Message& message);
-  void keep(OutgoingMessage message);
+  void keep(std::list<OutgoingMessage>& from, std::list<OutgoingMessage>::iterator message) noexcept;
+  void take_written() noexcept;
   void forget_kept() noexcept;
-  bool end_locked(State state, const Error& why) noexcept;
-  bool write(OutgoingMessage& message);
-  bool write_queue();
+  bool end_locked(State state, Error why) noexcept;
+  bool write(OutgoingMessage& message) noexcept;
+  bool write_queue() noexcept;
   void handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcept;
-  void release(std::uint64_t number);
+  void take(Delivery& delivery, IncomingMessages::Arrived arrived);
+  void release(std::uint64_t number) noexcept;
   void read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const;
   int known_pid() const noexcept;  // 0: it is not known
 
@@ -169,14 +174,16 @@ class Link {
   std::atomic<std::size_t> cma_from_{0};   // bytes; 0: the peer reads nothing directly
   Traffic in_, out_;
 
-  // Guarded by writing_, which is taken after reading_.
+  // Guarded by writing_, which is taken after reading_. A message moves between the lists in its place, which is made
+  // before it gets its number: nothing can fail afterwards.
   mutable std::mutex writing_;
-  std::deque<OutgoingMessage> queue_;
+  std::list<OutgoingMessage> spare_;  // at most one empty place
+  std::list<OutgoingMessage> queue_;
   // The size of queue_; also read without writing_.
   std::atomic<std::uint64_t> queued_bytes_{0};
   std::atomic<std::size_t> queued_{0};
-  std::map<std::uint64_t, OutgoingMessage> kept_;  // until the peer has read them, by number
-  std::unique_ptr<Seal> seal_;                     // of the memory of both, so it is destroyed before them
+  std::list<OutgoingMessage> kept_;  // until the peer has read them
+  std::unique_ptr<Seal> seal_;       // of the memory of both, so it is destroyed before them
   std::uint64_t next_number_ = 0;
   std::optional<Error> why_;  // set: the link is over
   bool is_end_told_ = false;

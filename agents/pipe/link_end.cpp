@@ -6,6 +6,7 @@
 #include <agents/pipe/link.hpp>
 #include <agents/pipe/transports/address.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::agents::pipe {
@@ -24,38 +25,60 @@ bool Link::has_died() const noexcept {
   return is_here && core::is_ending(pid);
 }
 
-Error Link::gone(const std::string& why) const {
-  const int pid = known_pid();
-  if (has_died()) {
-    return {ErrorKind::Disconnected, peer_.name() + " is gone: its process " + std::to_string(pid) + " has ended"};
-  }
-  const std::string process = pid == 0 || pid == ::getpid() ? "" : " (process " + std::to_string(pid) + ")";
-  return {ErrorKind::Disconnected, peer_.name() + process + " is gone: " + why};
+namespace {
+
+// For functions that must not throw.
+template <class Make>
+Error error_of(Make make) noexcept {
+  return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
 }
 
-Error Link::unreachable(const std::string& why) const {
-  return has_died() ? gone(why) : Error(ErrorKind::Disconnected, why);
+}  // namespace
+
+Error Link::gone(const std::string& why) const noexcept {
+  return error_of([&]() -> Error {
+    const int pid = known_pid();
+    if (has_died()) {
+      return {ErrorKind::Disconnected, peer_.name() + " is gone: its process " + std::to_string(pid) + " has ended"};
+    }
+    const std::string process = pid == 0 || pid == ::getpid() ? "" : " (process " + std::to_string(pid) + ")";
+    return {ErrorKind::Disconnected, peer_.name() + process + " is gone: " + why};
+  });
+}
+
+Error Link::unreachable(const std::string& why) const noexcept {
+  if (has_died()) return gone(why);
+  return error_of([&] { return Error(ErrorKind::Disconnected, why); });
+}
+
+void Link::give_up(const Error& why) noexcept {
+  try {
+    send_leave(why.text(), why.because_of());
+    ring();
+  } catch (const std::exception&) {  // the peer learns of the end, and not why
+  }
+  end(State::Lost, error_of([&] { return Error(ErrorKind::Disconnected, why.text()).with_cause(why.because_of()); }));
 }
 
 bool Link::end(State state, Error why) noexcept {
   const int pid = known_pid();
   why.with_cause(pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id()));
   const std::lock_guard lock(writing_);
-  return end_locked(state, why);
+  return end_locked(state, std::move(why));
 }
 
 void Link::dismiss(const Error& why) noexcept {
   const std::lock_guard lock(writing_);
   is_end_told_ = true;
-  end_locked(State::Left, why);
+  end_locked(State::Left, error_of([&] { return why; }));
 }
 
-bool Link::end_locked(State state, const Error& why) noexcept {
+bool Link::end_locked(State state, Error why) noexcept {
   if (why_) {
     if (state == State::Lost) forget_kept();  // of one that has left before
     return false;
   }
-  why_ = why;
+  why_ = std::move(why);
   state_.store(state);
   queued_bytes_ = 0, queued_ = 0;
   has_queue_.store(false);
@@ -66,7 +89,7 @@ bool Link::end_locked(State state, const Error& why) noexcept {
 std::optional<Error> Link::take_end() noexcept {
   const std::lock_guard lock(writing_);
   if (!why_ || std::exchange(is_end_told_, true)) return std::nullopt;
-  return why_;
+  return error_of([&] { return *why_; });
 }
 
 }  // namespace distrun::agents::pipe

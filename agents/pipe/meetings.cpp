@@ -74,19 +74,36 @@ base::TimePoint Meetings::next_time() const noexcept {
 void Meetings::accept(SocketKind kind) {
   try {
     for (int i = 0; i < kAcceptMost; ++i) {
-      base::Fd socket = listener_.accept(kind);
-      if (!socket) return;
-      if (kind == SocketKind::Uds && !base::is_trusted_peer(socket.get())) continue;
-      if (incoming_.size() >= kIncomingMax) incoming_.erase(incoming_.begin());
       const Token token{PollKind::Incoming, ++last_};
-      poller_.add(socket.get(), EPOLLIN, token);
-      Incoming& incoming = incoming_[token.number];
-      incoming = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket))};
-      go_on(incoming);  // most peers have sent their Opening already
+      if (!accept(kind, token)) return;
     }
-  } catch (const Error&) {  // no descriptors are left; stops listening, or epoll would report the peers continuously
+  } catch (const std::exception&) {  // no descriptors are left, or no memory; stops listening, or epoll would report
+                                     // the peers continuously
     listen(false);
     reopen_ = base::system_clock().now() + kShortage;
+  }
+}
+
+// Makes the place first: a peer whose connection is accepted, and closed for want of memory, takes this worker for
+// gone. Returns false if no peer is there.
+bool Meetings::accept(SocketKind kind, Token token) {
+  if (incoming_.size() >= kIncomingMax) incoming_.erase(incoming_.begin());
+  const auto place = incoming_.try_emplace(token.number).first;
+  bool is_kept = false;
+  try {
+    base::Fd socket = listener_.accept(kind);
+    const bool is_there = static_cast<bool>(socket);
+    if (is_there && (kind != SocketKind::Uds || base::is_trusted_peer(socket.get()))) {
+      poller_.add(socket.get(), EPOLLIN, token);
+      place->second = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket))};
+      is_kept = true;
+    }
+    if (!is_kept) incoming_.erase(place);
+    if (is_kept) go_on(place->second);  // most peers have sent their Opening already
+    return is_there;
+  } catch (...) {
+    if (!is_kept) incoming_.erase(place);
+    throw;
   }
 }
 
@@ -111,12 +128,14 @@ void Meetings::go_on(Incoming& incoming) {
       return;
     }
     refuse(incoming, RefusalKind::Final, (is_shortage ? own_.worker + ": " : "") + error.text());
+  } catch (const std::exception& error) {
+    refuse(incoming, RefusalKind::Final, own_.worker + ": " + error.what());
   }
   try {
     const bool is_out = incoming.line.flush();
     if (is_out && (incoming.agreed || incoming.is_refused)) return finish(incoming);
     poller_.change(incoming.line.fd(), is_out ? EPOLLIN : EPOLLOUT, incoming.token);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     incoming_.erase(incoming.token.number);
   }
 }

@@ -31,7 +31,7 @@ class Meetings {
   void close() noexcept;
 
   // Does nothing if there is an attempt or a connection already. `address` is not empty.
-  void connect(rpc::WorkerKey peer, std::string name, Address address);
+  void connect(rpc::WorkerKey peer, std::string name, Address address) noexcept;
   void cancel(WorkerId peer) noexcept;
 
   void handle(const Polled& polled);
@@ -62,6 +62,7 @@ class Meetings {
     // The peer connects to this worker, and its connection stays. Nothing tells if that fails or the peer ends: this
     // end dials again until one of the two connections is made or refused.
     bool yields = false;
+    bool is_short = false;  // a try has found no memory, or no descriptor
     Token token;
     proof::Nonces nonces;
     Hello hello;
@@ -79,11 +80,12 @@ class Meetings {
     bool is_refused = false;             // the Refusal is being sent
   };
 
-  // Runs a step; an Error that it throws ends the attempt.
+  // Runs a step; what it throws ends the attempt. Without memory the peer is dialled again later.
   template <class Step>
-  void advance(Outgoing& outgoing, const Step& step);
+  void advance(rpc::WorkerKey peer, const Step& step) noexcept;
   void dial_next(Outgoing& outgoing);
-  void rest(Outgoing& outgoing, base::Nanoseconds time);
+  void rest(Outgoing& outgoing, base::Nanoseconds time) noexcept;
+  void try_later(rpc::WorkerKey peer) noexcept;
   void add_trouble(Outgoing& outgoing, const std::string& trouble);
   void open(Outgoing& outgoing);
   void say_hello(Outgoing& outgoing);
@@ -94,11 +96,12 @@ class Meetings {
   void take(Outgoing& outgoing, const Challenge& challenge);
   void take(Outgoing& outgoing, Welcome welcome);
   void take(Outgoing& outgoing, const Refusal& refusal);
-  void fail(rpc::WorkerKey peer, const Error& why);
+  void fail(rpc::WorkerKey peer, const Error& why) noexcept;
   std::string place_of(const Outgoing& outgoing) const;
   void go_on(Outgoing& outgoing, std::uint32_t events);
 
   void accept(SocketKind kind);
+  bool accept(SocketKind kind, Token token);
   void listen(bool is_open) noexcept;
   void go_on(Incoming& incoming);
   void take(Incoming& incoming, wire::BytesView frame);

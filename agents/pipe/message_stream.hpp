@@ -53,6 +53,7 @@ struct StreamLimits {
 // A message to be written. Owns its data until it is written, or until the peer has read it directly.
 class OutgoingMessage {
  public:
+  OutgoingMessage() = default;  // none yet
   // The peer reads stretches of at least `cma_from` bytes directly; 0: none. Throws Error{InvalidArgument} for tensors
   // that can't be sent, and for more than a receiver accepts.
   OutgoingMessage(rpc::Message message, std::size_t cma_from);
@@ -74,7 +75,6 @@ class OutgoingMessage {
   }
 
  private:
-  OutgoingMessage() = default;
   void write_table(const rpc::Message& message, const rpc::TensorSpans& tensors);
   void write_spans(wire::ByteWriter& table, const rpc::TensorSpans& tensors);
   void drop_data();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/peer.hpp>
 
 #include <agents/pipe/meetings.hpp>
@@ -30,6 +31,11 @@ std::vector<Place> places_of(const Identity& own, const Address& address) {
   return places;
 }
 
+// Returns whether a later try may succeed.
+bool is_shortage(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
 bool offers_memory(const Identity& own) {
   return std::any_of(own.transports.begin(), own.transports.end(),
                      [](const Offer& offer) { return offer.name == "shm" && offer.why_not.empty(); });
@@ -37,18 +43,20 @@ bool offers_memory(const Identity& own) {
 
 }  // namespace
 
-void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) {
+void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) noexcept {
   if (peers_.has(peer.id)) return;
-  const auto [at, is_new] = outgoing_.try_emplace(peer.id);
-  if (!is_new) return;
-  Outgoing& outgoing = at->second;
-  outgoing.peer = peer;
-  outgoing.name = std::move(name);
-  outgoing.deadline = base::system_clock().now() + limit_;
-  outgoing.rest = kFirstRest;
-  outgoing.places = places_of(own_, address);
-  outgoing.address = std::move(address);
-  advance(outgoing, [&] { dial_next(outgoing); });
+  advance(peer, [&] {
+    const auto [at, is_new] = outgoing_.try_emplace(peer.id);
+    if (!is_new) return;
+    Outgoing& outgoing = at->second;
+    outgoing.peer = peer;
+    outgoing.name = std::move(name);
+    outgoing.deadline = base::system_clock().now() + limit_;
+    outgoing.rest = kFirstRest;
+    outgoing.places = places_of(own_, address);
+    outgoing.address = std::move(address);
+    dial_next(outgoing);
+  });
 }
 
 void Meetings::cancel(WorkerId peer) noexcept { outgoing_.erase(peer); }
@@ -69,16 +77,17 @@ void Meetings::check_time(base::TimePoint now) {
     if (found == outgoing_.end()) continue;
     Outgoing& outgoing = found->second;
     if (now < outgoing.deadline) {
-      advance(outgoing, [&] { dial_next(outgoing); });
+      advance(outgoing.peer, [&] { dial_next(outgoing); });
       continue;
     }
-    fail(outgoing.peer,
-         Error(ErrorKind::Timeout, place_of(outgoing) + " did not answer the handshake within " + base::human(limit_)));
+    const std::string shortage = outgoing.is_short ? "; this worker was short of memory or descriptors" : "";
+    fail(outgoing.peer, Error(ErrorKind::Timeout, place_of(outgoing) + " did not answer the handshake within " +
+                                                      base::human(limit_) + shortage));
   }
 }
 
 void Meetings::go_on(Outgoing& outgoing, std::uint32_t events) {
-  advance(outgoing, [&] {
+  advance(outgoing.peer, [&] {
     if (outgoing.state == Outgoing::State::Dialling) {
       const int error = dial_error(outgoing.line.fd());
       if (error != 0) {
@@ -97,13 +106,24 @@ void Meetings::go_on(Outgoing& outgoing, std::uint32_t events) {
 }
 
 template <class Step>
-void Meetings::advance(Outgoing& outgoing, const Step& step) {
-  const rpc::WorkerKey peer = outgoing.peer;
+void Meetings::advance(rpc::WorkerKey peer, const Step& step) noexcept {
   try {
     step();
   } catch (const Error& error) {
     fail(peer, error);
+  } catch (const std::exception&) {
+    try_later(peer);
   }
+}
+
+void Meetings::try_later(rpc::WorkerKey peer) noexcept {
+  const auto found = outgoing_.find(peer.id);
+  if (found == outgoing_.end()) return fail(peer, base::out_of_memory(ErrorKind::Disconnected));
+  Outgoing& outgoing = found->second;
+  outgoing.line = GreetingLine();
+  outgoing.files.clear();
+  outgoing.is_short = true;
+  rest(outgoing, kLastRest);
 }
 
 // Dials the places from outgoing.at on, until one accepts or is in progress.
@@ -111,7 +131,9 @@ void Meetings::dial_next(Outgoing& outgoing) {
   while (outgoing.at < outgoing.places.size()) {
     const Place& place = outgoing.places[outgoing.at];
     Dialled dialled = dial(place);
-    if (dialled.error == EAGAIN) {
+    const bool is_short = is_shortage(dialled.error);
+    if (dialled.error == EAGAIN || is_short) {
+      outgoing.is_short |= is_short;
       rest(outgoing, outgoing.rest);
       outgoing.rest = std::min(2 * outgoing.rest, kLastRest);
       return;
@@ -132,7 +154,7 @@ void Meetings::dial_next(Outgoing& outgoing) {
   throw Error(ErrorKind::Disconnected, outgoing.troubles);
 }
 
-void Meetings::rest(Outgoing& outgoing, base::Nanoseconds time) {
+void Meetings::rest(Outgoing& outgoing, base::Nanoseconds time) noexcept {
   outgoing.state = Outgoing::State::Resting;
   outgoing.retry = base::system_clock().now() + time;
 }
@@ -255,7 +277,7 @@ void Meetings::take(Outgoing& outgoing, const Refusal& refusal) {
   }
 }
 
-void Meetings::fail(rpc::WorkerKey peer, const Error& why) {
+void Meetings::fail(rpc::WorkerKey peer, const Error& why) noexcept {
   outgoing_.erase(peer.id);
   events_.failed(peer, why);
 }

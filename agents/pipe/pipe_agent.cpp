@@ -7,6 +7,7 @@
 #include <agents/pipe/transports/socket_stream.hpp>
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -20,7 +21,16 @@ Link::Limit limit_of(const rpc::Message& message) noexcept {
   return message.kind == rpc::MessageKind::Reply ? Link::Limit::Reply : Link::Limit::None;
 }
 
-constexpr std::size_t kEndMax = 1024;
+IoThread::Requests request_for(const Link& link) {
+  return IoThread::request(link.peer().key(), link.peer().name(), link.address());
+}
+
+// For functions that must not throw.
+template <class Make>
+Error error_of(Make make) noexcept {
+  return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
+}
+
 constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // limit of probing an exiting worker's address
 
 }  // namespace
@@ -58,6 +68,14 @@ std::vector<PipeAgent::LinkPtr> PipeAgent::links() const {
   return all;
 }
 
+PipeAgent::LinkPtr PipeAgent::next(WorkerId& id) const noexcept {
+  const std::shared_lock lock(mutex_);
+  const auto found = links_.upper_bound(id);
+  if (found == links_.end()) return nullptr;
+  id = found->first;
+  return found->second;
+}
+
 PipeAgent::LinkPtr PipeAgent::find(WorkerId id) const noexcept {
   const std::shared_lock lock(mutex_);
   const auto found = links_.find(id);
@@ -80,15 +98,23 @@ PipeAgent::LinkPtr PipeAgent::get(rpc::WorkerKey worker) const {
 
 PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
   const std::lock_guard publishing(publishing_);
+  LinkPtr before;
   {
     const std::unique_lock lock(mutex_);
     if (is_closed_.load()) return link;
     LinkPtr& there = links_[link->peer().id()];
     if (there != nullptr && !there->is_over() && there->peer().matches(link->peer())) return there;
     if (there != nullptr && rpc::is_successor(there->peer(), link->peer())) return nullptr;
-    there = link;
+    before = std::exchange(there, link);
   }
-  reactor_->set_links(links());
+  try {
+    reactor_->set_links(links());
+  } catch (...) {
+    const std::unique_lock lock(mutex_);
+    links_[link->peer().id()] = std::move(before);
+    if (links_[link->peer().id()] == nullptr) links_.erase(link->peer().id());
+    throw;
+  }
   return link;
 }
 
@@ -108,7 +134,7 @@ void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
 }
 
 void PipeAgent::end_replaced(Link& link) noexcept {
-  link.end(Link::State::Lost, rpc::replaced_error(link.peer()));
+  link.end(Link::State::Lost, error_of([&] { return rpc::replaced_error(link.peer()); }));
   reactor_->tell_end(link);
 }
 
@@ -122,7 +148,8 @@ PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
     link = std::move(found->second);
     links_.erase(found);
   }
-  reactor_->set_links(links());
+  base::if_memory(
+      [this] { reactor_->set_links(links()); });  // else it visits the link, which is over, until the next change
   return link;
 }
 
@@ -139,7 +166,7 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
     do {
       if (is_deserted(address)) return true;
     } while (wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready);
-  } catch (const Error&) {  // not a valid address
+  } catch (const std::exception&) {  // not a valid address
   }
   return false;
 }
@@ -148,7 +175,7 @@ void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {
   const LinkPtr link = take_out(worker);
   if (link == nullptr) return;
   io_thread_->forget(worker.id);
-  link->dismiss(Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
+  link->dismiss(error_of([&] { return Error(ErrorKind::Disconnected, link->peer().name() + " has left"); }));
   link->close();
 }
 
@@ -172,8 +199,11 @@ void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgen
   rpc::refuse_forked(mark_, base::Location::here());
   const LinkPtr link = get(to);
   const Link::Limit limit = limit_of(message);
+  // Made before the link begins to connect: it would wait in vain for a request that there is no memory for.
+  IoThread::Requests request;
+  if (link->state() == Link::State::Idle) request = request_for(*link);
   switch (link->send(std::move(message), limit)) {
-    case Link::Sent::MustConnect: io_thread_->connect(link->peer().key(), link->peer().name(), link->address()); return;
+    case Link::Sent::MustConnect: io_thread_->connect(std::move(request)); return;
     case Link::Sent::Queued:
       if (link->state() == Link::State::Up && !link->is_shm()) io_thread_->want_writable(to.id);
       break;
@@ -196,10 +226,19 @@ void PipeAgent::look_after(rpc::WorkerKey peer) noexcept {
   const LinkPtr link = find(peer);
   if (link == nullptr || !link->begin_meeting()) return;
   try {
-    io_thread_->connect(link->peer().key(), link->peer().name(), link->address());
+    io_thread_->connect(request_for(*link));
   } catch (const Error& why) {
     failed(link->peer().key(), why);
+  } catch (const std::exception&) {
+    failed(link->peer().key(), base::out_of_memory(ErrorKind::Disconnected));
   }
+}
+
+void PipeAgent::give_up(rpc::WorkerKey peer, const base::Error& why) noexcept {
+  const LinkPtr link = find(peer);
+  if (link == nullptr || link->is_over()) return;
+  link->give_up(why);
+  reactor_->tell_end(*link);
 }
 
 void PipeAgent::make_room(const Hello& hello) {
@@ -256,25 +295,28 @@ void PipeAgent::connected(Connection connection) {
   const WorkerId peer = connection.peer;
   const rpc::WorkerKey key(peer, connection.incarnation);
   LinkPtr link = find(key);
-  if (link == nullptr || link->is_over()) {  // an unknown worker that was accepted
-    link =
-        put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, key), connection.peer_address));
-  }
-  if (link == nullptr) return io_thread_->forget_here(peer);  // another worker has the id since
   try {
+    // An unknown worker that was accepted. One that this worker has connected to is known, unless it was removed since.
+    if ((link == nullptr || link->is_over()) && !connection.is_connector) {
+      link =
+          put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, key), connection.peer_address));
+    }
+    if (link == nullptr || link->is_over()) return io_thread_->forget_here(peer);  // or another worker has the id since
     std::unique_ptr<Stream> stream = stream_of(connection);
     const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
     const bool is_socket = stream->fd() >= 0;
     link->begin(std::move(connection), std::move(stream));
     io_thread_->watch(peer, socket, is_socket);
     if (is_socket && link->has_queue()) io_thread_->want_writable(peer);
-  } catch (const Error& why) {
-    return failed(key, why);
+  } catch (const std::exception& why) {
+    io_thread_->forget_here(peer);
+    const auto error = [&] { return Error(ErrorKind::Disconnected, why.what()); };
+    return failed(key, error_of(error));
   }
   reactor_->rouse();
 }
 
-void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) {
+void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) noexcept {
   const LinkPtr link = find(peer);
   if (link == nullptr) return;
   link->end(Link::State::Lost, link->unreachable(why.text()));
@@ -299,68 +341,6 @@ void PipeAgent::ended(WorkerId peer, const std::string& why) {
   link->drain(*reactor_);
   link->end(Link::State::Lost, link->gone(why));
   reactor_->tell_end(*link);
-}
-
-// Blocks until everything is written, and read where the peer reads directly; or until the deadline.
-void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
-  struct Written final : future::Progress::Awaited {
-    explicit Written(std::vector<LinkPtr> links_) : links(std::move(links_)) {}
-    bool is_there() const noexcept override {
-      return std::none_of(links.begin(), links.end(), [](const LinkPtr& each) {
-        return (each->has_queue() || each->has_kept()) && !each->is_over();
-      });
-    }
-    std::vector<LinkPtr> links;
-  };
-  const Written written(links());
-  board::WaitInfo info;
-  info.kind = board::WaitKind::Send;
-  info.name = "queued messages to be sent";
-  std::optional<core::PollingWait> wait;
-  while (!written.is_there() && base::system_clock().now() < deadline) {
-    reactor_->help(written, deadline);
-    if (written.is_there()) return;
-    if (!wait) wait.emplace(info, deadline);
-    if (wait->rest(std::chrono::milliseconds(1)) != core::WaitEnd::Ready) return;
-  }
-}
-
-void PipeAgent::set_end(const std::string& why, int because_of) noexcept {
-  const std::unique_lock lock(mutex_);
-  end_ = why.substr(0, kEndMax);
-  end_because_of_ = because_of;
-}
-
-void PipeAgent::close(base::Nanoseconds limit) noexcept {
-  if (mark_.is_inherited() || is_closed_.exchange(true)) return;
-  const bool was_started = receiver_.load() != nullptr;
-  const base::TimePoint deadline = base::deadline_after(limit);
-  if (was_started && limit.count() > 0) flush_all(deadline);
-  std::string end;
-  int because_of = -1;
-  {
-    const std::shared_lock lock(mutex_);
-    end = end_;
-    because_of = end_because_of_;
-  }
-  for (const LinkPtr& each : links()) {
-    try {
-      if (each->state() == Link::State::Up) each->send_leave(end, because_of), each->ring();
-    } catch (const Error&) {  // the peer has left before
-    }
-  }
-  if (was_started && limit.count() > 0) flush_all(deadline);
-  reactor_->close();
-  if (was_started) pool_.leave(*reactor_);
-  io_thread_->close();
-  std::map<WorkerId, LinkPtr> gone;
-  {
-    const std::unique_lock lock(mutex_);
-    gone.swap(links_);
-  }
-  for (const auto& [id, link] : gone) link->close();
-  reactor_->forget_links();
-  receiver_.store(nullptr);
 }
 
 std::map<std::string, std::string> PipeAgent::debug_info() const {

@@ -42,6 +42,7 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
   bool has_room(rpc::WorkerKey to) const noexcept override;
   void look_after(rpc::WorkerKey peer) noexcept override;
+  void give_up(rpc::WorkerKey peer, const base::Error& why) noexcept override;
   std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
   void set_end(const std::string& why, int because_of) noexcept override;
   void close(base::Nanoseconds limit) noexcept override;
@@ -56,7 +57,7 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   std::vector<base::Fd> fds_for_hello(WorkerId peer) override;
   std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) override;
   void connected(Connection connection) override;
-  void failed(rpc::WorkerKey peer, const base::Error& why) override;
+  void failed(rpc::WorkerKey peer, const base::Error& why) noexcept override;
   void readable(WorkerId peer) override;
   void writable(WorkerId peer) override;
   void ended(WorkerId peer, const std::string& why) override;
@@ -78,6 +79,9 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   void end_replaced(Link& link) noexcept;
   std::unique_ptr<Stream> stream_of(Connection& connection);
   std::vector<LinkPtr> links() const;
+  // Returns the link of the first peer with an id above `id`, and sets it; null: there is none.
+  LinkPtr next(WorkerId& id) const noexcept;
+  bool has_written_all() const noexcept;
   void flush_all(base::TimePoint deadline) noexcept;
 
   const base::ProcessMark mark_;

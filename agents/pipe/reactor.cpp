@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/cpus.hpp>
 
 namespace distrun::agents::pipe {
@@ -22,6 +23,8 @@ constexpr auto kWorkerPatience = 50us;  // since the last message: the next one 
 constexpr auto kWaiterPatience = 1ms;   // after this long, one more wake-up is cheap by comparison
 
 constinit thread_local bool is_idling = false;  // whether this thread is a worker in idle()
+// The peer whose message this thread delivers; null: none.
+constinit thread_local const rpc::WorkerInfo* delivering = nullptr;
 
 void rest(int look, int hot) noexcept {
   if (look < hot) {
@@ -63,10 +66,12 @@ Reactor::~Reactor() = default;
 
 // If there are more ranks than cores, another rank has to run before anything can arrive.
 void Reactor::set_links(std::vector<std::shared_ptr<Link>> links) {
-  hot_polls_.store(static_cast<int>(links.size()) + 1 <= core::cpus() ? kHotPolls : 0);
+  const int workers = static_cast<int>(links.size()) + 1;
+  auto latest = std::make_shared<const Links>(std::move(links));
+  hot_polls_.store(workers <= core::cpus() ? kHotPolls : 0);
   {
     const std::lock_guard lock(mutex_);
-    latest_ = std::make_shared<Links>(std::move(links));
+    latest_.swap(latest);
     version_.fetch_add(1);
   }
   rouse();
@@ -85,7 +90,9 @@ const Reactor::Links& Reactor::links() noexcept {
 
 void Reactor::deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
   const Upcalls::Inside inside(upcalls_);
+  const rpc::WorkerInfo* const before = std::exchange(delivering, &from);
   auto task = inside ? receiver_.receive(from, std::move(message)) : nullptr;
+  delivering = before;
   if (task == nullptr) return;
   found_.fetch_add(1, std::memory_order_relaxed);
   try {
@@ -94,7 +101,7 @@ void Reactor::deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcep
     } else {
       pool_.post(std::move(task));
     }
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return;  // the task reports that it did not run
   }
 }
@@ -269,6 +276,7 @@ void Reactor::read_all(Link& link) noexcept {
 }
 
 void Reactor::tell_end(Link& link) noexcept {
+  if (delivering == &link.peer()) return;  // the thread reports it once it has delivered
   const Upcalls::Inside inside(upcalls_);
   if (!inside) return;
   if (const std::optional<Error> why = link.take_end()) receiver_.lose(link.peer(), *why);
@@ -282,7 +290,7 @@ void Reactor::close() noexcept {
 
 // Futures may keep a reactor longer than its agent exists.
 void Reactor::forget_links() noexcept {
-  set_links({});
+  base::if_memory([this] { set_links({}); });
   if (!try_own()) return;  // a waiter owns the reactor, and releases them itself
   links();
   owner_.store(0);

@@ -39,6 +39,7 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
   ~Reactor() override;
 
   Door& door() noexcept { return door_; }
+  // Throws std::bad_alloc, and changes nothing then.
   void set_links(std::vector<std::shared_ptr<Link>> links);
   // Called when a link has begun: from now on it is read.
   void rouse() noexcept;

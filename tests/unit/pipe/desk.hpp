@@ -116,7 +116,7 @@ class Desk final : public IoThreadEvents {
     if (watches) io_thread.watch(connection.peer, connection.socket.get(), connection.transport != "shm");
     write_down([&] { connections.push_back(std::move(connection)); });
   }
-  void failed(rpc::WorkerKey, const base::Error& why) override {
+  void failed(rpc::WorkerKey, const base::Error& why) noexcept override {
     write_down([&] { failures.push_back(why.what()); });
   }
   void readable(WorkerId peer) override {

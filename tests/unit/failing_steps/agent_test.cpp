@@ -1,0 +1,133 @@
+// Messages between two agents of RPC, without calls.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <distrun/runtime/future/handler_pool.hpp>
+#include <distrun/runtime/rpc/agent.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+
+#include "support/process.hpp"
+#include "unit/failing_steps/attempt.hpp"
+#include "unit/failing_steps/workers.hpp"
+
+namespace distrun {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kPayload = 100'000;  // more than is taken at once, less than a ring
+
+bool comes_soon(const std::function<bool()>& question) { return eventually(10s, question); }
+
+// Takes no memory.
+class Counts final : public rpc::Receiver {
+ public:
+  std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message message) noexcept override {
+    const bool is_whole = !message.unreadable.empty() || message.payload.size() == kPayload;
+    if (message.id <= last_ || !is_whole) is_wrong_ = true;
+    last_ = message.id;
+    ++received_;
+    if (!message.unreadable.empty()) ++unreadable_;
+    return nullptr;
+  }
+  void lose(const rpc::WorkerInfo&, const base::Error&) noexcept override { ++lost_; }
+
+  int received() const noexcept { return received_; }
+  int unreadable() const noexcept { return unreadable_; }
+  int lost() const noexcept { return lost_; }
+  bool is_wrong() const noexcept { return is_wrong_; }
+
+ private:
+  std::atomic<std::uint64_t> last_{0};
+  std::atomic<int> received_{0}, unreadable_{0}, lost_{0};
+  std::atomic<bool> is_wrong_{false};
+};
+
+// An agent of a rank, with what it receives.
+struct Node {
+  Node(const rpc::Backend& backend, core::RankState& rank, int id) {
+    core::ThreadState state;
+    state.rank = &rank;
+    const core::ThreadStateGuard guard(std::move(state));
+    rpc::AgentSetting setting{rpc::WorkerInfo("worker" + std::to_string(id), id), 2, "secret", 10s};
+    agent = backend.info().make_agent(setting, rpc::PipeOptions());
+  }
+  ~Node() { agent->close(1s); }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  rpc::WorkerRecord record() const { return {agent->worker_info(), agent->address()}; }
+
+  Counts counts;
+  std::shared_ptr<rpc::Agent> agent;
+};
+
+core::RankState& rank_number(int id) {
+  static auto* const states = new std::array<core::RankState, 2>;
+  return (*states)[static_cast<std::size_t>(id)];
+}
+
+// Two that know each other.
+struct Pair {
+  explicit Pair(const rpc::Backend& backend) : first(backend, rank_number(0), 0), second(backend, rank_number(1), 1) {
+    first.agent->add_worker(second.record());
+    second.agent->add_worker(first.record());
+    first.agent->start(first.counts);
+    second.agent->start(second.counts);
+  }
+  Node first, second;
+};
+
+rpc::Message message_of(std::uint64_t id) {
+  rpc::Message message;
+  message.id = id;
+  message.payload.resize(kPayload);
+  message.tensors.push_back(tensor::full({40'000}, 1.0));
+  return message;
+}
+
+void require_sent(Node& from, Node& to, std::uint64_t id) {
+  const int before = to.counts.received();
+  try {
+    from.agent->send(to.agent->worker_info().key(), message_of(id), rpc::Urgency::Later);
+  } catch (const Error& error) {
+    require(error.kind() == ErrorKind::Disconnected, "only a worker that is lost can't be sent to");
+    require(comes_soon([&] { return from.counts.lost() == 1 && to.counts.lost() == 1; }), "both lose each other");
+    return;
+  }
+  require(comes_soon([&] { return to.counts.received() > before || from.counts.lost() == 1; }),
+          "another message comes");
+}
+
+void send_all(const char* agent, bool is_first) {
+  every_step_may_fail([agent, is_first](Attempt& attempt) {
+    Pair pair(backend_for(agent));
+    if (!is_first) require_sent(pair.first, pair.second, 1);
+    int sent = is_first ? 0 : 1;
+    attempt.may_fail([&] {
+      for (std::uint64_t id = 2; id < 5; ++id) {
+        pair.first.agent->send(1, message_of(id), rpc::Urgency::Later);
+        ++sent;
+      }
+      comes_soon([&] { return pair.second.counts.received() == sent || pair.first.counts.lost() != 0; });
+    });
+    const auto has_come = [&] { return pair.second.counts.received() == sent || pair.first.counts.lost() == 1; };
+    require(comes_soon(has_come), "what was sent comes, or the worker is lost");
+    require_sent(pair.first, pair.second, 5);
+    require_sent(pair.second, pair.first, 1);
+    require(!pair.first.counts.is_wrong() && !pair.second.counts.is_wrong(), "messages are whole, and in order");
+  });
+}
+
+TEST_CASE("messages within the process come or are refused") { send_all("inproc", false); }
+TEST_CASE("the first messages within the process come or are refused") { send_all("inproc", true); }
+TEST_CASE("messages through shared memory come or are refused") { send_all("shm", false); }
+TEST_CASE("messages through a socket come or are refused") { send_all("uds", false); }
+
+}  // namespace
+}  // namespace distrun
