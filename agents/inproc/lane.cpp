@@ -107,17 +107,17 @@ void Lane::open(rpc::Receiver& receiver) {
 
 // The wait is unbounded because the receiver must not be destroyed earlier; receivers must not block.
 void Lane::close() noexcept {
-  std::deque<Held> dropped;
   std::unique_lock lock(mutex_);
   is_closed_ = true;
   receiver_ = nullptr;
-  dropped.swap(held_);
   in_lane_ = {};
   board::WaitInfo info;
   info.kind = board::WaitKind::RpcReply;
   info.name = "a message in delivery";
   core::wait_until(info, lock, done_, core::kForever,
                    [this] { return receiving_ == nullptr || receiving_ == &core::thread_state(); });
+  lock.unlock();
+  held_.clear();  // a closed lane is left alone; an empty deque to swap it with would take memory
 }
 
 Lane::Counts Lane::counts() const {

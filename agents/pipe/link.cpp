@@ -1,5 +1,7 @@
 #include <agents/pipe/link.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -158,6 +160,8 @@ void Link::take_written() noexcept {
 void Link::forget_kept() noexcept {
   if (seal_ != nullptr) seal_->break_now();
   if (stream_ != nullptr) stream_->leave();
+  // A peer that polls no ring learns of the end by the socket, which stays open until the link is closed.
+  if (socket_) ::shutdown(socket_.get(), SHUT_RDWR);
   queue_.clear();
   kept_.clear();
   has_kept_.store(false);

@@ -46,6 +46,7 @@ bool offers_memory(const Identity& own) {
 void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) noexcept {
   if (peers_.has(peer.id)) return;
   advance(peer, [&] {
+    std::vector<Place> places = places_of(own_, address);
     const auto [at, is_new] = outgoing_.try_emplace(peer.id);
     if (!is_new) return;
     Outgoing& outgoing = at->second;
@@ -53,7 +54,7 @@ void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) n
     outgoing.name = std::move(name);
     outgoing.deadline = base::system_clock().now() + limit_;
     outgoing.rest = kFirstRest;
-    outgoing.places = places_of(own_, address);
+    outgoing.places = std::move(places);
     outgoing.address = std::move(address);
     dial_next(outgoing);
   });
