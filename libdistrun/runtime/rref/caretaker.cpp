@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 
 namespace distrun::rref {
 namespace {
@@ -44,7 +45,7 @@ void Caretaker::run() {
     if (is_stopped_) return;
     const bool has_changed = is_noticed_.exchange(false);
     lock.unlock();
-    waits = look_once(has_changed);
+    waits = base::if_memory([&] { return look_once(has_changed); }, [] { return true; });
     lock.lock();
   }
 }
@@ -82,7 +83,7 @@ bool Caretaker::write_page() {
   try {
     if (!writer_) writer_.emplace();
     writer_->write(charges_.page(kRows));
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return true;  // no file descriptor is available, so no page is shown
   }
   next_page_ = begin + (base::system_clock().now() - begin) * kPageShare;

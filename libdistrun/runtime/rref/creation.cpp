@@ -84,7 +84,7 @@ HandlePtr References::create(rpc::CallRequest request) {
 }
 
 void References::forget_creation(ForkId fork) noexcept {
-  change([&] {
+  change_if_memory([&] {
     protocol_.forget_creation(fork);
     --creations_;
   });
@@ -130,18 +130,18 @@ HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
 
 void References::end_creation_here(const Handle& handle) noexcept {
   const RRefId r = handle.rref_;
-  change([&] { protocol_.withdraw({r, {r.created_on, r.local_id}, self_.id(), self_.id()}); });
+  change_if_memory([&] { protocol_.withdraw({r, {r.created_on, r.local_id}, self_.id(), self_.id()}); });
 }
 
 void References::end_creation(const Handle& handle, const std::exception_ptr& error) noexcept {
   if (handle.is_owner()) return end_creation_here(handle);
   if (error == nullptr) {
-    return change([&] {
+    return change_if_memory([&] {
       --creations_;
       protocol_.confirm_creation(handle.fork_);
     });
   }
-  change([&] {
+  change_if_memory([&] {
     --creations_;
     const auto user = users_.find(handle.fork_);
     if (user != users_.end() && user->second->state() == Handle::State::Pending) {

@@ -16,8 +16,12 @@ class StoreLater final : public future::Continuation {
   void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
     if (!child_->try_begin()) return;
     if (std::exception_ptr error = done->error()) return child_->end(std::move(error));
-    done->follow();
-    type_.store(*child_, rpc::Value(future::Future<rpc::Value>::of(done).value()));
+    try {
+      done->follow();
+      type_.store(*child_, rpc::Value(future::Future<rpc::Value>::of(done).value()));
+    } catch (...) {
+      child_->end(std::current_exception());
+    }
   }
   void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override {
     if (child_->try_begin()) child_->end(why);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
@@ -32,7 +33,7 @@ OwnedValue::~OwnedValue() { streams.keep_until_done(future.state(), rank); }
 void OwnedValue::end_work(const std::vector<device::Device>& devices) noexcept {
   try {
     streams.note(devices);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return;  // no event is available; the next user of the value gets the error
   }
 }
@@ -57,7 +58,7 @@ void Sink::set(const Value& value) noexcept {
 
 void Sink::fail(const Error& error) noexcept {
   future::FutureState& state = *value_->future.state();
-  if (state.try_begin()) state.end(std::make_exception_ptr(error));
+  if (state.try_begin()) state.end(base::error_if_memory([&] { return error; }));
   state.mark_seen();  // the error is shown by each use of the value
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
@@ -90,8 +91,8 @@ void References::perform(Work work) noexcept {
   for (const auto& [to, message] : work.sends) send(to, message);
   try {
     caretaker_.notice();
-  } catch (const Error&) {
-    return;  // no thread can be started: lost messages are not resent
+  } catch (const std::exception&) {
+    return;  // no thread, or no memory: lost messages are resent when there is more to do
   }
 }
 
@@ -104,7 +105,9 @@ void References::send(WorkerKey to, const ForkMessage& message) noexcept {
     if (const auto calls = calls_.lock()) calls->send_reference(to, encoder.take(), urgency);
   } catch (const Error& error) {
     // Messages of a worker may be read after its loss. Then the loss is reported here once more.
-    if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) lose(worker(to), error);
+    if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) {
+      base::if_memory([&] { lose(worker(to), error); });
+    }
   } catch (const std::exception&) {
     return;  // the caretaker resends it
   }
@@ -152,7 +155,7 @@ std::shared_ptr<OwnedValue> References::value_of(RRefId r, const std::string& si
 void References::drop(const Handle& handle) noexcept {
   if (handle.is_owner()) return;
   if (mark_.is_inherited()) return;
-  change([&] {
+  change_if_memory([&] {
     const auto user = users_.find(handle.fork_);
     if (user == users_.end() || user->second != &handle) return;
     users_.erase(user);
@@ -204,8 +207,8 @@ void References::release_elsewhere(Work& work) {
   try {
     future::handler_pool_of(rank_).post_control(
         rpc::task_of([objects = std::move(objects)]() mutable { objects.clear(); }));
-  } catch (const Error&) {
-    return;  // no thread is available: they are destroyed here
+  } catch (const std::exception&) {
+    return;  // no thread, or no memory, is available: they are destroyed here
   }
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/ledger/ledger.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
@@ -80,6 +81,12 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // Changes the protocol while holding the lock, then carries out the effects.
   template <class Change>
   auto change(Change change_it);
+  // The same of what must not throw. Without memory the owner's value is kept until the references of the session are
+  // deleted.
+  template <class Change>
+  void change_if_memory(Change change_it) noexcept {
+    base::if_memory([&] { change(change_it); });
+  }
   void apply(Effects effects, Work& work);
   void perform(Work work) noexcept;
   void release_elsewhere(Work& work);

@@ -39,7 +39,7 @@ wire::Bytes References::share(const rpc::Reference& reference, WorkerKey to) {
 }
 
 void References::withdraw(const wire::Bytes& fork, WorkerKey) noexcept {
-  change([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
+  change_if_memory([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
 }
 
 // Handles a fork that has returned to its owner. If its value is lost, uses of the value fail, not the message.

@@ -44,8 +44,8 @@ class Workers {
     for (int rank = 0; rank < count_; ++rank) states_.push_back(&(*states)[static_cast<std::size_t>(rank)]);
   }
   ~Workers() {
-    end_all();
     for (core::RankState* const each : states_) {
+      rpc::end_session(*each);
       future::unseen_errors_of(*each).take();
       future::unseen_errors_of(*each).take_failures();
     }
@@ -102,9 +102,13 @@ class Workers {
   void init_all() const {
     on_all([this](int rank) { init(rank); });
   }
-  // Ends sessions that are left.
+  // Ends sessions that are left, so that the workers can meet again.
   void end_all() const {
-    for (core::RankState* const each : states_) rpc::end_session(*each);
+    for (int rank = 0; rank < count_; ++rank) {
+      as(rank, [] {
+        if (rpc::is_initialized()) rpc::shutdown({.graceful = false});
+      });
+    }
   }
   void shut_down_all() const {
     on_all([](int) { rpc::shutdown({.timeout = 10}); });

@@ -320,10 +320,10 @@ Current& current_of(core::RankState& rank) { return rank.part<Current>(core::Par
 void refuse_forked(base::Location site) { refuse_forked(current_of(core::rank_state()).opened, site); }
 
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept {
-  Current& current = current_of(rank);
-  if (current.opened.is_inherited()) return nullptr;
-  const std::lock_guard lock(current.mutex);
-  return current.calls;
+  Current* const current = base::if_memory([&] { return &current_of(rank); }, []() -> Current* { return nullptr; });
+  if (current == nullptr || current->opened.is_inherited()) return nullptr;
+  const std::lock_guard lock(current->mutex);
+  return current->calls;
 }
 
 std::shared_ptr<Calls> find_calls() noexcept {
@@ -341,7 +341,8 @@ std::shared_ptr<Calls> current_calls() {
 }
 
 void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept {
-  profiler::set_node(rank, calls != nullptr ? calls->self().id() : -1);
+  // Without memory the profiler does not know the rank's number.
+  base::if_memory([&] { profiler::set_node(rank, calls != nullptr ? calls->self().id() : -1); });
   Current& current = current_of(rank);
   const std::lock_guard lock(current.mutex);
   current.calls.swap(calls);

@@ -3,6 +3,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
@@ -105,7 +106,10 @@ class Closing {
  public:
   explicit Closing(std::shared_ptr<Session> session) : session_(std::move(session)) {}
   ~Closing() {
-    if (session_ != nullptr) session_->close(Error(ErrorKind::Failed, "init_rpc has failed"), base::Nanoseconds());
+    if (session_ == nullptr) return;
+    session_->close(base::if_memory([] { return Error(ErrorKind::Failed, "init_rpc has failed"); },
+                                    [] { return base::out_of_memory(ErrorKind::Failed); }),
+                    base::Nanoseconds());
   }
   Closing(const Closing&) = delete;
   Closing& operator=(const Closing&) = delete;

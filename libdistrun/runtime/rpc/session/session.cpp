@@ -4,12 +4,15 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 
 namespace distrun::rpc {
 
-bool is_initialized() noexcept { return session_state().find() != nullptr; }
+bool is_initialized() noexcept {
+  return base::if_memory([] { return session_state().find() != nullptr; }, [] { return false; });
+}
 std::shared_ptr<Agent> current_agent() { return session_state().get()->agent; }
 
 WorkerInfo get_worker_info() { return current_agent()->worker_info(); }

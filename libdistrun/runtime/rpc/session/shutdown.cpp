@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
@@ -76,7 +77,10 @@ int cause_of(const std::exception_ptr& failed) noexcept {
   }
 }
 
-Error over(const char* why) { return Error(ErrorKind::Disconnected, why); }
+Error over(const char* why) noexcept {
+  return base::if_memory([&] { return Error(ErrorKind::Disconnected, why); },
+                         [] { return base::out_of_memory(ErrorKind::Disconnected); });
+}
 
 // A handler that waited until no handler runs would wait for itself.
 void refuse_in_handler(base::Location site) {
@@ -107,8 +111,10 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
       shut_down({*session, options.timeout, begin, deadline, site});
     } catch (...) {
       failed = std::current_exception();
-      session->agent->set_end("its shutdown has failed: " + std::string(future::describe_error(failed)),
-                              cause_of(failed));
+      base::if_memory([&] {
+        session->agent->set_end("its shutdown has failed: " + std::string(future::describe_error(failed)),
+                                cause_of(failed));
+      });
     }
     leave_group(*session);
   } else if (session->elastic != nullptr) {
@@ -120,14 +126,26 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
   for (const auto& each : session->parts) each->check();
 }
 
+namespace {
+
+// Tells the peers of the loss that the session has seen.
+void tell_first_lost(Session& session) {
+  if (const auto lost = session.termination.first_lost()) {
+    session.agent->set_end("its test has ended, after " + lost->text(), lost->because_of());
+  }
+}
+
+}  // namespace
+
 bool end_session(core::RankState& rank) noexcept {
-  SessionState& state = session_state_of(rank);
+  SessionState* const found =
+      base::if_memory([&] { return &session_state_of(rank); }, []() -> SessionState* { return nullptr; });
+  if (found == nullptr) return true;  // none was made
+  SessionState& state = *found;
   if (state.is_inherited() || state.is_kept()) return false;
   if (const std::shared_ptr<Session> session = state.find()) {
     if (!session->is_ending.exchange(true)) {
-      if (const auto lost = session->termination.first_lost()) {
-        session->agent->set_end("its test has ended, after " + lost->text(), lost->because_of());
-      }
+      base::if_memory([&] { tell_first_lost(*session); });
       session->close(over("the test has ended"), kLastLinger);
     }
   }

@@ -122,7 +122,7 @@ void drop_references(ReferenceService* service, const WorkerInfo& from, const Me
   if (service == nullptr || !has_references(message)) return;
   try {
     receive_all(service, from, message);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return;  // an invalid fork holds nothing
   }
 }

@@ -146,13 +146,15 @@ void ForkProtocol::end_if_over(ForkId f) {
 void ForkProtocol::receive(WorkerId from, const ForkMessage& message) {
   meet(from);
   if (message.kind == ForkMessageKind::Ack) return acknowledge(from, message);
-  if (inboxes_[from].add(message.number)) {
+  Inbox& inbox = inboxes_[from];
+  if (!inbox.has(message.number)) {
     switch (message.kind) {
       case ForkMessageKind::ForkRequest: accept_fork(from, message); break;
       case ForkMessageKind::ChildAccept: accept_child(message.fork); break;
       case ForkMessageKind::UserDelete: delete_fork(from, message); break;
       case ForkMessageKind::Ack: break;
     }
+    inbox.add(message.number);  // last: what finds no memory comes again, and may be handled twice
   }
   ForkMessage ack{ForkMessageKind::Ack, message.number, {}, {}, {}};
   if (message.kind == ForkMessageKind::ForkRequest) {

@@ -36,6 +36,7 @@ class Outbox {
 // messages in flight (Outbox::waiting()).
 class Inbox {
  public:
+  bool has(std::uint64_t number) const noexcept { return number <= all_up_to_ || beyond_.contains(number); }
   // Returns false for a duplicate.
   bool add(std::uint64_t number) {
     if (number <= all_up_to_ || !beyond_.insert(number).second) return false;

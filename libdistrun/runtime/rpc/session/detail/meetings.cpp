@@ -121,13 +121,13 @@ const Meetings::Lost* Meetings::find_lost(const Entered& round, const std::strin
 }
 
 bool Meetings::is_hopeless(const Entered& round, const std::set<std::string>& awaited) const {
-  return is_closed_ ||
+  return closed_ != nullptr ||
          std::any_of(awaited.begin(), awaited.end(), [&](const auto& name) { return find_lost(round, name); });
 }
 
 // Throws the reason why a wait has failed, if there is one.
 void Meetings::check(const Entered& round, const std::set<std::string>& awaited, core::WaitEnd end) const {
-  if (is_closed_) throw Error(ErrorKind::Failed, round.text() + ": RPC was shut down meanwhile", round.site);
+  if (closed_ != nullptr) throw Error(ErrorKind::Failed, round.text() + ": " + closed_, round.site);
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed(round.text(), round.site);
   for (const std::string& name : awaited) {
     const Lost* const lost = find_lost(round, name);
@@ -352,9 +352,9 @@ void Meetings::find_again(const WorkerInfo& worker) {
                 [&](const auto& each) { return each.second.rounds.empty() && names_earlier(each.first, worker); });
 }
 
-void Meetings::close() {
+void Meetings::close(const char* why) noexcept {
   const std::lock_guard lock(mutex_);
-  is_closed_ = true;
+  if (closed_ == nullptr) closed_ = why;
   changed_.notify_all();
 }
 

@@ -61,8 +61,8 @@ class Meetings {
   void lose(const WorkerInfo& worker, const Error& why);
   // Called when a worker has joined, or was reached again after a loss.
   void find_again(const WorkerInfo& worker);
-  // Fails all waits: the session is over.
-  void close();
+  // Fails all waits, because of `why`, which lives until the process ends.
+  void close(const char* why) noexcept;
 
  private:
   struct Round {
@@ -103,7 +103,7 @@ class Meetings {
   std::map<std::string, Group> groups_;
   std::map<std::string, Lost> lost_;
   std::size_t rounds_ = 0;
-  bool is_closed_ = false;
+  const char* closed_ = nullptr;  // why; null: it is not
 };
 
 }  // namespace distrun::rpc

@@ -55,7 +55,7 @@ void Session::start() {
 
 void Session::close(const Error& why, base::Nanoseconds limit) noexcept {
   on_death_.reset();
-  meetings.close();
+  meetings.close("RPC was shut down meanwhile");
   if (calls != nullptr) {
     calls->close(why, limit);
   } else {
@@ -76,11 +76,21 @@ void Session::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
   termination.receive(*calls, from, std::move(message));
 }
 
-void Session::lose(const WorkerInfo& peer, const Error& why) {
-  meetings.lose(peer, why);
-  termination.lose(peer, why);
+// What waits for the worker fails, though there may be no memory to know it by.
+void Session::lose(const WorkerInfo& peer, const Error& why) noexcept {
+  try {
+    meetings.lose(peer, why);
+    termination.lose(peer, why);
+  } catch (const std::exception&) {
+    meetings.close("a worker is lost, and there is no memory to tell which");
+    termination.fail();
+  }
   for (const auto& each : parts) each->lose(peer, why);
-  if (elastic != nullptr) elastic->remove_if_gone(*calls, peer, why);
+  try {
+    if (elastic != nullptr) elastic->remove_if_gone(*calls, peer, why);
+  } catch (const std::exception&) {
+    return;  // the log of the group lists it until another member removes it
+  }
 }
 
 void SessionState::refuse_if_inherited(base::Location site) const { refuse_forked(opened_, site); }

@@ -28,7 +28,7 @@ struct Session : std::enable_shared_from_this<Session> {
   void close(const Error& why, base::Nanoseconds limit) noexcept;
 
   void receive(const WorkerInfo& from, const wire::Bytes& bytes);
-  void lose(const WorkerInfo& peer, const Error& why);
+  void lose(const WorkerInfo& peer, const Error& why) noexcept;
 
   core::RankState& rank;
   const std::shared_ptr<Agent> agent;

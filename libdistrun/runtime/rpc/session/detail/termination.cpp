@@ -7,6 +7,7 @@
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/session/detail/shutdown_status.hpp>
 
@@ -35,10 +36,12 @@ Control control(ControlKind kind, std::uint64_t round = 0) {
   return message;
 }
 
-// Sends to a worker that may be gone.
+// Sends to a worker that may be gone. Without memory both lose each other: the worker would wait in vain.
 void try_send(Calls& calls, WorkerId to, const Control& message) noexcept {
   try {
     calls.send_control(to, wire::encode(message));
+  } catch (const std::bad_alloc&) {
+    calls.agent().give_up(to, base::out_of_memory(ErrorKind::Disconnected));
   } catch (const std::exception&) {
     return;
   }
@@ -327,6 +330,16 @@ void Termination::receive(Calls& calls, const WorkerInfo& from, Control message)
   }
   changed_.notify_all();
   if (answer) try_send(calls, from.id(), *answer);
+}
+
+void Termination::fail() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) return;
+    aborted_.emplace();
+    aborted_->text = "out of memory";  // short: takes none
+  }
+  changed_.notify_all();
 }
 
 std::optional<Error> Termination::first_lost() {

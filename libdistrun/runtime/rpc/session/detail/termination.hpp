@@ -30,6 +30,8 @@ class Termination {
   // Called by the session on handler threads.
   void receive(Calls& calls, const WorkerInfo& from, Control message);
   void lose(const WorkerInfo& peer, const Error& why);
+  // Fails the shutdown of this worker: there is no memory for what has happened. Takes none.
+  void fail() noexcept;
   // Returns why the first lost worker was lost; nullopt: none is lost.
   std::optional<Error> first_lost();
 

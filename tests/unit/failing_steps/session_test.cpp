@@ -1,0 +1,92 @@
+// Sessions of RPC end, and references to values, between two workers that are threads.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rref/references.hpp>
+#include <distrun/runtime/rref/rref.hpp>
+
+#include "support/process.hpp"
+#include "unit/failing_steps/attempt.hpp"
+#include "unit/failing_steps/workers.hpp"
+
+namespace distrun {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+const std::string kValue(60, 'v');  // no value of a string within itself
+
+std::string steps_same(const std::string& text) { return text; }
+DISTRUN_RPC(steps_same)
+
+std::string steps_fetch(const RRef<std::string>& value) { return value.to_here(); }
+DISTRUN_RPC(steps_fetch)
+
+// Both workers end their sessions, whether what came before has failed or not; then they can meet again.
+void require_next_session(const Workers& workers) {
+  workers.end_all();
+  workers.init_all();
+  workers.as(0, [] { require(rpc::rpc_sync<std::string>(1, "steps_same", "a") == "a", "the next session works"); });
+  workers.as(1, [] { require(rpc::rpc_sync<std::string>(0, "steps_same", "b") == "b", "the next session works"); });
+  workers.shut_down_all();
+}
+
+void shut_down(const char* agent, bool is_graceful) {
+  every_step_may_fail([&](Attempt& attempt) {
+    const Workers workers(agent, 2);
+    workers.init_all();
+    workers.as(0, [] { rpc::rpc_sync<std::string>(1, "steps_same", "a"); });
+    workers.on_all([&](int) {
+      attempt.may_fail([&] { rpc::shutdown({.graceful = is_graceful, .timeout = 10}); });
+      require(!rpc::is_initialized(), "the session is over");
+    });
+    require_next_session(workers);
+  });
+}
+
+TEST_CASE("a graceful shutdown succeeds or tells what was wanting") { shut_down("inproc", true); }
+TEST_CASE("a shutdown at once ends the session whatever fails") { shut_down("inproc", false); }
+
+// Sessions are ended without grace, as a reference that is lost for want of memory may keep its value until then.
+void use_reference(const std::function<void(Attempt&)>& act) {
+  every_step_may_fail([&](Attempt& attempt) {
+    const Workers workers("inproc", 2);
+    workers.init_all();
+    workers.as(0, [] { rpc::rpc_sync<std::string>(1, "steps_same", "a"); });
+    workers.as(0, [&] { act(attempt); });
+    workers.as(0, [] {
+      const auto again = rref::remote<std::string>(1, "steps_same", kValue);
+      require(again.to_here() == kValue, "another reference has its value");
+    });
+    require_next_session(workers);
+  });
+}
+
+TEST_CASE("a reference to a result is made and fetched, or an error says why not") {
+  use_reference([](Attempt& attempt) {
+    attempt.may_fail([] {
+      const auto made = rref::remote<std::string>(1, "steps_same", kValue);
+      require(made.to_here() == kValue, "the value");
+    });
+  });
+}
+
+TEST_CASE("a value that is shared is there for the worker that it is shared with") {
+  use_reference([](Attempt& attempt) {
+    const RRef<std::string> own(kValue);
+    attempt.may_fail([&] { require(rpc::rpc_sync<std::string>(1, "steps_fetch", own) == kValue, "the value"); });
+    require(own.local_value() == kValue, "the value is still there");
+    const auto there = rref::remote<std::string>(1, "steps_same", kValue);
+    require(there.to_here() == kValue, "a value elsewhere");
+    attempt.may_fail([&] { require(rpc::rpc_sync<std::string>(1, "steps_fetch", there) == kValue, "the value"); });
+    require(there.to_here() == kValue, "the value elsewhere is still there");
+  });
+}
+
+}  // namespace
+}  // namespace distrun
