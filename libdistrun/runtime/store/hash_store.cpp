@@ -1,7 +1,10 @@
 #include <distrun/runtime/store/hash_store.hpp>
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/store/key_table.hpp>
@@ -17,6 +20,9 @@ struct HashStore::Shared {
     mark.check("a HashStore", "use a FileStore or a TcpStore, which several processes can share", site);
   }
 
+  void wait(const Request& request, std::unique_lock<std::mutex>& lock, base::TimePoint deadline, Location site,
+            const std::function<bool()>& is_done);
+
   base::ProcessMark mark{base::ProcessMark::Unset{}};
   std::mutex mutex;
   std::condition_variable changed;
@@ -24,6 +30,25 @@ struct HashStore::Shared {
   KeyTable table;
   Watches watches;
 };
+
+// Blocks until the request is done. Throws base::PeerFailed if another rank fails, or if one has died that is to bring
+// the key: its threads share the table, but a rank that is a process may have been awaited, too. Throws Error{Timeout}.
+void HashStore::Shared::wait(const Request& request, std::unique_lock<std::mutex>& lock, base::TimePoint deadline,
+                             Location site, const std::function<bool()>& is_done) {
+  const base::TimePoint begin = base::system_clock().now();
+  std::string name;
+  const board::WaitInfo info = wait_for(request, name, site);
+  const core::Wait shown(info, deadline);  // the waits below are slices of it
+  for (AwaitedDeaths deaths;;) {
+    const auto death = deaths.find();
+    const auto end = core::wait_for_peers(info, lock, changed, death ? begin : deaths.next(deadline), is_done);
+    if (end == core::WaitEnd::Ready) return;
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
+    if (death) throw_awaited_death("waiting for the key " + name, *death, site);
+    if (base::system_clock().now() >= deadline)
+      throw timeout_error(deadline - begin, table.named_missing(request), site);
+  }
+}
 
 HashStore::HashStore() : shared_(std::make_unique<Shared>()) {}
 HashStore::~HashStore() = default;
@@ -36,19 +61,14 @@ void HashStore::watch(const std::string& key, Watch watch) {
 
 Reply HashStore::run(const Request& request, base::TimePoint deadline, Location site) {
   shared_->use(site);
-  const base::TimePoint begin = base::system_clock().now();
-  std::string name;
   std::vector<Change> changes;
   std::unique_lock lock(shared_->mutex);
   Reply reply = shared_->table.run(request, &changes);
   if (!reply.is_ready) {
-    const auto end = core::wait_for_peers(wait_for(request, name, site), lock, shared_->changed, deadline, [&] {
+    shared_->wait(request, lock, deadline, site, [&] {
       if (!reply.is_ready) reply = shared_->table.run(request, &changes);  // only once: may remove something
       return reply.is_ready;
     });
-    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
-    if (end == core::WaitEnd::Timeout)
-      throw timeout_error(deadline - begin, shared_->table.named_missing(request), site);
   }
   shared_->watches.tell(changes);
   if (is_change(request.op)) shared_->changed.notify_all();

@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
