@@ -70,6 +70,7 @@ void FaultyAgent::refuse_cut(rpc::WorkerKey to) const {
 // The inner agent reports errors for unknown and lost workers.
 bool FaultyAgent::is_past_faults(rpc::WorkerKey to) const {
   if (fates_.plan().faults.empty() || is_closed_) return true;
+  if (is_own(to)) return false;
   const PeerPtr peer = peers_.find(to);
   return peer == nullptr || peer->is_lost;
 }
@@ -77,7 +78,7 @@ bool FaultyAgent::is_past_faults(rpc::WorkerKey to) const {
 void FaultyAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
   rpc::refuse_forked(mark_, base::Location::here());
   refuse_cut(to);
-  if (is_past_faults(to)) return inner_->send(to, std::move(message), urgency);
+  if (is_past_faults(to)) return carry(to, std::move(message), urgency);
   const std::optional<base::FaultKind> kind = kind_of(message);
   const Fate fate = kind ? fates_.next(to.id, *kind, message) : fates_.next(to.id);
   if (fate.is_cut) {
@@ -97,6 +98,7 @@ void FaultyAgent::strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message m
     Fate first = fate;
     first.behind = 0;
     rpc::Message copy = message;
+    if (is_own(to)) rpc::copy_tensors(copy);  // another agent would do that
     done(Done::Duplicated, kind, to, message);
     pass(to, kind, std::move(copy), rpc::Urgency::Later, first);
   }
@@ -143,8 +145,22 @@ void FaultyAgent::pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, r
   forward(to, std::move(message), urgency);
 }
 
-void FaultyAgent::forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
+void FaultyAgent::carry(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
+  if (is_own(to)) return receive_own(std::move(message));
   inner_->send(to, std::move(message), urgency);
+}
+
+// Takes no lock: a quick function answers before this returns.
+void FaultyAgent::receive_own(rpc::Message message) {
+  rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire);
+  if (receiver == nullptr) return;
+  if (auto task = receiver->receive(worker_info(), std::move(message))) {
+    future::handler_pool_of(rank_).post(std::move(task));
+  }
+}
+
+void FaultyAgent::forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
+  carry(to, std::move(message), urgency);
   for (rpc::Message& each : held_.passed(to)) bring(to, std::move(each));
 }
 
@@ -152,8 +168,9 @@ void FaultyAgent::forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency 
 void FaultyAgent::bring(rpc::WorkerKey to, rpc::Message message) noexcept {
   const std::optional<base::FaultKind> kind = kind_of(message);
   try {
+    if (is_closed_ && is_own(to)) throw Error(ErrorKind::Disconnected, "the session is over");
     refuse_cut(to);
-    inner_->send(to, std::move(message), rpc::Urgency::Later);
+    carry(to, std::move(message), rpc::Urgency::Later);
   } catch (const std::exception&) {
     if (kind) tally_.count(Done::LostLater, *kind);
   }
@@ -168,6 +185,7 @@ void FaultyAgent::done(Done done, base::FaultKind kind, rpc::WorkerKey to, const
 }
 
 std::string FaultyAgent::name_of_worker(rpc::WorkerKey worker) const {
+  if (is_own(worker)) return worker_info().name();
   const PeerPtr peer = peers_.find(worker);
   return peer != nullptr ? peer->record.worker.name() : "worker " + std::to_string(worker.id);
 }

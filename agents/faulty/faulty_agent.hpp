@@ -35,6 +35,8 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
   void set_end(const std::string& why, int because_of) noexcept override { inner_->set_end(why, because_of); }
   void close(base::Nanoseconds limit) noexcept override;
+  // Calls to oneself meet faults, too. Cuts are between two workers.
+  bool carries_own() const noexcept override { return !fates_.plan().faults.empty(); }
   bool is_by_hand() const noexcept override { return inner_->is_by_hand(); }
   // Adds "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_corruption".
   std::map<std::string, std::string> debug_info() const override;
@@ -52,6 +54,9 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void corrupt_message(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
   void pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
             const Fate& fate);
+  void carry(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
+  void receive_own(rpc::Message message);
+  bool is_own(rpc::WorkerKey to) const noexcept { return to.id == worker_info().id(); }
   void forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
   void done(Done done, base::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept;
   std::string name_of_worker(rpc::WorkerKey worker) const;

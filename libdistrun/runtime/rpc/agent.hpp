@@ -24,8 +24,8 @@ class HandlerTask;
 
 namespace distrun::rpc {
 
-// Receives what arrives. The agent calls it on any thread, one call at a time for each peer. Implementations must not
-// block, and must not run users' code.
+// Receives what arrives. The agent calls it on any thread, one call at a time for each peer; messages of this worker to
+// itself, if the agent carries them, come side by side. Implementations must not block, and must not run users' code.
 class Receiver {
  public:
   // Returns the rest of the work, for a thread that may block; null if there is none. A task that finds no thread, or
@@ -99,6 +99,9 @@ class Agent {
   // Afterwards nothing is received, and the agent has no thread. Idempotent.
   virtual void close(base::Nanoseconds limit) noexcept = 0;
 
+  // Returns whether send() takes calls of this worker to itself, and all that belongs to them. Otherwise the session
+  // passes these on without the agent.
+  virtual bool carries_own() const noexcept { return false; }
   // Returns whether messages are passed within the process, with their parcels.
   virtual bool is_by_hand() const noexcept { return false; }
 

@@ -79,6 +79,20 @@ TEST_CASE("two runs with one seed have the same faults") {
   CHECK(run("5:" + plan) != run("6:" + plan));
 }
 
+TEST_CASE("messages to oneself meet faults, and do not go through the inner agent") {
+  CHECK_FALSE(World("").agent.carries_own());
+  World world("1:dup:reply:1,drop:failure:1,fail:call:1,cut:0@1");
+  CHECK(world.agent.carries_own());
+  world.send(1, MessageKind::Reply, 0);
+  world.send(2, MessageKind::Failure, 0);
+  CHECK_THAT(error_of([&] { world.send(3, MessageKind::Call, 0); }).text(),
+             Catch::Contains("failed intentionally for call to worker0, message 3"));
+  world.send(3, MessageKind::Call, 0);
+  CHECK(world.heard.received() == "1 1 3");
+  CHECK(world.inner->ids().empty());
+  CHECK(world.heard.losses().empty());
+}
+
 TEST_CASE("a lost worker gets no faults: the agent reports it") {
   World world("1:drop:any:1");
   world.inner->receiver().lose(rpc::WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "it has left"));

@@ -31,6 +31,11 @@ std::string shown_by(core::RankState& rank, const WorkerInfo& self, const Pendin
   const std::size_t runs = std::erase_if(waits, [&](const board::ShownWait& each) {
     return each.kind == board::WaitKind::Handler && each.id == call.id && each.peers == std::vector<int>{self.id()};
   });
+  if (call.peer.id == self.id()) {  // the caller's own wait is among them
+    std::erase_if(waits, [&](const board::ShownWait& each) {
+      return each.kind == board::WaitKind::RpcReply && each.id == call.id;
+    });
+  }
   std::string text = "; rank " + std::to_string(call.peer.id) + (runs != 0 ? " runs it" : " does not run it");
   for (std::size_t i = 0; i < std::min(waits.size(), kWaitsTold); ++i) {
     text += (i == 0 ? ", and shows: " : ", ") + board::describe(waits[i]);
@@ -253,7 +258,7 @@ void Calls::expire(PendingCall call) noexcept {
   if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);
   if (call.profiled != nullptr) call.profiled->end(nullptr);
   std::string shown;
-  if (call.peer.id != self().id()) base::if_memory([&] { shown = shown_by(rank_, self(), call); });
+  base::if_memory([&] { shown = shown_by(rank_, self(), call); });
   cancel(call);
   fail_expired(call, shown);
 }
@@ -294,7 +299,7 @@ void Calls::end_rest(const PendingCall& rest) noexcept {
 }
 
 void Calls::cancel(const PendingCall& call) noexcept {
-  if (call.peer.id == self().id()) return running_.cancel(call.peer, call.id);
+  if (is_by_hand(call.peer.id)) return running_.cancel(call.peer, call.id);
   try {
     Message message;
     message.kind = MessageKind::Cancel;

@@ -157,7 +157,9 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   void send(Outgoing& outgoing);
   void send_counted(Outgoing& outgoing);
   bool has_left(const WorkerInfo& worker) const noexcept;
-  void send_to_self(Outgoing& outgoing);
+  // Returns whether messages to that worker, this one, do not go through the agent.
+  bool is_by_hand(WorkerId to) const noexcept;
+  void pass_by_hand(Outgoing& outgoing);
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
   base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
   enum class AnswerSent : std::uint8_t {

@@ -298,8 +298,8 @@ Calls::AnswerSent Calls::send_answer(const CallContext& call, Message message, F
   if (call.profile != nullptr) call.profile->end(message);
   const bool is_failure = message.kind == MessageKind::Failure;
   try {
-    if (call.caller.id() == self().id()) {
-      copy_tensors(message);
+    if (call.caller.id() == self().id()) copy_tensors(message);
+    if (is_by_hand(call.caller.id())) {
       forks.sent();
       if (auto task = end_call(self(), std::move(message))) future::handler_pool_of(rank_).post(std::move(task));
     } else {

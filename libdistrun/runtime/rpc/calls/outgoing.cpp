@@ -192,7 +192,8 @@ future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_
 void Calls::send(Outgoing& outgoing) {
   outgoing.message.id = outgoing.pending.id;
   try {
-    if (outgoing.to.id() == self().id()) return send_to_self(outgoing);
+    if (outgoing.to.id() == self().id()) copy_tensors(outgoing.message);
+    if (is_by_hand(outgoing.to.id())) return pass_by_hand(outgoing);
     send_counted(outgoing);
   } catch (...) {
     if (!has_left(outgoing.to)) throw;
@@ -223,8 +224,9 @@ bool Calls::has_left(const WorkerInfo& worker) const noexcept {
   return base::if_memory(is_missing, [] { return false; });
 }
 
-void Calls::send_to_self(Outgoing& outgoing) {
-  copy_tensors(outgoing.message);
+bool Calls::is_by_hand(WorkerId to) const noexcept { return to == self().id() && !agent_->carries_own(); }
+
+void Calls::pass_by_hand(Outgoing& outgoing) {
   const core::ThreadStateGuard guard(own_state());
   outgoing.forks.sent();
   auto task = begin_call(self(), std::move(outgoing.message));
