@@ -1,8 +1,10 @@
 #include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
@@ -10,7 +12,9 @@
 #include <distrun/runtime/collectives/shm/exchange.hpp>
 #include <distrun/runtime/collectives/shm/exchange_failure.hpp>
 #include <distrun/runtime/collectives/shm/mail.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/module.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::collectives {
 namespace {
@@ -40,11 +44,24 @@ Timeout left_until(base::TimePoint deadline) {
   return std::clamp(left, Timeout(1), kLongest);
 }
 
+// Returns the group rank that writes a key of gloo's, which begins with it: "2", its addresses; "rank_2", its host; or
+// "2/0", an address in old versions. -1 for another key.
+int writer_of(const std::string& key, int ranks) {
+  constexpr std::string_view kHost = "rank_";
+  const char* const begin = key.data() + (key.starts_with(kHost) ? kHost.size() : 0);
+  const char* const end = key.data() + key.size();
+  int rank = -1;
+  const auto [rest, failure] = std::from_chars(begin, end, rank);
+  const bool is_key = failure == std::errc() && (rest == end || *rest == '/');
+  return is_key && rank >= 0 && rank < ranks ? rank : -1;
+}
+
 // The group's store, for gloo's addresses.
 class StoreMeeting final : public gloo_line::Meeting {
  public:
   // Waits for an absent rank until the deadline, or the store's own timeout.
-  StoreMeeting(Store& store, base::TimePoint deadline) : store_(store), deadline_(deadline) {}
+  StoreMeeting(Store& store, const GroupInfo& group, base::TimePoint deadline)
+      : store_(store), group_(group), deadline_(deadline) {}
   void set(const std::string& key, const std::vector<char>& value) override {
     store_.set("gloo/" + key, std::string(value.begin(), value.end()));
   }
@@ -55,13 +72,22 @@ class StoreMeeting final : public gloo_line::Meeting {
   }
   void wait(const std::vector<std::string>& keys) override {
     for (const std::string& key : keys) {
+      const std::vector<int> writer = world_ranks_of(writer_of(key, group_.size()));
+      const stores::AwaitedRanks awaited(writer,
+                                         core::are_all_ranks(group_.ranks.size()) ? writer : std::vector<int>());
       const base::Nanoseconds left = std::max(deadline_ - base::system_clock().now(), base::Nanoseconds::zero());
       store_.wait({"gloo/" + key}, std::min(left, store_.timeout()));
     }
   }
 
  private:
+  std::vector<int> world_ranks_of(int place) const {
+    if (place < 0) return {};
+    return {group_.ranks[static_cast<std::size_t>(place)]};
+  }
+
   Store& store_;
+  const GroupInfo& group_;
   const base::TimePoint deadline_;
 };
 
@@ -147,7 +173,7 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
   exchanges_.gather(call);
   const base::TimePoint begin = base::system_clock().now();
   try {
-    StoreMeeting meeting(store, deadline);
+    StoreMeeting meeting(store, group_, deadline);
     mesh_ = module.connect(group_.rank, group_.size(), left_until(deadline), meeting);
   } catch (const std::exception& error) {
     exchanges_.explain(call, begin, "gloo cannot connect the ranks: " + std::string(error.what()));
