@@ -1,7 +1,7 @@
 // Random histories of an elastic group: workers join, leave with calls in flight, return in the same process or in
-// another one, are killed and stopped, and run out of descriptors, while all of them call each other. Every call ends
-// in time, with its own answer from the worker that was called, or with an error that names that worker, or the
-// shortage that the caller was in.
+// another one, are killed and stopped, and run out of descriptors or memory, while all of them call each other. Every
+// call ends in time, with its own answer from the worker that was called, or with an error that names that worker, or
+// the shortage that the caller was in.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -39,6 +39,8 @@ constexpr unsigned long kHistorySeed = 20'261;
 constexpr int kEvents = 60, kBurst = 12;
 // Descriptors that are left to a short worker, less one: a connection takes up to 4, and joining some 10 more.
 constexpr int kFew = 5, kFewToJoin = 16;
+constexpr std::size_t kLittleBytes = 4 << 20, kBigBytes = 12 << 20;  // what a short worker may map; a big argument
+constexpr int kBigBurst = 2;
 constexpr double kCallSeconds = 2;
 const base::Nanoseconds kJoinBound = distrun::testing::scaled(20s), kLeaveBound = distrun::testing::scaled(20s);
 
@@ -51,6 +53,11 @@ Numbers chaos_echo(std::int64_t token, std::int64_t rest_us) {
   return {token, self.id(), static_cast<std::int64_t>(self.incarnation())};
 }
 DISTRUN_RPC(chaos_echo)
+
+Numbers chaos_big(std::int64_t token, const std::string& text) {
+  return text.size() == kBigBytes ? chaos_echo(token, 0) : Numbers{-1, -1, -1};
+}
+DISTRUN_RPC(chaos_big)
 
 class Dice {
  public:
@@ -74,7 +81,9 @@ bool says(const std::string& text, std::initializer_list<const char*> any) {
 }
 
 // Returns whether an error says that a process has run out of something.
-bool says_shortage(const std::string& text) { return says(text, {"descriptors", "open files"}); }
+bool says_shortage(const std::string& text) {
+  return says(text, {"descriptors", "open files", "memory", "bad_alloc", "thread"});
+}
 
 std::string what_is_wrong(const Asked& asked) {
   try {
@@ -94,7 +103,15 @@ std::string what_is_wrong(const Asked& asked) {
     if (is_known && is_named) return "";
     if (says_shortage(text) && (asked.is_caller_short || is_named)) return "";
     return "wrong error of a call to " + asked.worker.name() + ": " + text;
+  } catch (const std::bad_alloc&) {
+    return asked.is_caller_short ? "" : "a call to " + asked.worker.name() + " fails for want of memory";
   }
+}
+
+// Without memory this thread's stack could not grow, which is no fault of what runs on it.
+[[gnu::noinline]] void use_stack() {
+  volatile char used[512 << 10];
+  for (std::size_t at = 0; at < sizeof used; at += 1024) used[at] = 1;
 }
 
 // A member of the group that executes orders.
@@ -106,6 +123,7 @@ class Wanderer {
   // Reports each failure.
   void run() {
     ::signal(SIGPIPE, SIG_DFL);  // the conductor ignores it
+    use_stack();
     const std::string came = what_comes_of([this] { wander(); });
     if (came != "done") post_.tell("wrong end: " + came);
     post_.tell("end");
@@ -116,10 +134,12 @@ class Wanderer {
     join();
     for (char order = post_.wait(); order != 'e'; order = post_.wait()) {
       if (order == 'b') burst();
+      if (order == 'B') big_burst();
       if (order == 'f') have_few_files(kFew);
+      if (order == 'm') have_little_memory();
       if (order == 'n') be_short_of_nothing();
       if (order == 'c') be_short_of_nothing(), check_asked();
-      if (order == 'l') be_short_of_nothing(), leave(dice_.below(2) == 0), join();
+      if (order == 'l') come_back();
       if (order == 's') be_short_of_nothing(), leave(dice_.below(2) == 0), join_short();
     }
     be_short_of_nothing();
@@ -166,25 +186,68 @@ class Wanderer {
   }
   // Calls in flight continue, and are checked in the next session.
   void leave(bool is_graceful) {
-    in_time("leave", kLeaveBound, [&] { rpc::shutdown({.graceful = is_graceful, .timeout = 15}); });
+    in_time("leave", kLeaveBound, [&] { shut_down(is_graceful); });
   }
-  void burst() {
-    const std::vector<WorkerInfo> all = get_worker_infos();
-    for (int i = 0; i < kBurst; ++i) {
-      const WorkerInfo& to = all[static_cast<std::size_t>(dice_.below(static_cast<int>(all.size())))];
-      const std::int64_t token = (static_cast<std::int64_t>(::getpid()) << 20) + ++last_token_;
-      const std::int64_t rest_us = dice_.below(4) == 0 ? dice_.below(20'000) : 0;
-      auto answer = rpc_async<Numbers>(rpc::to(to).within(kCallSeconds), "chaos_echo", token, rest_us);
-      asked_.push_back({to, token, std::move(answer), is_short()});
+  // In a shortage that may fail; then again without one.
+  void shut_down(bool is_graceful) {
+    try {
+      rpc::shutdown({.graceful = is_graceful, .timeout = 15});
+    } catch (const std::exception& why) {
+      if (!is_short() || !says_shortage(why.what())) throw;
+      be_short_of_nothing();
+      (void)what_comes_of([] { rpc::shutdown({.graceful = false, .timeout = 15}); });  // unless it is over
     }
   }
-  bool is_short() const { return files_.has_value(); }
+  void come_back() {
+    if (dice_.below(2) == 0) be_short_of_nothing();
+    leave(dice_.below(2) == 0);
+    be_short_of_nothing();
+    join();
+  }
+  void burst() {
+    for (int i = 0; i < kBurst; ++i) {
+      const std::int64_t rest_us = dice_.below(4) == 0 ? dice_.below(20'000) : 0;
+      ask([&](const WorkerInfo& to, std::int64_t token) {
+        return rpc_async<Numbers>(rpc::to(to).within(kCallSeconds), "chaos_echo", token, rest_us);
+      });
+    }
+  }
+  void big_burst() {
+    if (is_short()) return;
+    const std::string text(kBigBytes, 'x');
+    for (int i = 0; i < kBigBurst; ++i) {
+      ask([&](const WorkerInfo& to, std::int64_t token) {
+        return rpc_async<Numbers>(rpc::to(to).within(kCallSeconds), "chaos_big", token, text);
+      });
+    }
+  }
+  // Asks any member.
+  template <class Call>
+  void ask(const Call& call) {
+    try {
+      const std::vector<WorkerInfo> all = get_worker_infos();
+      const WorkerInfo& to = all[static_cast<std::size_t>(dice_.below(static_cast<int>(all.size())))];
+      const std::int64_t token = (static_cast<std::int64_t>(::getpid()) << 20) + ++last_token_;
+      asked_.push_back({to, token, call(to, token), is_short()});
+    } catch (const std::bad_alloc&) {
+      if (!is_short()) throw;
+    } catch (const Error& why) {
+      if (!is_short() || !says_shortage(why.what())) throw;
+    }
+  }
+  bool is_short() const { return files_.has_value() || memory_.has_value(); }
   // Up to the next order that ends it.
   void have_few_files(int below) {
+    be_short_of_nothing();  // to know what it has mapped it opens a file
     files_.emplace(dice_.below(below));
     for (Asked& each : asked_) each.is_caller_short = true;
   }
-  void be_short_of_nothing() { files_.reset(); }
+  void have_little_memory() {
+    be_short_of_nothing();
+    memory_.emplace(kLittleBytes);
+    for (Asked& each : asked_) each.is_caller_short = true;
+  }
+  void be_short_of_nothing() { files_.reset(), memory_.reset(); }
   void check_asked() {
     for (const Asked& each : asked_) {
       const std::string wrong = what_is_wrong(each);
@@ -200,6 +263,7 @@ class Wanderer {
   std::int64_t last_token_ = 0;
   std::vector<Asked> asked_;
   std::optional<distrun::testing::FewFiles> files_;
+  std::optional<distrun::testing::LittleMemory> memory_;
 };
 
 // Runs in a separate process without threads.
@@ -230,14 +294,15 @@ class History {
   }
   void happen(int id) {
     if (at(id) == nullptr) return start(id);
-    switch (dice_.below(12)) {
+    switch (dice_.below(13)) {
       case 0: return kill(id);
       case 1: return stop_for_a_while(id);
       case 2: return at(id)->go_on('l');
       case 3: return end(id);
       case 4: return at(id)->go_on('c');
-      case 5: return have_few_files(id);
+      case 5: return be_short(id, 'f', 'b');
       case 6: return at(id)->go_on('s');
+      case 7: return base::kSanitized ? at(id)->go_on('b') : be_short(id, 'm', 'B');  // sanitizers map terabytes
       default: return at(id)->go_on('b');
     }
   }
@@ -254,9 +319,9 @@ class History {
     (void)::poll(nullptr, 0, 20 + dice_.below(200));
     ::kill(at(id)->pid(), SIGCONT);
   }
-  void have_few_files(int id) {
-    at(id)->go_on('f');
-    order_others(id, 'b');
+  void be_short(int id, char of_what, char others) {
+    at(id)->go_on(of_what);
+    order_others(id, others);
     at(id)->go_on('b');
   }
   void order(int id, char what) {
