@@ -274,9 +274,7 @@ int Link::read(Delivery& delivery, int most) noexcept {
     return count + 1;
   } catch (const std::exception& why) {  // no memory for what the peer sends
     give_up(base::if_memory(
-        [&] {
-          return Error(ErrorKind::Failed, "data from " + peer_.name() + " cannot be received: " + why.what());
-        },
+        [&] { return Error(ErrorKind::Failed, "data from " + peer_.name() + " cannot be received: " + why.what()); },
         [] { return base::out_of_memory(ErrorKind::Failed); }));
     return count + 1;
   }

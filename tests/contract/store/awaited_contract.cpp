@@ -1,4 +1,4 @@
-// Errors of waits whose caller has said which ranks are to write the keys.
+// Errors of waits whose caller has said which ranks should write the keys.
 #include "store_contract.hpp"
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ using testing::FakeRank;
 
 constexpr int kNoProcess = 1 << 22;  // one more than there can be
 
-TEST_CASE("a wait that times out says what the ranks do that were to write the keys") {
+TEST_CASE("a wait that times out shows the state of the ranks that should write the keys") {
   FakeRank rank;
   rank.line.pids = {{1, kNoProcess}, {3, ::getpid()}};
   const auto table = make_subject();
@@ -31,7 +31,7 @@ TEST_CASE("a wait that times out says what the ranks do that were to write the k
                         Catch::EndsWith("; from rank 1 (its process 4194304 has ended), rank 3"));
 }
 
-TEST_CASE("a wait ends early when a rank has died that was to write the key, unless the key is there") {
+TEST_CASE("a wait ends early when a rank that should write the key has died, unless the key exists") {
   FakeRank rank;
   rank.line.pids = {{1, kNoProcess}};
   const auto table = make_subject();

@@ -193,18 +193,6 @@ TEST_CASE("a wait names the ranks that its thread has declared as writers of the
   CHECK(rank.line.begun.back().info.rule == board::PeerRule::None);
 }
 
-TEST_CASE("a wait that times out shows the state of the ranks that should write the keys") {
-  FakeRank rank;
-  constexpr int kNoProcess = 1 << 22;  // one more than there can be
-  rank.line.pids = {{1, kNoProcess}, {3, ::getpid()}};
-  const auto table = make_subject();
-  const auto store = table->open();
-  const stores::AwaitedRanks awaited({1, 3});
-  CHECK_THROWS_WITH(store->wait({"never"}, 20ms),
-                    Catch::StartsWith("wait timeout after 20.0 ms, keys: " + table->prefix() + "never") &&
-                        Catch::EndsWith("; from rank 1 (its process 4194304 has ended), rank 3"));
-}
-
 TEST_CASE("a wait for a key ends, by any operation that creates it") {
   FakeRank rank;
   const auto table = make_subject();
