@@ -93,7 +93,7 @@ Address parse_address(const std::string& text) {
     is_last = end == std::string_view::npos;
     Place place = parse_place(text, rest.substr(0, end));
     for (const Place& other : address) {
-      if (other.kind == place.kind) refuse(text, std::string("it has two of ") + name_of(place.kind));
+      if (other.kind == place.kind) refuse(text, "it has two of " + std::string(name_of(place.kind)));
     }
     address.push_back(std::move(place));
     if (!is_last) rest.remove_prefix(end + 1);
