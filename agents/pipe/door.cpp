@@ -52,8 +52,11 @@ void Door::ring() const noexcept {
   }
 }
 
-void Door::sleep(std::uint32_t state) const noexcept {
-  ::syscall(SYS_futex, futex_of(page_->word), FUTEX_WAIT, state, nullptr, nullptr, 0);
+void Door::sleep(std::uint32_t state, base::TimePoint until) const noexcept {
+  const auto ns = std::chrono::duration_cast<base::Nanoseconds>(until.time_since_epoch()).count();
+  const timespec at{static_cast<std::time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  const timespec* const limit = until == base::TimePoint::max() ? nullptr : &at;
+  ::syscall(SYS_futex, futex_of(page_->word), FUTEX_WAIT_BITSET, state, limit, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
 void Door::wake() noexcept {

@@ -50,8 +50,8 @@ class Door {
     page_->parked_at_ns.store(now_ns, std::memory_order_relaxed);
     change(kParked);
   }
-  // Sleeps until a peer rings or wake() is called; returns at once if the state has changed since.
-  void sleep(std::uint32_t state) const noexcept;
+  // Sleeps until a peer rings, wake() is called, or that time; returns at once if the state has changed since.
+  void sleep(std::uint32_t state, base::TimePoint until = base::TimePoint::max()) const noexcept;
   // Wakes one sleeping thread in any state; or keeps a thread from falling asleep on the previous state.
   void wake() noexcept;
 

@@ -217,7 +217,7 @@ void Reactor::leave_to_waiter() noexcept {
 }
 
 // A worker that comes from a task polls for a moment before it sleeps: a peer that got an answer often calls again.
-void Reactor::idle() noexcept {
+void Reactor::idle(base::TimePoint until) noexcept {
   is_idling = true;
   for (bool is_first = true;; is_first = false) {
     const std::uint32_t state = door_.state();
@@ -227,7 +227,8 @@ void Reactor::idle() noexcept {
       if (attend()) break;
       continue;
     }
-    door_.sleep(state);
+    door_.sleep(state, until);
+    if (until != base::TimePoint::max() && base::system_clock().now() >= until) break;
   }
   is_idling = false;
 }

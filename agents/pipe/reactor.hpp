@@ -52,7 +52,7 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
   void forget_links() noexcept;
 
   // future::IdlePlace.
-  void idle() noexcept override;
+  void idle(base::TimePoint until = base::TimePoint::max()) noexcept override;
   void wake() noexcept override;
   // future::Progress.
   void help(const Awaited& awaited, base::TimePoint deadline) noexcept override;

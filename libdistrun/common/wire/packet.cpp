@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/wire/zygote.hpp>
@@ -33,19 +34,32 @@ int why_no_descriptor() noexcept {
                   " cannot receive its peer's descriptors: " + base::errno_text(why_no_descriptor()));
 }
 
-}  // namespace
-
-std::vector<base::Fd> take_descriptors(msghdr& message, std::size_t most) {
-  std::vector<base::Fd> fds;
+template <class Take>
+void each_descriptor(msghdr& message, Take take) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof fd);
-      fds.emplace_back(fd);
+      take(fd);
     }
   }
+}
+
+}  // namespace
+
+std::vector<base::Fd> take_descriptors(msghdr& message, std::size_t most) {
+  std::size_t count = 0;
+  each_descriptor(message, [&](int) { ++count; });
+  std::vector<base::Fd> fds;
+  try {
+    fds.reserve(count);
+  } catch (const std::bad_alloc&) {
+    each_descriptor(message, [](int fd) { const base::Fd closed(fd); });  // nobody else would close them
+    throw;
+  }
+  each_descriptor(message, [&](int fd) { fds.emplace_back(fd); });
   if ((message.msg_flags & MSG_CTRUNC) != 0) refuse_cut(fds.size(), most);
   return fds;
 }

@@ -170,11 +170,14 @@ bool HandlerPool::call_resting() noexcept {
   return true;
 }
 
+// If neither a spare nor the watcher could be started, this worker tries again after a moment.
 void HandlerPool::attend(std::unique_lock<std::mutex>& lock) noexcept {
   IdlePlace& place = *place_;  // stays alive while workers are inside
+  const bool is_watched = is_alert_ || users_.empty();
+  const base::TimePoint until = is_watched ? base::TimePoint::max() : base::system_clock().now() + kMoment;
   ++inside_;
   lock.unlock();
-  place.idle();
+  place.idle(until);
   lock.lock();
   --inside_;
   if (place_ == nullptr) left_.notify_all();

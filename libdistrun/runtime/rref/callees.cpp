@@ -50,19 +50,15 @@ rpc::Function function(const char* name, std::vector<rpc::Parameter> parameters,
   return {{name, std::move(parameters)}, execution, run};
 }
 
-rpc::Function page_function() {
-  rpc::Function function;
-  function.signature.name = kPage;
-  function.run = &page;
-  return function;
+bool register_all() {
+  rpc::register_dynamic(function(kFetch, {}, rpc::Execution::Inline, &fetch));
+  rpc::register_dynamic({{kPage, {}}, rpc::Execution::Plain, &page});
+  rpc::register_dynamic(function(kTypeOf, {}, rpc::Execution::Plain, &type_of));
+  return rpc::register_dynamic(function(kInvoke, {{"method", "str"}, {"positional", "tuple"}, {"named", "map"}},
+                                        rpc::Execution::Plain, &invoke));
 }
 
-[[maybe_unused]] const bool is_registered =
-    rpc::register_dynamic(function(kFetch, {}, rpc::Execution::Inline, &fetch)) &&
-    rpc::register_dynamic(page_function()) &&
-    rpc::register_dynamic(function(kTypeOf, {}, rpc::Execution::Plain, &type_of)) &&
-    rpc::register_dynamic(function(kInvoke, {{"method", "str"}, {"positional", "tuple"}, {"named", "map"}},
-                                   rpc::Execution::Plain, &invoke));
+[[maybe_unused]] const bool is_registered = register_all();
 
 }  // namespace
 }  // namespace distrun::rref

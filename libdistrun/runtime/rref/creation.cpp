@@ -52,20 +52,22 @@ HandlePtr References::create(rpc::CallRequest request) {
   if (owner.id() == self_.id()) return create_here(*calls, std::move(request));
   OwnedSection section;
   section.site = text_of(request.to.site()) + " (" + self_.name() + ")";
-  const HandlePtr handle = change([&] {
+  change([&] {
     section.rref = protocol_.next_rref();
     section.fork = protocol_.next_fork();
-    HandlePtr made = make_handle(owner, section.rref);
-    made->fork_ = section.fork;
-    made->site_ = section.site;
-    made->state_.store(Handle::State::Pending);
-    protocol_.begin_creation(section.rref, section.fork, owner.id());
-    users_.emplace(section.fork, made.get());
-    ++creations_;
-    return made;
   });
-  request.sections.push_back({rpc::SectionTag::Owned, wire::encode(section)});
+  const HandlePtr handle = make_handle(owner, section.rref);  // not under the lock, which its end takes
+  handle->fork_ = section.fork;
+  handle->site_ = section.site;
+  handle->state_.store(Handle::State::Pending);
+  const wire::Bytes encoded = wire::encode(section);
+  change([&] {
+    users_.emplace(section.fork, handle.get());
+    protocol_.begin_creation(section.rref, section.fork, owner.id());
+    ++creations_;
+  });
   try {
+    request.sections.push_back({rpc::SectionTag::Owned, encoded});
     const auto creation = calls->call(std::move(request));
     {
       const std::lock_guard lock(handle->mutex_);
@@ -101,6 +103,19 @@ void References::fail_unsent(Handle& handle, const Error& error) {
   end_user(handle, Handle::State::TimedOut, std::string(error.text()));
 }
 
+// Creates a value that others may have asked for already.
+std::shared_ptr<OwnedValue> References::own_created(const OwnedSection& section, WorkerId holder) {
+  const bool is_asked = values_.contains(section.rref);
+  std::shared_ptr<OwnedValue> value = value_of(section.rref, section.site);
+  try {
+    protocol_.create(section.rref, section.fork, holder);
+  } catch (...) {
+    if (!is_asked) values_.erase(section.rref);
+    throw;
+  }
+  return value;
+}
+
 // Until the call is answered, a fork with the reference's own id represents it.
 HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
   OwnedSection section;
@@ -109,12 +124,11 @@ HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
     section.rref = protocol_.next_rref();
     section.fork = {section.rref.created_on, section.rref.local_id};
     HandlePtr made = make_handle(self_, section.rref);
-    protocol_.create(section.rref, section.fork, self_.id());
-    made->value_ = value_of(section.rref, section.site);
+    made->value_ = own_created(section, self_.id());
     return made;
   });
-  request.sections.push_back({rpc::SectionTag::Owned, wire::encode(section)});
   try {
+    request.sections.push_back({rpc::SectionTag::Owned, wire::encode(section)});
     const auto creation = calls.call(std::move(request));
     {
       const std::lock_guard lock(handle->mutex_);

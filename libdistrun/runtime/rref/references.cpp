@@ -27,7 +27,11 @@ References::References(const std::shared_ptr<rpc::Calls>& calls, core::RankState
       rank_(rank),
       self_(calls->self()),
       protocol_(self_.id(), first_id),
-      caretaker_({[this](std::size_t most) { return waiting(most); },
+      caretaker_({[this](std::size_t most) {
+                    const core::ThreadStateGuard guard(state_of(rank_));
+                    lose_missed();
+                    return waiting(most);
+                  },
                   [this](WorkerKey to, const ForkMessage& message) {
                     const core::ThreadStateGuard guard(state_of(rank_));
                     send(to, message);
@@ -146,8 +150,10 @@ HandlePtr References::make_handle(WorkerInfo owner, RRefId r) {
 }
 
 std::shared_ptr<OwnedValue> References::value_of(RRefId r, const std::string& site) {
-  std::shared_ptr<OwnedValue>& value = values_[r];
-  if (value == nullptr) value = std::make_shared<OwnedValue>(r, site);
+  const auto known = values_.find(r);
+  if (known != values_.end()) return known->second;
+  auto value = std::make_shared<OwnedValue>(r, site);
+  values_.emplace(r, value);
   return value;
 }
 

@@ -3,6 +3,7 @@
 // owned here while other workers hold references to them, and resends unacknowledged messages.
 //
 // Thread-safe. Values are destroyed without the lock, since they may hold references themselves.
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -87,6 +88,10 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   void change_if_memory(Change change_it) noexcept {
     base::if_memory([&] { change(change_it); });
   }
+  // Records a loss that finds no memory, for the caretaker, which repeats it.
+  void miss(WorkerKey peer, int because_of) noexcept;
+  void lose_missed() noexcept;
+  void lose_or_throw(const WorkerInfo& peer, const base::Error& why);
   void apply(Effects effects, Work& work);
   void perform(Work work) noexcept;
   void release_elsewhere(Work& work);
@@ -105,6 +110,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // Error{Overloaded} if too many values are asked for that do not exist.
   std::shared_ptr<OwnedValue> asked_value(RRefId r);
   std::shared_ptr<OwnedValue> own_value(RRefId r);
+  std::shared_ptr<OwnedValue> own_created(const OwnedSection& section, WorkerId holder);
   WorkerInfo worker(WorkerKey key) const;
   // Require the lock.
   int rank_behind(WorkerId id) const;
@@ -129,6 +135,12 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   std::unordered_map<ForkId, Handle*, HashId> users_;
   std::map<WorkerId, int> ranks_lost_;   // of lost workers; -1: unknown
   std::map<WorkerId, Incarnation> met_;  // for elastic groups
+  struct Missed {
+    WorkerKey peer;
+    int because_of = -1;
+  };
+  std::array<Missed, 64> missed_;  // losses; those beyond keep values until the session ends
+  std::size_t missed_count_ = 0;
   std::size_t creations_ = 0;
   int waiting_ = 0;  // threads waiting on changed_
   bool is_closed_ = false;

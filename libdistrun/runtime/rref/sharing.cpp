@@ -59,28 +59,27 @@ rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes&
   refuse_unless(fork.owner >= 0 && fork.rref.local_id >= 0 && fork.fork.local_id >= 0, from, "its ids are invalid");
   const WorkerKey owner_key(fork.owner, fork.owner_incarnation);
   const WorkerInfo owner = worker(owner_key);
+  // Not made under the lock, which a handle's end takes.
+  const HandlePtr made = make_handle(owner, fork.rref);
+  made->site_ = "shared by " + from.name();
   return change([&]() -> HandlePtr {
     refuse_past(from);
     const bool is_lost = is_past(owner_key) || (fork.owner == self_.id() && !self_.key().matches(owner_key));
     const std::string why = is_lost ? "its owner, " + owner.name() + ", has left" : "";
     if (fork.owner == self_.id() && !is_lost) {
-      const std::shared_ptr<OwnedValue> value = own_value(fork.rref);
-      HandlePtr handle = make_handle(owner, fork.rref);
-      handle->value_ = value;
+      made->value_ = own_value(fork.rref);
       protocol_.arrive(fork);
-      return handle;
+      return made;
     }
-    const auto known = users_.find(fork.fork);
+    made->fork_ = fork.fork;
+    const auto [user, is_new] = users_.try_emplace(fork.fork, made.get());
     const ForkProtocol::Arrival arrival = protocol_.arrive(fork, why);
-    if (arrival == ForkProtocol::Arrival::Again && known != users_.end()) {
-      if (auto handle = std::static_pointer_cast<Handle>(known->second->weak_from_this().lock())) return handle;
+    if (!is_new && arrival == ForkProtocol::Arrival::Again) {
+      if (auto handle = std::static_pointer_cast<Handle>(user->second->weak_from_this().lock())) return handle;
     }
-    HandlePtr handle = make_handle(owner, fork.rref);
-    handle->fork_ = fork.fork;
-    handle->site_ = "shared by " + from.name();
-    handle->state_.store(protocol_.is_confirmed(fork.fork) ? Handle::State::Confirmed : Handle::State::Pending);
-    users_.insert_or_assign(fork.fork, handle.get());
-    return handle;
+    user->second = made.get();
+    made->state_.store(protocol_.is_confirmed(fork.fork) ? Handle::State::Confirmed : Handle::State::Pending);
+    return made;
   });
 }
 
@@ -123,8 +122,8 @@ std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from
   refuse_unless(asked.site.size() <= kSiteMax, from, "its site is too long");
   return change([&]() -> std::shared_ptr<rpc::ResultSink> {
     refuse_past(from);
-    std::shared_ptr<OwnedValue> value = value_of(asked.rref, asked.site);  // others may wait for it already
-    if (from.id() != self_.id()) protocol_.create(asked.rref, asked.fork, from.id());
+    const bool is_own = from.id() == self_.id();
+    std::shared_ptr<OwnedValue> value = is_own ? value_of(asked.rref, asked.site) : own_created(asked, from.id());
     if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before the call has arrived
     return std::make_shared<Sink>(std::move(value));
   });
@@ -146,6 +145,37 @@ void References::receive_message(const WorkerInfo& from, const wire::Bytes& byte
 }
 
 void References::lose(const WorkerInfo& peer, const Error& why) noexcept {
+  base::if_memory([&] { lose_or_throw(peer, why); }, [&] { miss(peer.key(), why.because_of()); });
+}
+
+void References::miss(WorkerKey peer, int because_of) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (missed_count_ < missed_.size()) missed_[missed_count_++] = {peer, because_of};
+  }
+  perform({});
+}
+
+void References::lose_missed() noexcept {
+  std::array<Missed, std::tuple_size_v<decltype(missed_)>> missed;
+  std::size_t count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    missed = missed_;
+    count = std::exchange(missed_count_, 0);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Missed& each = missed[i];
+    base::if_memory(
+        [&] {
+          lose_or_throw(worker(each.peer), Error(ErrorKind::Disconnected, "it was lost").with_cause(each.because_of));
+        },
+        [&] { miss(each.peer, each.because_of); });
+  }
+}
+
+// If it throws std::bad_alloc, it may be repeated.
+void References::lose_or_throw(const WorkerInfo& peer, const Error& why) {
   const std::string text = peer.name() + " is gone: " + why.text();
   Work work;
   {

@@ -367,7 +367,7 @@ TEST_CASE(
     std::string all;
     for (const std::string& each : told[i]) all += "\n  " + each;
     INFO("repeat it: DISTRUN_CHAOS_SEED=" << seed + i << " DISTRUN_ELASTIC_HISTORIES=1 build/bin/contract_rpc_chaos "
-                                          << "'in any order in which*'" << all);
+                                          << "'in any order of workers*'" << all);
     CHECK(told[i].empty());
   }
 }

@@ -44,7 +44,7 @@ TEST_CASE(
   const Error error = testing::error_of([&] { join(0, here); });
   other.join();
   CHECK_THAT(error.text(),
-             Catch::Contains("gloo does not connect its ranks: wait timeout after 100.0 ms, keys: here/gloo/") &&
+             Catch::Contains("gloo cannot connect the ranks: wait timeout after 100.0 ms, keys: here/gloo/") &&
                  Catch::EndsWith("; from rank 5"));
   const auto& names = rank.line.names;
   const auto shown = std::find(names.begin(), names.end(), "here/gloo/1");

@@ -10,6 +10,7 @@
 #include <distrun/runtime/future/future.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 
+#include "support/limits.hpp"
 #include "unit/core/fake_rank_line.hpp"
 #include "unit/future/handlers.hpp"
 
@@ -144,6 +145,20 @@ TEST_CASE("a task that another thread posts wakes a worker in the place") {
     post(placed.pool, [&] { ++done; });
     REQUIRE(soon([&] { return done == i + 1; }));
   }
+}
+
+TEST_CASE("a task for which no thread could be started runs once threads can be started again") {
+  const FakeRank rank;
+  const Placed placed(handler_pool());
+  REQUIRE(soon([&] { return placed.place->inside() == 1; }));
+  std::atomic<bool> done{false};
+  {
+    const LittleMemory no_stack(1 << 20);
+    placed.place->find([&] { done = true; });
+    REQUIRE(soon([&] { return placed.pool.statistics().queued == 1 && placed.place->inside() == 1; }));
+    CHECK_FALSE(done);
+  }
+  CHECK(soon([&] { return done.load(); }));
 }
 
 // Nests `levels` handlers, each of which waits for the result of the next one.

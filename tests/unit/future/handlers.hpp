@@ -57,10 +57,15 @@ class FakePlace final : public future::IdlePlace {
  public:
   explicit FakePlace(future::HandlerPool& pool) : pool_(pool) {}
 
-  void idle() noexcept override {
+  void idle(base::TimePoint until) noexcept override {
     std::unique_lock lock(mutex_);
     ++inside_;
-    changed_.wait(lock, [this] { return is_woken_ || !found_.empty(); });
+    const auto is_over = [this] { return is_woken_ || !found_.empty(); };
+    if (until == base::TimePoint::max()) {
+      changed_.wait(lock, is_over);
+    } else {
+      changed_.wait_until(lock, until, is_over);
+    }
     if (found_.empty()) {
       is_woken_ = false;
     } else {

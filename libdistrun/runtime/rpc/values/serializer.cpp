@@ -12,17 +12,18 @@ class DefaultSerializer final : public Serializer {
 };
 
 const DefaultSerializer the_default;
-constinit std::atomic<const Serializer*> used{nullptr};  // null: the default
+constinit std::atomic<const Serializer*> serializer_in_use{nullptr};  // null: the default
 
 }  // namespace
 
 const Serializer& default_serializer() noexcept { return the_default; }
 const Serializer& current_serializer() noexcept {
-  const Serializer* const set = used.load(std::memory_order_acquire);
+  const Serializer* const set = serializer_in_use.load(std::memory_order_acquire);
   return set != nullptr ? *set : the_default;
 }
 
-UseSerializer::UseSerializer(const Serializer& serializer) noexcept : before_(used.exchange(&serializer)) {}
-UseSerializer::~UseSerializer() { used.store(before_); }
+UseSerializer::UseSerializer(const Serializer& serializer) noexcept
+    : before_(serializer_in_use.exchange(&serializer)) {}
+UseSerializer::~UseSerializer() { serializer_in_use.store(before_); }
 
 }  // namespace distrun::rpc
