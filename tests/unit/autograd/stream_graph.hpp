@@ -3,6 +3,7 @@
 // the same graph on the default streams.
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -18,6 +19,24 @@ using device::StreamGuard;
 inline constexpr std::int64_t kGraphElements = 64;
 
 enum class Streams { Default, Random };
+
+// Draws numbers, and streams if they are random: the same seed gives the same numbers with any streams.
+class StreamDraw {
+ public:
+  StreamDraw(std::uint32_t seed, Streams streams) : numbers_(seed), streams_(seed), kind_(streams) {}
+
+  std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(numbers_); }
+  device::Device device() { return device::cuda(static_cast<int>(below(2))); }
+  // Returns the default stream or one of the pool.
+  device::Stream stream(device::Device device) {
+    const bool is_default = kind_ == Streams::Default || streams_() % 3 == 0;
+    return is_default ? device::default_stream(device) : device::stream_from_pool(device);
+  }
+
+ private:
+  std::mt19937 numbers_, streams_;
+  Streams kind_;
+};
 
 template <class Make>
 Tensor on_stream(device::Stream stream, Make make) {
@@ -53,6 +72,12 @@ inline Tensor used_on(device::Stream reader, const MadeOn& made) {
   return made.tensor;
 }
 
+// Copies to the reader's device on the tensor's stream; the result is ready for the reader.
+inline Tensor brought_to(device::Stream reader, const MadeOn& made) {
+  if (made.stream.device() == reader.device()) return used_on(reader, made);
+  return on_stream(made.stream, [&] { return on_stream(reader, [&] { return to(made.tensor, reader.device()); }); });
+}
+
 // The same seed gives the same operators on any streams.
 class StreamGraph {
  public:
@@ -60,59 +85,65 @@ class StreamGraph {
   using Run = std::function<Tensor(std::size_t kind, const Tensor& a, const Tensor& b)>;
 
   StreamGraph(std::uint32_t seed, Streams streams, Run run = stream_graph_operator)
-      : draw_(seed), draw_stream_(seed), streams_(streams), run_(std::move(run)) {
-    for (int i = 0; i < kLeaves; ++i) {
-      const device::Device device = device::cuda(i % 2);
-      leaves_.push_back(set_requires_grad(full({kGraphElements}, i + 1, {tensor::DType::F64, device})));
-      values_.push_back({leaves_.back(), device::current_stream(device)});
-    }
+      : draw_(seed, streams), run_(std::move(run)) {
+    for (int i = 0; i < kLeaves; ++i) add_leaf(i);
     for (int i = 0; i < kOperators; ++i) add_operator();
+    for (int i = 0; i < kSummed; ++i) summed_.push_back(below_values());
   }
 
   const TensorList& leaves() const { return leaves_; }
-  // Returns the sum of all values, on the current stream of the first device.
-  Tensor loss() const {
-    Tensor loss = full({}, 0, {tensor::DType::F64, device::cuda(0)});
-    const device::Stream home = device::current_stream(device::cuda(0));
-    for (const MadeOn& each : values_) {
-      const Tensor summed = on_stream(each.stream, [&] { return sum(each.tensor); });
-      const Tensor here = used_on(home, {to_device(summed, each.stream, home), home});
-      loss = loss + here;
-    }
-    return loss;
+  // The leaves and what the operators computed, in the order of their creation.
+  const std::vector<MadeOn>& values() const { return values_; }
+  // Returns the sum of some values, on the current stream of the first device. If it were that of all, the first
+  // gradient of each value would come from here, and none would be the only one that a node passes on.
+  Tensor loss() const { return sum_of(summed_); }
+  // For passes that must reach all nodes.
+  Tensor loss_of_all() const {
+    std::vector<std::size_t> all(values_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return sum_of(all);
   }
 
  private:
-  static constexpr int kLeaves = 3, kOperators = 24;
+  static constexpr int kLeaves = 3, kOperators = 24, kSummed = 6;
 
-  std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(draw_); }
-
-  device::Stream any_stream(device::Device device) {
-    const bool is_default = streams_ == Streams::Default || draw_stream_() % 3 == 0;
-    return is_default ? device::default_stream(device) : device::stream_from_pool(device);
+  Tensor sum_of(const std::vector<std::size_t>& which) const {
+    Tensor total = full({}, 0, {tensor::DType::F64, device::cuda(0)});
+    const device::Stream home = device::current_stream(device::cuda(0));
+    for (const std::size_t i : which) {
+      const MadeOn& each = values_[i];
+      const Tensor summed = on_stream(each.stream, [&] { return sum(each.tensor); });
+      total = total + brought_to(home, {summed, each.stream});
+    }
+    return total;
   }
 
-  // The copy runs on a stream of the tensor's device, and is then ready for the reader.
-  static Tensor to_device(const Tensor& tensor, device::Stream stream, device::Stream reader) {
-    if (stream.device() == reader.device()) return used_on(reader, {tensor, stream});
-    return on_stream(stream, [&] { return on_stream(reader, [&] { return to(tensor, reader.device()); }); });
+  std::size_t below_values() { return draw_.below(values_.size()); }
+
+  void add_leaf(int number) {
+    const device::Device device = device::cuda(number % 2);
+    const device::Stream stream = draw_.stream(device);
+    values_.push_back({on_stream(stream,
+                                 [&] {
+                                   const tensor::TensorOptions options{tensor::DType::F64, device};
+                                   return set_requires_grad(full({kGraphElements}, number + 1, options));
+                                 }),
+                       stream});
+    leaves_.push_back(values_.back().tensor);
   }
 
   void add_operator() {
-    const std::size_t kind = below(kStreamGraphOperators), first = below(values_.size()),
-                      second = below(values_.size());
-    const device::Device device = device::cuda(static_cast<int>(below(2)));
-    const device::Stream stream = any_stream(device);
-    const Tensor a = to_device(values_[first].tensor, values_[first].stream, stream);
-    const Tensor b = to_device(values_[second].tensor, values_[second].stream, stream);
+    const std::size_t kind = draw_.below(kStreamGraphOperators), first = below_values(), second = below_values();
+    const device::Stream stream = draw_.stream(draw_.device());
+    const Tensor a = brought_to(stream, values_[first]), b = brought_to(stream, values_[second]);
     values_.push_back({on_stream(stream, [&] { return run_(kind, a, b); }), stream});
   }
 
-  std::mt19937 draw_, draw_stream_;
-  const Streams streams_;
+  StreamDraw draw_;
   const Run run_;
   TensorList leaves_;
   std::vector<MadeOn> values_;
+  std::vector<std::size_t> summed_;
 };
 
 }  // namespace distrun::testing
