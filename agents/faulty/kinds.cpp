@@ -1,6 +1,5 @@
 #include <agents/faulty/kinds.hpp>
 
-#include <algorithm>
 #include <string_view>
 
 #include <distrun/runtime/rpc/calls/autograd_service.hpp>
@@ -15,8 +14,7 @@ constexpr std::string_view kFetch = "_rref_fetch";
 constexpr std::string_view kAutograd = "distrun.autograd.", kRelease = "distrun.autograd.release";
 
 FaultKind kind_of_call(const rpc::Message& call) noexcept {
-  const auto is_owned = [](const rpc::Section& each) { return each.tag == rpc::SectionTag::Owned; };
-  if (std::any_of(call.sections.begin(), call.sections.end(), is_owned)) return FaultKind::Remote;
+  if (rpc::find_section(call, rpc::SectionTag::Owned) != nullptr) return FaultKind::Remote;
   const std::string_view callee = rpc::callee_name(call);
   if (callee == kFetch) return FaultKind::Fetch;
   if (callee == kRelease) return FaultKind::Cleanup;

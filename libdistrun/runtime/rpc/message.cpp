@@ -59,10 +59,12 @@ std::uint64_t bytes_of(const Message& message) noexcept {
   return bytes;
 }
 
-bool is_repeated(const Message& call) noexcept {
-  return std::any_of(call.sections.begin(), call.sections.end(),
-                     [](const Section& each) { return each.tag == SectionTag::Repeated; });
+const Section* find_section(const Message& message, SectionTag tag) noexcept {
+  const auto found = std::ranges::find(message.sections, tag, &Section::tag);
+  return found == message.sections.end() ? nullptr : &*found;
 }
+
+bool is_repeated(const Message& call) noexcept { return find_section(call, SectionTag::Repeated) != nullptr; }
 
 void copy_tensors(Message& message) {
   if (message.tensors.empty()) return;

@@ -70,6 +70,8 @@ struct Message {
 std::uint64_t data_bytes_of(const Message& message) noexcept;
 // Returns the bytes that the message keeps in memory: payload, sections and tensors, shared tensors included.
 std::uint64_t bytes_of(const Message& message) noexcept;
+// Returns the first section with the tag, or null.
+const Section* find_section(const Message& message, SectionTag tag) noexcept;
 bool is_repeated(const Message& call) noexcept;  // SectionTag::Repeated
 
 // Copies memory that tensors of a message share with other tensors, as a wire would: for messages within the process.

@@ -133,7 +133,7 @@ void Calls::end_unreadable(const std::optional<PendingCall>& call, const WorkerI
 
 Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
   const bool has_forks = has_references(message);
-  if (!has_forks && autograd_section_of(message) == nullptr) return read_reply(message);
+  if (!has_forks && find_section(message, SectionTag::Autograd) == nullptr) return read_reply(message);
   const WorkerInfo from(name_of_worker(call.peer), call.peer);
   std::optional<Unpacking> unpacking;
   if (has_forks) unpacking.emplace(references_.get(), from, message);

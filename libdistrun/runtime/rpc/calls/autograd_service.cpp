@@ -6,14 +6,8 @@
 
 namespace distrun::rpc {
 
-const Section* autograd_section_of(const Message& message) noexcept {
-  const auto found = std::find_if(message.sections.begin(), message.sections.end(),
-                                  [](const Section& each) { return each.tag == SectionTag::Autograd; });
-  return found == message.sections.end() ? nullptr : &*found;
-}
-
 std::int64_t context_of(const Message& message) noexcept {
-  const Section* const section = autograd_section_of(message);
+  const Section* const section = find_section(message, SectionTag::Autograd);
   if (section == nullptr || section->bytes.size() < sizeof(std::int64_t)) return kNoContext;
   wire::ByteReader bytes(wire::view_of(section->bytes));
   return std::max(bytes.number<std::int64_t>(), kNoContext);
@@ -21,7 +15,7 @@ std::int64_t context_of(const Message& message) noexcept {
 
 std::unique_ptr<Arrival> arrival_of(AutogradService* service, const WorkerInfo& from, const Message& message,
                                     const DeviceMap& back) {
-  const Section* const section = autograd_section_of(message);
+  const Section* const section = find_section(message, SectionTag::Autograd);
   if (section == nullptr) return nullptr;
   if (service == nullptr) {
     throw Error(ErrorKind::InvalidArgument,

@@ -45,9 +45,8 @@ class AutogradService {
                                           const DeviceMap& back) = 0;
 };
 
-// Returns the section Autograd of a message, or null.
-const Section* autograd_section_of(const Message& message) noexcept;
-// Returns the context that a message was sent in (the first field of the section); kNoContext if it is malformed.
+// Returns the context that a message was sent in (the first field of the section Autograd); kNoContext without one, or
+// if it is malformed.
 std::int64_t context_of(const Message& message) noexcept;
 // Calls arrive(); returns null without a section. Throws Error{InvalidArgument} for a section without a service.
 std::unique_ptr<Arrival> arrival_of(AutogradService* service, const WorkerInfo& from, const Message& message,

@@ -36,11 +36,9 @@ constexpr base::Nanoseconds kNow{0}, kLongest = std::chrono::hours(24 * 365);
 constexpr std::size_t kTraceMax = 512;  // some fifty nested calls; a longer trace restarts
 
 std::string parent_of(const Message& message) {
-  for (const Section& each : message.sections) {
-    if (each.tag != SectionTag::TraceParent || each.bytes.size() > kTraceMax) continue;
-    return base::printable({reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size()});
-  }
-  return "";
+  const Section* const section = find_section(message, SectionTag::TraceParent);
+  if (section == nullptr || section->bytes.size() > kTraceMax) return "";
+  return base::printable({reinterpret_cast<const char*>(section->bytes.data()), section->bytes.size()});
 }
 
 }  // namespace
@@ -177,12 +175,10 @@ std::unique_ptr<future::HandlerTask> Calls::queue_call(const std::shared_ptr<Cal
 
 // Returns null if the caller gets the result.
 std::shared_ptr<ResultSink> Calls::begin_result(const WorkerInfo& from, const Message& message) {
-  for (const Section& each : message.sections) {
-    if (each.tag != SectionTag::Owned) continue;
-    if (references_ == nullptr) throw Error(ErrorKind::InvalidArgument, "a call makes a reference, and none are kept");
-    return references_->begin_result(from, each.bytes);
-  }
-  return nullptr;
+  const Section* const owned = find_section(message, SectionTag::Owned);
+  if (owned == nullptr) return nullptr;
+  if (references_ == nullptr) throw Error(ErrorKind::InvalidArgument, "a call makes a reference, and none are kept");
+  return references_->begin_result(from, owned->bytes);
 }
 
 std::unique_ptr<future::HandlerTask> Calls::receive_bytes(const WorkerInfo& from, Message&& message) {

@@ -26,7 +26,7 @@ bool is_of_runtime(std::string_view callee) noexcept { return callee.starts_with
 // Errors are not reported to the profile; the events count as lost.
 void add_answer(const profiler::Recorder& recorder, const profiler::CalledWorker& worker,
                 const Message& answer) noexcept {
-  const Section* const section = profiler_section_of(answer);
+  const Section* const section = find_section(answer, SectionTag::Profiler);
   if (section == nullptr) return;
   try {
     profiler::add_remote_events(recorder, worker, wire::view_of(section->bytes));

@@ -1,7 +1,5 @@
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 
-#include <algorithm>
-
 #include <distrun/runtime/profiler/recorder.hpp>
 #include <distrun/runtime/profiler/remote_events.hpp>
 #include <distrun/runtime/rpc/calls/server_profile.hpp>
@@ -23,18 +21,12 @@ ProfileOptions both(const ProfileOptions& a, const ProfileOptions& b) {
 
 }  // namespace
 
-const Section* profiler_section_of(const Message& message) noexcept {
-  const auto found = std::find_if(message.sections.begin(), message.sections.end(),
-                                  [](const Section& each) { return each.tag == SectionTag::Profiler; });
-  return found == message.sections.end() ? nullptr : &*found;
-}
-
 bool ServedProfile::is_wanted(const Message& call) noexcept {
-  return is_server_profiled() || profiler_section_of(call) != nullptr;
+  return is_server_profiled() || find_section(call, SectionTag::Profiler) != nullptr;
 }
 
 bool brings_many_events(const Message& answer) noexcept {
-  const Section* const section = profiler_section_of(answer);
+  const Section* const section = find_section(answer, SectionTag::Profiler);
   return section != nullptr && section->bytes.size() > kQuickBytes;
 }
 
@@ -42,7 +34,7 @@ std::shared_ptr<ServedProfile> ServedProfile::of(const Message& call, const core
   if (!is_wanted(call)) return nullptr;
   std::shared_ptr<ServedProfile> served(new ServedProfile);
   ProfileOptions options;
-  if (const Section* const section = profiler_section_of(call)) {
+  if (const Section* const section = find_section(call, SectionTag::Profiler)) {
     const auto wanted = profiler::decode_options(wire::view_of(section->bytes));
     served->is_for_caller_ = wanted.has_value();
     options = wanted.value_or(options);

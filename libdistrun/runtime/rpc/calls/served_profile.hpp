@@ -18,8 +18,6 @@ namespace distrun::rpc {
 
 class ServerEvents;  // server_profile.hpp
 
-// Returns null if there is none.
-const Section* profiler_section_of(const Message& message) noexcept;
 // Returns whether decoding the events takes too long for an agent's thread.
 bool brings_many_events(const Message& answer) noexcept;
 

@@ -28,12 +28,6 @@ bool are_handles_allowed() {
   return value == nullptr || std::string(value) != "0";
 }
 
-const Section* section_of(const Message& message) noexcept {
-  const auto found = std::find_if(message.sections.begin(), message.sections.end(),
-                                  [](const Section& each) { return each.tag == SectionTag::Devices; });
-  return found == message.sections.end() ? nullptr : &*found;
-}
-
 std::shared_ptr<const DeviceParcel> parcel_of(std::vector<Span> spans, std::shared_ptr<LocalReads> reads) {
   auto parcel = std::make_shared<DeviceParcel>();
   parcel->reads = std::move(reads);
@@ -171,7 +165,7 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
 
 DeviceMap DeviceCarrier::unpack(Message& message, const WorkerInfo& from) {
   DeviceMap back;
-  const Section* const found = section_of(message);
+  const Section* const found = find_section(message, SectionTag::Devices);
   if (found == nullptr) return back;
   const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
   std::vector<tensor::Ref<tensor::Storage>> copies;
@@ -215,7 +209,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceCarrier::read(const SentDevices&
 
 void DeviceCarrier::discard(const Message& message, const WorkerInfo& from) noexcept {
   try {
-    const Section* const found = section_of(message);
+    const Section* const found = find_section(message, SectionTag::Devices);
     if (found == nullptr) return;
     const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
     if (section.transfer != 0) settings_.tell(from.key(), wire::encode(WasRead{section.transfer}));
@@ -278,10 +272,10 @@ void DeviceCarrier::add_debug_info(std::map<std::string, std::string>& info) con
   }
 }
 
-bool is_packed(const Message& message) noexcept { return section_of(message) != nullptr; }
+bool is_packed(const Message& message) noexcept { return find_section(message, SectionTag::Devices) != nullptr; }
 
 bool has_packed_tensors(const Message& message) noexcept {
-  const Section* const found = section_of(message);
+  const Section* const found = find_section(message, SectionTag::Devices);
   if (found == nullptr) return false;
   try {
     return !wire::decode<SentDevices>(wire::view_of(found->bytes)).tensors.empty();
@@ -298,7 +292,7 @@ std::vector<device::Device> devices_named_in(const Message& message) {
       devices.push_back(device);
     }
   };
-  const Section* const found = section_of(message);
+  const Section* const found = find_section(message, SectionTag::Devices);
   if (found == nullptr) return devices;
   const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
   for (const SentTensor& each : section.tensors) add(each.target);

@@ -1,6 +1,5 @@
 #include <distrun/runtime/rpc/values/reference.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -16,15 +15,9 @@ constexpr std::uint32_t kForkMin = 4;  // bytes on the wire
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, "RuntimeError", text); }
 
-const Section* section_of(const Message& message) noexcept {
-  const auto found = std::find_if(message.sections.begin(), message.sections.end(),
-                                  [](const Section& each) { return each.tag == SectionTag::References; });
-  return found == message.sections.end() ? nullptr : &*found;
-}
-
 std::vector<wire::Bytes> forks_of(const Message& message) {
   std::vector<wire::Bytes> forks;
-  const Section* const section = section_of(message);
+  const Section* const section = find_section(message, SectionTag::References);
   if (section == nullptr) return forks;
   wire::ByteReader bytes(wire::view_of(section->bytes));
   const std::uint32_t count = bytes.count(kForkMin);
@@ -116,7 +109,9 @@ void Unpacking::wait_confirmed(base::TimePoint deadline) const {
   if (!references_.empty()) service_->wait_confirmed(references_, deadline);
 }
 
-bool has_references(const Message& message) noexcept { return section_of(message) != nullptr; }
+bool has_references(const Message& message) noexcept {
+  return find_section(message, SectionTag::References) != nullptr;
+}
 
 void drop_references(ReferenceService* service, const WorkerInfo& from, const Message& message) noexcept {
   if (service == nullptr || !has_references(message)) return;
