@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/peer.hpp>
 
@@ -95,7 +96,7 @@ bool Meetings::accept(SocketKind kind, Token token) {
     const bool is_there = static_cast<bool>(socket);
     if (is_there && (kind != SocketKind::Uds || base::is_trusted_peer(socket.get()))) {
       poller_.add(socket.get(), EPOLLIN, token);
-      place->second = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket))};
+      place->second = {kind, base::deadline_after(limit_), token, GreetingLine(std::move(socket))};
       is_kept = true;
     }
     if (!is_kept) incoming_.erase(place);

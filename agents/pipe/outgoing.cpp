@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/peer.hpp>
@@ -52,7 +53,7 @@ void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) n
     Outgoing& outgoing = at->second;
     outgoing.peer = peer;
     outgoing.name = std::move(name);
-    outgoing.deadline = base::system_clock().now() + limit_;
+    outgoing.deadline = base::deadline_after(limit_);
     outgoing.rest = kFirstRest;
     outgoing.places = std::move(places);
     outgoing.address = std::move(address);

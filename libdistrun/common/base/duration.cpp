@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 
@@ -31,7 +32,7 @@ Nanoseconds parse_duration(const std::string& option, const std::string& text) {
                 option + " " + one_line(text) +
                     ": expected a duration such as 500ms, 30s, 5m or 1h, more than 0 and at most 7 days");
   }
-  return Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  return nanoseconds_of(seconds);
 }
 
 }  // namespace distrun::base

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 
@@ -132,8 +133,7 @@ class Item {
   }
 
   void read_delay(Fault& fault) const {
-    const double seconds = number<double>(parts_[2], 0, kSecondsMax);
-    fault.delay = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(seconds));
+    fault.delay = nanoseconds_of(number<double>(parts_[2], 0, kSecondsMax));
     if (parts_.size() < 4) return;
     if (parts_[3] != "ordered") refuse(quoted(parts_[3]) + " is not \"ordered\"");
     fault.keeps_order = true;

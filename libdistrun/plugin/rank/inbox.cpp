@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <distrun/plugin/sdk/plugin.h>
-#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/plugin/rank/traced_wait.hpp>
 
 namespace distrun::rank {
@@ -14,11 +14,9 @@ std::string who(const wire::PeerFailed& failure) {
   return "rank " + std::to_string(failure.rank) + " failed: " + failure.text;
 }
 
-base::TimePoint deadline_after(std::int64_t timeout_ms) {
-  const base::TimePoint now = base::system_clock().now();
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(base::TimePoint::max() - now);
-  if (timeout_ms < 0 || timeout_ms >= left.count()) return base::TimePoint::max();
-  return now + std::chrono::milliseconds(timeout_ms);
+base::TimePoint deadline_of(std::int64_t timeout_ms) {
+  if (timeout_ms < 0) return base::TimePoint::max();
+  return base::deadline_after(base::nanoseconds_of(std::chrono::milliseconds(timeout_ms)));
 }
 
 }  // namespace
@@ -146,7 +144,7 @@ std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64
   const auto over = [&] { return ready() || peer_failed_ || disconnected_; };
   std::optional<TracedWait> traced;
   if (!over()) traced.emplace(trace_, shown);
-  if (!board::wait_until(writer_, shown, lock, changed_, deadline_after(timeout_ms), over)) {
+  if (!board::wait_until(writer_, shown, lock, changed_, deadline_of(timeout_ms), over)) {
     return Waited{DISTRUN_TIMEOUT,
                   what + " did not complete within " + base::human(std::chrono::milliseconds(timeout_ms)),
                   -1,

@@ -324,7 +324,7 @@ std::string dead_text(int world_size) {
 
 void TcpStore::wait_for_workers(int world_size) {
   const TimePoint begin = base::system_clock().now();
-  const TimePoint deadline = begin + timeout();
+  const TimePoint deadline = base::deadline_after(timeout(), begin);
   board::WaitInfo info;
   info.kind = board::WaitKind::StoreGet;
   info.name = "clients of the store";

@@ -22,9 +22,18 @@ TEST_CASE("seconds of any size are a limit") {
   for (const double large : {1e300, std::numeric_limits<double>::infinity()}) {
     CHECK(nanoseconds_of(large) == kHundredYears);
   }
+  CHECK(nanoseconds_of(1.0000000006) == std::chrono::seconds(1) + Nanoseconds(1));  // the nearest
   for (const double none : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
     CHECK(nanoseconds_of(none) == Nanoseconds::zero());
   }
+}
+
+TEST_CASE("milliseconds of any number are a limit") {
+  using std::chrono::milliseconds;
+  CHECK(nanoseconds_of(milliseconds(-5)) == milliseconds(-5));
+  CHECK(nanoseconds_of(std::chrono::seconds(2)) == std::chrono::seconds(2));
+  CHECK(deadline_after(nanoseconds_of(milliseconds::max())) == TimePoint::max());
+  CHECK(nanoseconds_of(milliseconds::min()) < -std::chrono::hours(292 * 365 * 24));
 }
 
 }  // namespace distrun::base

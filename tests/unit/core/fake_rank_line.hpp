@@ -1,9 +1,12 @@
 #pragma once
 // A rank's line that records what is shown on it.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <distrun/runtime/core/rank_state.hpp>
@@ -41,6 +44,14 @@ class FakeRankLine final : public core::RankLine {
   std::size_t count() {
     const std::lock_guard lock(mutex_);
     return begun.size();
+  }
+  bool has_begun(std::string_view name) { return deadline_of(name).has_value(); }
+  // Returns the deadline of the first wait with the name.
+  std::optional<base::TimePoint> deadline_of(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return std::nullopt;
+    return begun[static_cast<std::size_t>(found - names.begin())].deadline;
   }
 
   std::vector<std::string> names;

@@ -265,6 +265,25 @@ TEST_CASE("a server waits for its workers, and reports how many have arrived") {
   worker.join();  // before the server is destroyed
 }
 
+TEST_CASE("a server with the longest timeout waits for its workers without a deadline") {
+  FakeRank rank;
+  TcpStoreOptions options = server_options();
+  options.world_size = 2;
+  options.timeout = base::Nanoseconds::max();
+  options.port = static_cast<std::uint16_t>(base::find_free_port());
+  base::Thread worker("worker", [&rank, options] {
+    testing::eventually(30s, [&] { return rank.line.has_begun("clients of the store"); });
+    TcpStoreOptions own = options;
+    own.is_server = false;
+    TcpStore client("localhost", own);
+    client.get("all are here");
+  });
+  TcpStore server("localhost", options);
+  CHECK(rank.line.deadline_of("clients of the store") == base::TimePoint::max());
+  server.set("all are here", "1");
+  worker.join();  // before the server is destroyed
+}
+
 TEST_CASE("an inline function of RPC may not use a TCP store, and the store works on") {
   TcpStore server("localhost", server_options());
   TcpStore client("localhost", client_of(server));

@@ -72,7 +72,7 @@ Calls::Calls(std::shared_ptr<Agent> agent, core::RankState& rank)
       rank_(rank),
       devices_(make_carrier(agent_, rank)),
       pending_([this](PendingCall call) { expire(std::move(call)); }),
-      timeout_ns_(static_cast<std::int64_t>(kDefaultRpcTimeoutSeconds * 1e9)) {
+      timeout_ns_(base::nanoseconds_of(kDefaultRpcTimeoutSeconds).count()) {
   refresh_workers();
 }
 

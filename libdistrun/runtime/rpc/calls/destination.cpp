@@ -1,8 +1,8 @@
 #include <distrun/runtime/rpc/calls/destination.hpp>
 
-#include <cmath>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::rpc {
@@ -24,7 +24,7 @@ Destination Destination::within(double seconds) const {
                 site_);
   }
   Destination bounded = *this;
-  bounded.timeout_ = base::Nanoseconds(std::llround(seconds * 1e9));
+  bounded.timeout_ = base::nanoseconds_of(seconds);
   if (seconds > 0 && bounded.timeout_->count() == 0) bounded.timeout_ = base::Nanoseconds(1);  // 0 would mean no limit
   return bounded;
 }

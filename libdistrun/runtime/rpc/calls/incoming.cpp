@@ -1,7 +1,7 @@
 // The incoming half of Calls: running calls of others, and answering them.
-#include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/text.hpp>
@@ -30,8 +30,6 @@ void log_failure(const WorkerInfo& self, const CallContext& call, const Error& e
 bool is_shortage(const Error& why) noexcept {
   return why.kind() == ErrorKind::Overloaded || why.type() == "MemoryError";
 }
-
-constexpr base::Nanoseconds kNow{0}, kLongest = std::chrono::hours(24 * 365);
 
 constexpr std::size_t kTraceMax = 512;  // some fifty nested calls; a longer trace restarts
 
@@ -138,9 +136,7 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
 
 std::unique_ptr<future::HandlerTask> Calls::begin_readable(const WorkerInfo& from, Message& message,
                                                            const std::shared_ptr<ResultSink>& result) {
-  base::TimePoint deadline = core::kForever;
-  // A timeout of kLongest or more is no limit.
-  if (message.left && *message.left < kLongest) deadline = base::system_clock().now() + std::max(*message.left, kNow);
+  const base::TimePoint deadline = message.left ? base::deadline_after(*message.left) : core::kForever;
   const auto id = message.id;
   const bool is_profiled = ServedProfile::is_wanted(message);
   if (!has_references(message) && !is_profiled) {
