@@ -162,13 +162,13 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
     board::WaitInfo info;
     info.kind = board::WaitKind::Send;
     info.name = "the end of an agent";
-    core::PollingWait wait(info, base::system_clock().now() + kLooks);
-    do {
-      if (is_deserted(address)) return true;
-    } while (wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready);
+    const base::TimePoint deadline = base::system_clock().now() + kLooks;
+    const core::WaitEnd end =
+        core::poll_for_peers(info, deadline, std::chrono::milliseconds(1), [&] { return is_deserted(address); });
+    return end == core::WaitEnd::Ready;
   } catch (const std::exception&) {  // not a valid address
+    return false;
   }
-  return false;
 }
 
 void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {

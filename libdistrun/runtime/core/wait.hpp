@@ -120,7 +120,7 @@ WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>
   return is_over ? WaitEnd::PeerFailed : WaitEnd::Timeout;
 }
 
-// The same for events without notification: the caller polls, and rests in between.
+// For events without notification, if poll_for_peers() does not fit: the caller polls, and rests in between.
 class PollingWait {
  public:
   // Throws as wait_for_peers().
@@ -138,9 +138,20 @@ class PollingWait {
   PeerFailedCall wake_;
 };
 
-// Polls `ready` until it returns true, and rests in between: 20 us at first, twice as long each time, up to `longest`.
-// Shows nothing if it is ready at once. Returns false at the deadline. Throws base::PeerFailed "waiting for NAME: ..."
-// when another rank fails.
+// Like wait_for_peers(), for events without notification: polls `ready`, and rests in between: 20 us at first, twice as
+// long each time, up to `longest`. If it is ready at once, nothing is shown.
+template <class Ready>
+WaitEnd poll_for_peers(const board::WaitInfo& info, base::TimePoint deadline, base::Nanoseconds longest, Ready ready) {
+  if (ready()) return WaitEnd::Ready;
+  PollingWait wait(info, deadline);
+  for (base::Nanoseconds rest = std::chrono::microseconds(20); !ready(); rest = std::min(2 * rest, longest)) {
+    if (const WaitEnd end = wait.rest(rest); end != WaitEnd::Ready) return end;
+  }
+  return WaitEnd::Ready;
+}
+
+// The same, but returns false at the deadline, and throws base::PeerFailed "waiting for NAME: ..." when another rank
+// fails.
 template <class Ready>
 bool poll_until(const board::WaitInfo& info, base::TimePoint deadline, base::Nanoseconds longest, Ready ready);
 
@@ -149,16 +160,9 @@ bool poll_until(const board::WaitInfo& info, base::TimePoint deadline, base::Nan
 
 template <class Ready>
 bool poll_until(const board::WaitInfo& info, base::TimePoint deadline, base::Nanoseconds longest, Ready ready) {
-  if (ready()) return true;
-  PollingWait wait(info, deadline);
-  base::Nanoseconds rest = std::chrono::microseconds(20);
-  while (!ready()) {
-    const WaitEnd end = wait.rest(rest);
-    if (end == WaitEnd::Timeout) return false;
-    if (end == WaitEnd::PeerFailed) throw_peer_failed("waiting for " + std::string(info.name), info.site);
-    rest = std::min(2 * rest, longest);
-  }
-  return true;
+  const WaitEnd end = poll_for_peers(info, deadline, longest, std::move(ready));
+  if (end == WaitEnd::PeerFailed) throw_peer_failed("waiting for " + std::string(info.name), info.site);
+  return end == WaitEnd::Ready;
 }
 
 }  // namespace distrun::core

@@ -323,22 +323,18 @@ std::string dead_text(int world_size) {
 }  // namespace
 
 void TcpStore::wait_for_workers(int world_size) {
-  const TimePoint begin = base::system_clock().now();
-  const TimePoint deadline = base::deadline_after(timeout(), begin);
   board::WaitInfo info;
   info.kind = board::WaitKind::StoreGet;
   info.name = "clients of the store";
-  core::PollingWait wait(info, deadline);
-  for (std::int64_t come = add(kWorkers, 0); come < world_size; come = add(kWorkers, 0)) {
-    const core::WaitEnd end = wait.rest(5ms);
-    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for clients of the store");
-    if (end == core::WaitEnd::Timeout) {
-      throw Error(ErrorKind::Timeout, "DistStoreError",
-                  "Timed out after " + human_timeout(timeout()) + " waiting for clients. " + std::to_string(come) +
-                      "/" + std::to_string(world_size) + " clients joined." + impl_->refusals() +
-                      dead_text(world_size));
-    }
-  }
+  std::int64_t come = 0;
+  const bool are_all_here = core::poll_until(info, base::deadline_after(timeout()), 5ms, [&] {
+    come = add(kWorkers, 0);
+    return come >= world_size;
+  });
+  if (are_all_here) return;
+  throw Error(ErrorKind::Timeout, "DistStoreError",
+              "Timed out after " + human_timeout(timeout()) + " waiting for clients. " + std::to_string(come) + "/" +
+                  std::to_string(world_size) + " clients joined." + impl_->refusals() + dead_text(world_size));
 }
 
 }  // namespace distrun::stores

@@ -165,5 +165,20 @@ TEST_CASE("many threads wait while a peer fails, and all of them end") {
   CHECK(failed == 8);
 }
 
+TEST_CASE("a wait that polls for peers ends by its condition, its deadline, or a peer's failure") {
+  FakeRank rank;
+  CHECK(poll_for_peers(reply_from(0), soon(), 1ms, [] { return true; }) == WaitEnd::Ready);
+  CHECK(rank.line.begun.empty());
+  int polls = 0;
+  CHECK(poll_for_peers(reply_from(0), kForever, 1ms, [&] { return ++polls == 5; }) == WaitEnd::Ready);
+  CHECK(polls == 5);
+  CHECK(poll_for_peers(reply_from(0), soon(), 1ms, [] { return false; }) == WaitEnd::Timeout);
+  CHECK_FALSE(poll_until(reply_from(0), soon(), 1ms, [] { return false; }));
+  rank.state.fail_peer({2, "rank 2 failed"});
+  CHECK(poll_for_peers(reply_from(0), kForever, 1ms, [] { return false; }) == WaitEnd::PeerFailed);
+  CHECK_THROWS_WITH(poll_until(reply_from(0), kForever, 1ms, [] { return false; }), "waiting for f: rank 2 failed");
+  CHECK(rank.line.begun.size() == rank.line.ended.size());
+}
+
 }  // namespace
 }  // namespace distrun::core

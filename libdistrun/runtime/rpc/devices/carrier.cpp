@@ -243,14 +243,10 @@ void DeviceCarrier::lose(const WorkerInfo& worker) noexcept {
 }
 
 void DeviceCarrier::finish(base::TimePoint deadline) noexcept {
-  const auto is_over = [&] { return exports_.count() == 0 && imports_->count() == 0; };
-  if (is_over()) return;
-  core::PollingWait wait({board::WaitKind::RpcReply, "tensors on devices to be read", board::PeerRule::None, {}, 0, {}},
-                         deadline);
-  auto rest = base::Nanoseconds(std::chrono::microseconds(50));
-  while (!is_over() && wait.rest(rest) == core::WaitEnd::Ready) {
-    rest = std::min<base::Nanoseconds>(rest * 2, std::chrono::milliseconds(5));
-  }
+  const board::WaitInfo info{
+      board::WaitKind::RpcReply, "tensors on devices to be read", board::PeerRule::None, {}, 0, {}};
+  core::poll_for_peers(info, deadline, std::chrono::milliseconds(5),
+                       [&] { return exports_.count() == 0 && imports_->count() == 0; });
 }
 
 void DeviceCarrier::add_debug_info(std::map<std::string, std::string>& info) const {

@@ -75,12 +75,12 @@ std::vector<DeviceExports::Transfer> DeviceExports::take_orphans() {
 }
 
 DeviceExports::~DeviceExports() {
-  take_orphans();
-  if (orphans_.empty()) return;
-  core::PollingWait wait(
-      {board::WaitKind::RpcReply, "processes to end that read device memory", board::PeerRule::None, {}, 0, {}},
-      base::system_clock().now() + kEndingMoment);
-  while (!orphans_.empty() && wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready) take_orphans();
+  const board::WaitInfo info{
+      board::WaitKind::RpcReply, "processes to end that read device memory", board::PeerRule::None, {}, 0, {}};
+  core::poll_for_peers(info, base::system_clock().now() + kEndingMoment, std::chrono::milliseconds(1), [&] {
+    take_orphans();
+    return orphans_.empty();
+  });
 }
 
 bool DeviceExports::is_open(WorkerKey to, std::uint64_t transfer) const {

@@ -48,14 +48,11 @@ bool DeviceImports::are_copies_done() const {
 }
 
 DeviceImports::~DeviceImports() {
-  if (!are_copies_done()) {
-    core::PollingWait wait(
-        {board::WaitKind::RpcReply, "copies of others' device memory", board::PeerRule::None, {}, 0, {}},
-        base::system_clock().now() + kMoment);
-    while (!are_copies_done()) {
-      if (wait.rest(std::chrono::milliseconds(1)) != core::WaitEnd::Ready) return;
-    }
-  }
+  const board::WaitInfo info{
+      board::WaitKind::RpcReply, "copies of others' device memory", board::PeerRule::None, {}, 0, {}};
+  const core::WaitEnd end = core::poll_for_peers(info, base::system_clock().now() + kMoment,
+                                                 std::chrono::milliseconds(1), [&] { return are_copies_done(); });
+  if (end != core::WaitEnd::Ready) return;
   for (auto& [handle, opened] : opened_) {
     try {
       device::driver_of(opened.device).close_imported(opened.device.index, opened.memory);

@@ -200,19 +200,16 @@ void ElasticGroup::leave(Calls& calls) noexcept {
 // Waits until the members have removed this worker, so that a successor is added at once. Members that leave at the
 // same time do not confirm.
 void ElasticGroup::wait_for_farewells(std::vector<Member> told) {
-  core::PollingWait wait({board::WaitKind::Barrier, "rpc leave", board::PeerRule::None, {}, 0, {}},
-                         base::system_clock().now() + kFarewell);
-  base::Nanoseconds rest = kFirstRest;
-  for (;;) {
+  const board::WaitInfo info{board::WaitKind::Barrier, "rpc leave", board::PeerRule::None, {}, 0, {}};
+  core::poll_for_peers(info, base::system_clock().now() + kFarewell, kLastRest, [&] {
     const std::vector<Member> there = log_.members();
     std::erase_if(told, [&](const Member& each) {
       const bool is_there =
           std::any_of(there.begin(), there.end(), [&](const Member& other) { return is_same_member(other, each); });
       return !is_there || store_->delete_key(farewell_key(self_, each));
     });
-    if (told.empty() || wait.rest(rest) != core::WaitEnd::Ready) return;
-    rest = std::min(2 * rest, kLastRest);
-  }
+    return told.empty();
+  });
 }
 
 void ElasticGroup::leave_silently() noexcept {
