@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <distrun/common/board/dump_area.hpp>
+#include <distrun/common/board/peer_set.hpp>
 #include <distrun/common/board/seq_cell.hpp>
 
 namespace distrun::board {
@@ -16,7 +17,6 @@ namespace distrun::board {
 inline constexpr std::uint64_t kMagic = 0x35'64'72'61'6f'62'72'64;  // "drboard5"
 inline constexpr int kWaits = 64;       // at a time, over all threads of a rank; further ones are not shown
 inline constexpr int kOperations = 64;  // the most recent ones are kept
-inline constexpr int kPeersMax = 256;   // ranks that a record can name; others are "some"
 inline constexpr std::size_t kNameSize = 64;
 inline constexpr std::size_t kFileSize = 80;
 inline constexpr int kErrors = 16;  // at a time; further ones are not shown
@@ -50,18 +50,6 @@ enum class PeerRule : std::uint8_t { None, All, Any };  // All: all of them must
 constexpr PeerRule peer_rule(std::int32_t number) noexcept {
   return number > 0 && number <= static_cast<int>(PeerRule::Any) ? static_cast<PeerRule>(number) : PeerRule::None;
 }
-
-// A fixed-size set of ranks.
-struct PeerSet {
-  std::array<std::uint64_t, kPeersMax / 64> bits{};
-
-  void add(int rank) noexcept {
-    if (rank >= 0 && rank < kPeersMax) bits[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
-  }
-  bool has(int rank) const noexcept {
-    return rank >= 0 && rank < kPeersMax && (bits[static_cast<std::size_t>(rank) / 64] >> (rank % 64) & 1) != 0;
-  }
-};
 
 // One wait of one thread. Times are of the monotonic clock. The texts come last, packed, so that a short record is fast
 // to write: the bytes after them are left over from earlier records.

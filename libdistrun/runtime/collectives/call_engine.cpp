@@ -251,8 +251,7 @@ Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
   info.devices = gpus_of(*job);
   info.is_failure = shm::is_mismatch;
   for (const int rank : info_.ranks) {
-    if (rank != info_.ranks[static_cast<std::size_t>(info_.rank)] && rank < 256)
-      info.peers.set(static_cast<std::size_t>(rank));
+    if (rank != info_.ranks[static_cast<std::size_t>(info_.rank)]) info.peers.add(rank);
   }
   std::optional<Work> work;
   queue_->post([&](std::uint64_t number) {

@@ -32,7 +32,7 @@ FutureInfo info_of_all(const std::vector<std::shared_ptr<FutureState>>& states, 
   info.name = name;
   for (const auto& state : states) {
     if (state->is_done()) continue;
-    info.peers |= state->info().peers;
+    info.peers.add(state->info().peers);
     info.follows_runtime = info.follows_runtime || !state->info().is_by_hand();
     if (info.progress == nullptr) info.progress = state->info().progress;
   }

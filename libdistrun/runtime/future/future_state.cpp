@@ -28,11 +28,8 @@ board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
   shown.name = info.name;
   shown.id = info.id;
   shown.site = site;
-  if (info.peers.none()) return shown;
-  shown.rule = board::PeerRule::All;
-  for (std::size_t rank = 0; rank < info.peers.size(); ++rank) {
-    if (info.peers[rank]) shown.peers.add(static_cast<int>(rank));
-  }
+  shown.peers = info.peers;
+  if (!info.peers.empty()) shown.rule = board::PeerRule::All;
   return shown;
 }
 

@@ -10,7 +10,6 @@
 //
 // Thread-safe, unless noted.
 #include <atomic>
-#include <bitset>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -21,6 +20,7 @@
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/location.hpp>
 #include <distrun/common/base/process_mark.hpp>
+#include <distrun/common/board/peer_set.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/future/value_streams.hpp>
@@ -52,9 +52,9 @@ struct FutureInfo {
   explicit FutureInfo(base::Location made_at);
 
   board::WaitKind kind;
-  const char* name = "";   // must live until the process ends
-  std::uint64_t id = 0;    // counted by the kind
-  std::bitset<256> peers;  // the ranks that the wait is for; higher ones are not named
+  const char* name = "";  // must live until the process ends
+  std::uint64_t id = 0;   // counted by the kind
+  board::PeerSet peers;   // the ranks that the wait is for
   base::Location made_at;
   std::vector<device::Device> devices;  // that its value may be on
   bool any_device = false;              // or on any other

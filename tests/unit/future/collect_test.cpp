@@ -68,9 +68,9 @@ TEST_CASE("wait_all throws the first error at once, while others are not done") 
 TEST_CASE("wait_all waits for the ranks of all futures, and no longer than its timeout") {
   FakeRank rank;
   std::vector<Future<int>> futures;
-  for (const std::size_t peer : {1, 2, 3}) {
+  for (const int peer : {1, 2, 3}) {
     future::FutureInfo info(base::Location::here());
-    info.peers.set(peer);
+    info.peers.add(peer);
     futures.push_back(Future<int>::of(info));
   }
   futures[0].set_result(0);

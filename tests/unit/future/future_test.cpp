@@ -146,7 +146,7 @@ TEST_CASE("a wait shows its name, and the ranks it waits for") {
   info.kind = board::WaitKind::RpcReply;
   info.name = "f";
   info.id = 81;
-  info.peers.set(3);
+  info.peers.add(3);
   const auto future = Future<int>::of(info);
   const base::Thread other = once_it_waits(rank, [&] { future.set_result(1); });
   CHECK(future.wait() == 1);

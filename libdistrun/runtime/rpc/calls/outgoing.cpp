@@ -182,7 +182,7 @@ future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_
   info.kind = board::WaitKind::RpcReply;
   info.name = call.name;
   info.id = call.id;
-  if (call.peer.id < static_cast<WorkerId>(info.peers.size())) info.peers.set(static_cast<std::size_t>(call.peer.id));
+  info.peers.add(call.peer.id);
   if (!is_to_self) info.progress = agent.progress();
   return info;
 }

@@ -1,0 +1,27 @@
+#pragma once
+// A set of ranks of fixed size, as a record of a wait has it.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace distrun::board {
+
+inline constexpr int kPeersMax = 256;  // ranks that a record can name; others are "some"
+
+struct PeerSet {
+  std::array<std::uint64_t, kPeersMax / 64> bits{};
+
+  // Ignores ranks that a record cannot name.
+  void add(int rank) noexcept {
+    if (rank >= 0 && rank < kPeersMax) bits[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
+  }
+  void add(const PeerSet& others) noexcept {
+    for (std::size_t i = 0; i < bits.size(); ++i) bits[i] |= others.bits[i];
+  }
+  bool has(int rank) const noexcept {
+    return rank >= 0 && rank < kPeersMax && (bits[static_cast<std::size_t>(rank) / 64] >> (rank % 64) & 1) != 0;
+  }
+  bool empty() const noexcept { return bits == decltype(bits){}; }
+};
+
+}  // namespace distrun::board
