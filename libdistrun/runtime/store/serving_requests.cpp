@@ -22,9 +22,7 @@ std::size_t bytes_of(const Request& request) {
   return bytes;
 }
 
-Refusal refusal_of(std::uint64_t id, const Error& error) {
-  return {.id = id, .kind = error.kind(), .type = error.type(), .text = error.text()};
-}
+Refusal refusal_of(std::uint64_t id, const Error& error) { return {id, wire::error_fields(error)}; }
 
 }  // namespace
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/error_fields.hpp>
 #include <distrun/runtime/proof/proof.hpp>
 #include <distrun/runtime/store/request.hpp>
 
@@ -69,11 +69,9 @@ DISTRUN_FIELDS(Answer, m.id, m.reply)
 // The error that the client's call throws.
 struct Refusal {
   std::uint64_t id = 0;
-  base::ErrorKind kind = base::ErrorKind::Failed;
-  std::string type;
-  std::string text;
+  wire::ErrorFields error;
 };
-DISTRUN_FIELDS(Refusal, m.id, m.kind, m.type, m.text)
+DISTRUN_FIELDS(Refusal, m.id, m.error)
 
 // Requests notifications of changes of the key, from the answer on. The answer has the id 0.
 struct FollowKey {

@@ -198,10 +198,10 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
   }
   rest(std::move(line));
   if (frame->is(StoreFrame::Answer)) return wire::decode<Answer>(wire::view_of(frame->payload)).reply;
-  const auto refusal = wire::decode<Refusal>(wire::view_of(frame->payload));
-  if (refusal.kind == ErrorKind::Cancelled) core::throw_peer_failed(doing, site);
-  throw Error(refusal.kind, refusal.type, refusal.text + (refusal.kind == ErrorKind::Timeout ? awaited_text() : ""),
-              site);
+  const wire::ErrorFields why = wire::decode<Refusal>(wire::view_of(frame->payload)).error;
+  const ErrorKind kind = wire::error_kind(why.kind);
+  if (kind == ErrorKind::Cancelled) core::throw_peer_failed(doing, site);
+  throw Error(kind, why.type, why.text + (kind == ErrorKind::Timeout ? awaited_text() : ""), site);
 }
 
 // Returns when the server has confirmed the watch.

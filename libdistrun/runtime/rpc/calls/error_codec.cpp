@@ -11,6 +11,7 @@
 #include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
+#include <distrun/common/wire/error_fields.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
 
 namespace distrun::rpc {
@@ -141,9 +142,7 @@ void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& 
 }
 
 std::exception_ptr read_error(wire::ByteReader& bytes) {
-  const auto number = bytes.number<std::uint8_t>();
-  const ErrorKind kind = number <= static_cast<std::uint8_t>(ErrorKind::Unimplemented) ? static_cast<ErrorKind>(number)
-                                                                                       : ErrorKind::Failed;
+  const ErrorKind kind = wire::error_kind(bytes.number<std::uint8_t>());
   std::string type = bytes.string();
   std::string text = bytes.string();
   const char* const file = lasting_name(bytes.string());

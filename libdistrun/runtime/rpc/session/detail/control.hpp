@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/common/base/error.hpp>
-#include <distrun/common/wire/codec.hpp>
+#include <distrun/common/wire/error_fields.hpp>
 
 namespace distrun::rpc {
 
@@ -48,10 +47,7 @@ struct Control {
   std::vector<std::uint64_t> sent_to;        // calls sent to each worker, by its id
   std::vector<std::uint64_t> received_from;  // calls received from each worker
 
-  ErrorKind error_kind() const noexcept {
-    return error <= static_cast<std::uint8_t>(ErrorKind::Unimplemented) ? static_cast<ErrorKind>(error)
-                                                                        : ErrorKind::Failed;
-  }
+  ErrorKind error_kind() const noexcept { return wire::error_kind(error); }
 };
 DISTRUN_FIELDS(Control, m.kind, m.round, m.sent, m.received, m.is_in_shutdown, m.running, m.waiting, m.error, m.text,
                m.because_of, m.handlers, m.handler, m.sent_to, m.received_from)
