@@ -8,19 +8,23 @@ namespace distrun::board {
 
 inline constexpr int kPeersMax = 256;  // ranks that a record can name; others are "some"
 
+// A value; starts empty.
 struct PeerSet {
-  std::array<std::uint64_t, kPeersMax / 64> bits{};
+  std::array<std::uint64_t, kPeersMax / 64> bits{};  // rank r is bit r % 64 of word r / 64
 
-  // Ignores ranks that a record cannot name.
+  // Adds a rank. Ignores ranks that a record cannot name.
   void add(int rank) noexcept {
     if (rank >= 0 && rank < kPeersMax) bits[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
   }
+  // Adds the ranks of another set.
   void add(const PeerSet& others) noexcept {
     for (std::size_t i = 0; i < bits.size(); ++i) bits[i] |= others.bits[i];
   }
+  // Returns false for ranks that a record cannot name.
   bool has(int rank) const noexcept {
     return rank >= 0 && rank < kPeersMax && (bits[static_cast<std::size_t>(rank) / 64] >> (rank % 64) & 1) != 0;
   }
+  // Returns whether it has no rank.
   bool empty() const noexcept { return bits == decltype(bits){}; }
 };
 
