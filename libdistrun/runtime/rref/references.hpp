@@ -110,6 +110,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // Error{Overloaded} if too many values are asked for that do not exist.
   std::shared_ptr<OwnedValue> asked_value(RRefId r);
   std::shared_ptr<OwnedValue> own_value(RRefId r);
+  void fail_unmade(const OwnedSection& asked) noexcept;  // takes the lock
   std::shared_ptr<OwnedValue> own_created(const OwnedSection& section, WorkerId holder);
   WorkerInfo worker(WorkerKey key) const;
   // Require the lock.

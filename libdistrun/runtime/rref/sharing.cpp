@@ -1,5 +1,6 @@
 // The ReferenceService of calls: references in messages.
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -120,12 +121,29 @@ std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from
   refuse_unless(asked.rref.created_on == from.id() && asked.fork.created_on == from.id() && asked.rref.local_id >= 0,
                 from, "it belongs to another worker");
   refuse_unless(asked.site.size() <= kSiteMax, from, "its site is too long");
-  return change([&]() -> std::shared_ptr<rpc::ResultSink> {
-    refuse_past(from);
-    const bool is_own = from.id() == self_.id();
-    std::shared_ptr<OwnedValue> value = is_own ? value_of(asked.rref, asked.site) : own_created(asked, from.id());
-    if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before the call has arrived
-    return std::make_shared<Sink>(std::move(value));
+  try {
+    return change([&]() -> std::shared_ptr<rpc::ResultSink> {
+      refuse_past(from);
+      const bool is_own = from.id() == self_.id();
+      std::shared_ptr<OwnedValue> value = is_own ? value_of(asked.rref, asked.site) : own_created(asked, from.id());
+      if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before the call has arrived
+      return std::make_shared<Sink>(std::move(value));
+    });
+  } catch (const std::bad_alloc&) {
+    fail_unmade(asked);
+    throw;
+  }
+}
+
+// Requests of a value overtake the error of the call that should have made it.
+void References::fail_unmade(const OwnedSection& asked) noexcept {
+  base::if_memory([&] {
+    std::shared_ptr<OwnedValue> value;
+    {
+      const std::lock_guard lock(mutex_);
+      value = value_of(asked.rref, asked.site);
+    }
+    Sink(value).fail(base::out_of_memory(ErrorKind::Failed));
   });
 }
 
