@@ -102,7 +102,7 @@ std::unique_ptr<HandlerTask> HandlerPool::take(Worker& worker) noexcept {
     controls_ = true;
   } else if (takeable() == 0) {
     return nullptr;
-  } else if (!has_spare(Lane::Users)) {
+  } else if (!has_spare(Lane::Users) && !fails_for_long()) {
     alert_watcher();
     return nullptr;
   } else {

@@ -101,10 +101,16 @@ bool HandlerPool::try_start_worker(Lane lane) noexcept {
   if (!may_start_worker(lane)) return false;
   try {
     start_worker();
+    failing_since_.reset();
     return true;
   } catch (const std::exception&) {  // ours, or std::bad_alloc
+    if (!failing_since_) failing_since_ = base::system_clock().now();
     return false;
   }
+}
+
+bool HandlerPool::fails_for_long() const noexcept {
+  return failing_since_ && base::system_clock().now() - *failing_since_ >= kMoment;
 }
 
 void HandlerPool::count_thread() noexcept {

@@ -12,8 +12,9 @@
 // for them.
 //
 // With an idle place (idle_place.hpp) workers idle there, always at least one: before it takes a task, a worker starts
-// a spare if no other one is idle. If no thread can be created, it takes no users' task, but idles until another one
-// returns; it still takes control tasks, which are short. Surplus workers rest in the pool, and are called before
+// a spare if no other one is idle. If no thread can be created, it takes no users' task for a moment, but idles until
+// another one returns, and tries again; then it runs the task all the same, since without memory for a thread all would
+// wait for ever. It still takes control tasks, which are short. Surplus workers rest in the pool, and are called before
 // others are started.
 //
 // No thread is started before the first task or place, so that the process can still fork.
@@ -21,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -138,6 +140,7 @@ class HandlerPool final {
   Woken see_to_tasks() noexcept;
   void tell_bound() noexcept;
   bool has_spare(Lane lane) noexcept;
+  bool fails_for_long() const noexcept;
   std::unique_ptr<HandlerTask> take(Worker& worker) noexcept;
   void finish(Worker& worker) noexcept;
   void get_on(Worker& worker) noexcept;
@@ -169,7 +172,8 @@ class HandlerPool final {
   Queue control_;
   Statistics count_;
   std::shared_ptr<IdlePlace> place_;
-  int inside_ = 0;  // workers in a place's idle()
+  int inside_ = 0;                                // workers in a place's idle()
+  std::optional<base::TimePoint> failing_since_;  // no worker can be started
   int wanted_;
   int raised_ = 0;           // how many more may run, in place of those that block unseen
   int running_ = 0;          // users' tasks, without blocked ones
