@@ -25,7 +25,7 @@ Error left(const rpc::WorkerInfo& worker, const std::string& why = "", int becau
   return error.with_cause(because_of).with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
-// For functions that must not throw.
+// An error for functions that must not throw: without memory, that the memory is exhausted.
 template <class Make>
 Error error_of(Make make) noexcept {
   return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
@@ -52,7 +52,7 @@ class Table {
     const auto found = endpoints_.find(number);
     return found == endpoints_.end() ? nullptr : found->second.lock();
   }
-  // Returns the first one after that number, and sets it to that one's; null: there is none.
+  // Returns the first endpoint with a higher number, and sets `number` to its number. Null at the end.
   std::shared_ptr<Endpoint> next(std::uint64_t& number) const noexcept {
     const std::lock_guard lock(mutex_);
     for (auto each = endpoints_.upper_bound(number); each != endpoints_.end(); ++each) {

@@ -39,7 +39,7 @@ class IoThread {
   // Afterwards no event is reported, and all own descriptors are closed. Not from within an event. Idempotent.
   void close() noexcept;
 
-  // What the I/O thread is asked for.
+  // A request to the I/O thread.
   struct Request {
     rpc::WorkerKey peer;
     std::string name;

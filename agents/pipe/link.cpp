@@ -56,7 +56,7 @@ Link::Sent Link::send(rpc::Message message, Limit limit) {
   return send(OutgoingMessage(std::move(message), cma_from_), limit, kind, bytes);
 }
 
-// The id of such a message is the cause's rank + 1; 0: there is none.
+// The id of such a message is the cause's rank + 1; 0: no cause.
 Link::Sent Link::send_leave(const std::string& why, int because_of) {
   return send_own(kLeave, static_cast<std::uint64_t>(because_of + 1), why);
 }

@@ -27,7 +27,7 @@ bool Link::has_died() const noexcept {
 
 namespace {
 
-// For functions that must not throw.
+// An error for functions that must not throw: without memory, that the memory is exhausted.
 template <class Make>
 Error error_of(Make make) noexcept {
   return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });

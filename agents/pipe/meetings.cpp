@@ -85,8 +85,8 @@ void Meetings::accept(SocketKind kind) {
   }
 }
 
-// Makes the place first: a peer whose connection is accepted, and closed for want of memory, takes this worker for
-// gone. Returns false if no peer is there.
+// Makes the place first: if a connection were accepted, and closed without memory, its peer would think that this
+// worker is gone. Returns false if no peer is there.
 bool Meetings::accept(SocketKind kind, Token token) {
   if (incoming_.size() >= kIncomingMax) incoming_.erase(incoming_.begin());
   const auto place = incoming_.try_emplace(token.number).first;

@@ -25,7 +25,7 @@ IoThread::Requests request_for(const Link& link) {
   return IoThread::request(link.peer().key(), link.peer().name(), link.address());
 }
 
-// For functions that must not throw.
+// An error for functions that must not throw: without memory, that the memory is exhausted.
 template <class Make>
 Error error_of(Make make) noexcept {
   return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });

@@ -79,7 +79,7 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   void end_replaced(Link& link) noexcept;
   std::unique_ptr<Stream> stream_of(Connection& connection);
   std::vector<LinkPtr> links() const;
-  // Returns the link of the first peer with an id above `id`, and sets it; null: there is none.
+  // Returns the link of the first peer with an id above `id`, and sets `id` to its id. Null at the end.
   LinkPtr next(WorkerId& id) const noexcept;
   bool has_written_all() const noexcept;
   void flush_all(base::TimePoint deadline) noexcept;

@@ -56,7 +56,7 @@ std::vector<base::Fd> take_descriptors(msghdr& message, std::size_t most) {
   try {
     fds.reserve(count);
   } catch (const std::bad_alloc&) {
-    each_descriptor(message, [](int fd) { const base::Fd closed(fd); });  // nobody else would close them
+    each_descriptor(message, [](int fd) { const base::Fd closed(fd); });  // they have no owner yet
     throw;
   }
   each_descriptor(message, [&](int fd) { fds.emplace_back(fd); });

@@ -96,7 +96,7 @@ class RankState {
   friend class PeerFailedCall;
   friend class PeerDiedCall;
   using Call = std::function<void(const PeerFailure&)>;
-  static constexpr std::size_t kRanksMax = 1 << 15;  // whose death is remembered
+  static constexpr std::size_t kRanksMax = 1 << 15;  // ranks beyond are not remembered as dead
 
   template <class T>
   std::shared_ptr<T> make_part() {

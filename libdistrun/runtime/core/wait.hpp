@@ -120,7 +120,7 @@ WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>
   return is_over ? WaitEnd::PeerFailed : WaitEnd::Timeout;
 }
 
-// For events without notification, if poll_for_peers() does not fit: the caller polls, and rests in between.
+// A wait for an event without notification, if poll_for_peers() does not fit: the caller polls, and rests in between.
 class PollingWait {
  public:
   // Throws as wait_for_peers().

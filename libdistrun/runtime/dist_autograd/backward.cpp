@@ -88,7 +88,7 @@ void run(Pass& pass, const TensorList& roots, base::TimePoint deadline, base::Lo
   }
   pass.begin();
   wait_for(pass, deadline, site);
-  pass.wait_for_leaves();  // for what hooks of leaves have computed: get_gradients() waits by itself
+  pass.wait_for_leaves();  // for what hooks of leaves have computed: get_gradients() does its own waiting
   pass.done().wait();
 }
 

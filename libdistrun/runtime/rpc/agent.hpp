@@ -28,7 +28,7 @@ namespace distrun::rpc {
 // itself, if the agent carries them, come side by side. Implementations must not block, and must not run users' code.
 class Receiver {
  public:
-  // Returns the rest of the work, for a thread that may block; null if there is none. A task that finds no thread, or
+  // Returns the rest of the work, for a thread that may block; null if nothing is left. A task that finds no thread, or
   // no memory, is destroyed without having run: its destructor must see to it that no worker waits in vain.
   virtual std::unique_ptr<future::HandlerTask> receive(const WorkerInfo& from, Message message) noexcept = 0;
   // Called once, when no message can come from that worker or reach it any more.
@@ -86,7 +86,7 @@ class Agent {
   // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
   // reported gone, or when the worker has not arrived. Must not block; does not affect a live worker.
   virtual void look_after(WorkerKey /*peer*/) noexcept {}
-  // Ends the connection to a worker, because a message of it can't be taken or answered, for want of memory or threads.
+  // Ends the connection to a worker, because memory or threads are missing to take a message of it, or to answer one.
   // Both ends lose each other: lose() reports `why`. Any thread, also from within receive().
   virtual void give_up(WorkerKey /*peer*/, const base::Error& /*why*/) noexcept {}
   // Returns null if messages move without help of waiting threads.

@@ -104,7 +104,7 @@ std::string what_is_wrong(const Asked& asked) {
     if (says_shortage(text) && (asked.is_caller_short || is_named)) return "";
     return "wrong error of a call to " + asked.worker.name() + ": " + text;
   } catch (const std::bad_alloc&) {
-    return asked.is_caller_short ? "" : "a call to " + asked.worker.name() + " fails for want of memory";
+    return asked.is_caller_short ? "" : "a call to " + asked.worker.name() + " fails without memory";
   }
 }
 
@@ -172,7 +172,7 @@ class Wanderer {
       }
     });
   }
-  // Joins with few descriptors, or fails for want of them and joins without a shortage.
+  // Joins with few descriptors, or fails without them and joins without a shortage.
   void join_short() {
     std::string came;
     in_time("join in a shortage", kJoinBound, [&] {

@@ -1,4 +1,4 @@
-// Errors of waits whose caller has said which ranks should write the keys.
+// Errors of waits with known writers: the caller has named the ranks that should write the keys.
 #include "store_contract.hpp"
 
 #include <unistd.h>

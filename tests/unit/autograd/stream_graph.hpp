@@ -97,7 +97,7 @@ class StreamGraph {
   // Returns the sum of some values, on the current stream of the first device. If it were that of all, the first
   // gradient of each value would come from here, and none would be the only one that a node passes on.
   Tensor loss() const { return sum_of(summed_); }
-  // For passes that must reach all nodes.
+  // Used by passes that must reach all nodes.
   Tensor loss_of_all() const {
     std::vector<std::size_t> all(values_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});

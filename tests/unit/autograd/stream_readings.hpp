@@ -1,5 +1,5 @@
 #pragma once
-// What programs do with gradients on random streams: they read them on their current streams and on others, copy them
+// Uses of gradients on random streams: programs read them on their current streams and on others, copy them
 // to the other device, release them before that is done, and write to memory as soon as it is free.
 #include <deque>
 #include <optional>

@@ -94,7 +94,7 @@ rpc::Message message_of(std::uint64_t id) {
   return message;
 }
 
-// Whether a thread of that name is there.
+// Returns whether the process has a thread with that name.
 bool has_thread(const std::string& wanted) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;
@@ -111,7 +111,7 @@ void require_sent(Node& from, Node& to, std::uint64_t id) {
   } catch (const Error& error) {
     require(error.kind() == ErrorKind::Disconnected, "only a worker that is lost can't be sent to");
     // The other one too, if they were connected.
-    require(comes_soon([&] { return from.counts.lost() == 1; }), "the loss is told");
+    require(comes_soon([&] { return from.counts.lost() == 1; }), "the loss is reported");
     return;
   }
   require(comes_soon([&] { return to.counts.received() > before || from.counts.lost() == 1; }),
@@ -156,15 +156,15 @@ void close_all(const char* agent) {
         pair.first.agent->close(1s);
         comes_soon([&] { return pair.second.counts.lost() != 0; });
       });
-      require(comes_soon([&] { return pair.second.counts.lost() == 1; }), "the other one is told");
+      require(comes_soon([&] { return pair.second.counts.lost() == 1; }), "the loss is reported");
     }
     require(comes_soon([] { return !has_thread("distrun-rpc-io"); }), "no thread is left");
   });
 }
 
-TEST_CASE("an agent within the process closes whatever fails") { close_all("inproc"); }
-TEST_CASE("an agent with shared memory closes whatever fails") { close_all("shm"); }
-TEST_CASE("an agent with sockets closes whatever fails") { close_all("uds"); }
+TEST_CASE("an agent within the process closes, whichever step fails") { close_all("inproc"); }
+TEST_CASE("an agent with shared memory closes, whichever step fails") { close_all("shm"); }
+TEST_CASE("an agent with sockets closes, whichever step fails") { close_all("uds"); }
 
 void make_all(const char* agent) {
   every_step_may_fail([agent](Attempt& attempt) {

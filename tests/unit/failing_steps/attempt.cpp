@@ -34,11 +34,11 @@ constexpr std::uint32_t kTimesMax = 2;   // of the steps with one stack: the fir
 constexpr std::size_t kFaultsTold = 10;  // of a scenario
 constexpr int kFaultCode = 3;
 
-// What a run leaves to its parent, in memory that both share.
+// The result of a run, in memory that it shares with its parent.
 struct Shared {
   StepRecord record;
   int descriptors;      // that the recorded run has left
-  std::size_t reached;  // runs whose step came
+  std::size_t reached;  // runs that reached their step
   std::array<char, 2000> fault;
 };
 

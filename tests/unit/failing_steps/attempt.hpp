@@ -1,6 +1,6 @@
 #pragma once
 // Runs a scenario again and again, each time with another of its steps (steps.hpp) failing once. Which steps there are
-// is what a first run of it has recorded; nobody types them.
+// is what a first run of it has recorded; the list is not written by hand.
 //
 //   every_step_may_fail([](Attempt& attempt) {
 //     HashStore store;                                      // before: nothing fails
@@ -80,7 +80,7 @@ class Attempt {
   }
 
  private:
-  // Whether it speaks of memory, threads or descriptors.
+  // Returns whether its text names memory, threads or descriptors.
   static bool names_want(const Error& error);
   // Where no step has failed, nothing may.
   static bool refused() {

@@ -50,9 +50,9 @@ void shut_down(const char* agent, bool is_graceful) {
 }
 
 TEST_CASE("a graceful shutdown succeeds or tells what was wanting") { shut_down("inproc", true); }
-TEST_CASE("a shutdown at once ends the session whatever fails") { shut_down("inproc", false); }
+TEST_CASE("a shutdown at once ends the session, whichever step fails") { shut_down("inproc", false); }
 
-// Sessions are ended without grace, as a reference that is lost for want of memory may keep its value until then.
+// Sessions are ended without grace, as a reference that was dropped without memory may keep its value until then.
 void use_reference(const std::function<void(Attempt&)>& act) {
   every_step_may_fail([&](Attempt& attempt) {
     const Workers workers("inproc", 2);

@@ -85,7 +85,7 @@ class Workers {
     if (fault) throw *fault;
   }
 
-  // Of the calling rank.
+  // Begins the session of the calling rank.
   void init(int rank, double timeout = 10) const {
     const auto options = std::make_shared<rpc::PipeOptions>();
     options->store = store_;

@@ -43,8 +43,8 @@ void self_call_keep(const Tensor& tensor) {
 }
 DISTRUN_RPC(self_call_keep)
 
-// What worker 0 of two says in a session with these faults, with the worker that it calls. A graceful shutdown might
-// wait for calls that were lost.
+// Runs a session of two workers with these faults; worker 0 calls `to`. Returns worker 0's report. A graceful shutdown
+// might wait for lost calls.
 std::string said(int to, const std::string& faults, const std::function<std::string(int to)>& body) {
   const Ranks ranks(2);
   std::string text;

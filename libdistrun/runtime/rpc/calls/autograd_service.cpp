@@ -19,7 +19,7 @@ std::unique_ptr<Arrival> arrival_of(AutogradService* service, const WorkerInfo& 
   if (section == nullptr) return nullptr;
   if (service == nullptr) {
     throw Error(ErrorKind::InvalidArgument,
-                "a message belongs to an autograd context, and this session has nothing that keeps any");
+                "a message belongs to an autograd context, but this session does not keep any");
   }
   return service->arrive(from, section->bytes, message.tensors, back);
 }

@@ -92,7 +92,7 @@ class PendingCalls {
   // The same at its deadline, even if its answer is being decoded.
   std::optional<PendingCall> take_late(std::uint64_t id, WorkerKey peer);
   // Takes the next call in place `place` or after it, except calls whose answers are being decoded. `place`: 0 at
-  // first; set to where to go on. Returns nullopt if there is none.
+  // first; set to where to go on. Returns nullopt at the end.
   std::optional<PendingCall> take_next(std::size_t& place, std::optional<WorkerKey> peer = {});
   // From now on, `expired` is called for overdue calls.
   void watch_timeouts(base::TimePoint deadline);
@@ -128,7 +128,7 @@ class PendingCalls {
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
   std::size_t holding_none_ = 0;  // of these, those that hold no shutdown
-  // Of overdue calls, until they have expired: deadline and number. Has room for all, so that no call needs memory to
+  // Deadlines and numbers of overdue calls, until these have expired. Has room for all, so that no call needs memory to
   // expire.
   std::vector<std::pair<base::TimePoint, std::uint64_t>> due_;
   bool is_expiring_ = false;  // a call that was taken out

@@ -244,7 +244,7 @@ class CallTask final : public future::HandlerTask {
   }
 
   [[noreturn]] static void refuse_cancelled() {
-    throw Error(ErrorKind::Cancelled, "whoever called it does not wait for it any more");
+    throw Error(ErrorKind::Cancelled, "its caller no longer waits for it");
   }
 
   void answer_later(const future::AnyFuture& later) {

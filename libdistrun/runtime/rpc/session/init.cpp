@@ -228,7 +228,8 @@ void begin_session(SessionState& state, const Begin& begin) {
 
 void check_place(int rank, int world_size, base::Location site) {
   if (world_size == 0 || rank < world_size) return;
-  throw value_error("init_rpc: rank " + std::to_string(rank) + " is none of " + std::to_string(world_size), site);
+  throw value_error("init_rpc: rank " + std::to_string(rank) + " is not in the world of " + std::to_string(world_size),
+                    site);
 }
 
 }  // namespace

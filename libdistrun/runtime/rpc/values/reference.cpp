@@ -33,7 +33,7 @@ std::vector<wire::Bytes> forks_of(const Message& message) {
 std::vector<ReferencePtr> receive_all(ReferenceService* service, const WorkerInfo& from, const Message& message) {
   std::vector<ReferencePtr> references;
   for (const wire::Bytes& each : forks_of(message)) {
-    if (service == nullptr) refuse("a message has references, and this session has nothing that keeps any");
+    if (service == nullptr) refuse("a message has references, but this session does not keep any");
     references.push_back(service->receive(from, each));
   }
   return references;
@@ -84,7 +84,7 @@ Packing* Packing::current() noexcept { return packing; }
 
 std::uint32_t Packing::add(const Reference& reference) {
   reference.check_shared();
-  if (service_ == nullptr) refuse("a reference can't be sent: this session has nothing that keeps any");
+  if (service_ == nullptr) refuse("a reference can't be sent: this session does not keep any");
   return forks_.add(reference);
 }
 

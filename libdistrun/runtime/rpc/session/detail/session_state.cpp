@@ -76,7 +76,7 @@ void Session::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
   termination.receive(*calls, from, std::move(message));
 }
 
-// What waits for the worker fails, though there may be no memory to know it by.
+// Waits for the worker fail, even if there was no memory to record the worker.
 void Session::lose(const WorkerInfo& peer, const Error& why) noexcept {
   try {
     meetings.lose(peer, why);

@@ -263,10 +263,9 @@ void Termination::check(const Running& run, const std::set<WorkerId>& awaited) {
   for (const WorkerId id : awaited) {
     const auto found = lost_.find(id);
     if (found == lost_.end()) continue;
-    throw Error(
-        ErrorKind::Disconnected,
-        "shutdown: " + run.name_of(id) + " is gone, and nobody knows which calls it still had: " + found->second.what(),
-        run.site)
+    throw Error(ErrorKind::Disconnected,
+                "shutdown: " + run.name_of(id) + " is gone, and its open calls are not known: " + found->second.what(),
+                run.site)
         .with_cause(found->second.because_of());
   }
 }
