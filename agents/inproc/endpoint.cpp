@@ -25,14 +25,8 @@ Error left(const rpc::WorkerInfo& worker, const std::string& why = "", int becau
   return error.with_cause(because_of).with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
-// An error for functions that must not throw: without memory, that the memory is exhausted.
-template <class Make>
-Error error_of(Make make) noexcept {
-  return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
-}
-
 Error copy_of(const Error& why) noexcept {
-  return error_of([&] { return Error(why); });
+  return base::error_or_shortage(ErrorKind::Disconnected, [&] { return Error(why); });
 }
 
 // The open endpoints of this process.
@@ -133,10 +127,12 @@ void Endpoint::add_worker(const rpc::WorkerRecord& record) {
     const std::lock_guard lock(mutex_);
     add(record.worker, number, before);
   }
-  if (before != nullptr) before->end(error_of([&] { return rpc::replaced_error(before->from()); }));
+  if (before != nullptr)
+    before->end(base::error_or_shortage(ErrorKind::Disconnected, [&] { return rpc::replaced_error(before->from()); }));
   // A peer that closes leaves the table first and then notifies all endpoints, so its end is not missed.
   if (table().find(number) == nullptr) {
-    lose(record.worker.id(), number, error_of([&] { return left(record.worker); }));
+    lose(record.worker.id(), number,
+         base::error_or_shortage(ErrorKind::Disconnected, [&] { return left(record.worker); }));
   }
 }
 
@@ -178,7 +174,8 @@ void Endpoint::remove_worker(rpc::WorkerKey worker) noexcept {
   if (found == peers_.end() || !found->second.worker.key().matches(worker)) return;
   Peer& peer = found->second;
   if (!peer.gone) {
-    peer.gone = error_of([&] { return Error(ErrorKind::Disconnected, peer.worker.name() + " has left"); });
+    peer.gone = base::error_or_shortage(
+        ErrorKind::Disconnected, [&] { return Error(ErrorKind::Disconnected, peer.worker.name() + " has left"); });
   }
   peer.is_member = false;
   peer.in->forgive();
@@ -266,7 +263,8 @@ std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
       throw Error(ErrorKind::Disconnected, worker_.name() + " refused the connection: " + why.text());
     }
   }
-  if (before != nullptr) before->end(error_of([&] { return rpc::replaced_error(before->from()); }));
+  if (before != nullptr)
+    before->end(base::error_or_shortage(ErrorKind::Disconnected, [&] { return rpc::replaced_error(before->from()); }));
   return lane;
 }
 
@@ -331,7 +329,7 @@ void Endpoint::close() noexcept {
   }
   table().remove(number_);
   close_lanes();
-  const Error gone = error_of([&] { return left(worker_, why, because_of); });
+  const Error gone = base::error_or_shortage(ErrorKind::Disconnected, [&] { return left(worker_, why, because_of); });
   std::uint64_t number = 0;
   while (const auto other = table().next(number)) other->lose(worker_.id(), number_, gone);
 }

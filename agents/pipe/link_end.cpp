@@ -25,18 +25,8 @@ bool Link::has_died() const noexcept {
   return is_here && core::is_ending(pid);
 }
 
-namespace {
-
-// An error for functions that must not throw: without memory, that the memory is exhausted.
-template <class Make>
-Error error_of(Make make) noexcept {
-  return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
-}
-
-}  // namespace
-
 Error Link::gone(const std::string& why) const noexcept {
-  return error_of([&]() -> Error {
+  return base::error_or_shortage(ErrorKind::Disconnected, [&]() -> Error {
     const int pid = known_pid();
     if (has_died()) {
       return {ErrorKind::Disconnected, peer_.name() + " is gone: its process " + std::to_string(pid) + " has ended"};
@@ -48,7 +38,7 @@ Error Link::gone(const std::string& why) const noexcept {
 
 Error Link::unreachable(const std::string& why) const noexcept {
   if (has_died()) return gone(why);
-  return error_of([&] { return Error(ErrorKind::Disconnected, why); });
+  return base::error_or_shortage(ErrorKind::Disconnected, [&] { return Error(ErrorKind::Disconnected, why); });
 }
 
 void Link::give_up(const Error& why) noexcept {
@@ -57,7 +47,9 @@ void Link::give_up(const Error& why) noexcept {
     ring();
   } catch (const std::exception&) {  // the peer learns of the end, and not why
   }
-  end(State::Lost, error_of([&] { return Error(ErrorKind::Disconnected, why.text()).with_cause(why.because_of()); }));
+  end(State::Lost, base::error_or_shortage(ErrorKind::Disconnected, [&] {
+        return Error(ErrorKind::Disconnected, why.text()).with_cause(why.because_of());
+      }));
 }
 
 bool Link::end(State state, Error why) noexcept {
@@ -70,7 +62,7 @@ bool Link::end(State state, Error why) noexcept {
 void Link::dismiss(const Error& why) noexcept {
   const std::lock_guard lock(writing_);
   is_end_told_ = true;
-  end_locked(State::Left, error_of([&] { return why; }));
+  end_locked(State::Left, base::error_or_shortage(ErrorKind::Disconnected, [&] { return why; }));
 }
 
 bool Link::end_locked(State state, Error why) noexcept {
@@ -89,7 +81,7 @@ bool Link::end_locked(State state, Error why) noexcept {
 std::optional<Error> Link::take_end() noexcept {
   const std::lock_guard lock(writing_);
   if (!why_ || std::exchange(is_end_told_, true)) return std::nullopt;
-  return error_of([&] { return *why_; });
+  return base::error_or_shortage(ErrorKind::Disconnected, [&] { return *why_; });
 }
 
 }  // namespace distrun::agents::pipe

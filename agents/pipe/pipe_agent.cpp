@@ -25,12 +25,6 @@ IoThread::Requests request_for(const Link& link) {
   return IoThread::request(link.peer().key(), link.peer().name(), link.address());
 }
 
-// An error for functions that must not throw: without memory, that the memory is exhausted.
-template <class Make>
-Error error_of(Make make) noexcept {
-  return base::if_memory(make, [] { return base::out_of_memory(ErrorKind::Disconnected); });
-}
-
 constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // limit of probing an exiting worker's address
 
 }  // namespace
@@ -134,7 +128,8 @@ void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
 }
 
 void PipeAgent::end_replaced(Link& link) noexcept {
-  link.end(Link::State::Lost, error_of([&] { return rpc::replaced_error(link.peer()); }));
+  link.end(Link::State::Lost,
+           base::error_or_shortage(ErrorKind::Disconnected, [&] { return rpc::replaced_error(link.peer()); }));
   reactor_->tell_end(link);
 }
 
@@ -175,7 +170,8 @@ void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {
   const LinkPtr link = take_out(worker);
   if (link == nullptr) return;
   io_thread_->forget(worker.id);
-  link->dismiss(error_of([&] { return Error(ErrorKind::Disconnected, link->peer().name() + " has left"); }));
+  link->dismiss(base::error_or_shortage(
+      ErrorKind::Disconnected, [&] { return Error(ErrorKind::Disconnected, link->peer().name() + " has left"); }));
   link->close();
 }
 
@@ -311,7 +307,7 @@ void PipeAgent::connected(Connection connection) {
   } catch (const std::exception& why) {
     io_thread_->forget_here(peer);
     const auto error = [&] { return Error(ErrorKind::Disconnected, why.what()); };
-    return failed(key, error_of(error));
+    return failed(key, base::error_or_shortage(ErrorKind::Disconnected, error));
   }
   reactor_->rouse();
 }

@@ -37,4 +37,10 @@ std::exception_ptr error_if_memory(Make make) noexcept {
 // itself, since strings as short as these are kept in the object.
 inline Error out_of_memory(ErrorKind kind) noexcept { return {kind, "MemoryError", "out of memory", {}}; }
 
+// Returns the error that `make` returns; out_of_memory(kind) if there is no memory for it.
+template <class Make>
+Error error_or_shortage(ErrorKind kind, Make make) noexcept {
+  return if_memory(std::move(make), [kind] { return out_of_memory(kind); });
+}
+
 }  // namespace distrun::base
