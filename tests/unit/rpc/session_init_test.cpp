@@ -110,7 +110,7 @@ TEST_CASE("a duplicate name is refused by init_rpc_backend as well") {
 TEST_CASE("a duplicate id is an error of the second worker") {
   const auto store = std::make_shared<HashStore>();
   const Member first{"worker0", 0, 1, 0, "here", {}, {}, {}}, second{"other", 0, 1, 0, "there", {}, {}, {}};
-  CHECK(meet_all({store, 1, false}, first, base::Location::here()).size() == 1);
+  CHECK(meet_all({store, 1, false}, first, base::Location::here()).members.size() == 1);
   CHECK_THROWS_WITH(meet_all({store, 1, false}, second, base::Location::here()),
                     "RPC worker id 0 is not unique. It is that of worker0, too.");
   CHECK_THROWS_WITH(meet_all({store, 2, false}, second, base::Location::here()),

@@ -156,24 +156,48 @@ void make_known(Agent& agent, const Member& member, base::Location site) {
 
 std::string round_name(int number) { return "round" + std::to_string(number); }
 
-void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
-                  const std::string& secret) {
-  const int number = state.begin_round(secret);
-  const std::string round = round_name(number);
-  StaticGroup group{std::make_shared<PrefixStore>(round, store), begin.world_size, begin.serves};
+// Removes the keys of the rounds before `number`, in which all workers have met.
+void forget_rounds(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
+                   const std::string& secret, int number) {
+  for (int each = state.rounds(secret).oldest; each < number; ++each) {
+    PrefixStore before(round_name(each), store);
+    forget_meeting(before, begin.worker.id(), begin.site);
+  }
+  state.set_rounds(secret, {number + 1, number});
+}
+
+// Meets in the next round, and begins the session. Returns why the round was given up; empty: the session has begun.
+std::string begin_in_round(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
+                           const std::string& secret, base::TimePoint deadline, const std::string& given_up) {
+  const SessionState::Rounds rounds = state.rounds(secret);
+  const SessionState::Rounds entered{rounds.next + 1, rounds.oldest};
+  const std::string round = round_name(rounds.next);
+  StaticGroup group{std::make_shared<PrefixStore>(round, store), begin.world_size, begin.serves, deadline, given_up,
+                    [&] { state.set_rounds(secret, entered); }};
   group.store->set_timeout(store->timeout());
   const std::shared_ptr<Session> session = make_session(begin, 1, secret + "/" + round);
   Closing closing(session);
-  session->members = meet_all(group, make_member(*session->agent, begin.options), begin.site);
-  if (number > 0) {
-    PrefixStore before(round_name(number - 1), store);
-    forget_meeting(before, begin.worker.id(), begin.site);
+  Met met = meet_all(group, make_member(*session->agent, begin.options), begin.site);
+  if (!met.given_up.empty()) {
+    state.set_rounds(secret, entered);
+    return met.given_up;
   }
+  session->members = std::move(met.members);
+  forget_rounds(state, begin, store, secret, rounds.next);
   for (const Member& each : session->members) {
     if (each.id != begin.worker.id()) make_known(*session->agent, each, begin.site);
   }
   start(state, session);
   closing.keep();
+  return "";
+}
+
+void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
+                  const std::string& secret) {
+  const base::TimePoint deadline = base::deadline_after(store->timeout());
+  std::string given_up;
+  do given_up = begin_in_round(state, begin, store, secret, deadline, given_up);
+  while (!given_up.empty());
 }
 
 void begin_elastic(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,

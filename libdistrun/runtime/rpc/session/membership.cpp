@@ -18,7 +18,9 @@ constexpr char kDevices[] = "devices/";
 constexpr char kWorldSize[] = "world_size";
 constexpr char kMet[] = "met";
 constexpr char kAllMet[] = "all met";
+constexpr char kGivenUp[] = "given up by ";  // the mark in place of a member; no member's bytes begin with it
 constexpr base::Nanoseconds kMoment = std::chrono::milliseconds(50);
+constexpr base::Nanoseconds kMarkPatience = std::chrono::seconds(1);
 
 std::vector<std::string> keys_of(const char* prefix, int world_size) {
   std::vector<std::string> keys;
@@ -32,22 +34,62 @@ std::vector<int> ranks_of(const StaticGroup& group) {
   return ranks;
 }
 
-// The first worker writes its world size into the store: "4 for worker2". The others compare theirs.
-void agree_on_world_size(const StaticGroup& group, const Member& self, base::Location site) {
+std::string key_of(WorkerId id) { return kMember + std::to_string(id); }
+
+bool is_mark(const std::string& text) { return text.starts_with(kGivenUp); }
+
+// Returns the mark in the worker's place; empty: the round is not given up, as far as this key tells.
+std::string mark_for(const StaticGroup& group, const Member& self, base::Location site) {
+  if (!group.store->check({key_of(self.id)}, site)) return "";
+  const std::string found = group.store->get(key_of(self.id), site);
+  return is_mark(found) ? found : "";
+}
+
+// The first worker writes its world size into the store: "4 for worker2". The others compare theirs. Returns the mark
+// if that size is of a round that was given up.
+std::string agree_on_world_size(const StaticGroup& group, const Member& self, base::Location site) {
   const std::string own = std::to_string(group.world_size);
   const std::string said = group.store->compare_set(kWorldSize, "", own + " for " + self.name, site);
-  if (said.starts_with(own + " ")) return;
+  if (said.starts_with(own + " ")) return "";
+  if (std::string mark = mark_for(group, self, site); !mark.empty()) return mark;
   throw Error(
       ErrorKind::InvalidArgument, "ValueError",
       "workers of an RPC group do not agree on its world size: it is " + own + " for " + self.name + ", and " + said,
       site);
 }
 
-void publish(const StaticGroup& group, const Member& self, base::Location site) {
+// Returns whether this worker has ended the round. If not, no worker is absent.
+bool give_up(const StaticGroup& group, const Member& self, base::Location site) {
+  bool is_ended = false;
+  for (WorkerId id = 0; id < group.world_size; ++id) {
+    is_ended |= is_mark(group.store->compare_set(key_of(id), "", kGivenUp + self.name, site));
+  }
+  return is_ended;
+}
+
+// For a round that has failed already. If the store fails as well, the others wait until their timeout.
+void try_to_give_up(const StaticGroup& group, const Member& self, base::Location site) noexcept {
+  try {
+    group.store->set_timeout(std::min(group.store->timeout(), kMarkPatience));
+    give_up(group, self, site);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// Returns the mark in the worker's place; empty: none.
+std::string publish(const StaticGroup& group, const Member& self, base::Location site) {
   const std::string own = to_text(self);
-  const std::string key = kMember + std::to_string(self.id);
-  const std::string found = group.store->compare_set(key, "", own, site);
-  if (found == own) return;
+  if (group.enter) group.enter();
+  std::string found;
+  try {
+    found = group.store->compare_set(key_of(self.id), "", own, site);
+  } catch (...) {
+    try_to_give_up(group, self, site);  // it may have been written
+    throw;
+  }
+  if (found == own) return "";
+  if (is_mark(found)) return found;
   throw Error(
       ErrorKind::Failed,
       "RPC worker id " + std::to_string(self.id) + " is not unique. It is that of " + member_of(found).name + ", too.",
@@ -57,7 +99,7 @@ void publish(const StaticGroup& group, const Member& self, base::Location site) 
 std::vector<int> missing_in(const StaticGroup& group, base::Location site) {
   std::vector<int> missing;
   for (int rank = 0; rank < group.world_size; ++rank) {
-    if (!group.store->check({kMember + std::to_string(rank)}, site)) missing.push_back(rank);
+    if (!group.store->check({key_of(rank)}, site)) missing.push_back(rank);
   }
   return missing;
 }
@@ -75,8 +117,10 @@ bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, ba
 }
 
 // Usually all workers arrive within kMoment. After that, waits for one missing rank at a time, and shows the wait.
+// Gives up at the deadline.
 void wait_until_all_have_come(const StaticGroup& group, const Member& self, base::Location site) {
-  const base::TimePoint begin = base::system_clock().now(), end = begin + group.store->timeout();
+  const base::TimePoint begin = base::system_clock().now();
+  const base::TimePoint end = std::min(begin + group.store->timeout(), group.deadline);
   if (wait_for(group, keys_of(kMember, group.world_size), std::min(begin + kMoment, end), site)) return;
   const bool are_all = core::are_all_ranks(static_cast<std::size_t>(group.world_size));
   for (;;) {
@@ -84,21 +128,32 @@ void wait_until_all_have_come(const StaticGroup& group, const Member& self, base
     if (missing.empty()) return;
     // Waits for the first missing rank; the others are recorded as awaited only if the group has all ranks.
     const stores::AwaitedRanks shown({missing.front()}, are_all ? missing : std::vector<int>());
-    if (wait_for(group, {kMember + std::to_string(missing.front())}, end, site)) continue;
+    if (wait_for(group, {key_of(missing.front())}, end, site)) continue;
+    const std::string awaited = core::what_they_do(missing_in(group, site));
+    if (!give_up(group, self, site)) return;  // the last one has just come
     throw Error(ErrorKind::Timeout,
                 "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
-                    ": it waits for " + core::what_they_do(missing_in(group, site)),
+                    ": it waits for " + awaited +
+                    (group.given_up.empty() ? "" : "; an earlier attempt was " + group.given_up),
                 site);
   }
 }
 
-std::vector<Member> read_all(const StaticGroup& group, const Member& self, base::Location site) {
-  wait_until_all_have_come(group, self, site);
-  std::vector<Member> members;
-  for (const std::string& text : group.store->multi_get(keys_of(kMember, group.world_size), site)) {
-    members.push_back(member_of(text));
+Met read_all(const StaticGroup& group, const Member& self, base::Location site) {
+  std::vector<std::string> texts;
+  try {
+    wait_until_all_have_come(group, self, site);
+    texts = group.store->multi_get(keys_of(kMember, group.world_size), site);
+  } catch (...) {
+    try_to_give_up(group, self, site);
+    throw;
   }
-  return members;
+  Met met;
+  for (const std::string& text : texts) {
+    if (is_mark(text)) return {{}, text};
+    met.members.push_back(member_of(text));
+  }
+  return met;
 }
 
 // Counts GPUs only if some member names devices, since counting may start a driver.
@@ -144,15 +199,16 @@ void forget_meeting(Store& store, WorkerId self, base::Location site) {
   for (const char* const each : {kWorldSize, kMet, kAllMet}) store.delete_key(each, site);
 }
 
-std::vector<Member> meet_all(const StaticGroup& group, Member self, base::Location site) {
-  agree_on_world_size(group, self, site);
-  publish(group, self, site);
-  std::vector<Member> members = read_all(group, self, site);
-  count_devices(group, self, members, site);
+Met meet_all(const StaticGroup& group, Member self, base::Location site) {
+  if (std::string mark = agree_on_world_size(group, self, site); !mark.empty()) return {{}, std::move(mark)};
+  if (std::string mark = publish(group, self, site); !mark.empty()) return {{}, std::move(mark)};
+  Met met = read_all(group, self, site);
+  if (!met.given_up.empty()) return met;
+  count_devices(group, self, met.members, site);
   wait_until_all_have_read(group, site);
-  check_names(members);
-  check_device_maps(members, true);
-  return members;
+  check_names(met.members);
+  check_device_maps(met.members, true);
+  return met;
 }
 
 }  // namespace distrun::rpc

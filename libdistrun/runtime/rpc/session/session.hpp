@@ -37,7 +37,8 @@ struct InitOptions {
 //   Error{Timeout}             names the ranks that have not arrived
 //   base::PeerFailed           names the rank
 //
-// and what rendezvous() throws. After an error there is no session.
+// and what rendezvous() throws. After an error there is no session, and the workers can meet in another attempt,
+// whether all of them have noticed the failed one or not.
 void init_rpc(const InitOptions& options, base::Location site = base::Location::here());
 // Is init_rpc() for arguments whose types are known only at run time. Throws TypeErrors for wrong types.
 void init_rpc_dynamic(const std::string& name, const Value& backend, const Value& rank, const Value& world_size,

@@ -135,9 +135,15 @@ void SessionState::keep(const std::string& address, const stores::Rendezvous& re
   rendezvous_.insert_or_assign(address, rendezvous);
 }
 
-int SessionState::begin_round(const std::string& store) {
+SessionState::Rounds SessionState::rounds(const std::string& store) const {
   const std::lock_guard lock(mutex_);
-  return rounds_[store]++;
+  const auto found = rounds_.find(store);
+  return found != rounds_.end() ? found->second : Rounds();
+}
+
+void SessionState::set_rounds(const std::string& store, Rounds rounds) {
+  const std::lock_guard lock(mutex_);
+  rounds_[store] = rounds;
 }
 
 void SessionState::forget() {

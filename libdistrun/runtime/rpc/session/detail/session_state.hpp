@@ -65,8 +65,14 @@ class SessionState {
   // that serves it may end its session before the others.
   std::optional<stores::Rendezvous> find_rendezvous(const std::string& address) const;
   void keep(const std::string& address, const stores::Rendezvous& rendezvous);
-  // Returns the number of rounds that the rank has begun at the store with this key, and counts one more.
-  int begin_round(const std::string& store);
+  // The rounds of the rank at one store (detail/membership.hpp).
+  struct Rounds {
+    int next = 0;    // the first that the rank has not entered
+    int oldest = 0;  // the first with keys that may still be in the store
+  };
+  // Returns those at the store with this key.
+  Rounds rounds(const std::string& store) const;
+  void set_rounds(const std::string& store, Rounds rounds);
 
   // Called at the end of a test: releases what is left.
   void forget();
@@ -88,7 +94,7 @@ class SessionState {
   std::weak_ptr<Session> kept_;
   SessionHooks hooks_;
   std::map<std::string, stores::Rendezvous> rendezvous_;
-  std::map<std::string, int> rounds_;
+  std::map<std::string, Rounds> rounds_;
 };
 
 // While it exists, no other thread of the rank can begin a session.
