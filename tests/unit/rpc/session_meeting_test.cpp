@@ -186,6 +186,31 @@ TEST_CASE("a slow value is still taken by the leader, which then finds that the 
   for (std::size_t rank : {1U, 2U}) CHECK_THAT(errors[rank], Catch::Contains("RPC ran for more than"));
 }
 
+// Cannot be sent.
+struct Unsent {};
+const auto unsent_class = RegisterClass<Unsent>("Unsent").by_value(
+    [](const Unsent&) -> int { throw Error(ErrorKind::InvalidArgument, "ValueError", "not to be sent"); },
+    [](int) { return Unsent(); });
+
+TEST_CASE("a meeting that fails on one worker fails for all with the reason, and they meet again") {
+  const int failing = GENERATE(0, 1);
+  const Ranks ranks(3);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    const std::string first =
+        text_of_error([&] { all_gather(rank == failing ? to_value(Unsent()) : to_value(rank), {}, 30.0); });
+    const auto next = all_gather(to_value(rank));
+    for (int other = 0; other < 3; ++other) {
+      if (from_value<int>(next.at(name_of(other))) != other) throw Error(ErrorKind::Failed, "wrong");
+    }
+    shutdown();
+    throw Error(ErrorKind::Failed, first);
+  });
+  for (const std::string& error : errors) CHECK_THAT(error, Catch::Contains("not to be sent"));
+  const std::string follower = errors[failing == 0 ? 2 : 0];
+  CHECK_THAT(follower, Catch::Contains(failing == 0 ? "worker0: " : "worker1 has left it: "));
+}
+
 TEST_CASE("a worker that has left ends the meetings that wait for it") {
   const Ranks ranks(3);
   const auto errors = ranks.run([&](int rank) {

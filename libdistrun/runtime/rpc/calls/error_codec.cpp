@@ -119,6 +119,10 @@ Error error_of(const std::exception_ptr& thrown) noexcept {
   return base::if_memory([&] { return described(thrown); }, [] { return base::out_of_memory(ErrorKind::Failed); });
 }
 
+bool is_shortage(const Error& why) noexcept {
+  return why.kind() == ErrorKind::Overloaded || why.type() == "MemoryError";
+}
+
 std::string describe_on(const WorkerInfo& worker, const Error& error) {
   std::string text = "On " + to_string(worker) + ":\n" + error.type() + ": " + error.what();
   if (error.where().line != 0)

@@ -14,6 +14,8 @@ namespace distrun::rpc {
 // Converts a thrown exception to an Error: standard exceptions get Python's names (std::out_of_range becomes
 // IndexError), others the name of their class.
 Error error_of(const std::exception_ptr& thrown) noexcept;
+// Returns whether memory or threads were wanting: what has failed was no one's fault, and is not known to be undone.
+bool is_shortage(const Error& why) noexcept;
 
 // Returns the error with texts cut to 256 KiB, and context lines to 4 KiB; the texts say so.
 Error with_bounded_texts(const Error& error);

@@ -26,11 +26,6 @@ void log_failure(const WorkerInfo& self, const CallContext& call, const Error& e
   });
 }
 
-// Returns whether memory or threads were wanting: what has failed was no one's fault, and is not known to be undone.
-bool is_shortage(const Error& why) noexcept {
-  return why.kind() == ErrorKind::Overloaded || why.type() == "MemoryError";
-}
-
 constexpr std::size_t kTraceMax = 512;  // some fifty nested calls; a longer trace restarts
 
 std::string parent_of(const Message& message) {

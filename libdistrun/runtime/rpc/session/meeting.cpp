@@ -1,5 +1,6 @@
 #include <distrun/runtime/rpc/session/meeting.hpp>
 
+#include <new>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -14,6 +15,21 @@ void gather(const std::string& key, std::uint64_t number, const std::string& nam
   session_state().get()->meetings.contribute(key, number, name, object);
 }
 
+// The answer confirms it, too, unless this worker leaves before: so this may fail.
+void confirm(const std::string& key, std::uint64_t number) {
+  try {
+    Control heard;
+    heard.kind = ControlKind::Heard;
+    heard.text = key;
+    heard.round = number;
+    const std::string leader = key.substr(0, key.find_first_of(",#"));
+    const std::shared_ptr<Calls> calls = current_calls();
+    calls->send_control(calls->resolve(Destination(leader)).id(), wire::encode(heard));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 void gathered(const std::string& key, std::uint64_t number, const std::string& failure, const std::string& bytes,
               const std::vector<Tensor>& tensors, int because_of) {
   Packed packed;
@@ -24,13 +40,7 @@ void gathered(const std::string& key, std::uint64_t number, const std::string& f
   session->meetings.finish(key, number, {failure, because_of}, packed, [&] {
     const SessionHooks hooks = session_state().hooks();
     if (hooks.after_broadcast) hooks.after_broadcast();
-    Control heard;
-    heard.kind = ControlKind::Heard;
-    heard.text = key;
-    heard.round = number;
-    const std::string leader = key.substr(0, key.find_first_of(",#"));
-    const std::shared_ptr<Calls> calls = current_calls();
-    calls->send_control(calls->resolve(Destination(leader)).id(), wire::encode(heard));
+    confirm(key, number);
   });
 }
 

@@ -13,7 +13,8 @@ namespace distrun::rpc {
 // Returns the object of each worker by its name. `timeout` limits the whole operation, in seconds. Without it, a
 // follower's exchange has the timeout of a call, and the leader waits for the followers without a limit. Throws
 // Error{Timeout}: on a follower "RPC ran for more than ...", on the leader "Followers [...] timed out in _all_gather
-// after 0.10 seconds. ...", with the first of the followers' errors.
+// after 0.10 seconds. ...", with the first of the followers' errors. After any error the meeting has failed, and the
+// workers can begin the next one; only after std::bad_alloc this worker has not begun the meeting, and can repeat it.
 std::map<std::string, Value> all_gather(const Value& object, std::optional<std::set<std::string>> names = {},
                                         std::optional<double> timeout = {},
                                         base::Location site = base::Location::here());

@@ -11,6 +11,7 @@
 //   Status    any to any          answers Ask at once
 //   Leave     any to any          `text`, a member of an elastic group, is leaving
 //   Heard     follower to leader  has received the map of round `round` of the group `text`
+//   GaveUp    follower to leader  has left that round because of `why`
 #include <string>
 #include <vector>
 
@@ -29,27 +30,29 @@ enum class ControlKind : std::uint8_t {
   Status = 7,
   Heard = 8,
   Leave = 9,
+  GaveUp = 10,
 };
 
 struct Control {
   ControlKind kind{};
-  std::uint64_t round = 0;      // Probe, Counts, Heard
+  std::uint64_t round = 0;      // Probe, Counts, Heard, GaveUp
   std::uint64_t sent = 0;       // Counts: calls since the session began
   std::uint64_t received = 0;   // Counts
   bool is_in_shutdown = false;  // Status, as are the next two
   std::int32_t running = 0;
   std::int32_t waiting = 0;
   std::uint8_t error = 0;                    // Abort: an ErrorKind
-  std::string text;                          // Abort: the reason; Heard: the key of the group
-  std::int32_t because_of = -1;              // Abort: the rank that caused it
+  std::string text;                          // Abort: the reason; Heard, GaveUp: the key of the group
+  std::int32_t because_of = -1;              // Abort, GaveUp: the rank that caused it
   std::int32_t handlers = 0;                 // Status, as is everything below
   std::string handler;                       // the longest-running one; empty: no handler has begun
   std::vector<std::uint64_t> sent_to;        // calls sent to each worker, by its id
   std::vector<std::uint64_t> received_from;  // calls received from each worker
+  std::string why;                           // GaveUp
 
   ErrorKind error_kind() const noexcept { return wire::error_kind(error); }
 };
 DISTRUN_FIELDS(Control, m.kind, m.round, m.sent, m.received, m.is_in_shutdown, m.running, m.waiting, m.error, m.text,
-               m.because_of, m.handlers, m.handler, m.sent_to, m.received_from)
+               m.because_of, m.handlers, m.handler, m.sent_to, m.received_from, m.why)
 
 }  // namespace distrun::rpc

@@ -1,17 +1,20 @@
 #include <distrun/runtime/rpc/session/detail/meetings.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/session/detail/control.hpp>
 #include <distrun/runtime/rpc/session/detail/meeting_keys.hpp>
 #include <distrun/runtime/rpc/session/detail/told.hpp>
 
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kRoundsMax = 10'000;  // of all groups together
 constexpr base::Nanoseconds kTellPatience = std::chrono::milliseconds(500);
 // Before the leader connects to absent followers: most arrive within it, and connect by themselves.
 constexpr base::Nanoseconds kUnmet = std::chrono::milliseconds(50);
@@ -54,25 +57,27 @@ class Meetings::Entered {
         key(key_of(workers)),
         site(site_),
         all_(all) {
+    const auto made = std::make_shared<Round>();
     const std::lock_guard lock(all_.mutex_);
     Group& group = all_.groups_[key];
-    number = group.entered++;
-    std::shared_ptr<Round>& found = group.rounds[number];
-    if (found == nullptr) {
-      found = std::make_shared<Round>();
-      ++all_.rounds_;
-    }
-    round = found;
+    const auto [found, is_new] = group.rounds.try_emplace(group.entered, made);
+    if (is_new) ++all_.rounds_;
+    round = found->second;
+    number = group.entered++;  // last: a round counts if nothing has failed
   }
   ~Entered() {
     const std::lock_guard lock(all_.mutex_);
-    all_.rounds_ -= all_.groups_[key].rounds.erase(number);
+    all_.rounds_ -= all_.groups_.find(key)->second.rounds.erase(number);
   }
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
 
   const std::string& leader() const noexcept { return *names.begin(); }
   WorkerInfo worker(const std::string& name) const { return {name, workers.at(name)}; }
+  bool is_over() const {
+    const std::lock_guard lock(all_.mutex_);
+    return round->is_over;
+  }
   std::string text() const { return "_all_gather number " + std::to_string(number) + " of " + key; }
 
   const std::set<std::string>& names;
@@ -90,7 +95,11 @@ class Meetings::Entered {
 Gathered Meetings::meet(Calls& calls, const Value& object, const std::set<std::string>& names,
                         const MeetingBounds& bounds, base::Location site) {
   const Entered round(*this, calls, names, site);
-  return round.leader() == round.self ? lead(calls, object, round, bounds) : follow(calls, object, round, bounds);
+  try {
+    return round.leader() == round.self ? lead(calls, object, round, bounds) : follow(calls, object, round, bounds);
+  } catch (const std::bad_alloc&) {
+    throw base::out_of_memory(ErrorKind::Failed);  // the round counts
+  }
 }
 
 namespace {
@@ -155,13 +164,16 @@ Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const Meetin
     for (const std::string& name : round.names) {
       if (!gathered.contains(name)) missing.insert(name);
     }
+    if (const Failure& failure = round.round->failure; !failure.empty()) {
+      throw Error(ErrorKind::Failed, round.text() + ": " + failure.text, round.site).with_cause(failure.because_of);
+    }
     if (missing.empty()) return std::move(gathered);
     const std::size_t seen = gathered.size();
     const auto info = wait_info(round, missing);
     const core::WaitEnd end = core::wait_for_peers(info, lock, changed_, has_looked ? bounds.deadline : unmet, [&] {
-      return gathered.size() != seen || is_hopeless(round, missing);
+      return gathered.size() != seen || !round.round->failure.empty() || is_hopeless(round, missing);
     });
-    if (gathered.size() != seen) continue;
+    if (gathered.size() != seen || !round.round->failure.empty()) continue;
     check(round, missing, end);
     if (!std::exchange(has_looked, true)) {
       look_after(calls, round, missing, lock);
@@ -175,24 +187,66 @@ Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const Meetin
   }
 }
 
-std::vector<Told> Meetings::tell(Calls& calls, const Entered& round, const Failure& failure, const Packed& packed,
-                                 const MeetingBounds& bounds) {
+namespace {
+
+ValueList outcome(const std::string& key, std::uint64_t number, const Meetings::Failure& failure,
+                  const Packed& packed) {
   const std::string bytes(reinterpret_cast<const char*>(packed.bytes.data()), packed.bytes.size());
-  const ValueList arguments{to_value(round.key), to_value(round.number),   to_value(failure.text),
-                            to_value(bytes),     to_value(packed.tensors), to_value(failure.because_of)};
+  return {to_value(key),   to_value(number),         to_value(failure.text),
+          to_value(bytes), to_value(packed.tensors), to_value(failure.because_of)};
+}
+
+// For a worker that cannot report its failure: its peer gets to know by losing it.
+void end_connection(Calls& calls, const WorkerKey& peer, const char* what) noexcept {
+  calls.agent().give_up(peer, base::if_memory([&] { return Error(ErrorKind::Disconnected, what); },
+                                              [] { return base::out_of_memory(ErrorKind::Disconnected); }));
+}
+
+}  // namespace
+
+std::vector<Told> Meetings::tell(Calls& calls, const Entered& round, const Packed& packed,
+                                 const MeetingBounds& bounds) {
+  const ValueList arguments = outcome(round.key, round.number, {}, packed);
   std::vector<Told> all;
+  all.reserve(round.names.size());
   for (const std::string& name : round.names) {
     if (name == round.self) continue;
     Told told;
     told.name = name;
     try {
       told.call = calls.call(request_of(round.worker(name), kGathered, arguments, bounds, round.site));
-    } catch (const Error& why) {
-      told.fail(why);
+    } catch (...) {
+      told.fail(error_of(std::current_exception()));
     }
     all.push_back(std::move(told));
   }
   return all;
+}
+
+// A follower that has left the round, or has its map, refuses it or takes no notice.
+void Meetings::tell_failure(Calls& calls, const Entered& round, const std::string& name, const Failure& failure,
+                            const MeetingBounds& bounds) noexcept {
+  try {
+    const ValueList arguments = outcome(round.key, round.number, failure, {});
+    calls.call(request_of(round.worker(name), kGathered, arguments, bounds, round.site)).state()->mark_seen();
+  } catch (...) {
+    if (!is_shortage(error_of(std::current_exception()))) return;  // it is lost, or the session has ended
+    end_connection(calls, round.workers.find(name)->second, "the failure of a meeting can't be sent");
+  }
+}
+
+// Called on the leader. Later contributions get the reason, too.
+void Meetings::fail_all(Calls& calls, const Entered& round, const Error& why, const MeetingBounds& bounds) noexcept {
+  const Failure failure = Failure::of(why);
+  {
+    const std::lock_guard lock(mutex_);
+    base::if_memory([&] { groups_.find(round.key)->second.failure = failure; });
+  }
+  // The followers' deadline has passed, too.
+  if (bounds.deadline != core::kForever && why.kind() == ErrorKind::Timeout) return;
+  for (const std::string& name : round.names) {
+    if (name != round.self) tell_failure(calls, round, name, failure, bounds);
+  }
 }
 
 // Throws base::PeerFailed; other errors are stored in `all`.
@@ -203,7 +257,8 @@ void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
       each.call->wait({}, round.site);
     } catch (const base::PeerFailed&) {
       throw;
-    } catch (const Error& why) {
+    } catch (...) {
+      const Error why = error_of(std::current_exception());
       if (why.kind() == ErrorKind::Disconnected && has_heard(round, each.name)) continue;
       each.fail(why);
     }
@@ -217,39 +272,84 @@ bool Meetings::has_heard(const Entered& round, const std::string& name) {
                           [&] { return round.round->heard.contains(name); });
 }
 
-Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
+Gathered Meetings::gather(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
   {
     const std::lock_guard lock(mutex_);
     round.round->gathered.insert_or_assign(round.self, object);
   }
-  Gathered gathered;
-  try {
-    gathered = wait_for_all(calls, round, bounds);
-  } catch (const base::PeerFailed&) {
-    throw;  // the followers know it
-  } catch (const Error& why) {
-    {
-      const std::lock_guard lock(mutex_);
-      groups_[round.key].failure = {why.what(), why.because_of()};
-    }
-    // The followers' deadline has passed, too.
-    if (bounds.deadline != core::kForever && why.kind() != ErrorKind::Disconnected) throw;
-    for (const Told& each : tell(calls, round, {why.what(), why.because_of()}, {}, bounds)) {
-      if (each.call) each.call->state()->mark_seen();
-    }
-    throw;
-  }
-  if (round.names.size() == 1) return gathered;
+  return wait_for_all(calls, round, bounds);
+}
+
+// A follower that has not taken the map gets the reason instead.
+void Meetings::spread(Calls& calls, const Entered& round, const Packed& packed, const MeetingBounds& bounds) {
   const base::TimePoint begin = now();
-  std::vector<Told> told = tell(calls, round, {}, pack(to_value(gathered)), bounds);
+  std::vector<Told> told = tell(calls, round, packed, bounds);
   wait_for_told(round, told);
-  const bool all_told = std::all_of(told.begin(), told.end(), [](const Told& each) { return each.error.empty(); });
-  if (all_told) return gathered;
+  bool are_all_told = true;
+  for (const Told& each : told) {
+    if (each.error.empty()) continue;
+    are_all_told = false;
+    const bool is_late = each.kind == ErrorKind::Timeout || each.kind == ErrorKind::Disconnected;
+    if (!is_late) tell_failure(calls, round, each.name, {each.error, each.because_of}, bounds);
+  }
+  if (are_all_told) return;
   const base::Nanoseconds limit = bounds.call.value_or(calls.timeout());
   throw_untold(told, limit.count() > 0 ? limit : now() - begin, begin, round.site);
 }
 
+Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
+  Gathered gathered;
+  Packed packed;
+  try {
+    gathered = gather(calls, object, round, bounds);
+    if (round.names.size() > 1) packed = pack(to_value(gathered));
+  } catch (const base::PeerFailed&) {
+    throw;  // the followers know it
+  } catch (...) {
+    fail_all(calls, round, error_of(std::current_exception()), bounds);
+    throw;
+  }
+  if (round.names.size() == 1) return gathered;
+  try {
+    spread(calls, round, packed, bounds);
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    fail_all(calls, round, error_of(std::current_exception()), bounds);
+    throw;
+  }
+  return gathered;
+}
+
+// Called on a follower that leaves the round. The leader finds out by itself if its call times out, or that it is lost.
+void Meetings::report(Calls& calls, const Entered& round, const Error& why) noexcept {
+  if (why.kind() == ErrorKind::Timeout || why.kind() == ErrorKind::Disconnected) return;
+  try {
+    Control message;
+    message.kind = ControlKind::GaveUp;
+    message.text = round.key;
+    message.round = round.number;
+    message.why = why.type() + ": " + why.what();
+    message.because_of = why.because_of();
+    calls.send_control(round.workers.find(round.leader())->second, wire::encode(message));
+  } catch (...) {
+    if (!is_shortage(error_of(std::current_exception()))) return;  // it is lost, or the session has ended
+    end_connection(calls, round.workers.find(round.leader())->second, "the failure of a meeting can't be reported");
+  }
+}
+
 Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
+  try {
+    return exchange(calls, object, round, bounds);
+  } catch (const base::PeerFailed&) {
+    throw;  // the leader knows it
+  } catch (...) {
+    if (!round.is_over()) report(calls, round, error_of(std::current_exception()));
+    throw;
+  }
+}
+
+Gathered Meetings::exchange(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
   const ValueList arguments{to_value(round.key), to_value(round.number), to_value(round.self), object};
   try {
     calls.call(request_of(round.worker(round.leader()), kGather, arguments, bounds, round.site)).wait({}, round.site);
@@ -257,8 +357,7 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
     throw;
   } catch (const Error& why) {
     // a quick leader may leave without answering, but only after it has sent the map
-    const std::lock_guard lock(mutex_);
-    if (why.kind() != ErrorKind::Disconnected || !round.round->is_over) throw;
+    if (why.kind() != ErrorKind::Disconnected || !round.is_over()) throw;
   }
   const std::set<std::string> awaited{round.leader()};
   std::unique_lock lock(mutex_);
@@ -275,87 +374,6 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
                   number_text("%.0f ms", 1000 * in_seconds(bounds.call.value_or(base::Nanoseconds()))) +
                   "): " + round.text() + " has not come back from " + round.leader(),
               round.site);
-}
-
-void Meetings::contribute(const std::string& key, std::uint64_t number, const std::string& name, const Value& object) {
-  const std::lock_guard lock(mutex_);
-  Group& group = groups_[key];
-  auto found = group.rounds.find(number);
-  if (found == group.rounds.end()) {
-    if (number < group.entered) {
-      throw Error(ErrorKind::Failed, "the leader has given up _all_gather of " + key +
-                                         (group.failure.empty() ? "" : ": " + group.failure.text))
-          .with_cause(group.failure.because_of);
-    }
-    if (rounds_ >= kRoundsMax) {
-      throw Error(ErrorKind::Overloaded, "more than " + std::to_string(kRoundsMax) + " _all_gather at once");
-    }
-    found = group.rounds.emplace(number, std::make_shared<Round>()).first;
-    ++rounds_;
-  }
-  found->second->gathered.emplace(name, object);
-  changed_.notify_all();
-}
-
-std::shared_ptr<Meetings::Round> Meetings::find_round(const std::string& key, std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
-  const auto group = groups_.find(key);
-  if (group == groups_.end()) return nullptr;
-  const auto found = group->second.rounds.find(number);
-  return found != group->second.rounds.end() ? found->second : nullptr;
-}
-
-void Meetings::finish(const std::string& key, std::uint64_t number, const Failure& failure, const Packed& packed,
-                      const std::function<void()>& before) {
-  Gathered gathered;
-  if (failure.empty()) gathered = from_value<Gathered>(unpack(packed));
-  const std::shared_ptr<Round> round = find_round(key, number);
-  if (round == nullptr) {
-    throw Error(ErrorKind::Failed, "it has given up _all_gather number " + std::to_string(number) + " of " + key);
-  }
-  const auto go_on = [&] {
-    const std::lock_guard lock(mutex_);
-    round->gathered = std::move(gathered);
-    round->failure = failure;
-    round->is_over = true;
-    changed_.notify_all();
-  };
-  try {
-    before();
-  } catch (...) {
-    go_on();
-    throw;
-  }
-  go_on();
-}
-
-void Meetings::hear(const std::string& key, std::uint64_t number, const std::string& name) {
-  const std::shared_ptr<Round> round = find_round(key, number);
-  if (round == nullptr) return;
-  const std::lock_guard lock(mutex_);
-  round->heard.insert(name);
-  changed_.notify_all();
-}
-
-void Meetings::lose(const WorkerInfo& worker, const Error& why) {
-  const std::lock_guard lock(mutex_);
-  const auto [lost, is_new] = lost_.try_emplace(worker.name(), Lost{worker.incarnation(), why});
-  if (!is_new && lost->second.incarnation <= worker.incarnation()) lost->second = {worker.incarnation(), why};
-  changed_.notify_all();
-}
-
-void Meetings::find_again(const WorkerInfo& worker) {
-  const std::lock_guard lock(mutex_);
-  const auto lost = lost_.find(worker.name());
-  if (lost != lost_.end() && lost->second.incarnation <= worker.incarnation()) lost_.erase(lost);
-  std::erase_if(groups_,
-                [&](const auto& each) { return each.second.rounds.empty() && names_earlier(each.first, worker); });
-}
-
-void Meetings::close(const char* why) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (closed_ == nullptr) closed_ = why;
-  changed_.notify_all();
 }
 
 }  // namespace distrun::rpc

@@ -69,6 +69,9 @@ void Session::close(const Error& why, base::Nanoseconds limit) noexcept {
 void Session::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
   auto message = wire::decode<Control>(wire::view_of(bytes));
   if (message.kind == ControlKind::Heard) return meetings.hear(message.text, message.round, from.name());
+  if (message.kind == ControlKind::GaveUp) {
+    return meetings.fail(message.text, message.round, from.name(), {message.why, message.because_of});
+  }
   if (message.kind == ControlKind::Leave) {
     if (elastic != nullptr) elastic->take_leave(*calls, member_of(message.text));
     return;
