@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 namespace distrun::base {
 
@@ -14,10 +13,17 @@ class Recent {
  public:
   explicit Recent(std::size_t most) : most_(most) {}
 
-  // Returns the id that was dropped to make room, if any.
+  // Returns the id that was dropped to make room, if any. If it throws, nothing has changed.
   std::optional<Id> add(const Id& id) {
-    if (!numbers_.emplace(id, last_ + 1).second) return std::nullopt;
-    order_.emplace(++last_, id);
+    const auto [added, is_new] = numbers_.emplace(id, last_ + 1);
+    if (!is_new) return std::nullopt;
+    try {
+      order_.emplace(last_ + 1, id);
+    } catch (...) {
+      numbers_.erase(added);
+      throw;
+    }
+    ++last_;
     if (order_.size() <= most_) return std::nullopt;
     Id forgotten = order_.begin()->second;
     erase(forgotten);
@@ -33,11 +39,14 @@ class Recent {
   }
   template <class Predicate>
   void erase_if(const Predicate& predicate) {
-    std::vector<Id> gone;
-    for (const auto& [id, number] : numbers_) {
-      if (predicate(id)) gone.push_back(id);
+    for (auto each = order_.begin(); each != order_.end();) {
+      if (!predicate(each->second)) {
+        ++each;
+        continue;
+      }
+      numbers_.erase(each->second);
+      each = order_.erase(each);
     }
-    for (const Id& each : gone) erase(each);
   }
   bool contains(const Id& id) const { return numbers_.count(id) != 0; }
   std::size_t size() const noexcept { return order_.size(); }

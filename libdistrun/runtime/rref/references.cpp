@@ -30,6 +30,7 @@ References::References(const std::shared_ptr<rpc::Calls>& calls, core::RankState
       caretaker_({[this](std::size_t most) {
                     const core::ThreadStateGuard guard(state_of(rank_));
                     lose_missed();
+                    apply_left();
                     return waiting(most);
                   },
                   [this](WorkerKey to, const ForkMessage& message) {
@@ -56,43 +57,74 @@ Caretaker::Outboxes References::waiting(std::size_t most) const {
 
 References::~References() { caretaker_.stop(); }
 
-void References::end_user(Handle& handle, Handle::State state, const std::string& why) {
+void References::end_user(Handle& handle, Handle::State state, std::string why) noexcept {
   {
     const std::lock_guard lock(handle.mutex_);
-    handle.why_ = why;
+    handle.why_ = std::move(why);
     if (state == Handle::State::Failed) handle.because_of_ = rank_behind(handle.owner().id());
   }
   handle.state_.store(state, std::memory_order_release);
 }
 
-void References::apply(Effects effects, Work& work) {
-  for (auto& [to, message] : effects.sends) work.sends.emplace_back(key_of(to), std::move(message));
-  bool is_news = !effects.confirmed.empty() || !effects.failed.empty();
-  for (const ForkId& each : effects.confirmed) {
-    const auto user = users_.find(each);
-    if (user != users_.end()) user->second->state_.store(Handle::State::Confirmed, std::memory_order_release);
+void References::make_room_in(Work& work) {
+  try {
+    work.sends.reserve(protocol_.effects().sends.size());
+    work.released.reserve(protocol_.effects().released.size());
+    list_uncreated(work);
+  } catch (...) {
+    notice();
+    throw;
   }
-  for (const Effects::Failed& each : effects.failed) {
-    const auto user = users_.find(each.fork);
-    if (user != users_.end()) end_user(*user->second, Handle::State::Failed, each.why);
-  }
-  for (const RRefId& each : effects.released) {
-    const auto value = values_.find(each);
-    if (value == values_.end()) continue;
-    work.released.push_back(std::move(value->second));
-    values_.erase(value);
-  }
+}
+
+// A value that is released is of no interest to others any more.
+void References::list_uncreated(Work& work) {
+  const Effects& effects = protocol_.effects();
   for (const Effects::Uncreated& each : effects.uncreated) {
+    if (std::ranges::find(effects.released, each.rref) != effects.released.end()) continue;
     const auto value = values_.find(each.rref);
     if (value != values_.end())
       work.failed.emplace_back(value->second, lost(each.rref, each.why, rank_behind(each.rref.created_on)));
   }
+}
+
+void References::apply(Work& work) {
+  make_room_in(work);
+  Effects effects = protocol_.take_effects();  // nothing is thrown from here on
+  for (auto& [to, message] : effects.sends) work.sends.emplace_back(key_of(to), std::move(message));
+  const bool is_news = !effects.confirmed.empty() || !effects.failed.empty();
+  for (const ForkId& each : effects.confirmed) {
+    const auto user = users_.find(each);
+    if (user != users_.end()) user->second->state_.store(Handle::State::Confirmed, std::memory_order_release);
+  }
+  for (Effects::Failed& each : effects.failed) {
+    const auto user = users_.find(each.fork);
+    if (user != users_.end()) end_user(*user->second, Handle::State::Failed, std::move(each.why));
+  }
+  for (const RRefId& each : effects.released) {
+    const auto value = values_.find(each);
+    if (value == values_.end() || protocol_.is_owned(each)) continue;  // it was shared before the effect was applied
+    work.released.push_back(std::move(value->second));
+    values_.erase(value);
+  }
   if (is_news && waiting_ > 0) changed_.notify_all();
+}
+
+void References::apply_left() noexcept {
+  const auto has_left = [&] {
+    const std::lock_guard lock(mutex_);
+    return !protocol_.effects().are_empty();
+  };
+  if (has_left()) change_if_memory([] {});
 }
 
 void References::perform(Work work) noexcept {
   for (const auto& [value, error] : work.failed) Sink(value).fail(error);
   for (const auto& [to, message] : work.sends) send(to, message);
+  notice();
+}
+
+void References::notice() noexcept {
   try {
     caretaker_.notice();
   } catch (const std::exception&) {

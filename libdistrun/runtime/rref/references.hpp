@@ -86,18 +86,25 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // deleted.
   template <class Change>
   void change_if_memory(Change change_it) noexcept {
-    base::if_memory([&] { change(change_it); });
+    base::if_memory([&] { change(change_it); }, [&] { notice(); });
   }
   // Records a loss that finds no memory, for the caretaker, which repeats it.
   void miss(WorkerKey peer, int because_of) noexcept;
   void lose_missed() noexcept;
   void lose_or_throw(const WorkerInfo& peer, const base::Error& why);
-  void apply(Effects effects, Work& work);
+  // Takes the protocol's effects. Throws before it has taken them, if it finds no memory: then a later change, or the
+  // caretaker, applies them.
+  void apply(Work& work);
+  void make_room_in(Work& work);
+  void list_uncreated(Work& work);
+  // Applies effects that were left for want of memory.
+  void apply_left() noexcept;
+  void notice() noexcept;
   void perform(Work work) noexcept;
   void release_elsewhere(Work& work);
   void send(WorkerKey to, const ForkMessage& message) noexcept;
   Caretaker::Outboxes waiting(std::size_t most) const;
-  void end_user(Handle& handle, Handle::State state, const std::string& why);
+  void end_user(Handle& handle, Handle::State state, std::string why) noexcept;
 
   HandlePtr create_here(rpc::Calls& calls, rpc::CallRequest request);
   void end_creation(const Handle& handle, const std::exception_ptr& error) noexcept;
@@ -154,12 +161,12 @@ auto References::change(Change change_it) {
   std::unique_lock lock(mutex_);
   if constexpr (std::is_void_v<decltype(change_it())>) {
     change_it();
-    apply(protocol_.take_effects(), work);
+    apply(work);
     lock.unlock();
     perform(std::move(work));
   } else {
     auto made = change_it();
-    apply(protocol_.take_effects(), work);
+    apply(work);
     lock.unlock();
     perform(std::move(work));
     return made;

@@ -156,7 +156,7 @@ void References::receive_message(const WorkerInfo& from, const wire::Bytes& byte
     const std::lock_guard lock(mutex_);
     if (is_past(from.key())) return;
     protocol_.receive(from.id(), message);
-    apply(protocol_.take_effects(), work);
+    apply(work);
   }
   release_elsewhere(work);
   perform(std::move(work));
@@ -201,7 +201,7 @@ void References::lose_or_throw(const WorkerInfo& peer, const Error& why) {
     if (is_past(peer.key())) return;
     ranks_lost_.emplace(peer.id(), why.because_of());
     protocol_.lose(peer.id(), text);
-    apply(protocol_.take_effects(), work);
+    apply(work);
     // values that were asked for, and will never be created
     for (auto value = values_.begin(); value != values_.end();) {
       const bool is_asked = value->first.created_on == peer.id() && !protocol_.is_owned(value->first);

@@ -43,6 +43,8 @@
 // forks, or it receives a fork itself, and shares it. Such a reference is not created yet. When its last noted fork
 // ends, whether dropped or lost with its holder, the reference is forgotten rather than released: its creation is still
 // held, and has yet to be noted.
+//
+// A function that finds no memory throws std::bad_alloc, and has changed nothing: it makes room for its effects first.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -70,6 +72,10 @@ struct Effects {
   std::vector<Failed> failed;        // no longer usable
   std::vector<RRefId> released;      // owned here, with no holders left on other workers
   std::vector<Uncreated> uncreated;  // will never be created, though others wait for them here
+
+  bool are_empty() const noexcept {
+    return sends.empty() && confirmed.empty() && failed.empty() && released.empty() && uncreated.empty();
+  }
 };
 
 struct ForkCounts {
@@ -128,7 +134,9 @@ class ForkProtocol {
   // A successor has replaced a lost worker. Receiving or creating something from that id implies the same.
   void meet(WorkerId peer) { lost_.erase(peer); }
 
-  Effects take_effects();
+  // Those that were not taken yet.
+  const Effects& effects() const noexcept { return effects_; }
+  Effects take_effects() noexcept;
 
   ForkCounts counts() const;
   std::size_t owned_count() const noexcept { return owned_.size(); }
@@ -179,21 +187,49 @@ class ForkProtocol {
 
   using OwnedMap = std::unordered_map<RRefId, Owned, HashId>;
 
-  // Called when something is received from that id: if its worker was lost, this is a successor.
-  void send(WorkerId to, ForkMessage message);
+  // The numbers of effects that a change has at most.
+  struct Room {
+    std::size_t sends = 0, confirmed = 0, failed = 0, released = 0, uncreated = 0;
+  };
+  // Memory for messages to send, and for the outboxes of workers that have none yet. A copy has none.
+  struct Spare {
+    Spare() = default;
+    Spare(const Spare&) noexcept {}
+    Spare& operator=(const Spare&) noexcept { return *this; }
+    std::vector<Outbox::Place> places;
+    std::vector<std::map<WorkerId, Outbox>::node_type> outboxes;
+  };
+  // What the loss of a worker ends: listed before anything changes.
+  struct Loss {
+    std::map<WorkerId, std::string>::node_type lost;
+    std::vector<RRefId> empty;  // owned here, with no holders left
+    std::vector<Effects::Uncreated> uncreated;
+    std::vector<Effects::Failed> users;
+    std::vector<ForkId> children;
+  };
+
+  // Functions that are not noexcept throw before they have changed anything. If their caller has made room for them,
+  // they do not throw.
+  void make_room(const Room& room);
+  void send(WorkerId to, ForkMessage message) noexcept;
+  std::pair<OwnedMap::iterator, bool> note(RRefId r, ForkId f, WorkerId holder);
+  void handle(WorkerId from, const ForkMessage& message);
   void accept_fork(WorkerId from, const ForkMessage& request);
   void delete_fork(WorkerId from, const ForkMessage& message);
   void remove_fork(OwnedMap::iterator owned, ForkId f);
-  void end_owned(OwnedMap::iterator owned);
-  void release(OwnedMap::iterator owned);
+  void end_owned(OwnedMap::iterator owned) noexcept;
+  void release(OwnedMap::iterator owned) noexcept;
   void acknowledge(WorkerId from, const ForkMessage& ack);
-  void end_request(ForkId f, const std::string& why);
+  void end_request(ForkId f, std::string why);
   void accept_child(ForkId f);
-  void end_if_over(ForkId f);
-  void lose_owned(WorkerId peer, const std::string& why);
-  void lose_users(WorkerId peer, const std::string& why);
-  void lose_children(WorkerId peer);
-  void bury(RRefId r);
+  void end_if_over(ForkId f) noexcept;
+  Loss list_loss(WorkerId peer, const std::string& why) const;
+  void prepare(const Loss& loss);
+  void bury_all(const Loss& loss);
+  void lose_owned(WorkerId peer, Loss& loss) noexcept;
+  void lose_users(Loss& loss) noexcept;
+  void lose_children(const Loss& loss) noexcept;
+  bool bury(RRefId r);
 
   const WorkerId self_;
   std::int64_t next_id_;
@@ -206,6 +242,7 @@ class ForkProtocol {
   std::map<WorkerId, Outbox> outboxes_;
   std::map<WorkerId, Inbox> inboxes_;
   Effects effects_;
+  Spare spare_;
 };
 
 }  // namespace distrun::rref

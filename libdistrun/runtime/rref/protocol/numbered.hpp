@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <distrun/runtime/rref/protocol/fork_message.hpp>
 
@@ -12,10 +13,21 @@ namespace distrun::rref {
 // Messages to one worker that are not acknowledged yet.
 class Outbox {
  public:
-  const ForkMessage& add(ForkMessage message) {
-    message.number = ++last_;
-    return waiting_.emplace(last_, std::move(message)).first->second;
+  using Place = std::map<std::uint64_t, ForkMessage>::node_type;
+  // Returns memory for a message that is added later.
+  static Place make_place() {
+    std::map<std::uint64_t, ForkMessage> one;
+    one.try_emplace(0);
+    return one.extract(one.begin());
   }
+
+  const ForkMessage& add(ForkMessage message, Place place) noexcept {
+    message.number = ++last_;
+    place.key() = last_;
+    place.mapped() = std::move(message);
+    return waiting_.insert(std::move(place)).position->second;
+  }
+  const ForkMessage& add(ForkMessage message) { return add(std::move(message), make_place()); }
   // Returns a message of kind Ack if it was acknowledged before.
   ForkMessage take(std::uint64_t number) {
     const auto found = waiting_.find(number);
@@ -39,12 +51,18 @@ class Inbox {
   bool has(std::uint64_t number) const noexcept { return number <= all_up_to_ || beyond_.contains(number); }
   // Returns false for a duplicate.
   bool add(std::uint64_t number) {
-    if (number <= all_up_to_ || !beyond_.insert(number).second) return false;
+    if (!begin(number)) return false;
+    end();
+    return true;
+  }
+  // The same in two steps, of which the second cannot fail. cancel() undoes the first.
+  bool begin(std::uint64_t number) { return number > all_up_to_ && beyond_.insert(number).second; }
+  void cancel(std::uint64_t number) noexcept { beyond_.erase(number); }
+  void end() noexcept {
     while (!beyond_.empty() && *beyond_.begin() == all_up_to_ + 1) {
       beyond_.erase(beyond_.begin());
       ++all_up_to_;
     }
-    return true;
   }
   std::uint64_t all_up_to() const noexcept { return all_up_to_; }
   const std::set<std::uint64_t>& beyond() const noexcept { return beyond_; }

@@ -67,6 +67,7 @@ void Meetings::finish(const std::string& key, std::uint64_t number, const Failur
                       const std::function<void()>& before) {
   const std::shared_ptr<Round> round = find_round(key, number);
   if (round == nullptr) {
+    if (!failure.empty()) return;  // it has left already
     throw Error(ErrorKind::Failed, "it has given up _all_gather number " + std::to_string(number) + " of " + key);
   }
   const auto go_on = [&](Gathered gathered, Failure outcome) noexcept {
