@@ -7,6 +7,7 @@
 #include <agents/pipe/transports/address.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::agents::pipe {
@@ -52,9 +53,27 @@ void Link::give_up(const Error& why) noexcept {
       }));
 }
 
+namespace {
+
+// For ranks that wait for this one, which may leave them because of that death.
+void note_if_dead(int rank) noexcept {
+  base::if_memory([&] {
+    if (const auto death = core::death_of(rank)) core::rank_state().note_death(*death);
+  });
+}
+
+}  // namespace
+
 bool Link::end(State state, Error why) noexcept {
   const int pid = known_pid();
-  why.with_cause(pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id()));
+  const int its_rank = pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id());
+  why.with_cause(its_rank);
+  {
+    const std::lock_guard lock(writing_);
+    if (why_) return end_locked(state, std::move(why));
+  }
+  // Before others learn of the end. The process of a peer that has left may end now, too: that is no death.
+  if (state == State::Lost || why.because_of() != its_rank) note_if_dead(why.because_of());
   const std::lock_guard lock(writing_);
   return end_locked(state, std::move(why));
 }

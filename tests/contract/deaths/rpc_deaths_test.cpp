@@ -5,11 +5,13 @@
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/process_group.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/store/file_store.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "../rpc/struck_agent.hpp"
 #include "deaths.hpp"
@@ -37,13 +39,16 @@ DISTRUN_RPC(death_echo)
 int death_ask_victim() { return rpc::rpc_sync(name(kVictim), death_hold); }
 DISTRUN_RPC(death_ask_victim)
 
-void join(int rank, const std::string& folder, const std::string& transport) {
+void join(int rank, const std::string& folder, const std::string& transport, int id, int workers) {
   auto options = std::make_shared<rpc::PipeOptions>();
   options->transports = {transport};
   options->rpc_timeout = kHeld;
   options->init_timeout = kHeld;
   options->store = std::make_shared<FileStore>(folder + "/store");
-  rpc::init_rpc({name(rank), rpc::testing::struck_backend(), rank, kRanks, options});
+  rpc::init_rpc({name(rank), rpc::testing::struck_backend(), id, workers, options});
+}
+void join(int rank, const std::string& folder, const std::string& transport) {
+  join(rank, folder, transport, rank, kRanks);
 }
 
 Case in_session(const char* title, const char* transport, std::function<void()> call, bool has_met = true) {
@@ -70,6 +75,28 @@ void call_by_another() {
 void meet() { rpc::all_gather(rpc::to_value(1)); }
 void meet_within() { rpc::all_gather(rpc::to_value(1), {}, kHeld); }
 
+// Only the first rank calls the victim; the others wait for it in a group, which it leaves because of the death.
+Case in_group_of_caller(const char* transport) {
+  const auto open = [transport = std::string(transport)](int rank, const std::string& folder) -> Operation {
+    if (rank == 0 || rank == kVictim) join(rank, folder, transport, rank == 0 ? 0 : 1, 2);
+    if (rank == kVictim) return {};
+    const collectives::GroupInfo info{"of the caller", rank == 3 ? 0 : 2 - rank, {3, 1, 0}};
+    const auto group =
+        std::make_shared<collectives::ProcessGroup>(info, std::make_shared<FileStore>(folder + "/store of the group"),
+                                                    GroupOptions{"shm", std::chrono::seconds(kHeld)});
+    if (rank != 0) return [group] { group->all_reduce(tensor::ones({10})); };
+    return [group] {
+      try {
+        call_victim();
+      } catch (const Error& error) {
+        group->leave();
+        throw Error(error.kind(), "rank 2, by name " + error.text()).with_cause(error.because_of());
+      }
+    };
+  };
+  return {"a rank that leaves a group because of a death that it has met in RPC", open};
+}
+
 std::vector<Case> cases_of(const char* transport) {
   std::vector<Case> cases{
       in_session("a call", transport, call_victim),
@@ -83,6 +110,7 @@ std::vector<Case> cases_of(const char* transport) {
       in_session("a call to a worker that was not met", transport, call_victim, false),
   };
   for (const std::size_t after : {cases.size() - 2, cases.size() - 1}) cases[after].is_struck_before = true;
+  cases.push_back(in_group_of_caller(transport));
   return cases;
 }
 
