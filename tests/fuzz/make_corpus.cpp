@@ -144,7 +144,7 @@ void write_store() {
   using stores::Op;
   wire::Bytes client;
   const auto ask = [&](stores::Request request) {
-    append(client, wire::pack(stores::StoreFrame::Ask, 0, stores::Ask{1, 1000, std::move(request)}));
+    append(client, wire::pack(stores::StoreFrame::Ask, 0, stores::Ask{1, 1000, 2000, std::move(request)}));
   };
   ask({Op::Set, {"key"}, {"41"}, 0});
   ask({Op::Add, {"key"}, {}, 1});

@@ -49,7 +49,7 @@ FileStore::~FileStore() {
   if (shared_->world_size <= 0 || shared_->mark.is_inherited()) return;
   shared_->log.leave();
   try {
-    const Reply reply = run({Op::Add, {kEnded}, {}, 1}, base::system_clock().now() + kLastPatience, Location::here());
+    const Reply reply = run({Op::Add, {kEnded}, {}, 1}, {base::system_clock().now() + kLastPatience, kLastPatience}, Location::here());
     if (reply.number >= shared_->world_size && shared_->log.is_last()) shared_->log.remove();
   } catch (const std::exception&) {  // ours, or std::bad_alloc
     return;
@@ -58,12 +58,11 @@ FileStore::~FileStore() {
 
 const std::string& FileStore::path() const noexcept { return shared_->log.path(); }
 
-Reply FileStore::run(const Request& request, base::TimePoint deadline, Location site) {
-  const base::TimePoint begin = base::system_clock().now();
+Reply FileStore::run(const Request& request, const WaitLimit& limit, Location site) {
   std::optional<Reply> reply = shared_->try_run(request);
   if (reply && reply->is_ready) return std::move(*reply);
   std::string name;
-  core::PollingWait wait(wait_for(request, name, site), deadline);
+  core::PollingWait wait(wait_for(request, name, site), limit.deadline);
   base::Nanoseconds rest = kFirstRest;
   AwaitedDeaths deaths;
   for (;;) {
@@ -74,7 +73,7 @@ Reply FileStore::run(const Request& request, base::TimePoint deadline, Location 
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
     if (death) throw_awaited_death("waiting for the key " + name, *death, site);
     if (end == core::WaitEnd::Timeout)
-      throw reply ? shared_->timeout(deadline - begin, request, site) : locked(deadline - begin, site);
+      throw reply ? shared_->timeout(limit.timeout, request, site) : locked(limit.timeout, site);
     if (reply) rest = std::min(2 * rest, kLastRest);  // else the holder is about to release the lock
   }
 }

@@ -21,7 +21,7 @@ class FileStore final : public Store {
  private:
   struct Shared;
 
-  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+  Reply run(const Request& request, const WaitLimit& limit, Location site) override;
 
   Error locked(base::Nanoseconds timeout, Location site) const;
 

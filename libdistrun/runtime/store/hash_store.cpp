@@ -20,7 +20,7 @@ struct HashStore::Shared {
     mark.check("a HashStore", "use a FileStore or a TcpStore, which several processes can share", site);
   }
 
-  void wait(const Request& request, std::unique_lock<std::mutex>& lock, base::TimePoint deadline, Location site,
+  void wait(const Request& request, std::unique_lock<std::mutex>& lock, const WaitLimit& limit, Location site,
             const std::function<bool()>& is_done);
 
   base::ProcessMark mark{base::ProcessMark::Unset{}};
@@ -33,20 +33,20 @@ struct HashStore::Shared {
 
 // Blocks until the request is done. Throws base::PeerFailed if another rank fails, or if one has died that is to bring
 // the key: its threads share the table, but a rank that is a process may have been awaited, too. Throws Error{Timeout}.
-void HashStore::Shared::wait(const Request& request, std::unique_lock<std::mutex>& lock, base::TimePoint deadline,
+void HashStore::Shared::wait(const Request& request, std::unique_lock<std::mutex>& lock, const WaitLimit& limit,
                              Location site, const std::function<bool()>& is_done) {
   const base::TimePoint begin = base::system_clock().now();
   std::string name;
   const board::WaitInfo info = wait_for(request, name, site);
-  const core::Wait shown(info, deadline);  // the waits below are slices of it
+  const core::Wait shown(info, limit.deadline);  // the waits below are slices of it
   for (AwaitedDeaths deaths;;) {
     const auto death = deaths.find();
-    const auto end = core::wait_for_peers(info, lock, changed, death ? begin : deaths.next(deadline), is_done);
+    const auto end = core::wait_for_peers(info, lock, changed, death ? begin : deaths.next(limit.deadline), is_done);
     if (end == core::WaitEnd::Ready) return;
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
     if (death) throw_awaited_death("waiting for the key " + name, *death, site);
-    if (base::system_clock().now() >= deadline)
-      throw timeout_error(deadline - begin, table.named_missing(request), site);
+    if (base::system_clock().now() >= limit.deadline)
+      throw timeout_error(limit.timeout, table.named_missing(request), site);
   }
 }
 
@@ -59,13 +59,13 @@ void HashStore::watch(const std::string& key, Watch watch) {
   shared_->watches.add(key, std::move(watch));
 }
 
-Reply HashStore::run(const Request& request, base::TimePoint deadline, Location site) {
+Reply HashStore::run(const Request& request, const WaitLimit& limit, Location site) {
   shared_->use(site);
   std::vector<Change> changes;
   std::unique_lock lock(shared_->mutex);
   Reply reply = shared_->table.run(request, &changes);
   if (!reply.is_ready) {
-    shared_->wait(request, lock, deadline, site, [&] {
+    shared_->wait(request, lock, limit, site, [&] {
       if (!reply.is_ready) reply = shared_->table.run(request, &changes);  // only once: may remove something
       return reply.is_ready;
     });

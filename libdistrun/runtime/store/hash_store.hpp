@@ -17,7 +17,7 @@ class HashStore final : public Store {
  private:
   struct Shared;
 
-  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+  Reply run(const Request& request, const WaitLimit& limit, Location site) override;
 
   const std::unique_ptr<Shared> shared_;
 };

@@ -47,7 +47,6 @@ class Serving {
     Client* client;
     Ask ask;
     std::size_t bytes;
-    base::TimePoint begin;
     base::TimePoint deadline;
   };
 

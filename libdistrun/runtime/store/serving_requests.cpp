@@ -67,7 +67,7 @@ void Serving::take(Client& client, Ask ask) {
   ++client.waiting;
   const base::TimePoint now = loop_.clock().now();
   const auto patience = std::clamp(base::Nanoseconds(ask.patience_ns), base::Nanoseconds(0), kPatienceMax);
-  waiting_.push_back({&client, std::move(ask), bytes, now, now + patience});
+  waiting_.push_back({&client, std::move(ask), bytes, now + patience});
   set_alarm();
 }
 
@@ -143,7 +143,7 @@ void Serving::end_late() {
     if (each.deadline > now) return false;
     --each.client->waiting;
     refuse(*each.client, each.ask.id,
-           [&] { return timeout_error(each.deadline - each.begin, table_.named_missing(each.ask.request), {}); });
+           [&] { return timeout_error(base::Nanoseconds(each.ask.timeout_ns), table_.named_missing(each.ask.request), {}); });
     return true;
   });
   set_alarm();

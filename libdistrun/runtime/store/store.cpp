@@ -18,7 +18,8 @@ Nanoseconds Store::timeout() const noexcept { return Nanoseconds(timeout_ns_.loa
 void Store::set_timeout(Nanoseconds timeout) noexcept { timeout_ns_ = timeout.count(); }
 
 Reply Store::ask(const Request& request, std::optional<Nanoseconds> timeout, Location site) {
-  return run(request, base::deadline_after(timeout.value_or(this->timeout())), site);
+  const Nanoseconds given = timeout.value_or(this->timeout());
+  return run(request, {base::deadline_after(given), given}, site);
 }
 
 void Store::set(const std::string& key, const std::string& value, Location site) {
@@ -108,10 +109,10 @@ PrefixStore::PrefixStore(std::string prefix, std::shared_ptr<Store> store)
 
 void PrefixStore::watch(const std::string& key, Watch watch) { store_->watch(prefix_ + "/" + key, std::move(watch)); }
 
-Reply PrefixStore::run(const Request& request, TimePoint deadline, Location site) {
+Reply PrefixStore::run(const Request& request, const WaitLimit& limit, Location site) {
   Request with_prefix = request;
   for (std::string& key : with_prefix.keys) key.insert(0, prefix_ + "/");
-  return store_->run(with_prefix, deadline, site);
+  return store_->run(with_prefix, limit, site);
 }
 
 }  // namespace distrun::stores

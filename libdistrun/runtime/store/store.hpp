@@ -32,6 +32,12 @@ using KeyValue = std::pair<std::string, std::string>;  // a key and its value
 // Called with the value of a key before and after a change; nullopt: the key did not or does not exist.
 using Watch = std::function<void(std::optional<std::string> before, std::optional<std::string> after)>;
 
+// Until when a request waits for keys, and the timeout that its error names.
+struct WaitLimit {
+  base::TimePoint deadline;
+  base::Nanoseconds timeout;
+};
+
 // A table of keys and values; see the top of this header.
 class Store {
  public:
@@ -90,7 +96,7 @@ class Store {
   friend class PrefixStore;
 
   // Executes the request. Throws at the deadline.
-  virtual Reply run(const Request& request, base::TimePoint deadline, Location site) = 0;
+  virtual Reply run(const Request& request, const WaitLimit& limit, Location site) = 0;
 
   Reply ask(const Request& request, std::optional<base::Nanoseconds> timeout, Location site);
 
@@ -105,7 +111,7 @@ class PrefixStore final : public Store {
   void watch(const std::string& key, Watch watch) override;
 
  private:
-  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+  Reply run(const Request& request, const WaitLimit& limit, Location site) override;
 
   const std::string prefix_;
   const std::shared_ptr<Store> store_;

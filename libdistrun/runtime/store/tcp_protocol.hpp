@@ -49,10 +49,11 @@ inline bool is_known(StoreFrame kind) noexcept {
 
 struct Ask {
   std::uint64_t id = 0;
-  std::int64_t patience_ns = 0;  // how long the request waits for keys
+  std::int64_t patience_ns = 0;  // how long the request waits for keys: what is left of the timeout
+  std::int64_t timeout_ns = 0;   // as the caller gave it, for the error
   Request request;
 };
-DISTRUN_FIELDS(Ask, m.id, m.patience_ns, m.request)
+DISTRUN_FIELDS(Ask, m.id, m.patience_ns, m.timeout_ns, m.request)
 
 // Cancels a request that waits: the server refuses it. If the request was answered already, nothing else is sent.
 struct Cancel {

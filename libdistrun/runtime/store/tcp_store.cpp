@@ -88,7 +88,7 @@ class TcpStore::Impl {
   std::uint16_t port() const noexcept { return port_; }
   std::string refusals() const;
 
-  Reply run(const Request& request, TimePoint deadline, Location site);
+  Reply run(const Request& request, const WaitLimit& limit, Location site);
   void watch(const std::string& key, Watch watch);
 
  private:
@@ -110,7 +110,7 @@ class TcpStore::Impl {
   void rest(std::unique_ptr<TcpLine> line) noexcept;
   static std::optional<wire::Frame> receive(TcpLine& line, const std::string& key, TimePoint deadline, int give_up,
                                             Location site);
-  std::optional<wire::Frame> ask(TcpLine& line, const Request& request, TimePoint deadline, Location site);
+  std::optional<wire::Frame> ask(TcpLine& line, const Request& request, const WaitLimit& limit, Location site);
   void begin_watching(TimePoint deadline);
   void end_watching();
   void follow_changes();
@@ -163,13 +163,13 @@ void TcpStore::Impl::rest(std::unique_ptr<TcpLine> line) noexcept {
   if (resting_.size() < kRestingMax) resting_.push_back(std::move(line));
 }
 
-std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& request, TimePoint deadline,
+std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& request, const WaitLimit& limit,
                                                Location site) {
   std::string name;
-  const core::Wait wait(wait_for(request, name, site), deadline);
+  const core::Wait wait(wait_for(request, name, site), limit.deadline);
   const FailureSignal failure;
-  line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(deadline).count(), request}), failure.fd());
-  auto frame = receive(line, name, base::deadline_after(kGrace, deadline), failure.fd(), site);
+  line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(limit.deadline).count(), limit.timeout.count(), request}), failure.fd());
+  auto frame = receive(line, name, base::deadline_after(kGrace, limit.deadline), failure.fd(), site);
   if (frame) return frame;
   line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), -1);
   return line.receive(base::system_clock().now() + kGrace, -1);
@@ -186,11 +186,11 @@ std::optional<wire::Frame> TcpStore::Impl::receive(TcpLine& line, const std::str
   }
 }
 
-Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
+Reply TcpStore::Impl::run(const Request& request, const WaitLimit& limit, Location site) {
   refuse_if_barred(site);
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
-  std::unique_ptr<TcpLine> line = take_line(deadline);
-  const auto frame = ask(*line, request, deadline, site);
+  std::unique_ptr<TcpLine> line = take_line(limit.deadline);
+  const auto frame = ask(*line, request, limit, site);
   if (!frame) {
     throw Error(ErrorKind::Timeout, "DistStoreError",
                 doing + ": the server of the store, at " + place_of(host_, port_) + ", does not answer", site)
@@ -305,8 +305,8 @@ TcpStore::~TcpStore() {
 const std::string& TcpStore::host() const noexcept { return impl_->host(); }
 std::uint16_t TcpStore::port() const noexcept { return impl_->port(); }
 void TcpStore::watch(const std::string& key, Watch watch) { impl_->watch(key, std::move(watch)); }
-Reply TcpStore::run(const Request& request, TimePoint deadline, Location site) {
-  return impl_->run(request, deadline, site);
+Reply TcpStore::run(const Request& request, const WaitLimit& limit, Location site) {
+  return impl_->run(request, limit, site);
 }
 
 namespace {

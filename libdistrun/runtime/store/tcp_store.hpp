@@ -38,7 +38,7 @@ class TcpStore final : public Store {
  private:
   class Impl;
 
-  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+  Reply run(const Request& request, const WaitLimit& limit, Location site) override;
   void wait_for_workers(int world_size);
 
   std::unique_ptr<Impl> impl_;

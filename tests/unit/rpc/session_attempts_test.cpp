@@ -21,7 +21,7 @@ DISTRUN_RPC(own_rank)
 // A store that cannot be reached.
 class LostStore final : public Store {
  private:
-  stores::Reply run(const stores::Request&, base::TimePoint, Location) override {
+  stores::Reply run(const stores::Request&, const stores::WaitLimit&, Location) override {
     throw Error(ErrorKind::Disconnected, "the store is gone");
   }
 };
