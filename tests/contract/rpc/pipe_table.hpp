@@ -41,7 +41,7 @@ inline const std::vector<PipeRow>& pipe_table() {
       {State::Connecting, kLost, kValue, kLost | kValue, kLost, kLost},
       {State::OpeningSent, kLost, kValue, kLost | kValue, kLost, kLost},
       {State::ProofSent, kLost, kValue, kLost | kValue, kLost, kLost},
-      {State::WelcomeSent, kLost, kValue, kLost | kValue, kLost, kLost},
+      {State::WelcomeSent, kLost, kValue, kLost | kValue, kLost, kLost, 0, kLost | kValue},
       {State::Idle, kLost, kValue, kLost, kLost, kLost, 0, kLost | kLate},
       {State::HalfMessage, kLost, kValue, kLost, kLost, kLost, kLost | kValue, kLost | kLate},
       {State::RequestSent, kLost, kValue, kLost | kValue, kLost, kLost, kLost | kValue, kLost | kLate},

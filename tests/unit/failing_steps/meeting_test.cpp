@@ -1,6 +1,8 @@
 // Meetings of two workers that are threads.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <map>
 #include <new>
 #include <string>
 
@@ -14,41 +16,72 @@ namespace {
 
 using namespace testing;
 
+using Gathered = std::map<std::string, rpc::Value>;
+
+constexpr int kTriesMax = 5;
 const std::string kObject(60, 'v');  // no value of a string within itself
 
 std::string object_of(int rank, const std::string& meeting) { return kObject + meeting + std::to_string(rank); }
+Gathered gather(int rank, const std::string& meeting) { return rpc::all_gather(rpc::to_value(object_of(rank, meeting))); }
 
-void gather(int rank, const std::string& meeting) {
-  const auto all = rpc::all_gather(rpc::to_value(object_of(rank, meeting)));
-  for (int other = 0; other < 2; ++other) {
-    const rpc::Value& object = all.at("worker" + std::to_string(other));
-    require(rpc::from_value<std::string>(object) == object_of(other, meeting), "the objects are those of this meeting");
+void check(const Gathered& all, const std::string& meeting) {
+  for (int rank = 0; rank < 2; ++rank) {
+    const rpc::Value& object = all.at("worker" + std::to_string(rank));
+    require(rpc::from_value<std::string>(object) == object_of(rank, meeting), "the objects are those of this meeting");
   }
 }
 
-// After std::bad_alloc the worker has not begun the meeting, and repeats it.
-void gather_or_fail(const Attempt& attempt, int rank) {
+// After std::bad_alloc the worker has not begun the meeting, and repeats it. Returns an empty map if it has failed.
+Gathered gather_or_fail(const Attempt& attempt, const rpc::Value& object) {
+  Gathered all;
   bool has_begun = false;
   while (!has_begun) {
     has_begun = true;
     attempt.may_fail([&] {
       try {
-        gather(rank, "first");
+        all = rpc::all_gather(object);
       } catch (const std::bad_alloc&) {
         has_begun = false;
         throw;
       }
     });
   }
+  return all;
+}
+
+void meet_or_fail(const Attempt& attempt, const Workers& workers) {
+  const rpc::Value objects[] = {rpc::to_value(object_of(0, "first")), rpc::to_value(object_of(1, "first"))};
+  Gathered gathered[2];
+  workers.on_all([&](int rank) { gathered[rank] = gather_or_fail(attempt, objects[rank]); });
+  for (const Gathered& all : gathered) {
+    if (!all.empty()) check(all, "first");
+  }
+}
+
+// Returns false if a worker has learned only now that the connection was ended.
+bool meet_again(const Workers& workers, const std::string& meeting) {
+  std::atomic<bool> have_met = true;
+  workers.on_all([&](int rank) {
+    try {
+      check(gather(rank, meeting), meeting);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Disconnected && error.kind() != ErrorKind::Failed) throw;
+      have_met = false;
+    }
+  });
+  return have_met;
 }
 
 void meet(const std::string& agent, bool is_first) {
   every_step_may_fail([&](Attempt& attempt) {
     const Workers workers(agent, 2);
     workers.init_all();
-    if (!is_first) workers.on_all([](int rank) { gather(rank, "zeroth"); });
-    workers.on_all([&](int rank) { gather_or_fail(attempt, rank); });
-    workers.on_all([](int rank) { gather(rank, "second"); });
+    if (!is_first) workers.on_all([](int rank) { check(gather(rank, "zeroth"), "zeroth"); });
+    meet_or_fail(attempt, workers);
+    int tries = 1;
+    while (!meet_again(workers, "again" + std::to_string(tries))) {
+      require(++tries <= kTriesMax, "the workers meet again");
+    }
     workers.shut_down_all();
   });
 }
