@@ -52,3 +52,12 @@ if [ "$(grep --count FAILED <<<"$failed")" -ne 4 ]; then
   echo "four tests fail; count-junit --failed 1 says: $failed"
   exit 1
 fi
+
+# A second report in which bad and gone pass, and hangs fails again.
+sed -e 's|/bin/false|/bin/true|' -e 's|./no_such_program|/bin/true|' -i CTestTestfile.cmake
+ctest --rerun-failed --output-junit "$folder/again.xml" >ctest.txt 2>&1 </dev/null || true
+unstable=$("$scripts/count-junit" --unstable 1 report.xml again.xml)
+if [ "$(grep FAILED <<<"$unstable" | sort | tr '\n' ' ')" != "FAILED bad FAILED gone " ]; then
+  echo "bad and gone passed the second time; count-junit --unstable 1 says: $unstable"
+  exit 1
+fi
