@@ -49,7 +49,8 @@ FileStore::~FileStore() {
   if (shared_->world_size <= 0 || shared_->mark.is_inherited()) return;
   shared_->log.leave();
   try {
-    const Reply reply = run({Op::Add, {kEnded}, {}, 1}, {base::system_clock().now() + kLastPatience, kLastPatience}, Location::here());
+    const Reply reply =
+        run({Op::Add, {kEnded}, {}, 1}, {base::system_clock().now() + kLastPatience, kLastPatience}, Location::here());
     if (reply.number >= shared_->world_size && shared_->log.is_last()) shared_->log.remove();
   } catch (const std::exception&) {  // ours, or std::bad_alloc
     return;

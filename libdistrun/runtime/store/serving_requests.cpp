@@ -142,8 +142,9 @@ void Serving::end_late() {
   waiting_.remove_if([&](const Waiting& each) {
     if (each.deadline > now) return false;
     --each.client->waiting;
-    refuse(*each.client, each.ask.id,
-           [&] { return timeout_error(base::Nanoseconds(each.ask.timeout_ns), table_.named_missing(each.ask.request), {}); });
+    refuse(*each.client, each.ask.id, [&] {
+      return timeout_error(base::Nanoseconds(each.ask.timeout_ns), table_.named_missing(each.ask.request), {});
+    });
     return true;
   });
   set_alarm();

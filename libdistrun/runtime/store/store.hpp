@@ -34,8 +34,8 @@ using Watch = std::function<void(std::optional<std::string> before, std::optiona
 
 // Until when a request waits for keys, and the timeout that its error names.
 struct WaitLimit {
-  base::TimePoint deadline;
-  base::Nanoseconds timeout;
+  base::TimePoint deadline;   // when the wait ends without the keys
+  base::Nanoseconds timeout;  // as the caller gave it
 };
 
 // A table of keys and values; see the top of this header.

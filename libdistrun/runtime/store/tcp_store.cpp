@@ -168,7 +168,8 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
   std::string name;
   const core::Wait wait(wait_for(request, name, site), limit.deadline);
   const FailureSignal failure;
-  line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(limit.deadline).count(), limit.timeout.count(), request}), failure.fd());
+  line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(limit.deadline).count(), limit.timeout.count(), request}),
+            failure.fd());
   auto frame = receive(line, name, base::deadline_after(kGrace, limit.deadline), failure.fd(), site);
   if (frame) return frame;
   line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), -1);

@@ -21,7 +21,9 @@ using Gathered = std::map<std::string, rpc::Value>;
 const std::string kObject(60, 'v');  // no value of a string within itself
 
 std::string object_of(int rank, const std::string& meeting) { return kObject + meeting + std::to_string(rank); }
-Gathered gather(int rank, const std::string& meeting) { return rpc::all_gather(rpc::to_value(object_of(rank, meeting))); }
+Gathered gather(int rank, const std::string& meeting) {
+  return rpc::all_gather(rpc::to_value(object_of(rank, meeting)));
+}
 
 void check(const Gathered& all, const std::string& meeting) {
   for (int rank = 0; rank < 2; ++rank) {

@@ -182,7 +182,8 @@ TEST_CASE("a slow value is still taken by the leader, which then finds that the 
     shutdown();  // although calls have little time
     throw Error(ErrorKind::Failed, error);
   });
-  // A follower that has left before the map arrives says that it has given up: the leader's time is over a little later.
+  // A follower that has left before the map arrives says that it has given up: the leader's time is over a little
+  // later.
   CHECK_THAT(errors[0], Catch::Contains("timed out in _all_gather after "));
   for (std::size_t rank : {1U, 2U}) CHECK_THAT(errors[rank], Catch::Contains("RPC ran for more than"));
 }
