@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -78,9 +79,14 @@ class Workers {
     };
     {
       std::deque<base::Thread> threads;
+      std::latch are_all_made(1);  // steps of one rank's body would count those of making the next thread
       for (int rank = 0; rank < count_; ++rank) {
-        threads.emplace_back("rank" + std::to_string(rank), [&run, rank] { run(rank); });
+        threads.emplace_back("rank" + std::to_string(rank), [&run, &are_all_made, rank] {
+          are_all_made.wait();
+          run(rank);
+        });
       }
+      are_all_made.count_down();
     }
     if (fault) throw *fault;
   }
