@@ -58,6 +58,11 @@ bool ends_for_all(const RankState& rank) {
   return rank.ran_others && rank.done && !rank.decided() && !is_failure(outcome_at_done(rank));
 }
 
+Outcome end_for_all(RankState& rank, const Outcome& bad_end) {
+  if (!rank.record.bad_end) rank.record.bad_end = bad_end;
+  return outcome_at_done(rank);
+}
+
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   if (is_failure(rank.record.outcome)) return rank.record.outcome;
   const bool told = rank.done || rank.has_fatal_error();

@@ -37,6 +37,9 @@ Outcome outcome_at_done(const RankState& rank);
 
 // Returns whether the rank has reported a good result and ran earlier tests: how it ends then is not this test's doing.
 bool ends_for_all(const RankState& rank);
+// Notes such an end, which is bad. Returns the outcome that the rank's test keeps; the lane that gives the rank its
+// tests reports the end.
+Outcome end_for_all(RankState& rank, const Outcome& bad_end);
 
 // Returns the outcome of a rank that has ended, from its report, from what we did to it, and from its exit status, in
 // that order. An outcome decided before (a timeout, a lost connection) stands.

@@ -37,45 +37,45 @@ void show_in_exit(evidence::Stacks& stacks, int rank) {
 }  // namespace
 
 Snapshot Snapshots::begin(SnapshotKind kind) {
-  ++pending_;
+  ++pconclusion_;
   Snapshot snapshot;
   snapshot.kind = kind;
-  snapshot.at = owner_.age();
+  snapshot.at = ranks_.log.age();
   return snapshot;
 }
 
 void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot) {
   Snapshot snapshot = begin(kind);
-  snapshot.at_ns = monotonic_ns(run_.loop.clock().now());
-  snapshot.ranks = owner_.views();
+  snapshot.at_ns = monotonic_ns(ranks_.run.loop.clock().now());
+  snapshot.ranks = ranks_.views();
   launch::StackOrder order;
   order.bound = bound;
-  world_->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot),
-                                 on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) {
+  ranks_.world->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot),
+                                       on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) {
     if (alive.expired()) return;
     Snapshot seen = snapshot;
-    read_again(seen, owner_.views());
+    read_again(seen, ranks_.views());
     end(std::move(seen), std::move(stacks), on_snapshot);
   });
 }
 
 void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot& on_snapshot) {
-  snapshot.took = owner_.age() - snapshot.at;
+  snapshot.took = ranks_.log.age() - snapshot.at;
   snapshot.stacks = std::move(stacks);
   snapshot.text = describe(snapshot);
-  if (of_programs_) add_script_notes(snapshot);
+  if (ranks_.test.is_program()) add_script_notes(snapshot);
   const SnapshotKind kind = snapshot.kind;
-  on_snapshot ? on_snapshot(snapshot) : owner_.add_snapshot(std::move(snapshot));
+  on_snapshot ? on_snapshot(snapshot) : ranks_.log.add_snapshot(std::move(snapshot));
   end_one(kind);
 }
 
 void Snapshots::end_one(SnapshotKind kind) {
-  --pending_;
-  owner_.on_snapshot_over(kind);
+  --pconclusion_;
+  on_over_(kind);
 }
 
 void Snapshots::name_crash(const RankRecord& rank) {
-  auto dump = world_->crash(rank.rank);
+  auto dump = ranks_.world->crash(rank.rank);
   if (!dump) return;
   const bool has_crashed = dump->signal != 0;
   const bool is_end = has_crashed && dump->signal == rank.signal;
@@ -90,18 +90,18 @@ void Snapshots::name_crashes() {
   naming_ = true;
   std::vector<std::pair<int, wire::RawStacks>> raw;
   for (Crash& crash : crashes_) raw.emplace_back(crash.rank, std::move(crash.dump.stacks));
-  world_->name_stacks("crash handler", std::move(raw), run_.graces.evidence,
-                      [this, alive = std::weak_ptr(alive_), snapshot = begin(SnapshotKind::Crash),
-                       crashes = std::exchange(crashes_, {})](evidence::Stacks stacks) {
-                        if (!alive.expired()) on_crashes_named(snapshot, crashes, std::move(stacks));
-                      });
+  ranks_.world->name_stacks("crash handler", std::move(raw), ranks_.run.graces.evidence,
+                            [this, alive = std::weak_ptr(alive_), snapshot = begin(SnapshotKind::Crash),
+                             crashes = std::exchange(crashes_, {})](evidence::Stacks stacks) {
+                              if (!alive.expired()) on_crashes_named(snapshot, crashes, std::move(stacks));
+                            });
 }
 
 void Snapshots::on_crashes_named(Snapshot snapshot, const std::vector<Crash>& crashes, evidence::Stacks stacks) {
   for (const Crash& crash : crashes) {
     if (crash.dump.signal == 0) show_in_exit(stacks, crash.rank);
   }
-  for (const Crash& crash : crashes) owner_.add_error(crash.rank, crash_error(crash.rank, crash.dump, stacks));
+  for (const Crash& crash : crashes) ranks_.log.add_error(crash.rank, crash_error(crash.rank, crash.dump, stacks));
   naming_ = false;
   if (!crashes_.empty()) name_crashes();
   end(std::move(snapshot), std::move(stacks));
@@ -115,18 +115,18 @@ void Snapshots::name_throw(int rank, std::size_t error, wire::RawStacks stack) {
 void Snapshots::name_throws() {
   Throws::Batch batch = throws_.next_batch();
   if (batch.empty()) return;
-  if (throws_snapshot_.kind != SnapshotKind::Exception) throws_snapshot_.at = owner_.age();
+  if (throws_snapshot_.kind != SnapshotKind::Exception) throws_snapshot_.at = ranks_.log.age();
   throws_snapshot_.kind = SnapshotKind::Exception;
-  ++pending_;
-  world_->name_stacks("exception", std::move(batch), run_.graces.evidence,
-                      [this, alive = std::weak_ptr(alive_)](evidence::Stacks stacks) {
-                        if (!alive.expired()) on_throws_named(std::move(stacks));
-                      });
+  ++pconclusion_;
+  ranks_.world->name_stacks("exception", std::move(batch), ranks_.run.graces.evidence,
+                            [this, alive = std::weak_ptr(alive_)](evidence::Stacks stacks) {
+                              if (!alive.expired()) on_throws_named(std::move(stacks));
+                            });
 }
 
 void Snapshots::on_throws_named(evidence::Stacks stacks) {
-  throws_.named(std::move(stacks), [this](int rank, std::size_t error) { return owner_.find_error(rank, error); });
-  throws_snapshot_.took = owner_.age() - throws_snapshot_.at;
+  throws_.named(std::move(stacks), [this](int rank, std::size_t error) { return ranks_.log.find_error(rank, error); });
+  throws_snapshot_.took = ranks_.log.age() - throws_snapshot_.at;
   name_throws();
   end_one(SnapshotKind::Exception);
 }
@@ -135,7 +135,7 @@ void Snapshots::tell_throws() {
   throws_snapshot_.stacks = throws_.take();
   if (throws_snapshot_.stacks.processes.empty()) return;
   throws_snapshot_.text = describe(throws_snapshot_);
-  owner_.add_snapshot(std::move(throws_snapshot_));
+  ranks_.log.add_snapshot(std::move(throws_snapshot_));
 }
 
 }  // namespace distrun::runner

@@ -4,9 +4,10 @@
 // coordinator's loop.
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include <distrun/runner/attempt/run_context.hpp>
+#include <distrun/runner/attempt/ranks.hpp>
 #include <distrun/runner/attempt/throws.hpp>
 
 namespace distrun::runner {
@@ -15,30 +16,11 @@ class Snapshots {
  public:
   using OnSnapshot = std::function<void(const Snapshot&)>;
 
-  // The attempt that the ranks belong to.
-  class Owner {
-   public:
-    virtual std::vector<RankView> views() const = 0;
-    virtual Nanoseconds age() const = 0;
-    virtual void add_snapshot(Snapshot snapshot) = 0;
-    virtual void add_error(int rank, RankError error) = 0;
-    // Returns null if the rank has no such error.
-    virtual RankError* find_error(int rank, std::size_t index) = 0;
-    // A snapshot is no longer pending.
-    virtual void on_snapshot_over(SnapshotKind kind) = 0;
+  // `ranks` must outlive this. `on_over` is called when a snapshot is no longer pending.
+  Snapshots(Ranks& ranks, std::function<void(SnapshotKind)> on_over) : ranks_(ranks), on_over_(std::move(on_over)) {}
 
-   protected:
-    ~Owner() = default;
-  };
-
-  // `owner` must outlive this. Snapshots name the scripts that ranks run if they are programs.
-  Snapshots(const RunContext& run, Owner& owner, bool of_programs)
-      : run_(run), owner_(owner), of_programs_(of_programs) {}
-  // Call before anything else. The world must outlive this.
-  void use(launch::World& world) noexcept { world_ = &world; }
-
-  int pending() const noexcept { return pending_; }
-  // Reads the stacks of all ranks within `bound` and passes them to `on_snapshot`, or to the owner if that is empty.
+  int pending() const noexcept { return pconclusion_; }
+  // Reads the stacks of all ranks within `bound` and passes them to `on_snapshot`, or to the log if that is empty.
   void take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot);
   // Names the stack of a rank that was ended by a signal or exit(), or together with its process. Ranks that crash
   // while a probe is at work share the next one.
@@ -63,12 +45,10 @@ class Snapshots {
   void on_throws_named(evidence::Stacks stacks);
   void end_one(SnapshotKind kind);
 
-  const RunContext& run_;
-  Owner& owner_;
-  const bool of_programs_;
-  launch::World* world_ = nullptr;
+  Ranks& ranks_;
+  std::function<void(SnapshotKind)> on_over_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards callbacks with stacks that arrive later
-  int pending_ = 0;
+  int pconclusion_ = 0;
   std::vector<Crash> crashes_;  // crashes with addresses that have no names yet
   bool naming_ = false;         // a probe is naming earlier crashes
   Throws throws_;

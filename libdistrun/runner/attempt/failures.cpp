@@ -1,14 +1,9 @@
-// The third part of Attempt: the order in which failures are decided, and notifying the ranks of them.
-//
-// When a rank dies, its peers learn it as soon as its descriptors are closed, but the coordinator only when the kernel
-// has taken the whole process apart. So an error that follows from a death may arrive first. It is held while ranks are
-// ending, or while the rank named by the error has not ended, for at most kHoldMax. Held failures are then decided
-// together: deaths first, then failures that name no rank, and among these in order of arrival.
+#include <distrun/runner/attempt/failures.hpp>
+
 #include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/text.hpp>
-#include <distrun/runner/attempt/attempt.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 
 namespace distrun::runner {
@@ -35,90 +30,89 @@ int place_of(const RankRecord& rank) {
 }  // namespace
 
 // A failed check lets its rank continue; the report needs the phase of that check.
-void Attempt::fail(RankState& rank, const Outcome& outcome) {
+void Failures::fail(RankState& rank, const Outcome& outcome) {
   rank.record.outcome = outcome;
   const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
   if (has_gone_on) rank.record.phase = rank.first_error_in.value_or(rank.record.phase);
-  rank.record.waiting_in = messaging_.waiting_in(rank.record.rank);
-  if (state_ != State::Running || outcome.kind == OutcomeKind::TimedOut) return decide_failure(rank);
+  rank.record.waiting_in = ranks_.messaging.waiting_in(rank.record.rank);
+  if (!owner_.is_running() || outcome.kind == OutcomeKind::TimedOut) return decide_failure(rank);
   hold(rank);
-  settle_held();
+  settle();
 }
 
-void Attempt::hold(RankState& rank) {
+void Failures::hold(RankState& rank) {
   if (held_.empty()) {
-    hold_end_ = clocks_.now() + kHoldMax;
-    clocks_.hold_until(clocks_.now() + kHold);
+    hold_end_ = ranks_.clocks.now() + kHoldMax;
+    ranks_.clocks.hold_until(ranks_.clocks.now() + kHold);
   }
   rank.is_held = true;
   held_.push_back(rank.record.rank);
 }
 
 // Returns whether the rank has yet to end, so that its end may turn out to be the cause of a held failure.
-bool Attempt::may_be_named(int rank) const {
-  if (rank < 0 || rank >= static_cast<int>(ranks_.size())) return false;
-  const RankState& state = ranks_[static_cast<std::size_t>(rank)];
+bool Failures::may_be_named(int rank) const {
+  if (!ranks_.has(rank)) return false;
+  const RankState& state = ranks_.all[static_cast<std::size_t>(rank)];
   return state.alive() && !state.done && !state.decided();
 }
 
-bool Attempt::is_death_near() const {
-  return std::any_of(ranks_.begin(), ranks_.end(), [this](const RankState& rank) {
+bool Failures::is_death_near() const {
+  return std::any_of(ranks_.all.begin(), ranks_.all.end(), [this](const RankState& rank) {
     return rank.alive() && !rank.done && !rank.decided() && is_dying(rank);
   });
 }
 
 // Returns whether the rank is crashing or has called exit(), which its slot shows first, or the kernel takes it apart.
-bool Attempt::is_dying(const RankState& rank) const {
-  if (world_->crash(rank.record.rank)) return true;
+bool Failures::is_dying(const RankState& rank) const {
+  if (ranks_.world->crash(rank.record.rank)) return true;
   return !rank.shares_process && is_ending(rank.record.pid);
 }
 
-void Attempt::settle_held() {
+void Failures::settle() {
   if (held_.empty()) return;
-  const bool is_named_open = std::any_of(
-      held_.begin(), held_.end(), [this](int rank) { return may_be_named(root_cause(at(rank).record.because_of)); });
+  const bool is_named_open = std::any_of(held_.begin(), held_.end(), [this](int rank) {
+    return may_be_named(root_cause(ranks_.at(rank).record.because_of));
+  });
   if (!is_named_open && !is_death_near()) decide_held();
 }
 
-void Attempt::check_hold(base::TimePoint now) {
-  if (held_.empty() || !clocks_.is_hold_over(now)) return;
+void Failures::check(base::TimePoint now) {
+  if (held_.empty() || !ranks_.clocks.is_hold_over(now)) return;
   if (now >= hold_end_ || !is_death_near()) return decide_held();
-  clocks_.hold_until(now + kHoldMore);
+  ranks_.clocks.hold_until(now + kHoldMore);
 }
 
-void Attempt::decide_held() {
+void Failures::decide_held() {
   std::vector<int> ranks = std::exchange(held_, {});
   if (ranks.empty()) return;
-  clocks_.hold_until(base::TimePoint::max());
+  ranks_.clocks.hold_until(base::TimePoint::max());
   std::stable_sort(ranks.begin(), ranks.end(),
-                   [this](int a, int b) { return place_of(at(a).record) < place_of(at(b).record); });
+                   [this](int a, int b) { return place_of(ranks_.at(a).record) < place_of(ranks_.at(b).record); });
   for (const int rank : ranks) {
-    at(rank).is_held = false;
-    decide_failure(at(rank));
+    ranks_.at(rank).is_held = false;
+    decide_failure(ranks_.at(rank));
   }
 }
 
-void Attempt::decide_failure(RankState& rank) {
+void Failures::decide_failure(RankState& rank) {
   decide(rank);
-  if (first_failed_ < 0) {
-    first_failed_ = rank.record.rank;
+  if (first_ < 0) {
+    first_ = rank.record.rank;
     // A rank that has reported its result may die in its exit handlers; that fails no test body.
-    for (RankState& other : ranks_) {
+    for (RankState& other : ranks_.all) {
       other.record.outlived_failure = !other.decided() && (other.done || !is_dying(other));
     }
   }
-  if (state_ != State::Running) return;
+  if (!owner_.is_running()) return;
   tell_peers(rank);
-  enter(State::Grace, run_.graces.peers);
+  owner_.on_failure();
 }
 
-void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
-
 // Follows the chain of causes: if a rank failed because of another's failure, the report needs the last in the chain.
-int Attempt::root_cause(int rank) const {
-  const int count = static_cast<int>(ranks_.size());
+int Failures::root_cause(int rank) const {
+  const int count = static_cast<int>(ranks_.all.size());
   for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
-    const int next = ranks_[static_cast<std::size_t>(rank)].record.because_of;
+    const int next = ranks_.all[static_cast<std::size_t>(rank)].record.because_of;
     if (next < 0) break;
     rank = next;
   }
@@ -127,36 +121,36 @@ int Attempt::root_cause(int rank) const {
 
 // Called at the end, when all reports of ranks about each other are in: errors with one cause arrive in any order.
 // Ranks that name each other in a cycle have no other cause.
-void Attempt::find_root_causes() {
+void Failures::find_root_causes() {
   std::vector<int> roots;
-  for (const RankState& rank : ranks_) {
+  for (const RankState& rank : ranks_.all) {
     const int root = root_cause(rank.record.because_of);
-    const bool is_circle = root >= 0 && root < static_cast<int>(ranks_.size()) && at(root).record.because_of >= 0;
+    const bool is_circle = ranks_.has(root) && ranks_.at(root).record.because_of >= 0;
     roots.push_back(is_circle ? -1 : root);
   }
-  for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.because_of = roots[i];
+  for (std::size_t i = 0; i < ranks_.all.size(); ++i) ranks_.all[i].record.because_of = roots[i];
 }
 
 // Notifies the other ranks of the failure, or of its root cause if that is known.
-void Attempt::tell_peers(const RankState& failed) {
-  if (test_.is_program()) return;  // they do not listen
+void Failures::tell_peers(const RankState& failed) {
+  if (ranks_.test.is_program()) return;  // they do not listen
   const int root = root_cause(failed.record.rank);
-  const bool is_known = root >= 0 && root < static_cast<int>(ranks_.size()) && is_failure(at(root).record.outcome);
-  const RankRecord& cause = is_known ? at(root).record : failed.record;
+  const bool is_known = ranks_.has(root) && is_failure(ranks_.at(root).record.outcome);
+  const RankRecord& cause = is_known ? ranks_.at(root).record : failed.record;
   wire::PeerFailed news;
   news.rank = cause.rank;
   news.text = cause.errors.empty() ? describe(cause.outcome) : base::one_line(cause.errors.back().text);
-  for (const RankState& rank : ranks_) {
+  for (const RankState& rank : ranks_.all) {
     if (&rank == &failed || rank.ended || rank.done) continue;
-    messaging_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
+    ranks_.messaging.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
   }
 }
 
 // A wait for this rank will not complete, although its death is no failure.
-void Attempt::tell_declared_death(int rank) {
-  for (const RankState& other : ranks_) {
+void Failures::tell_declared_death(int rank) {
+  for (const RankState& other : ranks_.all) {
     if (other.record.rank == rank || other.ended || other.done) continue;
-    messaging_.send(other.record.rank, wire::ControlFrame::PeerDied, wire::PeerDied{rank});
+    ranks_.messaging.send(other.record.rank, wire::ControlFrame::PeerDied, wire::PeerDied{rank});
   }
 }
 

@@ -1,0 +1,45 @@
+#include <distrun/runner/attempt/ranks.hpp>
+
+#include <utility>
+
+namespace distrun::runner {
+
+Ranks::Ranks(const RunContext& run_context, const PlannedTest& planned, int n, AttemptKind kind, bool ran_others,
+             std::function<void()> on_alarm)
+    : run(run_context),
+      test(planned),
+      all(static_cast<std::size_t>(planned.variant.world_size)),
+      clocks(run_context, planned.info, all, std::move(on_alarm)),
+      log(run_context, planned, n, kind, all, clocks),
+      messaging(planned.variant.world_size, [this](int rank, const std::string& why) { lose_connection(rank, why); }) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].record.rank = static_cast<int>(i);
+    all[i].ran_others = ran_others;
+    all[i].shares_process = planned.variant.isolation == Isolation::Threads;
+  }
+}
+
+void Ranks::use(launch::World& made) {
+  world = &made;
+  messaging.use(made);
+}
+
+std::vector<RankView> Ranks::views() const {
+  std::vector<RankView> views;
+  for (const RankState& rank : all) {
+    if (!rank.alive()) continue;
+    RankView& view = views.emplace_back(RankView{rank.record.rank, world->shown(rank.record.rank)});
+    if (view.shown) messaging.drop_ended_waits(view.rank, *view.shown);
+  }
+  return views;
+}
+
+void Ranks::lose_connection(int rank, const std::string& why) {
+  RankState& state = at(rank);
+  if (state.ended || state.done || state.decided()) return;
+  state.record.outcome.text = why == "closed" ? "it closed its connection to distrun but kept running" : why;
+  // The connection of a dying rank closes just before its end is reported; only a rank that lives on is lost.
+  clocks.begin_loss(state, why == "closed" ? run.graces.connection : Nanoseconds::zero());
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,42 @@
+#pragma once
+// The ranks of an attempt, and the means by which its parts reach, time and record them. Lives on: the coordinator's
+// loop.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <distrun/runner/attempt/attempt_log.hpp>
+#include <distrun/runner/attempt/clocks.hpp>
+#include <distrun/runner/attempt/rank_messaging.hpp>
+#include <distrun/runner/attempt/rank_state.hpp>
+#include <distrun/runner/attempt/run_context.hpp>
+#include <distrun/runner/plan/plan.hpp>
+
+namespace distrun::runner {
+
+struct Ranks {
+  // `run` and `test` must outlive this; `on_alarm` is called when a bound may have expired.
+  Ranks(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, bool ran_others,
+        std::function<void()> on_alarm);
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  // Call once, before ranks are reached. The world must outlive all use.
+  void use(launch::World& made);
+  RankState& at(int rank) { return all[static_cast<std::size_t>(rank)]; }
+  bool has(int rank) const noexcept { return rank >= 0 && rank < static_cast<int>(all.size()); }
+  // Returns what the living ranks are doing.
+  std::vector<RankView> views() const;
+  // The rank can no longer be controlled: it is lost unless it ends at once.
+  void lose_connection(int rank, const std::string& why);
+
+  const RunContext& run;
+  const PlannedTest& test;
+  std::vector<RankState> all;  // by rank
+  Clocks clocks;
+  AttemptLog log;
+  RankMessaging messaging;
+  launch::World* world = nullptr;  // null until the attempt runs
+};
+
+}  // namespace distrun::runner
