@@ -181,3 +181,83 @@ def _without_lambda_bodies(statement, lambdas):
             at += 1
         statement = statement[:found.start()] + statement[at + 1:]
     return statement
+
+
+# ---- the functions of classes
+
+CLASS = re.compile(r"^(?:class|struct|union)\s+(?:alignas\s*\([^)]*\)\s*)?([\w:]+)[^()=]*$", re.S)
+NO_FUNCTION = re.compile(r"^(?:friend|using|typedef|static_assert)\b|\boperator\b|=\s*delete\s*$|~")
+
+
+def classes(code, outer=""):
+    """(name, position, [names of its functions]) of every class outside of functions; code as strip() leaves it.
+    Constructors, destructors, operators and what is deleted are left out, and so is what it inherits."""
+    found, start, at = [], 0, 0
+    while at < len(code):
+        if code[at] in ";}":
+            start = at + 1
+        elif code[at] == "{":
+            head, end = code[start:at], _closing(code, at)
+            kind = kind_of(head)
+            name = CLASS.search(_plain(head)) if kind == "scope" else None
+            if name:
+                inner = code[at + 1:end]
+                members = list(_members(inner))
+                full = outer + name[1]
+                found.append((full, start + _leading_space(code, start), [
+                    function for function in map(_function_name, members) if function and function != name[1]]))
+                found.extend((other, at + 1 + position, functions)
+                             for other, position, functions in classes(inner, full + "::"))
+            if name or kind != "scope":
+                at = end
+                if kind != "value":
+                    start = end + 1
+            else:
+                start = at + 1
+        at += 1
+    return found
+
+
+def _closing(code, at):
+    depth = 0
+    for match in re.finditer(r"[{}]", code[at:]):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return at + match.start()
+    return len(code)
+
+
+def _members(body):
+    """The declarations of a class's body, without what is in their braces."""
+    text, at = "", 0
+    while at < len(body):
+        if body[at] == ";":
+            yield text
+            text = ""
+        elif body[at] == "{":
+            kind = kind_of(text)
+            at = _closing(body, at)
+            if kind == "function":
+                yield text
+                text = ""
+        else:
+            text += body[at]
+        at += 1
+
+
+def _plain(declaration):
+    """Without access specifiers, attributes and template arguments."""
+    text = re.sub(r"\[\[.*?\]\]|\b(?:public|private|protected)\s*:(?!:)", " ", declaration, flags=re.S)
+    before = None
+    while before != text:  # from inside
+        before, text = text, re.sub(r"<[^<>]*>", " ", text)
+    return re.sub(r"^(?:\s|\btemplate\b)+", "", text).strip()
+
+
+def _function_name(member):
+    """The name that a declaration gives a function, or nothing if it declares something else."""
+    text = _plain(re.sub(r"\b(?:alignas|decltype|requires|explicit)\s*\([^()]*\)|->", " ", member))
+    name = re.match(r"[^(=]*[\w>*&]\s+[*&]*(\w+)\s*\(|[^(=]*[*&](\w+)\s*\(", text, re.S)
+    if not name or NO_FUNCTION.search(text):
+        return None
+    return name[1] or name[2]

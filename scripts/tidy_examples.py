@@ -5,6 +5,7 @@ not. What cannot bear a mark stands in ALSO."""
 LONG_LINE = "// " + "x" * 130
 LONG_BODY = "\n".join(f"  work({number});" for number in range(60))
 NOTE = "TO" + "DO"
+MANY_FUNCTIONS = "\n".join(f"  int f{number}(int a = g({number})) const;" for number in range(29))
 
 FILES = {
     "CMakeLists.txt": "add_subdirectory(libdistrun)\n",
@@ -88,6 +89,7 @@ void Process::fork(const std::string&) {
 #include <distrun/common/base/unguarded.hpp>
 #include <distrun/common/base/guarded.h>
 #include <distrun/common/base/heavy.hpp>
+#include <distrun/common/base/classes.hpp>
 """,
     "libdistrun/common/base/heavy.hpp": """\
 #pragma once
@@ -102,6 +104,39 @@ void Process::fork(const std::string&) {
     "libdistrun/long.cpp": f"int short_one() {{ return 1; }}\n\nint long_one(int a) {{\n{LONG_BODY}\n}}\n"
                            f"\nTEST_CASE(\"a case\") {{\n{LONG_BODY}\n}}\n"
                            "\nnamespace a {\nstruct S {\n  S() : a_{1},\n    b_(2) {\n" + LONG_BODY + "\n  }\n};\n}\n",
+    "libdistrun/common/base/classes.hpp": f"""\
+#pragma once
+// 30 functions: what else is declared does not count.
+class Whole : public Base {{
+ public:
+  explicit Whole(int a) : a_{{a}}, b_(a) {{ begin(); }}
+  ~Whole();
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+  void copy() = delete;
+  explicit operator bool() const;
+  friend void swap(Whole& a, Whole& b);
+  using Call = std::function<void(int)>;
+  static_assert(sizeof(int) == 4);
+{MANY_FUNCTIONS}
+  std::map<int, std::function<void(int)>> member() {{ return {{}}; }}
+
+ private:
+  std::function<void()> on_end_ = [] {{ f(); }};
+  int a_{{g()}};
+  int b_ = g();
+}};
+template <class T, class U>  // finds class-size
+class [[nodiscard]] Large final {{
+  class Inner {{
+    void of_inner();
+  }};
+{MANY_FUNCTIONS}
+  template <class V>
+  static V* make(V (*from)(int));
+  virtual auto last() const -> int = 0;
+}};
+""",
     "libdistrun/lines.cpp": "\n".join([LONG_LINE, "int x;\t", "int y; ", *["int z;"] * 400, "int no_newline;"]),
 
     "libdistrun/calls.cpp": f"""\
