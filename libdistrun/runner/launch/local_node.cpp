@@ -116,9 +116,7 @@ io::Task<std::shared_ptr<MountSpace>> LocalNode::make_mounts(std::vector<Mount> 
 std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& events) {
   const std::uint64_t tag = next_tag_++;
   LocalWorld::Options options;
-  options.world_size = spec.world_size;
-  options.threads = spec.isolation == Isolation::Threads;
-  options.program = spec.isolation == Isolation::Program;
+  options.shape = {spec.world_size, spec.isolation == Isolation::Threads, spec.isolation == Isolation::Program};
   options.output_cap = options_.output_cap;
   options.tag = tag;
   options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };

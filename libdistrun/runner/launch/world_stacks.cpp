@@ -1,0 +1,78 @@
+#include <distrun/runner/launch/world_stacks.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace distrun::launch {
+
+bool WorldStacks::join(OnStacks on_stacks) {
+  waiting_.push_back(std::move(on_stacks));
+  return collector_ != nullptr;
+}
+
+void WorldStacks::collect(std::vector<StackCollector::Target> targets, const StackOrder& order,
+                          StackCollector::AskRank ask, std::weak_ptr<const void> guard) {
+  collector_ = std::make_unique<StackCollector>(loop_, probe_, std::move(targets), order, std::move(ask),
+                                                [this, guard = std::move(guard)](evidence::Stacks stacks) {
+                                                  if (const auto alive = guard.lock()) on_collected(std::move(stacks));
+                                                });
+}
+
+void WorldStacks::on_collected(evidence::Stacks stacks) {
+  collector_.reset();
+  if (thread_ranks_ > 0) tell_ranks_apart(stacks);
+  const std::vector<OnStacks> waiting = std::exchange(waiting_, {});
+  for (const OnStacks& on_stacks : waiting) on_stacks(stacks);
+}
+
+// Splits the stacks of the process that all ranks share: each rank gets the thread that runs its body according to the
+// board; the other threads belong to the process.
+void WorldStacks::tell_ranks_apart(evidence::Stacks& stacks) const {
+  if (stacks.processes.empty()) return;
+  evidence::Process common = std::move(stacks.processes.front());
+  stacks.processes.clear();
+  common.rank = -1;
+  common.has_thread_ranks = true;
+  for (int rank = 0; rank < thread_ranks_; ++rank) {
+    const auto seen = world_.shown(rank);
+    evidence::Process own = common;
+    own.rank = rank;
+    own.threads.clear();
+    const auto is_own = [&](const wire::ThreadStack& thread) { return seen && thread.task.tid == seen->body_tid; };
+    std::copy_if(common.threads.begin(), common.threads.end(), std::back_inserter(own.threads), is_own);
+    std::erase_if(common.threads, is_own);
+    stacks.processes.push_back(std::move(own));
+  }
+  stacks.processes.push_back(std::move(common));
+}
+
+void WorldStacks::take(int process, const wire::Frame& frame) {
+  auto raw = wire::decode<wire::RawStacks>(wire::view_of(frame.payload));
+  if (collector_) collector_->on_raw(process, std::move(raw));
+}
+
+void WorldStacks::name(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank,
+                       base::Nanoseconds bound, OnStacks on_stacks) {
+  wire::ProbeOrder order;
+  std::vector<int> ranks;
+  for (auto& [rank, raw] : by_rank) {
+    ranks.push_back(rank);
+    order.raw.push_back(std::move(raw));
+  }
+  naming_.push_back(std::make_unique<Probe>(loop_, probe_, order, bound,
+                                            [source, ranks, on_stacks = std::move(on_stacks)](ProbeResult result) {
+                                              for (evidence::Process& process : result.stacks.processes) {
+                                                const auto index = static_cast<std::size_t>(process.index);
+                                                if (index < ranks.size()) process.rank = ranks[index];
+                                                process.sources.push_back({source, true, result.error});
+                                              }
+                                              on_stacks(std::move(result.stacks));
+                                            }));
+}
+
+bool WorldStacks::is_probe(pid_t pid) const noexcept {
+  if (collector_ && collector_->probe_pid() == pid) return true;
+  return std::any_of(naming_.begin(), naming_.end(), [pid](const auto& probe) { return probe->pid() == pid; });
+}
+
+}  // namespace distrun::launch

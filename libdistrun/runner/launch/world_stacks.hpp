@@ -1,0 +1,44 @@
+#pragma once
+// The stacks of a world's ranks: one collection at a time, which concurrent requests share, and the naming of stacks
+// that ranks have recorded themselves. Lives on: the coordinator's loop.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <distrun/runner/launch/stack_collector.hpp>
+
+namespace distrun::launch {
+
+class WorldStacks {
+ public:
+  // `world` shows what ranks do, and must outlive this. `thread_ranks`: how many ranks share its process; 0: none do.
+  WorldStacks(io::Loop& loop, Probe::Program probe, const World& world, int thread_ranks)
+      : loop_(loop), probe_(std::move(probe)), world_(world), thread_ranks_(thread_ranks) {}
+
+  // Waits for the collection that is under way. Returns false if there is none: call collect() then.
+  bool join(OnStacks on_stacks);
+  // Collects for all who wait. `guard` is locked while they are notified; none is if it has expired.
+  void collect(std::vector<StackCollector::Target> targets, const StackOrder& order, StackCollector::AskRank ask,
+               std::weak_ptr<const void> guard);
+  // Takes an answer to `ask`. Throws Error if it cannot be decoded.
+  void take(int process, const wire::Frame& frame);
+  // Names stacks, as World::name_stacks() says.
+  void name(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
+            OnStacks on_stacks);
+  // Returns whether the process is a probe at work.
+  bool is_probe(pid_t pid) const noexcept;
+
+ private:
+  void on_collected(evidence::Stacks stacks);
+  void tell_ranks_apart(evidence::Stacks& stacks) const;
+
+  io::Loop& loop_;
+  const Probe::Program probe_;
+  const World& world_;
+  const int thread_ranks_;
+  std::unique_ptr<StackCollector> collector_;  // the current collection
+  std::vector<OnStacks> waiting_;              // callbacks that get its result
+  std::vector<std::unique_ptr<Probe>> naming_;
+};
+
+}  // namespace distrun::launch
