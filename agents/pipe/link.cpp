@@ -65,60 +65,23 @@ Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string
   return send(OutgoingMessage::own(kind, id, text), Limit::None, kind, text.size());
 }
 
-// Messages without a limit are small, or few.
-void Link::check_room(Limit limit) const {
-  if (limit == Limit::None || (limit == Limit::Call && has_room())) return;
-  if (limit == Limit::Reply && queued_bytes_ < kReplyBytesMax) return;
-  throw Error(ErrorKind::Overloaded, "too much data is in flight to " + peer_.name() + ", which does not read it: " +
-                                         std::to_string(queued_) + " messages, " + std::to_string(queued_bytes_) +
-                                         " bytes" + (limit == Limit::Call ? "; wait for answers first" : ""));
-}
-
-// Calls mostly time out in the order in which they were made, so the search ends near the front. Without memory for a
-// copy the call is sent unchanged, followed by its cancellation.
-void Link::withdraw(std::uint64_t call) noexcept {
-  const auto found =
-      std::find_if(queue_.begin(), queue_.end(), [call](const OutgoingMessage& each) { return each.is_call(call); });
-  if (found == queue_.end()) return;
-  try {
-    const std::uint64_t before = found->queued_bytes();
-    found->withdraw();
-    queued_bytes_ -= before - found->queued_bytes();
-  } catch (const std::exception&) {
-  }
-}
-
-void Link::make_place() {
-  if (spare_.empty()) spare_.emplace_back();
-}
-
-// Moves the message into the place that was made.
-std::list<OutgoingMessage>::iterator Link::put(OutgoingMessage message) noexcept {
-  spare_.front() = std::move(message);
-  return spare_.begin();
-}
-
 Link::Sent Link::send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes) {
   const std::lock_guard lock(writing_);
   if (why_) throw Error(*why_);
-  check_room(limit);
-  if (kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel)) withdraw(message.id());
-  make_place();
-  message.set_number(next_number_++);
+  queue_.check_room(limit, peer_.name());
+  if (kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel)) queue_.withdraw(message.id());
+  queue_.make_place();
+  queue_.set_number(message);
   out_.count(kind, bytes);
-  if (state() == State::Up && queue_.empty() && write(message)) {
-    if (message.is_read_by_peer()) keep(spare_, put(std::move(message)));
+  if (state() == State::Up && queue_.size() == 0 && write(message)) {
+    if (message.is_read_by_peer()) queue_.keep(std::move(message));
     return Sent::Written;
   }
-  queued_bytes_ += message.queued_bytes();
-  queue_.splice(queue_.end(), spare_, put(std::move(message)));
-  queued_ = queue_.size();
+  queue_.add(std::move(message));
   if (state() == State::Idle) {
     state_.store(State::Connecting);
-    has_queue_.store(true);
     return Sent::MustConnect;
   }
-  has_queue_.store(true);
   // Tries again: a peer that has made room since may have checked for a queue before this one was visible.
   return state() == State::Up && write_queue() ? Sent::Written : Sent::Queued;
 }
@@ -139,38 +102,18 @@ bool Link::write(OutgoingMessage& message) noexcept {
   }
 }
 
-// Keeps memory that the peer reads directly until the peer has confirmed it.
-void Link::keep(std::list<OutgoingMessage>& from, std::list<OutgoingMessage>::iterator message) noexcept {
-  has_kept_.store(true);
-  kept_.splice(kept_.end(), from, message);
-}
-
-// The first message of the queue is written.
-void Link::take_written() noexcept {
-  const auto first = queue_.begin();
-  queued_bytes_ -= first->queued_bytes();
-  if (first->is_read_by_peer()) {
-    keep(queue_, first);
-  } else {
-    queue_.pop_front();
-  }
-  queued_ = queue_.size();
-}
-
 void Link::forget_kept() noexcept {
   if (seal_ != nullptr) seal_->break_now();
   if (stream_ != nullptr) stream_->leave();
   // A peer that polls no ring learns of the end by the socket, which stays open until the link is closed.
   if (socket_) ::shutdown(socket_.get(), SHUT_RDWR);
   queue_.clear();
-  kept_.clear();
-  has_kept_.store(false);
 }
 
 bool Link::write_queue() noexcept {
-  while (!queue_.empty() && write(queue_.front())) take_written();
-  has_queue_.store(!queue_.empty());
-  return queue_.empty();
+  while (queue_.size() != 0 && write(queue_.first())) queue_.take_first();
+  queue_.show();
+  return queue_.size() == 0;
 }
 
 bool Link::flush() noexcept {
@@ -186,11 +129,10 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   const std::lock_guard reading(reading_);
   const std::lock_guard writing(writing_);
   if (why_) return;
-  if (connection.proved) make_place();
+  if (connection.proved) queue_.make_place();
   stream_ = std::move(stream);
   auto* const shm = dynamic_cast<ShmStream*>(stream_.get());
-  peer_pid_.store(connection.peer_pid);
-  has_met_here_.store(connection.transport != "tcp");
+  process_.meet(connection.peer_pid, connection.transport != "tcp");
   transport_ = std::move(connection.transport);
   channels_ = std::move(connection.channels);
   not_taken_ = std::move(connection.not_taken);
@@ -202,22 +144,13 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   shm_.store(shm);
   if (connection.proved) {
     const std::string& why = *connection.proved;
-    put_first(OutgoingMessage::own(kProved, why.empty() ? 1 : 0, why));
+    queue_.add_first(OutgoingMessage::own(kProved, why.empty() ? 1 : 0, why));
     out_.count(kProved, why.size());
     if (why.empty()) take_channel();
   }
   state_.store(State::Up);
   write_queue();
   stream_->ring();
-}
-
-// Inserts before all queued messages, none of which has been written.
-void Link::put_first(OutgoingMessage message) {
-  queued_bytes_ += message.queued_bytes();
-  queue_.splice(queue_.begin(), spare_, put(std::move(message)));
-  queued_ = queue_.size();
-  next_number_ = 0;
-  for (OutgoingMessage& each : queue_) each.set_number(next_number_++);
 }
 
 // Called when both ends can read each other.
@@ -270,7 +203,7 @@ int Link::read(Delivery& delivery, int most) noexcept {
       handle(delivery, std::move(*arrived));
     }
   } catch (const Error& why) {
-    end(State::Lost, gone(why.text()));
+    end(State::Lost, process_.gone(why.text()));
     return count + 1;
   } catch (const std::exception& why) {  // no memory for what the peer sends
     give_up(base::if_memory(
@@ -324,16 +257,14 @@ void Link::take(Delivery& delivery, IncomingMessages::Arrived arrived) {
 void Link::release(std::uint64_t number) noexcept {
   std::list<OutgoingMessage> gone;  // destroyed without the lock
   const std::lock_guard lock(writing_);
-  const auto found = std::ranges::find(kept_, number, &OutgoingMessage::number);
-  if (found != kept_.end()) gone.splice(gone.end(), kept_, found);
-  has_kept_.store(!kept_.empty());
+  gone = queue_.release(number);
 }
 
 void Link::read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const {
   if (!may_read_peer_) {
     throw Error(ErrorKind::InvalidArgument, "it requires a direct read of its memory, which was not negotiated");
   }
-  const std::int32_t pid = peer_pid_.load();
+  const std::int32_t pid = process_.met_pid();
   read_remote(pid, address, to, bytes);
   if (why_broken(pid, peer_seal_).empty()) return;
   throw Error(ErrorKind::Disconnected, "it closed the connection while its memory was being read");

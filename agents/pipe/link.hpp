@@ -15,7 +15,6 @@
 // message (kProved).
 #include <array>
 #include <atomic>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +23,9 @@
 
 #include <agents/pipe/connection.hpp>
 #include <agents/pipe/message_stream.hpp>
+#include <agents/pipe/peer_process.hpp>
 #include <agents/pipe/seal.hpp>
+#include <agents/pipe/send_queue.hpp>
 #include <agents/pipe/transports/shm_stream.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
 
@@ -70,38 +71,32 @@ class Link {
   const std::string& address() const noexcept { return address_; }
   State state() const noexcept { return state_.load(std::memory_order_acquire); }
   bool is_over() const noexcept { return state() >= State::Left; }
+  const PeerProcess& process() const noexcept { return process_; }
 
   enum class Sent : std::uint8_t { Written, Queued, MustConnect };
-  // Selects how much may be queued before a message is refused.
-  enum class Limit : std::uint8_t { Call, Reply, None };
+  using Limit = SendQueue::Limit;
   // Takes the message. If it returns MustConnect, the caller must start connecting to the peer. Throws
   // Error{Disconnected} if the link is over, Error{Overloaded} if too much is queued.
   Sent send(rpc::Message message, Limit limit);
   // Returns whether there is room for a call.
-  bool has_room() const noexcept { return queued_bytes_ < kCallBytesMax && queued_ < kCallsMax; }
+  bool has_room() const noexcept { return queue_.has_room(); }
   // Begins connecting without a message. Returns true if the caller must start connecting to the peer.
   bool begin_meeting() noexcept;
   // Sends the reason shown by the peer and the rank that caused it; an empty `why` needs no reason.
   Sent send_leave(const std::string& why, int because_of = -1);
   // Writes the queue. Returns true if it is empty afterwards.
   bool flush() noexcept;
-  bool has_queue() const noexcept { return has_queue_.load(std::memory_order_acquire); }
+  bool has_queue() const noexcept { return queue_.has_queue(); }
   // Returns whether the peer has yet to read memory directly.
-  bool has_kept() const noexcept { return has_kept_.load(std::memory_order_acquire); }
+  bool has_kept() const noexcept { return queue_.has_kept(); }
 
   // Called once connected. Writes the queue.
   void begin(Connection connection, std::unique_ptr<Stream> stream);
   // Ends the link because of `why`; returns false if it was over already. Lost: the end of the stream notifies the
   // peer, if it exists. A peer that was connected, or has died, is named as the cause.
   bool end(State state, Error why) noexcept;
-  // Returns the error of a link with a connection that has ended, or could not be made, with the peer's process; `why`
-  // is what the connection reports.
-  Error gone(const std::string& why) const noexcept;
-  Error unreachable(const std::string& why) const noexcept;
   // Ends the link since there is no memory, or no thread, for what it carries. Tells the peer why, if it can.
   void give_up(const Error& why) noexcept;
-  // Returns whether the peer's process is known to have ended; false: nothing is known.
-  bool has_died() const noexcept;
   // Ends the link at this side's request, so the end is not reported.
   void dismiss(const Error& why) noexcept;
   // Delivers what has arrived. Called before the link ends.
@@ -136,21 +131,10 @@ class Link {
   void add_debug_info(std::map<std::string, std::string>& info) const;
 
  private:
-  // Limits of the queue: bytes, including tensors, and calls.
-  static constexpr std::uint64_t kCallBytesMax = 256 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
-  static constexpr std::size_t kCallsMax = 100'000;
-
   Sent send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes);
-  void check_room(Limit limit) const;
-  void withdraw(std::uint64_t call) noexcept;
-  void make_place();
-  std::list<OutgoingMessage>::iterator put(OutgoingMessage message) noexcept;
   Sent send_own(std::uint8_t kind, std::uint64_t id, const std::string& text = "");
-  void put_first(OutgoingMessage message);
   void take_channel();
   void take_proof(const rpc::Message& message);
-  void keep(std::list<OutgoingMessage>& from, std::list<OutgoingMessage>::iterator message) noexcept;
-  void take_written() noexcept;
   void forget_kept() noexcept;
   bool end_locked(State state, Error why) noexcept;
   bool write(OutgoingMessage& message) noexcept;
@@ -159,33 +143,22 @@ class Link {
   void take(Delivery& delivery, IncomingMessages::Arrived arrived);
   void release(std::uint64_t number) noexcept;
   void read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const;
-  int known_pid() const noexcept;  // 0: it is not known
 
   const rpc::WorkerInfo peer_;
   const std::string address_;
+  PeerProcess process_{peer_, address_};
   std::atomic<State> state_{State::Idle};
-  std::atomic<bool> has_queue_{false};
-  std::atomic<bool> has_kept_{false};
   std::atomic<bool> owes_bell_{false};
   std::atomic<int> unrung_{0};            // calls of owe_bell() since the last bell
   std::atomic<ShmStream*> shm_{nullptr};  // stream_, if it is a ShmStream
-  std::atomic<int> peer_pid_{0};
-  std::atomic<bool> has_met_here_{false};  // over a transport that connects processes of one machine only
-  std::atomic<std::size_t> cma_from_{0};   // bytes; 0: the peer reads nothing directly
+  std::atomic<std::size_t> cma_from_{0};  // bytes; 0: the peer reads nothing directly
   Traffic in_, out_;
 
-  // Guarded by writing_, which is taken after reading_. A message moves between the lists in its place, which is made
-  // before it gets its number: nothing can fail afterwards.
+  // Guarded by writing_, which is taken after reading_.
   mutable std::mutex writing_;
-  std::list<OutgoingMessage> spare_;  // at most one empty place
-  std::list<OutgoingMessage> queue_;
-  // The size of queue_; also read without writing_.
-  std::atomic<std::uint64_t> queued_bytes_{0};
-  std::atomic<std::size_t> queued_{0};
-  std::list<OutgoingMessage> kept_;  // until the peer has read them
-  std::unique_ptr<Seal> seal_;       // of the memory of both, so it is destroyed before them
-  std::uint64_t next_number_ = 0;
-  std::optional<Error> why_;  // set: the link is over
+  SendQueue queue_;
+  std::unique_ptr<Seal> seal_;  // of the memory of its messages, so it is destroyed before them
+  std::optional<Error> why_;    // set: the link is over
   bool is_end_told_ = false;
   std::string transport_ = "none yet";
   std::vector<std::string> channels_;

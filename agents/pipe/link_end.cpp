@@ -1,46 +1,13 @@
-// How links end, and what has become of their peers.
-#include <unistd.h>
-
+// How links end.
 #include <utility>
 
 #include <agents/pipe/link.hpp>
-#include <agents/pipe/transports/address.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::agents::pipe {
-
-int Link::known_pid() const noexcept {
-  const int met = peer_pid_.load();
-  return met != 0 ? met : pid_in(address_);
-}
-
-// A number of a process means something on its machine only: that is this one if they have met without TCP, or if the
-// board says so.
-bool Link::has_died() const noexcept {
-  const int pid = known_pid();
-  if (pid == 0 || pid == ::getpid()) return false;
-  const bool is_here = has_met_here_.load() || core::rank_of_peer(peer_.id(), pid) >= 0;
-  return is_here && core::is_ending(pid);
-}
-
-Error Link::gone(const std::string& why) const noexcept {
-  return base::error_or_shortage(ErrorKind::Disconnected, [&]() -> Error {
-    const int pid = known_pid();
-    if (has_died()) {
-      return {ErrorKind::Disconnected, peer_.name() + " is gone: its process " + std::to_string(pid) + " has ended"};
-    }
-    const std::string process = pid == 0 || pid == ::getpid() ? "" : " (process " + std::to_string(pid) + ")";
-    return {ErrorKind::Disconnected, peer_.name() + process + " is gone: " + why};
-  });
-}
-
-Error Link::unreachable(const std::string& why) const noexcept {
-  if (has_died()) return gone(why);
-  return base::error_or_shortage(ErrorKind::Disconnected, [&] { return Error(ErrorKind::Disconnected, why); });
-}
 
 void Link::give_up(const Error& why) noexcept {
   try {
@@ -65,8 +32,7 @@ void note_if_dead(int rank) noexcept {
 }  // namespace
 
 bool Link::end(State state, Error why) noexcept {
-  const int pid = known_pid();
-  const int its_rank = pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id());
+  const int its_rank = process_.rank();
   why.with_cause(its_rank);
   {
     const std::lock_guard lock(writing_);
@@ -91,8 +57,7 @@ bool Link::end_locked(State state, Error why) noexcept {
   }
   why_ = std::move(why);
   state_.store(state);
-  queued_bytes_ = 0, queued_ = 0;
-  has_queue_.store(false);
+  queue_.stop();
   if (state == State::Lost) forget_kept();
   return true;
 }

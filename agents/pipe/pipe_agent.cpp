@@ -151,7 +151,7 @@ PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
 // Retries for a moment: a dying process closes its descriptors one by one. A process forked from it may keep them.
 bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
   const LinkPtr link = find(record.worker.key());
-  if (link != nullptr && (link->state() == Link::State::Left || link->has_died())) return true;
+  if (link != nullptr && (link->state() == Link::State::Left || link->process().has_died())) return true;
   try {
     const Address address = parse_address(record.address);
     board::WaitInfo info;
@@ -315,7 +315,7 @@ void PipeAgent::connected(Connection connection) {
 void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) noexcept {
   const LinkPtr link = find(peer);
   if (link == nullptr) return;
-  link->end(Link::State::Lost, link->unreachable(why.text()));
+  link->end(Link::State::Lost, link->process().unreachable(why.text()));
   reactor_->tell_end(*link);
 }
 
@@ -335,7 +335,7 @@ void PipeAgent::ended(WorkerId peer, const std::string& why) {
   const LinkPtr link = find(peer);
   if (link == nullptr || link->state() < Link::State::Up) return;  // the event belongs to a replaced peer
   link->drain(*reactor_);
-  link->end(Link::State::Lost, link->gone(why));
+  link->end(Link::State::Lost, link->process().gone(why));
   reactor_->tell_end(*link);
 }
 
