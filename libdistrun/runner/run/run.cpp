@@ -10,7 +10,6 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/io/spawn.hpp>
-#include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/record/judge.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/run/host_events.hpp>
@@ -18,15 +17,6 @@
 
 namespace distrun::runner {
 namespace {
-
-// Error texts name the plugin, as the problem does; removes the duplicate.
-Problem problem_of(const std::string& plugin, const char* phase, std::string text) {
-  if (text.starts_with(plugin)) {
-    text.erase(0, plugin.size());
-    text.erase(0, std::min(text.find_first_not_of(": "), text.size()));
-  }
-  return {plugin, phase, std::move(text)};
-}
 
 std::vector<std::string> plugins_of(const Settings& settings) {
   return settings.program.empty() ? settings.plugins : std::vector<std::string>{settings.program_path};
@@ -75,10 +65,7 @@ Run::~Run() = default;
 io::Task<void> Run::run() {
   const base::TimePoint started = active_now();
   record_.started_wall_ns = loop_.clock().wall_ns();
-  co_await list_plugins();
-  select_tests();
-  refuse_to_debug_many();
-  co_await require_private_tmp();
+  co_await gathering_.gather(private_tmps_ ? &*private_tmps_ : nullptr);
   events_.on_run_start(record_, static_cast<int>(tests_.size()));
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
   names_.forget();
@@ -238,62 +225,6 @@ void Run::resume() {
   hosts_.resume();
   for (const auto& lane : lanes_) lane->resume();
   for (Attempt* attempt : attempts()) attempt->resume();
-}
-
-// There is only one terminal for the debugger.
-void Run::refuse_to_debug_many() {
-  if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
-  refuse_to_start("--debug needs exactly one test, but " + std::to_string(tests_.size()) +
-                  " are selected; select one with --filter");
-}
-
-void Run::refuse_to_start(std::string why) {
-  record_.problems.push_back({"", "start", std::move(why)});
-  record_.not_run += static_cast<int>(tests_.size());
-  tests_.clear();
-}
-
-io::Task<void> Run::require_private_tmp() {
-  if (!private_tmps_ || tests_.empty()) co_return;
-  std::string why_not;
-  try {
-    co_await private_tmps_->make();
-  } catch (const Error& error) {
-    why_not = error.what();
-  }
-  if (why_not.empty()) co_return;
-  refuse_to_start(why_not);
-}
-
-io::Task<void> Run::list_plugins() {
-  if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
-  const Filter filter(record_.settings.filters);
-  std::vector<std::string> all_ids;
-  Rerun rerun(record_.settings);
-  for (const std::string& plugin : record_.settings.plugins) {
-    if (cancelled_) break;
-    std::string failure;
-    try {
-      const wire::ListOrder order = list_order(record_.settings);
-      wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
-      for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
-      rerun.keep_wanted(plugin, table);
-      std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
-      std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
-    } catch (const Error& error) {
-      failure = error.what();
-    }
-    if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
-  }
-  record_.gone = rerun.gone();
-  if (tests_.empty()) record_.filter_hint = filter.hint(all_ids);
-}
-
-void Run::select_tests() {
-  record_.selected = static_cast<int>(tests_.size());
-  tests_ = shard_of(std::move(tests_), record_.settings.shard);
-  if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
-  if (arrange_) arrange_(tests_);
 }
 
 io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {

@@ -11,8 +11,8 @@
 #include <distrun/common/wire/inspect.hpp>
 #include <distrun/runner/plan/plan.hpp>
 #include <distrun/runner/plan/schedule.hpp>
-#include <distrun/runner/plan/selection.hpp>
 #include <distrun/runner/record/events.hpp>
+#include <distrun/runner/run/gathering.hpp>
 #include <distrun/runner/run/hosts.hpp>
 #include <distrun/runner/run/lane.hpp>
 #include <distrun/runner/run/preparation.hpp>
@@ -26,7 +26,7 @@ class Run {
   ~Run();
 
   // Sets a function that orders the selected tests; the default is the order of declaration. Call before run().
-  void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { arrange_ = std::move(arrange); }
+  void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { gathering_.arrange(std::move(arrange)); }
   // Also sends the output of programs to `sink` as it is written. `sink` must outlive the run.
   void show_output(OutputSink& sink) { context_.output = &sink; }
   // Makes ranks record their activity for `sink`, which must outlive the run.
@@ -59,12 +59,6 @@ class Run {
   RunRecord& record() noexcept { return record_; }
 
  private:
-  io::Task<void> list_plugins();
-  void select_tests();
-  void refuse_to_debug_many();
-  // If a private /tmp is requested but cannot be created, no test runs.
-  io::Task<void> require_private_tmp();
-  void refuse_to_start(std::string why);
   io::Task<void> run_lanes();
   // Runs batches until none is left.
   io::Task<void> work(Lane& lane);
@@ -92,7 +86,7 @@ class Run {
   RunContext context_;
   Preparation plugins_;
   std::vector<PlannedTest> tests_;
-  std::function<void(std::vector<PlannedTest>&)> arrange_;
+  Gathering gathering_{node_, record_, tests_, cancelled_};
   Hosts hosts_;
   std::vector<std::size_t> order_;  // of record_.tests: the index of each test in tests_
   std::optional<Schedule> schedule_;

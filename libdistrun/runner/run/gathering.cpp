@@ -1,0 +1,84 @@
+#include <distrun/runner/run/gathering.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/plan/selection.hpp>
+
+namespace distrun::runner {
+
+Problem problem_of(const std::string& plugin, const char* phase, std::string text) {
+  if (text.starts_with(plugin)) {
+    text.erase(0, plugin.size());
+    text.erase(0, std::min(text.find_first_not_of(": "), text.size()));
+  }
+  return {plugin, phase, std::move(text)};
+}
+
+io::Task<void> Gathering::gather(PrivateTmps* private_tmps) {
+  co_await list_plugins();
+  select_tests();
+  refuse_to_debug_many();
+  if (private_tmps != nullptr) co_await require(*private_tmps);
+}
+
+io::Task<void> Gathering::list_plugins() {
+  if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
+  const Filter filter(record_.settings.filters);
+  std::vector<std::string> all_ids;
+  Rerun rerun(record_.settings);
+  for (const std::string& plugin : record_.settings.plugins) {
+    if (cancelled_) break;
+    std::string failure;
+    try {
+      const wire::ListOrder order = list_order(record_.settings);
+      wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
+      rerun.keep_wanted(plugin, table);
+      std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
+      std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
+  }
+  record_.gone = rerun.gone();
+  if (tests_.empty()) record_.filter_hint = filter.hint(all_ids);
+}
+
+void Gathering::select_tests() {
+  record_.selected = static_cast<int>(tests_.size());
+  tests_ = shard_of(std::move(tests_), record_.settings.shard);
+  if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
+  if (arrange_) arrange_(tests_);
+}
+
+// There is only one terminal for the debugger.
+void Gathering::refuse_to_debug_many() {
+  if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
+  refuse_to_start("--debug needs exactly one test, but " + std::to_string(tests_.size()) +
+                  " are selected; select one with --filter");
+}
+
+void Gathering::refuse_to_start(std::string why) {
+  record_.problems.push_back({"", "start", std::move(why)});
+  record_.not_run += static_cast<int>(tests_.size());
+  tests_.clear();
+}
+
+io::Task<void> Gathering::require(PrivateTmps& private_tmps) {
+  if (tests_.empty()) co_return;
+  std::string why_not;
+  try {
+    co_await private_tmps.make();
+  } catch (const Error& error) {
+    why_not = error.what();
+  }
+  if (why_not.empty()) co_return;
+  refuse_to_start(why_not);
+}
+
+}  // namespace distrun::runner
