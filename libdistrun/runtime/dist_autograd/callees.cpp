@@ -188,7 +188,7 @@ class TryAgain final : public future::Continuation {
                    const std::exception_ptr& why) noexcept {
     try {
       const ErrorKind kind = rpc::error_of(why).kind();
-      const auto worker = calls.find_worker(to);
+      const auto worker = calls.workers().find(to);
       if (kind == ErrorKind::Disconnected || kind == ErrorKind::InvalidArgument || !worker) return;
       const base::Nanoseconds time = std::min(kFirstRest * (1 << std::min(tries, kDoublings)), kLongestRest);
       const auto rest = calls.rest(worker->key(), time, holds_shutdown(tries));

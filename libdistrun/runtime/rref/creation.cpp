@@ -45,7 +45,7 @@ HandlePtr References::make_local(Value value, base::Location site) {
 HandlePtr References::create(rpc::CallRequest request) {
   core::refuse_in_inline_function("makes a call", request.to.site());
   const auto calls = this->calls();
-  const WorkerInfo owner = calls->resolve(request.to);
+  const WorkerInfo owner = calls->workers().resolve(request.to);
   request.to = request.to.with_worker(owner);
   request.mode = rpc::CallMode::Remote;
   request.waits_for_room = true;

@@ -153,7 +153,7 @@ void References::send(WorkerKey to, const ForkMessage& message) noexcept {
 WorkerInfo References::worker(WorkerKey key) const {
   if (key.id == self_.id()) return self_;
   const auto calls = calls_.lock();
-  const std::optional<WorkerInfo> found = calls == nullptr ? std::nullopt : calls->find_worker(key);
+  const std::optional<WorkerInfo> found = calls == nullptr ? std::nullopt : calls->workers().find(key);
   return found ? *found : WorkerInfo("worker" + std::to_string(key.id), key);
 }
 

@@ -64,14 +64,14 @@ TEST_CASE("workers that join at the same time are all found") {
   agent->add_worker({{"worker1", 1}, "nowhere"});
   agent->set_slow();
   {
-    const base::Thread first("first", [&] { calls->refresh_workers(); });
+    const base::Thread first("first", [&] { calls->workers().refresh(); });
     agent->wait_for_reader();
     agent->add_worker({{"worker2", 2}, "nowhere"});
-    calls->refresh_workers();
+    calls->workers().refresh();
     agent->set_through();
   }
-  CHECK(calls->resolve(Destination("worker1")).id() == 1);
-  CHECK(calls->resolve(Destination("worker2")).id() == 2);
+  CHECK(calls->workers().resolve(Destination("worker1")).id() == 1);
+  CHECK(calls->workers().resolve(Destination("worker2")).id() == 2);
 }
 
 }  // namespace

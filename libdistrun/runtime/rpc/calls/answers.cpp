@@ -67,7 +67,7 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
 void Calls::end_unread(const PendingCall& call, const Message& message) noexcept {
   const WorkerKey peer = call.peer;
   base::if_memory([&] {
-    const WorkerInfo from(name_of_worker(peer), peer);
+    const WorkerInfo from(workers_.name_of(peer), peer);
     drop_references(references_.get(), from, message);
     devices_->discard(message, from);
   });
@@ -134,7 +134,7 @@ void Calls::end_unreadable(const std::optional<PendingCall>& call, const WorkerI
 Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
   const bool has_forks = has_references(message);
   if (!has_forks && find_section(message, SectionTag::Autograd) == nullptr) return read_reply(message);
-  const WorkerInfo from(name_of_worker(call.peer), call.peer);
+  const WorkerInfo from(workers_.name_of(call.peer), call.peer);
   std::optional<Unpacking> unpacking;
   if (has_forks) unpacking.emplace(references_.get(), from, message);
   const std::unique_ptr<Arrival> arrival = arrival_of(autograd_.get(), from, message, device_map_for(from));
@@ -155,7 +155,7 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
     if (devices_->is_read_by(message, call.peer)) {
       guard.emplace(own_state());
       streams = devices_->lease_for(message);
-      const WorkerInfo peer(name_of_worker(call.peer), call.peer);
+      const WorkerInfo peer(workers_.name_of(call.peer), call.peer);
       const MessageStep step("the answer of", call.name, "by", peer.name(), call.future->info().made_at);
       devices_->unpack(message, peer);
       devices_->follow_reads(call.peer);

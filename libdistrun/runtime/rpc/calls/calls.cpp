@@ -1,13 +1,11 @@
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
-#include <distrun/common/base/nearest.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -19,8 +17,7 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kWaitsTold = 3;   // waits of the other worker in the text of a timeout
-constexpr std::size_t kDeadMax = 1024;  // remembered deaths of workers
+constexpr std::size_t kWaitsTold = 3;  // waits of the other worker in the text of a timeout
 
 // Returns what the worker does for the call, and besides: "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2".
 std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
@@ -62,19 +59,13 @@ std::string milliseconds(base::Nanoseconds time) {
 
 }  // namespace
 
-struct Calls::Workers {
-  std::unordered_map<std::string, WorkerInfo> by_name;
-  std::unordered_map<WorkerId, WorkerInfo> by_id;
-};
-
 Calls::Calls(std::shared_ptr<Agent> agent, core::RankState& rank)
     : agent_(std::move(agent)),
       rank_(rank),
+      workers_(agent_),
       devices_(make_carrier(agent_, rank)),
       pending_([this](PendingCall call) { expire(std::move(call)); }),
-      timeout_ns_(base::nanoseconds_of(kDefaultRpcTimeoutSeconds).count()) {
-  refresh_workers();
-}
+      timeout_ns_(base::nanoseconds_of(kDefaultRpcTimeoutSeconds).count()) {}
 
 Calls::~Calls() = default;
 
@@ -92,89 +83,6 @@ void Calls::set_device_maps(std::map<std::string, DeviceMap> maps) {
 }
 
 void Calls::start() { agent_->start(*this); }
-
-void Calls::refresh_workers() {
-  // Held while reading and storing, so that concurrent refreshes cannot store an older list over a newer one.
-  const std::lock_guard refreshing(refresh_mutex_);
-  auto workers = std::make_shared<Workers>();
-  for (const WorkerInfo& each : agent_->worker_infos()) {
-    workers->by_name.emplace(each.name(), each);
-    workers->by_id.emplace(each.id(), each);
-  }
-  const std::lock_guard lock(mutex_);
-  std::erase_if(dead_, [&](const auto& each) { return workers->by_name.contains(each.first); });
-  workers_ = std::move(workers);
-}
-
-void Calls::note_death(const WorkerInfo& worker, const Error& why) {
-  const std::lock_guard lock(mutex_);
-  if (dead_.size() < kDeadMax) dead_.insert_or_assign(worker.name(), why);
-}
-
-std::shared_ptr<const Calls::Workers> Calls::workers() const {
-  const std::lock_guard lock(mutex_);
-  return workers_;
-}
-
-std::optional<WorkerInfo> Calls::find_worker(WorkerKey key) const {
-  const auto all = workers();
-  const auto found = all->by_id.find(key.id);
-  if (found == all->by_id.end() || !found->second.key().matches(key)) return std::nullopt;
-  return found->second;
-}
-
-// Returns the name of a worker that may have left.
-std::string Calls::name_of_worker(WorkerKey key) const {
-  const std::optional<WorkerInfo> found = find_worker(key);
-  return found ? found->name() : "worker " + std::to_string(key.id);
-}
-
-void Calls::throw_if_dead(const std::string& name, base::Location site) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = dead_.find(name);
-  if (found == dead_.end()) return;
-  throw Error(found->second.kind(), found->second.type(), found->second.text(), site)
-      .with_cause(found->second.because_of());
-}
-
-WorkerInfo Calls::resolve(const Destination& to) const {
-  const std::shared_ptr<const Workers> workers = this->workers();
-  const auto refuse = [&](const std::string& what) {
-    throw Error(
-        ErrorKind::InvalidArgument, "RuntimeError",
-        "name:" + self().name() + ",rank:" + std::to_string(self().id()) + " could not find destination " + what,
-        to.site());
-  };
-  if (const auto* const name = std::get_if<std::string>(&to.whom())) {
-    const auto found = workers->by_name.find(*name);
-    if (found == workers->by_name.end()) {
-      throw_if_dead(*name, to.site());
-      std::vector<std::string> known;
-      for (const auto& [each, worker] : workers->by_name) known.push_back(each);
-      refuse("name " + *name + base::did_you_mean(*name, known));
-    }
-    return found->second;
-  }
-  const auto* const worker = std::get_if<WorkerInfo>(&to.whom());
-  const WorkerId id = worker != nullptr ? worker->id() : std::get<int>(to.whom());
-  const auto found = workers->by_id.find(id);
-  if (found == workers->by_id.end()) {
-    // Only a worker that was a member has an incarnation.
-    if (worker != nullptr && worker->incarnation() != 0) {
-      throw_if_dead(worker->name(), to.site());
-      throw Error(ErrorKind::Disconnected, worker->name() + " has left", to.site());
-    }
-    refuse("id " + std::to_string(id));
-  }
-  if (worker != nullptr && worker->name() != found->second.name()) refuse(to_string(*worker));
-  if (worker != nullptr && !worker->matches(found->second)) {
-    throw Error(ErrorKind::Disconnected,
-                worker->name() + " has left, and another worker has joined as " + worker->name() +
-                    " since: get_worker_info() returns that one",
-                to.site());
-  }
-  return found->second;
-}
 
 CallCounts Calls::counts() const {
   CallCounts counts;
@@ -247,7 +155,7 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   if (!call.future->try_begin()) return;
   call.future->end(base::error_if_memory([&] {
     Error own = why;
-    own.while_doing("call \"" + std::string(call.name) + "\" of " + name_of_worker(call.peer));
+    own.while_doing("call \"" + std::string(call.name) + "\" of " + workers_.name_of(call.peer));
     return own;
   }));
 }
@@ -268,7 +176,7 @@ void Calls::fail_expired(const PendingCall& call, const std::string& shown) noex
   call.future->end(base::error_if_memory([&] {
     std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
                        " ms) and will now be marked with an error: \"" + call.name + "\" of " +
-                       name_of_worker(call.peer) + ", message " + std::to_string(call.id) + shown;
+                       workers_.name_of(call.peer) + ", message " + std::to_string(call.id) + shown;
     return Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at);
   }));
 }

@@ -24,6 +24,7 @@
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/call_tally.hpp>
 #include <distrun/runtime/rpc/calls/handler_wait.hpp>
+#include <distrun/runtime/rpc/calls/known_workers.hpp>
 #include <distrun/runtime/rpc/calls/pending_calls.hpp>
 #include <distrun/runtime/rpc/calls/run_call.hpp>
 #include <distrun/runtime/rpc/calls/running_calls.hpp>
@@ -74,16 +75,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   const std::shared_ptr<ReferenceService>& references() const noexcept { return references_; }
   const std::shared_ptr<AutogradService>& autograd() const noexcept { return autograd_; }
   const WorkerInfo& self() const noexcept { return agent_->worker_info(); }
-  // Throws Error{InvalidArgument}: "... could not find destination ..."; Error{Disconnected} for a worker that is known
-  // to have died, and for a WorkerInfo whose incarnation has left.
-  WorkerInfo resolve(const Destination& to) const;
-  // Returns nullopt if that worker has left or is unknown.
-  std::optional<WorkerInfo> find_worker(WorkerKey key) const;
-  // Called by the session after workers have joined or left; resolve() uses the new list afterwards.
-  void refresh_workers();
-  // Called by the session before refresh_workers(), when a worker has died that the agent does not list any more. Calls
-  // to its name fail with `why` until another worker has the name.
-  void note_death(const WorkerInfo& worker, const Error& why);
+  KnownWorkers& workers() noexcept { return workers_; }
+  const KnownWorkers& workers() const noexcept { return workers_; }
 
   future::Future<Value> call(CallRequest request) {
     return future::Future<Value>::of(call(std::move(request), kResultOf<Value>));
@@ -135,15 +128,11 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   HandlerWait* handler_wait() noexcept override { return &handler_wait_; }
 
  private:
-  struct Workers;
   struct Outgoing;
   class Ending;
   struct Complete;
   using Kept = PendingCall::Kept;
 
-  std::shared_ptr<const Workers> workers() const;
-  void throw_if_dead(const std::string& name, base::Location site) const;
-  std::string name_of_worker(WorkerKey key) const;
   Outgoing prepare(CallRequest& request);
   // Adds the section Autograd to a complete message. `is_kept`: it always belongs to the context.
   Kept depart(const Departure& departure, bool is_kept, Message& message);
@@ -156,7 +145,6 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   Value read_reply_of(const PendingCall& call, const Message& message);
   void send(Outgoing& outgoing);
   void send_counted(Outgoing& outgoing);
-  bool has_left(const WorkerInfo& worker) const noexcept;
   // Returns whether messages to that worker, this one, do not go through the agent.
   bool is_by_hand(WorkerId to) const noexcept;
   void pass_by_hand(Outgoing& outgoing);
@@ -213,6 +201,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   const base::ProcessMark mark_;
   const std::shared_ptr<Agent> agent_;
   core::RankState& rank_;
+  KnownWorkers workers_;
   const std::shared_ptr<DeviceCarrier> devices_;
   std::map<std::string, DeviceMap> device_maps_;
   std::shared_ptr<ReferenceService> references_;
@@ -228,12 +217,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::atomic<int> ending_{0};  // CallCounts::ending
   HandlerWait handler_wait_;
   std::atomic<bool> is_closed_{false};
-  std::mutex refresh_mutex_;  // held while workers_ is replaced; locked before mutex_
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::shared_ptr<const Workers> workers_;
-  std::set<std::pair<WorkerKey, GraphHash>> graphs_sent_;
-  std::map<std::string, Error> dead_;  // the reasons, by worker name
+  std::mutex mutex_;
+  std::set<std::pair<WorkerKey, GraphHash>> graphs_sent_;  // guarded by mutex_
 };
 
 // Text of a timeout whose answer has arrived in time.

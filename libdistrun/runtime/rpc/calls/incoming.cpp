@@ -76,7 +76,7 @@ void Calls::miss(const WorkerInfo& from, MessageKind kind, std::uint64_t id, con
 void Calls::give_up(WorkerKey peer, const char* what, const Error& why) noexcept {
   const auto text = [&] {
     return Error(ErrorKind::Disconnected, self().name() + " has ended the connection, because " + what + " " +
-                                              name_of_worker(peer) + " can't be taken or answered: " + why.what());
+                                              workers_.name_of(peer) + " can't be taken or answered: " + why.what());
   };
   agent_->give_up(peer, base::if_memory(text, [] { return base::out_of_memory(ErrorKind::Disconnected); }));
 }
@@ -296,7 +296,7 @@ Calls::AnswerSent Calls::send_answer(const CallContext& call, Message message, F
     }
   } catch (...) {
     const Error error = error_of(std::current_exception());
-    const bool is_gone = error.kind() == ErrorKind::Disconnected || has_left(call.caller);
+    const bool is_gone = error.kind() == ErrorKind::Disconnected || workers_.has_left(call.caller);
     if (is_failure && !is_gone) return AnswerSent::No;
     if (is_gone) {
       running_.remove(call);

@@ -147,7 +147,7 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
 
 // The time of encoding the arguments does not count towards the timeout.
 Calls::Outgoing Calls::prepare(CallRequest& request) {
-  Outgoing outgoing{resolve(request.to), {}, {}};
+  Outgoing outgoing{workers_.resolve(request.to), {}, {}};
   PendingCall& pending = outgoing.pending;
   CallHead head = head_of(request, pending.name);
   pending.profiled = ProfiledCall::begin(head, request.mode, self(), outgoing.to, request.sections);
@@ -196,7 +196,7 @@ void Calls::send(Outgoing& outgoing) {
     if (is_by_hand(outgoing.to.id())) return pass_by_hand(outgoing);
     send_counted(outgoing);
   } catch (...) {
-    if (!has_left(outgoing.to)) throw;
+    if (!workers_.has_left(outgoing.to)) throw;
     throw Error(ErrorKind::Disconnected, outgoing.to.name() + " has left");
   }
 }
@@ -213,15 +213,6 @@ void Calls::send_counted(Outgoing& outgoing) {
   }
   outgoing.forks.sent();
   outgoing.memory.sent();
-}
-
-// A worker may leave between its lookup and the message to it.
-bool Calls::has_left(const WorkerInfo& worker) const noexcept {
-  const auto is_missing = [&] {
-    const std::vector<WorkerInfo> all = agent_->worker_infos();
-    return std::ranges::none_of(all, [&](const WorkerInfo& each) { return each.key().matches(worker.key()); });
-  };
-  return base::if_memory(is_missing, [] { return false; });
 }
 
 bool Calls::is_by_hand(WorkerId to) const noexcept { return to == self().id() && !agent_->carries_own(); }
@@ -320,7 +311,7 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
   try {
     if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
     withdraw(call.kept);
-    Outgoing outgoing{resolve(call.again->to), call, {}};
+    Outgoing outgoing{workers_.resolve(call.again->to), call, {}};
     CallHead head = head_of(*call.again, outgoing.pending.name);
     head.graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
     outgoing.message.kind = MessageKind::Call;

@@ -24,7 +24,7 @@ void confirm(const std::string& key, std::uint64_t number) {
     heard.round = number;
     const std::string leader = key.substr(0, key.find_first_of(",#"));
     const std::shared_ptr<Calls> calls = current_calls();
-    calls->send_control(calls->resolve(Destination(leader)).id(), wire::encode(heard));
+    calls->send_control(calls->workers().resolve(Destination(leader)).id(), wire::encode(heard));
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -57,7 +57,8 @@ Gathered meet(const Value& object, const std::optional<std::set<std::string>>& w
   if (!wanted) {
     for (const WorkerInfo& each : session->agent->worker_infos()) names.insert(each.name());
   }
-  for (const std::string& name : names) calls->resolve(Destination(name, site));  // throws for an unknown name
+  for (const std::string& name : names)
+    calls->workers().resolve(Destination(name, site));  // throws for an unknown name
   if (!names.contains(calls->self().name())) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "workers that meet are named by those who come: " + calls->self().name() + " is not among them", site);

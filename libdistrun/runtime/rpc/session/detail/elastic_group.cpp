@@ -256,7 +256,7 @@ void ElasticGroup::add(Calls& calls, const Member& member) {
   make_known(calls.agent(), member);
   calls.devices().set_site(worker_of(member), member.site);
   calls.devices().add_devices(devices_of(self_, {member}));
-  calls.refresh_workers();
+  calls.workers().refresh();
   if (calls.references() != nullptr) calls.references()->meet(worker_of(member));
 }
 
@@ -272,8 +272,8 @@ void ElasticGroup::remove_now(Calls& calls, const Member& member, const Error& w
     if (!known_.remove(worker.key())) return;
     calls.agent().remove_worker(worker.key());
   }
-  if (has_died) calls.note_death(worker, why);
-  calls.refresh_workers();
+  if (has_died) calls.workers().note_death(worker, why);
+  calls.workers().refresh();
   calls.lose(worker, why);
 }
 

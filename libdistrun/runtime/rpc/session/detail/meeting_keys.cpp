@@ -18,7 +18,7 @@ std::string part_of(const std::string& name, Incarnation incarnation) {
 
 WorkerKeys keys_of(const Calls& calls, const std::set<std::string>& names, base::Location site) {
   WorkerKeys keys;
-  for (const std::string& name : names) keys.emplace(name, calls.resolve(Destination(name, site)).key());
+  for (const std::string& name : names) keys.emplace(name, calls.workers().resolve(Destination(name, site)).key());
   return keys;
 }
 

@@ -16,7 +16,7 @@ class Calls;
 
 using WorkerKeys = std::map<std::string, WorkerKey>;  // by name
 
-// Throws what Calls::resolve() throws.
+// Throws what KnownWorkers::resolve() throws.
 WorkerKeys keys_of(const Calls& calls, const std::set<std::string>& names, base::Location site);
 std::string join(const std::set<std::string>& names);  // "worker0, worker1"
 std::string key_of(const WorkerKeys& workers);
