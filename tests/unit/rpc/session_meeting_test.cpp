@@ -155,22 +155,22 @@ TEST_CASE("a follower times out with the timeout of a call") {
 }
 
 // Encoding and decoding take longer than a call may take.
-struct Slow {
+struct SlowToSend {
   int number = 0;
 };
 void take_long() {
   const base::TimePoint end = base::system_clock().now() + std::chrono::milliseconds(200);
   while (base::system_clock().now() < end) std::this_thread::yield();
 }
-const auto slow_class = RegisterClass<Slow>("SlowToSend")
+const auto slow_class = RegisterClass<SlowToSend>("SlowToSend")
                             .by_value(
-                                [](const Slow& slow) {
+                                [](const SlowToSend& slow) {
                                   take_long();
                                   return slow.number;
                                 },
                                 [](int number) {
                                   take_long();
-                                  return Slow{number};
+                                  return SlowToSend{number};
                                 });
 
 TEST_CASE("a slow value is still taken by the leader, which then finds that the followers have given up") {
@@ -178,7 +178,7 @@ TEST_CASE("a slow value is still taken by the leader, which then finds that the 
   const auto errors = ranks.run([&](int rank) {
     begin(ranks, rank);
     set_rpc_timeout(0.1);
-    const std::string error = text_of_error([&] { all_gather(to_value(Slow{rank})); });
+    const std::string error = text_of_error([&] { all_gather(to_value(SlowToSend{rank})); });
     shutdown();  // although calls have little time
     throw Error(ErrorKind::Failed, error);
   });
