@@ -268,16 +268,16 @@ std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
   return lane;
 }
 
+std::shared_ptr<Lane> Endpoint::note_loss(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(id);
+  if (found == peers_.end() || found->second.number != number) return nullptr;
+  if (!found->second.gone) found->second.gone = copy_of(why);
+  return found->second.in;
+}
+
 void Endpoint::lose(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept {
-  std::shared_ptr<Lane> lane;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = peers_.find(id);
-    if (found == peers_.end() || found->second.number != number) return;
-    if (!found->second.gone) found->second.gone = copy_of(why);
-    lane = found->second.in;
-  }
-  lane->end(copy_of(why));
+  if (const auto lane = note_loss(id, number, why)) lane->end(copy_of(why));
 }
 
 void Endpoint::give_up(rpc::WorkerKey peer, const Error& why) noexcept {
@@ -288,8 +288,13 @@ void Endpoint::give_up(rpc::WorkerKey peer, const Error& why) noexcept {
     if (found == peers_.end() || !found->second.worker.key().matches(peer)) return;
     number = found->second.number;
   }
-  lose(peer.id, number, why);
-  if (const auto other = table().find(number)) other->lose(worker_.id(), number_, why);
+  const auto other = table().find(number);
+  const auto own = note_loss(peer.id, number, why);
+  const auto theirs = other != nullptr ? other->note_loss(worker_.id(), number_, why) : nullptr;
+  // Both know the reason now: a message that finds its lane ended fails with it.
+  for (const auto& lane : {own, theirs}) {
+    if (lane != nullptr) lane->end(copy_of(why));
+  }
 }
 
 void Endpoint::set_end(const std::string& why, int because_of) noexcept {

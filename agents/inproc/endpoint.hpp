@@ -56,6 +56,9 @@ class Endpoint final {
   std::shared_ptr<Lane> lane_to(rpc::WorkerKey to);
   std::shared_ptr<Lane> connect(rpc::WorkerKey to);
   void lose(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept;
+  // Later messages to that worker fail with `why`. Returns the lane from it, which the caller ends; null: it is not
+  // known.
+  std::shared_ptr<Lane> note_loss(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept;
   void close_lanes() noexcept;
   // These require mutex_. Throw Error{InvalidArgument} and Error{Disconnected}. If `worker` replaces an earlier
   // incarnation, `before` returns the lane from that one; the caller ends it, without the lock.

@@ -10,6 +10,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/core/deaths.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::collectives::shm {
@@ -128,13 +129,14 @@ void Area::blame(Cause cause) const noexcept {
       none, (static_cast<std::uint64_t>(cause.rank) + 1) << 32 | static_cast<std::uint32_t>(cause.pid));
 }
 
-// Ignores a cause with a live process, since every process of the group may write there.
+// Ignores a cause with a live process, since every process of the group may write there. A process that the kernel
+// still takes apart counts as dead, as for the rank that wrote the cause.
 std::optional<Cause> Area::cause() const noexcept {
   constexpr std::uint64_t kRanksMost = 1 << 16;  // in a test
   const std::uint64_t shown = head().cause.load();
   const std::uint64_t rank = shown >> 32;
   const int pid = static_cast<int>(static_cast<std::uint32_t>(shown));
-  if (rank == 0 || rank > kRanksMost || pid < 0 || (pid != 0 && core::is_alive(pid))) return std::nullopt;
+  if (rank == 0 || rank > kRanksMost || pid < 0 || (pid != 0 && !core::is_ending(pid))) return std::nullopt;
   return Cause{static_cast<int>(rank) - 1, pid};
 }
 
