@@ -81,7 +81,7 @@ Reply FileStore::run(const Request& request, const WaitLimit& limit, Location si
 
 Error FileStore::locked(base::Nanoseconds timeout, Location site) const {
   return Error(ErrorKind::Timeout, "DistStoreError",
-               "wait timeout after " + human_timeout(timeout) + ": another process holds the lock of " + path(), site);
+               "wait timeout after " + base::human(timeout) + ": another process holds the lock of " + path(), site);
 }
 
 }  // namespace distrun::stores

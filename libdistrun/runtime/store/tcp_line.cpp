@@ -43,24 +43,23 @@ bool is_of_nobody(int number) { return number == ECONNREFUSED || number == ECONN
 
 }  // namespace
 
-TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
-                 Unserved unserved, ServerProcess server)
+TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, const WaitLimit& limit,
+                 int give_up, Unserved unserved, ServerProcess server)
     : host_(host), port_(port), splitter_(wire::kProtocol<StoreFrame>), server_(server) {
-  const base::TimePoint begin = base::system_clock().now();
   base::Nanoseconds rest = kRetryFirstRest;
-  while (!try_connect(deadline, give_up)) {
+  while (!try_connect(limit.deadline, give_up)) {
     if (unserved == Unserved::Gone) lose(gone_text());
     const base::TimePoint now = base::system_clock().now();
     pollfd entry{give_up, POLLIN, 0};
-    if (::poll(&entry, 1, left_ms(std::min(deadline, now + rest))) > 0) lose(kFailedMeanwhile);
-    if (now >= deadline) {
+    if (::poll(&entry, 1, left_ms(std::min(limit.deadline, now + rest))) > 0) lose(kFailedMeanwhile);
+    if (now >= limit.deadline) {
       throw Error(ErrorKind::Timeout, "DistStoreError",
-                  "no store server answered at " + place_of(host_, port_) + " within " +
-                      human_timeout(deadline - begin) + awaited_text());
+                  "no store server answered at " + place_of(host_, port_) + " within " + base::human(limit.timeout) +
+                      awaited_text());
     }
     rest = std::min(2 * rest, kRetryLastRest);
   }
-  greet(secret, deadline, give_up);
+  greet(secret, limit.deadline, give_up);
 }
 
 // Returns false if no process listens at any of the addresses.

@@ -8,6 +8,7 @@
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/wire/frame.hpp>
+#include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {
 
@@ -29,7 +30,7 @@ class TcpLine {
   };
   // Connects, checks the server's proof of the secret and then sends its proof. Throws as TcpStore's constructor.
   // `server`: the server as reached before.
-  TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
+  TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, const WaitLimit& limit, int give_up,
           Unserved unserved = Unserved::Early, ServerProcess server = {});
 
   // Throws Error{Disconnected} if the server is gone, with its rank as the cause.

@@ -70,7 +70,8 @@ class TcpStore::Impl {
     if (options.is_server) server_.emplace(host_, options.port, secret_);
     port_ = server_ ? server_->port() : options.port;
     resting_.reserve(kRestingMax);
-    std::unique_ptr<TcpLine> first = connect(base::deadline_after(options.timeout), TcpLine::Unserved::Early);
+    std::unique_ptr<TcpLine> first =
+        connect({base::deadline_after(options.timeout), options.timeout}, TcpLine::Unserved::Early);
     server_process_ = first->server();
     rest(std::move(first));
   }
@@ -92,26 +93,26 @@ class TcpStore::Impl {
   void watch(const std::string& key, Watch watch);
 
  private:
-  std::unique_ptr<TcpLine> connect(TimePoint deadline, TcpLine::Unserved unserved = TcpLine::Unserved::Gone) const {
+  std::unique_ptr<TcpLine> connect(const WaitLimit& limit, TcpLine::Unserved unserved = TcpLine::Unserved::Gone) const {
     board::WaitInfo info;
     info.kind = board::WaitKind::StoreGet;
     info.name = "the server of a store";
-    const core::Wait wait(info, deadline);
+    const core::Wait wait(info, limit.deadline);
     const FailureSignal failure;
     try {
-      return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd(), unserved, server_process_);
+      return std::make_unique<TcpLine>(host_, port_, secret_, limit, failure.fd(), unserved, server_process_);
     } catch (Error& error) {
       if (core::rank_state().has_failed_peer()) core::throw_peer_failed("connecting to a store");
       error.with_cause(server_process_.rank);
       throw;
     }
   }
-  std::unique_ptr<TcpLine> take_line(TimePoint deadline);
+  std::unique_ptr<TcpLine> take_line(const WaitLimit& limit);
   void rest(std::unique_ptr<TcpLine> line) noexcept;
   static std::optional<wire::Frame> receive(TcpLine& line, const std::string& key, TimePoint deadline, int give_up,
                                             Location site);
   std::optional<wire::Frame> ask(TcpLine& line, const Request& request, const WaitLimit& limit, Location site);
-  void begin_watching(TimePoint deadline);
+  void begin_watching(const WaitLimit& limit);
   void end_watching();
   void follow_changes();
   void take(const wire::Frame& frame);
@@ -145,7 +146,7 @@ std::string TcpStore::Impl::refusals() const {
          " refused because of another secret or another version of distrun.";
 }
 
-std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
+std::unique_ptr<TcpLine> TcpStore::Impl::take_line(const WaitLimit& limit) {
   {
     const std::lock_guard lock(mutex_);
     if (!resting_.empty()) {
@@ -154,7 +155,7 @@ std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
       return line;
     }
   }
-  return connect(deadline);
+  return connect(limit);
 }
 
 // Does not allocate: the vector has its full capacity.
@@ -190,7 +191,7 @@ std::optional<wire::Frame> TcpStore::Impl::receive(TcpLine& line, const std::str
 Reply TcpStore::Impl::run(const Request& request, const WaitLimit& limit, Location site) {
   refuse_if_barred(site);
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
-  std::unique_ptr<TcpLine> line = take_line(limit.deadline);
+  std::unique_ptr<TcpLine> line = take_line(limit);
   const auto frame = ask(*line, request, limit, site);
   if (!frame) {
     throw Error(ErrorKind::Timeout, "DistStoreError",
@@ -214,7 +215,7 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   info.name = key;
   std::unique_lock lock(mutex_);
   if (lost_) end_watching();
-  if (!watcher_) begin_watching(deadline);
+  if (!watcher_) begin_watching({deadline, kGrace});
   const Watches::Added added = watches_.add(key, std::move(watch));
   try {
     watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
@@ -233,8 +234,8 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   }
 }
 
-void TcpStore::Impl::begin_watching(TimePoint deadline) {
-  watching_ = connect(deadline);
+void TcpStore::Impl::begin_watching(const WaitLimit& limit) {
+  watching_ = connect(limit);
   end_of_watching_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!end_of_watching_) base::throw_errno("cannot create an event", errno);
   for (const std::string& key : watches_.keys()) {  // watched before the line was lost
@@ -334,7 +335,7 @@ void TcpStore::wait_for_workers(int world_size) {
   });
   if (are_all_here) return;
   throw Error(ErrorKind::Timeout, "DistStoreError",
-              "Timed out after " + human_timeout(timeout()) + " waiting for clients. " + std::to_string(come) + "/" +
+              "Timed out after " + base::human(timeout()) + " waiting for clients. " + std::to_string(come) + "/" +
                   std::to_string(world_size) + " clients joined." + impl_->refusals() + dead_text(world_size));
 }
 

@@ -8,16 +8,9 @@
 namespace distrun::stores {
 namespace {
 
-constexpr base::Nanoseconds kRounded = std::chrono::milliseconds(1);  // longer timeouts are rounded up to milliseconds
-
 thread_local const AwaitedRanks* awaited_ranks = nullptr;
 
 }  // namespace
-
-// Between the caller's request and its deadline some microseconds pass, hence the rounding.
-std::string human_timeout(base::Nanoseconds timeout) {
-  return base::human(timeout < kRounded ? timeout : std::chrono::ceil<base::Milliseconds>(timeout));
-}
 
 AwaitedRanks::AwaitedRanks(std::vector<int> ranks, std::vector<int> fatal) noexcept
     : ranks_(std::move(ranks)), fatal_(std::move(fatal)), outer_(std::exchange(awaited_ranks, this)) {}
@@ -80,7 +73,7 @@ Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& m
   for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) keys += (i == 0 ? "" : ", ") + missing[i];
   if (missing.size() > kNamed) keys += " and " + std::to_string(missing.size() - kNamed) + " more";
   return Error(ErrorKind::Timeout, "DistStoreError",
-               "wait timeout after " + human_timeout(timeout) + ", keys: " + keys + awaited_text(), site);
+               "wait timeout after " + base::human(timeout) + ", keys: " + keys + awaited_text(), site);
 }
 
 }  // namespace distrun::stores

@@ -36,8 +36,6 @@ class AwaitedDeaths {
 // Returns "; from rank 2 (its process 4711 has ended)", for a timeout; empty if no AwaitedRanks names the writers.
 std::string awaited_text();
 
-// Returns a timeout as the caller gave it: "300 s".
-std::string human_timeout(base::Nanoseconds timeout);
 // Returns Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".
 Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& missing, base::Location site);
 
