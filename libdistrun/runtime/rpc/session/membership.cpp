@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
@@ -67,7 +68,7 @@ bool give_up(const StaticGroup& group, const Member& self, base::Location site) 
   return is_ended;
 }
 
-// For a round that has failed already. If the store fails as well, the others wait until their timeout.
+// Called after an error, so it reports none. If the store fails as well, the others wait until their timeout.
 void try_to_give_up(const StaticGroup& group, const Member& self, base::Location site) noexcept {
   try {
     group.store->set_timeout(std::min(group.store->timeout(), kMarkPatience));
@@ -120,7 +121,7 @@ bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, ba
 // Gives up at the deadline.
 void wait_until_all_have_come(const StaticGroup& group, const Member& self, base::Location site) {
   const base::TimePoint begin = base::system_clock().now();
-  const base::TimePoint end = std::min(begin + group.store->timeout(), group.deadline);
+  const base::TimePoint end = std::min(base::deadline_after(group.store->timeout()), group.deadline);
   if (wait_for(group, keys_of(kMember, group.world_size), std::min(begin + kMoment, end), site)) return;
   const bool are_all = core::are_all_ranks(static_cast<std::size_t>(group.world_size));
   for (;;) {
@@ -182,7 +183,7 @@ bool let_join(const std::string& text) {
   const std::shared_ptr<Session> session = session_state().find();
   if (session == nullptr || session->calls != find_calls()) return false;  // the call arrived in an earlier session
   const Member member = member_of(text);
-  if (session->elastic == nullptr) throw Error(ErrorKind::Failed, "nobody joins an RPC group of a fixed size");
+  if (session->elastic == nullptr) throw Error(ErrorKind::Failed, "workers can't join an RPC group of a fixed size");
   session->elastic->add(*session->calls, member);
   session->meetings.find_again(worker_of(member));
   return true;
