@@ -22,7 +22,7 @@ void Link::give_up(const Error& why) noexcept {
 
 namespace {
 
-// For ranks that wait for this one, which may leave them because of that death.
+// Ranks that wait for this one then see the cause, even if this one leaves them because of that death.
 void note_if_dead(int rank) noexcept {
   base::if_memory([&] {
     if (const auto death = core::death_of(rank)) core::rank_state().note_death(*death);

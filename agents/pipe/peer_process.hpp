@@ -1,5 +1,5 @@
 #pragma once
-// What a link knows of its peer's process: its number, whether it has ended, and the errors that say so. Thread-safe.
+// A link's knowledge of its peer's process: its number, whether it has ended, and the errors that say so. Thread-safe.
 #include <atomic>
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a link has to write, and what its peer has yet to read out of this process (channel "cma"). A message moves
-// between the lists in its place, which is made before it gets its number: nothing can fail afterwards.
+// The messages that a link has to write, and those that its peer has yet to read out of this process (channel "cma"). A
+// message moves between the lists in its place, which is made before it gets its number: nothing can fail afterwards.
 //
 // Guarded by the link's lock, except for the functions that say so.
 #include <atomic>

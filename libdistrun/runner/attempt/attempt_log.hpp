@@ -25,7 +25,7 @@ class AttemptLog {
 
   void tell_start();
   void add_start(RankState& rank, int pid);
-  // The rank enters a phase, whose bound begins.
+  // The rank enters a phase, and the bound of that phase begins.
   void enter_phase(RankState& rank, wire::Phase phase);
   void add_error(int rank, RankError error);
   // Returns null if the rank has no such error.
@@ -33,7 +33,7 @@ class AttemptLog {
   void add_note(int rank, wire::KeyValue note);
   void add_leak(int rank, const wire::LeakReport& leak);
   void add_snapshot(Snapshot snapshot);
-  // Reports the end of a rank whose record is complete.
+  // Reports the end of a rank. Its record is complete.
   void tell_end(const RankState& rank);
 
  private:

@@ -34,7 +34,7 @@ class Failures {
   void fail(RankState& rank, const Outcome& outcome);
   // Gives the rank's outcome its number in the order of decisions.
   void decide(RankState& rank) { rank.record.decided = ++decisions_; }
-  // The rank whose failure was decided first; -1: none.
+  // The rank that was the first to be decided as failed; -1: none.
   int first() const noexcept { return first_; }
   bool any_held() const noexcept { return !held_.empty(); }
   // Decides held failures unless a rank has yet to end that may be their cause.

@@ -1,6 +1,6 @@
 #pragma once
-// What only ranks that are programs have: a start that the kernel reports, output that is shown while they run, and
-// signals that the user sends them. Lives on: the coordinator's loop.
+// The parts that only ranks that are programs have: a start that the kernel reports, output that is shown while they
+// run, and signals that the user sends them. Lives on: the coordinator's loop.
 #include <map>
 #include <optional>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// What an attempt provides for its ranks: directories, a store, memory for traces, and the order that names them. Also
-// finds what the ranks leave there. Lives on: the coordinator's loop.
+// The things that an attempt provides for its ranks: directories, a store, memory for traces, and the order that names
+// them. Also finds what the ranks leave there. Lives on: the coordinator's loop.
 #include <memory>
 #include <string>
 #include <vector>

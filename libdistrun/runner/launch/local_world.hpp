@@ -1,9 +1,9 @@
 #pragma once
 // The ranks of one attempt on this machine. Lives on: the coordinator's loop.
 //
-// Its parts: the processes (rank_process.hpp), whose events become those of ranks (event_router.hpp); the board, with a
-// watch over the ranks' bodies (body_watch.hpp); their stacks (world_stacks.hpp); and what outlives them
-// (leftovers.hpp). A member is one of the processes.
+// Its parts: the processes (rank_process.hpp); a router that turns their events into those of ranks (event_router.hpp);
+// the board, with a watch over the ranks' bodies (body_watch.hpp); their stacks (world_stacks.hpp); and what outlives
+// them (leftovers.hpp). A member is one of the processes.
 #include <memory>
 #include <optional>
 #include <string>

@@ -15,9 +15,9 @@ class WorldStacks {
   WorldStacks(io::Loop& loop, Probe::Program probe, const World& world, int thread_ranks)
       : loop_(loop), probe_(std::move(probe)), world_(world), thread_ranks_(thread_ranks) {}
 
-  // Waits for the collection that is under way. Returns false if there is none: call collect() then.
+  // Waits for the collection that is under way. Returns false if no collection is under way: call collect() then.
   bool join(OnStacks on_stacks);
-  // Collects for all who wait. `guard` is locked while they are notified; none is if it has expired.
+  // Collects for all waiting requests. `guard` is locked while they are notified; if it has expired, they are not.
   void collect(std::vector<StackCollector::Target> targets, const StackOrder& order, StackCollector::AskRank ask,
                std::weak_ptr<const void> guard);
   // Takes an answer to `ask`. Throws Error if it cannot be decoded.

@@ -97,7 +97,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   void apply(Work& work);
   void make_room_in(Work& work);
   void list_uncreated(Work& work);
-  // Applies effects that were left for want of memory.
+  // Applies effects that were left because memory was missing.
   void apply_left() noexcept;
   void notice() noexcept;
   void perform(Work work) noexcept;

@@ -84,7 +84,7 @@ TEST_CASE(
   call_each_other(ranks);
 }
 
-TEST_CASE("workers that wait meet one whose first attempt has failed") {
+TEST_CASE("workers that wait meet one that has failed in its first attempt") {
   const auto fails = GENERATE(&without_store, &without_agent);
   const Ranks ranks(2);
   const auto errors = ranks.run([&](int rank) {

@@ -221,7 +221,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::set<std::pair<WorkerKey, GraphHash>> graphs_sent_;  // guarded by mutex_
 };
 
-// Text of a timeout whose answer has arrived in time.
+// Text of a timeout although the answer has arrived in time.
 inline constexpr const char* kUnread = "; its answer came in time, but its value was not decoded by the deadline";
 
 // Returns whether a valid call could not be sent: its worker is gone, or too much data is in flight to it.

@@ -23,7 +23,7 @@ class KnownWorkers {
   explicit KnownWorkers(std::shared_ptr<Agent> agent);
 
   // Throws Error{InvalidArgument}: "... could not find destination ..."; Error{Disconnected} for a worker that is known
-  // to have died, and for a WorkerInfo whose incarnation has left.
+  // to have died, and for a WorkerInfo of an incarnation that has left.
   WorkerInfo resolve(const Destination& to) const;
   // Returns nullopt if that worker has left or is unknown.
   std::optional<WorkerInfo> find(WorkerKey key) const;

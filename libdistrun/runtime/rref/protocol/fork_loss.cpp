@@ -1,4 +1,4 @@
-// What the loss of a worker ends: a ForkProtocol lists it, and makes room for it, before anything changes.
+// The loss of a worker: a ForkProtocol lists all that it ends, and makes room for that, before anything changes.
 #include <algorithm>
 #include <utility>
 

@@ -207,7 +207,7 @@ void ForkProtocol::end_if_over(ForkId f) noexcept {
   users_.erase(user);
 }
 
-// What finds no memory comes again.
+// A message that finds no memory comes again.
 void ForkProtocol::receive(WorkerId from, const ForkMessage& message) {
   meet(from);
   if (message.kind == ForkMessageKind::Ack) return acknowledge(from, message);

@@ -191,7 +191,7 @@ class ForkProtocol {
   struct Room {
     std::size_t sends = 0, confirmed = 0, failed = 0, released = 0, uncreated = 0;
   };
-  // Memory for messages to send, and for the outboxes of workers that have none yet. A copy has none.
+  // Memory for messages to send, and for the outboxes of workers without one. A copy has no such memory.
   struct Spare {
     Spare() = default;
     Spare(const Spare&) noexcept {}
@@ -199,7 +199,7 @@ class ForkProtocol {
     std::vector<Outbox::Place> places;
     std::vector<std::map<WorkerId, Outbox>::node_type> outboxes;
   };
-  // What the loss of a worker ends: listed before anything changes.
+  // All that the loss of a worker ends: listed before anything changes.
   struct Loss {
     std::map<WorkerId, std::string>::node_type lost;
     std::vector<RRefId> empty;  // owned here, with no holders left

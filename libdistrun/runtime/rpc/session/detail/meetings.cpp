@@ -196,7 +196,7 @@ ValueList outcome(const std::string& key, std::uint64_t number, const Meetings::
           to_value(bytes), to_value(packed.tensors), to_value(failure.because_of)};
 }
 
-// For a worker that cannot report its failure: its peer gets to know by losing it.
+// Called if this worker cannot report its failure: the peer learns of it by losing the worker.
 void end_connection(Calls& calls, const WorkerKey& peer, const char* what) noexcept {
   calls.agent().give_up(peer, base::if_memory([&] { return Error(ErrorKind::Disconnected, what); },
                                               [] { return base::out_of_memory(ErrorKind::Disconnected); }));

@@ -6,8 +6,8 @@
 //
 // A follower that has the map may leave before it has answered that call, so it first confirms on the control lane.
 //
-// A follower that fails (for want of memory, for example) reports that to the leader, which then fails the round for
-// all. A worker that cannot even report a failure ends the connection, so that its peers do not wait in vain.
+// A follower that fails (because memory is missing, for example) reports that to the leader, which then fails the round
+// for all. A worker that cannot even report a failure ends the connection, so that its peers do not wait in vain.
 //
 // Rounds are counted for each group. A group with a successor of a worker is another group (meeting_keys.hpp).
 //

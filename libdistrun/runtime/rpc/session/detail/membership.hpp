@@ -19,7 +19,7 @@ struct StaticGroup {
   int world_size = 1;
   bool serves = false;                        // this rank serves the store, and stays until all have read it
   base::TimePoint deadline = core::kForever;  // of the wait for the others, unless the store's timeout is earlier
-  std::string given_up = {};                  // why the round before was not met; empty: it was, or there is none
+  std::string given_up = {};         // why the round before was not met; empty: it was met, or this is the first
   std::function<void()> enter = {};  // called before the worker shows itself: the round counts for it from then on
 };
 
