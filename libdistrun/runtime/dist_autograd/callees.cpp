@@ -173,7 +173,7 @@ class TryAgain final : public future::Continuation {
       request.arguments.positional = {rpc::to_value(context)};
       request.sections.push_back({rpc::SectionTag::Repeated, {}});
       request.holds_shutdown = holds_shutdown(tries);
-      const auto answer = calls.call(std::move(request));
+      const auto answer = calls.sender().call(std::move(request));
       answer.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries, After::Try));
     } catch (...) {
       rest(calls, to, context, tries, std::current_exception());
@@ -191,7 +191,7 @@ class TryAgain final : public future::Continuation {
       const auto worker = calls.workers().find(to);
       if (kind == ErrorKind::Disconnected || kind == ErrorKind::InvalidArgument || !worker) return;
       const base::Nanoseconds time = std::min(kFirstRest * (1 << std::min(tries, kDoublings)), kLongestRest);
-      const auto rest = calls.rest(worker->key(), time, holds_shutdown(tries));
+      const auto rest = calls.sender().rest(worker->key(), time, holds_shutdown(tries));
       rest.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries + 1, After::Rest));
     } catch (...) {
       return;  // no memory, or no thread: the worker keeps the context until the session ends

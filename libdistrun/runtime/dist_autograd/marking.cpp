@@ -138,7 +138,7 @@ future::Future<Value> Pass::mark(Live live) {
     request.arguments.positional.push_back(rpc::to_value(messages));
     shared->open.fetch_add(1);
     try {
-      calls->call(std::move(request)).state()->attach(std::make_unique<Marked>(shared, worker));
+      calls->sender().call(std::move(request)).state()->attach(std::make_unique<Marked>(shared, worker));
     } catch (...) {
       shared->fail(std::current_exception());
       shared->end();

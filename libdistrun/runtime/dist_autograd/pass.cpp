@@ -188,7 +188,7 @@ void Pass::send(const RecvNode& node, Gradients gradients) {
   sent_.fetch_add(1);
   has_sent_ = true;
   try {
-    const auto answer = calls->call(std::move(request));
+    const auto answer = calls->sender().call(std::move(request));
     answer.state()->attach(std::make_unique<Answered>(shared_from_this(), node.from));
   } catch (...) {
     sent_.fetch_sub(1);
@@ -274,7 +274,7 @@ void Pass::tell_failure(const Error& error) noexcept {
       arguments.push_back(rpc::to_value(error.type()));
       arguments.push_back(rpc::to_value(error.text()));
       arguments.push_back(rpc::to_value(error.because_of()));
-      calls->call(std::move(request)).state()->mark_seen();
+      calls->sender().call(std::move(request)).state()->mark_seen();
     } catch (const std::exception&) {  // the worker has left, and its parts with it
     }
   }

@@ -68,7 +68,7 @@ HandlePtr References::create(rpc::CallRequest request) {
   });
   try {
     request.sections.push_back({rpc::SectionTag::Owned, encoded});
-    const auto creation = calls->call(std::move(request));
+    const auto creation = calls->sender().call(std::move(request));
     {
       const std::lock_guard lock(handle->mutex_);
       handle->creation_ = creation;
@@ -129,7 +129,7 @@ HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
   });
   try {
     request.sections.push_back({rpc::SectionTag::Owned, wire::encode(section)});
-    const auto creation = calls.call(std::move(request));
+    const auto creation = calls.sender().call(std::move(request));
     {
       const std::lock_guard lock(handle->mutex_);
       handle->creation_ = creation;

@@ -73,7 +73,7 @@ Value Handle::to_here(Timeout timeout, base::Location site) const {
     return value;
   }
   check("call to_here() on it");
-  return keeper_->calls()->call_and_wait(request(kFetch, "RRef.to_here", timeout, site));
+  return keeper_->calls()->sender().call_and_wait(request(kFetch, "RRef.to_here", timeout, site));
 }
 
 std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, const rpc::ResultType& type,
@@ -84,7 +84,7 @@ std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, cons
     return child;
   }
   check("call to_here() on it");
-  auto fetched = keeper_->calls()->call_or_fail(request(kFetch, "RRef.to_here", timeout, site), type);
+  auto fetched = keeper_->calls()->sender().call_or_fail(request(kFetch, "RRef.to_here", timeout, site), type);
   keep_until(*fetched, shared_from_this());
   return fetched;
 }
@@ -120,8 +120,8 @@ future::Future<std::string> Handle::type(Timeout timeout, base::Location site) c
   if (is_owner()) {
     type_ = value_->future.then([](const future::Future<Value>& done) { return type_name_of(done.wait()); }, site);
   } else {
-    type_ = future::Future<std::string>::of(
-        keeper_->calls()->call_or_fail(request(kTypeOf, "RRef.type", timeout, site), rpc::kResultOf<std::string>));
+    type_ = future::Future<std::string>::of(keeper_->calls()->sender().call_or_fail(
+        request(kTypeOf, "RRef.type", timeout, site), rpc::kResultOf<std::string>));
     keep_until(*type_->state(), shared_from_this());
   }
   return *type_;

@@ -57,7 +57,7 @@ class InvokeLater final : public future::Continuation {
       const auto calls = calls_for(invocation_);
       auto lent = lend(invocation_);
       const auto called =
-          future::Future<Value>::of(calls->call_or_fail(request_of(invocation_, type), rpc::kResultOf<Value>));
+          future::Future<Value>::of(calls->sender().call_or_fail(request_of(invocation_, type), rpc::kResultOf<Value>));
       keep_until(*called.state(), std::move(lent));
       called.state()->attach(std::make_unique<StoreLater>(type_, child_));
     } catch (...) {
@@ -82,7 +82,7 @@ Value invoke(Invocation invocation) {
   const std::string type = checked_type(invocation);
   const auto calls = calls_for(invocation);
   const auto lent = lend(invocation);
-  return calls->call_and_wait(request_of(invocation, type));
+  return calls->sender().call_and_wait(request_of(invocation, type));
 }
 
 std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const rpc::ResultType& type) {
@@ -90,7 +90,7 @@ std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const r
   if (asked.done() && !asked.failed() && has_method(asked.value(), invocation.method)) {
     const auto calls = calls_for(invocation);
     auto lent = lend(invocation);
-    auto called = calls->call_or_fail(request_of(invocation, asked.value()), type);
+    auto called = calls->sender().call_or_fail(request_of(invocation, asked.value()), type);
     keep_until(*called, std::move(lent));
     return called;
   }

@@ -138,7 +138,7 @@ void References::send(WorkerKey to, const ForkMessage& message) noexcept {
     encoder(message);
     const bool is_awaited = message.kind != ForkMessageKind::Ack || message.fork != ForkId();
     const auto urgency = is_awaited ? rpc::Urgency::Later : rpc::Urgency::Whenever;
-    if (const auto calls = calls_.lock()) calls->send_reference(to, encoder.take(), urgency);
+    if (const auto calls = calls_.lock()) calls->send(to, rpc::MessageKind::Reference, encoder.take(), urgency);
   } catch (const Error& error) {
     // Messages of a worker may be read after its loss. Then the loss is reported here once more.
     if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) {

@@ -94,11 +94,11 @@ Error error_while_decoding(const std::function<void(KeptCalls&, double)>& call) 
 TEST_CASE("an answer after its call's deadline is a timeout, even if the timeout thread is busy") {
   KeptCalls kept;
   kept.agent->hold_cancel();
-  const auto first = kept.calls->call(KeptCalls::request("worker1", 0.001));
+  const auto first = kept.calls->sender().call(KeptCalls::request("worker1", 0.001));
   kept.agent->wait_held();
-  const auto late = kept.calls->call(KeptCalls::request("worker1", 0.001));
+  const auto late = kept.calls->sender().call(KeptCalls::request("worker1", 0.001));
   const base::TimePoint over = base::system_clock().now() + 1ms;
-  const auto in_time = kept.calls->call(KeptCalls::request("worker1", 60));
+  const auto in_time = kept.calls->sender().call(KeptCalls::request("worker1", 60));
   while (base::system_clock().now() <= over) {
   }
   const std::vector<std::uint64_t> sent = kept.agent->calls();
@@ -113,10 +113,10 @@ TEST_CASE("an answer after its call's deadline is a timeout, even if the timeout
 
 TEST_CASE("a call with an answer that is still being decoded at its deadline is a timeout") {
   const auto sync = [](KeptCalls& kept, double seconds) {
-    kept.calls->call_and_wait(KeptCalls::request("worker1", seconds));
+    kept.calls->sender().call_and_wait(KeptCalls::request("worker1", seconds));
   };
   const auto async = [](KeptCalls& kept, double seconds) {
-    kept.calls->call(KeptCalls::request("worker1", seconds)).wait(testing::scaled(20s));
+    kept.calls->sender().call(KeptCalls::request("worker1", seconds)).wait(testing::scaled(20s));
   };
   for (const auto& call : std::vector<std::function<void(KeptCalls&, double)>>{sync, async}) {
     const Error error = error_while_decoding(call);
@@ -128,7 +128,7 @@ TEST_CASE("a call with an answer that is still being decoded at its deadline is 
 TEST_CASE("an answer decoded only after the deadline is a timeout, even if the timeout thread is busy") {
   KeptCalls kept;
   kept.agent->hold_cancel();
-  const auto first = kept.calls->call(KeptCalls::request("worker1", 0.001));
+  const auto first = kept.calls->sender().call(KeptCalls::request("worker1", 0.001));
   kept.agent->wait_held();
   std::unique_ptr<future::HandlerTask> task;
   for (double seconds = 0.1; task == nullptr; seconds *= 2) {
@@ -137,7 +137,7 @@ TEST_CASE("an answer decoded only after the deadline is a timeout, even if the t
       while (base::system_clock().now() <= over) {
       }
     };
-    const auto late = kept.calls->call(KeptCalls::request("worker1", seconds));
+    const auto late = kept.calls->sender().call(KeptCalls::request("worker1", seconds));
     task = receive_slow(kept, kept.agent->calls().back());
     if (task == nullptr) continue;
     task->run();
@@ -149,7 +149,7 @@ TEST_CASE("an answer decoded only after the deadline is a timeout, even if the t
 
 TEST_CASE("an answer decoded in time is the call's value, even if its worker is lost meanwhile") {
   KeptCalls kept;
-  const auto call = kept.calls->call(KeptCalls::request("worker1", 60));
+  const auto call = kept.calls->sender().call(KeptCalls::request("worker1", 60));
   while_decoding = [&] { kept.calls->lose(WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "gone")); };
   receive_slow(kept, kept.agent->calls().back())->run();
   CHECK(from_value<Slow>(call.wait()).number == 7);

@@ -70,7 +70,7 @@ TEST_CASE("calls are recorded with their kind, callee and workers, before their 
       rpc_sync("worker0", "mul", tensor, 2);
       CallRequest request{1, target_of("one_more"), {{to_value(1)}, {}}};
       request.mode = CallMode::Remote;
-      current_calls()->call(std::move(request)).wait();
+      current_calls()->sender().call(std::move(request)).wait();
       names = names_of(profile);
     }
     events = profile.events();

@@ -30,7 +30,7 @@ class Caller final : public core::WaitObserver {
     thread_.emplace("caller", [this, &kept, seconds, size] {
       core::wait_observer() = this;
       try {
-        kept.calls->call(KeptCalls::request("worker1", seconds, mebibytes(size)));
+        kept.calls->sender().call(KeptCalls::request("worker1", seconds, mebibytes(size)));
       } catch (const Error& error) {
         error_ = error;
       }
@@ -55,7 +55,7 @@ class Caller final : public core::WaitObserver {
 };
 
 void fill(KeptCalls& kept) {
-  for (int i = 0; i < 3; ++i) kept.calls->call(KeptCalls::request("worker1", 60, mebibytes(80)));
+  for (int i = 0; i < 3; ++i) kept.calls->sender().call(KeptCalls::request("worker1", 60, mebibytes(80)));
   REQUIRE(kept.agent->calls().size() == 3);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a call beyond its worker's limit waits until another one is answered"
   Caller caller(kept, 60, 80);
   REQUIRE(caller.waits());
   CHECK(kept.agent->calls().size() == 3);
-  kept.calls->call(KeptCalls::request("worker2", 60, mebibytes(200)));
+  kept.calls->sender().call(KeptCalls::request("worker2", 60, mebibytes(200)));
   kept.answer(kept.agent->calls()[1], 1, 0);
   CHECK_FALSE(caller.end());
   CHECK(kept.agent->calls().size() == 5);
@@ -76,7 +76,8 @@ TEST_CASE("a call beyond its worker's limit waits until another one is answered"
 TEST_CASE("a call that cannot be sent within its timeout is not sent") {
   KeptCalls kept;
   fill(kept);
-  const Error error = testing::error_of([&] { kept.calls->call(KeptCalls::request("worker1", 0.01, mebibytes(80))); });
+  const Error error =
+      testing::error_of([&] { kept.calls->sender().call(KeptCalls::request("worker1", 0.01, mebibytes(80))); });
   CHECK(error.kind() == ErrorKind::Overloaded);
   CHECK_THAT(error.text(), Catch::Contains("call \"kept_call\" of worker1 was not sent"));
   CHECK_THAT(error.text(), Catch::Contains("within its timeout (10 ms)"));
@@ -90,13 +91,13 @@ TEST_CASE("internal calls of the runtime do not wait") {
   kept.agent->set_room(false);
   CallRequest request = KeptCalls::request("worker1", 60, mebibytes(80));
   request.waits_for_room = false;
-  kept.calls->call(std::move(request));
+  kept.calls->sender().call(std::move(request));
   CHECK(kept.agent->calls().size() == 4);
 }
 
 TEST_CASE("a call of any size is sent when its worker owes no answer") {
   KeptCalls kept;
-  kept.calls->call(KeptCalls::request("worker1", 60, mebibytes(600)));
+  kept.calls->sender().call(KeptCalls::request("worker1", 60, mebibytes(600)));
   CHECK(kept.agent->calls().size() == 1);
 }
 
@@ -106,16 +107,16 @@ TEST_CASE("a function that runs for another worker may have more calls in flight
   core::ThreadState own = core::thread_state();
   own.call = std::make_shared<CallContext>(WorkerInfo("worker2", 2), 1, "outer", core::kForever);
   const core::ThreadStateGuard guard(std::move(own));
-  for (int i = 0; i < 9; ++i) kept.calls->call(KeptCalls::request("worker1", 60, mebibytes(80)));
+  for (int i = 0; i < 9; ++i) kept.calls->sender().call(KeptCalls::request("worker1", 60, mebibytes(80)));
   CHECK(kept.agent->calls().size() == 12);
-  const auto one_more = [&] { kept.calls->call(KeptCalls::request("worker1", 0.01, mebibytes(80))); };
+  const auto one_more = [&] { kept.calls->sender().call(KeptCalls::request("worker1", 0.01, mebibytes(80))); };
   CHECK(testing::error_of(one_more).kind() == ErrorKind::Overloaded);
 }
 
 TEST_CASE("a call waits for the agent once much is in flight") {
   KeptCalls kept;
   kept.agent->set_room(false);
-  kept.calls->call(KeptCalls::request("worker1", 60, mebibytes(80)));
+  kept.calls->sender().call(KeptCalls::request("worker1", 60, mebibytes(80)));
   Caller caller(kept, 60, 1);
   REQUIRE(caller.waits());
   CHECK(kept.agent->calls().size() == 1);
@@ -123,7 +124,7 @@ TEST_CASE("a call waits for the agent once much is in flight") {
   CHECK_FALSE(caller.end());
   CHECK(kept.agent->calls().size() == 2);
   kept.agent->set_room(false);
-  const auto one_more = [&] { kept.calls->call(KeptCalls::request("worker1", 0.01, mebibytes(1))); };
+  const auto one_more = [&] { kept.calls->sender().call(KeptCalls::request("worker1", 0.01, mebibytes(1))); };
   CHECK(testing::error_of(one_more).kind() == ErrorKind::Overloaded);
   CHECK(kept.calls->counts().waiting == 2);
 }
@@ -145,12 +146,14 @@ TEST_CASE("a call that cannot be sent is an error of its future, and leaves noth
   KeptCalls kept;
   const ErrorKind kind = GENERATE(ErrorKind::Disconnected, ErrorKind::Overloaded);
   kept.agent->refuse(Error(kind, "no way to worker1"));
-  const auto call = [&] { return kept.calls->call_or_fail(KeptCalls::request("worker1", 60), kResultOf<Value>); };
+  const auto call = [&] {
+    return kept.calls->sender().call_or_fail(KeptCalls::request("worker1", 60), kResultOf<Value>);
+  };
   CHECK(testing::error_of([&] { future::Future<Value>::of(call()).wait(); }).kind() == kind);
   CHECK(kept.calls->counts().waiting == 0);
   CHECK(kept.calls->counts().sent == 0);
-  CHECK_THROWS_AS(kept.calls->call(KeptCalls::request("worker1", 60)), Error);
-  CHECK_THROWS_AS(kept.calls->call_or_fail(KeptCalls::request("worker9", 60), kResultOf<Value>), Error);
+  CHECK_THROWS_AS(kept.calls->sender().call(KeptCalls::request("worker1", 60)), Error);
+  CHECK_THROWS_AS(kept.calls->sender().call_or_fail(KeptCalls::request("worker9", 60), kResultOf<Value>), Error);
 }
 
 }  // namespace distrun::rpc

@@ -52,7 +52,7 @@ std::vector<std::string> errors_with(const std::string& faults, bool is_repeated
     const WithoutMeeting hooks;
     init_rpc(faulty_options(ranks, rank, faults));
     if (rank == 0) {
-      const auto answer = current_calls()->call(remote_call(1, is_repeated));
+      const auto answer = current_calls()->sender().call(remote_call(1, is_repeated));
       (void)text_of_error([&] { answer.wait(); });
     }
     shutdown({.timeout = timeout});
@@ -168,7 +168,7 @@ TEST_CASE("a shutdown with counts that disagree for a second shows this on its r
     const WithoutMeeting hooks;
     init_rpc(faulty_options(ranks, rank, "1:drop:remote:1"));
     if (rank == 0) {
-      const auto answer = current_calls()->call(remote_call(1, false));
+      const auto answer = current_calls()->sender().call(remote_call(1, false));
       (void)text_of_error([&] { answer.wait(); });
     }
     (void)text_of_error([&] { shutdown({.timeout = 3}); });

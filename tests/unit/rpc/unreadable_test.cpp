@@ -37,8 +37,8 @@ TEST_CASE("a call with a caller that has given up is answered as one that arrive
 
 TEST_CASE("an unreadable answer is the error of its call, and of no other") {
   KeptCalls kept;
-  const auto lost = kept.calls->call(KeptCalls::request("worker1", 60));
-  const auto other = kept.calls->call(KeptCalls::request("worker1", 60));
+  const auto lost = kept.calls->sender().call(KeptCalls::request("worker1", 60));
+  const auto other = kept.calls->sender().call(KeptCalls::request("worker1", 60));
   const std::vector<std::uint64_t> sent = kept.agent->calls();
   kept.calls->receive(WorkerInfo("worker1", 1), unreadable(MessageKind::Reply, sent[0]));
   kept.answer(sent[1], 1, 7);

@@ -30,12 +30,12 @@ Target target_of(BoundMethod method) {
 }
 
 std::shared_ptr<future::FutureState> call_async(CallRequest request, const ResultType& type) {
-  auto state = current_calls()->call_or_fail(std::move(request), type);
+  auto state = current_calls()->sender().call_or_fail(std::move(request), type);
   WaitAllScope::add(state);
   return state;
 }
 
-Value call_sync(CallRequest request) { return current_calls()->call_and_wait(std::move(request)); }
+Value call_sync(CallRequest request) { return current_calls()->sender().call_and_wait(std::move(request)); }
 
 namespace {
 

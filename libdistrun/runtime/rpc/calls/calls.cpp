@@ -1,98 +1,47 @@
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
-#include <distrun/common/board/describe.hpp>
+#include <distrun/common/base/text.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/profiler/node.hpp>
-#include <distrun/runtime/rpc/calls/profiled_call.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/log.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
-#include <distrun/runtime/rpc/session/options.hpp>
 
 namespace distrun::rpc {
-namespace {
-
-constexpr std::size_t kWaitsTold = 3;  // waits of the other worker in the text of a timeout
-
-// Returns what the worker does for the call, and besides: "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2".
-std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
-  core::RankLine* const line = rank.line();
-  std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer.id) : std::nullopt;
-  if (!shown) return "";
-  std::vector<board::ShownWait>& waits = shown->waits;
-  const std::size_t runs = std::erase_if(waits, [&](const board::ShownWait& each) {
-    return each.kind == board::WaitKind::Handler && each.id == call.id && each.peers == std::vector<int>{self.id()};
-  });
-  if (call.peer.id == self.id()) {  // the caller's own wait is among them
-    std::erase_if(waits, [&](const board::ShownWait& each) {
-      return each.kind == board::WaitKind::RpcReply && each.id == call.id;
-    });
-  }
-  std::string text = "; rank " + std::to_string(call.peer.id) + (runs != 0 ? " runs it" : " does not run it");
-  for (std::size_t i = 0; i < std::min(waits.size(), kWaitsTold); ++i) {
-    text += (i == 0 ? ", and shows: " : ", ") + board::describe(waits[i]);
-  }
-  return text;
-}
-
-std::shared_ptr<DeviceCarrier> make_carrier(const std::shared_ptr<Agent>& agent, core::RankState& rank) {
-  const auto tell = [agent](WorkerKey to, wire::Bytes bytes) {
-    Message message;
-    message.kind = MessageKind::Devices;
-    message.payload = std::move(bytes);
-    agent->send(to, std::move(message), Urgency::Later);
-  };
-  const auto post = [&rank](std::function<void()> body) {
-    future::handler_pool_of(rank).post_control(task_of(std::move(body)));
-  };
-  return DeviceCarrier::make({agent->worker_info(), agent->is_by_hand(), post, tell});
-}
-
-std::string milliseconds(base::Nanoseconds time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
-}
-
-}  // namespace
 
 Calls::Calls(std::shared_ptr<Agent> agent, core::RankState& rank)
-    : agent_(std::move(agent)),
-      rank_(rank),
-      workers_(agent_),
-      devices_(make_carrier(agent_, rank)),
-      pending_([this](PendingCall call) { expire(std::move(call)); }),
-      timeout_ns_(base::nanoseconds_of(kDefaultRpcTimeoutSeconds).count()) {}
-
-Calls::~Calls() = default;
-
-core::ThreadState Calls::own_state() const {
-  core::ThreadState state;
-  state.rank = &rank_;
-  return state;
-}
+    : shared_(*this, std::move(agent), rank), server_(shared_), sender_(shared_) {}
 
 void Calls::set_device_maps(std::map<std::string, DeviceMap> maps) {
-  device_maps_ = std::move(maps);
-  for (const auto& [worker, map] : device_maps_) {
-    for (const auto& [here, there] : map) devices_->add_devices({here});
+  shared_.device_maps = std::move(maps);
+  for (const auto& [worker, map] : shared_.device_maps) {
+    for (const auto& [here, there] : map) shared_.devices->add_devices({here});
   }
 }
 
-void Calls::start() { agent_->start(*this); }
+void Calls::set_handlers(ControlHandler control, LossHandler loss) {
+  control_ = std::move(control);
+  loss_ = std::move(loss);
+}
+
+void Calls::start() { shared_.agent->start(*this); }
 
 CallCounts Calls::counts() const {
   CallCounts counts;
-  counts.sent = sent_.all();
-  counts.received = received_.all();
-  counts.waiting = pending_.count();
-  counts.ending = ending_.load() + pending_.expiring();  // after what leaves `waiting`, before what that leads to
-  counts.running = running_.count();
-  counts.running_async = running_async_.load();
-  counts.handlers = future::handler_pool_of(rank_).statistics().open;
+  counts.sent = sender_.sent().all();
+  counts.received = server_.received().all();
+  counts.waiting = sender_.completions().pending().count();
+  counts.ending = sender_.completions().ending();  // after what leaves `waiting`, before what that leads to
+  counts.running = server_.running();
+  counts.running_async = server_.running_async();
+  counts.handlers = future::handler_pool_of(shared_.rank).statistics().open;
   return counts;
 }
 
@@ -105,16 +54,15 @@ bool Calls::wait_quiet(base::TimePoint deadline, base::Location site) {
 }
 
 void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
-  if (is_inherited() || is_closed_.exchange(true)) return;
-  pending_.stop();
-  devices_->finish(base::deadline_after(limit));
-  agent_->close(limit);
-  fail_all(why);
+  if (is_inherited() || !sender_.close()) return;
+  shared_.devices->finish(base::deadline_after(limit));
+  shared_.agent->close(limit);
+  sender_.completions().fail_all(why);
 }
 
 void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
   const CallCounts now = counts();
-  const auto handlers = future::handler_pool_of(rank_).statistics();
+  const auto handlers = future::handler_pool_of(shared_.rank).statistics();
   info["agent.client_active_calls"] = std::to_string(now.waiting);
   info["agent.server_active_calls"] = std::to_string(now.running);
   info["agent.server_active_async_calls"] = std::to_string(now.running_async);
@@ -122,98 +70,92 @@ void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
   info["agent.threads"] = std::to_string(handlers.threads);
   info["agent.calls_sent"] = std::to_string(now.sent);
   info["agent.calls_received"] = std::to_string(now.received);
-  handler_wait_.add_debug_info(info);
-  devices_->add_debug_info(info);
-  for (const auto& [key, value] : agent_->debug_info()) info[key] = value;
+  server_.add_debug_info(info);
+  shared_.devices->add_debug_info(info);
+  for (const auto& [key, value] : shared_.agent->debug_info()) info[key] = value;
+}
+
+std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Message message) noexcept {
+  const core::ThreadStateGuard guard(shared_.own_state());
+  try {
+    switch (message.kind) {
+      case MessageKind::Call: return server_.receive(from, std::move(message));
+      case MessageKind::Reply:
+      case MessageKind::Failure: return sender_.completions().receive(from, std::move(message));
+      case MessageKind::Devices: return shared_.devices->receive(from, message.payload), nullptr;
+      case MessageKind::Cancel: return server_.cancel(from.key(), message.id), nullptr;
+      case MessageKind::Control:
+      case MessageKind::Reference: return receive_bytes(from, std::move(message)), nullptr;
+    }
+  } catch (...) {
+    miss(from, message.kind, message.id, error_of(std::current_exception()));
+  }
+  return nullptr;
+}
+
+// A reference's message is sent again until it is answered. Without any of the others, a worker may wait in vain.
+void Calls::miss(const WorkerInfo& from, MessageKind kind, std::uint64_t id, const Error& why) noexcept {
+  future::unseen_errors_of(shared_.rank).add_made([&] {
+    return "RPC: a " + std::string(name_of(kind)) + " of " + from.name() + " can't be read: " + why.what();
+  });
+  if (!is_shortage(why) || kind == MessageKind::Reference) return;
+  sender_.completions().fail(id, from.key(), why);
+  if (kind == MessageKind::Control || kind == MessageKind::Devices) shared_.give_up(from.key(), "a message of", why);
+}
+
+void Calls::receive_bytes(const WorkerInfo& from, Message&& message) {
+  if (message.kind == MessageKind::Reference) {
+    if (shared_.references != nullptr) shared_.references->receive_message(from, message.payload);
+    return;
+  }
+  if (!control_) return;
+  auto hear = [self = shared_from_this(), from, bytes = std::move(message.payload)] {
+    try {
+      self->control_(from, bytes);
+    } catch (...) {
+      const Error why = error_of(std::current_exception());
+      base::if_memory(
+          [&] { log("RPC: a control message of " + from.name() + ": " + base::printable(why.what()) + "\n"); });
+      if (is_shortage(why)) self->shared_.give_up(from.key(), "a message of", why);
+    }
+  };
+  future::handler_pool_of(shared_.rank).post_control(task_of(std::move(hear)));
+}
+
+void Calls::send(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency) {
+  refuse_forked(shared_.mark, base::Location::here());
+  Message message;
+  message.kind = kind;
+  message.payload = std::move(bytes);
+  if (to.id == self().id()) return receive_bytes(self(), std::move(message));
+  shared_.agent->send(to, std::move(message), urgency);
+}
+
+void Calls::fail_own(std::uint64_t id, const Error& why) noexcept { sender_.completions().fail(id, self().key(), why); }
+
+// A call is begun in the rank's own state: its caller may be in the middle of other work.
+void Calls::pass_to_self(Message&& message) {
+  if (message.kind == MessageKind::Cancel) return server_.cancel(self().key(), message.id);
+  const bool is_call = message.kind == MessageKind::Call;
+  std::optional<core::ThreadStateGuard> guard;
+  if (is_call) guard.emplace(shared_.own_state());
+  auto task =
+      is_call ? server_.begin(self(), std::move(message)) : sender_.completions().receive(self(), std::move(message));
+  if (task != nullptr) future::handler_pool_of(rank()).post(std::move(task));
 }
 
 void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
-  running_.cancel_all(peer.key());
-  fail_all(why, peer.key());
-  devices_->lose(peer);
-  if (references_ != nullptr) references_->lose(peer, why);
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer.key(); });
-  }
+  server_.lose(peer.key());
+  sender_.lose(peer.key(), why);
+  shared_.devices->lose(peer);
+  if (shared_.references != nullptr) shared_.references->lose(peer, why);
   if (!loss_) return;
   try {
-    future::handler_pool_of(rank_).post_control(
-        task_of([self = shared_from_this(), peer, why] { self->loss_(peer, why); }));
+    future::handler_pool_of(shared_.rank).post_control(task_of([self = shared_from_this(), peer, why] {
+      self->loss_(peer, why);
+    }));
   } catch (const std::exception&) {  // no memory or thread: without the news others would wait for the peer in vain
     loss_(peer, why);
-  }
-}
-
-void Calls::fail_all(const Error& why, std::optional<WorkerKey> peer) noexcept {
-  std::size_t place = 0;
-  while (const auto call = pending_.take_next(place, peer)) fail_pending(*call, why);
-}
-
-void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
-  if (call.profiled != nullptr) call.profiled->end(nullptr);
-  if (!call.future->try_begin()) return;
-  call.future->end(base::error_if_memory([&] {
-    Error own = why;
-    own.while_doing("call \"" + std::string(call.name) + "\" of " + workers_.name_of(call.peer));
-    return own;
-  }));
-}
-
-// Cancels at the agent first, which may still be sending the tensors: after the timeout, the caller may modify them.
-void Calls::expire(PendingCall call) noexcept {
-  if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);
-  if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);
-  if (call.profiled != nullptr) call.profiled->end(nullptr);
-  std::string shown;
-  base::if_memory([&] { shown = shown_by(rank_, self(), call); });
-  cancel(call);
-  fail_expired(call, shown);
-}
-
-void Calls::fail_expired(const PendingCall& call, const std::string& shown) noexcept {
-  if (!call.future->try_begin()) return;
-  call.future->end(base::error_if_memory([&] {
-    std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
-                       " ms) and will now be marked with an error: \"" + call.name + "\" of " +
-                       workers_.name_of(call.peer) + ", message " + std::to_string(call.id) + shown;
-    return Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at);
-  }));
-}
-
-future::Future<void> Calls::rest(WorkerKey peer, base::Nanoseconds time, bool holds_shutdown) {
-  refuse_forked(mark_, base::Location::here());
-  PendingCall rest;
-  rest.peer = peer;
-  rest.name = "rest";
-  rest.waits = PendingCall::Waits::ForTime;
-  rest.holds_shutdown = holds_shutdown;
-  rest.deadline = base::deadline_after(time);
-  rest.type = &kResultOf<void>;
-  rest.future = rest.type->make(future::FutureInfo(base::Location()));
-  PendingCalls::Load load{.peer = peer, .is_call = false};
-  rest.id = pending_.next_id(load);
-  pending_.add(rest);
-  pending_.watch_timeouts(rest.deadline);
-  if (is_closed_.load()) {
-    const Error why(ErrorKind::Disconnected, "RPC was shut down here");
-    if (const auto lost = pending_.take_late(rest.id, peer)) fail_pending(*lost, why);
-  }
-  return future::Future<void>::of(std::move(rest.future));
-}
-
-void Calls::end_rest(const PendingCall& rest) noexcept {
-  if (rest.future->try_begin()) rest.type->store(*rest.future, Value());
-}
-
-void Calls::cancel(const PendingCall& call) noexcept {
-  if (is_by_hand(call.peer.id)) return running_.cancel(call.peer, call.id);
-  try {
-    Message message;
-    message.kind = MessageKind::Cancel;
-    message.id = call.id;
-    agent_->send(call.peer, std::move(message), Urgency::Later);
-  } catch (const std::exception&) {  // the worker is gone
   }
 }
 

@@ -4,6 +4,6 @@
 
 namespace distrun::rpc {
 
-void enable_gil_profiling(bool enabled) { current_calls()->handler_wait()->enable(enabled); }
+void enable_gil_profiling(bool enabled) { current_calls()->server().handler_wait()->enable(enabled); }
 
 }  // namespace distrun::rpc

@@ -6,7 +6,7 @@
 #include <distrun/common/board/slot_writer.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
-#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/calls/call_sender.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -40,17 +40,17 @@ Error no_room(const PendingCall& call, const std::string& worker, std::uint64_t 
 
 }  // namespace
 
-bool Calls::wait_for_room(PendingCall& call, const std::string& worker, base::Location site) {
+bool CallSender::wait_for_room(PendingCall& call, const std::string& worker, base::Location site) {
   const bool is_handler = core::thread_state().call != nullptr;
   PendingCalls::Load load{call.peer, call.bytes, is_handler ? kUnansweredOfHandlersMax : kUnansweredMax};
   call.id = pending_.next_id(load);
-  if (call.id != 0 && (load.waiting < kAskAgentFrom || agent_->has_room(call.peer))) return false;
+  if (call.id != 0 && (load.waiting < kAskAgentFrom || shared_.agent->has_room(call.peer))) return false;
   const board::WaitInfo info = info_of(call, site);
   while (call.id == 0) {
     if (!pending_.wait_for_room(load, info, call.deadline)) throw no_room(call, worker, load.waiting, site);
     call.id = pending_.next_id(load);
   }
-  const auto has_room = [&] { return agent_->has_room(call.peer); };
+  const auto has_room = [&] { return shared_.agent->has_room(call.peer); };
   if (!core::poll_until(info, call.deadline, kLastRest, has_room)) throw no_room(call, worker, load.waiting, site);
   return true;
 }

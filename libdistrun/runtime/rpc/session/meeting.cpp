@@ -24,7 +24,8 @@ void confirm(const std::string& key, std::uint64_t number) {
     heard.round = number;
     const std::string leader = key.substr(0, key.find_first_of(",#"));
     const std::shared_ptr<Calls> calls = current_calls();
-    calls->send_control(calls->workers().resolve(Destination(leader)).id(), wire::encode(heard));
+    calls->send(calls->workers().resolve(Destination(leader)).id(), MessageKind::Control, wire::encode(heard),
+                Urgency::Later);
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -32,11 +32,11 @@ WorkerInfo get_worker_info(const std::string& name) {
 
 std::vector<WorkerInfo> get_worker_infos() { return current_agent()->worker_infos(); }
 
-double get_rpc_timeout() { return std::chrono::duration<double>(current_calls()->timeout()).count(); }
+double get_rpc_timeout() { return std::chrono::duration<double>(current_calls()->sender().timeout()).count(); }
 
 void set_rpc_timeout(double seconds) {
   if (!(seconds >= 0)) throw Error(ErrorKind::InvalidArgument, "RuntimeError", "RPC Timeout must be non-negative");
-  current_calls()->set_timeout(base::nanoseconds_of(seconds));
+  current_calls()->sender().set_timeout(base::nanoseconds_of(seconds));
 }
 
 std::map<std::string, std::string> agent_debug_info() {

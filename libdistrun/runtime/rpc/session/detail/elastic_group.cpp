@@ -134,7 +134,7 @@ std::vector<ElasticGroup::Untold> ElasticGroup::tell(Calls& calls, const std::ve
   std::vector<std::pair<const Member*, future::Future<Value>>> told;
   for (const Member& each : members) {
     try {
-      told.emplace_back(&each, calls.call(request_of(each, kJoin, self_, deadline, site)));
+      told.emplace_back(&each, calls.sender().call(request_of(each, kJoin, self_, deadline, site)));
     } catch (const Error& why) {
       if (may_try_again(calls, each, why)) untold.push_back({each, why});
     }
@@ -185,7 +185,7 @@ void ElasticGroup::leave(Calls& calls) noexcept {
     std::erase_if(told, [&](const Member& each) {
       try {
         add(calls, each);
-        calls.send_control(worker_of(each).key(), wire::encode(message));
+        calls.send(worker_of(each).key(), MessageKind::Control, wire::encode(message), Urgency::Later);
         return false;
       } catch (const Error&) {
         return true;  // it is gone

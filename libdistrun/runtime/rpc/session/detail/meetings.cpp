@@ -181,7 +181,7 @@ Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const Meetin
     }
     throw Error(ErrorKind::Timeout,
                 "Followers [" + join(missing) + "] timed out in _all_gather after " +
-                    number_text("%.2f", in_seconds(bounds.call.value_or(calls.timeout()))) +
+                    number_text("%.2f", in_seconds(bounds.call.value_or(calls.sender().timeout()))) +
                     " seconds. The first exception is that " + *missing.begin() + " has not come",
                 round.site);
   }
@@ -214,7 +214,7 @@ std::vector<Told> Meetings::tell(Calls& calls, const Entered& round, const Packe
     Told told;
     told.name = name;
     try {
-      told.call = calls.call(request_of(round.worker(name), kGathered, arguments, bounds, round.site));
+      told.call = calls.sender().call(request_of(round.worker(name), kGathered, arguments, bounds, round.site));
     } catch (...) {
       told.fail(error_of(std::current_exception()));
     }
@@ -228,7 +228,7 @@ void Meetings::tell_failure(Calls& calls, const Entered& round, const std::strin
                             const MeetingBounds& bounds) noexcept {
   try {
     const ValueList arguments = outcome(round.key, round.number, failure, {});
-    calls.call(request_of(round.worker(name), kGathered, arguments, bounds, round.site)).state()->mark_seen();
+    calls.sender().call(request_of(round.worker(name), kGathered, arguments, bounds, round.site)).state()->mark_seen();
   } catch (...) {
     if (!is_shortage(error_of(std::current_exception()))) return;  // it is lost, or the session has ended
     end_connection(calls, round.workers.find(name)->second, "the failure of a meeting can't be sent");
@@ -293,7 +293,7 @@ void Meetings::spread(Calls& calls, const Entered& round, const Packed& packed, 
     if (!is_late) tell_failure(calls, round, each.name, {each.error, each.because_of}, bounds);
   }
   if (are_all_told) return;
-  const base::Nanoseconds limit = bounds.call.value_or(calls.timeout());
+  const base::Nanoseconds limit = bounds.call.value_or(calls.sender().timeout());
   throw_untold(told, limit.count() > 0 ? limit : now() - begin, begin, round.site);
 }
 
@@ -331,7 +331,7 @@ void Meetings::report(Calls& calls, const Entered& round, const Error& why) noex
     message.round = round.number;
     message.why = why.type() + ": " + why.what();
     message.because_of = why.because_of();
-    calls.send_control(round.workers.find(round.leader())->second, wire::encode(message));
+    calls.send(round.workers.find(round.leader())->second, MessageKind::Control, wire::encode(message), Urgency::Later);
   } catch (...) {
     if (!is_shortage(error_of(std::current_exception()))) return;  // it is lost, or the session has ended
     end_connection(calls, round.workers.find(round.leader())->second, "the failure of a meeting can't be reported");
@@ -352,7 +352,9 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
 Gathered Meetings::exchange(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
   const ValueList arguments{to_value(round.key), to_value(round.number), to_value(round.self), object};
   try {
-    calls.call(request_of(round.worker(round.leader()), kGather, arguments, bounds, round.site)).wait({}, round.site);
+    calls.sender()
+        .call(request_of(round.worker(round.leader()), kGather, arguments, bounds, round.site))
+        .wait({}, round.site);
   } catch (const base::PeerFailed&) {
     throw;
   } catch (const Error& why) {

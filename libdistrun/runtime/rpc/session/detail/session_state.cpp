@@ -30,7 +30,7 @@ Session::Session(core::RankState& rank_, std::shared_ptr<Agent> agent_, const Rp
 
 void Session::start() {
   calls = std::make_shared<Calls>(agent, rank);
-  calls->set_timeout(timeout);
+  calls->sender().set_timeout(timeout);
   calls->set_device_maps(device_maps);
   for (const Member& each : members) {
     calls->devices().set_site(worker_of(each), each.site);
@@ -40,12 +40,13 @@ void Session::start() {
   const Incarnation incarnation = agent->worker_info().incarnation();
   parts = make_session_parts(calls, incarnation == 0 ? 0 : incarnation - 1);
   if (elastic != nullptr) elastic->introduce_references(*calls);
-  calls->on_control([weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
-    if (const auto session = weak.lock()) session->receive(from, bytes);
-  });
-  calls->on_loss([weak = weak_from_this()](const WorkerInfo& peer, const Error& why) {
-    if (const auto session = weak.lock()) session->lose(peer, why);
-  });
+  calls->set_handlers(
+      [weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
+        if (const auto session = weak.lock()) session->receive(from, bytes);
+      },
+      [weak = weak_from_this()](const WorkerInfo& peer, const Error& why) {
+        if (const auto session = weak.lock()) session->lose(peer, why);
+      });
   session_state_of(rank).set(shared_from_this());
   use_calls(rank, calls);
   calls->start();

@@ -45,7 +45,7 @@ std::string what_is_uneven(const ShutdownStatuses& statuses) {
   return told > kUnevenTold ? text + "; and " + std::to_string(told - kUnevenTold) + " more pairs" : text;
 }
 
-Control status_of(const Calls& calls, bool is_in_shutdown) {
+Control status_of(Calls& calls, bool is_in_shutdown) {
   const CallCounts own = calls.counts();
   Control status;
   status.kind = ControlKind::Status;
@@ -58,8 +58,8 @@ Control status_of(const Calls& calls, bool is_in_shutdown) {
     const auto& [task, since] = begun.front();
     status.handler = describe(task) + ", for " + base::human(base::system_clock().now() - since);
   }
-  status.sent_to = calls.sent().by_peer();
-  status.received_from = calls.received().by_peer();
+  status.sent_to = calls.sender().sent().by_peer();
+  status.received_from = calls.server().received().by_peer();
   return status;
 }
 

@@ -9,7 +9,7 @@
 namespace distrun::rpc {
 
 // Returns the current status of this worker (ControlKind::Status).
-Control status_of(const Calls& calls, bool is_in_shutdown);
+Control status_of(Calls& calls, bool is_in_shutdown);
 // Returns "1 call running, 2 waiting"; counts only handlers that run no call. Empty: the worker is quiet.
 std::string what_it_does(const Control& status);
 

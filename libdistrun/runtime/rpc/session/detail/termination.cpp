@@ -39,7 +39,7 @@ Control control(ControlKind kind, std::uint64_t round = 0) {
 // Sends to a worker that may be gone. Without memory both lose each other: the worker would wait in vain.
 void try_send(Calls& calls, WorkerId to, const Control& message) noexcept {
   try {
-    calls.send_control(to, wire::encode(message));
+    calls.send(to, MessageKind::Control, wire::encode(message), Urgency::Later);
   } catch (const std::bad_alloc&) {
     calls.agent().give_up(to, base::out_of_memory(ErrorKind::Disconnected));
   } catch (const std::exception&) {

@@ -1,4 +1,5 @@
-// The outgoing half of Calls: from the request to the answer.
+#include <distrun/runtime/rpc/calls/call_sender.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,20 +9,22 @@
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
-#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
 #include <distrun/runtime/rpc/calls/profiled_call.hpp>
+#include <distrun/runtime/rpc/calls/run_call.hpp>
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
 #include <distrun/runtime/rpc/devices/message_step.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/session/options.hpp>
 
 namespace distrun::rpc {
 
 // A call that is ready to send.
-struct Calls::Outgoing {
+struct CallSender::Outgoing {
   WorkerInfo to;
   PendingCall pending;
   Message message;
@@ -85,8 +88,15 @@ Section trace_of(const CallContext& outer) {
 
 }  // namespace
 
+CallSender::CallSender(CallsShared& shared)
+    : shared_(shared),
+      timeout_ns_(base::nanoseconds_of(kDefaultRpcTimeoutSeconds).count()),
+      completions_(shared, [this](const PendingCall& call, const std::exception_ptr& error) {
+        return send_again(call, error);
+      }) {}
+
 // Returns the earliest of: the request's deadline, else the session's; and that of the function that makes the call.
-base::TimePoint Calls::deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const {
+base::TimePoint CallSender::deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const {
   timeout = request.to.timeout().value_or(this->timeout());
   const CallContext* const outer = outer_call();
   const bool is_bounded = outer != nullptr && outer->deadline != core::kForever && !request.runs_late;
@@ -98,31 +108,12 @@ base::TimePoint Calls::deadline_of(const CallRequest& request, base::Nanoseconds
   return outer->deadline;
 }
 
-const DeviceMap& Calls::device_map_for(const WorkerInfo& worker) const {
-  static const DeviceMap none;
-  const auto found = device_maps_.find(worker.name());
-  return found == device_maps_.end() ? none : found->second;
-}
-
-Calls::Kept Calls::depart(const Departure& departure, bool is_kept, Message& message) {
-  if (autograd_ == nullptr) return {};
-  if (departure.tensors.empty() && (departure.context == kNoContext || !is_kept)) return {};
-  std::optional<Departed> departed = autograd_->depart(departure);
-  if (!departed) return {};
-  message.sections.push_back(std::move(departed->section));
-  return {departed->context, departed->message};
-}
-
-void Calls::withdraw(const Kept& kept) noexcept {
-  if (kept.message >= 0) autograd_->withdraw(kept.context, kept.message);
-}
-
 // Callees of users may make calls themselves, which belong to the context; operators do not.
-void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& request) {
+void CallSender::write(Outgoing& outgoing, const CallHead& head, const CallRequest& request) {
   Message& message = outgoing.message;
   const Departing departing;
   {
-    Packing packing(references_.get(), outgoing.to.key());
+    Packing packing(shared_.references.get(), outgoing.to.key());
     write_call(message, head, request.arguments);
     outgoing.forks = packing.take();
   }
@@ -134,23 +125,23 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
                             false,
                             outgoing.pending.name,
                             request.to.site()};
-  outgoing.pending.kept = depart(departure, head.kind != CalleeKind::Operator, message);
+  outgoing.pending.kept = shared_.depart(departure, head.kind != CalleeKind::Operator, message);
   try {
     const MessageStep step("the arguments of", outgoing.pending.name, "to", outgoing.to.name(), request.to.site());
-    outgoing.memory =
-        devices_->pack(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to);
+    outgoing.memory = shared_.devices->pack(
+        message, request.devices ? *request.devices : shared_.device_map_for(outgoing.to), outgoing.to);
   } catch (...) {
-    withdraw(outgoing.pending.kept);
+    shared_.withdraw(outgoing.pending.kept);
     throw;
   }
 }
 
 // The time of encoding the arguments does not count towards the timeout.
-Calls::Outgoing Calls::prepare(CallRequest& request) {
-  Outgoing outgoing{workers_.resolve(request.to), {}, {}};
+CallSender::Outgoing CallSender::prepare(CallRequest& request) {
+  Outgoing outgoing{shared_.workers.resolve(request.to), {}, {}};
   PendingCall& pending = outgoing.pending;
   CallHead head = head_of(request, pending.name);
-  pending.profiled = ProfiledCall::begin(head, request.mode, self(), outgoing.to, request.sections);
+  pending.profiled = ProfiledCall::begin(head, request.mode, shared_.self(), outgoing.to, request.sections);
   const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee);
   if (graph != nullptr) {
     const std::lock_guard lock(mutex_);
@@ -189,24 +180,25 @@ future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_
 
 }  // namespace
 
-void Calls::send(Outgoing& outgoing) {
+void CallSender::send(Outgoing& outgoing) {
   outgoing.message.id = outgoing.pending.id;
   try {
-    if (outgoing.to.id() == self().id()) copy_tensors(outgoing.message);
-    if (is_by_hand(outgoing.to.id())) return pass_by_hand(outgoing);
-    send_counted(outgoing);
+    if (outgoing.to.id() == shared_.self().id()) copy_tensors(outgoing.message);
+    if (!shared_.is_by_hand(outgoing.to.id())) return send_counted(outgoing);
+    outgoing.forks.sent();
+    shared_.owner.pass_to_self(std::move(outgoing.message));
   } catch (...) {
-    if (!workers_.has_left(outgoing.to)) throw;
+    if (!shared_.workers.has_left(outgoing.to)) throw;
     throw Error(ErrorKind::Disconnected, outgoing.to.name() + " has left");
   }
 }
 
 // Counts the call before others can receive it.
-void Calls::send_counted(Outgoing& outgoing) {
+void CallSender::send_counted(Outgoing& outgoing) {
   const bool is_counted = !is_repeated(outgoing.message);
   if (is_counted) sent_.add(outgoing.to.id());
   try {
-    agent_->send(outgoing.to.key(), std::move(outgoing.message), outgoing.urgency);
+    shared_.agent->send(outgoing.to.key(), std::move(outgoing.message), outgoing.urgency);
   } catch (...) {
     if (is_counted) sent_.take_back(outgoing.to.id());
     throw;
@@ -215,17 +207,8 @@ void Calls::send_counted(Outgoing& outgoing) {
   outgoing.memory.sent();
 }
 
-bool Calls::is_by_hand(WorkerId to) const noexcept { return to == self().id() && !agent_->carries_own(); }
-
-void Calls::pass_by_hand(Outgoing& outgoing) {
-  const core::ThreadStateGuard guard(own_state());
-  outgoing.forks.sent();
-  auto task = begin_call(self(), std::move(outgoing.message));
-  if (task != nullptr) future::handler_pool_of(rank_).post(std::move(task));
-}
-
 // Assigns the call's number.
-void Calls::begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site) {
+void CallSender::begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site) {
   PendingCall& call = outgoing.pending;
   outgoing.message.is_limited = is_limited;
   if (!is_limited) {
@@ -237,10 +220,10 @@ void Calls::begin_in_room(Outgoing& outgoing, bool is_limited, base::Location si
   outgoing.message.left = std::max(call.deadline - base::system_clock().now(), base::Nanoseconds(0));
 }
 
-PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency urgency) {
+PendingCall CallSender::begin(CallRequest request, const ResultType& type, Urgency urgency) {
   const base::Location site = request.to.site();
   const bool is_limited = request.waits_for_room;
-  refuse_forked(mark_, site);
+  refuse_forked(shared_.mark, site);
   if (is_closed_.load()) throw Error(ErrorKind::Failed, "RPC is no longer running on this node", site);
   Outgoing outgoing = prepare(request);
   PendingCall& pending = outgoing.pending;
@@ -248,24 +231,25 @@ PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency ur
   outgoing.urgency = urgency;
   try {
     begin_in_room(outgoing, is_limited, site);
-    pending.future = type.make(info_of(pending, *agent_, pending.peer.id == self().id(), site, devices_->devices()));
+    pending.future = type.make(
+        info_of(pending, *shared_.agent, pending.peer.id == shared_.self().id(), site, shared_.devices->devices()));
     pending_.add(pending);
     send(outgoing);
   } catch (...) {
     pending_.drop(pending.id);
-    withdraw(pending.kept);
+    shared_.withdraw(pending.kept);
     throw;
   }
   if (is_closed_.load()) {
     if (const auto lost = pending_.take(pending.id, pending.peer)) {
-      fail_pending(*lost, Error(ErrorKind::Disconnected, "RPC was shut down here", site));
+      completions_.fail_taken(*lost, Error(ErrorKind::Disconnected, "RPC was shut down here", site));
     }
   }
   return std::move(pending);
 }
 
 // The future may never be waited for, so the timeout thread watches the call.
-std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const ResultType& type) {
+std::shared_ptr<future::FutureState> CallSender::call(CallRequest request, const ResultType& type) {
   const base::Location site = request.to.site();
   const std::int64_t began = core::trace_now();
   PendingCall pending = begin(std::move(request), type, Urgency::Later);
@@ -274,7 +258,7 @@ std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const Resu
   return std::move(pending.future);
 }
 
-std::shared_ptr<future::FutureState> Calls::call_or_fail(CallRequest request, const ResultType& type) {
+std::shared_ptr<future::FutureState> CallSender::call_or_fail(CallRequest request, const ResultType& type) {
   const base::Location site = request.to.site();
   core::refuse_in_inline_function(kCalls, site);
   request.waits_for_room = true;
@@ -287,7 +271,7 @@ std::shared_ptr<future::FutureState> Calls::call_or_fail(CallRequest request, co
 }
 
 // The wait ends by itself at the call's deadline, so the timeout thread is not needed.
-Value Calls::call_and_wait(CallRequest request) {
+Value CallSender::call_and_wait(CallRequest request) {
   const base::Location site = request.to.site();
   core::refuse_in_inline_function(kCalls, site);
   request.mode = CallMode::Sync;
@@ -300,18 +284,39 @@ Value Calls::call_and_wait(CallRequest request) {
     pending.future->wait(pending.deadline, site);
   } catch (const Error& over) {
     if (over.kind() != ErrorKind::Timeout) throw;
-    if (auto expired = pending_.take_late(pending.id, pending.peer)) expire(std::move(*expired));
+    if (auto expired = pending_.take_late(pending.id, pending.peer)) completions_.expire(std::move(*expired));
   }
   return future.wait({}, site);
 }
 
+future::Future<void> CallSender::rest(WorkerKey peer, base::Nanoseconds time, bool holds_shutdown) {
+  refuse_forked(shared_.mark, base::Location::here());
+  PendingCall rest;
+  rest.peer = peer;
+  rest.name = "rest";
+  rest.waits = PendingCall::Waits::ForTime;
+  rest.holds_shutdown = holds_shutdown;
+  rest.deadline = base::deadline_after(time);
+  rest.type = &kResultOf<void>;
+  rest.future = rest.type->make(future::FutureInfo(base::Location()));
+  PendingCalls::Load load{.peer = peer, .is_call = false};
+  rest.id = pending_.next_id(load);
+  pending_.add(rest);
+  pending_.watch_timeouts(rest.deadline);
+  if (is_closed_.load()) {
+    const Error why(ErrorKind::Disconnected, "RPC was shut down here");
+    if (const auto lost = pending_.take_late(rest.id, peer)) completions_.fail_taken(*lost, why);
+  }
+  return future::Future<void>::of(std::move(rest.future));
+}
+
 // Sends the call again with its graph function, which the callee no longer has.
-bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
-  Kept kept;
+bool CallSender::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
+  PendingCall::Kept kept;
   try {
     if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
-    withdraw(call.kept);
-    Outgoing outgoing{workers_.resolve(call.again->to), call, {}};
+    shared_.withdraw(call.kept);
+    Outgoing outgoing{shared_.workers.resolve(call.again->to), call, {}};
     CallHead head = head_of(*call.again, outgoing.pending.name);
     head.graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
     outgoing.message.kind = MessageKind::Call;
@@ -328,9 +333,21 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
     send_counted(outgoing);
   } catch (...) {
     pending_.drop(call.id);
-    withdraw(kept);
-    fail_pending(call, error_of(std::current_exception()));
+    shared_.withdraw(kept);
+    completions_.fail_taken(call, error_of(std::current_exception()));
   }
+  return true;
+}
+
+void CallSender::lose(WorkerKey peer, const Error& why) noexcept {
+  completions_.fail_all(why, peer);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer; });
+}
+
+bool CallSender::close() noexcept {
+  if (is_closed_.exchange(true)) return false;
+  pending_.stop();
   return true;
 }
 
