@@ -24,10 +24,10 @@
 #include <distrun/runtime/profiler/span.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/calls/wait_all_scope.hpp>
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
-#include <distrun/runtime/rpc/functions/trace.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
+#include <distrun/runtime/rpc/graph/trace.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/rpc/values/serializer.hpp>

@@ -6,8 +6,8 @@
 #include <functional>
 #include <type_traits>
 
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 
 #include "suites.hpp"
 #include "support/autograd_graphs.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <distrun/dist_autograd.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 
 #include "autograd_graphs.hpp"
 #include "rpc_state.hpp"

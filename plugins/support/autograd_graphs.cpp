@@ -1,6 +1,6 @@
 #include "autograd_graphs.hpp"
 
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
 
 namespace distrun::suites {
 namespace {

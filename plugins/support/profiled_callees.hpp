@@ -7,7 +7,7 @@
 
 #include <distrun/common/wire/codec.hpp>
 #include <distrun/rpc.hpp>
-#include <distrun/runtime/rpc/calls/server_profile.hpp>
+#include <distrun/runtime/rpc/profile/server_profile.hpp>
 
 namespace distrun::suites::profiled {
 

@@ -2,7 +2,7 @@
 // Graph functions of ported tests, sent with the call, so without registration. Each call returns the same one.
 #include <memory>
 
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::suites {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/rpc/functions/graph_codec.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/rpc/graph/codec.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "fuzz.hpp"

@@ -14,8 +14,8 @@
 #include <distrun/runtime/profiler/remote_events.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>

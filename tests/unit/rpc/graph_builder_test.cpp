@@ -2,8 +2,8 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 
 namespace distrun {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
-#include <distrun/runtime/rpc/functions/graph_codec.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
+#include <distrun/runtime/rpc/graph/codec.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 
 namespace distrun {

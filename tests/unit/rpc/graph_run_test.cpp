@@ -7,9 +7,9 @@
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 
 namespace distrun {
 namespace {

@@ -10,12 +10,12 @@
 #include <distrun/runtime/profiler/span.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
-#include <distrun/runtime/rpc/calls/gil_profiling.hpp>
-#include <distrun/runtime/rpc/calls/profiled_call.hpp>
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
-#include <distrun/runtime/rpc/calls/server_profile.hpp>
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
+#include <distrun/runtime/rpc/profile/gil_profiling.hpp>
+#include <distrun/runtime/rpc/profile/profiled_call.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
+#include <distrun/runtime/rpc/profile/server_profile.hpp>
 
 #include "session_ranks.hpp"
 

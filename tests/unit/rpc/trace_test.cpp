@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/functions/trace.hpp>
+#include <distrun/runtime/rpc/graph/trace.hpp>
 
 #include <array>
 #include <set>
@@ -8,8 +8,8 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
 
 namespace distrun {

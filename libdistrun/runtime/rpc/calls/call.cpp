@@ -4,8 +4,8 @@
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/wait_all_scope.hpp>
-#include <distrun/runtime/rpc/functions/graph.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::rpc {
 

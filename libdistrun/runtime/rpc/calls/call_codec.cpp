@@ -5,7 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
-#include <distrun/runtime/rpc/functions/graph_codec.hpp>
+#include <distrun/runtime/rpc/graph/codec.hpp>
 #include <distrun/runtime/rpc/values/serializer.hpp>
 
 namespace distrun::rpc {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <distrun/runtime/rpc/calls/callee.hpp>
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 
 namespace distrun::rpc {

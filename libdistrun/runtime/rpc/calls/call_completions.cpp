@@ -10,11 +10,11 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
-#include <distrun/runtime/rpc/calls/profiled_call.hpp>
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
 #include <distrun/runtime/rpc/devices/message_step.hpp>
+#include <distrun/runtime/rpc/profile/profiled_call.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
 
 namespace distrun::rpc {
 namespace {

@@ -12,13 +12,13 @@
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
-#include <distrun/runtime/rpc/calls/profiled_call.hpp>
 #include <distrun/runtime/rpc/calls/run_call.hpp>
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
 #include <distrun/runtime/rpc/devices/message_step.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/profile/profiled_call.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
 #include <distrun/runtime/rpc/session/options.hpp>
 
 namespace distrun::rpc {

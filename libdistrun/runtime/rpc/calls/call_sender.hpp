@@ -21,7 +21,7 @@
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/call_tally.hpp>
 #include <distrun/runtime/rpc/calls/calls_shared.hpp>
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::rpc {
 

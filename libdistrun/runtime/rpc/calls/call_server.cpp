@@ -10,8 +10,8 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/log.hpp>
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/devices/message_step.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
 
 namespace distrun::rpc {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // The target of a call: an operator or a function by name, a method of an object that is sent along, or a graph
-// function (functions/graph.hpp).
+// function (graph/graph.hpp).
 #include <memory>
 #include <string>
 #include <variant>
@@ -10,7 +10,7 @@
 
 namespace distrun::rpc {
 
-class GraphFunction;  // functions/graph.hpp
+class GraphFunction;  // graph/graph.hpp
 
 // A method of `object`: bound(my_object, "my_method").
 struct BoundMethod {

@@ -10,10 +10,10 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/traced_call.hpp>
 #include <distrun/runtime/rpc/devices/message_step.hpp>
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
 #include <distrun/runtime/symbols/stack_text.hpp>
 
 namespace distrun::rpc {

@@ -14,7 +14,7 @@
 #include <distrun/runtime/rpc/calls/call_context.hpp>
 #include <distrun/runtime/rpc/calls/handler_wait.hpp>
 #include <distrun/runtime/rpc/devices/carrier.hpp>
-#include <distrun/runtime/rpc/functions/graph_codec.hpp>
+#include <distrun/runtime/rpc/graph/codec.hpp>
 
 namespace distrun::rpc {
 

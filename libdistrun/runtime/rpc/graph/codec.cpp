@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/functions/graph_codec.hpp>
+#include <distrun/runtime/rpc/graph/codec.hpp>
 
 #include <unordered_map>
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::rpc {
 

@@ -1,5 +1,5 @@
 #pragma once
-// A graph function: a small program of operators, built by graph_builder.hpp. It is sent with the call, cached by its
+// A graph function: a small program of operators, built by builder.hpp. It is sent with the call, cached by its
 // hash on the callee, and interpreted there. It has no machine code, and need not be known to the callee before.
 //
 // Every GraphFunction is safe to interpret, whoever sent it: the constructor checks all registers, operators and
@@ -105,7 +105,7 @@ class GraphFunction {
 
   // Returns the function as it is sent, with the functions that it calls; encodes it once. Throws Error{Overloaded}
   // beyond the limits, which functions of a GraphBuilder or of decode_graph() never exceed.
-  const Packed& encoded() const;  // this and hash() are in graph_codec.cpp
+  const Packed& encoded() const;  // this and hash() are in codec.cpp
   GraphHash hash() const;         // of encoded()
 
  private:

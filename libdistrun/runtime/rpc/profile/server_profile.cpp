@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/calls/server_profile.hpp>
+#include <distrun/runtime/rpc/profile/server_profile.hpp>
 
 #include <algorithm>
 #include <atomic>

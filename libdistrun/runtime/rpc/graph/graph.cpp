@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::rpc {
 

@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
 
 #include <algorithm>
 

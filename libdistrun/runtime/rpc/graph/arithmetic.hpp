@@ -6,7 +6,7 @@
 #include <string>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::rpc::detail {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 
 namespace distrun::rpc::detail {
 

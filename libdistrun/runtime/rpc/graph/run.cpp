@@ -1,13 +1,13 @@
-#include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/rpc/graph/run.hpp>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/rpc/functions/graph_arithmetic.hpp>
-#include <distrun/runtime/rpc/functions/graph_budget.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
+#include <distrun/runtime/rpc/graph/arithmetic.hpp>
+#include <distrun/runtime/rpc/graph/budget.hpp>
 #include <distrun/runtime/rpc/values/convert.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 

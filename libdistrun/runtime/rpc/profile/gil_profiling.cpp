@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/calls/gil_profiling.hpp>
+#include <distrun/runtime/rpc/profile/gil_profiling.hpp>
 
 #include <distrun/runtime/rpc/calls/calls.hpp>
 

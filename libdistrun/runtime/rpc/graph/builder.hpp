@@ -25,7 +25,7 @@
 #include <variant>
 #include <vector>
 
-#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/graph/graph.hpp>
 #include <distrun/runtime/rpc/values/convert.hpp>
 
 namespace distrun::rpc {

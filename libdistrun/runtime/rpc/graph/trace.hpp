@@ -18,7 +18,7 @@
 // factories (ones, rand) take no tensors; add these with GraphBuilder::op().
 #include <tuple>
 
-#include <distrun/runtime/rpc/functions/graph_builder.hpp>
+#include <distrun/runtime/rpc/graph/builder.hpp>
 #include <distrun/runtime/tensor/operators/convolution.hpp>
 #include <distrun/runtime/tensor/operators/pooling.hpp>
 

@@ -1,11 +1,11 @@
-#include <distrun/runtime/rpc/calls/profiled_call.hpp>
+#include <distrun/runtime/rpc/profile/profiled_call.hpp>
 
 #include <utility>
 
 #include <distrun/runtime/profiler/record.hpp>
 #include <distrun/runtime/profiler/recorder.hpp>
 #include <distrun/runtime/profiler/remote_events.hpp>
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
 
 namespace distrun::rpc {
 namespace {

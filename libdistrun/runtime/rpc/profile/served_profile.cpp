@@ -1,8 +1,8 @@
-#include <distrun/runtime/rpc/calls/served_profile.hpp>
+#include <distrun/runtime/rpc/profile/served_profile.hpp>
 
 #include <distrun/runtime/profiler/recorder.hpp>
 #include <distrun/runtime/profiler/remote_events.hpp>
-#include <distrun/runtime/rpc/calls/server_profile.hpp>
+#include <distrun/runtime/rpc/profile/server_profile.hpp>
 
 namespace distrun::rpc {
 namespace {
