@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Objects whose decoder does what the test says.
+// The decoder of these objects runs a function of the test.
 struct Slow {
   int number = 0;
 };
@@ -61,8 +61,8 @@ std::unique_ptr<future::HandlerTask> receive_slow(const KeptCalls& kept, std::ui
 
 constexpr const char* kUnreadText = "its answer came in time, but its value was not decoded by the deadline";
 
-// Of a call of some 100 ms whose answer's decoder does not end before the error is there. `call`: makes the call, and
-// waits for it.
+// Returns the error of a call of some 100 ms; the decoder of its answer does not return before the error is there.
+// `call`: makes the call, and waits for it.
 Error error_while_decoding(const std::function<void(KeptCalls&, double)>& call) {
   for (double seconds = 0.1;; seconds *= 2) {
     KeptCalls kept;

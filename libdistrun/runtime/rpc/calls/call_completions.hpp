@@ -1,5 +1,5 @@
 #pragma once
-// Ends the outgoing calls of a session: each call once, by whatever comes first.
+// Ends the outgoing calls of a session: each call once, by the first of these events.
 //
 //   pending -> answered         the answer is read where it has arrived (short ones), or by a handler (all others)
 //           -> sent again       its graph function was missing there (CallSender)

@@ -109,10 +109,10 @@ void refuse_forked(base::Location site);
 // Returns find_calls(). Throws Error{Failed}: "RPC has not been initialized. ...", and what refuse_forked() throws.
 std::shared_ptr<Calls> current_calls();
 // Returns the calls of the session that received the call which this thread runs, else those of the thread's rank. That
-// session may be over while the rank has another one, in which the same ids denote other workers. Returns null if there
-// are none, or if the session belongs to the parent process.
+// session may be over while the rank has another one, in which the same ids denote other workers. Returns null without
+// a session, or if it belongs to the parent process.
 std::shared_ptr<Calls> find_calls() noexcept;
-// Returns null if there are none.
+// Returns null without a session.
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept;
 // Called by the session.
 void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept;

@@ -1,6 +1,6 @@
 #pragma once
-// What the two halves of a session's calls share: the agent, the workers, their devices, and the services of other
-// modules. The halves do not know each other: what this worker sends to itself goes through their owner.
+// The common parts of both halves of a session's calls: the agent, the workers, their devices, and the services of
+// other modules. The halves do not know each other: what this worker sends to itself goes through their owner.
 //
 // Owned by Calls, which fills it before the agent starts; afterwards its fields are constant, and what they refer to is
 // thread-safe. Has no lock. Throws std::bad_alloc, and what the functions say.
@@ -24,7 +24,7 @@ namespace distrun::rpc {
 
 class Calls;  // calls.hpp
 
-// What the halves ask of Calls, which owns them.
+// The interface by which the halves reach Calls, which owns them.
 class CallsOwner {
  public:
   // Hands a call, an answer or a Cancel of this worker to itself over, if the agent does not carry these. Throws if

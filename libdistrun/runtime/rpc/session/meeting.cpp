@@ -61,8 +61,9 @@ Gathered meet(const Value& object, const std::optional<std::set<std::string>>& w
   for (const std::string& name : names)
     calls->workers().resolve(Destination(name, site));  // throws for an unknown name
   if (!names.contains(calls->self().name())) {
-    throw Error(ErrorKind::InvalidArgument, "ValueError",
-                "workers that meet are named by those who come: " + calls->self().name() + " is not among them", site);
+    throw Error(
+        ErrorKind::InvalidArgument, "ValueError",
+        "the names of a meeting must include the calling worker: " + calls->self().name() + " is not among them", site);
   }
   return session->meetings.meet(*calls, object, names, bounds, site);
 }

@@ -25,7 +25,7 @@ std::string text_of(const Member& member) {
   return std::to_string(member.id) + "." + std::to_string(member.incarnation);
 }
 
-// Set by `other` when it has removed `left`, whose agent may be closed too early for an answer.
+// Set by `other` when it has removed `left`: the agent of `left` may close too early for an answer.
 std::string farewell_key(const Member& left, const Member& other) {
   return "farewell/" + text_of(left) + "/" + text_of(other);
 }

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr base::Nanoseconds kLook = 200ms;  // interval at which a wait for quiet checks whether it can still succeed
-constexpr base::Nanoseconds kFirstRoundRest = 50us;  // between rounds whose numbers do not agree
+constexpr base::Nanoseconds kFirstRoundRest = 50us;  // between rounds with different numbers
 constexpr base::Nanoseconds kLastRoundRest = 10ms;
 constexpr base::Nanoseconds kAskPatience = 200ms;     // for members to answer Ask
 constexpr base::Nanoseconds kLeaderPatience = 500ms;  // past the deadline: the leader reports the same reason to all
