@@ -41,6 +41,10 @@ void distrun::testing::skip_case(const std::string& why) {
   throw Catch::TestFailureException();  // ends the case; without a failed assertion it is no failure
 }
 
+// Read by the thread sanitizer, if there is one: children that tests fork may start threads.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+
 int main(int argc, char** argv) {
   Catch::Session session;
   if (const int wrong = session.applyCommandLine(argc, argv); wrong != 0) return wrong;
