@@ -12,7 +12,6 @@
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/collectives/profiled_call.hpp>
-#include <distrun/runtime/collectives/shm/exchange_failure.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -180,7 +179,7 @@ Error CallEngine::over(const std::string& why, Location site) const {
 
 void CallEngine::note_end(const std::shared_ptr<future::FutureState>& state, const std::exception_ptr& error) {
   const std::lock_guard lock(mutex_);
-  if (ended_by_ == nullptr && shm::is_mismatch(error)) ended_by_ = state;
+  if (ended_by_ == nullptr && is_mismatch(error)) ended_by_ = state;
 }
 
 std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const CallOptions& options,
@@ -249,7 +248,7 @@ Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
   info.kind = board::WaitKind::Collective;
   info.name = name_of(job->call.kind);
   info.devices = gpus_of(*job);
-  info.is_failure = shm::is_mismatch;
+  info.is_failure = is_mismatch;
   for (const int rank : info_.ranks) {
     if (rank != info_.ranks[static_cast<std::size_t>(info_.rank)]) info.peers.add(rank);
   }

@@ -54,6 +54,18 @@ bool is_of_kind(const std::exception_ptr& error, ErrorKind kind) {
   }
 }
 
+bool is_mismatch(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerLeft&) {
+    return true;
+  } catch (const Error& thrown) {
+    return thrown.kind() == ErrorKind::InvalidArgument && thrown.type() == "DistBackendError";
+  } catch (...) {
+    return false;
+  }
+}
+
 int cause_of(const std::exception& error) noexcept {
   const auto* const own = dynamic_cast<const Error*>(&error);
   return own != nullptr ? own->because_of() : -1;

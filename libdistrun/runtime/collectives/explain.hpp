@@ -23,6 +23,15 @@ std::string ranks_text(const GroupInfo& group, const std::vector<int>& places);
 std::string thrown_text(const std::exception_ptr& error);
 bool is_of_kind(const std::exception_ptr& error, ErrorKind kind);
 
+// Thrown if an awaited rank has left the group instead of making the same call.
+class PeerLeft final : public base::PeerFailed {
+ public:
+  using PeerFailed::PeerFailed;
+};
+// Returns true if ranks made different calls. That is a bug in the test, which must fail even if the test ignores the
+// error.
+bool is_mismatch(const std::exception_ptr& error) noexcept;
+
 // Returns the rank that caused the error; -1: unknown.
 int cause_of(const std::exception& error) noexcept;
 

@@ -213,16 +213,4 @@ void throw_if_dead(const Area& area, const GroupInfo& group, const std::string& 
   if (const auto dead = who_died(area, group, {})) throw_dead(area, group, what, site, *dead, -1);
 }
 
-bool is_mismatch(const std::exception_ptr& error) noexcept {
-  try {
-    std::rethrow_exception(error);
-  } catch (const PeerLeft&) {
-    return true;
-  } catch (const Error& thrown) {
-    return thrown.kind() == ErrorKind::InvalidArgument && thrown.type() == "DistBackendError";
-  } catch (...) {
-    return false;
-  }
-}
-
 }  // namespace distrun::collectives::shm

@@ -1,6 +1,5 @@
 #pragma once
 // Errors that name the ranks that keep an exchange from completing. Places are group ranks.
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -28,20 +27,12 @@ Error missed_exchange(const Area& area, const GroupInfo& group, std::uint64_t ex
 // Throws Error{Disconnected, "DistBackendError"} for impossible values in the shared memory. `how`: "it shows a part
 // outside its room".
 [[noreturn]] void throw_broken(const GroupInfo& group, int place, const std::string& how, base::Location site);
-// Thrown if an awaited rank has left the group instead of making the same call.
-class PeerLeft final : public base::PeerFailed {
- public:
-  using PeerFailed::PeerFailed;
-};
-// Throws base::PeerFailed because a missing rank has gone, or has failed according to its runner. If a process of the
-// group has ended, the error names its rank, and not those that left in consequence; other ranks are notified of that
-// cause too.
+// Throws base::PeerFailed because a missing rank has gone, or has failed according to its runner; PeerLeft
+// (explain.hpp) if it has left the group. If a process of the group has ended, the error names its rank, and not those
+// that left in consequence; other ranks are notified of that cause too.
 [[noreturn]] void throw_gone(const Area& area, const GroupInfo& group, const std::string& what, base::Location site,
                              const std::vector<int>& missing);
 // Does the same if a process of the group has ended without leaving; else returns.
 void throw_if_dead(const Area& area, const GroupInfo& group, const std::string& what, base::Location site);
-// Returns true if ranks made different calls. That is a bug in the test, which must fail even if the test ignores the
-// error.
-bool is_mismatch(const std::exception_ptr& error) noexcept;
 
 }  // namespace distrun::collectives::shm
