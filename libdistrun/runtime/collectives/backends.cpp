@@ -51,8 +51,8 @@ std::string why_no_backend(const std::string& name) {
          base::did_you_mean(name, {base::kBackendNames.begin(), base::kBackendNames.end()});
 }
 
-std::unique_ptr<Backend> make_backend(const std::string& name, const GroupInfo& group, Store& store,
-                                      base::TimePoint deadline, const BackendOptions& options) {
+AnyBackend make_backend(const std::string& name, const GroupInfo& group, Store& store, base::TimePoint deadline,
+                        const BackendOptions& options) {
   if (const std::string why = why_no_backend(name); !why.empty()) {
     const bool is_known = base::is_backend_name(name);
     throw Error(is_known ? ErrorKind::Unimplemented : ErrorKind::InvalidArgument,

@@ -2,18 +2,23 @@
 // Creates a group's backend by name.
 #include <memory>
 #include <string>
+#include <variant>
 
-#include <distrun/runtime/collectives/backend.hpp>
 #include <distrun/runtime/collectives/backend_options.hpp>
+#include <distrun/runtime/collectives/device_backend.hpp>
+#include <distrun/runtime/collectives/host_backend.hpp>
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::collectives {
 
+// A backend, by its kind. Never empty.
+using AnyBackend = std::variant<std::unique_ptr<HostBackend>, std::unique_ptr<DeviceBackend>>;
+
 // Meets the group's other ranks in `store`, which must be private to the group. Throws Error{InvalidArgument,
 // "ValueError"} for an unknown name, Error{Unimplemented} with the reason if the backend is not available, and what the
 // backend's factory throws.
-std::unique_ptr<Backend> make_backend(const std::string& name, const GroupInfo& group, Store& store,
-                                      base::TimePoint deadline, const BackendOptions& options = {});
+AnyBackend make_backend(const std::string& name, const GroupInfo& group, Store& store, base::TimePoint deadline,
+                        const BackendOptions& options = {});
 // Returns the reason that make_backend() would give; empty if the backend is available.
 std::string why_no_backend(const std::string& name);
 

@@ -75,6 +75,13 @@ class TransferTask final : public future::HandlerTask {
   Future<TensorList> future_;
 };
 
+// Returns null for a backend of the other kind.
+template <class Kind>
+Kind* backend_of(const AnyBackend& made) noexcept {
+  const auto* const own = std::get_if<std::unique_ptr<Kind>>(&made);
+  return own == nullptr ? nullptr : own->get();
+}
+
 }  // namespace
 
 CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store,
@@ -82,9 +89,12 @@ CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds ti
     : info_(std::move(info)),
       timeout_(timeout),
       backend_(make_backend(backend, info_, store, base::deadline_after(timeout), options)),
-      gpus_(backend_->on_gpus()),
+      host_(backend_of<HostBackend>(backend_)),
+      gpus_(backend_of<DeviceBackend>(backend_)),
       queue_(std::make_shared<CallQueue>(future::handler_pool())),
       rank_(core::rank_state()) {}
+
+Backend& CallEngine::backend() const noexcept { return host_ != nullptr ? static_cast<Backend&>(*host_) : *gpus_; }
 
 std::uint64_t CallEngine::calls() const {
   if (gpus_ == nullptr) return queue_->numbers_given();
@@ -126,7 +136,7 @@ void CallEngine::end(Leaving how, std::string_view why, int because_of) noexcept
     if (over_.empty()) over_because_of_ = because_of;
     if (over_.empty()) base::if_memory([&] { over_ = why.empty() ? "it ended" : why; }, [&] { over_ = "no memory"; });
   }
-  backend_->leave(how, over_);  // over_ no longer changes
+  backend().leave(how, over_);  // over_ no longer changes
 }
 
 void CallEngine::wait_for_calls(std::string_view why) const {
@@ -143,7 +153,7 @@ void CallEngine::leave() {
 
 void CallEngine::settle() {
   wait_for_calls("the end of its calls, to end the test");
-  backend_->settle(base::deadline_after(kSettleMost));
+  if (gpus_ != nullptr) gpus_->settle(base::deadline_after(kSettleMost));
 }
 
 std::string CallEngine::why_over() const {
@@ -217,7 +227,7 @@ void CallEngine::run(Job& job) {
   try {
     if (const std::string why = why_over(); !why.empty()) throw over(why, job.call.site);
     note(job);
-    backend_->run(job.call);
+    host_->run(job.call);
   } catch (const std::exception& error) {
     end(Leaving::GaveUp, error.what(), cause_of(error));
     throw;

@@ -20,7 +20,6 @@
 #include <distrun/runtime/collectives/backends.hpp>
 #include <distrun/runtime/collectives/call_bytes.hpp>
 #include <distrun/runtime/collectives/call_queue.hpp>
-#include <distrun/runtime/collectives/device_backend.hpp>
 #include <distrun/runtime/collectives/work.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/store.hpp>
@@ -48,7 +47,10 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   std::shared_ptr<Job> job(CallKind kind, const Tensor& like, const CallOptions& options, Location site) const;
   Work start(const std::shared_ptr<Job>& job, const CallOptions& options);
 
-  Backend& backend() const noexcept { return *backend_; }
+  // Returns what the group's backend has in common with all others.
+  Backend& backend() const noexcept;
+  // Returns the backend, which must be for host bytes: gpu() returns nothing.
+  HostBackend& host() const noexcept { return *host_; }
   // Takes part in the creation of groups from this group's ranks, on a rank that joins none.
   void stay_out(base::Nanoseconds timeout);
   // Returns where the tensors of a call must be; nothing: anywhere.
@@ -87,8 +89,9 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   const base::ProcessMark mark_;
   const GroupInfo info_;
   const base::Nanoseconds timeout_;
-  const std::unique_ptr<Backend> backend_;
-  DeviceBackend* const gpus_;  // null: the backend moves host bytes
+  const AnyBackend backend_;
+  HostBackend* const host_;    // the backend if it moves host bytes, else null
+  DeviceBackend* const gpus_;  // the backend if it moves bytes on GPUs, else null
   const std::shared_ptr<CallQueue> queue_;
   core::RankState& rank_;
   mutable std::mutex mutex_;

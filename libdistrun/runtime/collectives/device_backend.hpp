@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include <distrun/runtime/collectives/backend.hpp>
 #include <distrun/runtime/collectives/call.hpp>
 #include <distrun/runtime/collectives/stream_work.hpp>
 #include <distrun/runtime/device/device.hpp>
@@ -23,7 +24,7 @@ struct StreamCall {
 };
 
 // Thread-safe.
-class DeviceBackend {
+class DeviceBackend : public Backend {
  public:
   // Returns the rank's GPU, used where no tensor determines one.
   virtual device::Device gpu() const noexcept = 0;
@@ -37,9 +38,8 @@ class DeviceBackend {
   virtual void stay_out(base::TimePoint deadline) = 0;
   // Returns the failure on a stream that ended the group, which the caller must report to the user; empty: none.
   virtual std::string why_over() = 0;
-
- protected:
-  ~DeviceBackend() = default;
+  // Blocks until the calls on streams are done, at most until the deadline. The group stays open.
+  virtual void settle(base::TimePoint deadline) noexcept = 0;
 };
 
 }  // namespace distrun::collectives

@@ -97,7 +97,7 @@ const std::size_t kSizes[] = {0, 1, 1000, 20'000, 900'001};
 
 TEST_CASE("each rank gets the data of the others") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
     for (const std::size_t size : kSizes) {
       const Data own = data_of(group.rank, size);
@@ -115,7 +115,7 @@ TEST_CASE("each rank gets the data of the others") {
 
 TEST_CASE("sums are the same on all ranks, and in place") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
     for (const std::size_t size : kSizes) {
       Data own = data_of(group.rank, size);
@@ -130,7 +130,7 @@ TEST_CASE("sums are the same on all ranks, and in place") {
 
 TEST_CASE("a root broadcasts and scatters") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
     for (const std::size_t size : kSizes) {
       const int root = static_cast<int>(number) % group.size();
@@ -162,7 +162,7 @@ TEST_CASE("a root broadcasts and scatters") {
 
 TEST_CASE("a root gathers the data of all, and their sum") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
     for (const std::size_t size : kSizes) {
       const int root = static_cast<int>(number) % group.size();
@@ -192,7 +192,7 @@ TEST_CASE("a root gathers the data of all, and their sum") {
 
 TEST_CASE("each rank gets the sum of its piece, and pieces may be anywhere") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     std::uint64_t number = 0;
     for (const std::size_t size : kSizes) {
       std::vector<Data> pieces;
@@ -209,7 +209,7 @@ TEST_CASE("each rank gets the sum of its piece, and pieces may be anywhere") {
 
 TEST_CASE("pieces of different sizes are exchanged between all ranks") {
   const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     const auto size_of = [](int from, int to) { return static_cast<std::size_t>(from * 70'001 + to * 3); };
     std::vector<Data> in, out;
     for (int other = 0; other < group.size(); ++other) {
@@ -229,7 +229,7 @@ TEST_CASE("pieces of different sizes are exchanged between all ranks") {
 
 TEST_CASE("messages arrive in order and by their tags, also large ones") {
   const int ranks = GENERATE(2, 3);
-  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+  check_all(run_ranks(ranks, [](HostBackend& backend, const GroupInfo& group) {
     const auto until = base::system_clock().now() + 5s;
     const int to = (group.rank + 1) % group.size(), from = (group.rank + group.size() - 1) % group.size();
     constexpr int kMessages = 20;
@@ -255,7 +255,7 @@ TEST_CASE("messages arrive in order and by their tags, also large ones") {
 }
 
 TEST_CASE("an absent rank is waited for until the deadline, and named") {
-  const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+  const std::vector<std::string> thrown = run_ranks(3, [](HostBackend& backend, const GroupInfo& group) {
     if (group.rank != 1) return backend.run(call_of(CallKind::Barrier, 1, 200ms));
     // Rank 1 waits for a message that is never sent; in the end it is notified that the others have given up.
     Data got(1);
@@ -271,7 +271,7 @@ TEST_CASE("an absent rank is waited for until the deadline, and named") {
 }
 
 TEST_CASE("ranks that wait are notified of a rank that leaves") {
-  const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+  const std::vector<std::string> thrown = run_ranks(3, [](HostBackend& backend, const GroupInfo& group) {
     if (group.rank == 2) return backend.leave(Leaving::GaveUp, "it has better things to do");
     backend.run(call_of(CallKind::Barrier, 1));
   });
@@ -280,7 +280,7 @@ TEST_CASE("ranks that wait are notified of a rank that leaves") {
 }
 
 TEST_CASE("different calls of the ranks are reported") {
-  const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+  const std::vector<std::string> thrown = run_ranks(3, [](HostBackend& backend, const GroupInfo& group) {
     Data own(group.rank == 1 ? 8 : 4);
     Call call = call_of(CallKind::AllReduce, 1);
     call.sizes = ShownSizes(std::array{static_cast<std::int64_t>(own.size())});
@@ -297,7 +297,7 @@ TEST_CASE("different calls of the ranks are reported") {
 TEST_CASE("a different root of one rank is reported to all, even if no rank waits for that rank") {
   const CallKind kind = GENERATE(CallKind::Broadcast, CallKind::Reduce, CallKind::Gather, CallKind::Scatter);
   const int wrong = GENERATE(0, 2);  // the other ranks use root 1
-  const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
+  const std::vector<std::string> thrown = run_ranks(3, [&](HostBackend& backend, const GroupInfo& group) {
     std::vector<Data> data;
     backend.run(rooted_call(kind, 1, group.rank == wrong ? wrong : 1, group, data));
     backend.run(call_of(CallKind::Barrier, 2));
@@ -308,7 +308,7 @@ TEST_CASE("a different root of one rank is reported to all, even if no rank wait
 TEST_CASE("a rank that calls something else than the others' broadcast is named") {
   const CallKind other = GENERATE(CallKind::Reduce, CallKind::Scatter, CallKind::Barrier);
   const int who = GENERATE(1, 2);
-  const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
+  const std::vector<std::string> thrown = run_ranks(3, [&](HostBackend& backend, const GroupInfo& group) {
     std::vector<Data> data;
     const bool is_it = group.rank == who;
     if (is_it && other == CallKind::Barrier) return backend.run(call_of(other, 1));
@@ -321,7 +321,7 @@ TEST_CASE("a rank that calls something else than the others' broadcast is named"
 // Either the others are notified that it has left, or it detects that they have gone on.
 TEST_CASE("a rank that leaves without joining the others' broadcast is reported") {
   for (int i = 0; i < 20; ++i) {
-    const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+    const std::vector<std::string> thrown = run_ranks(3, [](HostBackend& backend, const GroupInfo& group) {
       std::vector<Data> data;
       if (group.rank != 2) backend.run(rooted_call(CallKind::Broadcast, 1, 0, group, data));
       backend.leave(Leaving::Done, "");

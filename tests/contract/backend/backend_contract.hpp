@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/host_backend.hpp>
 
 namespace distrun::collectives {
 
-using Body = std::function<void(Backend& backend, const GroupInfo& group)>;
+using Body = std::function<void(HostBackend& backend, const GroupInfo& group)>;
 
 // Runs the body on `ranks` ranks, each with the backend of a group of all; returns the exception text of each, empty:
 // none. A body reports errors by exceptions, since Catch2's checks belong to one thread. Skips the case if the backend

@@ -80,7 +80,7 @@ void strike_at(Bytes bytes, std::size_t place) {
 // ---- actions of ranks
 
 struct Rank {
-  Backend& backend;
+  HostBackend& backend;
   const GroupInfo& group;
   base::TimePoint deadline;
   bool is_victim() const { return group.rank == kVictim; }
@@ -229,9 +229,9 @@ struct Chaos {
   std::string first(int rank, Store& store) const {
     const GroupInfo group = group_of(rank, kRanks);
     base::TimePoint begin = base::system_clock().now();
-    std::unique_ptr<Backend> made;
+    std::unique_ptr<HostBackend> made;
     try {
-      made = make_backend(backend, group, store, begin + 60s);
+      made = make_host_backend(backend, group, store, begin + 60s);
       begin = base::system_clock().now();
       point.run({*made, group, begin + bound()});
     } catch (const std::exception& error) {
@@ -251,7 +251,7 @@ struct Chaos {
       group.ranks.push_back(each);
     }
     const base::TimePoint deadline = base::system_clock().now() + 60s;
-    const auto made = make_backend(backend, group, store, deadline);
+    const auto made = make_host_backend(backend, group, store, deadline);
     Call call;
     call.kind = CallKind::AllReduce;
     call.number = 1;

@@ -7,18 +7,17 @@
 
 namespace distrun::collectives {
 
-class HostOnGpu final : public Backend {
+class HostOnGpu final : public HostBackend {
  public:
-  // `backend` must support GPUs and outlive this.
-  explicit HostOnGpu(Backend& backend) : backend_(backend), gpus_(*backend.on_gpus()) {}
+  // `gpus` must outlive this.
+  explicit HostOnGpu(DeviceBackend& gpus) : gpus_(gpus) {}
 
   void run(const Call& call) override;
   std::unique_ptr<Transfer> begin_send(const PointToPoint& message, ConstBytes bytes) override;
   std::unique_ptr<Transfer> begin_receive(const PointToPoint& message, Bytes bytes) override;
-  void leave(Leaving how, const std::string& why) noexcept override { backend_.leave(how, why); }
+  void leave(Leaving how, const std::string& why) noexcept override { gpus_.leave(how, why); }
 
  private:
-  Backend& backend_;
   DeviceBackend& gpus_;
 };
 

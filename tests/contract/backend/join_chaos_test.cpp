@@ -142,9 +142,9 @@ struct MessagesUnderChaos {
   base::Nanoseconds bound;
   int signal;
 
-  std::unique_ptr<Backend> join(int rank, Store& at) const {
+  std::unique_ptr<HostBackend> join(int rank, Store& at) const {
     ::setenv("DISTRUN_SHM_SINGLE_COPY", "0", 1);  // direct reads by the kernel would not touch the page
-    return make_backend("shm", group_of(rank, 2), at, in(60s));
+    return make_host_backend("shm", group_of(rank, 2), at, in(60s));
   }
   void send() const {
     FileStore at(store);

@@ -116,7 +116,7 @@ class InOne {
   std::vector<std::byte> beside_;
 };
 
-class GlooBackend final : public Backend {
+class GlooBackend final : public HostBackend {
  public:
   GlooBackend(const GroupInfo& group, std::shared_ptr<shm::Area> area)
       : group_(group),
@@ -343,7 +343,7 @@ bool has_gloo() { return core::has_module(kGloo); }
 
 std::string why_no_gloo() { return open_gloo().why_none; }
 
-std::unique_ptr<Backend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline) {
+std::unique_ptr<HostBackend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline) {
   const Opened gloo = open_gloo();
   if (gloo.module == nullptr) throw Error(ErrorKind::Unimplemented, gloo.why_none);
   auto backend = std::make_unique<GlooBackend>(group, shm::Area::meet(store, group, deadline));

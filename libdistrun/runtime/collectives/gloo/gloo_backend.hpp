@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/host_backend.hpp>
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::collectives {
@@ -22,6 +22,6 @@ std::string why_no_gloo();
 bool has_gloo();
 
 // Does the same as make_backend().
-std::unique_ptr<Backend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline);
+std::unique_ptr<HostBackend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline);
 
 }  // namespace distrun::collectives

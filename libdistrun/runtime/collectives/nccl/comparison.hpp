@@ -16,7 +16,7 @@ namespace distrun::collectives {
 // The comparison of one rank of a group. Thread-safe.
 class Comparison : public std::enable_shared_from_this<Comparison> {
  public:
-  // Called with null if all ranks made the same call, else with the error that Backend::run() would throw.
+  // Called with null if all ranks made the same call, else with the error that HostBackend::run() would throw.
   using Told = std::function<void(std::exception_ptr wrong)>;
 
   // Meets the other ranks in the group's store.

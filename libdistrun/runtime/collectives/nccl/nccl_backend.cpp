@@ -1,7 +1,5 @@
 #include <distrun/runtime/collectives/nccl/nccl_backend.hpp>
 
-#include <distrun/common/base/error.hpp>
-#include <distrun/runtime/collectives/device_backend.hpp>
 #include <distrun/runtime/collectives/nccl/nccl_group.hpp>
 #include <distrun/runtime/collectives/nccl/virtual_library.hpp>
 #include <distrun/runtime/core/module.hpp>
@@ -45,22 +43,13 @@ device::Device gpu_of(const GroupInfo& group, const BackendOptions& options) {
   return options.gpu.value_or(device::cuda(rank % device::gpu_count()));
 }
 
-[[noreturn]] void refuse_host_bytes() {
-  throw Error(ErrorKind::InvalidArgument, "ValueError", "backend nccl needs tensors on GPUs, not host memory");
-}
-
-class NcclBackend final : public Backend, public DeviceBackend {
+class NcclBackend final : public DeviceBackend {
  public:
   explicit NcclBackend(std::shared_ptr<NcclGroup> group) : group_(std::move(group)) {}
   ~NcclBackend() override { leave(Leaving::Done, ""); }
 
-  void run(const Call&) override { refuse_host_bytes(); }
-  std::unique_ptr<Transfer> begin_send(const PointToPoint&, ConstBytes) override { refuse_host_bytes(); }
-  std::unique_ptr<Transfer> begin_receive(const PointToPoint&, Bytes) override { refuse_host_bytes(); }
   void leave(Leaving how, const std::string& why) noexcept override { group_->leave(how, why); }
   void settle(base::TimePoint deadline) noexcept override { group_->settle(deadline); }
-  DeviceBackend* on_gpus() noexcept override { return this; }
-
   device::Device gpu() const noexcept override { return group_->gpu(); }
   std::string why_not(const Call& call) const override;
   std::shared_ptr<StreamWork> put(StreamCall call) override { return group_->put(std::move(call)); }
@@ -102,8 +91,8 @@ std::string why_no_nccl() {
   return real_library().why_none + way_out;
 }
 
-std::unique_ptr<Backend> make_nccl_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
-                                           const BackendOptions& options) {
+std::unique_ptr<DeviceBackend> make_nccl_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
+                                                 const BackendOptions& options) {
   NcclParts parts;
   parts.store = options.store != nullptr ? options.store : std::shared_ptr<Store>(std::shared_ptr<Store>(), &store);
   parts.library = library_for(parts.store);

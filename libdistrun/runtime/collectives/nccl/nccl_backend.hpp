@@ -10,6 +10,7 @@
 #include <string>
 
 #include <distrun/runtime/collectives/backend_options.hpp>
+#include <distrun/runtime/collectives/device_backend.hpp>
 
 namespace distrun::collectives {
 
@@ -18,7 +19,7 @@ namespace distrun::collectives {
 std::string why_no_nccl();
 
 // Does the same as make_backend(). Throws Error{InvalidArgument} also if two ranks use one GPU.
-std::unique_ptr<Backend> make_nccl_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
-                                           const BackendOptions& options);
+std::unique_ptr<DeviceBackend> make_nccl_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
+                                                 const BackendOptions& options);
 
 }  // namespace distrun::collectives

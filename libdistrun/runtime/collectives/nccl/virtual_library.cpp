@@ -25,7 +25,7 @@ using nccl_line::Library;
 
 // Moves the bytes of a communicator, and keeps its state. Shared with the work on streams.
 struct Mover {
-  explicit Mover(std::unique_ptr<Backend> made) : backend(std::move(made)) {}
+  explicit Mover(std::unique_ptr<HostBackend> made) : backend(std::move(made)) {}
 
   void run(const Call& call) noexcept;
   Failure failure() const {
@@ -33,7 +33,7 @@ struct Mover {
     return failed;
   }
 
-  const std::unique_ptr<Backend> backend;
+  const std::unique_ptr<HostBackend> backend;
   mutable std::mutex mutex;
   Failure failed;           // guarded by mutex
   bool is_aborted = false;  // guarded by mutex
@@ -82,7 +82,7 @@ std::vector<Region> regions_of(const Call& call) {
 
 class VirtualCommunicator final : public Communicator {
  public:
-  explicit VirtualCommunicator(std::unique_ptr<Backend> backend)
+  explicit VirtualCommunicator(std::unique_ptr<HostBackend> backend)
       : mover_(std::make_shared<Mover>(std::move(backend))) {}
 
   void put(const Call& call, device::StreamRef stream) override {

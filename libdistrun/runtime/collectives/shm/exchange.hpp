@@ -7,8 +7,8 @@
 // by process_vm_readv. Ranks that are threads of one process read bytes that do not fit into the room in place, and
 // wait until all have done so.
 //
-// Any thread, one call at a time. Throws what Backend::run() throws.
-// One at a time, on any thread. Throws what Backend::run() throws.
+// Any thread, one call at a time. Throws what HostBackend::run() throws.
+// One at a time, on any thread. Throws what HostBackend::run() throws.
 #include <exception>
 #include <vector>
 

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <vector>
 
-#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/host_backend.hpp>
 #include <distrun/runtime/collectives/shm/bell.hpp>
 #include <distrun/runtime/collectives/shm/direct_reads.hpp>
 #include <distrun/runtime/collectives/shm/mail_boxes.hpp>

@@ -32,7 +32,7 @@ void copy_own(ConstBytes from, Bytes into) {
   if (!into.empty() && from.data() != into.data()) std::memmove(into.data(), from.data(), into.size());
 }
 
-class ShmBackend final : public Backend {
+class ShmBackend final : public HostBackend {
  public:
   ShmBackend(const GroupInfo& group, std::shared_ptr<shm::Area> area, ShmOptions options)
       : group_(group),
@@ -292,8 +292,8 @@ void ShmBackend::all_to_all(const Call& call) {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
-                                          ShmOptions options) {
+std::unique_ptr<HostBackend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
+                                              ShmOptions options) {
   auto backend = std::make_unique<ShmBackend>(group, shm::Area::meet(store, group, deadline), options);
   try {
     backend->join(deadline);

@@ -9,7 +9,7 @@
 // shm_backend.cpp defines what is small.
 #include <memory>
 
-#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/host_backend.hpp>
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::collectives {
@@ -22,7 +22,7 @@ struct ShmOptions {
 // Meets the other ranks of the group in `store`, which is private to the group. Throws Error{Timeout} naming the ranks
 // that are absent at the deadline, Error{InvalidArgument} if ranks are on several machines, or in several processes
 // where that is refused.
-std::unique_ptr<Backend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
-                                          ShmOptions options);
+std::unique_ptr<HostBackend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
+                                              ShmOptions options);
 
 }  // namespace distrun::collectives
