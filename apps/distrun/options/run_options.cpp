@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/duration.hpp>
@@ -26,7 +29,6 @@
 namespace distrun::cli {
 namespace {
 
-constexpr char kBackendsHere[] = "shm|gloo|nccl|threads";  // those of base::kBackendNames that distrun has
 constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kRpcTransports[] = "best|shm|uds|tcp";
 constexpr char kLeaks[] = "normal|strict|off";
@@ -42,6 +44,15 @@ std::string choices_of(const Names& names) {
   std::string choices;
   for (const auto& each : names) choices += (choices.empty() ? "" : "|") + std::string(name_of(each));
   return choices;
+}
+
+// Returns the backends that distrun itself has.
+std::string backends_here() {
+  std::vector<std::string_view> here;
+  for (const std::string_view name : base::kBackendNames) {
+    if (!base::is_only_of_plugins(name)) here.push_back(name);
+  }
+  return choices_of(here);
 }
 
 // "true" is --until-fail without a value; "false" overrides a settings file.
@@ -72,7 +83,7 @@ void add_selection(CLI::App& app, Raw& raw) {
   app.add_option("-w,--world-size", raw.world_size, "World size of tests that do not fix one")->type_name("N");
   app.add_option("--backend", raw.backend,
                  "Backend of the tests' process groups (mpi and ucc are accepted for plugins that bring them)")
-      ->type_name(kBackendsHere);
+      ->type_name(backends_here());
   app.add_option("--agent", raw.agent, "RPC agent of the tests")->type_name(kAgents);
   add_gpus(app, raw);
   app.add_option("--isolation", raw.isolation,

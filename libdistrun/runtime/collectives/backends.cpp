@@ -1,6 +1,10 @@
 #include <distrun/runtime/collectives/backends.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 #include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
@@ -14,40 +18,106 @@
 namespace distrun::collectives {
 namespace {
 
-// Runs when the library is loaded, since tests are listed according to the available backends.
-const bool known = [] {
-  core::add_backend({"shm", {}});
-  core::add_backend({"threads", {}});
-  core::add_backend({"nccl", kVirtualVersion});  // virtual GPUs are always available
-  if (has_gloo()) core::add_backend({"gloo", {}});
-  return true;
-}();
-
 // Single copies can be turned off, for comparisons and to spare a machine's kernel.
 bool may_copy_once() {
   const char* const value = std::getenv("DISTRUN_SHM_SINGLE_COPY");
   return value == nullptr || std::string(value) != "0";
 }
 
-std::string all_names() {
+std::unique_ptr<HostBackend> make_shm(const GroupInfo& group, Store& store, base::TimePoint deadline) {
+  return make_shm_backend(group, store, deadline, {.threads_only = false, .single_copy = may_copy_once()});
+}
+
+std::unique_ptr<HostBackend> make_threads(const GroupInfo& group, Store& store, base::TimePoint deadline) {
+  return make_shm_backend(group, store, deadline, {.threads_only = true, .single_copy = may_copy_once()});
+}
+
+std::string why_gloo_is_absent() {
+  const std::string why = why_no_gloo();
+  return why.empty() ? "" : why + "; shm does the same on one machine";
+}
+
+std::string why_mpi_is_absent() {
+  return "this distrun was built without MPI, and its ranks are not started by mpirun; shm does the same";
+}
+
+std::string why_ucc_is_absent() { return "this distrun was built without UCC; shm does the same on one machine"; }
+
+using HostFactory = std::unique_ptr<HostBackend> (*)(const GroupInfo& group, Store& store, base::TimePoint deadline);
+using DeviceFactory = std::unique_ptr<DeviceBackend> (*)(const GroupInfo& group, Store& store, base::TimePoint deadline,
+                                                         const BackendOptions& options);
+
+// All that groups know of a backend.
+struct BackendRow {
+  std::string_view name;
+  std::variant<std::monostate, HostFactory, DeviceFactory> make{};  // empty: at most a plugin brings it
+  std::string (*why_absent)() = [] { return std::string(); };       // may open a module; empty: it is available
+  bool (*is_listed)() = [] { return true; };                        // opens nothing
+  std::array<int, 3> version{};                                     // 0.0.0: unknown
+  bool takes_processes = true;                                      // ranks may be processes
+
+  constexpr bool is_here() const { return make.index() != 0; }
+  constexpr bool is_for_host() const { return std::holds_alternative<HostFactory>(make); }
+};
+
+// The table of backends. Errors name them in this order.
+constexpr std::array<BackendRow, 6> kBackends{{
+    {.name = "shm", .make = make_shm},
+    {.name = "threads", .make = make_threads, .takes_processes = false},
+    {.name = "gloo", .make = make_gloo_backend, .why_absent = why_gloo_is_absent, .is_listed = has_gloo},
+    // It is always listed: virtual GPUs need no library.
+    {.name = "nccl", .make = make_nccl_backend, .why_absent = why_no_nccl, .version = kVirtualVersion},
+    {.name = "mpi", .why_absent = why_mpi_is_absent},
+    {.name = "ucc", .why_absent = why_ucc_is_absent},
+}};
+
+// Returns null for an unknown name.
+constexpr const BackendRow* row_of(std::string_view name) {
+  for (const BackendRow& row : kBackends) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+static_assert(kBackends.size() == base::kBackendNames.size() &&
+                  std::all_of(base::kBackendNames.begin(), base::kBackendNames.end(),
+                              [](std::string_view name) {
+                                const BackendRow* const row = row_of(name);
+                                return row != nullptr && row->is_here() != base::is_only_of_plugins(name);
+                              }),
+              "the table and base::kBackendNames must have the same names");
+
+// Runs when the library is loaded, since tests are listed according to the available backends.
+const bool known = [] {
+  for (const BackendRow& row : kBackends) {
+    if (row.is_here() && row.is_listed()) core::add_backend({std::string(row.name), row.version});
+  }
+  return true;
+}();
+
+std::vector<std::string> host_names(bool of_processes) {
+  std::vector<std::string> names;
+  for (const BackendRow& row : kBackends) {
+    if (row.is_for_host() && (row.takes_processes || !of_processes)) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+template <class Names>
+std::string comma_separated(const Names& names) {
   std::string all;
-  for (const std::string_view name : base::kBackendNames) all += (all.empty() ? "" : ", ") + std::string(name);
+  for (const auto& name : names) all += (all.empty() ? "" : ", ") + std::string(name);
   return all;
 }
 
 }  // namespace
 
+std::string host_backend_names() { return comma_separated(host_names(false)); }
+std::string host_backends_of_processes() { return base::joined_by_or(host_names(true)); }
+
 std::string why_no_backend(const std::string& name) {
-  if (name == "shm" || name == "threads") return "";
-  if (name == "gloo") {
-    const std::string why = why_no_gloo();
-    return why.empty() ? "" : why + "; shm does the same on one machine";
-  }
-  if (name == "nccl") return why_no_nccl();
-  if (name == "mpi")
-    return "this distrun was built without MPI, and its ranks are not started by mpirun; shm does the same";
-  if (name == "ucc") return "this distrun was built without UCC; shm does the same on one machine";
-  return "unknown backend \"" + name + "\"; expected " + all_names() +
+  if (const BackendRow* const row = row_of(name)) return row->why_absent();
+  return "unknown backend \"" + name + "\"; expected " + comma_separated(base::kBackendNames) +
          base::did_you_mean(name, {base::kBackendNames.begin(), base::kBackendNames.end()});
 }
 
@@ -58,9 +128,9 @@ AnyBackend make_backend(const std::string& name, const GroupInfo& group, Store& 
     throw Error(is_known ? ErrorKind::Unimplemented : ErrorKind::InvalidArgument,
                 is_known ? "RuntimeError" : "ValueError", "backend " + name + ": " + why);
   }
-  if (name == "gloo") return make_gloo_backend(group, store, deadline);
-  if (name == "nccl") return make_nccl_backend(group, store, deadline, options);
-  return make_shm_backend(group, store, deadline, {.threads_only = name == "threads", .single_copy = may_copy_once()});
+  const BackendRow& row = *row_of(name);
+  if (row.is_for_host()) return std::get<HostFactory>(row.make)(group, store, deadline);
+  return std::get<DeviceFactory>(row.make)(group, store, deadline, options);
 }
 
 }  // namespace distrun::collectives

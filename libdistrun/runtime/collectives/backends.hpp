@@ -1,5 +1,5 @@
 #pragma once
-// Creates a group's backend by name.
+// The backends by name: creates a group's backend. The table in backends.cpp is the only place that names them.
 #include <memory>
 #include <string>
 #include <variant>
@@ -21,5 +21,10 @@ AnyBackend make_backend(const std::string& name, const GroupInfo& group, Store& 
                         const BackendOptions& options = {});
 // Returns the reason that make_backend() would give; empty if the backend is available.
 std::string why_no_backend(const std::string& name);
+
+// Return the backends for host bytes that errors suggest: all, "shm, threads, gloo", and those that take ranks of
+// several processes, "shm or gloo".
+std::string host_backend_names();
+std::string host_backends_of_processes();
 
 }  // namespace distrun::collectives

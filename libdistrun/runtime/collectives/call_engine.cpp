@@ -88,7 +88,8 @@ CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds ti
                        const BackendOptions& options)
     : info_(std::move(info)),
       timeout_(timeout),
-      backend_(make_backend(backend, info_, store, base::deadline_after(timeout), options)),
+      name_(std::move(backend)),
+      backend_(make_backend(name_, info_, store, base::deadline_after(timeout), options)),
       host_(backend_of<HostBackend>(backend_)),
       gpus_(backend_of<DeviceBackend>(backend_)),
       queue_(std::make_shared<CallQueue>(future::handler_pool())),
@@ -114,8 +115,8 @@ device::Device CallEngine::one_gpu(CallKind kind, const TensorList& tensors, Loc
   const Checks check(info_, kind, site);
   for (const Tensor& each : tensors) {
     if (each.device().is_cpu()) {
-      check.refuse("backend nccl needs tensors on GPUs, but a tensor is on the cpu; move it to " +
-                   to_string(gpus_->gpu()) + ", or use backend shm or gloo");
+      check.refuse("backend " + name_ + " needs tensors on GPUs, but a tensor is on the cpu; move it to " +
+                   to_string(gpus_->gpu()) + ", or use backend " + host_backends_of_processes());
     }
     if (each.device() != tensors.front().device()) {
       check.refuse("tensors are on " + to_string(tensors.front().device()) + " and " + to_string(each.device()) +

@@ -89,6 +89,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   const base::ProcessMark mark_;
   const GroupInfo info_;
   const base::Nanoseconds timeout_;
+  const std::string name_;  // of the backend
   const AnyBackend backend_;
   HostBackend* const host_;    // the backend if it moves host bytes, else null
   DeviceBackend* const gpus_;  // the backend if it moves bytes on GPUs, else null

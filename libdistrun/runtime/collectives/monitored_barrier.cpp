@@ -8,6 +8,7 @@
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runtime/collectives/backends.hpp>
 #include <distrun/runtime/tensor/core/empty.hpp>
 
 namespace distrun::collectives {
@@ -137,7 +138,8 @@ void monitored_barrier(ProcessGroup& group, std::optional<base::Nanoseconds> tim
                        base::Location site) {
   if (!group.device().is_cpu()) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
-                "monitored_barrier supports only backends for host memory (shm, threads, gloo), not " + group.backend(),
+                "monitored_barrier supports only backends for host memory (" + host_backend_names() + "), not " +
+                    group.backend(),
                 site);
   }
   const base::Nanoseconds bound = timeout.value_or(group.timeout());

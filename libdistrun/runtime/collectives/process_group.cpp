@@ -226,7 +226,7 @@ Work ProcessGroup::all_gather_into(const Tensor& output, const Tensor& input, Ca
 Work ProcessGroup::all_gather_coalesced(const std::vector<TensorList>& outputs, const TensorList& inputs,
                                         CallOptions options, Location site) {
   const Checks check(info_, CallKind::AllGather, site);
-  if (engine_->gpu()) check.refuse("of several tensors at once is not supported by backend nccl");
+  if (engine_->gpu()) check.refuse("of several tensors at once is not supported by backend " + backend());
   if (inputs.empty()) check.refuse("requires non-empty input tensor list");
   if (outputs.size() != info_.ranks.size()) check.refuse("output lists should be equal to world size");
   for (const Tensor& each : inputs) check.dense(each);
@@ -374,7 +374,8 @@ Work ProcessGroup::receive(const Tensor& tensor, int from, std::uint64_t tag, Ca
 
 Work ProcessGroup::receive_from_any(const Tensor& tensor, std::uint64_t tag, CallOptions options, Location site) {
   if (engine_->gpu()) {
-    Checks(info_, CallKind::Receive, site).refuse("from any rank is not supported by backend nccl; name the rank");
+    Checks(info_, CallKind::Receive, site)
+        .refuse("from any rank is not supported by backend " + backend() + "; name the rank");
   }
   return receive_some(tensor, -1, tag, options, site);
 }
