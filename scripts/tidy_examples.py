@@ -43,6 +43,24 @@ void waits() {
 }
 """,
 
+    "libdistrun/runtime/autograd/operators/operator_entries.inc": """\
+DISTRUN_OPERATOR(told, overload(&distrun::told))
+DISTRUN_OPERATOR_BY_NAME(by_name, "why", overload(&distrun::by_name))
+""",
+    "libdistrun/runtime/autograd/operators/all.hpp": """\
+#pragma once
+#include <distrun/runtime/autograd/operators/family.hpp>
+""",
+    "libdistrun/runtime/autograd/operators/family.hpp": """\
+#pragma once
+Tensor told(const Tensor& a);
+Tensor told(const Tensor& a, double b);
+TensorList by_name(const Tensor& a);
+Tensor untold(const Tensor& a);  // finds no-operator-entry
+void helper(const Tensor& a);
+#include <distrun/runtime/autograd/operators/all.hpp>
+""",
+
     # Nothing here is to be found.
     "libdistrun/common/base/good.hpp": """\
 // A comment may stand first.
@@ -261,6 +279,7 @@ void after() {
 }
 
 ALSO = {
+    "libdistrun/runtime/autograd/operators/operator_entries.inc": [(1, "no-operator-entry")],  # reasons that none needs
     "libdistrun/common/base/loop_four.cpp": [(1, "unlisted")],
     "libdistrun/common/base/only_in_a_comment.cpp": [(1, "unlisted")],
     "libdistrun/common/base/user.cpp": [(1, "unlisted")],

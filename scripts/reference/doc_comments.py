@@ -4,8 +4,8 @@ A comment holds for the declaration beneath it, and for overloads that follow it
 or "Both", for all declarations up to the next comment or empty line. A comment after a declaration, on its line, holds
 for that declaration. The comment under `#pragma once` is the header's. Text is plain: no commands of Doxygen, and what
 Doxygen could take for one is escaped; `code` is in backticks, and lines that are indented by more than one space are
-shown as they stand. Namespaces named detail, unnamed ones, explicit specializations, macros DISTRUN_DETAIL_* and macros
-that the header undefines are left out.
+shown as they stand. Namespaces named detail, unnamed ones, explicit specializations, macros DISTRUN_DETAIL_*, macros
+that the header undefines, and tables that it includes for these (*.inc) are left out.
 """
 import pathlib
 import re
@@ -227,7 +227,7 @@ def _block_above(source, line):
 
 
 def _macros(source):
-    """The macros of a header, as declarations; those that it undefines are none."""
+    """The macros of a header, as declarations; those that it undefines are none, and neither are tables (*.inc)."""
     number = 0
     helpers = {line.split()[1] for line in source if line.startswith("#undef ")}
     while number < len(source):
@@ -239,6 +239,8 @@ def _macros(source):
             yield Declaration("#define " + macro[1], first, number, -1, 0), None
         elif macro:
             yield None, (_block_above(source, first), number)
+        elif re.match(r"#\s*include\s*<[^>]+\.inc>", source[first]):
+            yield None, (first, first)
         number += 1
 
 

@@ -1,58 +1,18 @@
-// Every operator of the table has a checked gradient, or a reason to have none; otherwise this test fails. The
+// Every operator of the table has a checked gradient, or a reason in its entry; otherwise this test fails. The
 // operators of a case are observed while it runs, not derived from its name.
 #include <catch2/catch.hpp>
 
 #include <set>
 
 #include <distrun/runtime/autograd/gradient.hpp>
-#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/operators/operator_list.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 
 #include "gradient_cases.hpp"
+#include "sound_arguments.hpp"
 
 namespace distrun::test {
 namespace {
-
-// Operators with results that pass on no gradient, and why.
-const std::map<std::string, std::string> kNoGradient = {
-    {"eq", "true or false"},
-    {"ne", "true or false"},
-    {"lt", "true or false"},
-    {"le", "true or false"},
-    {"gt", "true or false"},
-    {"ge", "true or false"},
-    {"logical_not", "true or false"},
-    {"logical_and", "true or false"},
-    {"logical_or", "true or false"},
-    {"logical_xor", "true or false"},
-    {"isnan", "true or false"},
-    {"isinf", "true or false"},
-    {"isfinite", "true or false"},
-    {"all", "true or false"},
-    {"any", "true or false"},
-    {"equal", "true or false"},
-    {"argmax", "places"},
-    {"argmin", "places"},
-    {"one_hot", "made of whole numbers"},
-    {"nonzero", "places"},
-    {"item", "a number"},
-    {"size", "a number"},
-    {"numel", "a number"},
-    {"ones", "made of nothing"},
-    {"zeros", "made of nothing"},
-    {"rand", "made of nothing"},
-    {"randn", "made of nothing"},
-    {"arange", "made of nothing"},
-    {"linspace", "made of nothing"},
-    {"randint", "made of nothing"},
-    {"randperm", "made of nothing"},
-    {"bernoulli", "chosen by chance"},
-    {"ones_like", "made of nothing"},
-    {"zeros_like", "made of nothing"},
-};
-
-// Operators that are another one with a fixed argument.
-const std::map<std::string, std::string> kIsAnother = {{"cpu", "to"}, {"cuda", "to"}, {"flatten", "reshape"}};
 
 // During its lifetime, collects the names of operators that get a tensor with a wanted gradient.
 class SeenOperators : public autograd::ScopeHook {
@@ -93,16 +53,19 @@ std::set<std::string> checked_operators() {
 
 TEST_CASE("every operator of the table has a checked gradient, or a reason why not") {
   const std::set<std::string> checked = checked_operators();
-  for (const std::string& name : autograd::operator_names()) {
-    const auto another = kIsAnother.find(name);
-    const std::string& seen_as = another != kIsAnother.end() ? another->second : name;
-    INFO(name);
-    CHECK(checked.contains(seen_as) != kNoGradient.contains(name));
+  for (const auto& [name, entry] : autograd::operator_list()) {
+    const std::string seen_as(entry.recorded_as.empty() ? name : entry.recorded_as);
+    INFO(name << ": " << entry.no_gradient);
+    CHECK(checked.contains(seen_as) == entry.no_gradient.empty());
   }
-  for (const auto& [name, why] : kNoGradient) {
-    INFO(name << " has no gradient (" << why << "), and is not in the table");
-    CHECK(autograd::find_operator(name) != nullptr);
-  }
+}
+
+TEST_CASE("an operator with a reason to have no gradient has results that need none") {
+  for_each_overload([](const std::string& name, const autograd::Operator& entry, const Overload& overload) {
+    if (entry.no_gradient.empty()) return;
+    const Value result = overload.run(recorded_arguments(sound_arguments(name, overload)));
+    if (const auto* tensor = std::get_if<Tensor>(&result)) CHECK_FALSE(requires_grad(*tensor));
+  });
 }
 
 }  // namespace distrun::test

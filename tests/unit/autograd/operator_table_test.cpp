@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -5,17 +7,42 @@
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+
+#include "support/gpus.hpp"
+
+#include "sound_arguments.hpp"
 
 namespace distrun {
 namespace {
 
 using autograd::call_operator;
-using autograd::IntList;
-using autograd::Value;
-using Int = std::int64_t;
+using namespace test;
 
 Value call(std::string_view name, std::vector<Value> arguments) { return call_operator(name, arguments); }
 Tensor tensor_of(const Value& value) { return std::get<Tensor>(value); }
+
+bool takes_tensors(const Overload& overload) {
+  const auto is_tensor = [](Parameter each) { return each == Parameter::Tensor || each == Parameter::Tensors; };
+  return std::any_of(overload.parameters.begin(), overload.parameters.end(), is_tensor);
+}
+
+// During its lifetime, keeps the name of the first operator that is observed.
+class FirstOperator : public autograd::ScopeHook {
+ public:
+  FirstOperator() : before_(autograd::set_scope_hook(this)) {}
+  ~FirstOperator() override { autograd::set_scope_hook(before_); }
+  void* enter(const autograd::Scope& scope) noexcept override {
+    if (name_.empty()) name_ = scope.name;
+    return nullptr;
+  }
+  void leave(void*) noexcept override {}
+  std::string_view name() const noexcept { return name_; }
+
+ private:
+  autograd::ScopeHook* before_;
+  std::string_view name_;
+};
 
 }  // namespace
 
@@ -57,6 +84,19 @@ TEST_CASE("an unknown operator, and arguments that no overload takes, are report
   } catch (const Error& error) {
     CHECK(error.type() == "AttributeError");
   }
+}
+
+TEST_CASE("profilers see each operator under its name in the table") {
+  testing::use_gpus();
+  for_each_overload([](const std::string& name, const autograd::Operator& entry, const Overload& overload) {
+    const std::vector<Value> arguments = sound_arguments(name, overload);
+    const FirstOperator first;
+    overload.run(arguments);
+    // Without a gradient or a tensor it may call a plain function.
+    const bool is_plain = !entry.no_gradient.empty() || !takes_tensors(overload);
+    if (is_plain && first.name().empty()) return;
+    CHECK(first.name() == (entry.recorded_as.empty() ? name : entry.recorded_as));
+  });
 }
 
 TEST_CASE("the table has the operators that tests call over RPC") {

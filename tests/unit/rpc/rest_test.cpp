@@ -1,6 +1,8 @@
 // Rests of the runtime's own work, which end with the thread of timeouts.
 #include <catch2/catch.hpp>
 
+#include <distrun/common/base/deadline.hpp>
+
 #include "keeping_agent.hpp"
 #include "support/error_of.hpp"
 #include "support/process.hpp"

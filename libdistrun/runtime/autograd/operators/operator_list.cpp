@@ -11,9 +11,6 @@ namespace {
 using detail::overload;
 using Int = std::int64_t;
 
-const Value kOne = Int{1};
-const Value kNone = std::monostate();
-
 // Operators that have no such form in C++.
 Scalar add_numbers(Scalar a, Scalar b) {
   if (a.is_floating() || b.is_floating()) return a.to<double>() + b.to<double>();
@@ -90,223 +87,61 @@ Tensor randperm_of(Int count) { return tensor::randperm(count); }
 Tensor bernoulli_of(Tensor probabilities) { return tensor::bernoulli(probabilities); }
 Tensor rand_of(Dims sizes, std::string dtype) { return tensor::rand(sizes, {tensor::parse_dtype(dtype), {}}); }
 Tensor randn_of(Dims sizes, std::string dtype) { return tensor::randn(sizes, {tensor::parse_dtype(dtype), {}}); }
-
-using TT = Tensor (*)(const Tensor&, const Tensor&);
-using TS = Tensor (*)(const Tensor&, const Scalar&);
-using TTS = Tensor (*)(const Tensor&, const Tensor&, const Scalar&);
-using TSS = Tensor (*)(const Tensor&, const Scalar&, const Scalar&);
-
-void add_arithmetic(OperatorList& list) {
-  list["add"] = {overload(TTS(&distrun::add), {kOne}), overload(TSS(&distrun::add), {kOne}), overload(&add_numbers)};
-  list["sub"] = {overload(TTS(&distrun::sub), {kOne}), overload(TSS(&distrun::sub), {kOne})};
-  list["rsub"] = {overload(&distrun::rsub)};
-  list["mul"] = {overload(TT(&distrun::mul)), overload(TS(&distrun::mul))};
-  list["div"] = {overload(TT(&distrun::div)), overload(TS(&distrun::div))};
-  list["add_"] = {overload(TTS(&distrun::add_), {kOne}), overload(TSS(&distrun::add_), {kOne})};
-  list["sub_"] = {overload(TTS(&distrun::sub_), {kOne}), overload(TSS(&distrun::sub_), {kOne})};
-  list["mul_"] = {overload(TT(&distrun::mul_)), overload(TS(&distrun::mul_))};
-  list["div_"] = {overload(TT(&distrun::div_)), overload(TS(&distrun::div_))};
-  list["fill_"] = {overload(&distrun::fill_)};
-  list["zero_"] = {overload(&distrun::zero_)};
-}
-
-void add_elementwise(OperatorList& list) {
-  list["neg"] = {overload(&distrun::neg)};
-  list["cos"] = {overload(&distrun::cos)};
-  list["sin"] = {overload(&distrun::sin)};
-  list["sigmoid"] = {overload(&distrun::sigmoid)};
-  list["relu"] = {overload(&distrun::relu)};
-  list["clamp_min"] = {overload(&distrun::clamp_min)};
-  list["eq"] = {overload(TT(&distrun::eq)), overload(TS(&distrun::eq))};
-  list["ne"] = {overload(TT(&distrun::ne)), overload(TS(&distrun::ne))};
-  list["lt"] = {overload(TT(&distrun::lt)), overload(TS(&distrun::lt))};
-  list["le"] = {overload(TT(&distrun::le)), overload(TS(&distrun::le))};
-  list["gt"] = {overload(TT(&distrun::gt)), overload(TS(&distrun::gt))};
-  list["ge"] = {overload(TT(&distrun::ge)), overload(TS(&distrun::ge))};
-}
-
 // The table differs from C++: a bound that is left out is clamp_min() or clamp_max().
 Tensor clamp_of(Tensor a, Scalar least, Scalar largest) { return distrun::clamp(a, least, largest); }
 Tensor clamp_of_(Tensor a, Scalar least, Scalar largest) { return distrun::clamp_(a, least, largest); }
 
-void add_functions(OperatorList& list) {
-  list["exp"] = {overload(&distrun::exp)};
-  list["log"] = {overload(&distrun::log)};
-  list["tanh"] = {overload(&distrun::tanh)};
-  list["sqrt"] = {overload(&distrun::sqrt)};
-  list["rsqrt"] = {overload(&distrun::rsqrt)};
-  list["reciprocal"] = {overload(&distrun::reciprocal)};
-  list["abs"] = {overload(&distrun::abs)};
-  list["square"] = {overload(&distrun::square)};
-  using ST = Tensor (*)(const Scalar&, const Tensor&);
-  list["pow"] = {overload(TT(&distrun::pow)), overload(TS(&distrun::pow)), overload(ST(&distrun::pow))};
-  list["clamp_max"] = {overload(&distrun::clamp_max)};
-  list["clamp"] = {overload(&clamp_of)};
-  list["maximum"] = {overload(&distrun::maximum)};
-  list["minimum"] = {overload(&distrun::minimum)};
-  using TTT = Tensor (*)(const Tensor&, const Tensor&, const Tensor&);
-  using TST = Tensor (*)(const Tensor&, const Scalar&, const Tensor&);
-  list["where"] = {overload(TTT(&distrun::where)), overload(TTS(&distrun::where)), overload(TST(&distrun::where)),
-                   overload(TSS(&distrun::where))};
-  list["dropout"] = {overload(&distrun::dropout, {Value(0.5), Value(true)})};
-  list["logical_not"] = {overload(&distrun::logical_not)};
-  list["logical_and"] = {overload(&distrun::logical_and)};
-  list["logical_or"] = {overload(&distrun::logical_or)};
-  list["logical_xor"] = {overload(&distrun::logical_xor)};
-  list["isnan"] = {overload(&distrun::isnan)};
-  list["isinf"] = {overload(&distrun::isinf)};
-  list["isfinite"] = {overload(&distrun::isfinite)};
-}
-
-void add_functions_in_place(OperatorList& list) {
-  list["neg_"] = {overload(&distrun::neg_)};
-  list["exp_"] = {overload(&distrun::exp_)};
-  list["tanh_"] = {overload(&distrun::tanh_)};
-  list["sigmoid_"] = {overload(&distrun::sigmoid_)};
-  list["sqrt_"] = {overload(&distrun::sqrt_)};
-  list["abs_"] = {overload(&distrun::abs_)};
-  list["relu_"] = {overload(&distrun::relu_)};
-  list["clamp_min_"] = {overload(&distrun::clamp_min_)};
-  list["clamp_max_"] = {overload(&distrun::clamp_max_)};
-  list["clamp_"] = {overload(&clamp_of_)};
-  list["pow_"] = {overload(TT(&distrun::pow_)), overload(TS(&distrun::pow_))};
-}
-
-void add_products(OperatorList& list) {
-  list["mm"] = {overload(&distrun::mm)};
-  list["bmm"] = {overload(&distrun::bmm)};
-  list["matmul"] = {overload(&distrun::matmul)};
-  list["multi_dot"] = {overload(&distrun::multi_dot)};
-  list["linear"] = {overload(&linear_of, {kNone})};
-  const Value none_around = IntList{0}, each = IntList{1};
-  list["conv2d"] = {overload(&conv2d_of, {kNone, each, none_around})};
-  list["max_pool2d"] = {overload(&max_pool2d_of, {Value(IntList{}), none_around})};
-  list["softmax"] = {overload(&distrun::softmax)};
-  list["log_softmax"] = {overload(&distrun::log_softmax)};
-  list["layer_norm"] = {overload(&layer_norm_of, {kNone, kNone, Value(1e-5)})};
-  list["batch_norm"] = {overload(&batch_norm_of, {kNone, kNone, Value(1e-5)})};
-  list["embedding_bag"] = {overload(&embedding_bag_of, {Value(std::string("mean")), Value(false), kNone})};
-}
-
+// The parameters of the functions that have overloads: T a tensor, S a number.
+using TT = Tensor (*)(const Tensor&, const Tensor&);
+using TS = Tensor (*)(const Tensor&, const Scalar&);
+using ST = Tensor (*)(const Scalar&, const Tensor&);
+using TTT = Tensor (*)(const Tensor&, const Tensor&, const Tensor&);
+using TTS = Tensor (*)(const Tensor&, const Tensor&, const Scalar&);
+using TST = Tensor (*)(const Tensor&, const Scalar&, const Tensor&);
+using TSS = Tensor (*)(const Tensor&, const Scalar&, const Scalar&);
 // Reductions of all elements, of some dimensions, along one; most can keep the reduced dimensions.
 using Whole = Tensor (*)(const Tensor&);
 using OverDims = Tensor (*)(const Tensor&, const Dims&, bool);
 using Along = Tensor (*)(const Tensor&, Int, bool);
-const Value kNo = false;
+// The same with a bool of the operator.
+using OfAll = Tensor (*)(const Tensor&, bool);
+using OfDims = Tensor (*)(const Tensor&, const Dims&, bool, bool);
+using OfDim = Tensor (*)(const Tensor&, Int, bool, bool);
+using OneDim = Tensor (*)(const Tensor&, Int);
+using BySize = TensorList (*)(const Tensor&, Int, Int);
+using BySizes = TensorList (*)(const Tensor&, const Dims&, Int);
 
-void add_reductions(OperatorList& list) {
-  list["sum"] = {overload(Whole(&distrun::sum)), overload(OverDims(&distrun::sum), {kNo}),
-                 overload(Along(&distrun::sum<Int>), {kNo})};
-  list["mean"] = {overload(Whole(&distrun::mean)), overload(OverDims(&distrun::mean), {kNo}),
-                  overload(Along(&distrun::mean<Int>), {kNo})};
-  list["prod"] = {overload(Whole(&distrun::prod)), overload(&distrun::prod_along, {kNo})};
-  list["cumsum"] = {overload(&distrun::cumsum)};
-  const Value ignored = Int{-100}, mean = std::string("mean");
-  list["nll_loss"] = {overload(&nll_loss_of, {kNone, ignored, mean})};
-  list["cross_entropy"] = {overload(&cross_entropy_of, {kNone, ignored, mean, Value(0.0)})};
-  list["mse_loss"] = {overload(&distrun::mse_loss)};
-  list["all"] = {overload(Whole(&distrun::all)), overload(&distrun::all_along, {kNo})};
-  list["any"] = {overload(Whole(&distrun::any)), overload(&distrun::any_along, {kNo})};
-  list["equal"] = {overload(&distrun::equal)};
-  list["nonzero"] = {overload(&tensor::nonzero)};
-  list["item"] = {overload(&item_of)};
-}
+// The parts of an entry, beside overloads.
+struct NoGradient {
+  const char* why;
+};
+struct RecordedAs {
+  const char* name;
+};
+NoGradient no_gradient(const char* why) { return {why}; }
+RecordedAs recorded_as(const char* name) { return {name}; }
 
-void add_extremes(OperatorList& list) {
-  const Value all_dims = IntList{};
-  list["max"] = {overload(Whole(&distrun::max)), overload(&max_along_of, {kNo})};
-  list["min"] = {overload(Whole(&distrun::min)), overload(&min_along_of, {kNo})};
-  list["amax"] = {overload(OverDims(&distrun::amax), {all_dims, kNo}), overload(Along(&distrun::amax<Int>), {kNo})};
-  list["amin"] = {overload(OverDims(&distrun::amin), {all_dims, kNo}), overload(Along(&distrun::amin<Int>), {kNo})};
-  list["argmax"] = {overload(Whole(&distrun::argmax)), overload(Along(&distrun::argmax), {kNo})};
-  list["argmin"] = {overload(Whole(&distrun::argmin)), overload(Along(&distrun::argmin), {kNo})};
-}
+void add_part(Operator& entry, Overload part) { entry.overloads.push_back(std::move(part)); }
+void add_part(Operator& entry, NoGradient part) { entry.no_gradient = part.why; }
+void add_part(Operator& entry, RecordedAs part) { entry.recorded_as = part.name; }
 
-void add_statistics(OperatorList& list) {
-  const Value yes = true, two = Int{2};
-  using OfAll = Tensor (*)(const Tensor&, bool);
-  using OfDims = Tensor (*)(const Tensor&, const Dims&, bool, bool);
-  using OfDim = Tensor (*)(const Tensor&, Int, bool, bool);
-  list["var"] = {overload(OfAll(&distrun::var<bool>), {yes}), overload(OfDims(&distrun::var), {yes, kNo}),
-                 overload(OfDim(&distrun::var<Int>), {yes, kNo})};
-  list["std"] = {overload(OfAll(&distrun::standard_deviation<bool>), {yes}),
-                 overload(OfDims(&distrun::standard_deviation), {yes, kNo}),
-                 overload(OfDim(&distrun::standard_deviation<Int>), {yes, kNo})};
-  list["norm"] = {overload(&norm_of_all, {two}), overload(&norm_of_dims, {kNo}), overload(&norm_of_dim, {kNo})};
-}
-
-void add_indexing(OperatorList& list) {
-  list["gather"] = {overload(&distrun::gather)};
-  list["scatter_add"] = {overload(&distrun::scatter_add)};
-  list["scatter_add_"] = {overload(&distrun::scatter_add_)};
-  list["index_select"] = {overload(&distrun::index_select)};
-  list["index_add"] = {overload(&distrun::index_add, {kOne})};
-  list["index_add_"] = {overload(&distrun::index_add_, {kOne})};
-  list["masked_fill"] = {overload(&distrun::masked_fill)};
-  list["masked_select"] = {overload(&distrun::masked_select)};
-  list["one_hot"] = {overload(&distrun::one_hot, {Value(Int{-1})})};
-}
-
-void add_shapes(OperatorList& list) {
-  const Value first = Int{0}, last = Int{-1};
-  list["view"] = {overload(&distrun::view)};
-  list["reshape"] = {overload(&distrun::reshape)};
-  list["flatten"] = {overload(&distrun::flatten, {first, last})};
-  list["expand"] = {overload(&distrun::expand)};
-  list["transpose"] = {overload(&distrun::transpose)};
-  list["t"] = {overload(&distrun::t)};
-  list["permute"] = {overload(&distrun::permute)};
-  list["unsqueeze"] = {overload(&distrun::unsqueeze)};
-  list["squeeze"] = {overload(static_cast<Tensor (*)(const Tensor&)>(&distrun::squeeze)),
-                     overload(static_cast<Tensor (*)(const Tensor&, Int)>(&distrun::squeeze))};
-  list["narrow"] = {overload(&distrun::narrow)};
-  list["select"] = {overload(&distrun::select)};
-  using BySize = TensorList (*)(const Tensor&, Int, Int);
-  using BySizes = TensorList (*)(const Tensor&, const Dims&, Int);
-  list["split"] = {overload(BySize(&distrun::split), {first}), overload(BySizes(&distrun::split), {first})};
-  list["cat"] = {overload(&distrun::cat, {first})};
-  list["stack"] = {overload(&distrun::stack, {first})};
-  list["size"] = {overload(&size_of_dim)};
-  list["numel"] = {overload(&numel_of)};
-}
-
-void add_makers(OperatorList& list) {
-  const Value float32 = std::string("float32");
-  list["ones"] = {overload(&ones_of, {float32})};
-  list["zeros"] = {overload(&zeros_of, {float32})};
-  list["rand"] = {overload(&rand_of, {float32})};
-  list["randn"] = {overload(&randn_of, {float32})};
-  list["arange"] = {overload(&arange_to), overload(&arange_of, {kOne})};
-  list["linspace"] = {overload(&linspace_of, {float32})};
-  list["randint"] = {overload(&randint_of), overload(&randint_below)};
-  list["randperm"] = {overload(&randperm_of)};
-  list["bernoulli"] = {overload(&bernoulli_of)};
-  list["ones_like"] = {overload(&tensor::ones_like)};
-  list["zeros_like"] = {overload(&tensor::zeros_like)};
-  list["clone"] = {overload(&distrun::clone)};
-  list["contiguous"] = {overload(&distrun::contiguous)};
-  list["copy_"] = {overload(&distrun::copy_, {Value(false)})};
-  list["to"] = {overload(&to_device)};
-  list["cpu"] = {overload(&distrun::cpu)};
-  list["cuda"] = {overload(&distrun::cuda)};
-  list["sparse_coo"] = {overload(&distrun::sparse_coo)};
-  list["coalesce"] = {overload(&distrun::coalesce)};
-  list["to_dense"] = {overload(&distrun::to_dense)};
+template <class... Parts>
+Operator entry_of(const char* by_name, Parts... parts) {
+  Operator entry;
+  entry.by_name = by_name;
+  (add_part(entry, std::move(parts)), ...);
+  return entry;
 }
 
 OperatorList make_list() {
+  const Value none = std::monostate(), no = false, yes = true, one = Int{1};
+  const Value float32 = std::string("float32"), mean = std::string("mean");
   OperatorList list;
-  add_arithmetic(list);
-  add_elementwise(list);
-  add_functions(list);
-  add_functions_in_place(list);
-  add_products(list);
-  add_reductions(list);
-  add_extremes(list);
-  add_statistics(list);
-  add_indexing(list);
-  add_shapes(list);
-  add_makers(list);
+#define DISTRUN_OPERATOR(name, ...) list.emplace(#name, entry_of("", __VA_ARGS__));
+#define DISTRUN_OPERATOR_BY_NAME(name, why, ...) list.emplace(#name, entry_of(why, __VA_ARGS__));
+#include <distrun/runtime/autograd/operators/operator_entries.inc>
+#undef DISTRUN_OPERATOR
+#undef DISTRUN_OPERATOR_BY_NAME
   return list;
 }
 

@@ -1,17 +1,24 @@
 #pragma once
-// The entries of the operator table.
+// The operator table, as operator_entries.inc has it.
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <distrun/runtime/autograd/operators/overload.hpp>
 
 namespace distrun::autograd {
 
-using OperatorList = std::map<std::string, std::vector<Overload>, std::less<>>;
+struct Operator {
+  std::vector<Overload> overloads;  // tried in their order
+  std::string_view no_gradient;     // why results never need a gradient; empty if they may
+  std::string_view recorded_as;     // the operator that records its gradient; empty if it does so itself
+  std::string_view by_name;         // why it cannot be traced as a function of distrun; empty if it can
+};
+using OperatorList = std::map<std::string, Operator, std::less<>>;
 
-// Created by the first call; constant afterwards. Overloads are tried in their order.
+// Created by the first call; constant afterwards.
 const OperatorList& operator_list();
 
 }  // namespace distrun::autograd

@@ -48,17 +48,17 @@ Value call_operator(std::string_view name, std::span<const Value> arguments) {
 // Programs repeat the same call: each thread remembers the last one found, since the list never changes.
 const std::vector<Overload>* find_operator(std::string_view name) {
   constinit thread_local const OperatorList::value_type* last = nullptr;
-  if (last != nullptr && last->first == name) return &last->second;
+  if (last != nullptr && last->first == name) return &last->second.overloads;
   const OperatorList& list = operator_list();
   const auto found = list.find(name);
   if (found == list.end()) return nullptr;
   last = &*found;
-  return &last->second;
+  return &last->second.overloads;
 }
 
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
-  for (const auto& [name, overloads] : operator_list()) names.push_back(name);
+  for (const auto& [name, entry] : operator_list()) names.push_back(name);
   return names;
 }
 

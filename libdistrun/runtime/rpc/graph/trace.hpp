@@ -80,39 +80,18 @@ GraphBuilder::Function trace(std::string name, const std::string (&parameters)[c
 
 }  // namespace distrun::rpc
 
-// The operators of operator_table.hpp for GraphValues, in the namespace where the compiler finds those for Tensors.
+// The operators of the table for GraphValues, in the namespace where the compiler finds those for Tensors.
 namespace distrun {
 
-// clang-format off
-#define DISTRUN_TRACED_OPERATORS(apply)                                                                   \
-  apply(add) apply(sub) apply(rsub) apply(mul) apply(div) apply(add_) apply(sub_) apply(mul_) apply(div_) \
-  apply(fill_) apply(zero_)                                                                               \
-  apply(neg) apply(cos) apply(sin) apply(sigmoid) apply(relu) apply(clamp_min)                            \
-  apply(exp) apply(log) apply(tanh) apply(sqrt) apply(rsqrt) apply(reciprocal) apply(abs) apply(square)   \
-  apply(pow) apply(clamp_max) apply(clamp) apply(maximum) apply(minimum) apply(where) apply(dropout)      \
-  apply(neg_) apply(exp_) apply(tanh_) apply(sigmoid_) apply(sqrt_) apply(abs_) apply(relu_) apply(pow_)  \
-  apply(clamp_min_) apply(clamp_max_) apply(clamp_) apply(logical_not) apply(logical_and)                 \
-  apply(logical_or) apply(logical_xor) apply(isnan) apply(isinf) apply(isfinite)                          \
-  apply(eq) apply(ne) apply(lt) apply(le) apply(gt) apply(ge)                                             \
-  apply(mm) apply(bmm) apply(matmul) apply(multi_dot) apply(linear) apply(softmax) apply(batch_norm)      \
-  apply(log_softmax) apply(layer_norm) apply(cross_entropy) apply(nll_loss) apply(mse_loss)               \
-  apply(sum) apply(mean) apply(prod) apply(cumsum) apply(var) apply(norm) apply(all) apply(any)           \
-  apply(max) apply(min) apply(amax) apply(amin) apply(argmax) apply(argmin) apply(equal) apply(nonzero)   \
-  apply(gather) apply(scatter_add) apply(scatter_add_) apply(index_select) apply(index_add)               \
-  apply(index_add_) apply(masked_fill) apply(masked_select) apply(one_hot)                                \
-  apply(view) apply(reshape) apply(flatten) apply(expand) apply(transpose) apply(t) apply(permute)        \
-  apply(unsqueeze) apply(squeeze) apply(narrow) apply(select) apply(split) apply(cat) apply(stack)        \
-  apply(ones_like) apply(zeros_like) apply(clone) apply(contiguous) apply(copy_) apply(to) apply(cpu)     \
-  apply(cuda)                                                                                             \
-  apply(sparse_coo) apply(coalesce) apply(to_dense)
-// clang-format on
-#define DISTRUN_TRACED_OPERATOR(name)                                                           \
+#define DISTRUN_OPERATOR(name, ...)                                                             \
   template <class... Operands>                                                                  \
   requires rpc::detail::Traced<Operands...> rpc::GraphValue name(const Operands&... operands) { \
     return rpc::detail::record_operator(#name, {rpc::detail::operand(operands)...});            \
   }
-DISTRUN_TRACED_OPERATORS(DISTRUN_TRACED_OPERATOR)
-#undef DISTRUN_TRACED_OPERATOR
+#define DISTRUN_OPERATOR_BY_NAME(name, why, ...)
+#include <distrun/runtime/autograd/operators/operator_entries.inc>
+#undef DISTRUN_OPERATOR
+#undef DISTRUN_OPERATOR_BY_NAME
 
 // Adds distrun::conv2d() to the function that is traced.
 template <class Input, class Weight, class Bias = Tensor>
