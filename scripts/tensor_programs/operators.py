@@ -166,6 +166,7 @@ TABLE = {
     "rsub": Operator(lambda a, b: torch.rsub(b, a), draw.number_and_tensor),
     "mul": Operator(torch.mul, draw.with_sparse(two), weight=3),
     "div": Operator(torch.div, draw.with_sparse(two), ulps=1, weight=2),
+    "rdiv": Operator(lambda a, b: a / b, draw.number_and_tensor, ulps=2),  # torch multiplies the reciprocal
     "add_": Operator(lambda a, b, alpha=1: a.add_(b, alpha=alpha), draw.with_sparse_changed(
         draw.changed_and_alpha, "sparse"), ulps=1, terms=1, degree=2, is_view=True, weight=3),
     "sub_": Operator(lambda a, b, alpha=1: a.sub_(b, alpha=alpha), draw.changed_and_alpha, ulps=1, terms=1, degree=2,

@@ -38,6 +38,7 @@ TEST_CASE("a trace computes the same as the traced code") {
   check_same([](auto x, auto y) { return distrun::cat(std::vector{x, y, x}, 1); });
   check_same([](auto x, auto y) { return distrun::select(distrun::stack(std::vector{x, y}), 0, 1) - x; });
   check_same([](auto x, auto y) { return distrun::linear(x, y) + distrun::linear(x, y, ones({3})); });
+  check_same([](auto x, auto y) { return 3 / (x + 1) - y; });
   check_same([](auto x, auto y) { return 1.5 - x / 2 + distrun::narrow(y, 1, 0, 1); });
   check_same([](auto x, auto y) { return distrun::softmax(x, 1) + distrun::batch_norm(y) + x.numel() + y.size(1); });
   check_same([](auto x, auto y) {

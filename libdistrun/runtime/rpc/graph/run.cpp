@@ -31,24 +31,27 @@ using graph::Register;
 
 // --- arithmetic ---
 
-// The tensor operator, and the operator that computes the same with swapped operands.
+// The tensor operator, and the operators that compute the same of a value and a tensor: `mirrored` takes the tensor
+// first, `reversed` the value.
 struct TensorOperator {
   Arithmetic operation;
   const char* name;
   const char* mirrored;
+  const char* reversed = nullptr;
 };
-constexpr TensorOperator kTensorOperators[] = {{Arithmetic::Add, "add", "add"}, {Arithmetic::Sub, "sub", nullptr},
-                                               {Arithmetic::Mul, "mul", "mul"}, {Arithmetic::Div, "div", nullptr},
-                                               {Arithmetic::Eq, "eq", "eq"},    {Arithmetic::Ne, "ne", "ne"},
-                                               {Arithmetic::Lt, "lt", "gt"},    {Arithmetic::Le, "le", "ge"},
-                                               {Arithmetic::Gt, "gt", "lt"},    {Arithmetic::Ge, "ge", "le"}};
+constexpr TensorOperator kTensorOperators[] = {
+    {Arithmetic::Add, "add", "add"}, {Arithmetic::Sub, "sub", nullptr, "rsub"},
+    {Arithmetic::Mul, "mul", "mul"}, {Arithmetic::Div, "div", nullptr, "rdiv"},
+    {Arithmetic::Eq, "eq", "eq"},    {Arithmetic::Ne, "ne", "ne"},
+    {Arithmetic::Lt, "lt", "gt"},    {Arithmetic::Le, "le", "ge"},
+    {Arithmetic::Gt, "gt", "lt"},    {Arithmetic::Ge, "ge", "le"}};
 
 Value of_tensors(Arithmetic operation, const Value& left, const Value& right) {
   for (const TensorOperator& each : kTensorOperators) {
     if (each.operation != operation) continue;
     if (left.kind() == Kind::Tensor) return run_operator(each.name, std::array{left, right});
     if (each.mirrored != nullptr) return run_operator(each.mirrored, std::array{right, left});
-    return run_operator(operation == Arithmetic::Sub ? "rsub" : each.name, std::array{left, right});
+    return run_operator(each.reversed, std::array{left, right});
   }
   refuse_operands(operation, left, right);
 }
