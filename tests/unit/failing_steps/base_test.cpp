@@ -15,6 +15,7 @@
 #include <distrun/common/base/replaced_file.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/common/base/wait_queue.hpp>
+#include <distrun/runtime/core/deadline_thread.hpp>
 #include <distrun/runtime/core/process_end.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 
@@ -54,6 +55,22 @@ TEST_CASE("a thread that cannot wait in a queue leaves the queue unchanged") {
     attempt.may_fail([&] { wait(); });
     wait();
     require(queue.size() == 0, "nothing is left in the queue");
+  });
+}
+
+TEST_CASE("a deadline thread that cannot be started is started by the next deadline") {
+  every_step_may_fail([](Attempt& attempt) {
+    std::atomic<int> calls{0};
+    std::optional<core::DeadlineThread> thread;
+    const auto make = [&] { thread.emplace("distrun-test", [&calls] { return ++calls, base::TimePoint::max(); }); };
+    if (!attempt.may_fail(make)) make();
+    const bool is_announced = attempt.may_fail([&] { thread->call_by(base::system_clock().now()); });
+    require(is_announced || calls == 0, "a deadline that was refused is not worked at");
+    require(!is_announced || is_soon([&] { return calls == 1; }), "the work is done");
+    const int before = calls;
+    thread->call_by(base::system_clock().now());
+    require(is_soon([&] { return calls == before + 1; }), "later work is done, once");
+    thread->stop();
   });
 }
 
