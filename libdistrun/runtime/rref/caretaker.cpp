@@ -5,6 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::rref {
 namespace {
@@ -20,34 +21,24 @@ constexpr int kPageShare = 100;  // at most 1/kPageShare of the time
 }  // namespace
 
 void Caretaker::stop() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopped_ = true;
-    is_noticed_.store(true);
-  }
-  changed_.notify_all();
-  if (thread_ && thread_->joinable()) thread_->join();
+  thread_.stop();
   writer_.reset();  // a reference may keep the caretaker until the process ends
 }
 
 void Caretaker::notice_anew() {
   const std::lock_guard lock(mutex_);
-  if (is_stopped_ || is_noticed_.exchange(true)) return;
-  if (!thread_) thread_.emplace("distrun-rref", [this] { run(); });
-  changed_.notify_all();
+  if (is_noticed_.load()) return;
+  thread_.call_by(base::system_clock().now() + kFirst);
+  is_noticed_.store(true);
 }
 
-void Caretaker::run() {
-  std::unique_lock lock(mutex_);
-  for (bool waits = false; !is_stopped_;) {
-    if (!waits) changed_.wait(lock, [this] { return is_noticed_.load() || is_stopped_; });
-    changed_.wait_for(lock, kFirst, [this] { return is_stopped_; });
-    if (is_stopped_) return;
-    const bool has_changed = is_noticed_.exchange(false);
-    lock.unlock();
-    waits = base::if_memory([&] { return look_once(has_changed); }, [] { return true; });
-    lock.lock();
-  }
+base::TimePoint Caretaker::look() noexcept {
+  const bool has_changed = [this] {
+    const std::lock_guard lock(mutex_);
+    return is_noticed_.exchange(false);
+  }();
+  const bool waits = base::if_memory([&] { return look_once(has_changed); }, [] { return true; });
+  return waits ? base::system_clock().now() + kFirst : core::kForever;
 }
 
 bool Caretaker::look_once(bool has_changed) {

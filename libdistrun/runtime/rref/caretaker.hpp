@@ -3,9 +3,7 @@
 // the page that other processes read (common/ledger). It starts with the first reference, and sleeps while nothing
 // changes and nothing is in flight. It asks a worker that does not answer less and less often, down to once every few
 // seconds. A page that takes long to write is written less often, so that pages cost at most 1% of a core.
-// seconds; and a page that takes long to write is written less often, so that it costs a hundredth of a core at most.
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -13,8 +11,8 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
-#include <distrun/common/base/thread.hpp>
 #include <distrun/common/ledger/ledger.hpp>
+#include <distrun/runtime/core/deadline_thread.hpp>
 #include <distrun/runtime/rref/protocol/numbered.hpp>
 
 namespace distrun::rref {
@@ -28,12 +26,13 @@ class Caretaker {
     std::function<void(WorkerKey, const ForkMessage&)> send;
     std::function<ledger::Page(std::size_t most)> page;  // at most that many rows of each kind
   };
-  explicit Caretaker(Charges charges) : charges_(std::move(charges)) {}
+  explicit Caretaker(Charges charges)
+      : charges_(std::move(charges)), thread_("distrun-rref", [this] { return look(); }) {}
   ~Caretaker() { stop(); }
   Caretaker(const Caretaker&) = delete;
   Caretaker& operator=(const Caretaker&) = delete;
 
-  // Called when something has changed. Throws Error{Overloaded} if the thread does not run, and cannot be started.
+  // Called when something has changed. Throws as core::DeadlineThread::call_by().
   void notice() {
     if (!is_noticed_.load(std::memory_order_relaxed)) notice_anew();
   }
@@ -50,7 +49,8 @@ class Caretaker {
   };
 
   void notice_anew();
-  void run();
+  // Returns the time of the next look.
+  base::TimePoint look() noexcept;
   // Returns false if no message waits and the page is written.
   bool look_once(bool has_changed);
   void send_again(WorkerKey to, const std::vector<ForkMessage>& messages);
@@ -63,12 +63,9 @@ class Caretaker {
   bool is_page_old_ = false;
   base::TimePoint next_page_;
 
-  std::atomic<bool> is_noticed_{false};
   std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool is_stopped_ = false;
-  std::optional<base::Thread> thread_;
+  std::atomic<bool> is_noticed_{false};  // since the last look; changed with mutex_ held
+  core::DeadlineThread thread_;          // the last member: destroyed first
 };
 
 }  // namespace distrun::rref

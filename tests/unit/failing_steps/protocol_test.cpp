@@ -2,13 +2,17 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <distrun/runtime/rref/caretaker.hpp>
 #include <distrun/runtime/rref/protocol/fork_protocol.hpp>
 
+#include "support/process.hpp"
 #include "unit/failing_steps/attempt.hpp"
 
 namespace distrun::rref {
@@ -196,6 +200,17 @@ TEST_CASE(
     world.receive_all();
     require(world.released == 1, "it is released");
     require(world[0].owned_count() == 0, "nothing is owned");
+  });
+}
+
+TEST_CASE("a caretaker whose thread cannot be started starts it at the next change") {
+  every_step_may_fail([](Attempt& attempt) {
+    std::atomic<int> looks{0};
+    const auto waiting = [&looks](std::size_t) { return ++looks, Caretaker::Outboxes(); };
+    Caretaker caretaker({waiting, [](WorkerKey, const ForkMessage&) {}, [](std::size_t) { return ledger::Page(); }});
+    attempt.may_fail([&] { caretaker.notice(); });
+    caretaker.notice();
+    require(eventually(std::chrono::seconds(10), [&looks] { return looks > 0; }), "it looks for waiting messages");
   });
 }
 
