@@ -6,6 +6,7 @@
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::agents::faulty {
 namespace {
@@ -48,7 +49,7 @@ void Held::cut(rpc::WorkerKey to) {
 }
 
 void Held::put(base::TimePoint due, Entry entry) {
-  if (!thread_) thread_.emplace("distrun-faults", [this] { run(); });
+  thread_.call_by(due);
   bytes_ += entry.bytes;
   if (entry.is_ordered) {
     Line& line = lines_[entry.to.id];
@@ -57,7 +58,6 @@ void Held::put(base::TimePoint due, Entry entry) {
   }
   entries_.emplace(Time(due, next_++), std::move(entry));
   ++count_;
-  changed_.notify_one();
 }
 
 Held::Entries::node_type Held::extract(Entries::iterator at) {
@@ -96,21 +96,14 @@ void Held::forget(rpc::WorkerKey to) noexcept {
   }
 }
 
-void Held::run() {
+base::TimePoint Held::carry_out_due() noexcept {
   core::ThreadState state;
   state.rank = &rank_;
   const core::ThreadStateGuard as_rank(state);
   std::unique_lock lock(mutex_);
-  while (!is_closed_) {
-    if (entries_.empty()) {
-      changed_.wait(lock);  // not shown on the board: no rank can end this wait
-      continue;
-    }
+  while (!entries_.empty()) {
     const auto first = entries_.begin();
-    if (const base::TimePoint due = first->first.first; due > now()) {
-      changed_.wait_until(lock, due);
-      continue;
-    }
+    if (const base::TimePoint due = first->first.first; due > now()) return due;
     auto node = extract(first);
     lock.unlock();
     const bool is_ordered = node.mapped().is_ordered;
@@ -119,6 +112,7 @@ void Held::run() {
     lock.lock();
     leave_line({to, {}, 0, 0, is_ordered});
   }
+  return core::kForever;
 }
 
 void Held::carry_out(Entry entry) noexcept {
@@ -133,8 +127,7 @@ void Held::close(bool goes) noexcept {
     is_closed_ = true;
     rest.swap(entries_);
   }
-  changed_.notify_one();
-  if (thread_ && thread_->joinable()) thread_->join();
+  thread_.stop();
   {
     const std::lock_guard lock(mutex_);
     lines_.clear();

@@ -1,10 +1,9 @@
 #pragma once
-// Holds messages back until a time, or until other messages were sent first. A thread, started with the first held
-// message, sends what is due and carries out cuts.
+// Holds messages back until a time, or until other messages were sent first. A thread (core/deadline_thread.hpp),
+// started with the first held message, sends what is due and carries out cuts.
 //
 //   open -> closed
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include <agents/faulty/fates.hpp>
-#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/core/deadline_thread.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 
 namespace distrun::core {
@@ -41,7 +40,8 @@ class Held {
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
 
   // Held's thread runs as `rank`.
-  Held(DueEvents& events, core::RankState& rank) : events_(events), rank_(rank) {}
+  Held(DueEvents& events, core::RankState& rank)
+      : events_(events), rank_(rank), thread_("distrun-faults", [this] { return carry_out_due(); }) {}
   ~Held() { close(false); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
@@ -78,21 +78,21 @@ class Held {
   void put(base::TimePoint due, Entry entry);
   Entries::node_type extract(Entries::iterator at);
   void leave_line(const Entry& entry) noexcept;
-  void run();
+  // Returns when the next entry is due.
+  base::TimePoint carry_out_due() noexcept;
   void carry_out(Entry entry) noexcept;
 
   DueEvents& events_;
   core::RankState& rank_;
   std::atomic<std::size_t> count_{0};  // of messages held or being sent; 0 is read without the lock
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   // Guarded by mutex_.
   Entries entries_;
   std::unordered_map<rpc::WorkerId, Line> lines_;
   std::uint64_t bytes_ = 0;
   std::uint64_t next_ = 0;
   bool is_closed_ = false;
-  std::optional<base::Thread> thread_;
+  core::DeadlineThread thread_;  // the last member: destroyed first
 };
 
 }  // namespace distrun::agents::faulty
