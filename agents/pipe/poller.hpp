@@ -1,5 +1,12 @@
 #pragma once
 // Wraps an epoll instance. Does not own the descriptors. Any thread may add and remove; one thread waits.
+//
+// Why the pipe does not use io::Loop (common/io):
+//   - Any thread adds, changes and removes descriptors, which belong to links. Those of a loop belong to its watches,
+//     and are touched by its thread only.
+//   - After an arrival the I/O thread polls for a while without sleeping (io_thread.cpp). A loop always sleeps.
+//   - An event costs one epoll_wait(), and says whether the peer has closed its end. A loop needs another wait for each
+//     event, puts it into a queue, and does not report that end.
 #include <sys/epoll.h>
 
 #include <array>

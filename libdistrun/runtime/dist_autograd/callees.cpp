@@ -154,6 +154,10 @@ std::vector<rpc::Parameter> parameters(std::vector<rpc::Parameter> more) {
 
 // Notifies a worker that a context was released, until it has answered: the continuation of a try, or of the pause
 // after it.
+//
+// Messages of references (rref/protocol/numbered.hpp) are resent in another way: they must take effect once, so they
+// are numbered, and kept by a protocol that must not lose one when memory is missing. A release may take effect twice.
+// Each try is a call with a timeout, an answer that says what went wrong, and a shutdown that waits for the first ones.
 class TryAgain final : public future::Continuation {
  public:
   enum class After : std::uint8_t { Try, Rest };
