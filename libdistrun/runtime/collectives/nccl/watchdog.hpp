@@ -1,11 +1,13 @@
 #pragma once
-// A thread per process, distrun-nccl, that checks calls for which no thread waits. Exists only while there are any.
-#include <condition_variable>
+// A thread per process, distrun-nccl (core/deadline_thread.hpp), that checks calls for which no thread waits. Exists
+// only while there are any.
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/runtime/core/deadline_thread.hpp>
 
 namespace distrun::collectives {
 
@@ -22,7 +24,7 @@ class Watchdog {
  public:
   static Watchdog& of_process();
 
-  // Watches the object until forget(), or until it is destroyed.
+  // Watches the object until forget(), or until it is destroyed. Throws as core::DeadlineThread::call_by().
   void watch(const std::shared_ptr<Watched>& what);
   // Call once. After the last object the thread ends, before this returns.
   void forget(const Watched& what);
@@ -30,16 +32,16 @@ class Watchdog {
   void wake();
 
  private:
-  // A thread, from the first watched object to the last.
-  struct Shift;
-  void run(const Shift& shift);
+  using All = std::vector<std::pair<const Watched*, std::weak_ptr<Watched>>>;
 
-  std::mutex mutex_;
+  All watched() const;
+  // Checks all objects; returns the time of the next check.
+  base::TimePoint look_at_all() noexcept;
+
+  mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::condition_variable changed_;
-  std::vector<std::pair<const Watched*, std::weak_ptr<Watched>>> watched_;
-  std::unique_ptr<Shift> shift_;  // null: no thread
-  bool is_woken_ = false;
+  All watched_;
+  std::unique_ptr<core::DeadlineThread> thread_;  // from the first watched object to the last
 };
 
 }  // namespace distrun::collectives
