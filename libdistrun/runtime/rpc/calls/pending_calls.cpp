@@ -15,11 +15,9 @@ constexpr std::size_t kFirstSlots = 64;
 }  // namespace
 
 PendingCalls::PendingCalls(Expired expired)
-    : expired_(std::move(expired)), slots_(kFirstSlots), looks_at_(core::kForever) {
+    : expired_(std::move(expired)), slots_(kFirstSlots), thread_("distrun-timeout", [this] { return expire_due(); }) {
   due_.reserve(slots_.size());
 }
-
-PendingCalls::~PendingCalls() { stop(); }
 
 std::uint64_t PendingCalls::waiting_for(WorkerId peer) const {
   const auto load = loads_.find(peer);
@@ -141,44 +139,26 @@ void PendingCalls::grow() {
   slots_.swap(larger);
 }
 
-void PendingCalls::watch_timeouts(base::TimePoint deadline) {
-  if (deadline == core::kForever) return;
-  if (deadline >= looks_at_.load()) return;
-  const std::lock_guard lock(mutex_);
-  if (is_stopped_) return;
-  if (!thread_) thread_.emplace("distrun-timeout", [this] { watch(); });
-  if (deadline >= looks_at_.load()) return;
-  looks_at_.store(deadline);
-  changed_.notify_one();
-}
+void PendingCalls::watch_timeouts(base::TimePoint deadline) { thread_.call_by(deadline); }
 
-void PendingCalls::watch() {
+base::TimePoint PendingCalls::expire_due() noexcept {
   std::unique_lock lock(mutex_);
-  while (!is_stopped_) {
-    const base::TimePoint until = looks_at_.load();
-    if (until == core::kForever) {
-      changed_.wait(lock);  // waits for nothing that a rank could do, so no wait is recorded
-    } else {
-      changed_.wait_until(lock, until);
-    }
-    const base::TimePoint now = base::system_clock().now();
-    if (is_stopped_ || now < looks_at_.load()) continue;
-    find_due(now);
-    while (!due_.empty()) {
-      std::optional<PendingCall> call = take_due(due_.back().second);
-      due_.pop_back();
-      if (!call) continue;
-      is_expiring_ = true;
-      lock.unlock();
-      expired_(*std::exchange(call, std::nullopt));
-      lock.lock();
-      is_expiring_ = false;
-    }
+  const base::TimePoint next = find_due(base::system_clock().now());
+  while (!due_.empty()) {
+    std::optional<PendingCall> call = take_due(due_.back().second);
+    due_.pop_back();
+    if (!call) continue;
+    is_expiring_ = true;
+    lock.unlock();
+    expired_(*std::exchange(call, std::nullopt));
+    lock.lock();
+    is_expiring_ = false;
   }
+  return next;
 }
 
 // The earliest is the last.
-void PendingCalls::find_due(base::TimePoint now) {
+base::TimePoint PendingCalls::find_due(base::TimePoint now) {
   base::TimePoint next = core::kForever;
   for (PendingCall& slot : slots_) {
     if (slot.future == nullptr) continue;
@@ -188,8 +168,8 @@ void PendingCalls::find_due(base::TimePoint now) {
     }
     due_.emplace_back(slot.deadline, slot.id);
   }
-  looks_at_.store(next);
   std::sort(due_.begin(), due_.end(), std::greater<>());
+  return next;
 }
 
 // Returns nullopt if the call was answered meanwhile.
@@ -209,13 +189,6 @@ int PendingCalls::expiring() const {
   return is_expiring_ ? 1 : 0;
 }
 
-void PendingCalls::stop() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopped_ = true;
-  }
-  changed_.notify_one();
-  if (thread_ && thread_->joinable()) thread_->join();
-}
+void PendingCalls::stop() noexcept { thread_.stop(); }
 
 }  // namespace distrun::rpc

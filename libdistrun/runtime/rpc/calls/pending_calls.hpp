@@ -6,9 +6,8 @@
 // Messages to a worker that does not answer use memory here, in transit, and there. So the bytes of the calls that wait
 // for one worker's answers are counted, and a call that would exceed a limit first waits for answers.
 //
-// The thread starts when a call first needs it (watch_timeouts()), and sleeps until the earliest deadline that it
-// knows: calls that are answered in time cost it nothing.
-#include <atomic>
+// The thread (core/deadline_thread.hpp) starts when a call first needs it, by watch_timeouts(). Calls that are answered
+// in time cost it nothing.
 #include <condition_variable>
 #include <functional>
 #include <limits>
@@ -19,7 +18,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
-#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/core/deadline_thread.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
 
 namespace distrun::board {
@@ -66,7 +65,6 @@ class PendingCalls {
 
   // `expired` is called on the timeout thread, without a lock.
   explicit PendingCalls(Expired expired);
-  ~PendingCalls();
   PendingCalls(const PendingCalls&) = delete;
   PendingCalls& operator=(const PendingCalls&) = delete;
 
@@ -94,7 +92,7 @@ class PendingCalls {
   // Takes the next call in place `place` or after it, except calls whose answers are being decoded. `place`: 0 at
   // first; set to where to go on. Returns nullopt at the end.
   std::optional<PendingCall> take_next(std::size_t& place, std::optional<WorkerKey> peer = {});
-  // From now on, `expired` is called for overdue calls.
+  // Has `expired` called for calls that are overdue at `deadline`, and for others when they are.
   void watch_timeouts(base::TimePoint deadline);
 
   // Counts the waiting calls, without those that hold no shutdown.
@@ -107,9 +105,11 @@ class PendingCalls {
  private:
   static constexpr std::size_t kCallsMax = 1 << 20;
 
-  void watch();
+  // Calls `expired` for all overdue calls; returns the next deadline.
+  base::TimePoint expire_due() noexcept;
   // These require mutex_.
-  void find_due(base::TimePoint now);
+  // Sets due_; returns the earliest deadline of the others.
+  base::TimePoint find_due(base::TimePoint now);
   std::optional<PendingCall> take_due(std::uint64_t id) noexcept;
   PendingCall* find(std::uint64_t id, WorkerKey peer) noexcept;
   std::uint64_t waiting_for(WorkerId peer) const;
@@ -120,7 +120,6 @@ class PendingCalls {
 
   const Expired expired_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::condition_variable room_;
   // Guarded by mutex_.
   int waiting_for_room_ = 0;
@@ -133,10 +132,7 @@ class PendingCalls {
   std::vector<std::pair<base::TimePoint, std::uint64_t>> due_;
   bool is_expiring_ = false;  // a call that was taken out
   std::uint64_t last_id_ = 0;
-  bool is_stopped_ = false;
-  std::optional<base::Thread> thread_;
-  // When the thread next checks. Changed with mutex_ held, read without it: nearly all calls have later deadlines.
-  std::atomic<base::TimePoint> looks_at_;
+  core::DeadlineThread thread_;  // the last member: destroyed first
 };
 
 }  // namespace distrun::rpc
