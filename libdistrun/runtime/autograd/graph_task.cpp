@@ -15,7 +15,6 @@
 #include <distrun/runtime/autograd/node_hooks.hpp>
 #include <distrun/runtime/autograd/pass_errors.hpp>
 #include <distrun/runtime/autograd/pass_guards.hpp>
-#include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::autograd {
 namespace {
@@ -23,6 +22,42 @@ namespace {
 constexpr std::uint32_t kNestingOfThread = 50;  // nested passes that share a stack
 constexpr std::uint32_t kNestingMost = 5000;
 constexpr std::uint32_t kNestingOfWorkerMost = 200;
+
+void refuse_deep(std::uint32_t nesting, std::uint32_t most) {
+  if (nesting <= most) return;
+  throw Error(ErrorKind::Overloaded,
+              "backward passes within nodes of others are nested more than " + std::to_string(most) + " deep");
+}
+
+// Requires the lock of a shared pass.
+void add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient) {
+  if (entry.gradients.empty()) entry.gradients.resize(entry.node->inputs().size());
+  Tensor& sum = entry.gradients[input];
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (gradient.defined()) {
+    std::optional<device::StreamGuard> on_stream;
+    if (entry.node->is_on_gpu()) on_stream.emplace(entry.node->stream());
+    sum = sum_of(std::move(sum), std::move(gradient));
+  }
+}
+
+// Runs the node with its hooks.
+Gradients call(Node& node, Gradients gradients, LeafSink* leaves) {
+  const NodeScope scope(node, gradients);
+  const NodeHooks* hooks = node.hooks();
+  Gradients got;
+  const bool has_post_hooks = hooks != nullptr && hooks->has_post_hooks();
+  for (std::size_t i = 0; has_post_hooks && i < gradients.size(); ++i) got.push_back(gradients[i]);
+  Gradients results;
+  if (node.is_leaf()) {
+    bring_to_leaf(static_cast<AccumulateGrad&>(node), std::move(gradients), leaves);
+  } else {
+    results = node.apply(std::move(gradients));
+  }
+  if (has_post_hooks) results = hooks->after(std::move(results), got);
+  return results;
+}
 
 }  // namespace
 
@@ -34,11 +69,6 @@ GraphTask::GraphTask(PassOptions options) : options_(std::move(options)), state_
 void GraphTask::add_root(Edge root, Tensor gradient) {
   table_.count_from(root.node.get());
   roots_.push_back({std::move(root), std::move(gradient)});
-}
-
-std::size_t GraphTask::capture(const Edge& edge) {
-  captures_.push_back({edge, Tensor()});
-  return captures_.size() - 1;
 }
 
 void GraphTask::expect(Ref<Node> node, std::uint32_t holds) {
@@ -63,12 +93,8 @@ std::vector<Node*> GraphTask::new_ends() {
 
 void GraphTask::start() {
   const GradModeGuard mode(options_.create_graph);
-  for (const Capture& capture : captures_) {
-    if (const EntryIndex entry = table_.find(capture.edge.node.get()); entry != PassTable::kNone) {
-      table_[entry].is_captured = true;
-    }
-  }
-  if (!captures_.empty()) table_.need_captured_only();
+  results_.mark_captured(table_);
+  if (results_.has_captures()) table_.need_captured_only();
   for (const Root& root : roots_) ++table_[table_.find(root.edge.node.get())].dependencies;
   for (EntryIndex i = 0; i < table_.size() && !is_shared_; ++i) is_shared_ = table_[i].node->is_on_gpu();
   if (is_shared_) beginner_ = core::call_stack();
@@ -114,18 +140,6 @@ std::optional<Error> GraphTask::feed(Node& node, Gradients gradients) {
   return std::nullopt;
 }
 
-void GraphTask::add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient) {
-  if (entry.gradients.empty()) entry.gradients.resize(entry.node->inputs().size());
-  Tensor& sum = entry.gradients[input];
-  if (!sum.defined()) {
-    sum = std::move(gradient);
-  } else if (gradient.defined()) {
-    std::optional<device::StreamGuard> on_stream;
-    if (entry.node->is_on_gpu()) on_stream.emplace(entry.node->stream());
-    sum = sum_of(std::move(sum), std::move(gradient));
-  }
-}
-
 bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient, const Node* maker,
                              std::size_t result) {
   PassEntry& entry = table_[index];
@@ -163,7 +177,7 @@ void GraphTask::make_ready(EntryIndex index) {
     ready_.push_back({node.sequence(), index});
     std::push_heap(ready_.begin(), ready_.end());
   }
-  if (is_shared_) wake_driver();
+  if (is_shared_) driver_.wake(mutex_);
   if (options_.on_ready && current_device_worker() != nullptr) options_.on_ready();
 }
 
@@ -221,31 +235,15 @@ void GraphTask::evaluate(PassEntry& entry) {
   Gradients gradients = std::move(entry.gradients);
   if (node.is_leaf() && !static_cast<AccumulateGrad&>(node).is_wanted()) gradients[0] = Tensor();
   if (const NodeHooks* hooks = node.hooks()) gradients = hooks->before(std::move(gradients));
-  if (entry.is_captured) take_captures(entry, gradients);
+  if (entry.is_captured || node.is_leaf()) {
+    const auto guard = lock();
+    if (entry.is_captured) results_.take(entry, gradients);
+    if (entry.is_needed && node.is_leaf()) results_.note_leaf(node);
+  }
   if (!entry.is_needed) return;
-  Gradients results = call(node, std::move(gradients));
+  Gradients results = call(node, std::move(gradients), options_.leaves);
   if (!options_.retain_graph) node.release_saved();
   deliver(node, std::move(results));
-}
-
-Gradients GraphTask::call(Node& node, Gradients gradients) {
-  const NodeScope scope(node, gradients);
-  const NodeHooks* hooks = node.hooks();
-  Gradients got;
-  const bool has_post_hooks = hooks != nullptr && hooks->has_post_hooks();
-  for (std::size_t i = 0; has_post_hooks && i < gradients.size(); ++i) got.push_back(gradients[i]);
-  Gradients results;
-  if (node.is_leaf()) {
-    bring_to_leaf(static_cast<AccumulateGrad&>(node), std::move(gradients), options_.leaves);
-  } else {
-    results = node.apply(std::move(gradients));
-  }
-  if (node.is_leaf() && node.is_on_gpu()) {
-    const auto guard = lock();
-    leaf_streams_.insert(node.stream());
-  }
-  if (has_post_hooks) results = hooks->after(std::move(results), got);
-  return results;
 }
 
 void GraphTask::deliver(const Node& node, Gradients results) {
@@ -266,14 +264,6 @@ void GraphTask::deliver(const Node& node, Gradients results) {
   }
 }
 
-void GraphTask::take_captures(const PassEntry& entry, const Gradients& gradients) {
-  const auto guard = lock();
-  for (Capture& capture : captures_) {
-    if (capture.edge.node.get() == entry.node) capture.gradient = gradients[capture.edge.input];
-  }
-  if (entry.node->is_on_gpu()) leaf_streams_.insert(entry.node->stream());
-}
-
 void GraphTask::finish_one() {
   {
     const auto guard = lock();
@@ -285,7 +275,7 @@ void GraphTask::finish_one() {
 void GraphTask::finish() {
   if (is_done_.exchange(true, std::memory_order_acq_rel)) return;
   if (on_done_) on_done_();
-  if (is_shared_) wake_driver();
+  if (is_shared_) driver_.wake(mutex_);
 }
 
 void GraphTask::fail(std::exception_ptr error) {
@@ -302,11 +292,6 @@ void GraphTask::fail(std::exception_ptr error) {
   if (is_over) finish();
 }
 
-std::exception_ptr GraphTask::take_error() {
-  const auto guard = lock();
-  return std::exchange(error_, nullptr);
-}
-
 void GraphTask::drive() {
   const core::ThreadStateGuard state(state_);
   const TaskGuard task(*this);
@@ -317,19 +302,20 @@ void GraphTask::drive() {
 void GraphTask::run() {
   // A worker's thread must not wait for another thread, which may need the worker.
   const bool on_worker = current_device_worker() != nullptr;
-  const std::uint32_t most = on_worker ? kNestingOfWorkerMost : kNestingMost;
-  if (nesting_ > most) {
-    throw Error(ErrorKind::Overloaded,
-                "backward passes within nodes of others are nested more than " + std::to_string(most) + " deep");
-  }
+  refuse_deep(nesting_, on_worker ? kNestingOfWorkerMost : kNestingMost);
   if (!on_worker && nesting_ > 0 && nesting_ % kNestingOfThread == 0) {
     base::Thread("autograd nested", [this] { drive_to_end(); }).join();
   } else {
     drive_to_end();
   }
   wait_for_leaves();
-  if (std::exception_ptr failure = take_error()) std::rethrow_exception(std::move(failure));
-  call_at_end();
+  {
+    const auto guard = lock();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+  if (at_end_.empty()) return;
+  const core::ThreadStateGuard state(state_);
+  for (const auto& callback : std::exchange(at_end_, {})) callback();
 }
 
 GraphTask* GraphTask::current() noexcept { return TaskGuard::of_thread(); }
@@ -344,56 +330,13 @@ void GraphTask::at_end(std::function<void()> callback) {
   at_end_.push_back(std::move(callback));
 }
 
-void GraphTask::call_at_end() {
-  if (at_end_.empty()) return;
-  const core::ThreadStateGuard state(state_);
-  for (const auto& callback : std::exchange(at_end_, {})) callback();
-}
-
 void GraphTask::drive_to_end() {
-  DeviceWorker* const worker = current_device_worker();
-  driving_worker_ = worker;
+  driver_.begin();
   start();
   drive();
   while (!is_done()) {
-    wait_for_work(worker);
+    driver_.wait(mutex_, [this] { return is_done() || !ready_.empty(); });
     drive();
-  }
-}
-
-// A worker that drives a nested pass runs its device's nodes while it waits: the pass may need them.
-void GraphTask::wait_for_work(DeviceWorker* worker) {
-  const auto has_work = [this] {
-    const std::lock_guard guard(mutex_);
-    return is_done() || !ready_.empty();
-  };
-  if (worker != nullptr) {
-    worker->run_until(has_work);
-    return;
-  }
-  std::unique_lock guard(mutex_);
-  board::WaitInfo info;
-  info.kind = board::WaitKind::Backward;
-  info.name = "nodes of GPUs";
-  core::wait_until(info, guard, changed_, core::kForever, [this] { return is_done() || !ready_.empty(); });
-}
-
-void GraphTask::wake_driver() {
-  {
-    const std::lock_guard guard(mutex_);  // a driver that is about to sleep has seen it, or sleeps already
-  }
-  changed_.notify_all();
-  if (driving_worker_ != nullptr) driving_worker_->wake();
-}
-
-void GraphTask::wait_for_leaves() const {
-  if (leaf_streams_.empty()) return;
-  for (const Stream stream : leaf_streams_) wait_for_stream(stream);
-  // The caller may read the gradients on its streams, and release them.
-  for (const Capture& capture : captures_) record_reader(capture.gradient);
-  for (EntryIndex i = 0; i < table_.size() && options_.leaves == nullptr; ++i) {
-    Node& node = *table_[i].node;
-    if (node.is_leaf() && node.is_on_gpu()) static_cast<AccumulateGrad&>(node).record_reader();
   }
 }
 

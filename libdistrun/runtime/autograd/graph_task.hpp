@@ -11,18 +11,18 @@
 // stay. Everything is usable afterwards. If only CPU nodes take part and nothing is fed, one thread does it all without
 // a lock.
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/device_worker.hpp>
 #include <distrun/runtime/autograd/leaf_sink.hpp>
 #include <distrun/runtime/autograd/node.hpp>
+#include <distrun/runtime/autograd/pass_driver.hpp>
+#include <distrun/runtime/autograd/pass_results.hpp>
 #include <distrun/runtime/autograd/pass_table.hpp>
 #include <distrun/runtime/core/call_stack.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
@@ -50,7 +50,7 @@ class GraphTask final : public WorkGiver {
   void add_root(Edge root, Tensor gradient);
   // Captures the gradient of an edge. The pass ends there: only nodes that lead to captured edges run, and leaves get
   // nothing. Returns the capture's number.
-  std::size_t capture(const Edge& edge);
+  std::size_t capture(const Edge& edge) { return results_.capture(edge); }
   // Counts the nodes reachable from a node that will be fed, and makes it wait for `holds` feeds; it runs once, with
   // the sum of their gradients. Keeps the node alive.
   void expect(Ref<Node> node, std::uint32_t holds = 1);
@@ -86,17 +86,13 @@ class GraphTask final : public WorkGiver {
   // ---- once it is done
 
   // Returns a captured gradient by its number; undefined if none arrived.
-  Tensor captured(std::size_t number) const { return captures_[number].gradient; }
-  void wait_for_leaves() const;
+  Tensor captured(std::size_t number) const { return results_.captured(number); }
+  void wait_for_leaves() { results_.wait(table_, options_.leaves == nullptr); }
 
   void run_on_worker(EntryIndex entry) override;
 
  private:
   struct Root {
-    Edge edge;
-    Tensor gradient;
-  };
-  struct Capture {
     Edge edge;
     Tensor gradient;
   };
@@ -109,28 +105,20 @@ class GraphTask final : public WorkGiver {
   std::unique_lock<std::mutex> lock() const {
     return is_shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
-  std::exception_ptr take_error();
   void drive_to_end();
-  void call_at_end();
   void run_entry(EntryIndex entry);
   void evaluate(PassEntry& entry);
-  Gradients call(Node& node, Gradients gradients);
   void deliver(const Node& node, Gradients results);
   // Adds result `result` of the node, or a root's gradient if there is no node; it may have to wait for others. Returns
   // true if it was the last one that the entry needs: the caller must make the entry ready.
   bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient, const Node* maker = nullptr,
                     std::size_t result = 0);
-  // Requires the lock if the pass is shared.
-  void add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient);
   void make_ready(EntryIndex entry);
   void push(Device device, std::vector<DeviceWorker::Work> works);
   void make_ready_at_once(const InlineVector<EntryIndex, 2>& entries);
   EntryIndex next_ready();
   void finish_one();
   void finish();
-  void take_captures(const PassEntry& entry, const Gradients& gradients);
-  void wait_for_work(DeviceWorker* worker);
-  void wake_driver();
 
   // Constant after start().
   const PassOptions options_;
@@ -144,16 +132,15 @@ class GraphTask final : public WorkGiver {
   // Where start() was called, if shared.
   const core::CallStack* beginner_ = nullptr;
 
+  PassDriver driver_;
+
   mutable std::mutex mutex_;  // guards the members below, if shared
-  std::condition_variable changed_;
   PassTable table_;
-  std::vector<Capture> captures_;
+  PassResults results_;
   std::vector<Ready> ready_;  // a heap
-  std::set<device::Stream> leaf_streams_;
   std::vector<std::function<void()>> at_end_;
   std::uint32_t holds_ = 0;
   std::uint64_t outstanding_ = 0;  // ready, running or held
-  DeviceWorker* driving_worker_ = nullptr;
   std::exception_ptr error_;
 
   std::atomic<bool> has_failed_{false};
