@@ -56,11 +56,13 @@ show_steps() {
   done
 }
 
-# build_preset PRESET [TARGET...]: configures and builds; everything unless targets are named.
+# build_preset PRESET [TARGET...]: configures and builds; what the preset says, everything as a rule, unless targets are
+# named.
 build_preset() {
   local preset=$1 folder=build-$1
   shift
   [ "$preset" = release ] && folder=build
   quietly "$folder/log/configure.txt" "configuring $preset" cmake --preset "$preset" || return
-  quietly "$folder/log/build.txt" "building $preset" cmake --build "$folder" -j "$JOBS" ${1:+--target "$@"} || return
+  quietly "$folder/log/build.txt" "building $preset" cmake --build --preset "$preset" -j "$JOBS" \
+    ${1:+--target "$@"} || return
 }

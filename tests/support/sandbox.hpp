@@ -11,7 +11,8 @@
 
 namespace distrun::testing {
 
-// Returns the factor for bounds set by tests: DISTRUN_TIMEOUT_SCALE_FOR_TESTS, 1 by default.
+// Returns the factor for bounds set by tests: DISTRUN_TIMEOUT_SCALE_FOR_TESTS, or the default of the build (4 with a
+// sanitizer, otherwise 1).
 double time_scale();
 milliseconds scaled(milliseconds length);
 // Returns the number of runnable threads per CPU, clamped to 1..8: CPU-bound work takes that many times as long. For
