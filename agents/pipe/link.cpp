@@ -58,7 +58,7 @@ Link::Sent Link::send(rpc::Message message, Limit limit) {
 
 // The id of such a message is the cause's rank + 1; 0: no cause.
 Link::Sent Link::send_leave(const std::string& why, int because_of) {
-  return send_own(kLeave, static_cast<std::uint64_t>(because_of + 1), why);
+  return send_own(kLeave, static_cast<std::uint64_t>(std::int64_t{because_of} + 1), why);
 }
 
 Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string& text) {

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kHeadBytes = 4096;  // positions of both rings
 constexpr std::size_t kFileBytes = kHeadBytes + 2 * kRingBytes;
 constexpr std::size_t kMappedBytes = kHeadBytes + 4 * kRingBytes;
-constexpr std::size_t kStreamFrom = 8 * 1024;  // smaller copies are faster through the caches, wherever the reader runs
+constexpr std::size_t kStreamFrom = 8192;  // smaller copies are faster through the caches, wherever the reader runs
 static_assert(2 * sizeof(RingHead) <= kHeadBytes && kRingBytes % 4096 == 0 && (kRingBytes & (kRingBytes - 1)) == 0);
 
 [[noreturn]] void refuse_positions() {

@@ -14,9 +14,9 @@
 
 namespace distrun::agents::pipe {
 
-inline constexpr std::size_t kRingBytes = 256 * 1024;
+inline constexpr std::size_t kRingBytes = std::size_t{256} * 1024;
 // Long runs of bytes are published in pieces of this size, so that one end writes while the other reads.
-inline constexpr std::size_t kPieceBytes = 32 * 1024;
+inline constexpr std::size_t kPieceBytes = std::size_t{32} * 1024;
 
 // The positions of one ring, which only grow. Each end's own fields have a cache line, and fields that the other end
 // reads each time are on another line than those that change each time.
