@@ -128,7 +128,9 @@ void each_convolution(benchmark::internal::Benchmark* of) {
                             {2, 64, 56, 64, 3, 1, 1},
                             {2, 64, 56, 128, 3, 2, 1},
                             {4, 512, 7, 512, 3, 1, 1},
-                            {4, 256, 14, 64, 1, 1, 0}}) {
+                            {4, 256, 14, 64, 1, 1, 0},
+                            {200, 1, 28, 16, 3, 1, 0},  // both layers of plugins/cuda_rpc
+                            {200, 16, 26, 32, 3, 1, 0}}) {
     of->Args(sizes);
   }
   of->Unit(benchmark::kMicrosecond);

@@ -97,10 +97,10 @@ TEST_CASE("convolutions of all forms match their definition, with every instruct
       {{2, 3, 5, 5}, {8, 3, 2, 2}, {{1, 1}, {3, 3}}},  // more padding than window
       {{1, 1, 40, 40}, {1, 1, 3, 3}, {{1, 1}, {1, 1}}},
       {{1, 2, 40, 600}, {8, 2, 3, 3}, {{1, 1}, {1, 1}}},    // rows built one by one
-      {{3, 20, 7, 7}, {43, 20, 3, 3}, {{1, 1}, {1, 1}}},    // by channels, borders separately
+      {{3, 20, 7, 7}, {43, 20, 3, 3}, {{1, 1}, {1, 1}}},    // borders separately
       {{40, 9, 8, 6}, {16, 9, 3, 3}, {{1, 1}, {1, 1}}},     // more images than in a chunk
-      {{2, 460, 3, 4}, {64, 460, 3, 3}, {{1, 1}, {1, 1}}},  // a weight packed step by step
-      {{3, 16, 9, 8}, {24, 16, 3, 3}, {{2, 2}, {1, 1}}},    // strides, by channels
+      {{2, 460, 3, 4}, {64, 460, 3, 3}, {{1, 1}, {1, 1}}},  // many channels, few places
+      {{3, 16, 9, 8}, {24, 16, 3, 3}, {{2, 2}, {1, 1}}},    // strides, whole vectors of channels
       {{1, 8, 45, 38}, {12, 8, 5, 3}, {{3, 2}, {2, 1}}},    // rows of an image form a chunk
       {{2, 8, 8, 8}, {8, 8, 2, 2}, {{1, 1}, {3, 3}}},       // positions that see only zeros
       {{2, 16, 8, 8}, {16, 16, 1, 1}, {{2, 2}, {0, 0}}},    // larger stride than window

@@ -1,6 +1,7 @@
 // A convolution is a matrix product. Usually it is computed in place, with places side by side in vectors
-// (direct_convolution.hpp) or channels (channel_convolution.hpp); otherwise each image is written out as columns, one
-// per place of the window, which costs memory and time.
+// (direct_convolution.hpp), and the gradient of the weight with channels side by side (weight_gradient.hpp). Otherwise
+// each image is written out as columns, one per place of the window, which costs memory and time:
+// tests/bench/README.md has the figures.
 #include <distrun/runtime/tensor/operators/convolution.hpp>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
-#include <distrun/runtime/tensor/operators/channel_convolution.hpp>
-#include <distrun/runtime/tensor/operators/channel_plan.hpp>
 #include <distrun/runtime/tensor/operators/direct_convolution.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/operators/product.hpp>
@@ -236,13 +235,6 @@ bool is_turned_direct(const Geometry& g) {
   return is_convolution && is_direct(turned(g));
 }
 
-// The direct method also computes the gaps between image rows, but it needs no plan.
-bool is_cheaper_by_channels(const Geometry& g) {
-  constexpr double kWorthAsking = 1e5;  // multiplications below which no plan is tried
-  const double multiplications = static_cast<double>(g.batch * g.result()) * static_cast<double>(g.patch());
-  return multiplications > kWorthAsking && cost_by_channels(g) * 1.03 < direct_cost(g);
-}
-
 // A one-element window without padding only sees every `stride`-th image element: it is a convolution of these with
 // stride 1.
 bool sees_few(const Geometry& g) {
@@ -273,11 +265,8 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, con
   if (sees_few(g)) return conv2d(seen_of(input, g), weight, bias);
   const Tensor out = empty({g.batch, g.out_channels, g.out.height, g.out.width}, input.options());
   if (out.numel() > 0 && g.patch() > 0) {
-    const bool direct = is_direct(g), by_channels = is_by_channels(g);
-    if (direct || by_channels) {
-      const auto convolve =
-          by_channels && (!direct || is_cheaper_by_channels(g)) ? &convolve_by_channels : &convolve_directly;
-      convolve(out, contiguous(input), contiguous(weight), bias.defined() ? contiguous(bias) : bias, g);
+    if (is_direct(g)) {
+      convolve_directly(out, contiguous(input), contiguous(weight), bias.defined() ? contiguous(bias) : bias, g);
       return out;
     }
     const auto run = input.dtype() == DType::F32 ? &forward<float> : &forward<double>;
@@ -295,13 +284,7 @@ Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const
   const Geometry g = geometry_of("conv2d_input_gradient", input_sizes, weight.sizes(), options);
   check_gradient("conv2d_input_gradient", gradient, g);
   if (sees_few(g)) return spread_gradient(gradient, weight, input_sizes, g);
-  const bool direct = gradient.numel() > 0 && is_turned_direct(g);
-  if (gradient.numel() > 0 && is_input_gradient_by_channels(g) && !(direct && !is_cheaper_by_channels(turned(g)))) {
-    const Tensor out = empty(input_sizes, gradient.options());
-    make_input_gradient(out, contiguous(gradient), contiguous(weight), g);
-    return out;
-  }
-  if (direct) {
+  if (gradient.numel() > 0 && is_turned_direct(g)) {
     const Tensor out = empty(input_sizes, gradient.options());
     convolve_turned(out, contiguous(gradient), contiguous(weight), turned(g));
     return out;

@@ -19,17 +19,6 @@ PaddedImage padded_input(const Geometry& g) {
   return {g.in, g.padding, g.stride, {distance(g.in.height + 2 * g.padding.height, g.stride.height), width}};
 }
 
-PaddedImage padded_gradient(const Geometry& g) {
-  const Plane before{(g.window.height - 1) / g.stride.height, (g.window.width - 1) / g.stride.width};
-  const Plane last{(g.in.height - 1 + g.padding.height) / g.stride.height,
-                   (g.in.width - 1 + g.padding.width) / g.stride.width};
-  return {
-      g.out,
-      before,
-      {1, 1},
-      {before.height + std::max(g.out.height, last.height + 1), before.width + std::max(g.out.width, last.width + 1)}};
-}
-
 bool has_little_padding(const PaddedImage& image) noexcept {
   constexpr double kMostMemory = 4;
   return static_cast<double>(image.phases.count()) * static_cast<double>(image.plane.height) *

@@ -32,9 +32,6 @@ struct PaddedImage {
 // row continues into them.
 PaddedImage padded_input(const Geometry& geometry);
 
-// Returns the layout of the result's gradient, padded so that each window covering an input element fits.
-PaddedImage padded_gradient(const Geometry& geometry);
-
 // Returns whether the padding adds little to the image.
 bool has_little_padding(const PaddedImage& image) noexcept;
 

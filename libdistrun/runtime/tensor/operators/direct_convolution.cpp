@@ -189,17 +189,6 @@ bool is_direct(const Geometry& g) noexcept {
          is_worth(up_to(g.out_channels, kPanelRows), g.out_channels);
 }
 
-double direct_cost(const Geometry& g) noexcept {
-  constexpr double kTile = 50;                   // cycles to start a tile
-  constexpr double kColumns = 32, kCycles = 16;  // columns of a tile, and cycles per weight column
-  const std::int64_t width = padded_input(g).plane.width;
-  const std::int64_t rows = std::clamp<std::int64_t>(kPlacesAtOnce / width, 1, g.out.height);
-  const std::int64_t places = up_to((rows - 1) * width + g.out.width, kPanelColumns);
-  const auto made = static_cast<double>(up_to(g.out_channels, kPanelRows) * places);
-  return (static_cast<double>(g.patch()) * kCycles + kTile) / (kPanelRows * kColumns) * made /
-         static_cast<double>(g.out_channels * rows * g.out.width);
-}
-
 void convolve_directly(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                        const Geometry& g) {
   launch_plan("conv2d", plan_of(g, false), out, input, weight, bias);

@@ -10,9 +10,6 @@ namespace distrun::tensor {
 // Returns whether this pays off: gaps between rows of places are computed and discarded.
 bool is_direct(const Geometry& geometry) noexcept;
 
-// Estimates the cycles per result element.
-double direct_cost(const Geometry& geometry) noexcept;
-
 // Takes contiguous tensors of one floating dtype; the bias may be undefined. Sets all elements of `out`.
 void convolve_directly(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                        const Geometry& geometry);

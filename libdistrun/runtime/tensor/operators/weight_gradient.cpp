@@ -117,7 +117,7 @@ bool is_worth_groups(const ChannelPlan& plan) {
 }
 
 WeightPlan weight_plan_of(const Geometry& g) {
-  WeightPlan of{channel_plan_of(g, 1)};  // the same chunks for any number of threads
+  WeightPlan of{channel_plan_of(g)};
   const std::vector<std::int64_t> columns = columns_of_window(of.plan);
   Group whole = whole_group(of.plan, columns);
   if (is_worth_groups(of.plan)) {

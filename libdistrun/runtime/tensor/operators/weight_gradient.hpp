@@ -1,6 +1,7 @@
 #pragma once
-// The gradient of a convolution's weight, without columns (convolution.cpp): like a convolution by channels
-// (channel_convolution.hpp) with the roles of window elements and places swapped.
+// The gradient of a convolution's weight, without columns (convolution.cpp): several output channels at a time in
+// vectors, summed place by place. Places may lie anywhere, so none are computed in vain, which saves much for small
+// images.
 #include <distrun/runtime/tensor/core/tensor.hpp>
 #include <distrun/runtime/tensor/operators/convolution_sizes.hpp>
 
