@@ -22,6 +22,5 @@
 #include <distrun/runtime/profiler/profile.hpp>
 #include <distrun/runtime/profiler/record_function.hpp>
 #include <distrun/runtime/profiler/span.hpp>
-#include <distrun/runtime/rpc/profile/gil_profiling.hpp>
 #include <distrun/runtime/rpc/profile/profiled_call.hpp>
 #include <distrun/runtime/rpc/profile/server_profile.hpp>

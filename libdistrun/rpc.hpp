@@ -30,7 +30,6 @@
 #include <distrun/runtime/rpc/graph/trace.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
-#include <distrun/runtime/rpc/values/serializer.hpp>
 #include <distrun/runtime/rref/rref.hpp>
 
 namespace distrun {

@@ -1,6 +1,8 @@
 // Scopes that end with futures, profiles of a whole process, and the time that calls wait for threads.
 #include <algorithm>
 
+#include <distrun/runtime/rpc/compat.hpp>
+
 #include "suites.hpp"
 
 using namespace distrun;

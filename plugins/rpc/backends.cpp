@@ -3,6 +3,9 @@
 
 #include <atomic>
 
+#include <distrun/runtime/rpc/compat.hpp>
+#include <distrun/runtime/rpc/session/hooks.hpp>
+
 using namespace distrun;
 using namespace distrun::suites;
 

@@ -1,6 +1,9 @@
 // Composite values: lists, maps and records of tensors, views, objects with encoders.
 #include "suites.hpp"
 
+#include <distrun/runtime/rpc/compat.hpp>
+#include <distrun/runtime/rpc/values/serializer.hpp>
+
 using namespace distrun;
 using namespace distrun::suites;
 using rpc::to_value;

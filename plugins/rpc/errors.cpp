@@ -1,6 +1,8 @@
 // Errors on the callee's side, and how the caller sees them.
 #include "suites.hpp"
 
+#include <distrun/runtime/rpc/compat.hpp>
+
 using namespace distrun;
 using namespace distrun::suites;
 

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/rpc/session/hooks.hpp>
 
 using namespace distrun;
 using namespace distrun::suites;

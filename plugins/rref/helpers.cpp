@@ -1,5 +1,8 @@
 // The ported tests' helpers for references and for faults.
 #include "suites.hpp"
+
+#include <distrun/runtime/rpc/session/hooks.hpp>
+
 #include "support/rref_callees_async.hpp"
 
 using namespace distrun;

@@ -8,6 +8,8 @@
 #include <set>
 
 #include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/session/hooks.hpp>
+#include <distrun/runtime/rpc/values/serializer.hpp>
 
 #include "support/rref_callees_async.hpp"
 

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <distrun/rpc.hpp>
+#include <distrun/runtime/rpc/values/serializer.hpp>
 #include <distrun/tensors.hpp>
 
 #include "rpc_callees.hpp"

@@ -13,6 +13,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/hooks.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/store/file_store.hpp>

@@ -5,6 +5,7 @@
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 #include <distrun/runtime/rpc/graph/builder.hpp>
 #include <distrun/runtime/rpc/values/serializer.hpp>

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 #include <distrun/runtime/rpc/values/codec.hpp>
 #include <distrun/runtime/rpc/values/serializer.hpp>

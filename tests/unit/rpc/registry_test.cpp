@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 
 #include "support/error_of.hpp"

@@ -10,9 +10,9 @@
 #include <distrun/runtime/profiler/span.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/graph/builder.hpp>
-#include <distrun/runtime/rpc/profile/gil_profiling.hpp>
 #include <distrun/runtime/rpc/profile/profiled_call.hpp>
 #include <distrun/runtime/rpc/profile/served_profile.hpp>
 #include <distrun/runtime/rpc/profile/server_profile.hpp>

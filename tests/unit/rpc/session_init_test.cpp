@@ -6,8 +6,10 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
+#include <distrun/runtime/rpc/session/hooks.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/store/rendezvous.hpp>
 

@@ -9,6 +9,7 @@
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/hooks.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 
 #include "faulty_ranks.hpp"

@@ -10,6 +10,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 
 namespace distrun::rpc {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // The functions of this process by name. Plugins register them while they are loaded, so all ranks of a test have the
-// same functions. A rank may later hide a function from its peers; other ranks of the process still have it.
+// same functions. A rank may hide a function from its peers (compat.hpp); other ranks of the process still have it.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,9 +13,6 @@ namespace distrun::rpc {
 // Thread-safe, like everything below. Throws Error{InvalidArgument} for a name that is taken. `address`: the C++
 // function, so that callers can pass the function instead of its name.
 void add_function(Function function, const void* address = nullptr);
-// Hides a function on the calling thread's rank, as if it were not registered. Returns false if there is none.
-bool hide_function(std::string_view name);
-void show_function(std::string_view name);  // undoes one hide_function()
 
 // Returns a function of the calling thread's rank, or null. The pointer stays valid.
 std::shared_ptr<const Function> find_function(std::string_view name);

@@ -1,6 +1,6 @@
-#include <distrun/runtime/rpc/profile/gil_profiling.hpp>
-
+// enable_gil_profiling() of compat.hpp.
 #include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 
 namespace distrun::rpc {
 

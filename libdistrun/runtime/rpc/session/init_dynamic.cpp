@@ -1,7 +1,8 @@
-// init_rpc_dynamic() of session.hpp: checks at run time the types that the compiler checks for init_rpc().
+// init_rpc_dynamic() of compat.hpp: checks at run time the types that the compiler checks for init_rpc().
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/rpc/values/convert.hpp>
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <distrun/runtime/rpc/session/backends.hpp>
-#include <distrun/runtime/rpc/session/hooks.hpp>
 
 namespace distrun::core {
 class RankState;
@@ -40,9 +39,6 @@ struct InitOptions {
 // and what rendezvous() throws. After an error there is no session, and the workers can meet in another attempt,
 // whether all of them have noticed the failed one or not.
 void init_rpc(const InitOptions& options, base::Location site = base::Location::here());
-// Is init_rpc() for arguments whose types are known only at run time. Throws TypeErrors for wrong types.
-void init_rpc_dynamic(const std::string& name, const Value& backend, const Value& rank, const Value& world_size,
-                      const Value& options);
 // Is init_rpc() without the rendezvous, for a store that is already open.
 void init_rpc_backend(const Backend& backend, std::shared_ptr<Store> store, const std::string& name, int rank,
                       int world_size, const RpcBackendOptions& options);

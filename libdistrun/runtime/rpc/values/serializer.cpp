@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include <distrun/runtime/rpc/compat.hpp>
+
 namespace distrun::rpc {
 namespace {
 
