@@ -81,10 +81,13 @@ DISTRUN_TEST(RrefHelpers, faults_have_the_usual_values_where_a_test_names_none) 
                      {"RREF_FORK_REQUEST", "RREF_CHILD_ACCEPT", "RREF_USER_DELETE", "CLEANUP_AUTOGRAD_CONTEXT_REQ"}));
   DISTRUN_EXPECT(usual->messages_to_delay ==
                  std::map<std::string, double>({{"PYTHON_CALL", 1.5}, {"SCRIPT_CALL", 1.5}}));
+  DISTRUN_EXPECT(usual->faults ==
+                 "0:fail:fork_request+child_accept+user_delete+cleanup:3,delay:call:1.5,delay:call:1.5");
   const auto own =
-      faults_of(rank, {.is_faulty = true, .faulty_messages = {{}}, .messages_to_delay = {{{"call", 0.1}}}});
+      faults_of(rank, {.is_faulty = true, .faulty_messages = {{}}, .messages_to_delay = {{{"PYTHON_CALL", 0.1}}}});
   DISTRUN_EXPECT(own->messages_to_fail.empty());
-  DISTRUN_EXPECT(own->messages_to_delay.at("call") == 0.1);
+  DISTRUN_EXPECT(own->messages_to_delay.at("PYTHON_CALL") == 0.1);
+  DISTRUN_EXPECT(own->faults == "0:delay:call:0.1");
   DISTRUN_EXPECT(faults_of(rank, {}) == nullptr);
 }
 

@@ -27,13 +27,13 @@ void start_rpc(Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options
                  .options = std::move(options)});
 }
 
-std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcUse& use) {
+std::shared_ptr<const PortedFaults> faults_of(const Rank& rank, const RpcUse& use) {
   if (!use.is_faulty) return nullptr;
-  auto options = std::make_shared<rpc::FaultyOptions>(rpc::FaultyOptions::usual());
+  auto options = std::make_shared<PortedFaults>();
   options->init_method = rpc_address(rank);
   if (use.faulty_messages) options->messages_to_fail = *use.faulty_messages;
   if (use.messages_to_delay) options->messages_to_delay = *use.messages_to_delay;
-  static_cast<void>(options->plan());  // throws for an unknown message
+  options->set_plan();
   return options;
 }
 

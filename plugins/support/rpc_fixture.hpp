@@ -17,6 +17,8 @@
 #include <distrun/rpc.hpp>
 #include <distrun/test.hpp>
 
+#include "faults.hpp"
+
 namespace distrun::suites {
 
 // Returns where the ranks of this test meet, for RPC and for process groups: "file:///..."; one file per `ending`.
@@ -54,7 +56,7 @@ struct RpcUse {
   std::optional<std::map<std::string, double>> messages_to_delay = {};
 };
 // Returns null for the run's agent with its own options. Throws Error{InvalidArgument} for invalid faults.
-std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcUse& use);
+std::shared_ptr<const PortedFaults> faults_of(const Rank& rank, const RpcUse& use);
 void start_rpc(Rank& rank, const RpcUse& use);
 
 template <class Body>

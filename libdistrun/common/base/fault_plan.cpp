@@ -1,7 +1,6 @@
 #include <distrun/common/base/fault_plan.hpp>
 
 #include <charconv>
-#include <utility>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
@@ -17,21 +16,6 @@ constexpr double kSecondsMax = 3600;
 constexpr const char* kNames[kFaultKinds] = {"call",   "remote",  "fetch",        "reply",        "failure",
                                              "cancel", "control", "fork_request", "child_accept", "user_delete",
                                              "ack",    "cleanup", "forward",      "backward"};
-
-constexpr std::pair<std::string_view, FaultKind> kAliases[] = {
-    {"RREF_FORK_REQUEST", FaultKind::ForkRequest},
-    {"RREF_CHILD_ACCEPT", FaultKind::ChildAccept},
-    {"RREF_USER_DELETE", FaultKind::UserDelete},
-    {"CLEANUP_AUTOGRAD_CONTEXT_REQ", FaultKind::Cleanup},
-    {"FORWARD_AUTOGRAD_REQ", FaultKind::Forward},
-    {"BACKWARD_AUTOGRAD_REQ", FaultKind::Backward},
-    {"PYTHON_CALL", FaultKind::Call},
-    {"SCRIPT_CALL", FaultKind::Call},
-    {"PYTHON_REMOTE_CALL", FaultKind::Remote},
-    {"SCRIPT_REMOTE_CALL", FaultKind::Remote},
-    {"PYTHON_RREF_FETCH_CALL", FaultKind::Fetch},
-    {"SCRIPT_RREF_FETCH_CALL", FaultKind::Fetch},
-};
 
 struct Form {
   std::string_view name;
@@ -168,9 +152,6 @@ std::optional<FaultKinds> try_fault_kinds(std::string_view name) noexcept {
   if (name == "any") return FaultKinds().set();
   for (std::size_t kind = 0; kind < kFaultKinds; ++kind) {
     if (name == kNames[kind]) return FaultKinds().set(kind);
-  }
-  for (const auto& [alias, kind] : kAliases) {
-    if (name == alias) return only(kind);
   }
   return std::nullopt;
 }

@@ -44,7 +44,7 @@ inline constexpr std::size_t kFaultKinds = 14;
 using FaultKinds = std::bitset<kFaultKinds>;
 
 const char* name_of(FaultKind kind) noexcept;  // "fork_request"
-// Accepts names of kinds, the groups "retriable" and "any", and PyTorch's names: "RREF_FORK_REQUEST".
+// Accepts names of kinds, and the groups "retriable" and "any".
 std::optional<FaultKinds> try_fault_kinds(std::string_view name) noexcept;
 // Returns the kinds of messages that may arrive twice or not at all: they are resent until they are answered.
 FaultKinds retriable_kinds() noexcept;

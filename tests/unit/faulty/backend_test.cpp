@@ -36,38 +36,19 @@ TEST_CASE("the backend is found by the options' type, and by its names") {
   CHECK(rpc::backend_of(PipeOptions()).name() == "faulty");
 }
 
-TEST_CASE("options with the names of ported tests are a plan") {
-  const FaultyOptions usual = FaultyOptions::usual();
-  CHECK(usual.num_worker_threads == 8);
-  CHECK(usual.num_fail_sends == 3);
-  CHECK(usual.messages_to_fail.size() == 4);
-  CHECK(usual.plan() ==
-        "0:fail:RREF_FORK_REQUEST+RREF_CHILD_ACCEPT+RREF_USER_DELETE+CLEANUP_AUTOGRAD_CONTEXT_REQ:3,"
-        "delay:PYTHON_CALL:1.5,delay:SCRIPT_CALL:1.5");
-  CHECK(base::parse_fault_plan("plan", usual.plan()).faults.size() == 3);
-  CHECK(FaultyOptions().plan().empty());
-}
-
 TEST_CASE("a test's own faults replace those of the run") {
   const SetVariable run("DISTRUN_RPC_FAULTS", "9:drop:ack:0.5");
   FaultyOptions options;
   CHECK(options.plan() == "9:drop:ack:0.5");
   options.faults = "4:dup:ack:1";
   CHECK(options.plan() == "4:dup:ack:1");
-  options.messages_to_delay = {{"fetch", 0.25}};
-  CHECK(options.plan() == "4:dup:ack:1,delay:fetch:0.25");
+  options.faults.clear();
+  CHECK(options.plan() == "9:drop:ack:0.5");
 }
 
 TEST_CASE("invalid options are refused with the expected texts") {
   FaultyOptions options;
-  options.messages_to_fail = {"RREF_FORK_REQUEST", "SOME_MESSAGE"};
-  CHECK(error_of([&] { options.plan(); }).text() == "No mapping to rpc::MessageType exists for SOME_MESSAGE");
-  options.messages_to_fail.clear();
-  options.messages_to_delay = {{"SOME_CALL", 1}};
-  CHECK(error_of([&] { options.plan(); }).text() == "No mapping to rpc::MessageType exists for SOME_CALL");
-  options.messages_to_delay = {{"PYTHON_CALL", -1}};
-  CHECK(error_of([&] { options.plan(); }).text() == "Delays passed to FaultyTensorPipeAgent must be non-negative.");
-  options.messages_to_delay.clear();
+  CHECK(options.plan().empty());
   options.faults = "nonsense";
   CHECK_THAT(error_of([&] { options.plan(); }).text(), Catch::Contains("FaultyOptions::faults: \"nonsense\""));
   CHECK_THROWS_WITH(FaultyOptions(0), Catch::Contains("num_worker_threads must be positive"));

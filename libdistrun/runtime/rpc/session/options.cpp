@@ -106,24 +106,6 @@ void check_numbers(int num_worker_threads, double rpc_timeout) {
   if (!(rpc_timeout >= 0)) throw Error(ErrorKind::InvalidArgument, "RuntimeError", "RPC Timeout must be non-negative");
 }
 
-// ---- faults
-
-constexpr char kUsualSeed[] = "0";
-
-// Returns the shortest text that reads back as the same number.
-std::string text_of(double number) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
-  return std::string(text, end);
-}
-
-void check_kind(const std::string& name) {
-  if (base::try_fault_kinds(name)) return;
-  throw Error(ErrorKind::InvalidArgument, "RuntimeError", "No mapping to rpc::MessageType exists for " + name);
-}
-
-void add_fault(std::string& faults, const std::string& fault) { faults += (faults.empty() ? "" : ",") + fault; }
-
 }  // namespace
 
 MapDevice::MapDevice(int index) : device(device_of_index(index)) {}
@@ -172,47 +154,17 @@ void PipeOptions::set_devices(const std::vector<MapDevice>& wanted) {
   devices = std::move(found);
 }
 
-FaultyOptions::FaultyOptions(int num_worker_threads_, double rpc_timeout_, std::string init_method_,
-                             std::vector<std::string> messages_to_fail_,
-                             std::map<std::string, double> messages_to_delay_, int num_fail_sends_)
-    : num_worker_threads(num_worker_threads_),
-      messages_to_fail(std::move(messages_to_fail_)),
-      messages_to_delay(std::move(messages_to_delay_)),
-      num_fail_sends(num_fail_sends_) {
+FaultyOptions::FaultyOptions(int num_worker_threads_, double rpc_timeout_, std::string init_method_)
+    : num_worker_threads(num_worker_threads_) {
   check_numbers(num_worker_threads_, rpc_timeout_);
   rpc_timeout = rpc_timeout_;
   init_method = std::move(init_method_);
 }
 
-FaultyOptions FaultyOptions::usual() {
-  return FaultyOptions(8, kDefaultRpcTimeoutSeconds, "",
-                       {"RREF_FORK_REQUEST", "RREF_CHILD_ACCEPT", "RREF_USER_DELETE", "CLEANUP_AUTOGRAD_CONTEXT_REQ"},
-                       {{"PYTHON_CALL", 1.5}, {"SCRIPT_CALL", 1.5}}, 3);
-}
-
 std::string FaultyOptions::plan() const {
-  std::string seed = kUsualSeed, asked;
-  if (!faults.empty()) {
-    const base::FaultPlan own = base::parse_fault_plan("FaultyOptions::faults", faults);
-    seed = std::to_string(own.seed);
-    asked = own.text;
-  }
-  std::string failing;
-  for (const std::string& name : messages_to_fail) {
-    check_kind(name);
-    failing += (failing.empty() ? "" : "+") + name;
-  }
-  if (!failing.empty() && num_fail_sends > 0)
-    add_fault(asked, "fail:" + failing + ":" + std::to_string(num_fail_sends));
-  for (const auto& [name, seconds] : messages_to_delay) {
-    check_kind(name);
-    if (!(seconds >= 0)) {
-      throw Error(ErrorKind::InvalidArgument, "RuntimeError",
-                  "Delays passed to FaultyTensorPipeAgent must be non-negative.");
-    }
-    add_fault(asked, "delay:" + name + ":" + text_of(seconds));
-  }
-  return asked.empty() ? run_faults() : seed + ":" + asked;
+  if (faults.empty()) return run_faults();
+  [[maybe_unused]] const base::FaultPlan makes_sense = base::parse_fault_plan("FaultyOptions::faults", faults);
+  return faults;
 }
 
 std::string run_faults() {

@@ -22,8 +22,7 @@ inline constexpr int kDefaultWorkerThreads = 16;         // of an agent
 struct RpcBackendOptions {
   virtual ~RpcBackendOptions() = default;
 
-  std::string init_method =
-      "";  // "file:///...", "tcp://...", "env://"; empty: the store that the ranks of a test share
+  std::string init_method;  // "file:///...", "tcp://...", "env://"; empty: the store that the ranks of a test share
   std::shared_ptr<Store> store;                    // instead of an address
   double rpc_timeout = kDefaultRpcTimeoutSeconds;  // default timeout of calls, in seconds; 0: no limit
   double init_timeout = 0;  // limit of all waits while workers meet, in seconds; 0: rpc_timeout, but at least 30
@@ -64,26 +63,19 @@ struct PipeOptions : RpcBackendOptions {
 };
 
 // Options of the agent "faulty". It wraps another agent and injects faults (common/base/fault_plan.hpp). It has no
-// device maps. Kinds of messages have the names of fault plans, or PyTorch's.
+// device maps.
 struct FaultyOptions : RpcBackendOptions {
   // Throws Error{InvalidArgument} for a timeout or a number of threads that is out of range.
   explicit FaultyOptions(int num_worker_threads = kDefaultWorkerThreads, double rpc_timeout = kDefaultRpcTimeoutSeconds,
-                         std::string init_method = "", std::vector<std::string> messages_to_fail = {},
-                         std::map<std::string, double> messages_to_delay = {}, int num_fail_sends = 0);
-  // The defaults of ported tests: 8 threads, the first 3 sends of retried messages fail, calls are delayed by 1.5 s.
-  static FaultyOptions usual();
+                         std::string init_method = "");
 
-  // Returns "SEED:PLAN" for these options, or, if they ask for no faults, for the run (--faults); empty: no faults.
-  // Throws Error{InvalidArgument} "No mapping to rpc::MessageType exists for X", "Delays passed to
-  // FaultyTensorPipeAgent must be non-negative.", and for errors in `faults`.
+  // Returns `faults` or, if there are none, those of the run (--faults); empty: no faults. Throws
+  // Error{InvalidArgument} for errors in `faults`.
   std::string plan() const;
 
-  int num_worker_threads;                           // that run calls; 1 or more
-  std::vector<std::string> messages_to_fail;        // kinds
-  std::map<std::string, double> messages_to_delay;  // seconds, by kind
-  int num_fail_sends;                               // per message of a kind in messages_to_fail
-  std::string faults;                               // "SEED:PLAN" of further faults
-  std::vector<std::string> transports;              // as in PipeOptions
+  int num_worker_threads;               // that run calls; 1 or more
+  std::string faults;                   // "SEED:PLAN"
+  std::vector<std::string> transports;  // as in PipeOptions
 };
 
 // Returns the value of --faults; empty: no faults.
