@@ -21,16 +21,16 @@ std::string agent_before(const rpc::PipeOptions& options) {
   return is_thread && options.transports.empty() && rpc::run_transport() == "best" ? "inproc" : "pipe";
 }
 
-base::FaultPlan plan_of(const rpc::RpcBackendOptions& options) {
+wire::FaultPlan plan_of(const rpc::RpcBackendOptions& options) {
   const auto* const faulty = dynamic_cast<const rpc::FaultyOptions*>(&options);
   const std::string text = faulty != nullptr ? faulty->plan() : rpc::run_faults();
-  return text.empty() ? base::FaultPlan() : base::parse_fault_plan("the plan of faults", text);
+  return text.empty() ? wire::FaultPlan() : wire::parse_fault_plan("the plan of faults", text);
 }
 
 }  // namespace
 
 std::shared_ptr<rpc::Agent> make_faulty_agent(const rpc::AgentSetting& setting, const rpc::RpcBackendOptions& options) {
-  base::FaultPlan plan = plan_of(options);
+  wire::FaultPlan plan = plan_of(options);
   const rpc::PipeOptions before = options_before(options);
   return std::make_shared<FaultyAgent>(rpc::find_backend(agent_before(before)).info().make_agent(setting, before),
                                        std::move(plan));

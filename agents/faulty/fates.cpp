@@ -9,8 +9,8 @@
 namespace distrun::agents::faulty {
 namespace {
 
-using base::Fault;
-using base::FaultKind;
+using wire::Fault;
+using wire::FaultKind;
 
 constexpr std::size_t kMessagesMax = 100'000;  // remembered for Fail faults; later ones do not fail
 
@@ -19,7 +19,7 @@ double unit_of(std::uint64_t drawn) noexcept { return static_cast<double>(drawn 
 
 // Identifies a message by its content. Equal answers differ by the call that they answer; equal calls are retries.
 std::uint64_t number_of(rpc::WorkerId to, FaultKind kind, const rpc::Message& message) {
-  std::uint64_t number = base::derive_seed(static_cast<std::uint64_t>(to), base::name_of(kind));
+  std::uint64_t number = base::derive_seed(static_cast<std::uint64_t>(to), wire::name_of(kind));
   if (kind == FaultKind::Reply || kind == FaultKind::Failure || kind == FaultKind::Cancel) {
     number = base::derive_seed(number, std::to_string(message.id));
   }
@@ -41,7 +41,7 @@ Fates::Stream& Fates::stream_of(rpc::WorkerId to, FaultKind kind, std::size_t fa
   if (is_new) {
     found->second.seed =
         base::derive_seed(plan_.seed, std::to_string(self_) + " to " + std::to_string(to) + ", fault " +
-                                          std::to_string(fault) + " of " + base::name_of(kind));
+                                          std::to_string(fault) + " of " + wire::name_of(kind));
   }
   return found->second;
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
@@ -27,13 +27,13 @@ struct Fate {
 // Thread-safe.
 class Fates {
  public:
-  Fates(base::FaultPlan plan, rpc::WorkerId self) : plan_(std::move(plan)), self_(self) {}
+  Fates(wire::FaultPlan plan, rpc::WorkerId self) : plan_(std::move(plan)), self_(self) {}
 
   // Returns the fate of the next message to that worker.
-  Fate next(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message);
+  Fate next(rpc::WorkerId to, wire::FaultKind kind, const rpc::Message& message);
   // Returns the fate of a message that no fault can name. It counts for cuts only.
   Fate next(rpc::WorkerId to);
-  const base::FaultPlan& plan() const noexcept { return plan_; }
+  const wire::FaultPlan& plan() const noexcept { return plan_; }
 
  private:
   // The random numbers that one fault draws for messages of one kind to one worker.
@@ -44,10 +44,10 @@ class Fates {
   };
 
   void count_for_cuts(rpc::WorkerId to, Fate& fate);
-  Stream& stream_of(rpc::WorkerId to, base::FaultKind kind, std::size_t fault);
-  void apply(const base::Fault& fault, std::uint64_t drawn, std::uint64_t message, Fate& fate);
+  Stream& stream_of(rpc::WorkerId to, wire::FaultKind kind, std::size_t fault);
+  void apply(const wire::Fault& fault, std::uint64_t drawn, std::uint64_t message, Fate& fate);
 
-  const base::FaultPlan plan_;
+  const wire::FaultPlan plan_;
   const rpc::WorkerId self_;
   std::mutex mutex_;
   // Guarded by mutex_.

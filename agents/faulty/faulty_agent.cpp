@@ -29,7 +29,7 @@ bool is_cut_notice(const rpc::Message& message) noexcept {
 
 }  // namespace
 
-FaultyAgent::FaultyAgent(std::shared_ptr<rpc::Agent> inner, base::FaultPlan plan)
+FaultyAgent::FaultyAgent(std::shared_ptr<rpc::Agent> inner, wire::FaultPlan plan)
     : inner_(std::move(inner)),
       rank_(core::rank_state()),
       fates_(std::move(plan), inner_->worker_info().id()),
@@ -79,7 +79,7 @@ void FaultyAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urg
   rpc::refuse_forked(mark_, base::Location::here());
   refuse_cut(to);
   if (is_past_faults(to)) return carry(to, std::move(message), urgency);
-  const std::optional<base::FaultKind> kind = kind_of(message);
+  const std::optional<wire::FaultKind> kind = kind_of(message);
   const Fate fate = kind ? fates_.next(to.id, *kind, message) : fates_.next(to.id);
   if (fate.is_cut) {
     if (peers_.begin_cut(to) != nullptr) held_.cut(to);
@@ -89,7 +89,7 @@ void FaultyAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urg
   strike(to, *kind, std::move(message), urgency, fate);
 }
 
-void FaultyAgent::strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency,
+void FaultyAgent::strike(rpc::WorkerKey to, wire::FaultKind kind, rpc::Message message, rpc::Urgency urgency,
                          const Fate& fate) {
   if (fate.fails) fail(to, kind, message);
   if (fate.is_dropped) return done(Done::Dropped, kind, to, message);
@@ -105,26 +105,26 @@ void FaultyAgent::strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message m
   pass(to, kind, std::move(message), urgency, fate);
 }
 
-void FaultyAgent::fail(rpc::WorkerKey to, base::FaultKind kind, const rpc::Message& message) {
+void FaultyAgent::fail(rpc::WorkerKey to, wire::FaultKind kind, const rpc::Message& message) {
   done(Done::Failed, kind, to, message);
   throw Error(ErrorKind::Overloaded, "RPCErr:2:Send attempt failed intentionally for " +
-                                         std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
+                                         std::string(wire::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
                                          std::to_string(message.id));
 }
 
-void FaultyAgent::corrupt_message(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
+void FaultyAgent::corrupt_message(rpc::WorkerKey to, wire::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
   const std::optional<Corruption> told = corrupt(message, drawn);
   if (!told) return;
   done(Done::Corrupted, kind, to, message);
   if (told->is_readable) tally_.count(*told->is_readable ? Done::CorruptedWrong : Done::CorruptedUnreadable, kind);
   const std::lock_guard lock(mutex_);
-  last_corruption_ = std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
+  last_corruption_ = std::string(wire::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
                      std::to_string(message.id) + ": " + describe(*told, message);
 }
 
 // Sends at once, or holds the message back. Answers that cannot be held back are sent at once instead of refused, since
 // the caller would wait for them in vain.
-void FaultyAgent::pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message,
+void FaultyAgent::pass(rpc::WorkerKey to, std::optional<wire::FaultKind> kind, rpc::Message message,
                        rpc::Urgency urgency, const Fate& fate) {
   const bool is_call = message.kind == rpc::MessageKind::Call && message.is_limited;
   const std::uint64_t id = message.id;
@@ -166,7 +166,7 @@ void FaultyAgent::forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency 
 
 // Errors are not reported to the sender any more: lose() reports a loss, and the timeout of the call covers the rest.
 void FaultyAgent::bring(rpc::WorkerKey to, rpc::Message message) noexcept {
-  const std::optional<base::FaultKind> kind = kind_of(message);
+  const std::optional<wire::FaultKind> kind = kind_of(message);
   try {
     if (is_closed_ && is_own(to)) throw Error(ErrorKind::Disconnected, "the session is over");
     refuse_cut(to);
@@ -176,11 +176,11 @@ void FaultyAgent::bring(rpc::WorkerKey to, rpc::Message message) noexcept {
   }
 }
 
-void FaultyAgent::done(Done done, base::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept {
+void FaultyAgent::done(Done done, wire::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept {
   tally_.count(done, kind);
   core::RankLine* const line = rank_.line();
   if (line == nullptr) return;
-  const std::string text = std::string("faulty ") + name_of(done) + " " + base::name_of(kind);
+  const std::string text = std::string("faulty ") + name_of(done) + " " + wire::name_of(kind);
   line->note(board::WaitKind::Send, text, to.id, message.id);
 }
 

@@ -17,7 +17,7 @@ namespace distrun::agents::faulty {
 class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueEvents {
  public:
   // The agent belongs to the rank of the calling thread. `inner` must not have been started.
-  FaultyAgent(std::shared_ptr<rpc::Agent> inner, base::FaultPlan plan);
+  FaultyAgent(std::shared_ptr<rpc::Agent> inner, wire::FaultPlan plan);
   ~FaultyAgent() override { close(base::Nanoseconds(0)); }
 
   const rpc::WorkerInfo& worker_info() const noexcept override { return inner_->worker_info(); }
@@ -49,16 +49,16 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
 
   void refuse_cut(rpc::WorkerKey to) const;
   bool is_past_faults(rpc::WorkerKey to) const;
-  void strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency, const Fate& fate);
-  void fail(rpc::WorkerKey to, base::FaultKind kind, const rpc::Message& message);
-  void corrupt_message(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
-  void pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
+  void strike(rpc::WorkerKey to, wire::FaultKind kind, rpc::Message message, rpc::Urgency urgency, const Fate& fate);
+  void fail(rpc::WorkerKey to, wire::FaultKind kind, const rpc::Message& message);
+  void corrupt_message(rpc::WorkerKey to, wire::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
+  void pass(rpc::WorkerKey to, std::optional<wire::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
             const Fate& fate);
   void carry(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
   void receive_own(rpc::Message message);
   bool is_own(rpc::WorkerKey to) const noexcept { return to.id == worker_info().id(); }
   void forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
-  void done(Done done, base::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept;
+  void done(Done done, wire::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept;
   std::string name_of_worker(rpc::WorkerKey worker) const;
   // Requires the peer's `receiving` lock.
   void tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept;

@@ -8,7 +8,7 @@
 namespace distrun::agents::faulty {
 namespace {
 
-using base::FaultKind;
+using wire::FaultKind;
 
 constexpr std::string_view kFetch = "_rref_fetch";
 constexpr std::string_view kAutograd = "distrun.autograd.", kRelease = "distrun.autograd.release";

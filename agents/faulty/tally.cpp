@@ -11,11 +11,11 @@ const char* name_of(Done done) noexcept {
 
 void Tally::add_debug_info(std::map<std::string, std::string>& info) const {
   for (std::size_t done = 0; done < kDone; ++done) {
-    for (std::size_t kind = 0; kind < base::kFaultKinds; ++kind) {
+    for (std::size_t kind = 0; kind < wire::kFaultKinds; ++kind) {
       const std::uint64_t count = counts_[done][kind];
       if (count == 0) continue;
       info[std::string("faulty.") + name_of(static_cast<Done>(done)) + "." +
-           base::name_of(static_cast<base::FaultKind>(kind))] = std::to_string(count);
+           wire::name_of(static_cast<wire::FaultKind>(kind))] = std::to_string(count);
     }
   }
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 
 namespace distrun::agents::faulty {
 
@@ -28,19 +28,19 @@ const char* name_of(Done done) noexcept;
 // Thread-safe.
 class Tally {
  public:
-  void count(Done done, base::FaultKind kind) noexcept { ++at(done, kind); }
-  std::uint64_t of(Done done, base::FaultKind kind) const noexcept {
+  void count(Done done, wire::FaultKind kind) noexcept { ++at(done, kind); }
+  std::uint64_t of(Done done, wire::FaultKind kind) const noexcept {
     return counts_[static_cast<std::size_t>(done)][static_cast<std::size_t>(kind)];
   }
   // Adds the counts that are not 0, as "faulty.dropped.fork_request".
   void add_debug_info(std::map<std::string, std::string>& info) const;
 
  private:
-  std::atomic<std::uint64_t>& at(Done done, base::FaultKind kind) noexcept {
+  std::atomic<std::uint64_t>& at(Done done, wire::FaultKind kind) noexcept {
     return counts_[static_cast<std::size_t>(done)][static_cast<std::size_t>(kind)];
   }
 
-  std::array<std::array<std::atomic<std::uint64_t>, base::kFaultKinds>, kDone> counts_{};
+  std::array<std::array<std::atomic<std::uint64_t>, wire::kFaultKinds>, kDone> counts_{};
 };
 
 }  // namespace distrun::agents::faulty

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/fault_plan.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/common/wire/backend_names.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 #include <distrun/runner/plan/filter.hpp>
 #include <distrun/runner/record/machine.hpp>
 
@@ -49,8 +49,8 @@ std::string choices_of(const Names& names) {
 // Returns the backends that distrun itself has.
 std::string backends_here() {
   std::vector<std::string_view> here;
-  for (const std::string_view name : base::kBackendNames) {
-    if (!base::is_only_of_plugins(name)) here.push_back(name);
+  for (const std::string_view name : wire::kBackendNames) {
+    if (!wire::is_only_of_plugins(name)) here.push_back(name);
   }
   return choices_of(here);
 }
@@ -190,7 +190,7 @@ runner::Settings settings_of(const Raw& raw) {
   runner::Settings settings;
   settings.plugins = raw.plugins;
   settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
-  settings.backend = one_of("--backend", raw.backend, choices_of(base::kBackendNames).c_str());
+  settings.backend = one_of("--backend", raw.backend, choices_of(wire::kBackendNames).c_str());
   settings.agent = one_of("--agent", raw.agent, kAgents);
   add_gpu_settings(raw, settings);
   settings.isolation =
@@ -248,7 +248,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.rpc_transport = one_of("--rpc-transport", raw.rpc_transport, kRpcTransports);
   settings.faults = raw.faults;
   if (!raw.faults.empty()) {
-    [[maybe_unused]] const base::FaultPlan makes_sense = base::parse_fault_plan("--faults", raw.faults);
+    [[maybe_unused]] const wire::FaultPlan makes_sense = wire::parse_fault_plan("--faults", raw.faults);
     settings.agent = "faulty";
   }
   settings.quick_exit = one_of("--exit", raw.exit, kExits) == "quick";

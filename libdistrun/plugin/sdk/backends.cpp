@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <distrun/plugin/sdk/detail/runtime.h>
-#include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/backend_names.hpp>
 #include <distrun/plugin/sdk/detail/string.hpp>
 
 namespace distrun {
@@ -100,7 +100,7 @@ bool backend_supports(std::string_view backend, std::string_view collective) {
 
 bool backend_has(std::string_view backend, std::string_view feature) {
   const Names& having = find(features(), feature, "the feature");
-  if (feature == "plugin") return is_backend_available(backend) && !base::is_backend_name(backend);
+  if (feature == "plugin") return is_backend_available(backend) && !wire::is_backend_name(backend);
   return contains(having, backend);
 }
 

@@ -217,7 +217,7 @@ struct Settings {
   std::string backend = "shm";
   std::string agent = "pipe";
   std::string rpc_transport = "best";
-  std::string faults;  // for the agent "faulty": "SEED:PLAN" (common/base/fault_plan.hpp); empty: none
+  std::string faults;  // for the agent "faulty": "SEED:PLAN" (common/wire/fault_plan.hpp); empty: none
   std::string gpu_driver = "auto";
   int gpus = 0;            // number of the driver's devices
   std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: it has one

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/nearest.hpp>
+#include <distrun/common/wire/backend_names.hpp>
 #include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
 #include <distrun/runtime/collectives/nccl/nccl_backend.hpp>
 #include <distrun/runtime/collectives/nccl/virtual_library.hpp>
@@ -79,13 +79,13 @@ constexpr const BackendRow* row_of(std::string_view name) {
   return nullptr;
 }
 
-static_assert(kBackends.size() == base::kBackendNames.size() &&
-                  std::all_of(base::kBackendNames.begin(), base::kBackendNames.end(),
+static_assert(kBackends.size() == wire::kBackendNames.size() &&
+                  std::all_of(wire::kBackendNames.begin(), wire::kBackendNames.end(),
                               [](std::string_view name) {
                                 const BackendRow* const row = row_of(name);
-                                return row != nullptr && row->is_here() != base::is_only_of_plugins(name);
+                                return row != nullptr && row->is_here() != wire::is_only_of_plugins(name);
                               }),
-              "the table and base::kBackendNames must have the same names");
+              "the table and wire::kBackendNames must have the same names");
 
 // Runs when the library is loaded, since tests are listed according to the available backends.
 const bool known = [] {
@@ -117,14 +117,14 @@ std::string host_backends_of_processes() { return base::joined_by_or(host_names(
 
 std::string why_no_backend(const std::string& name) {
   if (const BackendRow* const row = row_of(name)) return row->why_absent();
-  return "unknown backend \"" + name + "\"; expected " + comma_separated(base::kBackendNames) +
-         base::did_you_mean(name, {base::kBackendNames.begin(), base::kBackendNames.end()});
+  return "unknown backend \"" + name + "\"; expected " + comma_separated(wire::kBackendNames) +
+         base::did_you_mean(name, {wire::kBackendNames.begin(), wire::kBackendNames.end()});
 }
 
 AnyBackend make_backend(const std::string& name, const GroupInfo& group, Store& store, base::TimePoint deadline,
                         const BackendOptions& options) {
   if (const std::string why = why_no_backend(name); !why.empty()) {
-    const bool is_known = base::is_backend_name(name);
+    const bool is_known = wire::is_backend_name(name);
     throw Error(is_known ? ErrorKind::Unimplemented : ErrorKind::InvalidArgument,
                 is_known ? "RuntimeError" : "ValueError", "backend " + name + ": " + why);
   }

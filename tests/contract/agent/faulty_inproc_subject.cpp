@@ -8,7 +8,7 @@ namespace distrun::rpc {
 
 std::shared_ptr<Agent> make_agent(const AgentSetting& setting) {
   return std::make_shared<agents::faulty::FaultyAgent>(std::make_shared<agents::inproc::InprocAgent>(setting),
-                                                       base::FaultPlan());
+                                                       wire::FaultPlan());
 }
 
 }  // namespace distrun::rpc

@@ -9,7 +9,7 @@ namespace distrun::rpc {
 std::shared_ptr<Agent> make_agent(const AgentSetting& setting) {
   return std::make_shared<agents::faulty::FaultyAgent>(
       agents::pipe::make_pipe_agent(setting, PipeOptions()),
-      base::parse_fault_plan("plan", "1:drop:any:0,dup:any:0,reorder:any:0:3,corrupt:any:0,delay:any:0,fail:any:0"));
+      wire::parse_fault_plan("plan", "1:drop:any:0,dup:any:0,reorder:any:0:3,corrupt:any:0,delay:any:0,fail:any:0"));
 }
 
 }  // namespace distrun::rpc

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 #include <distrun/runtime/rpc/session/backends.hpp>
 
 #include "support/error_of.hpp"

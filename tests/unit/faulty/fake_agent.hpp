@@ -115,7 +115,7 @@ class Heard final : public rpc::Receiver {
 // worker0 with a plan; it knows worker1 and worker2.
 struct World {
   explicit World(const std::string& plan)
-      : agent(inner, plan.empty() ? base::FaultPlan() : base::parse_fault_plan("plan", plan)) {
+      : agent(inner, plan.empty() ? wire::FaultPlan() : wire::parse_fault_plan("plan", plan)) {
     agent.start(heard);
     for (rpc::WorkerId id = 1; id <= 2; ++id) agent.add_worker(record_of(id));
   }

@@ -6,9 +6,9 @@
 namespace distrun::agents::faulty {
 namespace {
 
-using base::FaultKind;
+using wire::FaultKind;
 
-base::FaultPlan plan_of(const std::string& text) { return base::parse_fault_plan("plan", text); }
+wire::FaultPlan plan_of(const std::string& text) { return wire::parse_fault_plan("plan", text); }
 
 rpc::Message message_of(std::uint64_t id, int payload = 0) {
   rpc::Message message;

@@ -6,8 +6,8 @@
 namespace distrun::agents::faulty {
 namespace {
 
-using base::FaultKind;
 using rpc::MessageKind;
+using wire::FaultKind;
 
 rpc::Message call_of(const std::string& name) {
   rpc::Message message;

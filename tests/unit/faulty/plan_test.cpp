@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 
 #include "support/error_of.hpp"
 
-namespace distrun::base {
+namespace distrun::wire {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST_CASE("the number of faults and the length of a plan are limited") {
 }
 
 }  // namespace
-}  // namespace distrun::base
+}  // namespace distrun::wire

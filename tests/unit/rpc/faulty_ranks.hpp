@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are threads, with agents that apply a plan of faults to messages (common/base/fault_plan.hpp).
+// Ranks that are threads, with agents that apply a plan of faults to messages (common/wire/fault_plan.hpp).
 #include <agents/faulty/faulty_agent.hpp>
 
 #include "session_ranks.hpp"
@@ -14,7 +14,7 @@ inline Backend faulty_backend() {
        [](const AgentSetting& setting, const RpcBackendOptions& options) -> std::shared_ptr<Agent> {
          const auto& faulty = dynamic_cast<const FaultyOptions&>(options);
          return std::make_shared<agents::faulty::FaultyAgent>(std::make_shared<agents::inproc::InprocAgent>(setting),
-                                                              base::parse_fault_plan("faults", faulty.faults));
+                                                              wire::parse_fault_plan("faults", faulty.faults));
        },
        {}});
   return backend;

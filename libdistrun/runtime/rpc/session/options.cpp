@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 #include <distrun/runtime/rpc/values/convert.hpp>
 
 namespace distrun::rpc {
@@ -163,7 +163,7 @@ FaultyOptions::FaultyOptions(int num_worker_threads_, double rpc_timeout_, std::
 
 std::string FaultyOptions::plan() const {
   if (faults.empty()) return run_faults();
-  [[maybe_unused]] const base::FaultPlan makes_sense = base::parse_fault_plan("FaultyOptions::faults", faults);
+  [[maybe_unused]] const wire::FaultPlan makes_sense = wire::parse_fault_plan("FaultyOptions::faults", faults);
   return faults;
 }
 

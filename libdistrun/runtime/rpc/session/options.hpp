@@ -62,7 +62,7 @@ struct PipeOptions : RpcBackendOptions {
   std::vector<std::string> channels;    // "inline", "ring", "cma"; empty: all
 };
 
-// Options of the agent "faulty". It wraps another agent and injects faults (common/base/fault_plan.hpp). It has no
+// Options of the agent "faulty". It wraps another agent and injects faults (common/wire/fault_plan.hpp). It has no
 // device maps.
 struct FaultyOptions : RpcBackendOptions {
   // Throws Error{InvalidArgument} for a timeout or a number of threads that is out of range.

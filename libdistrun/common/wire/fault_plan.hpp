@@ -21,7 +21,7 @@
 
 #include <distrun/common/base/clock.hpp>
 
-namespace distrun::base {
+namespace distrun::wire {
 
 // Kinds of messages that faults distinguish.
 enum class FaultKind : std::uint8_t {
@@ -53,11 +53,11 @@ struct Fault {
   enum class Action : std::uint8_t { Fail, Delay, Drop, Duplicate, Reorder, Corrupt, Cut };
   Action action{};
   FaultKinds kinds;
-  double chance = 1;         // Drop, Duplicate, Reorder, Corrupt
-  std::uint64_t count = 0;   // Fail: how many times; Reorder: behind how many; Cut: at which message
-  Nanoseconds delay{};       // Delay
-  bool keeps_order = false;  // Delay
-  std::int32_t worker = -1;  // Cut: its id
+  double chance = 1;          // Drop, Duplicate, Reorder, Corrupt
+  std::uint64_t count = 0;    // Fail: how many times; Reorder: behind how many; Cut: at which message
+  base::Nanoseconds delay{};  // Delay
+  bool keeps_order = false;   // Delay
+  std::int32_t worker = -1;   // Cut: its id
 };
 
 struct FaultPlan {
@@ -72,4 +72,4 @@ FaultPlan parse_fault_plan(const std::string& option, const std::string& text);
 // Parses the list of faults without the seed; it may be empty.
 std::vector<Fault> parse_faults(const std::string& option, const std::string& text);
 
-}  // namespace distrun::base
+}  // namespace distrun::wire

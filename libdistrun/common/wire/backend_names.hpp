@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-namespace distrun::base {
+namespace distrun::wire {
 
 inline constexpr std::array<std::string_view, 6> kBackendNames{"shm", "gloo", "nccl", "mpi", "ucc", "threads"};
 
@@ -16,4 +16,4 @@ inline bool is_backend_name(std::string_view name) noexcept {
   return std::find(kBackendNames.begin(), kBackendNames.end(), name) != kBackendNames.end();
 }
 
-}  // namespace distrun::base
+}  // namespace distrun::wire

@@ -1,4 +1,4 @@
-#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/common/wire/fault_plan.hpp>
 
 #include <charconv>
 
@@ -6,7 +6,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 
-namespace distrun::base {
+namespace distrun::wire {
 namespace {
 
 constexpr std::size_t kTextMax = 4096, kFaultsMax = 64;
@@ -45,7 +45,7 @@ std::vector<std::string> split(std::string_view text, char by) {
   }
 }
 
-std::string quoted(std::string_view text) { return "\"" + one_line(text) + "\""; }
+std::string quoted(std::string_view text) { return "\"" + base::one_line(text) + "\""; }
 
 std::string all_names() {
   std::string names;
@@ -117,7 +117,7 @@ class Item {
   }
 
   void read_delay(Fault& fault) const {
-    fault.delay = nanoseconds_of(number<double>(parts_[2], 0, kSecondsMax));
+    fault.delay = base::nanoseconds_of(number<double>(parts_[2], 0, kSecondsMax));
     if (parts_.size() < 4) return;
     if (parts_[3] != "ordered") refuse(quoted(parts_[3]) + " is not \"ordered\"");
     fault.keeps_order = true;
@@ -181,4 +181,4 @@ FaultPlan parse_fault_plan(const std::string& option, const std::string& text) {
   return plan;
 }
 
-}  // namespace distrun::base
+}  // namespace distrun::wire
