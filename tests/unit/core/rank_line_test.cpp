@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <distrun/runtime/attach/rank_line.hpp>
 #include <distrun/runtime/core/wait.hpp>
-#include <distrun/runtime/rank_line.hpp>
 
 namespace distrun::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include <distrun/runtime/operator_trace.hpp>
+#include <distrun/runtime/attach/operator_trace.hpp>
 
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/core/tracing.hpp>

@@ -1,4 +1,4 @@
-#include <distrun/runtime/rank_line.hpp>
+#include <distrun/runtime/attach/rank_line.hpp>
 
 #include <chrono>
 #include <cstddef>

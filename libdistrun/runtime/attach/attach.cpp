@@ -31,6 +31,8 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/attach/operator_trace.hpp>
+#include <distrun/runtime/attach/rank_line.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/groups.hpp>
 #include <distrun/runtime/core/backends.hpp>
@@ -42,8 +44,6 @@
 #include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
-#include <distrun/runtime/operator_trace.hpp>
-#include <distrun/runtime/rank_line.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
 
