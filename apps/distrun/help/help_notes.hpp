@@ -7,10 +7,10 @@ inline constexpr char kRunNotes[] = R"(
 Commands:
   distrun [run] PLUGIN.so...     run the plugins' tests (this page)
   distrun exec -- PROGRAM...     run any program as ranks
-  distrun list PLUGIN.so...      list their tests, and why some would be skipped
+  distrun list PLUGIN.so...      list the plugins' tests, and why some would be skipped
   distrun show SUMMARY.json      print the report of an earlier run
-  distrun ps                     show what the ranks of running distruns do, a line each
-  distrun stacks [RUN] [RANK]    show their waits and stacks; --pid: of any processes
+  distrun ps                     show what the ranks of all current runs do, one line each
+  distrun stacks [RUN] [RANK]    show the waits and stacks of ranks, or with --pid of any processes
   distrun attach RUN RANK        start gdb on a live rank
   distrun cancel RUN|all         end a run politely, as Ctrl-C does
   distrun history [TEST...]      show earlier results: verdicts, flakiness, durations
@@ -26,27 +26,27 @@ Examples:
   distrun --trace traces -f Ring.pass plugin.so  a trace of its ranks, for ui.perfetto.dev
 
 During the run:
-  s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and timeouts.
+  s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and suspends timeouts.
 
 Exit codes:
   0    every test passed or is flaky, or the shard is empty
   1    a test did not pass
   2    the command line or the settings are invalid; nothing was started
-  3    distrun or the machine failed, or a plugin could not be loaded
+  3    distrun or the machine failed, a plugin could not be loaded, or output could not be written
   4    nothing ran: no test was selected, or all were skipped
   130  interrupted
 
 Environment:
-  DISTRUN_OPTIONS                       options; those on the command line override them
-  DISTRIBUTED_TESTS_DEFAULT_TIMEOUT     --timeout, if no option above sets it
-  DISTRUN_DAEMON                        1: --daemon, if no option above sets it
-  DISTRUN_HISTORY                       --history, if no option above sets it
+  DISTRUN_OPTIONS                       options; the command line overrides them
+  DISTRIBUTED_TESTS_DEFAULT_TIMEOUT     --timeout; the command line and DISTRUN_OPTIONS override it
+  DISTRUN_DAEMON                        1: --daemon; overridden likewise
+  DISTRUN_HISTORY                       --history; overridden likewise
   NO_COLOR                              no colours, unless --color is given
   TMPDIR                                parent of the ranks' directories (/tmp)
 
 Files:
   .distrun.toml    settings, such as `timeout = "30s"`: long names of options and their values.
-                   Searched from this directory up to the repository's root or the home
-                   directory. The environment overrides it, and the command line both.)";
+                   distrun looks for it from this directory up to the repository's root or the home
+                   directory. The environment overrides it; the command line overrides both.)";
 
 }  // namespace distrun::cli

@@ -70,7 +70,7 @@ void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
 
 void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
   begin_group(app, "Time");
-  app.add_option("--timeout", raw.timeout, "End the ranks after TIME and show their stacks: 30s, 5m; 0: never")
+  app.add_option("--timeout", raw.timeout, "After TIME, show the stacks of all ranks and end them: 30s, 5m; 0: never")
       ->type_name("TIME");
   app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every timeout by FACTOR")->type_name("FACTOR");
   app.add_option("--stacks-after", raw.stacks_after,
@@ -82,8 +82,8 @@ void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
   app.add_option("--kill-after", program.kill_after, "When ranks are ended, wait TIME between SIGTERM and SIGKILL")
       ->type_name("TIME");
   app.add_option("--stop-signal", program.stop_signal,
-                 "Signal that ends ranks (default SIGTERM); after --kill-after SIGTERM follows, and after the same "
-                 "time again SIGKILL")
+                 "First signal to ranks that are to end; if it is not SIGTERM, SIGTERM follows after --kill-after, and "
+                 "SIGKILL after the same time again")
       ->type_name(kStopSignals);
 }
 
@@ -91,7 +91,7 @@ void add_output(CLI::App& app, RawProgram& program) {
   begin_group(app, "Output");
   app.add_option("--name", program.name,
                  "Name the test exec.NAME in reports: letters, digits, _, - and . (default: name of the program, or of "
-                 "the script that it interprets)")
+                 "its script if it is an interpreter)")
       ->type_name("NAME");
   app.add_flag("--no-prefix", program.no_prefix, "Print lines without the prefix [rank N]");
   app.add_option("--per-rank-log", program.log_dir,
@@ -164,7 +164,7 @@ CommandLine parse_exec(const Arguments& arguments) {
   Raw raw;
   raw.timeout = "0";
   RawProgram program;
-  CLI::App app("Runs any program as ranks, watched as the ranks of tests are.", "distrun exec");
+  CLI::App app("Runs any program as ranks, and supervises them like the ranks of a test.", "distrun exec");
   app.footer(kExecNotes);
   app.prefix_command();
   add_ranks(app, raw, program);

@@ -28,7 +28,8 @@ constexpr int kGpusMax = 64;
 void add_gpus(CLI::App& app, Raw& raw) {
   app.add_option(
          "--gpu-driver", raw.gpu_driver,
-         "Devices behind cuda:i: auto and cuda: this machine's GPUs; virtual: --gpus N emulated ones; none: no devices")
+         "GPUs behind the devices cuda:0, cuda:1, ...; auto, cuda: those of this machine; virtual: emulated ones, see "
+         "--gpus; none: no devices")
       ->type_name(kGpuDrivers);
   app.add_option("--gpus", raw.gpus, "With --gpu-driver virtual, emulate N GPUs")->type_name("N");
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr char kRunHelp[] = "The run, by the start of its id as in `distrun ps` (default: the only one)";
 constexpr char kStacksNotes[] = R"(
 Examples:
-  distrun stacks                  waits and stacks of the ranks of the only running distrun
+  distrun stacks                  waits and stacks of the ranks of the only current run
   distrun stacks 3f9c 2           rank 2 of the run with an id that starts with 3f9c
   distrun stacks --pid 4711 4712  stacks of any processes, the pipes, sockets and locks that
                                   connect them, and which of these each process waits for
@@ -23,11 +23,11 @@ Notes:
 
 CommandLine parse_ps(const Arguments& arguments) {
   CommandLine line;
-  CLI::App app("Shows what the ranks of running distruns do, one line per rank.", "distrun ps");
+  CLI::App app("Shows what the ranks of all current runs do, one line per rank.", "distrun ps");
   app.add_option("run", line.ps.run, "Show only this run, by the start of its id")->type_name("RUN");
   app.add_flag("--rrefs", line.ps.references,
                "Also show their references to values on other workers: holder, owner, age, origin and cycles");
-  app.add_flag("--json", line.ps.json, "Print JSON, including queued runs of the daemon");
+  app.add_flag("--json", line.ps.json, "Print JSON");
   if (!parse(app, arguments)) return line;
   if (line.ps.json && line.ps.references) refuse("ps: --rrefs cannot be combined with --json; leave one of them out");
   line.kind = CommandKind::Ps;
@@ -59,8 +59,8 @@ CommandLine parse_cancel(const Arguments& arguments) {
   CommandLine line;
   CLI::App app(
       "Ends a run politely, like Ctrl-C on its terminal: the run writes its reports and exits with 130. A second "
-      "cancel hurries it. A queued run of the daemon is not started. On a terminal, asks before it ends a run that was "
-      "started in another directory.",
+      "cancel ends it sooner. A run that is still queued in the daemon is not started. On a terminal, asks before it "
+      "ends a run that was started in another directory.",
       "distrun cancel");
   app.add_option("run", line.cancel.run, "The run, by the start of its id as in `distrun ps`; or all")
       ->required()

@@ -24,8 +24,8 @@ Notes:
   In the table, "pass" is the share of the last 20 results that passed; "flaky" is the share
   that passed only on a retry, or differed from the previous result. Skipped and cancelled tests
   and infra errors do not count. Durations are of single attempts that passed; median and 95th
-  percentile are over all results in the history. A suggested timeout is 5 times the 99th
-  percentile, at least 10s, for tests that have passed at least 5 times.
+  percentile are over all results in the history. Timeouts are suggested for tests that have
+  passed at least 5 times: 5 times the 99th percentile, rounded up, and at least 10s.
 
   Tests of two projects may have the same ids. A run's project is its --project, else the git
   repository of the plugin; --import uses the repository of this directory.
@@ -84,7 +84,7 @@ CommandLine parse_history(const Arguments& arguments) {
   app.add_option("--history", options.history, "Use this history instead of the default one")->type_name("FILE");
   app.add_option(
          "--project", options.project,
-         "Show only tests of this project, by its name in the table and --json; with --import: the project of the runs")
+         "Show only tests of this project, named as in the table and in --json; with --import: the project of the runs")
       ->type_name("NAME");
   app.add_option("--color", color, "Colours")->type_name(kColors)->capture_default_str();
   if (!parse(app, arguments)) return line;

@@ -31,10 +31,10 @@ void add_trace(CLI::App& app, Raw& raw) {
   app.add_option(
          "--trace", raw.trace,
          "Write a trace of each attempt's ranks to DIR/Suite.name.json for ui.perfetto.dev or chrome://tracing: waits, "
-         "calls, collectives, operators, work of streams; also of ranks that hang or die")
+         "RPC calls, collectives, operators, work on streams; also of ranks that hang or die")
       ->type_name("DIR");
   app.add_option("--trace-records", raw.trace_records,
-                 "Keep the last N slices of each rank in a trace, 128 bytes of memory each")
+                 "In a trace, keep the last N slices of each rank, 128 bytes of memory each")
       ->type_name("N");
 }
 
@@ -53,8 +53,8 @@ void add_color(CLI::App& app, Raw& raw) {
 void add_later_reports(CLI::App& app, Raw& raw) {
   add_later_files(app, raw);
   app.add_flag("--github", raw.github,
-               "Write annotations and a step summary for GitHub Actions; =auto: only if GITHUB_ACTIONS is true; =off: "
-               "never (default)")
+               "Write annotations and a step summary for GitHub Actions; WHEN is on (if omitted), auto (only if "
+               "GITHUB_ACTIONS is true) or off; without this option: off")
       ->type_name("[=WHEN]");
   app.add_flag("--github-skips", raw.github_skips, "With --github, include skipped tests");
 }

@@ -72,19 +72,19 @@ void add_selection(CLI::App& app, Raw& raw) {
   app.add_option("plugins", raw.plugins, "Test plugins: shared objects built with distrun_add_plugin")
       ->type_name("PLUGIN.so");
   app.add_option("-f,--filter", raw.filters,
-                 "Run only tests that match a glob over Suite.name/key=value, Suite.name or the suite; a leading - "
+                 "Select the tests that match a glob over Suite.name/key=value, Suite.name or the suite; a leading - "
                  "excludes, as in --filter=-Slow.*; repeatable")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   app.add_option("--shard", raw.shard,
-                 "Run part I of N of the selected tests; the N parts together run each selected test once")
+                 "Take part I of N of the selected tests; each selected test is in exactly one part")
       ->type_name("I/N");
   begin_group(app, "Ranks");
   app.add_option("-w,--world-size", raw.world_size, "World size of tests that do not fix one")->type_name("N");
   app.add_option("--backend", raw.backend,
-                 "Backend of the tests' process groups (mpi and ucc are accepted for plugins that bring them)")
+                 "Backend of the tests' process groups; mpi and ucc are accepted for plugins that bring them")
       ->type_name(backends_here());
-  app.add_option("--agent", raw.agent, "RPC agent of the tests")->type_name(kAgents);
+  app.add_option("--agent", raw.agent, "RPC agent, which moves RPC messages between ranks")->type_name(kAgents);
   add_gpus(app, raw);
   app.add_option("--isolation", raw.isolation,
                  "What ranks are: process: forked for every attempt; exec: started as new programs; pool: one set of "
@@ -113,7 +113,7 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "both ranks have")
       ->type_name(kRpcTransports);
   app.add_option("--faults", raw.faults,
-                 "Use the RPC agent faulty, which drops, delays, doubles or changes messages, as in "
+                 "Use the RPC agent faulty, which drops, delays, doubles or changes messages as PLAN says; for example "
                  "7:drop:retriable:0.1,delay:call:1.5; share/doc/distrun/agents/README.md describes plans")
       ->type_name("SEED:PLAN");
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Keep the ranks' work directories");
@@ -169,7 +169,7 @@ void add_config(CLI::App& app, Raw& raw) {
   begin_group(app, "Settings");
   app.add_option("--config", raw.config,
                  "Read settings from this file; none: read no file (default: " + std::string(kConfigName) +
-                     "in this directory or the nearest one above)")
+                     " in this directory or the nearest one above)")
       ->type_name("FILE");
   app.get_help_ptr()->group("Settings");
 }
@@ -382,7 +382,7 @@ CommandLine parse_show(const Arguments& arguments) {
   app.add_option("--slow", raw.slow, "List the N slowest tests at the end, and where their time went")->type_name("N");
   app.add_option("--color", raw.color, "Colours")->type_name(kColors);
   add_verbose(app, show.verbose);
-  app.footer("\nA report to standard output (-) replaces the text.");
+  app.footer("\nIf a report is written to standard output (FILE is -), the text is not printed.");
   CommandLine line;
   if (!parse(app, arguments)) return line;
   line.kind = CommandKind::Show;
