@@ -91,6 +91,9 @@ TEST_CASE("an empty shard says so and succeeds, and a shard of an empty selectio
   const SelectedRun nothing = selected(sandbox, {"--filter", "No.such", "--shard", "2/2", plugin("passes")});
   CHECK(nothing.ended.exit_code == 4);
   CHECK_THAT(nothing.ended.err, Contains("no test matches"));
+  const Ended listed = sandbox.run({"list", "--filter", "Passes.world_of_1", "--shard", "2/2", plugin("passes")});
+  CHECK(listed.exit_code == 0);
+  CHECK_THAT(listed.err, Contains("shard 2/2 of 1 test is empty"));
 }
 
 TEST_CASE("a filter that matches nothing is named, with the nearest tests, by run and by list", "[cli]") {

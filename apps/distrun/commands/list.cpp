@@ -53,6 +53,12 @@ void warn_of_no_match(const Listing& listing, const std::vector<std::string>& fi
                base::one_line(listing.filter_hint).c_str());
 }
 
+// An empty shard is a success, as for `distrun run`.
+void tell_empty_shard(const runner::Shard& shard, std::size_t selected) {
+  std::fprintf(stderr, "distrun: shard %d/%d of %zu test%s is empty\n", shard.index, shard.count, selected,
+               selected == 1 ? "" : "s");
+}
+
 void write_skip(report::JsonWriter& out, const wire::SkipReport& skip) {
   out.begin_object();
   out.field("code", skip.code);
@@ -140,9 +146,11 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
   main.node().close();
   if (listing.stopped) return kInterrupted;
   if (options.form != ListForm::Patterns) warn_of_no_match(listing, options.settings.filters);
+  const std::size_t selected = listing.tests.size();
   listing.tests = runner::shard_of(std::move(listing.tests), options.settings.shard);
   print(listing, options);
   if (!listing.problems.empty()) return kInfraError;
+  if (listing.tests.empty() && selected != 0) return tell_empty_shard(options.settings.shard, selected), kSuccess;
   return listing.tests.empty() ? kNothingRan : kSuccess;
 }
 

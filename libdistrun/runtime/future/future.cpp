@@ -7,7 +7,7 @@
 namespace distrun::future {
 
 void AnyFuture::wait_done(std::optional<base::Nanoseconds> timeout, base::Location site) const {
-  if (!done()) state_->wait(timeout ? base::deadline_after(*timeout) : core::kForever, site);
+  if (!done()) state_->wait(timeout ? base::deadline_after(*timeout) : core::kForever, site, timeout);
   state_->throw_if_failed();
 }
 

@@ -158,7 +158,7 @@ void FutureState::refuse_if_inherited(base::Location site) const {
   mark_.refuse(describe(info_) + ", which was incomplete at the fork,", "wait for it in the parent process", site);
 }
 
-void FutureState::wait(base::TimePoint deadline, base::Location site) const {
+void FutureState::wait(base::TimePoint deadline, base::Location site, std::optional<base::Nanoseconds> timeout) const {
   if (is_done()) return;
   refuse_if_inherited(site);
   core::refuse_in_inline_function("waits for an incomplete future", site);
@@ -175,7 +175,7 @@ void FutureState::wait(base::TimePoint deadline, base::Location site) const {
   lock.unlock();
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for " + describe(info_), site);
   throw Error(ErrorKind::Timeout, "TimeoutError",
-              describe(info_) + " was not done within " + base::human(base::system_clock().now() - begin), site);
+              describe(info_) + " was not done within " + base::human(timeout.value_or(deadline - begin)), site);
 }
 
 void FutureState::help(base::TimePoint deadline) const noexcept {

@@ -14,6 +14,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,8 +87,9 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   // Blocks until it is done. Helps its Progress first, if there is one, without recording a wait. Throws Error{Timeout}
   // at the deadline, and base::PeerFailed when a rank fails meanwhile, since the future depends on other ranks. Throws
   // Error{Failed} in a forked process if the future was not done at the fork and is completed by the runtime, which
-  // does so only in the parent.
-  void wait(base::TimePoint deadline, base::Location site) const;
+  // does so only in the parent. `timeout`: the time that the caller was given, for the error's text; default: until
+  // then.
+  void wait(base::TimePoint deadline, base::Location site, std::optional<base::Nanoseconds> timeout = {}) const;
   // Orders the calling thread's streams after the value.
   void follow() const { streams_.follow(); }
 

@@ -91,9 +91,9 @@ class Decoder {
   Decoder(wire::BytesView bytes, const TensorList& tensors) : bytes_(bytes), values_(bytes_, tensors) {}
 
   std::shared_ptr<const GraphFunction> decode() {
-    if (const auto version = bytes_.number<std::uint8_t>(); version != kVersion) {
-      throw Error(ErrorKind::Unimplemented, "a graph function of version " + std::to_string(version) +
-                                                " came, and only " + std::to_string(kVersion) + " is known here");
+    if (const auto sent = bytes_.number<std::uint8_t>(); sent != kVersion) {
+      throw Error(ErrorKind::Unimplemented, "a graph function of version " + std::to_string(sent) + " came, and only " +
+                                                std::to_string(kVersion) + " is known here");
     }
     const std::uint32_t count = bytes_.count(kFunctionSizeMin);
     if (count == 0 || count > kGraphFunctionsMax) refuse(std::to_string(count) + " functions");

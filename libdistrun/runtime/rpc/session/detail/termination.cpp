@@ -319,8 +319,9 @@ void Termination::receive(Calls& calls, const WorkerInfo& from, Control message)
       case ControlKind::Ack: acked_.insert(from.id()); break;
       case ControlKind::Abort: aborted_ = std::move(message); break;
       case ControlKind::Status: statuses_[from.id()] = std::move(message); break;
-      case ControlKind::Heard: break;  // of meetings
-      case ControlKind::Leave: break;  // of elastic groups
+      case ControlKind::Heard:
+      case ControlKind::GaveUp: break;  // of meetings
+      case ControlKind::Leave: break;   // of elastic groups
       case ControlKind::Ask: {
         answer = status_of(calls, is_running_);
         break;
