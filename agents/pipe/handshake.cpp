@@ -114,7 +114,7 @@ wire::Bytes pack(const Challenge& challenge) { return pack_as(Kind::Challenge, c
 wire::Bytes pack(const Hello& hello) { return pack_as(Kind::Hello, hello); }
 wire::Bytes pack(const Welcome& welcome) { return pack_as(Kind::Welcome, welcome); }
 wire::Bytes pack(const Refusal& refusal) {
-  return pack_as(Kind::Refusal, Refusal{refusal.kind, cut(refusal.reason, kReasonMax)});
+  return pack_as(Kind::Refusal, Refusal{refusal.kind, cut(refusal.reason, kReasonMax), refusal.because_of});
 }
 
 Challenge make_challenge(const Identity& own, const proof::Nonces& nonces) {
@@ -230,6 +230,7 @@ Answer read_answer(wire::BytesView frame) {
     Refusal refusal = wire::decode<Refusal>(frame.substr(1));
     if (refusal.kind > RefusalKind::NoTransport) refusal.kind = RefusalKind::Final;
     refusal.reason = cut(refusal.reason, kReasonMax);
+    if (refusal.because_of < 0 || refusal.because_of >= kRanksMost) refusal.because_of = -1;
     return refusal;
   }
   if (kind == static_cast<std::uint8_t>(Kind::Challenge)) return wire::decode<Challenge>(frame.substr(1));

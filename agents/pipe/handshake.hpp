@@ -41,7 +41,8 @@ namespace distrun::agents::pipe {
 using rpc::WorkerId;
 
 inline constexpr std::uint32_t kProtocolMagic = 0x64'72'70'31;  // "drp1"
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr int kRanksMost = 1 << 16;  // of a test; others are no ranks
 inline constexpr std::string_view kProofProtocol = "distrun-pipe-5";
 inline constexpr std::size_t kGreetingMax = std::size_t{16} * 1024;  // bytes of any of these messages
 inline constexpr std::size_t kOffersMax = 8;                         // of transports, and of channels, in a Hello
@@ -106,8 +107,9 @@ enum class RefusalKind : std::uint8_t { Final, Glare, NoTransport };
 struct Refusal {
   RefusalKind kind = RefusalKind::Final;
   std::string reason;
+  std::int32_t because_of = -1;  // the rank that caused it, if the listener ends because of one; -1: none is known
 };
-DISTRUN_FIELDS(Refusal, m.kind, m.reason)
+DISTRUN_FIELDS(Refusal, m.kind, m.reason, m.because_of)
 
 // Identity of this worker, and its offers, most preferred first.
 struct Identity {

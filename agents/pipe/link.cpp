@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <agents/pipe/handshake.hpp>
 #include <agents/pipe/transports/address.hpp>
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
@@ -21,8 +22,7 @@ constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
 
 constexpr int kUnrungMax = 64;  // messages; a bell costs as much as a few of them
 
-constexpr std::size_t kEndMax = 1024;          // bytes of the reason why a peer has left
-constexpr std::uint64_t kRanksMost = 1 << 16;  // of a test
+constexpr std::size_t kEndMax = 1024;  // bytes of the reason why a peer has left
 constexpr char kCma[] = "cma";
 
 std::string text_of(const wire::Bytes& bytes, std::size_t limit) {
@@ -240,7 +240,7 @@ void Link::take(Delivery& delivery, IncomingMessages::Arrived arrived) {
       const std::string text = text_of(arrived.message.payload, kEndMax);
       Error why(ErrorKind::Disconnected,
                 peer_.name() + " has left: " + (text.empty() ? "it has closed its agent" : text));
-      if (arrived.message.id - 1 < kRanksMost) why.with_cause(static_cast<int>(arrived.message.id - 1));
+      if (arrived.message.id - 1 < std::uint64_t{kRanksMost}) why.with_cause(static_cast<int>(arrived.message.id - 1));
       end(State::Left, std::move(why));
       return;
     }

@@ -128,9 +128,9 @@ void Meetings::go_on(Incoming& incoming) {
       incoming_.erase(incoming.token.number);
       return;
     }
-    refuse(incoming, RefusalKind::Final, (is_shortage ? own_.worker + ": " : "") + error.text());
+    refuse(incoming, {RefusalKind::Final, (is_shortage ? own_.worker + ": " : "") + error.text()});
   } catch (const std::exception& error) {
-    refuse(incoming, RefusalKind::Final, own_.worker + ": " + error.what());
+    refuse(incoming, {RefusalKind::Final, own_.worker + ": " + error.what()});
   }
   try {
     const bool is_out = incoming.line.flush();
@@ -154,15 +154,16 @@ void Meetings::take(Incoming& incoming, const Opening& opening) {
 void Meetings::take(Incoming& incoming, const Hello& hello) {
   events_.make_room(hello);
   if (const auto refusal = why_refused(hello)) {
-    refuse(incoming, refusal->kind, refusal->reason);
+    refuse(incoming, *refusal);
     const auto own = outgoing_.find(hello.id);
     const bool is_awaited = own != outgoing_.end() && own->second.yields;
     if (!is_awaited || refusal->kind != RefusalKind::Final) return;
-    return fail(own->second.peer, Error(ErrorKind::Disconnected, hello.worker + " was refused: " + refusal->reason));
+    Error why(ErrorKind::Disconnected, hello.worker + " was refused: " + refusal->reason);
+    return fail(own->second.peer, why.with_cause(refusal->because_of));
   }
   Choice choice = choose(own_, hello, incoming.kind, incoming.line.files());
   if (choice.transport.empty()) {
-    return refuse(incoming, RefusalKind::NoTransport, "no transport fits: " + reasons(choice.not_taken));
+    return refuse(incoming, {RefusalKind::NoTransport, "no transport fits: " + reasons(choice.not_taken)});
   }
   prove(choice.channels, choice.not_taken, hello.pid, hello.seal);
   auto seal = std::make_unique<Seal>();
@@ -179,7 +180,7 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
     if (incoming.kind == SocketKind::Uds) files = events_.fds_for_welcome(hello, choice.transport);
     incoming.line.put(pack(welcome), std::move(files));
   } catch (const Error& error) {
-    return refuse(incoming, RefusalKind::Final, error.what());
+    return refuse(incoming, {RefusalKind::Final, error.what()});
   }
   Connection agreed;
   agreed.peer = hello.id;
@@ -201,12 +202,12 @@ std::optional<Refusal> Meetings::why_refused(const Hello& hello) {
   const auto own = outgoing_.find(hello.id);
   const bool is_busy = own != outgoing_.end() && !own->second.yields;
   if (is_busy && own_.id < hello.id) return Refusal{RefusalKind::Glare, own_.worker + " is connecting"};
-  if (const auto reason = events_.refuse(hello)) return Refusal{RefusalKind::Final, *reason};
+  if (auto why = events_.refuse(hello)) return Refusal{RefusalKind::Final, std::move(why->reason), why->because_of};
   return std::nullopt;
 }
 
-void Meetings::refuse(Incoming& incoming, RefusalKind kind, const std::string& reason) {
-  incoming.line.put(pack(Refusal{kind, reason}));
+void Meetings::refuse(Incoming& incoming, const Refusal& refusal) {
+  incoming.line.put(pack(refusal));
   incoming.is_refused = true;
 }
 

@@ -107,7 +107,7 @@ class Meetings {
   void take(Incoming& incoming, wire::BytesView frame);
   void take(Incoming& incoming, const Opening& opening);
   void take(Incoming& incoming, const Hello& hello);
-  void refuse(Incoming& incoming, RefusalKind kind, const std::string& reason);
+  void refuse(Incoming& incoming, const Refusal& refusal);
   std::optional<Refusal> why_refused(const Hello& hello);
   void finish(Incoming& incoming);
 

@@ -274,8 +274,10 @@ void Meetings::take(Outgoing& outgoing, const Refusal& refusal) {
     case RefusalKind::NoTransport:
       add_trouble(outgoing, "refuses at " + where + ": " + refusal.reason);
       return dial_next(outgoing);
-    case RefusalKind::Final:
-      throw Error(ErrorKind::Disconnected, outgoing.name + " (at " + where + ") refuses: " + refusal.reason);
+    case RefusalKind::Final: {
+      Error why(ErrorKind::Disconnected, outgoing.name + " (at " + where + ") refuses: " + refusal.reason);
+      throw why.with_cause(refusal.because_of);
+    }
   }
 }
 

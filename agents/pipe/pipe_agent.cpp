@@ -246,18 +246,21 @@ void PipeAgent::make_room(const Hello& hello) {
   end_replaced(*link);
 }
 
-std::optional<std::string> PipeAgent::refuse(const Hello& hello) {
-  if (is_closed_.load()) return setting_.worker.name() + " is closing";
+std::optional<Refused> PipeAgent::refuse(const Hello& hello) {
+  if (is_closed_.load()) {  // without the reason, the peer would blame this worker for a death elsewhere
+    const std::shared_lock lock(mutex_);
+    return Refused{setting_.worker.name() + " is closing" + (end_.empty() ? "" : ": " + end_), end_because_of_};
+  }
   const LinkPtr link = find(hello.id);
   const rpc::WorkerInfo worker(hello.worker, {hello.id, hello.incarnation});
   if (link != nullptr && rpc::is_successor(link->peer(), worker))
-    return hello.worker + " has left: another worker has its id";
+    return Refused{hello.worker + " has left: another worker has its id"};
   if (link != nullptr && !link->is_over() && !link->peer().matches(worker)) {
-    return "the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here";
+    return Refused{"the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here"};
   }
-  if (link != nullptr && link->state() == Link::State::Up) return hello.worker + " is already connected";
+  if (link != nullptr && link->state() == Link::State::Up) return Refused{hello.worker + " is already connected"};
   if ((link == nullptr || link->is_over()) && !setting_.takes_strangers) {
-    return hello.worker + (link == nullptr ? " is not a worker of this group" : " has left this group");
+    return Refused{hello.worker + (link == nullptr ? " is not a worker of this group" : " has left this group")};
   }
   return std::nullopt;
 }

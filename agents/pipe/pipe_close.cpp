@@ -56,8 +56,8 @@ void PipeAgent::close(base::Nanoseconds limit) noexcept {
   std::string end;
   int because_of = -1;
   {
-    const std::unique_lock lock(mutex_);
-    end = std::move(end_);
+    const std::shared_lock lock(mutex_);
+    end = end_;
     because_of = end_because_of_;
   }
   WorkerId id = -1;

@@ -69,6 +69,7 @@ class Desk final : public IoThreadEvents {
   // Written under a lock by the I/O thread.
   std::vector<Connection> connections;
   std::vector<std::string> failures;
+  std::vector<int> causes;  // of the failures
   std::vector<std::string> ends;
   int times_readable = 0;
   int times_writable = 0;
@@ -76,6 +77,7 @@ class Desk final : public IoThreadEvents {
 
   // Set before it is started.
   std::string reason;           // for refusing every peer
+  int because_of = -1;          // of that
   bool watches = true;          // watches connections, from their start
   bool reads = true;            // reads their input and discards it
   std::vector<base::Fd> files;  // sent with each Hello and Welcome
@@ -98,8 +100,8 @@ class Desk final : public IoThreadEvents {
   }
 
   void make_room(const Hello&) override {}
-  std::optional<std::string> refuse(const Hello&) override {
-    return reason.empty() ? std::nullopt : std::optional(reason);
+  std::optional<Refused> refuse(const Hello&) override {
+    return reason.empty() ? std::nullopt : std::optional(Refused{reason, because_of});
   }
   std::vector<base::Fd> fds_for_hello(WorkerId) override {
     std::vector<base::Fd> copies;
@@ -117,7 +119,10 @@ class Desk final : public IoThreadEvents {
     write_down([&] { connections.push_back(std::move(connection)); });
   }
   void failed(rpc::WorkerKey, const base::Error& why) noexcept override {
-    write_down([&] { failures.push_back(why.what()); });
+    write_down([&] {
+      failures.push_back(why.what());
+      causes.push_back(why.because_of());
+    });
   }
   void readable(WorkerId peer) override {
     write_down([&] {

@@ -134,7 +134,7 @@ TEST_CASE("a worker of version 3 is refused with both versions") {
   old.number(std::uint32_t{3});
   wire::Bytes hello = old.take();
   hello.resize(hello.size() + 100);
-  CHECK(refusal_to(hello, desk) == "this worker speaks version 5 of the protocol, but the peer speaks 3");
+  CHECK(refusal_to(hello, desk) == "this worker speaks version 6 of the protocol, but the peer speaks 3");
   const Heard heard = hear_worker(SocketKind::Tcp, [](const Opening&) {
     return pack(Refusal{RefusalKind::Final, "this worker speaks version 3 of the protocol, but the peer speaks 4"});
   });

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <climits>
 #include <optional>
 
 #include <agents/pipe/greeting_line.hpp>
@@ -47,7 +48,7 @@ TEST_CASE("a peer that is not a worker of this session is refused, with the reas
   Opening opening;
   opening.nonce = proof::make_nonce();
   opening.version = 7;
-  CHECK(refusal_to(pack(opening), desk) == "this worker speaks version 5 of the protocol, but the peer speaks 7");
+  CHECK(refusal_to(pack(opening), desk) == "this worker speaks version 6 of the protocol, but the peer speaks 7");
   opening.version = kProtocolVersion;
   opening.magic = 1;
   CHECK(refusal_to(pack(opening), desk) == "invalid greeting");
@@ -265,6 +266,26 @@ TEST_CASE("a worker that waits for its peer's connection, and refuses it, has fa
   CHECK(next_frame(stranger.line).empty());  // it has read the answer
   CHECK(refusal_to_hello(identity_of(1), 2, desk) == "it has left");
   CHECK(desk.failure() == "worker1 was refused: it has left");
+}
+
+TEST_CASE("a refusal names the rank because of which its worker ends") {
+  Desk refusing(1, {"uds", "tcp"});
+  refusing.reason = "worker1 is closing: its test has ended, after the death of worker3";
+  refusing.because_of = 3;
+  refusing.io_thread.start();
+  Desk dialing(2, {"uds"});
+  dialing.io_thread.start();
+  dialing.io_thread.connect(1, "worker1", refusing.io_thread.address());
+  CHECK_THAT(dialing.failure(), Catch::EndsWith("is closing: its test has ended, after the death of worker3"));
+  CHECK(dialing.causes.front() == 3);
+}
+
+TEST_CASE("a refusal with a rank that no test has names none") {
+  for (const int rank : {-7, 1 << 16, INT_MAX}) {
+    const wire::Bytes bytes = pack(Refusal{RefusalKind::Final, "no", rank});
+    const Answer answer = read_answer(wire::view_of(bytes).substr(4));
+    CHECK(std::get<Refusal>(answer).because_of == -1);
+  }
 }
 
 TEST_CASE("an I/O thread that is closed while peers connect leaves no descriptor") {
