@@ -1,6 +1,8 @@
 #include <distrun/runtime/rpc/calls/call_sender.hpp>
 
 #include <algorithm>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
@@ -37,25 +39,40 @@ namespace {
 
 constexpr const char* kCalls = "makes a call";  // in core::refuse_in_inline_function()
 
-// A resolved name. Programs repeat calls, so each thread caches the last one.
+// A resolved name.
 struct Named {
-  std::string name;
-  std::uint64_t version = 0;  // functions_version()
-  core::RankState* rank = nullptr;
   CalleeKind kind = CalleeKind::Function;
   const char* lasting = "";
 };
-thread_local Named last_named;
 
-const Named& named_by(const std::string& name) {
-  Named& last = last_named;
-  if (last.version == functions_version() && last.rank == &core::rank_state() && last.name == name) return last;
-  last.version = functions_version();
+// Programs repeat calls, so each thread caches the last one, unless its name is long. Needs no destructor: glibc ends a
+// process that has no memory to register one for a thread.
+struct LastNamed {
+  bool is(const std::string& other) const {
+    return version == functions_version() && rank == &core::rank_state() && other == std::string_view(name, size);
+  }
+
+  char name[64] = {};
+  std::size_t size = 0;
+  std::uint64_t version = 0;  // functions_version()
+  core::RankState* rank = nullptr;
+  Named named;
+};
+static_assert(std::is_trivially_destructible_v<LastNamed>);
+constinit thread_local LastNamed last_named;
+
+Named named_by(const std::string& name) {
+  LastNamed& last = last_named;
+  if (last.is(name)) return last.named;
+  const std::uint64_t version = functions_version();
+  const bool is_operator_only = find_function(name) == nullptr && is_operator(name);
+  const Named named{is_operator_only ? CalleeKind::Operator : CalleeKind::Function, lasting_name(name)};
+  if (name.size() > sizeof last.name) return named;
+  last.size = name.copy(last.name, sizeof last.name);
+  last.version = version;
   last.rank = &core::rank_state();
-  last.name = name;
-  last.kind = find_function(name) == nullptr && is_operator(name) ? CalleeKind::Operator : CalleeKind::Function;
-  last.lasting = lasting_name(name);
-  return last;
+  last.named = named;
+  return named;
 }
 
 // `lasting`: set to the lasting name.
@@ -69,8 +86,9 @@ CallHead head_of(const CallRequest& request, const char*& lasting) {
     lasting = lasting_name(head.name);
     return head;
   }
-  const Named& named = named_by(std::get<std::string>(request.target.callee));
-  head.name = named.name;
+  const std::string& name = std::get<std::string>(request.target.callee);
+  const Named named = named_by(name);
+  head.name = name;
   head.kind = named.kind;
   lasting = named.lasting;
   if (request.shown != nullptr) head.shown = lasting = request.shown;
