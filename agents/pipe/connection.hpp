@@ -34,12 +34,6 @@ struct Connection {
   std::optional<std::string> proved;  // the connector's result of prove()
 };
 
-// Why a worker is refused.
-struct Refused {
-  std::string reason;
-  int because_of = -1;  // the rank that caused it, if this worker ends because of one; -1: none is known
-};
-
 // Called on the I/O thread. Must be quick, since all sockets wait meanwhile, and must not throw unless stated.
 class IoThreadEvents {
  public:
@@ -47,7 +41,7 @@ class IoThreadEvents {
   // connection and call forget_here() before returning.
   virtual void make_room(const Hello& hello) = 0;
   // Returns why to refuse that worker, which knows the secret; nullopt: accept it.
-  virtual std::optional<Refused> refuse(const Hello& hello) = 0;
+  virtual std::optional<Refusal> refuse(const Hello& hello) = 0;
   // Returns the descriptors to send with a Hello that offers shm. They become Connection::own_fds if this connection
   // stays. Called again for each try. If it throws an Error, the handshake ends.
   virtual std::vector<base::Fd> fds_for_hello(WorkerId peer) = 0;

@@ -202,8 +202,7 @@ std::optional<Refusal> Meetings::why_refused(const Hello& hello) {
   const auto own = outgoing_.find(hello.id);
   const bool is_busy = own != outgoing_.end() && !own->second.yields;
   if (is_busy && own_.id < hello.id) return Refusal{RefusalKind::Glare, own_.worker + " is connecting"};
-  if (auto why = events_.refuse(hello)) return Refusal{RefusalKind::Final, std::move(why->reason), why->because_of};
-  return std::nullopt;
+  return events_.refuse(hello);
 }
 
 void Meetings::refuse(Incoming& incoming, const Refusal& refusal) {

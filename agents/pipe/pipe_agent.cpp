@@ -246,21 +246,28 @@ void PipeAgent::make_room(const Hello& hello) {
   end_replaced(*link);
 }
 
-std::optional<Refused> PipeAgent::refuse(const Hello& hello) {
+namespace {
+
+Refusal refused(std::string why) { return {RefusalKind::Final, std::move(why)}; }
+
+}  // namespace
+
+std::optional<Refusal> PipeAgent::refuse(const Hello& hello) {
   if (is_closed_.load()) {  // without the reason, the peer would blame this worker for a death elsewhere
     const std::shared_lock lock(mutex_);
-    return Refused{setting_.worker.name() + " is closing" + (end_.empty() ? "" : ": " + end_), end_because_of_};
+    return Refusal{RefusalKind::Final, setting_.worker.name() + " is closing" + (end_.empty() ? "" : ": " + end_),
+                   end_because_of_};
   }
   const LinkPtr link = find(hello.id);
   const rpc::WorkerInfo worker(hello.worker, {hello.id, hello.incarnation});
   if (link != nullptr && rpc::is_successor(link->peer(), worker))
-    return Refused{hello.worker + " has left: another worker has its id"};
+    return refused(hello.worker + " has left: another worker has its id");
   if (link != nullptr && !link->is_over() && !link->peer().matches(worker)) {
-    return Refused{"the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here"};
+    return refused("the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here");
   }
-  if (link != nullptr && link->state() == Link::State::Up) return Refused{hello.worker + " is already connected"};
+  if (link != nullptr && link->state() == Link::State::Up) return refused(hello.worker + " is already connected");
   if ((link == nullptr || link->is_over()) && !setting_.takes_strangers) {
-    return Refused{hello.worker + (link == nullptr ? " is not a worker of this group" : " has left this group")};
+    return refused(hello.worker + (link == nullptr ? " is not a worker of this group" : " has left this group"));
   }
   return std::nullopt;
 }

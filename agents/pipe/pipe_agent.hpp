@@ -53,7 +53,7 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
 
   // IoThreadEvents.
   void make_room(const Hello& hello) override;
-  std::optional<Refused> refuse(const Hello& hello) override;
+  std::optional<Refusal> refuse(const Hello& hello) override;
   std::vector<base::Fd> fds_for_hello(WorkerId peer) override;
   std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) override;
   void connected(Connection connection) override;

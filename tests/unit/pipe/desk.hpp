@@ -100,8 +100,8 @@ class Desk final : public IoThreadEvents {
   }
 
   void make_room(const Hello&) override {}
-  std::optional<Refused> refuse(const Hello&) override {
-    return reason.empty() ? std::nullopt : std::optional(Refused{reason, because_of});
+  std::optional<Refusal> refuse(const Hello&) override {
+    return reason.empty() ? std::nullopt : std::optional(Refusal{RefusalKind::Final, reason, because_of});
   }
   std::vector<base::Fd> fds_for_hello(WorkerId) override {
     std::vector<base::Fd> copies;
