@@ -10,6 +10,7 @@
 #include <distrun/runner/plan/selection.hpp>
 #include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
+#include <distrun/runner/report/text/test_line.hpp>
 
 #include "commands.hpp"
 #include "coordinator.hpp"
@@ -54,9 +55,8 @@ void warn_of_no_match(const Listing& listing, const std::vector<std::string>& fi
 }
 
 // An empty shard is a success, as for `distrun run`.
-void tell_empty_shard(const runner::Shard& shard, std::size_t selected) {
-  std::fprintf(stderr, "distrun: shard %d/%d of %zu test%s is empty\n", shard.index, shard.count, selected,
-               selected == 1 ? "" : "s");
+void tell_empty_shard(const runner::Shard& shard, int selected) {
+  std::fprintf(stderr, "distrun: %s is empty\n", report::shard_text(shard, selected).c_str());
 }
 
 void write_skip(report::JsonWriter& out, const wire::SkipReport& skip) {
@@ -146,7 +146,7 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
   main.node().close();
   if (listing.stopped) return kInterrupted;
   if (options.form != ListForm::Patterns) warn_of_no_match(listing, options.settings.filters);
-  const std::size_t selected = listing.tests.size();
+  const int selected = static_cast<int>(listing.tests.size());
   listing.tests = runner::shard_of(std::move(listing.tests), options.settings.shard);
   print(listing, options);
   if (!listing.problems.empty()) return kInfraError;

@@ -41,7 +41,7 @@ std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
 
 // The problems that kept tests from running are printed above this line.
 std::string nothing_text(const runner::RunRecord& run) {
-  if (is_empty_shard(run)) return shard_text(run) + " is empty";
+  if (is_empty_shard(run)) return shard_text(run.settings.shard, run.selected) + " is empty";
   const std::size_t problems = run.problems.size();
   if (problems == 0) return "no test was selected";
   return (problems == 1 ? "1 problem" : std::to_string(problems) + " problems") + ", and no test ran";

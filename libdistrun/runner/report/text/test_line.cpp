@@ -44,10 +44,8 @@ std::string test_line(const runner::TestRecord& test, const Paint& paint, int wi
   return verdict_column(test.verdict, paint) + " " + duration_column(test) + "  " + id + paint(Style::Dim, cause);
 }
 
-std::string shard_text(const runner::RunRecord& run) {
-  const runner::Shard& shard = run.settings.shard;
-  return "shard " + std::to_string(shard.index) + "/" + std::to_string(shard.count) + " of " +
-         plural(run.selected, "test");
+std::string shard_text(const runner::Shard& shard, int selected) {
+  return "shard " + std::to_string(shard.index) + "/" + std::to_string(shard.count) + " of " + plural(selected, "test");
 }
 
 std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint) {
@@ -69,7 +67,7 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
     line += ", each until it fails, at most " + std::to_string(settings.until_fail) + " times";
   }
   if (settings.retries > 0) line += ", retries " + std::to_string(settings.retries);
-  if (settings.shard.count > 1) line += ", " + shard_text(run);
+  if (settings.shard.count > 1) line += ", " + shard_text(settings.shard, run.selected);
   if (settings.shuffle) line += ", shuffled";
   if (!settings.config.empty()) line += ", config " + base::one_line(settings.config, 500);
   return line + ", seed " + std::to_string(settings.seed) + "\n";

@@ -13,8 +13,8 @@ std::string test_line(const runner::TestRecord& test, const Paint& paint, int wi
 // Returns the first line of a run: its tests and settings.
 std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint);
 
-// Returns "shard 2/3 of 10 tests".
-std::string shard_text(const runner::RunRecord& run);
+// Returns "shard 2/3 of 10 tests". `selected`: the number of tests that are split into shards.
+std::string shard_text(const runner::Shard& shard, int selected);
 
 // Returns "problem: ring.so: list: TEXT", one line or more, ending in a newline.
 std::string problem_lines(const runner::Problem& problem, const Paint& paint);
