@@ -2,23 +2,31 @@
 
 #include <utility>
 
+#include <distrun/common/base/thread_object.hpp>
+
 namespace distrun::base {
 
 namespace {
 
-thread_local std::shared_ptr<WaitQueue::Waiter> own;  // a thread waits in one queue at a time
+// A thread waits in one queue at a time.
+struct OwnWaiter {
+  std::shared_ptr<WaitQueue::Waiter> waiter;
+};
+
+std::shared_ptr<WaitQueue::Waiter>& own_waiter() noexcept { return ThreadObject<OwnWaiter>::get().waiter; }
 
 }  // namespace
 
-void WaitQueue::give_to_this_thread(std::shared_ptr<Waiter> waiter) noexcept { own = std::move(waiter); }
+void WaitQueue::give_to_this_thread(std::shared_ptr<Waiter> waiter) noexcept { own_waiter() = std::move(waiter); }
 
 bool WaitQueue::wait_until(std::unique_lock<std::mutex>& lock, TimePoint deadline) {
+  std::shared_ptr<Waiter>& own = own_waiter();
   if (own == nullptr) own = make_waiter();
   own->is_taken_ = false;
   own->below_ = std::move(top_);
   top_ = own;
   ++size_;
-  const auto is_taken = [] { return own->is_taken_; };
+  const auto is_taken = [&own] { return own->is_taken_; };
   if (deadline == TimePoint::max()) {
     own->woken_.wait(lock, is_taken);
   } else {
