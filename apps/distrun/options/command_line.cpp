@@ -27,7 +27,7 @@ CommandLine parse_completion(const Arguments& arguments) {
   CommandLine line;
   CLI::App app("Prints a script for a shell that completes distrun's command lines.", "distrun completion");
   app.footer(kCompletionNotes);
-  app.add_option("shell", line.completion.shell, "The shell")->required()->type_name(kShells);
+  app.add_option("SHELL", line.completion.shell, "The shell")->required()->type_name(kShells);
   if (!parse(app, arguments)) return line;
   one_of("completion", line.completion.shell, kShells);
   line.kind = CommandKind::Completion;

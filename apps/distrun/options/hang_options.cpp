@@ -24,7 +24,7 @@ Notes:
 CommandLine parse_ps(const Arguments& arguments) {
   CommandLine line;
   CLI::App app("Shows what the ranks of all current runs do, one line per rank.", "distrun ps");
-  app.add_option("run", line.ps.run, "Show only this run, by the start of its id")->type_name("RUN");
+  app.add_option("RUN", line.ps.run, "Show only this run, by the start of its id")->type_name("RUN");
   app.add_flag("--rrefs", line.ps.references,
                "Also show their references to values on other workers: holder, owner, age, origin and cycles");
   app.add_flag("--json", line.ps.json, "Print JSON");
@@ -41,8 +41,8 @@ CommandLine parse_stacks(const Arguments& arguments) {
   std::vector<std::string> pids;
   CLI::App app("Shows what ranks, or any processes, do now: merged stacks of all threads.", "distrun stacks");
   app.footer(kStacksNotes);
-  app.add_option("run", line.stacks.run, kRunHelp)->type_name("RUN");
-  app.add_option("rank", rank, "Show only this rank")->type_name("RANK");
+  app.add_option("RUN", line.stacks.run, kRunHelp)->type_name("RUN");
+  app.add_option("RANK", rank, "Show only this rank")->type_name("RANK");
   app.add_option("--pid", pids, "Show these processes instead of a run's ranks")->type_name("PID");
   app.add_option("--color", color, "Colours")->type_name(kColors)->capture_default_str();
   if (!parse(app, arguments)) return line;
@@ -62,7 +62,7 @@ CommandLine parse_cancel(const Arguments& arguments) {
       "cancel ends it sooner. A run that is still queued in the daemon is not started. On a terminal, asks before it "
       "ends a run that was started in another directory.",
       "distrun cancel");
-  app.add_option("run", line.cancel.run, "The run, by the start of its id as in `distrun ps`; or all")
+  app.add_option("RUN", line.cancel.run, "The run, by the start of its id as in `distrun ps`; or all")
       ->required()
       ->type_name("RUN");
   app.add_flag("-y,--yes", line.cancel.yes, "Do not ask for confirmation");
@@ -74,10 +74,10 @@ CommandLine parse_attach(const Arguments& arguments) {
   CommandLine line;
   std::string rank;
   CLI::App app("Starts gdb on a live rank. Timeouts are suspended while it is attached.", "distrun attach");
-  app.add_option("run", line.attach.run, "The run, by the start of its id as in `distrun ps`")
+  app.add_option("RUN", line.attach.run, "The run, by the start of its id as in `distrun ps`")
       ->required()
       ->type_name("RUN");
-  app.add_option("rank", rank, "The number of the rank")->required()->type_name("RANK");
+  app.add_option("RANK", rank, "The number of the rank")->required()->type_name("RANK");
   app.add_option("--test", line.attach.test, "The rank's test, if several tests run at the same time")->type_name("ID");
   if (!parse(app, arguments)) return line;
   line.attach.rank = number("RANK", rank, 0, INT_MAX);

@@ -27,13 +27,14 @@ struct Arguments {
 // Throws with `text`, in which terminal control characters of user input are escaped.
 [[noreturn]] void refuse(const std::string& text);
 
+// `or_else` names what else the option accepts: " or auto".
 template <class T>
-T number(const std::string& option, const std::string& text, T low, T high) {
+T number(const std::string& option, const std::string& text, T low, T high, const char* or_else = "") {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) {
     std::ostringstream message;
-    message << option << ' ' << text << ": expected a number from " << low << " to " << high;
+    message << option << ' ' << text << ": expected a number from " << low << " to " << high << or_else;
     refuse(message.str());
   }
   return value;

@@ -203,7 +203,7 @@ runner::Settings settings_of(const Raw& raw) {
 }
 
 int jobs_of(const std::string& text) {
-  return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256);
+  return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256, " or auto");
 }
 
 void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
@@ -375,7 +375,7 @@ CommandLine parse_show(const Arguments& arguments) {
   ShowOptions show;
   CLI::App app("Prints an earlier run's report again from its summary.", "distrun show");
   begin_group(app, "Options");
-  app.add_option("report", show.report, "A summary written by --json or --output")
+  app.add_option("SUMMARY", show.report, "A summary written by --json or --output")
       ->required()
       ->type_name("SUMMARY.json");
   add_later_reports(app, raw);
