@@ -66,13 +66,11 @@ struct Tile {
       }
     } while (++k != end);
     const bool accumulate = panel.accumulate;
-    const T* const plus = panel.plus == nullptr ? nullptr : static_cast<const T*>(panel.plus) + column;
     for (std::int64_t i = 0; i < kTileRows; ++i) {
       T* const c = static_cast<T*>(panel.c_rows[first + i]) + column;
-      const T* const more = accumulate ? c : plus;
       for (std::int64_t j = 0; j < kVectors; ++j) {
         Vector sum = {};
-        if (more != nullptr) __builtin_memcpy(&sum, more + j * kSize, sizeof sum);
+        if (accumulate) __builtin_memcpy(&sum, c + j * kSize, sizeof sum);
         sum += sums[i][j];
         __builtin_memcpy(c + j * kSize, &sum, sizeof sum);
       }

@@ -152,8 +152,8 @@ struct Panel {
   std::int64_t columns = 0, lines = 1;  // per line, a multiple of kPanelColumns
   std::int64_t b_line = 0, c_line = 0;
 };
-// A panel of C = A B, added to the row `plus` or to C: kPanelRows rows, with the elements of A in place. Rows of A may
-// be identical. Distances are in elements.
+// A panel of C = A B, added to C if wanted: kPanelRows rows, with the elements of A in place. Rows of A may be
+// identical. Distances are in elements.
 struct Factors {
   std::int64_t a, b;  // a column of A, from each row's begin, and its row of B
 };
@@ -165,9 +165,8 @@ struct GatheredPanel {
   const Factors* factors = nullptr;
   std::int64_t inner = 0;  // number of factors, 1 or more
   void* c_rows[kPanelRows] = {};
-  std::int64_t columns = 0;    // a multiple of kPanelColumns
-  const void* plus = nullptr;  // one number per column, or null
-  bool accumulate = false;     // adds to C, and ignores `plus`
+  std::int64_t columns = 0;  // a multiple of kPanelColumns
+  bool accumulate = false;   // adds to C
 };
 // Kernels for float and double.
 struct PanelKernels {
