@@ -61,6 +61,60 @@ enum class Motion : std::uint8_t {
 };
 inline constexpr int kMotionCount = 4;
 
+// The kinds of objects that a thread can be seen to wait for.
+enum class WaitObject : std::uint8_t {
+  None,         // the thread runs, or nothing was observed
+  Unknown,      // it waits for something that was not recognised
+  Mutex,        // of one process
+  SharedMutex,  // of several processes, in shared memory
+  ReadWriteLock,
+  ConditionVariable,
+  Semaphore,
+  Barrier,  // of threads: pthread_barrier_t, std::barrier
+  Latch,
+  Future,
+  AtomicWait,
+  ThreadEnd,    // a join
+  StaticGuard,  // the initialisation of a function's static variable, call_once
+  LoaderLock,   // of dlopen() and the like
+  HeapLock,     // of malloc()
+  FileLock,
+  Pipe,
+  Socket,
+  Listener,  // a listening socket: a connection to accept
+  Child,
+  Process,  // the end of a process that is no child, by a pidfd
+  Signal,
+  Timer,    // a sleep
+  Events,   // several descriptors: poll(), select(), epoll
+  Device,   // a GPU: a stream, an event, the whole device
+  Library,  // inside a communication library: NCCL, Gloo, MPI, UCX
+  Other,    // a system call that depends on no process
+};
+inline constexpr int kWaitObjectCount = 27;
+
+// A thread or process that can end a wait.
+struct WaitEnder {
+  std::int32_t pid = 0;
+  std::int32_t tid = 0;  // 0: any thread of the process
+  std::string name;      // "4711 (worker)"
+};
+DISTRUN_FIELDS(WaitEnder, m.pid, m.tid, m.name)
+
+// The wait of a thread, as seen from outside: from its system call, the memory that the arguments point to, and its
+// frames.
+struct ObservedWait {
+  WaitObject object = WaitObject::None;
+  std::string name;  // "mutex 0x55...", "pipe 8812", "lock of /tmp/x", "thread 4711 (worker)"
+  std::string key;   // equal for all threads, of any process, that wait for the same object; empty: not known
+  std::string call;  // "read(5)", "fcntl(F_SETLKW)", "futex(0x55...)"; empty: in no system call
+  std::vector<WaitEnder> enders;  // any of them can end it; empty: none is known
+  bool closed = false;            // nothing else can end it: no timeout, signal, other machine, unknown process
+  std::string limit;              // its timeout: "1.5 s"; empty: it has none, or it is not known
+  std::string note;               // what else was seen: "its owner has exited", "lost in a fork"; may be empty
+};
+DISTRUN_FIELDS(ObservedWait, m.object, m.name, m.key, m.call, m.enders, m.closed, m.limit, m.note)
+
 struct ThreadStack {
   TaskState task;
   std::vector<std::uint32_t> frames;  // indices into the table, innermost first
@@ -70,8 +124,10 @@ struct ThreadStack {
   std::string why_none;               // why there are no frames; empty: there are
   Motion motion = Motion::Unknown;
   std::string waits_for;  // "mutex 0x55... held by thread 4711 (worker)"; empty: unknown
+  ObservedWait wait;
 };
-DISTRUN_FIELDS(ThreadStack, m.task, m.frames, m.gap_after, m.incomplete, m.crashed, m.why_none, m.motion, m.waits_for)
+DISTRUN_FIELDS(ThreadStack, m.task, m.frames, m.gap_after, m.incomplete, m.crashed, m.why_none, m.motion, m.waits_for,
+               m.wait)
 
 struct ProcessStacks {
   std::int32_t index = 0;  // position in the order

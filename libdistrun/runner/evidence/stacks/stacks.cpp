@@ -47,6 +47,7 @@ void drop_unknown_frames(wire::ThreadStack& thread, std::size_t table_size) {
 void make_valid(wire::ThreadStack& thread, std::size_t table_size) {
   drop_unknown_frames(thread, table_size);
   if (static_cast<int>(thread.motion) >= wire::kMotionCount) thread.motion = wire::Motion::Unknown;
+  if (static_cast<int>(thread.wait.object) >= wire::kWaitObjectCount) thread.wait.object = wire::WaitObject::Unknown;
 }
 
 }  // namespace
