@@ -19,15 +19,16 @@
 namespace distrun::runner::doctor {
 
 enum class Doing : std::uint8_t {
-  Unknown,  // it shows no wait, and no stack was taken
-  Runs,     // uses CPU, or makes progress
-  Spins,    // uses CPU in one function
-  Waits,
-  Sleeps,    // ends by a timer
+  Unknown,   // it shows no wait, and its stack is not known
+  Runs,      // uses CPU, or makes progress
+  Spins,     // uses CPU in one function
+  Waits,     // Thread::wait says for what
+  Sleeps,    // until a timer expires
   Stopped,   // by a signal
   Traced,    // by a debugger
   InKernel,  // in an uninterruptible sleep
-  Absent,    // of a rank that has ended, or of a call that no thread runs
+  Ended,     // of a rank that has ended, or a thread that has exited
+  Idle,      // stands for the thread that has yet to begin a call
 };
 
 enum class ThingKind : std::uint8_t {
@@ -76,21 +77,28 @@ struct Thing {
   std::string key;   // equal for all threads that wait for the same thing
 };
 
-enum class Need : std::uint8_t { All, Any };
-
 using Indices = std::vector<std::size_t>;
+
+// Threads of which any one can do what a wait needs, the expected one first.
+struct Party {
+  Indices threads;
+  bool open = false;  // it may have members that are not in the graph
+};
+
+enum class Need : std::uint8_t { All, Any };
 
 struct Wait {
   std::size_t thing = 0;  // in Graph::things
   Need need = Need::All;
-  Indices parties;  // in Graph::parties; none: nothing in the graph can end it
-  Indices next;     // the expected threads; empty if none is known
-  Indices awaited;  // the threads of `next` that the board or the kernel names; the others of `next` are guesses
+  Indices parties;       // in Graph::parties; none: nothing in the graph can end it
+  Indices next;          // the expected threads; empty if none is known
+  bool guessed = false;  // `next` follows from no evidence, but no other thread is as likely
   bool open = true;
   std::string why_open;  // "it has a deadline"; empty: not open
   bool on_board = false;
-  bool queued = false;        // a call that its callee is not running yet
+  bool queued = false;        // a call that its callee is not running
   std::vector<int> ranks;     // that the board names
+  std::vector<int> members;   // the ranks of a barrier or collective that the board names, whether they have arrived
   std::string call;           // "fcntl(F_SETLKW)"; empty: none or unknown
   std::string note;           // "its owner has exited"; may be empty
   std::int64_t since_ns = 0;  // 0: unknown
@@ -98,33 +106,38 @@ struct Wait {
 };
 
 struct Thread {
-  int rank = -1;     // -1: not of a rank's process
+  int rank = -1;     // -1: its process is no rank
   int of_rank = -1;  // the rank whose descendant its process is, or its own rank
   int pid = 0;
   int tid = 0;
   std::string name;
-  std::string command;   // of its process
-  bool is_body = false;  // runs a rank's body, or is the main thread of a process that is no rank
-  bool is_own = false;   // one of distrun's own threads, which act only for others
+  std::string command;     // of its process
+  bool is_body = false;    // runs a rank's body, or is the main thread of a process that is no rank
+  bool is_own = false;     // one of distrun's own threads, which act only for others
+  bool has_shown = false;  // its rank has attached to the board
   Doing doing = Doing::Unknown;
   wire::Phase phase = wire::Phase::Body;  // of its rank
-  bool has_shown = false;                 // the rank has attached to the board
-  CodePlace place;
-  std::string call;           // the system call or kernel function that it is in
-  std::string handler;        // "handler \"f\" #7 of rank 0", if it runs a call for another rank
-  std::int64_t since_ns = 0;  // of its wait or phase; 0: unknown
-  std::optional<Wait> wait;   // exactly if it waits
-  bool unchanged = false;     // it was seen in the same wait in the earlier snapshot
+  CodePlace place;                        // the innermost user code, or the call site of its wait
+  std::string call;                       // the system call or kernel function that it is in
+  std::string handler;                    // "handler \"f\" #7 of rank 0", if it runs a call for another rank
+  std::int64_t since_ns = 0;              // of its wait or phase; 0: unknown
+  std::optional<Wait> wait;               // only if it waits
+  std::vector<std::string> sent;          // "send \"go\" to rank 2": its rank's last messages, the latest first
+  std::uint64_t epoch = 0;                // of its rank; grows with its progress
+  std::uint64_t cpu_ns = 0;
+  bool unchanged = false;   // it was in the same wait in the earlier snapshot, and did nothing in between
+  bool progressed = false;  // its rank did something on the board in between
 };
 
 struct Graph {
   std::vector<Thread> threads;
   std::vector<Thing> things;
-  std::vector<Indices> parties;  // threads; never empty
-  std::vector<std::size_t> bodies;
+  std::vector<Party> parties;
+  Indices bodies;            // by rank; then the main threads of processes that are no ranks
   bool has_earlier = false;  // it was compared with an earlier snapshot
   std::int64_t at_ns = 0;    // when it was seen, on the monotonic clock
-  // Returns the thread that runs the body of the rank, or nullptr.
+
+  // Returns the thread that runs the body of the rank; nullptr if the rank is not in the snapshot.
   const Thread* body_of(int rank) const;
 };
 

@@ -58,8 +58,7 @@ struct ChainLink {
   std::int32_t pid = 0;    // 0: several or unknown
   std::int32_t tid = 0;
   std::string thread;  // its name; empty: the thread that runs the test body
-  std::string does;    // in the singular and the plural: "waits in barrier \"meet\"", "wait in barrier \"meet\""
-  std::string do_;
+  std::string does;    // in the singular: "waits in barrier \"meet\"", "is stopped (SIGSTOP)"
   CodePlace place;
   std::string leads;  // to the next step: " for ", ", held by "; empty: the last step
 };

@@ -1,0 +1,149 @@
+#include <distrun/runner/record/doctor/kinds.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include <distrun/runner/record/doctor/things.hpp>
+
+namespace distrun::runner::doctor {
+namespace {
+
+using enum HangKind;
+
+const Thing& thing_of(const Graph& graph, std::size_t thread) {
+  return graph.things[graph.threads[thread].wait->thing];
+}
+
+template <class Predicate>
+bool any_wait(const Graph& graph, const End& end, Predicate predicate) {
+  return std::any_of(end.begin(), end.end(), [&](std::size_t each) {
+    const std::optional<Wait>& wait = graph.threads[each].wait;
+    return wait && predicate(*wait, graph.things[wait->thing].kind);
+  });
+}
+
+template <class Predicate>
+bool all_waits(const Graph& graph, const End& end, Predicate predicate) {
+  return !any_wait(graph, end, [&](const Wait& wait, ThingKind kind) { return !predicate(wait, kind); });
+}
+
+// Returns "world" for the collective "all_reduce of world" #1; empty if the name has no group.
+std::string_view group_in(const Thing& thing) {
+  constexpr std::string_view kOf = " of ";
+  std::string_view name = thing.name;
+  if (const std::size_t end = name.rfind('"'); end != std::string_view::npos) name = name.substr(0, end);
+  const std::size_t at = name.rfind(kOf);
+  return at == std::string_view::npos ? std::string_view{} : name.substr(at + kOf.size());
+}
+
+// Returns whether ranks wait in collectives of different groups, each for ranks that are in another group's.
+bool is_of_several_groups(const Graph& graph, const End& end) {
+  std::string_view first;
+  bool differs = false;
+  for (const std::size_t each : end) {
+    const Thing& thing = thing_of(graph, each);
+    if (thing.kind != ThingKind::Collective || group_in(thing).empty()) return false;
+    if (first.empty()) first = group_in(thing);
+    differs = differs || group_in(thing) != first;
+  }
+  return differs;
+}
+
+HangKind kind_of_cycle(const Graph& graph, const End& end) {
+  if (end.size() == 1) return SelfDeadlock;
+  if (any_wait(graph, end, [](const Wait& wait, ThingKind) { return wait.queued; })) return StarvedPool;
+  if (any_wait(graph, end, [](const Wait&, ThingKind kind) { return is_device(kind); })) return DeviceWait;
+  if (all_waits(graph, end, [](const Wait& wait, ThingKind) { return wait.guessed; })) return LostNotification;
+  if (!all_waits(graph, end, [](const Wait&, ThingKind kind) { return is_meeting(kind); })) return Deadlock;
+  return is_of_several_groups(graph, end) ? CollectiveOrder : MismatchedCollective;
+}
+
+// The thread waits for something that no thread in the graph is known to provide.
+HangKind kind_of_open_end(ThingKind kind) {
+  if (is_lock(kind)) return HeldLock;
+  if (is_signal(kind)) return LostNotification;
+  if (is_channel(kind)) return FullOrEmptyChannel;
+  if (is_device(kind)) return DeviceWait;
+  switch (kind) {
+    case ThingKind::Child:
+    case ThingKind::Process: return Child;
+    case ThingKind::PoolSlot: return StarvedPool;
+    case ThingKind::Receive:
+    case ThingKind::Send:
+    case ThingKind::RpcReply:
+    case ThingKind::RrefConfirmation:
+    case ThingKind::StoreKey:
+    case ThingKind::Gradient: return UnsentMessage;
+    default: return Unknown;
+  }
+}
+
+// Others wait for a thread that waits for nothing known: names what it owes them.
+HangKind kind_of_debt(ThingKind kind) {
+  if (is_meeting(kind)) return MissingRank;
+  if (is_signal(kind) || kind == ThingKind::ThreadEnd) return Slow;
+  return kind_of_open_end(kind);
+}
+
+bool has_begun(const Graph& graph, const Thread& thread) {
+  if (thread.rank < 0 || !thread.is_body || thread.doing == Doing::Ended) return true;
+  if (thread.has_shown) return thread.phase > wire::Phase::Rendezvous;
+  return std::none_of(graph.threads.begin(), graph.threads.end(), [](const Thread& each) { return each.has_shown; });
+}
+
+// Returns what the state of the thread alone says; Unknown if it says nothing.
+HangKind kind_of_state(const Graph& graph, const Thread& thread) {
+  switch (thread.doing) {
+    case Doing::Stopped: return Stopped;
+    case Doing::Traced: return Traced;
+    case Doing::InKernel: return StuckInKernel;
+    default: break;
+  }
+  if (!has_begun(graph, thread)) return NotStarted;
+  if (thread.phase == wire::Phase::Exit && thread.doing != Doing::Ended) return StuckAtExit;
+  if (thread.doing == Doing::Spins) return thread.progressed ? Livelock : Spinning;
+  return thread.doing == Doing::Runs && thread.progressed ? Slow : Unknown;
+}
+
+HangKind kind_of_single(const Graph& graph, std::size_t end, const std::vector<Waiter>& waiters) {
+  const Thread& thread = graph.threads[end];
+  const HangKind by_state = kind_of_state(graph, thread);
+  if (by_state != Unknown) return by_state;
+  const HangKind by_wait = thread.wait ? kind_of_open_end(thing_of(graph, end).kind) : Unknown;
+  if (by_wait != Unknown) return by_wait;
+  if (!waiters.empty()) return kind_of_debt(thing_of(graph, waiters.front().thread).kind);
+  return thread.doing == Doing::Sleeps || thread.doing == Doing::Runs ? Slow : Unknown;
+}
+
+// Returns how many members wait for each thing.
+std::map<std::size_t, std::size_t> counts_of(const Graph& graph, const End& end) {
+  std::map<std::size_t, std::size_t> counts;
+  for (const std::size_t each : end) ++counts[graph.threads[each].wait->thing];
+  return counts;
+}
+
+}  // namespace
+
+bool is_cycle(const Graph& graph, const End& end) {
+  if (end.size() > 1) return true;
+  const std::optional<Wait>& wait = graph.threads[end.front()].wait;
+  return wait && std::find(wait->next.begin(), wait->next.end(), end.front()) != wait->next.end();
+}
+
+std::size_t focus_of(const Graph& graph, const End& end) {
+  if (end.size() == 1 || !all_waits(graph, end, [](const Wait&, ThingKind kind) { return is_meeting(kind); })) {
+    return end.front();
+  }
+  const auto counts = counts_of(graph, end);
+  const auto is_rarer = [&](std::size_t a, std::size_t b) {
+    return counts.at(graph.threads[a].wait->thing) < counts.at(graph.threads[b].wait->thing);
+  };
+  return *std::min_element(end.begin(), end.end(), is_rarer);
+}
+
+HangKind kind_of(const Graph& graph, const End& end, const std::vector<Waiter>& waiters) {
+  return is_cycle(graph, end) ? kind_of_cycle(graph, end) : kind_of_single(graph, end.front(), waiters);
+}
+
+}  // namespace distrun::runner::doctor

@@ -1,0 +1,112 @@
+#include <distrun/runner/record/doctor/observed_edges.hpp>
+
+#include <cstdlib>
+#include <string_view>
+
+#include <distrun/runner/evidence/stacks/condition.hpp>
+
+namespace distrun::runner::doctor {
+namespace {
+
+using wire::Motion;
+using wire::WaitObject;
+
+bool is_sleep(std::string_view call) {
+  return call == "clock_nanosleep" || call == "nanosleep" || call == "pause" || call == "sleep";
+}
+
+bool is_known(const wire::ObservedWait& wait) {
+  return wait.object != WaitObject::None && wait.object != WaitObject::Unknown;
+}
+
+}  // namespace
+
+wire::ObservedWait observed(const wire::ThreadStack& stack, int pid) {
+  constexpr std::string_view kHeldBy = " held by thread ";
+  if (is_known(stack.wait)) return stack.wait;
+  wire::ObservedWait wait = stack.wait;
+  const std::string_view text = stack.waits_for;
+  if (text.empty()) return wait;
+  wait.object = WaitObject::Mutex;
+  wait.name = text.substr(0, text.find(" held by "));
+  wait.key = std::to_string(pid) + ' ' + wait.name;
+  if (text.find("held by this thread itself") != std::string_view::npos) {
+    wait.enders.push_back({pid, stack.task.tid, ""});
+  } else if (const std::size_t at = text.find(kHeldBy); at != std::string_view::npos) {
+    wait.enders.push_back({pid, std::atoi(stack.waits_for.c_str() + at + kHeldBy.size()), ""});
+  }
+  return wait;
+}
+
+Doing doing_of(const wire::ThreadStack& stack) {
+  switch (static_cast<char>(stack.task.state)) {
+    case 'T': return Doing::Stopped;
+    case 't': return Doing::Traced;
+    case 'D': return Doing::InKernel;
+    case 'Z':
+    case 'X': return Doing::Ended;
+    default: break;
+  }
+  if (stack.motion == Motion::Spinning) return Doing::Spins;
+  if (stack.wait.object == WaitObject::Timer) return Doing::Sleeps;
+  if (is_known(stack.wait) || !stack.waits_for.empty()) return Doing::Waits;
+  if (stack.motion == Motion::Moving || stack.task.state == 'R') return Doing::Runs;
+  const std::string_view call = evidence::name_of_call(stack.task.syscall);
+  if (is_sleep(call)) return call == "pause" ? Doing::Waits : Doing::Sleeps;
+  if (!call.empty() || !stack.task.wchan.empty()) return Doing::Waits;
+  return Doing::Unknown;
+}
+
+std::optional<Wait> ObservedEdges::wait_of(std::size_t thread) {
+  const wire::ThreadStack* const stack = roster_.seen(thread).stack;
+  if (stack == nullptr || doing_of(*stack) != Doing::Waits) return std::nullopt;
+  const wire::ObservedWait seen = observed(*stack, graph_.threads[thread].pid);
+  return is_known(seen) ? wait_for(seen) : unknown_wait(thread);
+}
+
+Wait ObservedEdges::unknown_wait(std::size_t thread) const {
+  const wire::ThreadStack& stack = *roster_.seen(thread).stack;
+  Wait wait;
+  wait.call = stack.wait.call.empty() ? stack.task.syscall : stack.wait.call;
+  if (wait.call.empty()) wait.call = stack.task.wchan;
+  wait.call = evidence::name_of_call(wait.call);
+  wait.thing = things_.add(ThingKind::Other, wait.call, "");
+  wait.note = stack.wait.note;
+  wait.why_open = "what can end it is not known";
+  return wait;
+}
+
+// Adds the threads that the ender stands for. Returns false if it has some that are not in the graph.
+bool ObservedEdges::add_ender(Indices& enders, const wire::WaitEnder& ender) const {
+  if (ender.tid != 0) {
+    const std::size_t* const known = roster_.find(ender.pid, ender.tid);
+    if (known != nullptr) enders.push_back(*known);
+    return known != nullptr;
+  }
+  const Indices threads = roster_.threads_in(ender.pid);
+  enders.insert(enders.end(), threads.begin(), threads.end());
+  return !threads.empty();
+}
+
+Wait ObservedEdges::wait_for(const wire::ObservedWait& seen) {
+  Wait wait;
+  const ThingKind kind = kind_of(seen.object);
+  wait.thing = things_.add(kind, seen.name, seen.key.empty() ? "" : std::to_string(static_cast<int>(kind)) + seen.key);
+  wait.need = Need::Any;
+  wait.call = seen.call;
+  wait.note = seen.note;
+  Party party;
+  for (const wire::WaitEnder& ender : seen.enders) {
+    const std::size_t before = party.threads.size();
+    if (!add_ender(party.threads, ender)) party.open = true;
+    if (party.threads.size() > before) wait.next.push_back(party.threads[before]);
+  }
+  if (party.open) wait.why_open = "a process that was not seen may end it";
+  if (!seen.closed) wait.why_open = "something outside the seen processes may end it";
+  if (!seen.limit.empty()) wait.why_open = "it has a timeout of " + seen.limit;
+  wait.open = !wait.why_open.empty();
+  if (!party.threads.empty()) wait.parties.push_back(roster_.add_party(std::move(party)));
+  return wait;
+}
+
+}  // namespace distrun::runner::doctor

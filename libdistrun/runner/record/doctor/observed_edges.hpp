@@ -1,0 +1,34 @@
+#pragma once
+// The edges of waits that were observed from outside: locks, channels, children, timers, and unknown system calls.
+#include <optional>
+
+#include <distrun/runner/record/doctor/roster.hpp>
+#include <distrun/runner/record/doctor/things.hpp>
+
+namespace distrun::runner::doctor {
+
+class ObservedEdges {
+ public:
+  // All must outlive this.
+  ObservedEdges(const Graph& graph, Roster& roster, Things& things) : graph_(graph), roster_(roster), things_(things) {}
+
+  // Returns what the thread waits for; nullopt if it runs, sleeps, or its stack is not known.
+  std::optional<Wait> wait_of(std::size_t thread);
+
+ private:
+  Wait unknown_wait(std::size_t thread) const;
+  Wait wait_for(const wire::ObservedWait& seen);
+  bool add_ender(Indices& enders, const wire::WaitEnder& ender) const;
+
+  const Graph& graph_;
+  Roster& roster_;
+  Things& things_;
+};
+
+// Returns the observed wait; without one, what `waits_for` says of a mutex: "mutex 0x55... held by thread 4711
+// (worker)".
+wire::ObservedWait observed(const wire::ThreadStack& stack, int pid);
+// Returns what the thread does, without regard to the board.
+Doing doing_of(const wire::ThreadStack& stack);
+
+}  // namespace distrun::runner::doctor
