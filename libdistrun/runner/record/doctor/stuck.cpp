@@ -44,7 +44,7 @@ class Reduction {
 
   void add_waits_of(std::size_t thread) {
     const std::optional<Wait>& wait = graph_.threads[thread].wait;
-    if (!wait) return;
+    if (!wait || graph_.threads[thread].doing == Doing::Ended) return;
     missing_[thread] = wait->need == Need::Any ? std::min<std::size_t>(1, wait->parties.size()) : wait->parties.size();
     for (const std::size_t party : wait->parties) waiters_of_[party].push_back(thread);
   }
