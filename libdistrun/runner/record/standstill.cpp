@@ -6,11 +6,19 @@
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/board/describe.hpp>
+#include <distrun/runner/record/doctor/causes.hpp>
+#include <distrun/runner/record/doctor/graph.hpp>
+#include <distrun/runner/record/doctor/stuck.hpp>
+#include <distrun/runner/record/doctor/wait_words.hpp>
 #include <distrun/runner/record/snapshot.hpp>
-#include <distrun/runner/record/wait_graph.hpp>
 
 namespace distrun::runner {
 namespace {
+
+using doctor::Doing;
+using doctor::End;
+using doctor::Graph;
+using doctor::Thread;
 
 bool has(const std::vector<int>& ranks, int rank) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
 
@@ -24,42 +32,45 @@ void add(std::vector<Standing>& all, int rank, const std::string& what, const st
   }
 }
 
-std::vector<int> ranks_of(const WaitGraph& graph, const WaitEnd& end) {
+std::vector<int> ranks_of(const Graph& graph, const doctor::Indices& threads) {
   std::set<int> ranks;
-  for (const std::size_t index : end) ranks.insert(graph.node(index).rank);
+  for (const std::size_t index : threads) {
+    if (graph.threads[index].of_rank >= 0) ranks.insert(graph.threads[index].of_rank);
+  }
   return {ranks.begin(), ranks.end()};
+}
+
+// Returns the ranks that the thread waits for, according to the board or to the kernel.
+std::vector<int> awaited_by(const Graph& graph, const Thread& thread) {
+  return thread.wait->on_board ? thread.wait->ranks : ranks_of(graph, thread.wait->next);
 }
 
 constexpr const char* kStopped = "stopped (SIGSTOP)";
 
-std::string describe_condition(const WaitNode& thread) {
-  if (thread.stack == nullptr) return "";
-  if (thread.stack->motion == wire::Motion::Spinning) return "spinning";
-  const bool locks_itself = thread.stack->waits_for.find("held by this thread itself") != std::string::npos;
-  return locks_itself ? "waiting for a mutex that it already holds" : "";
-}
-
 // Describes a rank that waits for no other rank; empty if nothing is known.
-std::string describe_end(const WaitGraph& graph, const WaitEnd& end) {
+std::string describe_end(const Graph& graph, const End& end) {
   if (end.size() > 1) return "its threads waiting for each other";
-  const WaitNode& thread = graph.node(end.front());
-  if (graph.is_stopped(thread.rank)) return kStopped;
-  const std::string waits_in = thread.wait == nullptr ? "" : name_of_wait(*thread.wait);
-  if (thread.handler != nullptr) {
-    return "running " + board::describe(*thread.handler) + (waits_in.empty() ? "" : ", which waits in " + waits_in);
+  const Thread& thread = graph.threads[end.front()];
+  if (thread.doing == Doing::Stopped) return kStopped;
+  const bool is_shown = thread.wait && thread.wait->on_board;
+  const std::string waits_in = is_shown ? doctor::waits_in(graph, thread) : "";
+  if (!thread.handler.empty()) {
+    return "running " + thread.handler + (waits_in.empty() ? "" : ", which waits in " + waits_in);
   }
-  if (thread.wait == nullptr) return describe_condition(thread);
-  return "waiting in " + waits_in + (has(thread.awaited, thread.rank) ? " for itself" : "");
+  if (!is_shown) return doctor::condition_of(graph, thread);
+  return "waiting in " + waits_in + (has(thread.wait->ranks, thread.rank) ? " for itself" : "");
 }
 
-Circle circle_of(const WaitGraph& graph, WaitEnd end) {
+Circle circle_of(const Graph& graph, End end) {
   Circle circle{ranks_of(graph, end), {}};
   std::stable_sort(end.begin(), end.end(),
-                   [&](std::size_t a, std::size_t b) { return graph.node(a).rank < graph.node(b).rank; });
+                   [&](std::size_t a, std::size_t b) { return graph.threads[a].of_rank < graph.threads[b].of_rank; });
   for (const std::size_t index : end) {
-    const WaitNode& node = graph.node(index);
-    const bool is_for_others = !node.awaited.empty() && node.awaited != std::vector<int>{node.rank};
-    if (is_for_others) add(circle.waits, node.rank, name_of_wait(*node.wait), node.awaited);
+    const Thread& thread = graph.threads[index];
+    if (thread.of_rank < 0 || !thread.wait) continue;
+    const std::vector<int> awaited = awaited_by(graph, thread);
+    const bool is_for_others = !awaited.empty() && awaited != std::vector<int>{thread.of_rank};
+    if (is_for_others) add(circle.waits, thread.of_rank, doctor::waits_in(graph, thread), awaited);
   }
   return circle;
 }
@@ -76,12 +87,10 @@ void dissolve_circles(Standstill& still) {
   still.circles.clear();
 }
 
-Standstill by_snapshot(const Snapshot& snapshot, const std::vector<int>& late) {
-  const WaitGraph graph(snapshot);
-  Standstill still;
+void add_ends(Standstill& still, const Graph& graph, const std::vector<End>& ends) {
   std::set<int> causes;
   bool all_circles = true;
-  for (const WaitEnd& end : graph.ends_from(late)) {
+  for (const End& end : ends) {
     const std::vector<int> ranks = ranks_of(graph, end);
     causes.insert(ranks.begin(), ranks.end());
     if (ranks.size() > 1) {
@@ -89,31 +98,65 @@ Standstill by_snapshot(const Snapshot& snapshot, const std::vector<int>& late) {
       continue;
     }
     all_circles = false;
-    const std::string what = describe_end(graph, end);
+    const std::string what = ranks.empty() ? "" : describe_end(graph, end);
     if (!what.empty()) add(still.doing, ranks.front(), what);
   }
   if (!all_circles) dissolve_circles(still);
   still.causes.assign(causes.begin(), causes.end());
+}
+
+// Adds what the other ranks wait in: the board's main wait, else what was observed of the body.
+void add_waiting(Standstill& still, const Graph& graph, const Snapshot& snapshot) {
   for (const RankView& view : snapshot.ranks) {
-    const board::ShownWait* const wait =
-        view.shown && !causes.contains(view.rank) ? board::main_wait(*view.shown) : nullptr;
-    if (wait != nullptr) add(still.waiting, view.rank, name_of_wait(*wait), awaited(snapshot.ranks, view.rank, *wait));
+    if (has(still.causes, view.rank)) continue;
+    const board::ShownWait* const wait = view.shown ? board::main_wait(*view.shown) : nullptr;
+    const Thread* const body = graph.body_of(view.rank);
+    if (wait != nullptr) {
+      add(still.waiting, view.rank, name_of_wait(*wait), awaited(snapshot.ranks, view.rank, *wait));
+    } else if (body != nullptr && body->wait && !body->wait->next.empty() && !body->wait->guessed) {
+      add(still.waiting, view.rank, doctor::waits_in(graph, *body), awaited_by(graph, *body));
+    }
   }
+}
+
+doctor::Indices bodies_of(const Graph& graph, const std::vector<int>& ranks) {
+  doctor::Indices bodies;
+  for (const int rank : ranks) {
+    for (const std::size_t body : graph.bodies) {
+      if (graph.threads[body].rank == rank) bodies.push_back(body);
+    }
+  }
+  return bodies;
+}
+
+bool shows_boards(const Snapshot& snapshot) {
+  return std::any_of(snapshot.ranks.begin(), snapshot.ranks.end(),
+                     [](const RankView& view) { return view.shown.has_value(); });
+}
+
+// Programs show no waits: their ends count only if other threads are seen to wait for them, if they are cycles, or if
+// they are stopped.
+bool is_telling(const Graph& graph, const End& end) {
+  const Doing doing = graph.threads[end.front()].doing;
+  if (end.size() > 1 || doing == Doing::Stopped || doing == Doing::Traced || doing == Doing::InKernel) return true;
+  if (graph.threads[end.front()].wait && !graph.threads[end.front()].wait->next.empty()) return true;
+  return !doctor::waiters_of(graph, end).empty();
+}
+
+// Returns no causes if the snapshot does not tell any.
+Standstill by_snapshot(const Snapshot& snapshot, const std::vector<int>& late) {
+  const Graph graph = doctor::graph_of(snapshot);
+  std::vector<End> ends = doctor::ends_from(graph, bodies_of(graph, late));
+  if (!shows_boards(snapshot)) std::erase_if(ends, [&](const End& end) { return !is_telling(graph, end); });
+  Standstill still;
+  if (ends.empty()) return still;
+  add_ends(still, graph, ends);
+  add_waiting(still, graph, snapshot);
   return still;
 }
 
-// Returns the ranks that were stopped at the time of the snapshot; all that is known of programs.
-std::vector<int> stopped_ranks(const Snapshot& snapshot) {
-  std::set<int> ranks;
-  for (const evidence::Process& process : snapshot.stacks.processes) {
-    const bool is_stopped = !process.threads.empty() && is_stopped_by_signal(process.threads.front());
-    if (is_stopped && process.rank >= 0) ranks.insert(process.rank);
-  }
-  return {ranks.begin(), ranks.end()};
-}
-
 // The records tell which ranks wait, and in what, but not for which rank: assume for those that do not wait.
-Standstill by_records(const AttemptRecord& attempt, const std::vector<int>& stopped) {
+Standstill by_records(const AttemptRecord& attempt) {
   std::vector<int> late_at_work;
   std::vector<int> others_at_work;
   std::vector<int> late;
@@ -125,34 +168,52 @@ Standstill by_records(const AttemptRecord& attempt, const std::vector<int>& stop
     if (is_late) late_at_work.push_back(rank.rank);
     if (rank.outcome.kind == OutcomeKind::KilledByUs) others_at_work.push_back(rank.rank);
   }
-  still.causes = !stopped.empty()          ? stopped
-                 : !late_at_work.empty()   ? late_at_work
-                 : !others_at_work.empty() ? others_at_work
-                                           : late;
-  for (const int rank : stopped) add(still.doing, rank, kStopped);
+  still.causes = !late_at_work.empty() ? late_at_work : !others_at_work.empty() ? others_at_work : late;
   for (const RankRecord& rank : attempt.ranks) {
-    if (rank.waiting_in.empty() || has(stopped, rank.rank)) continue;
+    if (rank.waiting_in.empty()) continue;
     const bool is_cause = has(still.causes, rank.rank);
     add(is_cause ? still.doing : still.waiting, rank.rank, (is_cause ? "waiting in " : "") + rank.waiting_in);
   }
   return still;
 }
 
-}  // namespace
-
-Standstill standstill_of(const AttemptRecord& attempt) {
+std::vector<int> late_ranks(const AttemptRecord& attempt) {
   std::vector<int> late;
   for (const RankRecord& rank : attempt.ranks) {
     if (rank.outcome.kind == OutcomeKind::TimedOut) late.push_back(rank.rank);
   }
-  std::vector<int> stopped;
+  return late;
+}
+
+// Snapshots that were taken before, with the same contents, may prove a deadlock.
+const Snapshot* snapshot_before(const AttemptRecord& attempt, const Snapshot& timeout) {
+  const Snapshot* before = nullptr;
   for (const Snapshot& snapshot : attempt.snapshots) {
-    const auto has_shown = [](const RankView& view) { return view.shown.has_value(); };
-    const bool tells = std::any_of(snapshot.ranks.begin(), snapshot.ranks.end(), has_shown);
-    if (snapshot.kind == SnapshotKind::Timeout && tells) return by_snapshot(snapshot, late);
-    if (snapshot.kind == SnapshotKind::Timeout) stopped = stopped_ranks(snapshot);
+    if (&snapshot == &timeout) break;
+    if (snapshot.kind == SnapshotKind::Slow || snapshot.kind == SnapshotKind::Asked) before = &snapshot;
   }
-  return by_records(attempt, stopped);
+  return before;
+}
+
+}  // namespace
+
+Standstill standstill_of(const AttemptRecord& attempt) {
+  for (const Snapshot& snapshot : attempt.snapshots) {
+    if (snapshot.kind != SnapshotKind::Timeout) continue;
+    Standstill still = by_snapshot(snapshot, late_ranks(attempt));
+    if (!still.causes.empty() || shows_boards(snapshot)) return still;
+  }
+  return by_records(attempt);
+}
+
+std::vector<HangCause> hang_causes_of(const AttemptRecord& attempt) {
+  const std::vector<int> late = late_ranks(attempt);
+  if (late.empty()) return {};
+  for (const Snapshot& snapshot : attempt.snapshots) {
+    if (snapshot.kind != SnapshotKind::Timeout) continue;
+    return doctor::causes_of(doctor::graph_of(snapshot, snapshot_before(attempt, snapshot)), late);
+  }
+  return {};
 }
 
 }  // namespace distrun::runner

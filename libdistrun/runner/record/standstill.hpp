@@ -1,5 +1,6 @@
 #pragma once
-// Explains why ranks made no progress when some timed out: finds the ranks where all waits end.
+// Explains why ranks made no progress when some timed out: finds the ranks where all waits end, by the wait-for graph
+// (doctor/graph.hpp).
 #include <string>
 #include <vector>
 
@@ -30,5 +31,9 @@ struct Standstill {
 // Explains an attempt in which ranks timed out. Uses the snapshot of that moment: what threads wait in, of any kind,
 // and what they run for other ranks. Without one, uses what ranks have reported to the coordinator.
 Standstill standstill_of(const AttemptRecord& attempt);
+
+// Returns why the ranks that timed out made no progress, the headline first; empty if none timed out, or no snapshot
+// was taken then. An earlier snapshot of the attempt can prove a deadlock.
+std::vector<HangCause> hang_causes_of(const AttemptRecord& attempt);
 
 }  // namespace distrun::runner

@@ -95,6 +95,16 @@ std::string waits_in(const ChainLink& link) {
 
 bool is_round(const HangCause& cause) { return cause.chain.size() > 1 && cause.chain.back().does.empty(); }
 
+// Returns ": rank 1 in barrier \"there\", ranks 0, 2-3 in barrier \"here\"" for ranks that do not call the same.
+std::string in_which(const HangCause& cause) {
+  std::string text;
+  if (cause.kind != HangKind::MismatchedCollective && cause.kind != HangKind::CollectiveOrder) return text;
+  for (std::size_t i = 0; i + 1 < cause.chain.size(); ++i) {
+    text += (i == 0 ? ": " : ", ") + who(cause.chain[i]) + waits_in(cause.chain[i]);
+  }
+  return text;
+}
+
 std::string sentence_of(const HangCause& cause) {
   if (cause.chain.empty()) return "no rank was seen";
   if (is_round(cause)) {
@@ -104,7 +114,7 @@ std::string sentence_of(const HangCause& cause) {
     const bool is_inside = cause.ranks.size() < 2;
     const std::string of = cause.ranks.empty() ? "" : "threads of " + base::ranks_label(cause.ranks);
     const std::string all = is_inside ? (of.empty() ? "processes" : of) : base::ranks_label(cause.ranks);
-    return all + " wait for each other" + also(cause);
+    return all + " wait for each other" + in_which(cause) + also(cause);
   }
   const ChainLink& last = cause.chain.back();
   std::string text = who(last) + " " + does(last);
@@ -145,9 +155,8 @@ std::string look_text(const HangCause& cause) {
   if (!at.empty() || !function.empty()) text += ", ";
   const bool has_thread = !cause.thread.empty();
   if (has_thread) text += "thread " + cause.thread;
-  if (!cause.ranks.empty()) text += (has_thread ? " of " : "") + base::ranks_label({cause.ranks.front()});
-  if (cause.ranks.empty() && cause.pid != 0)
-    text += (has_thread ? " of process " : "process ") + std::to_string(cause.pid);
+  if (cause.rank >= 0) text += (has_thread ? " of " : "") + base::ranks_label({cause.rank});
+  if (cause.rank < 0 && cause.pid != 0) text += (has_thread ? " of process " : "process ") + std::to_string(cause.pid);
   return base::one_line(text, kLineMax);
 }
 

@@ -1,6 +1,7 @@
 #include <distrun/runner/record/doctor/causes.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -110,6 +111,7 @@ HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End
   } else if (cause.kind != HangKind::Unknown) {
     cause.certainty = Certainty::Likely;
   }
+  cause.rank = thread.rank;
   cause.pid = thread.pid;
   cause.tid = thread.tid;
   cause.thread = label_of(thread);
@@ -151,8 +153,18 @@ std::vector<HangCause> ranked(std::vector<HangCause> causes) {
     const auto is_joined = [&](HangCause& earlier) { return try_join(earlier, cause); };
     if (!std::any_of(joined.begin(), joined.end(), is_joined)) joined.push_back(std::move(cause));
   }
-  if (joined.size() > kCausesMax) joined.resize(kCausesMax);
-  return joined;
+  // That a rank shows no wait says nothing more if one of its threads is a cause.
+  const auto is_told = [&](const HangCause& cause) {
+    return cause.kind == HangKind::Unknown && cause.victims.empty() && &cause != &joined.front() &&
+           std::any_of(joined.begin(), joined.end(), [&](const HangCause& other) {
+             return other.kind != HangKind::Unknown && other.ranks == cause.ranks;
+           });
+  };
+  std::vector<HangCause> told;
+  std::copy_if(joined.begin(), joined.end(), std::back_inserter(told),
+               [&](const HangCause& cause) { return !is_told(cause); });
+  if (told.size() > kCausesMax) told.resize(kCausesMax);
+  return told;
 }
 
 Indices roots_of(const Graph& graph, const std::vector<int>& late) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <distrun/runner/record/doctor/things.hpp>
+#include <distrun/runner/record/doctor/wait_words.hpp>
 
 namespace distrun::runner::doctor {
 namespace {
@@ -27,13 +28,9 @@ std::string does_without_wait(const Thread& thread) {
   return "";
 }
 
-std::string does_in_wait(const Graph& graph, const Wait& wait) {
-  const Thing& thing = graph.things[wait.thing];
-  std::string text = "waits";
-  if (wait.on_board) return text + " in " + thing.name;
-  if (!wait.call.empty()) text += " in " + wait.call;
-  if (thing.kind != ThingKind::Other) text += " for " + thing.name;
-  return text;
+std::string does_in_wait(const Graph& graph, const Thread& thread) {
+  const bool is_named_alone = !thread.wait->on_board && thread.wait->call.empty();
+  return (is_named_alone ? "waits for " : "waits in ") + waits_in(graph, thread);
 }
 
 const char* leads_by(const Graph& graph, const Wait& wait) {
@@ -143,7 +140,7 @@ std::string with_handler(const Thread& thread, std::string text) {
 }  // namespace
 
 std::string does(const Graph& graph, const Thread& thread) {
-  std::string text = thread.wait ? does_in_wait(graph, *thread.wait) : does_without_wait(thread);
+  std::string text = thread.wait ? does_in_wait(graph, thread) : does_without_wait(thread);
   text = with_handler(thread, std::move(text));
   const bool is_elsewhere = thread.is_body && thread.rank >= 0 && thread.phase != wire::Phase::Body;
   return is_elsewhere && thread.doing != Doing::Ended ? text + " in " + wire::name_of(thread.phase) : text;

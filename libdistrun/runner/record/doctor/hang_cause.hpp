@@ -67,7 +67,8 @@ struct HangCause {
   HangKind kind = HangKind::Unknown;
   Certainty certainty = Certainty::Unknown;
   std::vector<int> ranks;  // the culprits, ascending; empty: a process that is no rank
-  std::int32_t pid = 0;    // of the thread to look at first
+  int rank = -1;           // of the thread to look at first, as all that follow; -1: none
+  std::int32_t pid = 0;
   std::int32_t tid = 0;
   std::string thread;  // "4711 (worker)"
   CodePlace place;
