@@ -6,8 +6,8 @@
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/board/describe.hpp>
+#include <distrun/runner/record/doctor/build_graph.hpp>
 #include <distrun/runner/record/doctor/causes.hpp>
-#include <distrun/runner/record/doctor/graph.hpp>
 #include <distrun/runner/record/doctor/stuck.hpp>
 #include <distrun/runner/record/doctor/wait_words.hpp>
 #include <distrun/runner/record/snapshot.hpp>

@@ -26,7 +26,7 @@ Lines text_of(const Snapshot& snapshot) { return cause_text(causes_twice(snapsho
 
 }  // namespace
 
-TEST_CASE("a held lock is told with the holder, what it does, and where") {
+TEST_CASE("the text for a held lock names the holder, its activity and its place") {
   Snapshot snapshot = snapshot_of({in_body(0), in_body(1)});
   in_function(snapshot, main_thread(snapshot, 0, "clock_nanosleep"), "train::step()", "/src/train.cpp", 88);
   waits_for(main_thread(snapshot, 1, "fcntl"), WaitObject::FileLock, "lock of /tmp/x", {{4700, 0, ""}},
@@ -39,7 +39,7 @@ TEST_CASE("a held lock is told with the holder, what it does, and where") {
               "look at train.cpp:88 (train::step), thread 4700 (main) of rank 0"});
 }
 
-TEST_CASE("ranks that wait alike are told as one") {
+TEST_CASE("ranks that wait alike share a clause") {
   Snapshot snapshot =
       snapshot_of({at_site(in_barrier(0, "x"), "ring.cpp", 41), in_body(1), at_site(in_barrier(2, "x"), "ring.cpp", 41),
                    at_site(in_barrier(3, "x"), "ring.cpp", 41)});
@@ -51,7 +51,7 @@ TEST_CASE("ranks that wait alike are told as one") {
               "look at thread 4701 (main) of rank 1"});
 }
 
-TEST_CASE("a cycle is told once round") {
+TEST_CASE("the text for a cycle goes round it once") {
   const Snapshot snapshot = with_stacks(
       snapshot_of({at_site(in_receive(0, "a", {1}), "ring.cpp", 3), at_site(in_receive(1, "b", {0}), "ring.cpp", 7)}));
   CHECK(text_of(snapshot) ==
@@ -85,13 +85,13 @@ TEST_CASE("a deadlock inside a rank names its threads") {
             "look at thread 4700 (main) of rank 0"});
 }
 
-TEST_CASE("a thread that locks itself out is told as such") {
+TEST_CASE("the text for a self-deadlock says that only the thread itself could end it") {
   Snapshot snapshot = snapshot_of({in_body(0)});
   waits_for(main_thread(snapshot, 0, "futex"), WaitObject::Mutex, "mutex 0x10", {{4700, 4700, ""}});
   CHECK(text_of(snapshot)[0] == "self-deadlock (proven): rank 0 waits for mutex 0x10, which only it can end");
 }
 
-TEST_CASE("a child is told with the rank that waits for it") {
+TEST_CASE("the text for a child names the rank that waits for it") {
   Snapshot snapshot = snapshot_of({in_body(0)});
   waits_for(main_thread(snapshot, 0, "wait4"), WaitObject::Child, "child 815", {{815, 0, ""}}, "wait4(815)");
   add_thread(snapshot, -1, 815, "clock_nanosleep", "sleep", 815);
@@ -111,7 +111,7 @@ TEST_CASE("a chain goes through all that wait") {
         "(SIGSTOP)");
 }
 
-TEST_CASE("ranks that do the same and wait for none are told as one") {
+TEST_CASE("ranks that hang alike in no wait share a clause") {
   Snapshot snapshot = snapshot_of({in_body(0), in_body(1), in_body(2)});
   for (const int rank : {0, 1, 2}) main_thread(snapshot, rank, "clock_nanosleep");
   CHECK(text_of(snapshot)[0] == "slow (likely): ranks 0-2 sleep in clock_nanosleep");

@@ -15,7 +15,7 @@ using views::kSecond;
 
 namespace {
 
-// Ranks 0, 2 and 3 wait in a barrier for rank 1, whose main thread is returned.
+// Ranks 0, 2 and 3 wait in a barrier for rank 1. Returns the main thread of rank 1.
 wire::ThreadStack& without_rank_1(Snapshot& snapshot, const std::string& call = "") {
   snapshot = snapshot_of({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
   for (const int rank : {0, 2, 3}) main_thread(snapshot, rank, "futex");
@@ -130,7 +130,7 @@ TEST_CASE("a lock is held by a rank that sleeps or computes, or by one that has 
   CHECK(brief(causes_twice(snapshot)) == wanted);
 }
 
-TEST_CASE("a lock whose holder waits for another rank is not the cause") {
+TEST_CASE("a lock is not the cause if its holder waits for another rank") {
   Snapshot snapshot = snapshot_of({in_receive(0, "go", {2}), in_body(1), in_body(2)});
   main_thread(snapshot, 0, "futex");
   waits_for(main_thread(snapshot, 1, "fcntl"), WaitObject::FileLock, "lock of /tmp/x", {{4700, 0, ""}});
@@ -153,7 +153,8 @@ TEST_CASE("a rank that has ended is missing for ever in a barrier") {
   CHECK(brief(causes_twice(with_stacks(snapshot))) == "missing-rank proven 1");
 }
 
-TEST_CASE("ranks in different barriers, or different collectives of one group, are mismatched; the odd one is first") {
+TEST_CASE(
+    "ranks in different barriers, or different collectives of one group, are mismatched, with the odd one first") {
   SECTION("barriers") {
     const auto causes = causes_twice(with_stacks(
         snapshot_of({in_barrier(0, "here"), in_barrier(1, "there"), in_barrier(2, "here"), in_barrier(3, "here")})));
@@ -242,7 +243,7 @@ TEST_CASE("a child that does not exit is the cause, not the rank that waits for 
   CHECK(causes.front().victims == std::vector<int>{0});
 }
 
-TEST_CASE("a stopped, traced or uninterruptible rank is the cause, whatever it waits in") {
+TEST_CASE("a stopped, traced or uninterruptible rank is the cause in any wait") {
   Snapshot snapshot;
   wire::ThreadStack& thread = without_rank_1(snapshot, "futex");
   std::string wanted;
@@ -283,7 +284,7 @@ TEST_CASE("a rank that spins without progress is spinning, and one that makes pr
   }
 }
 
-TEST_CASE("calls that no thread is free to run are a starved pool, and a call that is run is none") {
+TEST_CASE("calls that no thread is free to run are a starved pool, but a call that runs is not starved") {
   const auto calls = [](int rank, int other, std::uint64_t id) {
     RankView view = views::runs(in_wait(rank, WaitKind::RpcReply, "h", {other}, 50), "f", id, other, 9000 + rank);
     return views::waits(view, WaitKind::RpcReply, "g", {other}, id + 10, 9000 + rank);
@@ -329,7 +330,7 @@ TEST_CASE("a rank that hangs after its test is stuck at its exit, unless that is
   CHECK(brief(causes_twice(snapshot)) == "self-deadlock proven 0");
 }
 
-TEST_CASE("ranks that sleep while no rank waits for them are slow, and are told together") {
+TEST_CASE("ranks that sleep while no rank waits for them are slow, and form one cause") {
   Snapshot snapshot = snapshot_of({in_body(0), in_body(1), in_body(2)});
   for (const int rank : {0, 1, 2}) main_thread(snapshot, rank, "clock_nanosleep");
   CHECK(brief(causes_twice(snapshot)) == "slow likely 0 1 2");
@@ -365,7 +366,7 @@ TEST_CASE("a deadlock of threads that no rank waits for is a note") {
   CHECK(brief(diagnosis.notes) == "deadlock proven 1");
 }
 
-TEST_CASE("a proven deadlock is told before a rank that more ranks wait for") {
+TEST_CASE("a proven deadlock comes before a rank that more ranks wait for") {
   Snapshot snapshot =
       snapshot_of({in_receive(0, "a", {1}), in_receive(1, "b", {0}), in_wait(2, WaitKind::Barrier, "x", {4}),
                    in_wait(3, WaitKind::Barrier, "x", {4}), in_body(4)});

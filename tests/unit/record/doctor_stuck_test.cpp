@@ -38,7 +38,7 @@ void make_wait(Graph& graph, std::size_t thread, Need need, const std::vector<In
   graph.threads[thread].wait = std::move(wait);
 }
 
-// By the definition: repeats until no further thread can continue.
+// Applies the definition: repeats until no further thread can continue.
 std::vector<bool> naive_stuck(const Graph& graph) {
   std::vector<bool> stuck(graph.threads.size(), true);
   const auto acts = [&](std::size_t party) {
@@ -103,7 +103,7 @@ bool reaches(const Graph& graph, std::size_t from, std::size_t to) {
   return false;
 }
 
-// By the definition: a thread is in an end if every thread that it reaches also reaches it.
+// Applies the definition: every thread that it reaches must also reach it.
 bool is_in_end(const Graph& graph, std::size_t thread) {
   for (std::size_t other = 0; other < graph.threads.size(); ++other) {
     if (other != thread && reaches(graph, thread, other) && !reaches(graph, other, thread)) return false;

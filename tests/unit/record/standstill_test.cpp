@@ -320,3 +320,54 @@ TEST_CASE("a snapshot without board contents blames by what ranks have reported"
   attempt.ranks[0].waiting_in = attempt.ranks[2].waiting_in = attempt.ranks[3].waiting_in = "barrier \"x\"";
   CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + "; ranks 0, 2-3 waited in barrier \"x\""});
 }
+
+TEST_CASE("programs that wait for another's lock are not blamed, as the kernel knows the holder") {
+  AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
+  for (const int rank : {0, 1, 2, 3}) {
+    wire::ThreadStack& thread = add_thread(attempt, rank, 4700 + rank);
+    attempt.snapshots.front().stacks.processes.back().pid = 4700 + rank;
+    thread.wait = {
+        wire::WaitObject::FileLock, "lock of /tmp/x", "1:2:3", "fcntl(F_SETLKW)", {{4701, 0, ""}}, true, "", ""};
+  }
+  wire::ThreadStack& holder = attempt.snapshots.front().stacks.processes[1].threads.front();
+  holder.wait = {};
+  holder.task.syscall = "clock_nanosleep(0, 0, 0x7ffc)";
+  CHECK(told(attempt) == Told{{1},
+                              "rank 1" + kRanPast +
+                                  ", sleeping in clock_nanosleep; ranks 0, 2-3 waited in fcntl(F_SETLKW) for lock of "
+                                  "/tmp/x"});
+  SECTION("in a cycle, all are blamed") {
+    holder.wait = attempt.snapshots.front().stacks.processes[0].threads.front().wait;
+    holder.wait.enders = {{4700, 0, ""}};
+    CHECK_THAT(told(attempt).message, Catch::StartsWith("ranks 0-1 wait for each other, in fcntl(F_SETLKW) for lock") ||
+                                          Catch::StartsWith("ranks 0-1 wait for each other: rank 0 for rank 1"));
+  }
+}
+
+TEST_CASE("an attempt that timed out has the causes of its hang, and others have none") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
+  conclude(attempt);
+  REQUIRE(attempt.hang.size() == 1);
+  CHECK(attempt.hang.front().kind == HangKind::MissingRank);
+  CHECK(attempt.hang.front().ranks == attempt.culprits);
+  for (RankRecord& rank : attempt.ranks) rank.outcome = samples::outcome_of(Passed);
+  conclude(attempt);
+  CHECK(attempt.hang.empty());
+}
+
+TEST_CASE("a snapshot before the timeout proves a deadlock") {
+  const auto receives = [](int rank, int from) {
+    RankView view = in_wait(rank, WaitKind::Receive, "a", {from});
+    view.shown->waits.back().rule = board::PeerRule::Any;
+    return view;
+  };
+  AttemptRecord attempt = seen({receives(0, 1), receives(1, 0)}, {TimedOut, TimedOut});
+  for (const int rank : {0, 1}) add_thread(attempt, rank, 4700 + rank);
+  conclude(attempt);
+  CHECK(attempt.hang.front().certainty == Certainty::Likely);
+  Snapshot before = attempt.snapshots.front();
+  before.kind = SnapshotKind::Slow;
+  attempt.snapshots.insert(attempt.snapshots.begin(), before);
+  conclude(attempt);
+  CHECK(attempt.hang.front().is_deadlock());
+}

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/runner/record/doctor/build_graph.hpp>
 #include <distrun/runner/record/doctor/causes.hpp>
 
 #include "views.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Builds the chain of a cause: who waits for what, held by whom, step by step; equal ranks are folded.
+// Builds the chain of a cause step by step: a thread, the thing that it waits for, the thread that holds it. Ranks that
+// wait alike share a step.
 #include <distrun/runner/record/doctor/stuck.hpp>
 
 namespace distrun::runner::doctor {

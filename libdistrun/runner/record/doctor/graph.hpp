@@ -7,7 +7,7 @@
 // A wait names parties: sets of threads of which any one can do the party's part. It ends when all of its parties, or
 // any of them, have acted. A party lists the expected thread first: the search for a culprit follows only that one,
 // whereas a proof must exclude all of them. A wait is open if something outside the graph may end it as well: a timer,
-// a deadline, a foreign process or an unknown party.
+// a deadline, a foreign process or an unknown party. build_graph.hpp builds it.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -107,7 +107,7 @@ struct Wait {
 
 struct Thread {
   int rank = -1;     // -1: its process is no rank
-  int of_rank = -1;  // the rank whose descendant its process is, or its own rank
+  int of_rank = -1;  // its rank, or the rank that its process descends from
   int pid = 0;
   int tid = 0;
   std::string name;
@@ -140,9 +140,5 @@ struct Graph {
   // Returns the thread that runs the body of the rank; nullptr if the rank is not in the snapshot.
   const Thread* body_of(int rank) const;
 };
-
-// `earlier` may be nullptr; nothing can be proven then. The coordinator's loop must have run between the two, so that
-// messages that were in flight have arrived.
-Graph graph_of(const Snapshot& now, const Snapshot* earlier = nullptr);
 
 }  // namespace distrun::runner::doctor

@@ -12,13 +12,13 @@ namespace distrun::runner {
 enum class HangKind : std::uint8_t {
   Deadlock,              // threads that wait for each other in a cycle
   SelfDeadlock,          // a thread waits for what only the same thread can do
-  HeldLock,              // a lock whose holder sleeps, computes, waits for something else, has exited or was lost
+  HeldLock,              // the holder of a lock sleeps, computes, has exited or was lost
   MissingRank,           // a rank has not arrived in a barrier or collective
   MismatchedCollective,  // ranks of one group are in different barriers or collectives
   CollectiveOrder,       // ranks call the collectives of several groups in different orders
   UnsentMessage,         // a message, reply or key that no rank will provide
   LostNotification,      // no live thread can wake the waiting one
-  FullOrEmptyChannel,    // a pipe or socket whose other end neither reads nor writes
+  FullOrEmptyChannel,    // the other end of a pipe or socket neither reads nor writes
   Child,                 // a child process that does not exit
   Stopped,               // by a signal
   Traced,                // by a debugger

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kSentMax = 4;
 
-// Returns the rank whose descendant the process is.
+// Returns the rank of the process, or the one that it descends from; -1: none.
 template <class Process>
 int of_rank(const Process& process) {
   if (process.rank >= 0) return process.rank;

@@ -10,7 +10,7 @@
 
 namespace distrun::runner::doctor {
 
-// What was seen of a thread; parallel to Graph::threads. All pointers are into the snapshot.
+// Holds pointers to the parts of the snapshot that describe a thread; parallel to Graph::threads.
 struct Seen {
   const board::ShownWait* wait = nullptr;     // what it waits in; null: no wait is shown
   const board::ShownWait* handler = nullptr;  // what it runs for another rank

@@ -1,0 +1,170 @@
+#include <distrun/runner/record/doctor/build_graph.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <distrun/common/board/describe.hpp>
+#include <distrun/runner/evidence/stacks/condition.hpp>
+#include <distrun/runner/evidence/stacks/frame_class.hpp>
+#include <distrun/runner/record/doctor/board_edges.hpp>
+#include <distrun/runner/record/doctor/observed_edges.hpp>
+#include <distrun/runner/record/doctor/roster.hpp>
+
+namespace distrun::runner::doctor {
+namespace {
+
+// Returns whether another thread of the process may end a wait for this thing, though none is known to.
+bool may_be_for_own_threads(const Graph& graph, const Thread& thread) {
+  if (!thread.wait) return thread.doing == Doing::Unknown;
+  const ThingKind kind = graph.things[thread.wait->thing].kind;
+  if (thread.wait->on_board) return kind != ThingKind::StoreKey && kind != ThingKind::Custom;
+  return is_signal(kind) || (kind == ThingKind::Other && thread.wait->call == "futex");
+}
+
+class Builder {
+ public:
+  Builder(const Snapshot& snapshot, Graph& graph)
+      : snapshot_(snapshot),
+        graph_(graph),
+        roster_(snapshot, graph),
+        things_(graph),
+        board_(graph, roster_, things_),
+        observed_(graph, roster_, things_) {}
+
+  void run() {
+    graph_.at_ns = snapshot_.at_ns;
+    const std::size_t count = roster_.size();  // threads added from here on do not wait
+    for (std::size_t i = 0; i < count; ++i) add_wait(i);
+    for (std::size_t i = 0; i < count; ++i) describe(i);
+    for (std::size_t i = 0; i < count; ++i) guess_own_threads(i);
+    guess_key_writers();
+  }
+
+ private:
+  void add_wait(std::size_t index) {
+    const Seen& seen = roster_.seen(index);
+    if (seen.stack != nullptr) graph_.threads[index].doing = doing_of(*seen.stack);
+    if (roster_.is_stopped(graph_.threads[index].rank)) {
+      graph_.threads[index].doing = graph_.threads[roster_.body(graph_.threads[index].rank)].doing;
+      return;
+    }
+    std::optional<Wait> wait = board_.wait_of(index);
+    if (!wait) wait = observed_.wait_of(index);
+    if (!wait) return;
+    Thread& thread = graph_.threads[index];
+    thread.doing = Doing::Waits;
+    thread.since_ns = wait->since_ns;
+    thread.wait = std::move(wait);
+  }
+
+  void describe(std::size_t index) {
+    Thread& thread = graph_.threads[index];
+    const Seen& seen = roster_.seen(index);
+    if (seen.handler != nullptr) thread.handler = board::describe(*seen.handler);
+    if (seen.handler != nullptr && !thread.wait) thread.since_ns = seen.handler->since_ns;
+    if (seen.stack != nullptr) {
+      const std::string& call = seen.stack->task.syscall.empty() ? seen.stack->task.wchan : seen.stack->task.syscall;
+      thread.call = evidence::name_of_call(call);
+      const wire::StackFrame* const frame = evidence::innermost_user_frame(snapshot_.stacks.table, *seen.stack);
+      if (frame != nullptr) thread.place = {frame->function, frame->file, frame->line};
+    }
+    if (seen.wait != nullptr && !seen.wait->file.empty() && thread.wait) {
+      thread.place.file = seen.wait->file;
+      thread.place.line = seen.wait->line;
+    }
+  }
+
+  void guess_own_threads(std::size_t index) {
+    const Thread& thread = graph_.threads[index];
+    if (thread.wait && !thread.wait->next.empty()) return;
+    if (roster_.is_stopped(thread.rank) || !may_be_for_own_threads(graph_, thread)) return;
+    Indices next;
+    if (thread.is_body && thread.rank >= 0) next = board_.threads_for_others(thread.rank);
+    const bool is_inside = thread.wait && !thread.wait->on_board && thread.wait->parties.empty();
+    if (next.empty() && is_inside && thread.wait->open) next = other_user_threads(index);
+    if (!next.empty()) set_guess(index, std::move(next));
+  }
+
+  // A body without a known stack may wait for its other threads.
+  void set_guess(std::size_t index, Indices next) {
+    std::optional<Wait>& wait = graph_.threads[index].wait;
+    if (!wait) {
+      wait.emplace();
+      wait->thing = things_.add(ThingKind::Other, "its other threads", "");
+      wait->why_open = "what it waits for is not known";
+    }
+    wait->next = std::move(next);
+    wait->guessed = true;
+  }
+
+  Indices other_user_threads(std::size_t index) const {
+    Indices others;
+    for (const std::size_t each : roster_.threads_in(graph_.threads[index].pid)) {
+      const Thread& other = graph_.threads[each];
+      if (each != index && !other.is_own && !other.place.function.empty()) others.push_back(each);
+    }
+    return others;
+  }
+
+  // A rank that does not wait may be the one that has yet to set the key.
+  void guess_key_writers() {
+    Indices idle;
+    for (const std::size_t body : graph_.bodies) {
+      const Thread& thread = graph_.threads[body];
+      const bool is_idle = !thread.wait || (!thread.wait->on_board && thread.wait->next.empty());
+      if (thread.rank >= 0 && is_idle) idle.push_back(body);
+    }
+    for (Thread& thread : graph_.threads) {
+      const bool waits_for_key = thread.wait && graph_.things[thread.wait->thing].kind == ThingKind::StoreKey;
+      if (!waits_for_key || !thread.wait->next.empty()) continue;
+      thread.wait->next = idle;
+      thread.wait->guessed = true;
+    }
+  }
+
+  const Snapshot& snapshot_;
+  Graph& graph_;
+  Roster roster_;
+  Things things_;
+  BoardEdges board_;
+  ObservedEdges observed_;
+};
+
+bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier, const Thread& before) {
+  if (!thread.wait || !before.wait) return false;
+  const Wait& one = *thread.wait;
+  const Wait& other = *before.wait;
+  const Thing& thing = graph.things[one.thing];
+  const Thing& old = earlier.things[other.thing];
+  const bool is_same_thing = thing.kind == old.kind && thing.name == old.name && thing.key == old.key;
+  if (!is_same_thing || one.on_board != other.on_board || one.ranks != other.ranks) return false;
+  if (one.on_board) return one.since_ns == other.since_ns && thread.epoch == before.epoch;
+  return one.call == other.call && thread.cpu_ns == before.cpu_ns && !thing.key.empty();
+}
+
+void compare(Graph& graph, const Graph& earlier) {
+  std::map<std::pair<int, int>, const Thread*> before;
+  for (const Thread& thread : earlier.threads) {
+    if (thread.tid != 0) before[{thread.pid, thread.tid}] = &thread;
+  }
+  graph.has_earlier = true;
+  for (Thread& thread : graph.threads) {
+    const auto found = before.find({thread.pid, thread.tid});
+    if (found == before.end()) continue;
+    thread.unchanged = is_same_wait(graph, thread, earlier, *found->second);
+    thread.progressed = thread.epoch != found->second->epoch;
+  }
+}
+
+}  // namespace
+
+Graph graph_of(const Snapshot& now, const Snapshot* earlier) {
+  Graph graph;
+  Builder(now, graph).run();
+  if (earlier == nullptr) return graph;
+  compare(graph, graph_of(*earlier));
+  return graph;
+}
+
+}  // namespace distrun::runner::doctor
