@@ -11,7 +11,6 @@ using board::WaitKind;
 using views::in_barrier;
 using views::in_body;
 using views::in_wait;
-using views::kSecond;
 
 namespace {
 
@@ -22,69 +21,11 @@ wire::ThreadStack& without_rank_1(Snapshot& snapshot, const std::string& call = 
   return main_thread(snapshot, 1, call);
 }
 
-Snapshot receive_cycle() { return with_stacks(snapshot_of({in_receive(0, "a", {1}), in_receive(1, "b", {0})})); }
-
 RankView in_collective(int rank, const std::string& name, std::vector<int> peers) {
   return in_wait(rank, WaitKind::Collective, name, std::move(peers), 1);
 }
 
 }  // namespace
-
-TEST_CASE("ranks that wait for each other's messages are a deadlock, proven by a second snapshot") {
-  const Snapshot snapshot = receive_cycle();
-  CHECK(brief(causes_twice(snapshot)) == "deadlock proven 0 1");
-  CHECK(brief(causes_once(snapshot)) == "deadlock likely 0 1");
-}
-
-TEST_CASE("a deadlock is not proven if anything could end one of its waits") {
-  Snapshot now = receive_cycle();
-  Snapshot earlier = now;
-  SECTION("a deadline") {
-    now.ranks[0].shown->waits[0].deadline_ns = views::kNow + kSecond;
-    earlier = now;
-  }
-  SECTION("it began between the snapshots") { now.ranks[1].shown->waits[0].since_ns += 1; }
-  SECTION("the rank did something between the snapshots") { now.ranks[0].shown->epoch = 7; }
-  SECTION("another thread of the rank runs") {
-    add_thread(now, 1, 9001).task.state = 'R';
-    earlier = now;
-  }
-  SECTION("another thread of the rank sleeps") {
-    add_thread(now, 1, 9001, "clock_nanosleep");
-    earlier = now;
-  }
-  SECTION("the threads of a rank are not known") {
-    now.stacks.processes.pop_back();
-    earlier = now;
-  }
-  SECTION("more was seen than is kept") {
-    now.stacks.cut = true;
-    earlier = now;
-  }
-  SECTION("the process of a rank is stopped") {
-    now.stacks.processes[1].threads[0].task.state = 'T';
-    earlier = now;
-  }
-  const auto causes = doctor::causes_of(doctor::graph_of(now, &earlier));
-  REQUIRE_FALSE(causes.empty());
-  CHECK(causes.front().certainty != Certainty::Proven);
-  CHECK_FALSE(causes.front().is_deadlock());
-}
-
-TEST_CASE("distrun's own threads do not keep a deadlock from being proven") {
-  Snapshot snapshot = receive_cycle();
-  add_thread(snapshot, 1, 9001, "epoll_wait", "distrun-listen");
-  CHECK(brief(causes_twice(snapshot)) == "deadlock proven 0 1");
-}
-
-TEST_CASE("a receive from any of two ranks is stuck only if both are") {
-  Snapshot snapshot = snapshot_of({in_receive(0, "a", {1, 2}), in_receive(1, "b", {0}), in_body(2)});
-  SECTION("one of them runs") { CHECK_FALSE(causes_twice(with_stacks(snapshot)).front().is_deadlock()); }
-  SECTION("both wait") {
-    snapshot.ranks[2] = in_receive(2, "b", {0});
-    CHECK(brief(causes_twice(with_stacks(snapshot))) == "deadlock proven 0 1 2");
-  }
-}
 
 TEST_CASE("threads of a rank that hold each other's mutexes are a deadlock inside it") {
   Snapshot snapshot;

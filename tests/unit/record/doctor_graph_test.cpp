@@ -177,6 +177,10 @@ TEST_CASE("a graph of 64 ranks with 16 threads each is explained", "[.bench]") {
     for (int i = 1; i < 16; ++i) {
       wire::ThreadStack& thread = add_thread(snapshot, rank, 10'000 + rank * 16 + i, "futex", "worker");
       waits_for(thread, WaitObject::Mutex, "mutex " + std::to_string(rank), {{4700 + rank, 4700 + rank, ""}});
+      for (int depth = 0; depth < 8; ++depth) {
+        in_function(snapshot, thread, "std::function" + std::to_string(depth) + "<int>::call()", "/usr/lib/f.hpp", 3);
+      }
+      in_function(snapshot, thread, "worker(int)", "/src/test.cpp", 7);
     }
   }
   const auto begin = std::chrono::steady_clock::now();

@@ -81,6 +81,9 @@ inline RankView in_receive(int rank, const std::string& tag, std::vector<int> fr
   return view;
 }
 
+// Two ranks that wait for each other's messages.
+inline Snapshot receive_cycle() { return with_stacks(snapshot_of({in_receive(0, "a", {1}), in_receive(1, "b", {0})})); }
+
 // The causes, if the same was seen twice.
 inline std::vector<HangCause> causes_twice(const Snapshot& snapshot) {
   return doctor::causes_of(doctor::graph_of(snapshot, &snapshot));

@@ -6,7 +6,6 @@
 
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/evidence/stacks/condition.hpp>
-#include <distrun/runner/evidence/stacks/frame_class.hpp>
 #include <distrun/runner/record/doctor/board_edges.hpp>
 #include <distrun/runner/record/doctor/observed_edges.hpp>
 #include <distrun/runner/record/doctor/roster.hpp>
@@ -66,8 +65,6 @@ class Builder {
     if (seen.stack != nullptr) {
       const std::string& call = seen.stack->task.syscall.empty() ? seen.stack->task.wchan : seen.stack->task.syscall;
       thread.call = evidence::name_of_call(call);
-      const wire::StackFrame* const frame = evidence::innermost_user_frame(snapshot_.stacks.table, *seen.stack);
-      if (frame != nullptr) thread.place = {frame->function, frame->file, frame->line};
     }
     if (seen.wait != nullptr && !seen.wait->file.empty() && thread.wait) {
       thread.place.file = seen.wait->file;

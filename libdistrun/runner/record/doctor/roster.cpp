@@ -28,7 +28,8 @@ std::vector<std::string> last_sent(const board::Shown& shown) {
 
 }  // namespace
 
-Roster::Roster(const Snapshot& snapshot, Graph& graph) : snapshot_(snapshot), graph_(graph) {
+Roster::Roster(const Snapshot& snapshot, Graph& graph)
+    : snapshot_(snapshot), graph_(graph), classes_(snapshot.stacks.table) {
   for (const RankView& view : snapshot.ranks) add_view(view);
   for (const evidence::Process& process : snapshot.stacks.processes) add_process(process);
   for (const auto& [rank, body] : bodies_) graph_.bodies.push_back(body);
@@ -115,11 +116,19 @@ void Roster::add_stack(const evidence::Process& process, const wire::ThreadStack
       if (process.rank >= 0) bodies_[process.rank] = index;
     }
   }
+  describe(index, process, stack);
+}
+
+void Roster::describe(std::size_t index, const evidence::Process& process, const wire::ThreadStack& stack) {
+  Thread& thread = graph_.threads[index];
+  seen_[index].stack = &stack;
   thread.name = stack.task.name;
   thread.command = process.command;
   thread.cpu_ns = stack.task.cpu_ns;
-  thread.is_own = thread.name.starts_with("distrun-") && !thread.is_body;
-  seen_[index].stack = &stack;
+  const bool has_own_name = thread.name.starts_with("distrun-") && thread.name != process.threads.front().task.name;
+  thread.is_own = has_own_name && !thread.is_body && classes_.is_of_distrun(stack);
+  const wire::StackFrame* const frame = classes_.innermost_user_frame(stack);
+  if (frame != nullptr) thread.place = {frame->function, frame->file, frame->line};
 }
 
 std::size_t Roster::body(int rank) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/runner/record/doctor/frame_classes.hpp>
 #include <distrun/runner/record/doctor/graph.hpp>
 
 namespace distrun::runner::doctor {
@@ -46,11 +47,13 @@ class Roster {
   void add_view(const RankView& view);
   void add_process(const evidence::Process& process);
   void add_stack(const evidence::Process& process, const wire::ThreadStack& stack);
+  void describe(std::size_t thread, const evidence::Process& process, const wire::ThreadStack& stack);
   void set_wait(std::size_t thread, const board::ShownWait* wait);
   Party find_party(int rank);
 
   const Snapshot& snapshot_;
   Graph& graph_;
+  FrameClasses classes_;
   std::vector<Seen> seen_;
   std::map<std::pair<int, int>, std::size_t> by_id_;  // process and thread
   std::map<int, std::size_t> bodies_;                 // by rank, as all that follow
