@@ -208,9 +208,17 @@ TEST_CASE("a rank that spins without progress is spinning, and one that makes pr
   without_rank_1(now).motion = wire::Motion::Spinning;
   Snapshot earlier = now;
   CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "spinning likely 1");
-  SECTION("it exchanges messages") {
+  SECTION("it makes progress on the board") {
     now.ranks[1].shown->epoch = 9;
-    CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "livelock likely 1");
+    CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "slow likely 1");
+    SECTION("but sends one message over and over") {
+      board::ShownOperation sent;
+      sent.kind = WaitKind::Send;
+      sent.name = "after you";
+      sent.peer = 0;
+      now.ranks[1].shown->operations.assign(9, sent);
+      CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "livelock likely 1");
+    }
   }
   SECTION("it moves") {
     now.stacks.processes.back().threads.back().motion = wire::Motion::Moving;

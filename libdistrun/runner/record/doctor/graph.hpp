@@ -105,6 +105,8 @@ struct Wait {
   std::int64_t deadline_ns = 0;
 };
 
+inline constexpr std::size_t kSentMax = 4;
+
 struct Thread {
   int rank = -1;     // -1: its process is no rank
   int of_rank = -1;  // its rank, or the rank that its process descends from
@@ -122,8 +124,9 @@ struct Thread {
   std::string handler;                    // "handler \"f\" #7 of rank 0", if it runs a call for another rank
   std::int64_t since_ns = 0;              // of its wait or phase; 0: unknown
   std::optional<Wait> wait;               // only if it waits
-  std::vector<std::string> sent;          // "send \"go\" to rank 2": its rank's last messages, the latest first
-  std::uint64_t epoch = 0;                // of its rank; grows with its progress
+  std::vector<std::string>
+      sent;                 // "send \"go\" to rank 2": its rank's last messages, the latest first; at most kSentMax
+  std::uint64_t epoch = 0;  // of its rank; grows with its progress
   std::uint64_t cpu_ns = 0;
   bool unchanged = false;   // it was in the same wait in the earlier snapshot, and did nothing in between
   bool progressed = false;  // its rank did something on the board in between

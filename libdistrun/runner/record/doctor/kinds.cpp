@@ -92,6 +92,12 @@ bool has_begun(const Graph& graph, const Thread& thread) {
   return std::none_of(graph.threads.begin(), graph.threads.end(), [](const Thread& each) { return each.has_shown; });
 }
 
+// Returns whether the last messages of its rank, of which several are known, are all the same.
+bool repeats_messages(const Thread& thread) {
+  const auto is_other = [&](const std::string& each) { return each != thread.sent.front(); };
+  return thread.sent.size() == kSentMax && std::none_of(thread.sent.begin(), thread.sent.end(), is_other);
+}
+
 // Returns what the state of the thread alone says; Unknown if it says nothing.
 HangKind kind_of_state(const Graph& graph, const Thread& thread) {
   switch (thread.doing) {
@@ -102,8 +108,9 @@ HangKind kind_of_state(const Graph& graph, const Thread& thread) {
   }
   if (!has_begun(graph, thread)) return NotStarted;
   if (thread.phase == wire::Phase::Exit && thread.doing != Doing::Ended) return StuckAtExit;
-  if (thread.doing == Doing::Spins) return thread.progressed ? Livelock : Spinning;
-  return thread.doing == Doing::Runs && thread.progressed ? Slow : Unknown;
+  const bool is_busy = thread.doing == Doing::Spins || thread.doing == Doing::Runs;
+  if (is_busy && thread.progressed) return repeats_messages(thread) ? Livelock : Slow;
+  return thread.doing == Doing::Spins ? Spinning : Unknown;
 }
 
 HangKind kind_of_single(const Graph& graph, std::size_t end, const std::vector<Waiter>& waiters) {

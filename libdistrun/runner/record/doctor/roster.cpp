@@ -8,8 +8,6 @@
 namespace distrun::runner::doctor {
 namespace {
 
-constexpr std::size_t kSentMax = 4;
-
 // Returns the rank of the process, or the one that it descends from; -1: none.
 template <class Process>
 int of_rank(const Process& process) {
