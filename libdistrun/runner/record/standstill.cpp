@@ -61,6 +61,23 @@ std::string describe_end(const Graph& graph, const End& end) {
   return "waiting in " + waits_in + (has(thread.wait->ranks, thread.rank) ? " for itself" : "");
 }
 
+// Returns the thread of a rank that waits for these threads of other processes; nullptr if none is known.
+const Thread* nearest_of_rank(const Graph& graph, const End& end) {
+  for (const doctor::Waiter& each : doctor::waiters_of(graph, end)) {
+    if (graph.threads[each.thread].of_rank >= 0) return &graph.threads[each.thread];
+  }
+  return nullptr;
+}
+
+// Blames a rank that waits for a process that is no rank.
+void add_outside_end(Standstill& still, std::set<int>& causes, const Graph& graph, const End& end) {
+  const Thread* const thread = nearest_of_rank(graph, end);
+  if (thread == nullptr) return;
+  causes.insert(thread->of_rank);
+  const std::string what = doctor::condition_of(graph, *thread);
+  if (!what.empty()) add(still.doing, thread->of_rank, what);
+}
+
 Circle circle_of(const Graph& graph, End end) {
   Circle circle{ranks_of(graph, end), {}};
   std::stable_sort(end.begin(), end.end(),
@@ -98,7 +115,11 @@ void add_ends(Standstill& still, const Graph& graph, const std::vector<End>& end
       continue;
     }
     all_circles = false;
-    const std::string what = ranks.empty() ? "" : describe_end(graph, end);
+    if (ranks.empty()) {
+      add_outside_end(still, causes, graph, end);
+      continue;
+    }
+    const std::string what = describe_end(graph, end);
     if (!what.empty()) add(still.doing, ranks.front(), what);
   }
   if (!all_circles) dissolve_circles(still);

@@ -344,6 +344,31 @@ TEST_CASE("programs that wait for another's lock are not blamed, as the kernel k
   }
 }
 
+TEST_CASE("a rank that waits for a process outside the ranks is blamed, and the ranks that wait for it are not") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
+  wire::ThreadStack& waiter = add_thread(attempt, 1, 4701);
+  waiter.task.syscall = "wait4(815, 0x7ffc, 0, 0)";
+  waiter.wait = {wire::WaitObject::Child, "child 815", "815", "wait4(815)", {{815, 0, ""}}, true, "", ""};
+  add_thread(attempt, -1, 815).task.syscall = "clock_nanosleep(0, 0, 0x7ffc)";
+  attempt.snapshots.front().stacks.processes.back().pid = 815;
+  CHECK(told(attempt) ==
+        Told{{1}, "rank 1" + kRanPast + ", waiting in wait4(815) for child 815; ranks 0, 2-3 waited in barrier \"x\""});
+}
+
+TEST_CASE("a thread of an unknown rank is not taken for one that a rank waits for, where ranks are threads") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
+  for (const int rank : {1, 0, -1}) {
+    if (rank >= 0) attempt.snapshots.front().ranks[static_cast<std::size_t>(rank)].shown->pid = 4700;
+    wire::ThreadStack& thread = add_thread(attempt, rank, 4700 + rank);
+    thread.task.syscall = "futex(0x10)";
+    thread.frames = {0};
+    attempt.snapshots.front().stacks.processes.back().pid = 4700;
+    attempt.snapshots.front().stacks.processes.back().has_thread_ranks = true;
+  }
+  attempt.snapshots.front().stacks.table.emplace_back().function = "helper()";
+  CHECK(told(attempt).culprits == std::vector<int>{1});
+}
+
 TEST_CASE("an attempt that timed out has the causes of its hang, and others have none") {
   AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
   conclude(attempt);

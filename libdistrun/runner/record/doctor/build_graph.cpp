@@ -95,11 +95,13 @@ class Builder {
     wait->guessed = true;
   }
 
+  // Where ranks are threads, it is not known which rank a further thread belongs to.
   Indices other_user_threads(std::size_t index) const {
     Indices others;
     for (const std::size_t each : roster_.threads_in(graph_.threads[index].pid)) {
       const Thread& other = graph_.threads[each];
-      if (each != index && !other.is_own && !other.place.function.empty()) others.push_back(each);
+      const bool is_of_same = each != index && other.of_rank == graph_.threads[index].of_rank;
+      if (is_of_same && !other.is_own && !other.place.function.empty()) others.push_back(each);
     }
     return others;
   }
