@@ -83,8 +83,6 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   LinkPtr next(WorkerId& id) const noexcept;
   bool has_written_all() const noexcept;
   void flush_all(base::TimePoint deadline) noexcept;
-  // Tells connected peers that this worker leaves, and why.
-  void leave_all() noexcept;
 
   const base::ProcessMark mark_;
   const PipeSetting setting_;

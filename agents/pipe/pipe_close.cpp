@@ -48,7 +48,11 @@ void PipeAgent::set_end(const std::string& why, int because_of) noexcept {
   end_because_of_ = because_of;
 }
 
-void PipeAgent::leave_all() noexcept {
+void PipeAgent::close(base::Nanoseconds limit) noexcept {
+  if (mark_.is_inherited() || is_closed_.exchange(true)) return;
+  const bool was_started = receiver_.load() != nullptr;
+  const base::TimePoint deadline = base::deadline_after(limit);
+  if (was_started && limit.count() > 0) flush_all(deadline);
   std::string end;
   int because_of = -1;
   {
@@ -63,14 +67,6 @@ void PipeAgent::leave_all() noexcept {
     } catch (const std::exception&) {  // the peer has left before, or learns of the end without this
     }
   }
-}
-
-void PipeAgent::close(base::Nanoseconds limit) noexcept {
-  if (mark_.is_inherited() || is_closed_.exchange(true)) return;
-  const bool was_started = receiver_.load() != nullptr;
-  const base::TimePoint deadline = base::deadline_after(limit);
-  if (was_started && limit.count() > 0) flush_all(deadline);
-  leave_all();
   if (was_started && limit.count() > 0) flush_all(deadline);
   reactor_->close();
   if (was_started) pool_.leave(*reactor_);
