@@ -130,7 +130,9 @@ void wait_until_all_have_come(const StaticGroup& group, const Member& self, base
     // Waits for the first missing rank; the others are recorded as awaited only if the group has all ranks.
     const stores::AwaitedRanks shown({missing.front()}, are_all ? missing : std::vector<int>());
     if (wait_for(group, {key_of(missing.front())}, end, site)) continue;
-    const std::string awaited = core::what_they_do(missing_in(group, site));
+    const std::vector<int> late = missing_in(group, site);
+    if (late.empty()) return;  // the last one has come at the deadline
+    const std::string awaited = core::what_they_do(late);
     if (!give_up(group, self, site)) return;  // the last one has just come
     throw Error(ErrorKind::Timeout,
                 "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
