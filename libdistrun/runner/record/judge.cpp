@@ -210,7 +210,6 @@ void conclude(AttemptRecord& attempt) {
   attempt.culprits = std::move(judgement.culprits);
   attempt.phase = judgement.phase;
   attempt.cause = judgement.cause;
-  attempt.hang = hang_causes_of(attempt);
   attempt.message = describe_cause(attempt);
 }
 

@@ -15,7 +15,6 @@
 #include <distrun/runner/evidence/stacks/stacks.hpp>
 #include <distrun/runner/evidence/stacks/text_line.hpp>
 #include <distrun/runner/proc/capture.hpp>
-#include <distrun/runner/record/doctor/hang_cause.hpp>
 #include <distrun/runner/record/outcome.hpp>
 
 namespace distrun::runner {
@@ -143,7 +142,6 @@ struct AttemptRecord {
   std::vector<RankRecord> ranks;
   std::vector<Leak> leaks;
   std::vector<Snapshot> snapshots;  // in chronological order, at most 10
-  std::vector<HangCause> hang;      // why ranks that timed out made no progress, the headline first
   std::string infra_error;          // why distrun could not do its part; empty: it could
   std::string lost_host;  // how the suite's host died during the attempt: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;

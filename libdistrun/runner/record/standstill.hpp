@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/runner/record/doctor/hang_cause.hpp>
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::runner {
