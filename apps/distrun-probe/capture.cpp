@@ -17,6 +17,16 @@ StackCopy copy_used_stack(pid_t tid, std::uint64_t sp, const Mappings& mappings,
   return copy_stack(tid, begin, std::min(stack->end, begin + copy_max));
 }
 
+// A structure does not begin before its page, so what precedes may be unreadable; it may also end with the page.
+FutexWords words_around(pid_t tid, std::uint64_t futex) {
+  constexpr std::size_t kBefore = kWordsBefore * sizeof(std::uint32_t);
+  FutexWords words{};
+  if (read_memory(tid, futex - kBefore, words.data(), sizeof words) >= kBefore + sizeof(MutexHead)) return words;
+  words = {};
+  read_memory(tid, futex, words.data() + kWordsBefore, sizeof words - kBefore);
+  return words;
+}
+
 }  // namespace
 
 std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::size_t copy_max) {
@@ -26,6 +36,7 @@ std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::
   const std::uint64_t futex = capture.registers.futex_address();
   MutexHead& head = capture.at_futex;
   if (futex != 0 && read_memory(tid, futex, &head, sizeof head) == sizeof head) capture.futex = futex;
+  if (capture.futex != 0) capture.around_futex = words_around(tid, futex);
   return capture;
 }
 

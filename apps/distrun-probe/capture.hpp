@@ -2,6 +2,7 @@
 // A copy of the state of a stopped thread, taken so that the thread can be released before the state is analysed.
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,11 +24,16 @@ struct MutexHead {
   std::int32_t kind = 0;
 };
 
+// The memory around a futex: some words before it, then its own, then those behind it. Zero where it is not readable.
+inline constexpr std::size_t kWordsBefore = 4;
+using FutexWords = std::array<std::uint32_t, 12>;
+
 struct Capture {
   Registers registers;
-  StackCopy stack;          // the used part, up to a limit
-  std::uint64_t futex = 0;  // the address that the thread waits for; 0: none
-  MutexHead at_futex;       // the memory there, not necessarily a mutex
+  StackCopy stack;            // the used part, up to a limit
+  std::uint64_t futex = 0;    // the address that the thread waits for; 0: none
+  MutexHead at_futex;         // the memory there, not necessarily a mutex
+  FutexWords around_futex{};  // the same and more
 };
 
 // Captures a thread in ptrace-stop; copies at most `copy_max` bytes of its stack. Empty if that fails.

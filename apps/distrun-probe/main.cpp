@@ -64,7 +64,7 @@ int main() {
   std::optional<probe::Session> session;
   const std::string error = serve(line, session);
   try {
-    line.send(wire::ProbeFrame::Done, wire::ProbeDone{error});
+    line.send(wire::ProbeFrame::Done, wire::ProbeDone{error, session ? session->descendants_left() : 0});
   } catch (const Error&) {
     return 1;  // the coordinator is gone
   }

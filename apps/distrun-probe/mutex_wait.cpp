@@ -11,10 +11,6 @@ constexpr std::int32_t kLockedAndWaitedFor = 2;
 // those with priorities use the lock word differently.
 constexpr std::int32_t kPlainKinds = 0x3 | 0x80 | 0x100 | 0x200;
 
-bool is_contended_mutex(const MutexHead& head) {
-  return head.lock == kLockedAndWaitedFor && head.owner > 0 && head.users > 0 && (head.kind & ~kPlainKinds) == 0;
-}
-
 bool locks_a_mutex(const std::vector<std::string>& functions) {
   static constexpr const char* kLocks[] = {"lll_lock_wait", "pthread_mutex_lock", "pthread_mutex_timedlock",
                                            "pthread_mutex_clocklock", "pthread_mutex_cond_lock"};
@@ -27,6 +23,10 @@ bool locks_a_mutex(const std::vector<std::string>& functions) {
 }
 
 }  // namespace
+
+bool is_contended_mutex(const MutexHead& head) {
+  return head.lock == kLockedAndWaitedFor && head.owner > 0 && head.users > 0 && (head.kind & ~kPlainKinds) == 0;
+}
 
 std::string describe_mutex_wait(const FutexWait& wait, std::int32_t waiter,
                                 const std::vector<wire::ThreadStack>& threads) {

@@ -10,6 +10,9 @@
 
 namespace distrun::probe {
 
+// Returns whether it looks like a mutex that is held and waited for.
+bool is_contended_mutex(const MutexHead& head);
+
 struct FutexWait {
   std::uint64_t address = 0;
   MutexHead head;

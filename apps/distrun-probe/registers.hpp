@@ -34,6 +34,8 @@ class Registers {
   // Returns the address that the thread waits for in the system call futex; 0 if it is in no such call. In
   // restart_syscall the address may be something else.
   std::uint64_t futex_address() const noexcept;
+  // Returns false if the thread is in no system call for certain.
+  bool in_call() const noexcept;
   // Passes the known registers to the unwinder.
   bool give_to(Dwfl_Thread* thread) const;
 

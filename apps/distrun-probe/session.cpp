@@ -9,6 +9,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
+#include "descendants.hpp"
 #include "mutex_wait.hpp"
 #include "names.hpp"
 #include "refusal.hpp"
@@ -20,6 +21,8 @@ namespace {
 // Limit of all stack copies. Most stacks use some KiB, so it matters only for deep recursions.
 constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
 constexpr std::size_t kCopyMax = std::size_t{1} << 20;
+constexpr base::Milliseconds kDescendantsTime{50};
+constexpr base::Milliseconds kWaitsTime{150};
 constexpr std::size_t kLockFrames = 6;  // from the wait for a mutex to the call of its lock, and some more
 
 base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
@@ -40,10 +43,11 @@ Session::Session(Line& line, wire::ProbeOrder order)
 
 void Session::run() {
   look_at_all();
-  stop_all();
-  for (Process& process : processes_) describe(process);
-  stopper_.release();
-  auto index = static_cast<std::int32_t>(processes_.size());
+  look_at_descendants();
+  observe_waits();
+  stop_and_describe(false);
+  if (processes_.size() > order_.pids.size()) stop_and_describe(true);
+  auto index = static_cast<std::int32_t>(order_.pids.size());
   for (const wire::RawStacks& raw : order_.raw) name_raw(raw, index++);
   if (order_.samples > 1) take_samples();
 }
@@ -51,13 +55,39 @@ void Session::run() {
 // ---- the kernel's view
 
 void Session::look_at_all() {
-  for (const pid_t pid : order_.pids) {
-    Process& process = processes_.emplace_back();
-    process.told.index = static_cast<std::int32_t>(processes_.size() - 1);
-    process.told.pid = pid;
-    process.told.command = evidence::command_of(pid);
-    if (pid > 0) add_new_threads(process);
-    process.told.why_none = why_no_threads(pid, process.told.threads);
+  std::int32_t index = 0;
+  for (const pid_t pid : order_.pids) look_at(pid, index++, -1);
+}
+
+void Session::look_at(pid_t pid, std::int32_t index, std::int32_t descendant_of) {
+  Process& process = processes_.emplace_back();
+  process.told.index = index;
+  process.told.pid = pid;
+  process.told.descendant_of = descendant_of;
+  process.told.command = descendant_of < 0 ? evidence::command_of(pid) : command_line_of(pid);
+  if (pid > 0) add_new_threads(process);
+  process.told.why_none = why_no_threads(pid, process.told.threads);
+  line_.send(wire::ProbeFrame::Process, process.told);
+}
+
+void Session::look_at_descendants() {
+  const auto limit = static_cast<std::size_t>(std::clamp(order_.descendants, 0, 1'024));
+  const Descendants found = descendants_of(order_.pids, limit, base::system_clock().now() + kDescendantsTime);
+  auto index = static_cast<std::int32_t>(order_.pids.size() + order_.raw.size());
+  for (const Descendant& each : found.list) look_at(each.pid, index++, each.of);
+  descendants_left_ = found.left_out;
+}
+
+// The first views are under way already: this takes longer.
+void Session::observe_waits() {
+  std::vector<pid_t> pids;
+  for (const Process& process : processes_) {
+    if (process.told.why_none.empty()) pids.push_back(process.told.pid);
+  }
+  if (pids.empty()) return;
+  observer_.look(pids, kWaitsTime);
+  for (Process& process : processes_) {
+    observer_.fill(process.told);
     line_.send(wire::ProbeFrame::Process, process.told);
   }
 }
@@ -79,19 +109,28 @@ void Session::tell(Process& process) {
 
 // ---- a short stop
 
-std::vector<pid_t> Session::living() const {
+// Descendants are stopped later than the ordered processes, which they must not delay.
+void Session::stop_and_describe(bool descendants) {
+  stop_all(descendants);
+  for (Process& process : processes_) {
+    if (process.is_descendant() == descendants) describe(process);
+  }
+  stopper_.release();
+}
+
+std::vector<pid_t> Session::living(bool descendants) const {
   std::vector<pid_t> pids;
   for (const Process& process : processes_) {
-    if (process.told.why_none.empty()) pids.push_back(process.told.pid);
+    if (process.told.why_none.empty() && process.is_descendant() == descendants) pids.push_back(process.told.pid);
   }
   return pids;
 }
 
 base::TimePoint Session::stop_deadline() const { return base::system_clock().now() + stop_limit_; }
 
-void Session::stop_all() {
+void Session::stop_all(bool descendants) {
   const base::TimePoint end = stop_deadline();
-  stopper_.stop_processes(living(), end);
+  stopper_.stop_processes(living(descendants), end);
   capture_stopped();
   stopper_.release();
   stopper_.wait_until(end);
@@ -146,6 +185,7 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
   fill(process, thread, capture->second);
   const FutexWait wait{capture->second.futex, capture->second.at_futex, functions_of(thread, true)};
   thread.waits_for = describe_mutex_wait(wait, thread.task.tid, process.told.threads);
+  observer_.complete(process.told, capture->second, table_, thread);
 }
 
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {

@@ -1,6 +1,6 @@
 #pragma once
 // Executes one order: first the kernel's view, since it cannot block; then a short stop of everything, copies, release;
-// then stacks with names; then, if requested, more samples that show which threads move. Main thread only. Errors of
+// then stacks with names; then the same for descendants; then, if requested, more samples that show which threads move. Main thread only. Errors of
 // one process or thread are reported with it; an Error concerns the whole order.
 #include <map>
 #include <memory>
@@ -16,6 +16,7 @@
 #include "frame_table.hpp"
 #include "line.hpp"
 #include "motion.hpp"
+#include "observer.hpp"
 #include "stopper.hpp"
 
 namespace distrun::probe {
@@ -27,24 +28,31 @@ class Session {
 
   // Throws Error{Disconnected} if the coordinator is gone.
   void run();
+  // Returns how many descendants of the processes were not looked at, since there are more than the order allows.
+  std::int32_t descendants_left() const noexcept { return descendants_left_; }
 
  private:
   struct Process {
     wire::ProcessStacks told;
     const Mappings* mappings = nullptr;  // null: none of its threads has stopped
     CodeSpace* code = nullptr;
+    bool is_descendant() const noexcept { return told.descendant_of >= 0; }
   };
   using Samples = std::vector<MotionSample>;
 
   // Kernel's view.
   void look_at_all();
+  void look_at(pid_t pid, std::int32_t index, std::int32_t descendant_of);
+  void look_at_descendants();
+  void observe_waits();
   void add_new_threads(Process& process);
   void tell(Process& process);
 
   // A short stop. Copies are analysed later.
-  std::vector<pid_t> living() const;
+  std::vector<pid_t> living(bool descendants) const;
   base::TimePoint stop_deadline() const;
-  void stop_all();
+  void stop_and_describe(bool descendants);
+  void stop_all(bool descendants);
   void capture_stopped();
 
   // After it.
@@ -77,6 +85,8 @@ class Session {
   std::map<pid_t, Samples> samples_;                          // by thread
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   FrameTable table_;
+  Observer observer_;
+  std::int32_t descendants_left_ = 0;
 };
 
 }  // namespace distrun::probe

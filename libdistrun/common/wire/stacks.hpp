@@ -135,8 +135,9 @@ struct ProcessStacks {
   std::string command;               // "distrun-rank"
   std::vector<ThreadStack> threads;  // the main thread first
   std::string why_none;              // why no thread has a stack; empty: some may have
+  std::int32_t descendant_of = -1;   // index of the ordered process that has started it; -1: it was ordered itself
 };
-DISTRUN_FIELDS(ProcessStacks, m.index, m.pid, m.command, m.threads, m.why_none)
+DISTRUN_FIELDS(ProcessStacks, m.index, m.pid, m.command, m.threads, m.why_none, m.descendant_of)
 
 struct StackTable {
   std::vector<StackFrame> frames;  // appended to the earlier ones
@@ -177,12 +178,14 @@ struct ProbeOrder {
   std::int32_t samples = 1;
   std::int32_t interval_ms = 20;  // between samples
   std::int32_t stop_ms = 200;     // a thread that has not stopped within this time has no stack
+  std::int32_t descendants = 0;   // so many descendants of the pids are looked at, too; their indices follow the others
 };
-DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms)
+DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants)
 
 struct ProbeDone {
-  std::string error;  // why it failed; empty: success
+  std::string error;                   // why it failed; empty: success
+  std::int32_t descendants_left = 0;  // further descendants that were not looked at
 };
-DISTRUN_FIELDS(ProbeDone, m.error)
+DISTRUN_FIELDS(ProbeDone, m.error, m.descendants_left)
 
 }  // namespace distrun::wire

@@ -67,7 +67,8 @@ std::optional<SharedPlace> find_shared(std::string_view maps, std::uint64_t addr
 
 std::optional<SharedPlace> RemoteMemory::shared_place(std::uint64_t address) const {
   if (!readable_) return std::nullopt;
-  return find_shared(read_proc_file(proc_path(pid_, "maps"), kMapsMax).text, address);
+  if (!maps_) maps_ = read_proc_file(proc_path(pid_, "maps"), kMapsMax).text;
+  return find_shared(*maps_, address);
 }
 
 }  // namespace distrun::evidence

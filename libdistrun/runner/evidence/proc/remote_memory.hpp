@@ -51,6 +51,7 @@ class RemoteMemory {
  private:
   pid_t pid_;
   bool readable_;
+  mutable std::optional<std::string> maps_;  // read at the first use
 };
 
 }  // namespace distrun::evidence

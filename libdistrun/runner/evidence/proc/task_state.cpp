@@ -139,6 +139,8 @@ std::string command_of(pid_t pid) { return base::one_line(read_file(AT_FDCWD, pr
 
 pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }
 
+pid_t process_of(pid_t tid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(tid, "Tgid:"))); }
+
 std::int64_t user_of(pid_t pid) { return status_number(pid, "Uid:"); }
 
 }  // namespace distrun::evidence

@@ -36,6 +36,8 @@ std::string command_of(pid_t pid);
 // Returns the process that traces this one (such as a debugger); 0: none.
 pid_t tracer_of(pid_t pid);
 inline bool is_traced(pid_t pid) { return tracer_of(pid) != 0; }
+// Returns the process that a thread belongs to; 0: there is no such thread.
+pid_t process_of(pid_t tid);
 // Returns the user that the process runs as; -1 if it has ended.
 std::int64_t user_of(pid_t pid);
 

@@ -38,6 +38,9 @@ struct Blocked {
   std::vector<pid_t> pids;   // children, or holders of the lock
   std::string lock;          // a file "08:01:1234", shared memory "/dev/shm/x + 0x40", or a private address
   std::string lock_key;      // equal for all threads, of any process, that wait for the same lock; may be empty
+  pid_t owner = 0;           // the thread that holds the lock, or that must end; 0: not known
+  std::string lock_note;     // what else was seen of it: "its owner, thread 4711, has exited"
+  bool is_shared = false;    // the futex may be woken by other processes
   bool bounded = false;      // the wait has a timeout
   std::string limit;         // "1.5 s", if it is known
   std::vector<pid_t> peers;  // processes that could end the wait, ascending; its own process only if that could

@@ -100,13 +100,16 @@ Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock
   return blocked;
 }
 
-std::vector<Blocked> blocked_threads(const Connections& all) {
+std::vector<Blocked> blocked_threads(const Connections& all, std::chrono::steady_clock::time_point end) {
   std::vector<Blocked> threads;
   const std::vector<LockWait> lock_waits = read_lock_waits();
   for (const Party& process : all.processes) {
     const std::vector<int> tids = numbers_in(proc_path(process.pid, "task"), kThreadsOfProcessMax).numbers;
     const RemoteMemory memory(process.pid, may_be_read(process.pid, tids));
-    for (const int tid : tids) threads.push_back(blocked_thread(all, lock_waits, memory, tid));
+    for (const int tid : tids) {
+      if (std::chrono::steady_clock::now() >= end) return threads;
+      threads.push_back(blocked_thread(all, lock_waits, memory, tid));
+    }
   }
   return threads;
 }

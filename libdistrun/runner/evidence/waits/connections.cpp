@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kProcessesMax = 1024;  // requested
 constexpr std::size_t kOthersMax = 32'768;   // searched for other ends
-constexpr std::chrono::milliseconds kOthersTime{500};
 
 bool is_socket(DescriptorKind kind) { return kind == DescriptorKind::UnixSocket || kind == DescriptorKind::Tcp; }
 
@@ -151,9 +150,9 @@ void look_at_other(Builder& builder, pid_t pid, Connections& all) {
   }
 }
 
-void look_at_others(Builder& builder, Connections& all) {
+void look_at_others(Builder& builder, Connections& all, std::chrono::milliseconds time) {
   if (builder.empty()) return;
-  const auto end = std::chrono::steady_clock::now() + kOthersTime;
+  const auto end = std::chrono::steady_clock::now() + time;
   const ProcNumbers pids = numbers_in("/proc", kOthersMax);
   std::size_t looked_at = 0;
   for (const int pid : pids.numbers) {
@@ -163,6 +162,7 @@ void look_at_others(Builder& builder, Connections& all) {
   }
   const std::size_t left = pids.numbers.size() - looked_at;
   if (left == 0 && !pids.cut) return;
+  all.others_cut = true;
   all.notes.push_back("other ends may be missing: there was no time to inspect " + std::to_string(left) +
                       (pids.cut ? " processes and more" : " processes"));
 }
@@ -202,6 +202,16 @@ std::string describe_pair(const Connection& pair) {
   return "tcp " + pair.sides[0].name + " <-> " + pair.sides[1].name;
 }
 
+// The first connection of the list counts, as in the search without places.
+void fill_places(Connections& all) {
+  for (std::size_t i = 0; i < all.list.size(); ++i) {
+    const Connection& connection = all.list[i];
+    const bool is_pipe = connection.kind == ConnectionKind::Pipe;
+    all.places.try_emplace({is_pipe, is_pipe ? connection.id : FileId{0, connection.sides[0].inode}}, i);
+    if (!is_pipe && !connection.unaccepted) all.places.try_emplace({false, {0, connection.sides[1].inode}}, i);
+  }
+}
+
 bool contains_pid(const std::vector<pid_t>& pids, pid_t pid) {
   return std::find(pids.begin(), pids.end(), pid) != pids.end();
 }
@@ -233,6 +243,10 @@ const Connection* Connections::find(pid_t pid, int fd) const {
   if (wanted == nullptr) return nullptr;
   const bool is_pipe = wanted->kind == DescriptorKind::Pipe;
   if (!is_pipe && !is_socket(wanted->kind)) return nullptr;
+  if (!places.empty()) {
+    const auto place = places.find({is_pipe, wanted->id});
+    return place == places.end() ? nullptr : &list[place->second];
+  }
   const auto at = std::find_if(list.begin(), list.end(), [&](const Connection& connection) {
     if (is_pipe || connection.kind == ConnectionKind::Pipe)
       return is_pipe && connection.kind == ConnectionKind::Pipe && connection.id == wanted->id;
@@ -251,7 +265,7 @@ std::string describe_other(pid_t pid) {
   return std::to_string(pid) + " (" + name_in(proc_path(pid, "")) + ")";
 }
 
-Connections find_connections(std::vector<pid_t> pids) {
+Connections find_connections(std::vector<pid_t> pids, std::chrono::milliseconds others_time) {
   Connections all;
   all.processes = look_at_asked(std::move(pids), all.notes);
   if (holds_sockets(all.processes)) {
@@ -267,8 +281,9 @@ Connections find_connections(std::vector<pid_t> pids) {
   for (const Party& process : all.processes) {
     for (const Descriptor& descriptor : process.descriptors.list) builder.add_end(process.pid, descriptor);
   }
-  look_at_others(builder, all);
+  look_at_others(builder, all, others_time);
   all.list = builder.take();
+  fill_places(all);
   return all;
 }
 

@@ -3,10 +3,12 @@
 // one snapshot of all requested processes; of other processes it records only their ends of these connections.
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/runner/evidence/proc/descriptors.hpp>
@@ -57,7 +59,11 @@ struct Connections {
   std::map<pid_t, std::string> others;  // holders of other ends: "4711 (command line)"
   SocketTable sockets;
   int hidden = 0;                  // other processes with unreadable descriptors
+  bool others_cut = false;         // not all other processes were searched
   std::vector<std::string> notes;  // what else could not be read
+
+  // Positions in `list` by a pipe's or a socket's id. Only find_connections() fills it; without it, find() searches.
+  std::map<std::pair<bool, FileId>, std::size_t> places;
 
   const Party* process(pid_t pid) const;
   // Returns null if the process was not requested, or has no such descriptor.
@@ -69,8 +75,10 @@ struct Connections {
 // Returns "4711 (sleep 100)"; without arguments if it sleeps uninterruptibly, since reading them might block, too.
 std::string describe_other(pid_t pid);
 
-// Looks at the first 1024 of `pids`, each once. Takes some milliseconds; reads /proc and stops nothing.
-Connections find_connections(std::vector<pid_t> pids);
+// Looks at the first 1024 of `pids`, each once. Takes some milliseconds; reads /proc and stops nothing. Searches other
+// processes for at most `others_time`; if that is not enough, a note says so.
+Connections find_connections(std::vector<pid_t> pids,
+                             std::chrono::milliseconds others_time = std::chrono::milliseconds(500));
 
 // Returns the processes that could end a wait of `pid` on `fd`: a wait to read (for data or end of file), or else to
 // write. Includes `pid` if it holds the other end itself. Ascending; empty if none was found.

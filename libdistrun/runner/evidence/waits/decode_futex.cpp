@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include <distrun/runner/evidence/proc/proc_files.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/evidence/waits/decode_call.hpp>
 
 namespace distrun::evidence {
@@ -22,16 +23,6 @@ bool waits(int operation) {
 }
 
 bool is_priority_lock(int operation) { return operation == FUTEX_LOCK_PI || operation == 13; }
-
-// Returns the process that a thread belongs to; 0 if there is no such thread.
-pid_t process_of(std::uint32_t tid) {
-  pid_t pid = 0;
-  for_each_line(read_proc_file("/proc/" + std::to_string(tid) + "/status").text, [&](std::string_view line) {
-    Words words(line);
-    if (words.next() == "Tgid:") pid = number_in<pid_t>(words.next()).value_or(0);
-  });
-  return pid;
-}
 
 // The part of glibc's mutex that identifies its owner; the same on all 64-bit machines.
 struct GlibcMutex {
@@ -54,13 +45,19 @@ std::uint32_t owner_of_shared_mutex(const RemoteMemory& memory, std::uint64_t ad
 }
 
 void add_holder(std::uint32_t tid, Blocked& blocked) {
-  const pid_t holder = process_of(tid);
-  if (holder != 0) blocked.pids.push_back(holder);
+  if (tid == 0) return;
+  const pid_t holder = process_of(static_cast<pid_t>(tid));
+  if (holder == 0) {
+    blocked.lock_note = "its owner, thread " + std::to_string(tid) + ", has exited";
+    return;
+  }
+  blocked.owner = static_cast<pid_t>(tid);
+  blocked.pids.push_back(holder);
 }
 
 // A thread that ends clears the word that holds its id and wakes its waiters; pthread_join() waits for that.
 bool is_join(const SyscallText& call, const std::optional<std::uint32_t>& word, pid_t pid) {
-  return word && *word != 0 && *word == call.args[2] && process_of(*word) == pid;
+  return word && *word != 0 && *word == call.args[2] && process_of(static_cast<pid_t>(*word)) == pid;
 }
 
 }  // namespace
@@ -77,6 +74,7 @@ void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& 
   const auto place = is_private ? std::nullopt : memory.shared_place(address);
   blocked.lock = "a futex of its own at " + hex(address);
   blocked.lock_key = std::to_string(blocked.pid) + ":" + hex(address);
+  blocked.is_shared = place.has_value();
   if (is_priority_lock(operation) && word) add_holder(*word & FUTEX_TID_MASK, blocked);
   if (place) {
     blocked.lock = "shared memory " + (place->path.empty() ? place->file : place->path) + " + " + hex(place->offset);
@@ -84,6 +82,7 @@ void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& 
     if (blocked.pids.empty()) add_holder(owner_of_shared_mutex(memory, address), blocked);
   } else if (!is_private && is_join(call, word, blocked.pid)) {
     blocked.kind = BlockKind::Thread;
+    blocked.owner = static_cast<pid_t>(*word);
     const std::string tid = std::to_string(*word);
     blocked.lock = "thread " + tid + " (" + name_in(proc_path(blocked.pid, "task/") + tid) + ")";
   }

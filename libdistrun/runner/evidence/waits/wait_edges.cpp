@@ -26,12 +26,6 @@ bool is_open(const Connections& all, const Blocked& blocked, const Watch& watch)
   return false;
 }
 
-bool is_open(const Connections& all, const Blocked& blocked) {
-  if (blocked.bounded || blocked.state == 'R') return true;
-  return std::any_of(blocked.fds.begin(), blocked.fds.end(),
-                     [&](const Watch& watch) { return is_open(all, blocked, watch); });
-}
-
 std::string reason(const Connections& all, const Blocked& blocked) {
   std::string text = blocked.call;
   if (blocked.kind == BlockKind::FileLock || blocked.kind == BlockKind::Futex) return text + " for " + blocked.lock;
@@ -101,6 +95,12 @@ class CycleSearch {
 
 }  // namespace
 
+bool may_end_otherwise(const Connections& all, const Blocked& blocked) {
+  if (blocked.bounded || blocked.state == 'R') return true;
+  return std::any_of(blocked.fds.begin(), blocked.fds.end(),
+                     [&](const Watch& watch) { return is_open(all, blocked, watch); });
+}
+
 std::vector<WaitEdge> wait_edges(const Connections& all, const std::vector<Blocked>& blocked) {
   std::map<pid_t, int> threads;
   for (const Blocked& thread : blocked) ++threads[thread.pid];
@@ -112,7 +112,7 @@ std::vector<WaitEdge> wait_edges(const Connections& all, const std::vector<Block
     edge.tid = thread.tid;
     edge.any_of = thread.peers;
     edge.holds_other_end = std::erase(edge.any_of, thread.pid) != 0;
-    edge.open = is_open(all, thread);
+    edge.open = may_end_otherwise(all, thread);
     edge.alone = threads[thread.pid] == 1;
     edge.because = reason(all, thread);
     edges.push_back(std::move(edge));

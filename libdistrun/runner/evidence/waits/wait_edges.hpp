@@ -21,6 +21,9 @@ struct WaitEdge {
   std::string because;           // "read(5) from pipe 8812", "wait4(4712)"
 };
 
+// Returns whether a timeout, another machine, or a descriptor that is not a connection may end the wait.
+bool may_end_otherwise(const Connections& all, const Blocked& blocked);
+
 // Returns an edge for each thread that waits for a process, in the order of `blocked`.
 std::vector<WaitEdge> wait_edges(const Connections& all, const std::vector<Blocked>& blocked);
 

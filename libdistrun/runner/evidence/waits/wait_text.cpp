@@ -74,6 +74,8 @@ std::string pair_text(const Names& names, const Connection& pair, const Descript
   return text + holders(names, other, blocked.pid, "other", reads, blocked.polls) + (reads ? "" : bytes_there(other));
 }
 
+}  // namespace
+
 std::string watch_text(const Connections& all, const Names& names, const Blocked& blocked, const Watch& watch) {
   const Descriptor* descriptor = all.descriptor(blocked.pid, watch.fd);
   if (descriptor == nullptr) return "a descriptor that could not be inspected";
@@ -91,10 +93,12 @@ std::string watches_text(const Connections& all, const Names& names, const Block
   const std::size_t count = blocked.fds.size();
   for (std::size_t i = 0; i < count && i < kWatchesShown; ++i) {
     const std::string fd = count == 1 && !blocked.polls ? "" : "fd " + std::to_string(blocked.fds[i].fd) + " ";
-    text += (i == 0 ? ": " : "; ") + fd + watch_text(all, names, blocked, blocked.fds[i]);
+    text += (i == 0 ? "" : "; ") + fd + watch_text(all, names, blocked, blocked.fds[i]);
   }
   return count > kWatchesShown ? text + "; and " + more(count - kWatchesShown) : text;
 }
+
+namespace {
 
 std::string children_text(const Names& names, const Blocked& blocked) {
   if (blocked.pids.empty()) return "";
@@ -125,11 +129,13 @@ std::string sleep_text(const Blocked& blocked) {
   return blocked.limit.empty() ? " until a fixed time" : " for " + blocked.limit;
 }
 
+std::string after_colon(const std::string& text) { return text.empty() ? "" : ": " + text; }
+
 std::string waiting_text(const Connections& all, const Names& names, const Blocked& blocked) {
   const std::string in = "waits in " + blocked.call;
   switch (blocked.kind) {
     case BlockKind::None: return running_text(blocked);
-    case BlockKind::Descriptors: return in + limit_text(blocked) + watches_text(all, names, blocked);
+    case BlockKind::Descriptors: return in + limit_text(blocked) + after_colon(watches_text(all, names, blocked));
     case BlockKind::Child: return in + children_text(names, blocked);
     case BlockKind::FileLock: return in + " for the lock of " + blocked.lock + held_by(names, blocked);
     case BlockKind::Futex: return in + limit_text(blocked) + ": " + blocked.lock + held_by(names, blocked);

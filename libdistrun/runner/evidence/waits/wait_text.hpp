@@ -26,6 +26,11 @@ class Names {
 // Returns "one, two and three".
 std::string joined(const std::vector<std::string>& words);
 
+// Returns "pipe 8812, writing end held by 4712 (worker) fd 4".
+std::string watch_text(const Connections& all, const Names& names, const Blocked& blocked, const Watch& watch);
+// The same for all descriptors of the wait: "fd 5 pipe 8812, ...; fd 6 ...". Empty if there are none.
+std::string watches_text(const Connections& all, const Names& names, const Blocked& blocked);
+
 // Returns "waits in read(5): pipe 8812, writing end held by 4712 (worker) fd 4". Begins with a verb.
 std::string wait_text(const Connections& all, const Names& names, const Blocked& blocked);
 

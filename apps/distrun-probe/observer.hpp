@@ -1,0 +1,41 @@
+#pragma once
+// What each thread waits for: first the kernel's view of all processes, before anything is stopped; then, once a thread
+// has a stack, its functions and the memory of its futex say more. Main thread only.
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <distrun/common/wire/stacks.hpp>
+
+#include "capture.hpp"
+#include "frame_table.hpp"
+
+namespace distrun::probe {
+
+class Observer {
+ public:
+  // Reads the kernel's view of these processes within about this time. Threads that are left then are not looked at.
+  void look(const std::vector<pid_t>& pids, std::chrono::milliseconds limit);
+  // Sets the waits of the process's threads to the kernel's view.
+  void fill(wire::ProcessStacks& process) const;
+  // Completes the wait of a thread of `process` that has a stack.
+  void complete(const wire::ProcessStacks& process, const Capture& capture, const FrameTable& table,
+                wire::ThreadStack& thread);
+
+ private:
+  struct NamedStack {
+    std::vector<std::string> functions;  // qualified names, innermost first
+    std::size_t runtime = 0;             // so many of them belong to the C and C++ libraries
+  };
+  NamedStack name(const wire::ThreadStack& thread, const FrameTable& table);
+  const std::string& name(std::uint32_t frame, const FrameTable& table);
+
+  std::map<pid_t, wire::ObservedWait> seen_;    // by thread
+  std::map<std::uint32_t, std::string> names_;  // by frame
+  bool cut_ = false;
+};
+
+}  // namespace distrun::probe
