@@ -137,7 +137,8 @@ void add_memory(const FutexPlace& place, const std::vector<wire::ThreadStack>& t
 
 wire::ObservedWait observe_futex(const FutexPlace& place, wire::ObservedWait seen,
                                  const std::vector<wire::ThreadStack>& threads, const ProcessOfThread& process_of) {
-  if (seen.object != WaitObject::Unknown && seen.object != WaitObject::None) return seen;  // the kernel's view is better
+  if (seen.object != WaitObject::Unknown && seen.object != WaitObject::None)
+    return seen;  // the kernel's view is better
   const WaitFunction function = wait_in_runtime(place.functions);
   if (function.object == WaitObject::None || place.address == 0) return seen;
   seen.object = function.object;

@@ -99,7 +99,7 @@ const std::string& Observer::name(std::uint32_t frame, const FrameTable& table) 
   return at->second;
 }
 
-Observer::NamedStack Observer::name(const wire::ThreadStack& thread, const FrameTable& table) {
+NamedStack Observer::name(const wire::ThreadStack& thread, const FrameTable& table) {
   NamedStack stack;
   bool in_runtime = true;
   for (const std::uint32_t frame : thread.frames) {
@@ -123,6 +123,16 @@ void Observer::complete(const wire::ProcessStacks& process, const Capture& captu
     thread.wait = observe_futex(place, std::move(thread.wait), process.threads, process_of);
   }
   take_library(wait_in_library(stack.functions), thread.wait);
+}
+
+void Observer::complete(const FrameTable& table, wire::ProcessStacks& process) {
+  const bool has_any = std::any_of(process.threads.begin(), process.threads.end(), [](const auto& thread) {
+    return thread.wait.object == WaitObject::StaticGuard || thread.wait.object == WaitObject::HeapLock;
+  });
+  if (!has_any) return;
+  std::vector<NamedStack> stacks;
+  for (const wire::ThreadStack& thread : process.threads) stacks.push_back(name(thread, table));
+  name_holders(stacks, process);
 }
 
 }  // namespace distrun::probe

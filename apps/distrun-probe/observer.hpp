@@ -12,6 +12,7 @@
 
 #include "capture.hpp"
 #include "frame_table.hpp"
+#include "holders.hpp"
 
 namespace distrun::probe {
 
@@ -24,12 +25,10 @@ class Observer {
   // Completes the wait of a thread of `process` that has a stack.
   void complete(const wire::ProcessStacks& process, const Capture& capture, const FrameTable& table,
                 wire::ThreadStack& thread);
+  // Call once the waits of all threads of the process are complete.
+  void complete(const FrameTable& table, wire::ProcessStacks& process);
 
  private:
-  struct NamedStack {
-    std::vector<std::string> functions;  // qualified names, innermost first
-    std::size_t runtime = 0;             // so many of them belong to the C and C++ libraries
-  };
   NamedStack name(const wire::ThreadStack& thread, const FrameTable& table);
   const std::string& name(std::uint32_t frame, const FrameTable& table);
 

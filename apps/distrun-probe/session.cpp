@@ -159,6 +159,7 @@ void Session::describe(Process& process) {
   try {
     find_code(process);
     for (wire::ThreadStack& thread : process.told.threads) describe(process, thread);
+    observer_.complete(table_, process.told);
   } catch (const Error& error) {
     process.told.why_none = error.what();
   }

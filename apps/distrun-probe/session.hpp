@@ -1,7 +1,7 @@
 #pragma once
 // Executes one order: first the kernel's view, since it cannot block; then a short stop of everything, copies, release;
-// then stacks with names; then the same for descendants; then, if requested, more samples that show which threads move. Main thread only. Errors of
-// one process or thread are reported with it; an Error concerns the whole order.
+// then stacks with names; then the same for descendants; then, if requested, more samples that show which threads move.
+// Main thread only. Errors of one process or thread are reported with it; an Error concerns the whole order.
 #include <map>
 #include <memory>
 #include <optional>

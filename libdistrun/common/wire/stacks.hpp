@@ -183,7 +183,7 @@ struct ProbeOrder {
 DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants)
 
 struct ProbeDone {
-  std::string error;                   // why it failed; empty: success
+  std::string error;                  // why it failed; empty: success
   std::int32_t descendants_left = 0;  // further descendants that were not looked at
 };
 DISTRUN_FIELDS(ProbeDone, m.error, m.descendants_left)

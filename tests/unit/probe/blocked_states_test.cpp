@@ -23,7 +23,7 @@ struct BlockedRow {
   const char* call = "futex(";  // its beginning
   const char* ender = "";       // part of the name of the only one; "": the process or none
   bool closed = true;
-  const char* note = "";        // part of it
+  const char* note = "";  // part of it
 };
 
 // clang-format off
@@ -96,7 +96,8 @@ std::string wait_as_text(const wire::ObservedWait& wait) {
 }  // namespace
 
 TEST_CASE("a thread that is blocked tells by what, and who can end its wait") {
-  const BlockedRow& row = kBlockedRows[static_cast<std::size_t>(GENERATE(range(0, static_cast<int>(std::size(kBlockedRows)))))];
+  const BlockedRow& row =
+      kBlockedRows[static_cast<std::size_t>(GENERATE(range(0, static_cast<int>(std::size(kBlockedRows)))))];
   const InState subject(row.state);
   REQUIRE(is_blocked_in(subject.pid(), row.call));
   wire::ProbeOrder order;

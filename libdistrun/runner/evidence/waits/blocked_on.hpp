@@ -15,8 +15,8 @@ namespace distrun::evidence {
 
 // Returns the threads of the requested processes, at most 1024 of each process, sorted by thread id within a process.
 // Omits the threads that are left at `end`.
-std::vector<Blocked> blocked_threads(const Connections& all, std::chrono::steady_clock::time_point end =
-                                                                 std::chrono::steady_clock::time_point::max());
+std::vector<Blocked> blocked_threads(
+    const Connections& all, std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max());
 
 // Inspects one thread of the process that `memory` belongs to. `lock_waits` comes from read_lock_waits().
 Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock_waits, const RemoteMemory& memory,
