@@ -85,6 +85,7 @@ std::optional<std::string> find_script(const std::string& executable, const std:
 void add_script_notes(Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const evidence::Process& process : snapshot.stacks.processes) {
+    if (process.rank < 0) continue;
     const std::string executable = executable_of(process.pid);
     const auto script = python_script(executable, arguments_of(process.pid));
     if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);

@@ -10,6 +10,11 @@
 #include <distrun/runner/proc/tracees.hpp>
 
 namespace distrun::launch {
+namespace {
+
+constexpr int kDescendantsMax = 64;  // of all ranks, whose stacks are collected
+
+}  // namespace
 
 LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
     : loop_(loop),
@@ -111,8 +116,10 @@ void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
     proc::let_tracees_go(member.pid());  // a probe cannot trace what we trace
     targets.push_back({index, member.pid()});
   }
+  StackOrder whole = order;
+  whole.descendants = kDescendantsMax;
   stacks_.collect(
-      std::move(targets), order, [this](int rank) { return process_of(rank).ask_for_stacks(rank); }, weak_from_this());
+      std::move(targets), whole, [this](int rank) { return process_of(rank).ask_for_stacks(rank); }, weak_from_this());
 }
 
 void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank,

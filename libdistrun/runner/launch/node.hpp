@@ -93,6 +93,7 @@ class WorldEvents {
 struct StackOrder {
   int samples = 3;                                    // to distinguish spinning from waiting
   base::Nanoseconds bound = std::chrono::seconds(1);  // what has not arrived by then is left out
+  int descendants = 0;                                // so many processes started by the targets are included
 };
 using OnStacks = std::function<void(evidence::Stacks)>;
 

@@ -51,13 +51,25 @@ void Probe::on_frame(const wire::Frame& frame) {
   try {
     switch (frame.kind_as<wire::ProbeFrame>()) {
       case wire::ProbeFrame::Table: return builder_.add(wire::decode<wire::StackTable>(payload));
-      case wire::ProbeFrame::Process: return builder_.add(wire::decode<wire::ProcessStacks>(payload));
-      case wire::ProbeFrame::Done: return finish(wire::decode<wire::ProbeDone>(payload).error);
+      case wire::ProbeFrame::Process: return take(wire::decode<wire::ProcessStacks>(payload));
+      case wire::ProbeFrame::Done: {
+        const auto done = wire::decode<wire::ProbeDone>(payload);
+        descendants_left_ = std::max(0, done.descendants_left);
+        return finish(done.error);
+      }
       default: return;
     }
   } catch (const Error& error) {
     finish(std::string("the probe sent an invalid message: ") + error.what());
   }
+}
+
+void Probe::take(wire::ProcessStacks process) {
+  constexpr std::size_t kMost = 4096;
+  if (process.descendant_of >= 0 && descendant_of_.size() < kMost) {
+    descendant_of_[process.index] = process.descendant_of;
+  }
+  builder_.add(std::move(process));
 }
 
 void Probe::on_closed() { finish("the probe ended before its work was complete" + process_->last_words()); }
@@ -77,7 +89,8 @@ void Probe::finish(std::string error) {
   over_ = true;
   alarm_.cancel();
   if (process_) process_->kill();
-  ProbeResult result{builder_.take(), std::move(error), extended_};
+  ProbeResult result{builder_.take(), std::move(error), extended_, std::move(descendant_of_)};
+  result.stacks.descendants_left = descendants_left_;
   // Posted, since the callback may destroy this probe, which must not happen inside the socket's handler.
   loop_.post([this, alive = std::weak_ptr(alive_), result = std::move(result)]() mutable {
     if (alive.expired()) return;

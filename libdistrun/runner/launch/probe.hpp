@@ -3,6 +3,7 @@
 // stuck; it is killed at its bound, and what it has sent by then counts. Time during which the probe was ready to run
 // but had no CPU extends the bound, at most by twice the bound. Lives on: the coordinator's loop.
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct ProbeResult {
   evidence::Stacks stacks;
   std::string error;             // why it is incomplete; empty: it is complete
   base::Nanoseconds extended{};  // extension of the bound, because the probe waited for a CPU
+  // Processes that were not ordered: the index of the ordered one that has started each, by its own index. Unchecked.
+  std::map<int, int> descendant_of{};
 };
 
 class Probe {
@@ -40,6 +43,7 @@ class Probe {
  private:
   void start(const Program& program, const wire::ProbeOrder& order);
   void on_frame(const wire::Frame& frame);
+  void take(wire::ProcessStacks process);
   void on_closed();
   void on_bound();
   void finish(std::string error);
@@ -49,6 +53,8 @@ class Probe {
   base::Nanoseconds extended_{};
   std::function<void(ProbeResult)> on_result_;
   evidence::StacksBuilder builder_;
+  std::map<int, int> descendant_of_;  // as in the result
+  int descendants_left_ = 0;
   bool over_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards posted callbacks
   io::Alarm alarm_;

@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::size_t kTasksRead = 512;  // of all processes together; about 40 us each
 
-wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, int samples) {
+wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, const StackOrder& stacks) {
   wire::ProbeOrder order;
-  order.samples = samples;
+  order.samples = stacks.samples;
+  order.descendants = stacks.descendants;
   for (const auto& target : targets) order.pids.push_back(target.pid);
   return order;
 }
@@ -67,7 +68,7 @@ StackCollector::StackCollector(io::Loop& loop, Probe::Program program, std::vect
       alarm_(loop, [this] { on_asking_bound(); }) {
   // A probe that is stuck must leave the listeners time to answer.
   const base::Nanoseconds for_probe = order.bound * 3 / 5;
-  probe_ = std::make_unique<Probe>(loop_, program_, order_for(targets_, order.samples), for_probe,
+  probe_ = std::make_unique<Probe>(loop_, program_, order_for(targets_, order), for_probe,
                                    [this](ProbeResult result) { on_probed(std::move(result)); });
 }
 
@@ -111,7 +112,24 @@ void StackCollector::on_probed(ProbeResult result) {
     const std::string& why = process_of(i).why_none.empty() ? result.error : process_of(i).why_none;
     add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread could be stopped" : why);
   }
+  take_descendants(result);
   ask_those_that_refused();
+}
+
+// The probe is not trusted: only a known target can have started a process.
+void StackCollector::take_descendants(const ProbeResult& result) {
+  for (evidence::Process& process : stacks_.processes) {
+    const auto known = result.descendant_of.find(process.index);
+    if (process.index < static_cast<int>(targets_.size()) || known == result.descendant_of.end()) continue;
+    const auto target = static_cast<std::size_t>(known->second);
+    if (target < targets_.size()) process.of_rank = targets_[target].rank;
+    const bool probed = has_stacks(process);
+    process.sources.push_back({"kernel", !process.threads.empty(), process.why_none});
+    process.sources.push_back({"probe", probed,
+                               probed                     ? ""
+                               : process.why_none.empty() ? result.error
+                                                          : process.why_none});
+  }
 }
 
 void StackCollector::ask_those_that_refused() {

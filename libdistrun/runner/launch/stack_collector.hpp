@@ -43,6 +43,7 @@ class StackCollector {
  private:
   base::Nanoseconds left() const;
   void on_probed(ProbeResult result);
+  void take_descendants(const ProbeResult& result);
   void ask_those_that_refused();
   void on_asking_bound();
   void name_answers();

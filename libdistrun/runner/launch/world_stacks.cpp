@@ -30,6 +30,8 @@ void WorldStacks::on_collected(evidence::Stacks stacks) {
 void WorldStacks::tell_ranks_apart(evidence::Stacks& stacks) const {
   if (stacks.processes.empty()) return;
   evidence::Process common = std::move(stacks.processes.front());
+  std::vector<evidence::Process> started(std::make_move_iterator(stacks.processes.begin() + 1),
+                                         std::make_move_iterator(stacks.processes.end()));
   stacks.processes.clear();
   common.rank = -1;
   common.has_thread_ranks = true;
@@ -44,6 +46,10 @@ void WorldStacks::tell_ranks_apart(evidence::Stacks& stacks) const {
     stacks.processes.push_back(std::move(own));
   }
   stacks.processes.push_back(std::move(common));
+  for (evidence::Process& process : started) {
+    process.of_rank = -1;  // each of the ranks may have started it
+    stacks.processes.push_back(std::move(process));
+  }
 }
 
 void WorldStacks::take(int process, const wire::Frame& frame) {

@@ -203,7 +203,8 @@ std::string describe(const WaitLine& line) {
 }
 
 Snapshot only(int rank, Snapshot snapshot) {
-  std::erase_if(snapshot.stacks.processes, [rank](const evidence::Process& each) { return each.rank != rank; });
+  std::erase_if(snapshot.stacks.processes,
+                [rank](const evidence::Process& each) { return each.rank != rank && each.of_rank != rank; });
   // The waits of other ranks are still needed, to know which ranks are in the same barrier.
   std::vector<evidence::Line> lines;
   for (const WaitLine& line : wait_lines(snapshot.ranks, snapshot.at_ns)) {

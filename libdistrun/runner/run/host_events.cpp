@@ -9,7 +9,9 @@ namespace {
 
 void name_host(Snapshot& snapshot) {
   for (RankView& view : snapshot.ranks) view.rank = kHostRank;
-  for (evidence::Process& process : snapshot.stacks.processes) process.rank = kHostRank;
+  for (evidence::Process& process : snapshot.stacks.processes) {
+    if (process.of_rank < 0) process.rank = kHostRank;
+  }
   snapshot.text = describe(snapshot);
 }
 

@@ -115,3 +115,26 @@ TEST_CASE("a thread that is blocked tells by what, and who can end its wait") {
   REQUIRE(wait.enders.size() == 1);
   CHECK(wait.enders[0].name.find(row.ender) != std::string::npos);
 }
+
+TEST_CASE("the processes that a process has started are looked at when they are ordered") {
+  const InState subject("sleeping", fixtures::Build::Plain,
+                        {"/bin/sh", "-c", "sleep 1000 & sleep 1000 & exec \"$0\" \"$1\""});
+  REQUIRE(is_blocked_in(subject.pid(), "pause"));
+  wire::ProbeOrder order;
+  order.pids = {subject.pid()};
+  order.descendants = GENERATE(0, 1, 64);
+  const ProbeReply reply = ask_probe(order, kBlockedLimit);
+  INFO(reply.text());
+  REQUIRE(reply.done);
+  const int seen = std::min(order.descendants, 2);
+  CHECK(reply.processes.size() == static_cast<std::size_t>(seen) + 1);
+  CHECK(reply.done->descendants_left == (order.descendants == 1 ? 1 : 0));
+  CHECK(reply.processes.at(0).descendant_of == -1);
+  for (int i = 1; i <= seen; ++i) {
+    const wire::ProcessStacks& child = reply.processes.at(i);
+    CHECK(child.descendant_of == 0);
+    CHECK(child.command == "sleep 1000");
+    CHECK(child.threads.front().wait.object == WaitObject::Timer);
+    CHECK_FALSE(child.threads.front().frames.empty());
+  }
+}

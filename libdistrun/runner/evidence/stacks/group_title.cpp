@@ -20,8 +20,21 @@ const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
 }
 
 std::string name_of_process(const Process& process) {
+  if (process.of_rank >= 0) {
+    return "rank " + std::to_string(process.of_rank) + "'s child " + std::to_string(process.pid) + " (" +
+           base::one_line(process.command, kNameMax) + ")";
+  }
   const std::string pid = "process " + std::to_string(process.pid);
   return process.command.empty() ? pid : pid + " \"" + base::one_line(process.command, kNameMax) + "\"";
+}
+
+// Returns the ranks that have started these processes, each once.
+std::vector<int> starters_of(const std::vector<const Process*>& processes) {
+  std::vector<int> ranks;
+  for (const Process* process : processes) ranks.push_back(process->of_rank);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
 // ---- threads
@@ -165,6 +178,8 @@ std::string who(const Stacks& stacks, const std::vector<Holder>& holders) {
   if (others.empty()) return text;
   if (!text.empty()) text += " and ";
   if (others.size() == 1) return text + name_of_process(*others.front());
+  const bool started = std::all_of(others.begin(), others.end(), [](const auto* each) { return each->of_rank >= 0; });
+  if (started) return text + std::to_string(others.size()) + " children of " + base::ranks_label(starters_of(others));
   return text + std::to_string(others.size()) + (ranks.empty() ? " processes" : " other processes");
 }
 

@@ -24,10 +24,11 @@ struct Source {
 };
 
 struct Process {
-  int index = 0;  // the probe's index of it
-  int rank = -1;  // -1: not a rank. Set by the collector
+  int index = 0;     // the probe's index of it
+  int rank = -1;     // -1: not a rank. Set by the collector
+  int of_rank = -1;  // the rank that has started it, or its parent; -1: it is a rank, or none has. Set by the collector
   int pid = 0;
-  std::string command;
+  std::string command;  // of what a rank has started, the command line
   std::vector<wire::ThreadStack> threads;
   std::string why_none;  // why no thread has a stack; empty: some may have one
   std::vector<Source> sources;
@@ -41,7 +42,8 @@ struct Process {
 struct Stacks {
   std::vector<wire::StackFrame> table;
   std::vector<Process> processes;
-  bool cut = false;  // more arrived than is kept
+  bool cut = false;          // more arrived than is kept
+  int descendants_left = 0;  // processes started by ranks that were not looked at
 };
 
 class StacksBuilder {

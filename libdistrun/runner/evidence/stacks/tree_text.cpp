@@ -184,6 +184,12 @@ Block TreeWriter::tail() const {
     lines.push_back(Line().add(Tone::Dim, who(stacks_, tree_.own) + ": " + threads + " of distrun itself"));
   }
   add_unanswered(lines);
+  if (stacks_.descendants_left > 0) {
+    const bool one = stacks_.descendants_left == 1;
+    lines.push_back(Line().add(Tone::Warn, std::to_string(stacks_.descendants_left) +
+                                               (one ? " more process" : " more processes") +
+                                               " started by ranks: not looked at"));
+  }
   if (stacks_.cut) lines.push_back(Line().add(Tone::Warn, "more stacks arrived than are kept"));
   return lines;
 }

@@ -116,6 +116,10 @@ void write_source(JsonWriter& out, const evidence::Source& source) {
 void write_process(JsonWriter& out, const evidence::Process& process) {
   out.begin_object();
   out.field("rank", process.rank);
+  if (process.of_rank >= 0) {
+    out.field("of_rank", process.of_rank);
+    out.field("command", process.command);
+  }
   out.field("pid", process.pid);
   out.field("why_none", process.why_none);
   write_list(out, "sources", process.sources, [&](const auto& each) { write_source(out, each); });
