@@ -31,13 +31,21 @@ struct Owner {
   bool by_chance = false;  // the word counts only if it names a thread of the process
 };
 
+// A robust mutex has its owner in the lock word as well, with flags.
+bool is_robust_mutex(const MutexHead& head) {
+  constexpr std::int32_t kRobust = 0x10, kKinds = 0x93;
+  constexpr std::int32_t kThread = 0x3fff'ffff;
+  return (head.kind & kRobust) != 0 && (head.kind & ~kKinds) == 0 && head.owner > 0 &&
+         (head.lock & kThread) == head.owner;
+}
+
 std::optional<Owner> owner_of_mutex(const FutexPlace& place) {
   MutexHead head;
   head.lock = static_cast<std::int32_t>(place.words[kWordsBefore]);
   head.owner = static_cast<std::int32_t>(place.words[kWordsBefore + 2]);
   head.users = place.words[kWordsBefore + 3];
   head.kind = static_cast<std::int32_t>(place.words[kWordsBefore + 4]);
-  if (!is_contended_mutex(head)) return std::nullopt;
+  if (!is_contended_mutex(head) && !is_robust_mutex(head)) return std::nullopt;
   return Owner{head.owner};
 }
 
@@ -58,7 +66,8 @@ std::string readers_note(const FutexPlace& place) {
   return "held by " + std::to_string(readers) + (readers == 1 ? " reader" : " readers");
 }
 
-// A pthread_barrier_t: who has arrived, the current round (which the threads wait for), and the required number.
+// A pthread_barrier_t has the number of arrivals, the current round (which the threads wait for), and the required
+// number.
 std::string arrivals_note(const FutexPlace& place) {
   const std::uint32_t arrived = word(place, place.address - 4) - word(place, place.address);
   const std::uint32_t required = word(place, place.address + 4);
@@ -103,6 +112,14 @@ void set_owner(const Owner& owner, const FutexPlace& place, const std::vector<wi
   }
 }
 
+void set_shared_writer(const FutexPlace& place, const ProcessOfThread& process_of, wire::ObservedWait& wait) {
+  const auto writer = writer_of_lock(place);
+  const pid_t process = writer ? process_of(writer->tid) : 0;
+  if (process == 0) return add_note(writer ? "" : readers_note(place), wait);
+  wait.enders = {{process, writer->tid, "thread " + std::to_string(writer->tid)}};
+  wait.closed = wait.limit.empty();
+}
+
 // Threads that wait for the same object may wait for different words of it, and the waits of std::atomic use words
 // that many objects share.
 std::string key_of(WaitObject object, const FutexPlace& place, const std::string& seen) {
@@ -145,7 +162,10 @@ wire::ObservedWait observe_futex(const FutexPlace& place, wire::ObservedWait see
   seen.key = key_of(function.object, place, seen.key);
   const bool is_shared = !seen.name.empty() && seen.enders.empty();
   seen.name = is_shared ? function.name + " in " + seen.name : name_of(function, place, seen.key);
-  if (!is_shared) add_memory(place, threads, process_of, seen);
+  if (!is_shared)
+    add_memory(place, threads, process_of, seen);
+  else if (seen.object == WaitObject::ReadWriteLock)
+    set_shared_writer(place, process_of, seen);
   return seen;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// What a thread waits for on a futex, and who holds it: from its innermost functions and the memory there. Names alone
-// decide the kind, since most kinds look alike in memory; glibc's layouts of mutexes and read-write locks name the
-// owner. A pure and strict function: an owner is named only if all fields look as that kind of lock does while threads
-// wait for it. Thread-safe.
+// Finds what a thread waits for on a futex, and its holder, from the thread's innermost functions and the memory there.
+// Names alone decide the kind, since most kinds look alike in memory; glibc's layouts of mutexes and read-write locks
+// name the owner. A pure and strict function: an owner is named only if all fields look as that kind of lock does while
+// threads wait for it. Thread-safe.
 #include <sys/types.h>
 
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-// Who holds what no memory tells: the thread that initialises a static variable, runs the function of call_once, or is
-// inside malloc(), by the functions of all stacks of a process. A pure function; thread-safe.
+// Finds holders that no memory names: the thread that initialises a static variable, runs the function of call_once, or
+// is inside malloc(), by the functions of all stacks of a process. A pure function; thread-safe.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace distrun::probe {
 
 struct NamedStack {
   std::vector<std::string> functions;  // qualified names, innermost first
-  std::size_t runtime = 0;             // so many of them belong to the C and C++ libraries
+  std::size_t runtime = 0;             // number of innermost ones that belong to the C and C++ libraries
 };
 
 // Names the holder in the wait of each thread that waits for such a thing, if exactly one thread can be it. `stacks`

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
+#include <distrun/runner/evidence/proc/syscalls.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/evidence/waits/observed_wait.hpp>
 
@@ -27,18 +29,24 @@ std::string call_on(std::uint64_t futex) {
   return text;
 }
 
+// Returns the call that the thread is in; empty if that is not known. A resumed call has another number.
+std::string_view call_in(const Capture& capture) {
+  const evidence::CallInfo* info = evidence::find_call(capture.registers.call());
+  return info == nullptr || info->shape == evidence::CallShape::Restarts ? "" : info->name;
+}
+
 // The thread has left the seen call for another one, or for none.
 wire::ObservedWait newer_wait(const Capture& capture) {
   wire::ObservedWait wait;
-  if (capture.futex == 0) return wait;
-  wait.object = WaitObject::Unknown;
-  wait.call = call_on(capture.futex);
+  wait.call = capture.futex != 0 ? call_on(capture.futex) : std::string(call_in(capture));
+  if (!wait.call.empty()) wait.object = WaitObject::Unknown;
   return wait;
 }
 
 bool is_outdated(const wire::ObservedWait& wait, const Capture& capture) {
   if (capture.futex != 0) return wait.call != call_on(capture.futex);
-  return wait.object != WaitObject::None && (!capture.registers.in_call() || wait.call.starts_with("futex("));
+  if (wait.object == WaitObject::None || wait.call.empty()) return false;
+  return !capture.registers.in_call() || !wait.call.starts_with(call_in(capture));
 }
 
 // A known owner says more than the library that the lock belongs to.

@@ -50,6 +50,8 @@ std::uint64_t Registers::futex_address() const noexcept {
   return regs_.orig_rax == SYS_futex || regs_.orig_rax == SYS_restart_syscall ? regs_.rdi : 0;
 }
 
+long Registers::call() const noexcept { return static_cast<long>(regs_.orig_rax); }
+
 bool Registers::in_call() const noexcept { return only_place_ || static_cast<long long>(regs_.orig_rax) >= 0; }
 
 bool Registers::give_to(Dwfl_Thread* thread) const {
@@ -88,6 +90,8 @@ void Registers::return_to(std::uint64_t) noexcept { regs_.pc = regs_.regs[30]; }
 std::uint64_t Registers::futex_address() const noexcept {
   return regs_.regs[8] == SYS_futex || regs_.regs[8] == SYS_restart_syscall ? regs_.regs[0] : 0;
 }
+
+long Registers::call() const noexcept { return -1; }
 
 bool Registers::in_call() const noexcept { return true; }  // the registers do not show it
 

@@ -36,6 +36,8 @@ class Registers {
   std::uint64_t futex_address() const noexcept;
   // Returns false if the thread is in no system call for certain.
   bool in_call() const noexcept;
+  // Returns the number of its system call; -1 if that is not known.
+  long call() const noexcept;
   // Passes the known registers to the unwinder.
   bool give_to(Dwfl_Thread* thread) const;
 

@@ -126,10 +126,17 @@ std::vector<pid_t> Session::living(bool descendants) const {
   return pids;
 }
 
-base::TimePoint Session::stop_deadline() const { return base::system_clock().now() + stop_limit_; }
+// More time for descendants would delay the samples of the ordered processes.
+base::Milliseconds Session::stop_limit(bool descendants) const {
+  return descendants ? std::min(stop_limit_, kDescendantsTime) : stop_limit_;
+}
+
+base::TimePoint Session::stop_deadline(bool descendants) const {
+  return base::system_clock().now() + stop_limit(descendants);
+}
 
 void Session::stop_all(bool descendants) {
-  const base::TimePoint end = stop_deadline();
+  const base::TimePoint end = stop_deadline(descendants);
   stopper_.stop_processes(living(descendants), end);
   capture_stopped();
   stopper_.release();
@@ -201,7 +208,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
     case Tracee::State::Gone: thread.why_none = "it has ended"; break;
     case Tracee::State::Asked:
     case Tracee::State::Stopped:
-      thread.why_none = "no ptrace stop within " + std::to_string(stop_limit_.count()) + " ms";
+      thread.why_none = "no ptrace stop within " + std::to_string(stop_limit(process.is_descendant()).count()) + " ms";
       break;
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
     case Tracee::State::Left: thread.why_none = "not stopped, since that would have interrupted its system call"; break;

@@ -50,7 +50,8 @@ class Session {
 
   // A short stop. Copies are analysed later.
   std::vector<pid_t> living(bool descendants) const;
-  base::TimePoint stop_deadline() const;
+  base::Milliseconds stop_limit(bool descendants) const;
+  base::TimePoint stop_deadline(bool descendants = false) const;
   void stop_and_describe(bool descendants);
   void stop_all(bool descendants);
   void capture_stopped();

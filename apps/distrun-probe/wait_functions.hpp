@@ -1,6 +1,6 @@
 #pragma once
-// What a thread waits for, by the names of its innermost functions: tables with a line for each function. Pure
-// functions; thread-safe.
+// Finds what a thread waits for by the names of its functions: tables with a line for each function. Pure functions;
+// thread-safe.
 #include <string>
 #include <vector>
 
@@ -13,12 +13,13 @@ struct WaitFunction {
   std::string name;  // "mutex", "std::latch", "the lock of exit()"
 };
 
-// Of a thread that waits on a futex. `functions` are the innermost ones of the C and C++ libraries, up to the first
-// function of another library or of the user, as qualified_name() returns them. None if no table has one of them.
+// Returns the object behind a futex that a thread waits for. `functions` are its innermost ones of the C and C++
+// libraries, up to the first function of another library or of the user, as qualified_name() returns them. None if the
+// table has none of them.
 WaitFunction wait_in_runtime(const std::vector<std::string>& functions);
 
-// Of any thread: the device synchronisation or communication library that it is in. `functions` are all of its stack,
-// as qualified_name() returns them; the innermost entry counts. None if there is no such function.
+// Returns the device synchronisation or communication library that a thread is in. `functions` are all of its stack, as
+// qualified_name() returns them; the innermost entry counts. None if there is no such function.
 WaitFunction wait_in_library(const std::vector<std::string>& functions);
 
 // Returns whether the function is part of the C++ library's headers, and so may be compiled into a user's code.

@@ -178,7 +178,7 @@ struct ProbeOrder {
   std::int32_t samples = 1;
   std::int32_t interval_ms = 20;  // between samples
   std::int32_t stop_ms = 200;     // a thread that has not stopped within this time has no stack
-  std::int32_t descendants = 0;   // so many descendants of the pids are looked at, too; their indices follow the others
+  std::int32_t descendants = 0;   // limit of descendants of the pids that are inspected, too, with the next indices
 };
 DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants)
 

@@ -95,7 +95,7 @@ std::string wait_as_text(const wire::ObservedWait& wait) {
 
 }  // namespace
 
-TEST_CASE("a thread that is blocked tells by what, and who can end its wait") {
+TEST_CASE("a blocked thread has the object that it waits for, and the thread or process that can end the wait") {
   const BlockedRow& row =
       kBlockedRows[static_cast<std::size_t>(GENERATE(range(0, static_cast<int>(std::size(kBlockedRows)))))];
   const InState subject(row.state);
@@ -111,9 +111,9 @@ TEST_CASE("a thread that is blocked tells by what, and who can end its wait") {
   CHECK(wait.call.starts_with(row.call));
   CHECK(wait.closed == row.closed);
   CHECK(wait.note.find(row.note) != std::string::npos);
-  if (row.ender[0] == '\0') return;
-  REQUIRE(wait.enders.size() == 1);
-  CHECK(wait.enders[0].name.find(row.ender) != std::string::npos);
+  const std::string ender = row.ender;
+  const bool is_it = wait.enders.size() == 1 && wait.enders[0].name.find(ender) != std::string::npos;
+  CHECK((ender.empty() || is_it));
 }
 
 TEST_CASE("the processes that a process has started are looked at when they are ordered") {

@@ -46,7 +46,8 @@ FutexPlace mutex_of(std::uint32_t owner) {
 }
 
 wire::ObservedWait observed(const FutexPlace& place, pid_t process_of_owner = 10) {
-  return observe_futex(place, private_futex(place.address), main_and_worker(), [=](pid_t) { return process_of_owner; });
+  const auto process_of = [process_of_owner](pid_t) { return process_of_owner; };
+  return observe_futex(place, private_futex(place.address), main_and_worker(), process_of);
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ TEST_CASE("a thread that locks a mutex twice waits for itself") {
   CHECK(wait.note == "this thread itself holds it");
 }
 
-TEST_CASE("a mutex whose owner has exited, or was lost in a fork, can be released by no thread") {
+TEST_CASE("no thread can release a mutex of an owner that has exited or was lost in a fork") {
   CHECK(observed(mutex_of(12), 0).note == "its owner, thread 12, has exited");
   CHECK(observed(mutex_of(12), 0).enders.empty());
   CHECK(observed(mutex_of(9), 0).note == "held by a thread that did not survive fork()");
@@ -86,11 +87,33 @@ TEST_CASE("memory that does not look like a contended mutex names no owner") {
   FutexPlace place = mutex_of(11);
   SECTION("free") { place.words[4] = 0; }
   SECTION("no users") { place.words[7] = 0; }
-  SECTION("a robust mutex") { place.words[8] = 0x10; }
+  SECTION("a robust mutex of another thread") { place.words[8] = 0x10; }
   const wire::ObservedWait wait = observed(place);
   CHECK(wait.object == WaitObject::Mutex);
   REQUIRE(wait.enders.size() == 1);
   CHECK(wait.enders[0].tid == 0);
+}
+
+TEST_CASE("a robust mutex has its owner in the lock word, too") {
+  FutexPlace place = mutex_of(11);
+  place.words[4] = 0x8000'0000 | 11;
+  place.words[8] = 0x10;
+  CHECK(observed(place).enders[0].tid == 11);
+}
+
+TEST_CASE("a read-write lock of several processes names the writer's process") {
+  FutexPlace place = place_at(0xab08, {"pthread_rwlock_wrlock"});
+  place.words[8] = 77;
+  wire::ObservedWait seen;
+  seen.object = WaitObject::Unknown;
+  seen.name = "shared memory /dev/shm/x + 0x8";
+  seen.key = "futex:1:2:0x8";
+  const auto process_of = [](pid_t tid) { return tid == 77 ? 70 : 0; };
+  const wire::ObservedWait wait = observe_futex(place, seen, main_and_worker(), process_of);
+  CHECK(wait.name == "read-write lock in shared memory /dev/shm/x + 0x8");
+  CHECK(wait.key == seen.key);
+  REQUIRE(wait.enders.size() == 1);
+  CHECK((wait.enders[0].pid == 70 && wait.enders[0].tid == 77 && wait.closed));
 }
 
 TEST_CASE("a read-write lock names its writer, or the number of readers") {

@@ -11,7 +11,7 @@ namespace {
 
 using Functions = std::vector<std::string>;
 
-// Of demangled functions, as a stack has them.
+// Returns the qualified names of demangled functions.
 Functions qualified(const Functions& functions) {
   Functions names;
   for (const std::string& function : functions) names.push_back(qualified_name(function));

@@ -136,10 +136,44 @@ bool concerns(const Builder& builder, int links, pid_t pid, int fd, Descriptor& 
   return true;
 }
 
-void look_at_other(Builder& builder, pid_t pid, Connections& all) {
+// The parent and the time of the start: the second and the 20th number after the name, which may contain any character.
+struct Birth {
+  pid_t parent = 0;
+  std::uint64_t start = 0;
+};
+
+Birth birth_of(pid_t pid) {
+  const std::string stat = read_proc_file(proc_path(pid, "stat"), 1024).text;
+  const std::size_t end = stat.rfind(')');
+  Birth birth;
+  if (end == std::string::npos) return birth;
+  Words words(std::string_view(stat).substr(end + 1));
+  words.skip(1);
+  birth.parent = number_in<pid_t>(words.next()).value_or(0);
+  words.skip(17);
+  birth.start = number_in<std::uint64_t>(words.next()).value_or(0);
+  return birth;
+}
+
+std::uint64_t oldest_start(const std::vector<Party>& processes) {
+  std::uint64_t oldest = UINT64_MAX;
+  for (const Party& process : processes) oldest = std::min(oldest, birth_of(process.pid).start);
+  return oldest;
+}
+
+// An end that a requested process has made is passed on by inheritance; threads of the kernel inherit none.
+bool may_have_inherited(pid_t pid, std::uint64_t oldest) {
+  constexpr pid_t kKernel = 2;
+  const Birth birth = birth_of(pid);
+  return pid != kKernel && birth.parent != kKernel && birth.start >= oldest;
+}
+
+void look_at_other(Builder& builder, pid_t pid, std::uint64_t oldest, Connections& all) {
   const std::string place = proc_path(pid, "fd");
   const ProcNumbers fds = numbers_in(place, kDescriptorsMax);
-  if (fds.error == EACCES || fds.error == EPERM) ++all.hidden;
+  const bool is_hidden = fds.error == EACCES || fds.error == EPERM;
+  if (is_hidden) ++all.hidden;
+  if (is_hidden && !all.hidden_heirs) all.hidden_heirs = may_have_inherited(pid, oldest);
   if (fds.numbers.empty()) return;
   const base::Fd links(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   for (const int fd : fds.numbers) {
@@ -154,11 +188,12 @@ void look_at_others(Builder& builder, Connections& all, std::chrono::millisecond
   if (builder.empty()) return;
   const auto end = std::chrono::steady_clock::now() + time;
   const ProcNumbers pids = numbers_in("/proc", kOthersMax);
+  const std::uint64_t oldest = oldest_start(all.processes);
   std::size_t looked_at = 0;
   for (const int pid : pids.numbers) {
     if (std::chrono::steady_clock::now() >= end) break;
     ++looked_at;
-    if (all.process(pid) == nullptr) look_at_other(builder, pid, all);
+    if (all.process(pid) == nullptr) look_at_other(builder, pid, oldest, all);
   }
   const std::size_t left = pids.numbers.size() - looked_at;
   if (left == 0 && !pids.cut) return;

@@ -60,6 +60,7 @@ struct Connections {
   SocketTable sockets;
   int hidden = 0;                  // other processes with unreadable descriptors
   bool others_cut = false;         // not all other processes were searched
+  bool hidden_heirs = false;       // a hidden one is younger than a requested one, and may have inherited an end
   std::vector<std::string> notes;  // what else could not be read
 
   // Positions in `list` by a pipe's or a socket's id. Only find_connections() fills it; without it, find() searches.

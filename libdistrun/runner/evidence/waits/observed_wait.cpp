@@ -75,7 +75,8 @@ void take_futex(const Blocked& blocked, wire::ObservedWait& wait) {
   // Only a mutex shows an owner in shared memory.
   const bool is_mutex = blocked.owner != 0 || !blocked.lock_note.empty();
   wait.object = !is_mutex ? WaitObject::Unknown : blocked.is_shared ? WaitObject::SharedMutex : WaitObject::Mutex;
-  wait.name = blocked.lock;
+  const std::string address = blocked.lock.substr(blocked.lock.rfind(' ') + 1);
+  wait.name = wait.object == WaitObject::Mutex ? "mutex " + address : blocked.lock;
   wait.key = "futex:" + blocked.lock_key;
   wait.note = blocked.lock_note;
 }
@@ -123,12 +124,12 @@ std::vector<wire::WaitEnder> enders_of(const Names& names, const Blocked& blocke
   return enders;
 }
 
-// Claims nothing for lists that were cut: a process that is not in them may end the wait.
+// Claims nothing if a process that was not seen may have the other end.
 bool is_closed(const Connections& all, const Blocked& blocked, const wire::ObservedWait& wait) {
   if (may_end_otherwise(all, blocked) || blocked.peers.size() > kEndersMax) return false;
   if (blocked.kind == BlockKind::Futex && !blocked.lock_note.empty()) return true;  // its owner cannot release it
   if (wait.enders.empty()) return false;
-  return blocked.kind != BlockKind::Descriptors || !all.others_cut;
+  return blocked.kind != BlockKind::Descriptors || (!all.others_cut && !all.hidden_heirs);
 }
 
 std::string state_note(const Blocked& blocked) {
