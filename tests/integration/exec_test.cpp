@@ -127,6 +127,14 @@ TEST_CASE("a program that hangs is shown with its stacks when it times out, and 
   CHECK(exec.sandbox().remains().empty());
 }
 
+TEST_CASE("what a hanging program has started is shown with its stacks, as a child of its rank", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "2", "--timeout", "2s"}, "sleep 1000; true");
+  CHECK(exec.result().verdict == "timeout");
+  CHECK_THAT(ended.err, Contains("2 children of ranks 0-1 (main threads, waiting in"));
+  CHECK(exec.sandbox().remains().empty());
+}
+
 TEST_CASE("a run of programs can be inspected from outside", "[exec]") {
   const Exec exec;
   Running running = exec.start({"-w", "2"}, {"sleep", "100"});

@@ -50,6 +50,7 @@ void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> thr
     if (known != process.threads.end()) {
       if (thread.frames.empty()) keep_refusal(process, *known, thread);
       thread.task = std::move(known->task);
+      thread.wait = std::move(known->wait);
       *known = std::move(thread);
     } else {
       process.threads.push_back(std::move(thread));

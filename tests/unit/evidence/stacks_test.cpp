@@ -119,3 +119,17 @@ TEST_CASE("tables beyond the limits are cut, and marked as cut") {
     CHECK(stacks.cut);
   }
 }
+
+TEST_CASE("a wait with too many enders, or of an unknown kind, claims less") {
+  wire::ProcessStacks process = process_of(0, 1, {});
+  wire::ObservedWait& told = process.threads[0].wait;
+  told.object = static_cast<wire::WaitObject>(200);
+  told.closed = true;
+  told.enders.resize(kEndersMax + 1);
+  StacksBuilder builder;
+  builder.add(process);
+  const wire::ObservedWait wait = builder.take().processes[0].threads[0].wait;
+  CHECK(wait.object == wire::WaitObject::Unknown);
+  CHECK(wait.enders.size() == kEndersMax);
+  CHECK_FALSE(wait.closed);
+}

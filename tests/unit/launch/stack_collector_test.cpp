@@ -62,6 +62,7 @@ TEST_CASE("a thread without a stack from the probe or the rank says why both hav
   process.threads.emplace_back().task.tid = 1;
   process.threads.emplace_back().task.tid = 2;
   process.threads.back().task.name = "helper";
+  process.threads.back().wait.object = wire::WaitObject::Pipe;
   std::vector<wire::ThreadStack> answers(2);
   answers[0].task.tid = 2;
   answers[0].why_none = "it did not answer in time";
@@ -71,6 +72,7 @@ TEST_CASE("a thread without a stack from the probe or the rank says why both hav
   CHECK(process.threads[1].why_none ==
         "process 7 already traces it; when the rank was asked by a signal, it did not answer in time");
   CHECK(process.threads[1].task.name == "helper");
+  CHECK(process.threads[1].wait.object == wire::WaitObject::Pipe);
   CHECK(process.threads[0].why_none.empty());
   CHECK(process.threads[0].frames == std::vector<std::uint32_t>{5});
 }

@@ -48,6 +48,9 @@ void make_valid(wire::ThreadStack& thread, std::size_t table_size) {
   drop_unknown_frames(thread, table_size);
   if (static_cast<int>(thread.motion) >= wire::kMotionCount) thread.motion = wire::Motion::Unknown;
   if (static_cast<int>(thread.wait.object) >= wire::kWaitObjectCount) thread.wait.object = wire::WaitObject::Unknown;
+  if (thread.wait.enders.size() <= kEndersMax) return;
+  thread.wait.enders.resize(kEndersMax);
+  thread.wait.closed = false;  // one of the others may end it
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ inline constexpr std::size_t kTableMax = 100'000;
 inline constexpr std::size_t kProcessesMax = 4096;
 inline constexpr std::size_t kThreadsMax = 65'536;     // of all processes
 inline constexpr std::size_t kThreadFramesMax = 4096;  // of one stack: the innermost and outermost ones are kept
+inline constexpr std::size_t kEndersMax = 64;          // of one wait
 inline constexpr std::size_t kFramesMax = std::size_t{1} << 22;  // of all stacks
 
 // A source that a collector has queried about a process, and the result.
