@@ -138,6 +138,26 @@ TEST_CASE("ranks that are threads of one process have a body each") {
   CHECK(body(graph, 1).tid == 5001);
 }
 
+TEST_CASE("where ranks share a process, no rank is expected to do what any thread of the process can") {
+  Snapshot snapshot = snapshot_of({in_body(0), in_body(1)});
+  const int last = GENERATE(0, 1);  // the last rank with its body in process 4700
+  for (RankView& view : snapshot.ranks) {
+    view.shown->pid = view.rank <= last ? 4700 : 4701;
+    view.shown->body_tid = 5000 + view.rank;
+    evidence::Process& process = snapshot.stacks.processes.emplace_back();
+    process.rank = view.rank;
+    process.pid = view.shown->pid;
+    process.has_thread_ranks = true;
+    process.threads.emplace_back().task.tid = view.shown->body_tid;
+  }
+  wire::ThreadStack& reader = snapshot.stacks.processes[1].threads.front();
+  reader.task.state = 'S';
+  waits_for(reader, WaitObject::Pipe, "pipe 7", {{4700, 0, ""}});
+  const Graph graph = doctor::graph_of(snapshot);
+  CHECK(ranks_of_next(graph, 1) == (last == 0 ? std::vector<int>{0} : std::vector<int>{}));
+  CHECK(graph.parties[body(graph, 1).wait->parties.front()].threads.size() == static_cast<std::size_t>(last) + 1);
+}
+
 TEST_CASE("ranks that claim the same process and thread still have a body each") {
   Snapshot snapshot = snapshot_of({in_barrier(0, "x"), in_body(1)});
   snapshot.ranks[1].shown->pid = snapshot.ranks[1].shown->body_tid = 4700;

@@ -88,6 +88,14 @@ bool ObservedEdges::add_ender(Indices& enders, const wire::WaitEnder& ender) con
   return !threads.empty();
 }
 
+// Where ranks share a process, an ender without a thread may be any of them.
+bool ObservedEdges::is_of_one_rank(const Indices& threads, std::size_t first) const {
+  for (std::size_t i = first; i < threads.size(); ++i) {
+    if (graph_.threads[threads[i]].of_rank != graph_.threads[threads[first]].of_rank) return false;
+  }
+  return true;
+}
+
 Wait ObservedEdges::wait_for(const wire::ObservedWait& seen) {
   Wait wait;
   const ThingKind kind = kind_of(seen.object);
@@ -99,7 +107,8 @@ Wait ObservedEdges::wait_for(const wire::ObservedWait& seen) {
   for (const wire::WaitEnder& ender : seen.enders) {
     const std::size_t before = party.threads.size();
     if (!add_ender(party.threads, ender)) party.open = true;
-    if (party.threads.size() > before) wait.next.push_back(party.threads[before]);
+    const bool is_certain = ender.tid != 0 || is_of_one_rank(party.threads, before);
+    if (party.threads.size() > before && is_certain) wait.next.push_back(party.threads[before]);
   }
   if (party.open) wait.why_open = "a process that was not seen may end it";
   if (!seen.closed) wait.why_open = "something outside the seen processes may end it";

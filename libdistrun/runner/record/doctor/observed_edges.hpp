@@ -19,6 +19,7 @@ class ObservedEdges {
   Wait unknown_wait(std::size_t thread) const;
   Wait wait_for(const wire::ObservedWait& seen);
   bool add_ender(Indices& enders, const wire::WaitEnder& ender) const;
+  bool is_of_one_rank(const Indices& threads, std::size_t first) const;
 
   const Graph& graph_;
   Roster& roster_;

@@ -9,12 +9,7 @@ namespace distrun::runner::doctor {
 namespace {
 
 // Returns the rank of the process, or the one that it descends from; -1: none.
-template <class Process>
-int of_rank(const Process& process) {
-  if (process.rank >= 0) return process.rank;
-  if constexpr (requires { process.of_rank; }) return process.of_rank;
-  return -1;
-}
+int rank_behind(const evidence::Process& process) { return process.rank >= 0 ? process.rank : process.of_rank; }
 
 std::vector<std::string> last_sent(const board::Shown& shown) {
   std::vector<std::string> sent;
@@ -103,7 +98,7 @@ void Roster::add_stack(const evidence::Process& process, const wire::ThreadStack
   const std::size_t index = known != nullptr ? *known : add(process.rank, pid, stack.task.tid);
   Thread& thread = graph_.threads[index];
   if (known == nullptr) {
-    thread.of_rank = of_rank(process);
+    thread.of_rank = rank_behind(process);
     if (process.rank < 0 && thread.of_rank >= 0) of_rank_[thread.of_rank].push_back(index);
     const bool is_main = &stack == &process.threads.front();
     if (has_body) {
