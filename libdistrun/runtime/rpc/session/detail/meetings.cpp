@@ -294,7 +294,7 @@ void Meetings::spread(Calls& calls, const Entered& round, const Packed& packed, 
   }
   if (are_all_told) return;
   const base::Nanoseconds limit = bounds.call.value_or(calls.sender().timeout());
-  throw_untold(told, limit.count() > 0 ? limit : now() - begin, begin, round.site);
+  throw_untold(told, limit.count() > 0 ? limit : now() - begin, round.site);
 }
 
 Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {

@@ -32,8 +32,7 @@ std::string number_text(const char* format, double number);
 
 // Throws Error{Disconnected} if some followers are lost, which explains why others are late; Error{Timeout}, "Followers
 // [worker1] timed out in _all_gather after 5.00 seconds", if `limit` was exceeded for some; else Error{Failed}. Each
-// error lists the followers and their first error. `begin`: when sending began.
-[[noreturn]] void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::TimePoint begin,
-                               base::Location site);
+// error lists the followers and their first error.
+[[noreturn]] void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::Location site);
 
 }  // namespace distrun::rpc
