@@ -184,6 +184,19 @@ void compare_snapshots(Findings& findings, const Row& row, const AttemptResult& 
   }
 }
 
+// Each hang must have its cause in the table, and the cause must blame the culprits.
+void compare_hang(Findings& findings, const Row& row, const AttemptResult& attempt) {
+  if (attempt.verdict != "timeout" && attempt.verdict != "deadlock") return;
+  const bool is_wanted = std::find(row.hang.begin(), row.hang.end(), attempt.hang) != row.hang.end();
+  findings.expect(is_wanted, "the cause of the hang is \"" + attempt.hang + "\", not " +
+                                 (row.hang.empty() ? "in the table" : quoted(row.hang.front())) + ": " +
+                                 quoted(attempt.message));
+  for (const int rank : attempt.hang_ranks) {
+    const bool is_culprit = std::find(row.culprits.begin(), row.culprits.end(), rank) != row.culprits.end();
+    findings.expect(is_culprit, "the cause of the hang blames rank " + std::to_string(rank));
+  }
+}
+
 // Checks that every rank of a passed test has passed and checked something, unless it is declared to die.
 void compare_checks(Findings& findings, const AttemptResult& attempt) {
   if (attempt.verdict != "pass" && attempt.verdict != "leak") return;
@@ -271,6 +284,7 @@ Texts differences(const Row& row, const TestResult& test, const std::string& iso
   if (row.attempts.empty()) {
     compare_culprits(findings, row, attempt);
     compare_ranks(findings, row, attempt);
+    compare_hang(findings, row, attempt);
     compare_leaks(findings, row, attempt);
     compare_checks(findings, attempt);
     compare_output(findings, row, attempt);

@@ -97,6 +97,10 @@ AttemptResult read_attempt(const Json& json) {
   get(json, "phase", attempt.phase);
   get(json, "culprits", attempt.culprits);
   get(json, "infra_error", attempt.infra_error);
+  if (json.contains("hang_causes")) {
+    get(json.at("hang_causes").at(0), "kind", attempt.hang);
+    get(json.at("hang_causes").at(0), "ranks", attempt.hang_ranks);
+  }
   get(json, "duration_ms", attempt.duration_ms);
   for (const Json& snapshot : json.at("snapshots")) attempt.snapshots.push_back(read_snapshot(snapshot));
   for (const Json& leak : json.at("leaks")) attempt.leaks.push_back(read_leak(leak));

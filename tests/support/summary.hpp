@@ -65,6 +65,8 @@ struct AttemptResult {
   std::string message;
   std::string phase;
   std::vector<int> culprits;
+  std::string hang;               // the kind of the first cause of a hang; empty: none is told
+  std::vector<int> hang_ranks{};  // to blame for it
   std::vector<LeakResult> leaks;
   std::vector<SnapshotResult> snapshots;
   std::string infra_error;

@@ -5,6 +5,7 @@
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
+#include <distrun/runner/record/doctor/cause_text.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/record/standstill.hpp>
 
@@ -175,7 +176,16 @@ std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord
   return why;
 }
 
+// Returns "missing rank (likely): rank 1 sleeps in nanosleep; ranks 0, 2-3 wait for it in barrier "x"".
+std::string describe_hang(const std::vector<HangCause>& hang) {
+  const auto is_known = [](const HangCause& cause) { return cause.kind != HangKind::Unknown; };
+  const auto more = std::count_if(hang.begin() + 1, hang.end(), is_known);
+  return verdict_text(hang.front()) +
+         (more == 0 ? "" : "; and " + std::to_string(more) + " more cause" + (more == 1 ? "" : "s"));
+}
+
 std::string describe_any_cause(const AttemptRecord& attempt) {
+  if (is_explained_hang(attempt)) return describe_hang(attempt.hang);
   const Cause cause = attempt.cause;
   const RankRecord* rank = cause.rank >= 0 ? &attempt.ranks[static_cast<std::size_t>(cause.rank)] : nullptr;
   switch (cause.kind) {
@@ -213,6 +223,10 @@ std::string describe_unseen_error(const AttemptRecord& attempt) {
 constexpr std::size_t kMessageMax = 1000;
 
 }  // namespace
+
+bool is_explained_hang(const AttemptRecord& attempt) {
+  return !attempt.hang.empty() && attempt.hang.front().kind != HangKind::Unknown;
+}
 
 const RankError* decisive_error(const RankRecord& rank) {
   for (const RankError& error : rank.errors) {

@@ -23,6 +23,8 @@ const RankError* decisive_error(const RankRecord& rank);
 // Describes the cause of an attempt that has culprits, in one line: "rank 2 failed: token is lost (ring.cpp:41); rank 3
 // failed too". Empty if the attempt passed.
 std::string describe_cause(const AttemptRecord& attempt);
+// Returns whether it is known why the attempt hung: attempt.hang is its cause then.
+bool is_explained_hang(const AttemptRecord& attempt);
 // Returns whether the cause is just what the only culprit did: a report that shows it needs no message.
 bool is_one_action(const AttemptRecord& attempt);
 // Returns what the handler of a crashed rank has reported: "null pointer (address 0x0) in f (x.cpp:7)"; or empty.

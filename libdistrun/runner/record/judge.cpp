@@ -210,6 +210,7 @@ void conclude(AttemptRecord& attempt) {
   attempt.culprits = std::move(judgement.culprits);
   attempt.phase = judgement.phase;
   attempt.cause = judgement.cause;
+  if (attempt.verdict == Verdict::Timeout) attempt.hang = hang_causes_of(attempt);
   attempt.message = describe_cause(attempt);
 }
 

@@ -31,7 +31,7 @@ struct Judgement {
 
 // Reads ranks, leaks, the snapshot of a timeout, infra_error and cancelled. A rank without outcome: infra-error.
 Judgement judge(const AttemptRecord& attempt);
-// Judges the attempt and stores verdict, culprits, phase, cause and message in it.
+// Judges the attempt and stores verdict, culprits, phase, cause, the causes of a hang and message in it.
 void conclude(AttemptRecord& attempt);
 
 // Returns the verdict of a test from those of its attempts, in order: of a repeat, the last retry counts; the first bad

@@ -15,6 +15,7 @@
 #include <distrun/runner/evidence/stacks/stacks.hpp>
 #include <distrun/runner/evidence/stacks/text_line.hpp>
 #include <distrun/runner/proc/capture.hpp>
+#include <distrun/runner/record/doctor/hang_cause.hpp>
 #include <distrun/runner/record/outcome.hpp>
 
 namespace distrun::runner {
@@ -141,6 +142,7 @@ struct AttemptRecord {
   Nanoseconds duration{};
   std::vector<RankRecord> ranks;
   std::vector<Leak> leaks;
+  std::vector<HangCause> hang;      // why it timed out or never could end, the headline first; empty: it did not
   std::vector<Snapshot> snapshots;  // in chronological order, at most 10
   std::string infra_error;          // why distrun could not do its part; empty: it could
   std::string lost_host;  // how the suite's host died during the attempt: "was killed by signal 9 (SIGKILL)"; or empty

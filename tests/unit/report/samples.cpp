@@ -151,13 +151,41 @@ runner::TestRecord timing_out() {
   return test;
 }
 
+runner::HangCause lock_cycle() {
+  runner::HangCause cause;
+  cause.kind = runner::HangKind::Deadlock;
+  cause.certainty = runner::Certainty::Proven;
+  cause.ranks = {0, 1};
+  cause.rank = 0;
+  cause.pid = cause.tid = 4711;
+  cause.thread = "4711 (ring)";
+  cause.place = {"step()", "ring.cpp", 60};
+  cause.lasted = 900ms;
+  cause.victims = {2};
+  const std::string waits = "waits in fcntl(F_SETLKW) for lock of /tmp/";
+  cause.chain = {{{0}, 4711, 4711, "", waits + "a", {"step()", "ring.cpp", 60}, ", held by "},
+                 {{1}, 4712, 4712, "", waits + "b", {"step()", "ring.cpp", 62}, ", held by "},
+                 {{0}, 4711, 4711, "", "", {}, ""}};
+  cause.evidence = {"the same waits were seen in two snapshots, and nothing else can end them"};
+  return cause;
+}
+
 runner::TestRecord deadlocked() {
   runner::TestRecord test =
-      test_named("Ring", "cycle", Verdict::Deadlock, "rank 0 waits for rank 1 in rpc_sync, rank 1 for rank 0");
-  test.attempts.push_back(attempt_of(2, Verdict::Deadlock, {OutcomeKind::KilledByUs, 0, ""}));
-  test.attempts.back().message = test.message;
-  test.attempts.back().culprits = {0, 1};
-  test.variant.world_size = 2;
+      test_named("Ring", "cycle", Verdict::Deadlock,
+                 "deadlock (proven): ranks 0-1 wait for each other; rank 2 waits for them; and 1 more cause");
+  test.attempts.push_back(attempt_of(3, Verdict::Deadlock, {OutcomeKind::KilledByUs, 0, ""}));
+  runner::AttemptRecord& attempt = test.attempts.back();
+  attempt.message = test.message;
+  attempt.culprits = {0, 1};
+  attempt.hang = {lock_cycle(), lock_cycle()};
+  attempt.hang[1].kind = runner::HangKind::Slow;
+  attempt.hang[1].certainty = runner::Certainty::Likely;
+  attempt.hang[1].ranks = {2};
+  attempt.hang[1].victims.clear();
+  attempt.hang[1].chain = {{{2}, 4713, 4713, "", "runs", {"step()", "ring.cpp", 70}, ""}};
+  attempt.hang[1].contradicted_by = {"a later snapshot finds it in the same place without progress"};
+  test.variant.world_size = 3;
   return test;
 }
 

@@ -69,6 +69,32 @@ TEST_CASE("the summary names the trace of an attempt, if it has one", "[report]"
   CHECK(read_summary(text).tests.at(0).attempts.at(0).trace == "traces/Ring.pass.json");
 }
 
+TEST_CASE("the summary has the causes of a hang, the headline first, and they are read back as they were", "[report]") {
+  const std::string text = summary_json(run_of(deadlocked()));
+  const json causes = json::parse(text)["tests"][0]["attempts"][0]["hang_causes"];
+  REQUIRE(causes.size() == 2);
+  CHECK(causes[0]["kind"] == "deadlock");
+  CHECK(causes[0]["certainty"] == "proven");
+  CHECK(causes[0]["text"] == "deadlock (proven): ranks 0-1 wait for each other; rank 2 waits for them");
+  CHECK(causes[0]["place"]["line"] == 60);
+  CHECK(causes[0]["lasted_ms"] == 900);
+  CHECK(causes[0]["chain"][1]["place"]["line"] == 62);
+  const runner::RunRecord back = read_summary(text);
+  CHECK(summary_json(back) == text);
+  CHECK_FALSE(json::parse(summary_json(run_of(failing())))["tests"][0]["attempts"][0].contains("hang_causes"));
+}
+
+TEST_CASE("a summary whose causes of a hang are not as they must be is refused by the field", "[report]") {
+  const auto with_cause = [](const std::string& fields) {
+    return refusal(with_schema(R"("tests": [{"attempts": [{"hang_causes": [{)" + fields + "}]}]}]"));
+  };
+  CHECK_THAT(with_cause(R"("kind": "bad luck")"), Catch::Contains("kind"));
+  CHECK_THAT(with_cause(R"("ranks": [0, "1"])"), Catch::Contains("ranks"));
+  CHECK_THAT(with_cause(R"("place": 7)"), Catch::Contains("place"));
+  CHECK_THAT(with_cause(R"("chain": [1])"), Catch::Contains("chain"));
+  CHECK(with_cause(R"("kind": "slow")") == "none");
+}
+
 TEST_CASE("new names are in the summary, and in one line of the console", "[report]") {
   runner::RunRecord run = full_run();
   CHECK_FALSE(json::parse(summary_json(run)).contains("appeared"));

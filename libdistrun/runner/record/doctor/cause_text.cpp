@@ -157,6 +157,7 @@ std::string look_text(const HangCause& cause) {
   if (has_thread) text += "thread " + cause.thread;
   if (cause.rank >= 0) text += (has_thread ? " of " : "") + base::ranks_label({cause.rank});
   if (cause.rank < 0 && cause.pid != 0) text += (has_thread ? " of process " : "process ") + std::to_string(cause.pid);
+  if (cause.lasted.count() > 0) text += "; the wait has lasted " + base::human(cause.lasted);
   return base::one_line(text, kLineMax);
 }
 

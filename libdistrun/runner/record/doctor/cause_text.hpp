@@ -13,7 +13,7 @@ std::string verdict_text(const HangCause& cause);
 // Returns "ranks 0, 2-3 wait in barrier \"meet\" (train.cpp:90) for rank 1, which sleeps in clock_nanosleep
 // (train.cpp:88)". Empty if the chain has a single step.
 std::string chain_text(const HangCause& cause);
-// Returns "look at train.cpp:88 (step), thread 4711 of rank 1".
+// Returns "look at train.cpp:88 (step), thread 4711 of rank 1; the wait has lasted 1.9 s".
 std::string look_text(const HangCause& cause);
 
 // All of the above; printable lines.

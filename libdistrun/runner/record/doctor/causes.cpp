@@ -45,6 +45,21 @@ std::vector<int> victims_of(const Graph& graph, const std::vector<Waiter>& waite
   return {ranks.begin(), ranks.end()};
 }
 
+base::Nanoseconds waited(const Graph& graph, std::size_t thread) {
+  const std::optional<Wait>& wait = graph.threads[thread].wait;
+  return base::Nanoseconds(wait && wait->since_ns > 0 ? std::max<std::int64_t>(graph.at_ns - wait->since_ns, 0) : 0);
+}
+
+// A cycle has lasted since the last of its waits began.
+base::Nanoseconds lasted(const Graph& graph, const End& end, const std::vector<Waiter>& waiters) {
+  base::Nanoseconds shortest = base::Nanoseconds::max();
+  for (const std::size_t each : end) shortest = std::min(shortest, waited(graph, each));
+  if (shortest.count() > 0) return shortest;
+  base::Nanoseconds longest{};
+  for (const Waiter& each : waiters) longest = std::max(longest, waited(graph, each.thread));
+  return longest;
+}
+
 void add_messages(HangCause& cause, const Graph& graph, const End& end) {
   for (const std::size_t each : end) {
     const Thread& thread = graph.threads[each];
@@ -116,7 +131,7 @@ HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End
   cause.tid = thread.tid;
   cause.thread = label_of(thread);
   cause.place = thread.place;
-  cause.since_ns = thread.since_ns;
+  cause.lasted = lasted(graph, end, waiters);
   cause.chain = chain_of(graph, end, focus, waiters);
   add_evidence(cause, graph, end);
   add_doubts(cause, graph, end);

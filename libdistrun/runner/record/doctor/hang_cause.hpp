@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <distrun/common/base/clock.hpp>
+
 namespace distrun::runner {
 
 // The closed list of causes. The names are part of the report's schema.
@@ -72,7 +74,8 @@ struct HangCause {
   std::int32_t tid = 0;
   std::string thread;  // "4711 (worker)"
   CodePlace place;
-  std::int64_t since_ns = 0;  // of the monotonic clock; 0: unknown
+  // How long it had waited when it was seen; if it does not wait, how long others had waited for it. 0: unknown.
+  base::Nanoseconds lasted{};
   std::vector<int> victims;   // ranks that wait for the culprits, directly or not; ascending
   std::vector<ChainLink> chain;
   std::vector<std::string> evidence;         // sentences

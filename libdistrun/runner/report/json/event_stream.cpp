@@ -1,5 +1,6 @@
 #include <distrun/runner/report/json/event_stream.hpp>
 
+#include <distrun/runner/report/json/cause_json.hpp>
 #include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/json/snapshot_json.hpp>
 
@@ -87,6 +88,7 @@ void EventStream::on_attempt_end(const std::string& id, const runner::AttemptRec
   line_.field("phase", name_of(attempt.phase));
   line_.field("duration_ms", attempt.duration);
   write_array(line_, "culprits", attempt.culprits);
+  write_hang_causes(line_, attempt.hang);
   line_.key("leaks");
   write_leaks(line_, attempt.leaks);
   line_.field_if(!attempt.infra_error.empty(), "infra_error", attempt.infra_error);

@@ -5,6 +5,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/files/wall_time.hpp>
+#include <distrun/runner/report/json/cause_json.hpp>
 #include <distrun/runner/report/json/json_fields.hpp>
 #include <distrun/runner/report/json/summary.hpp>
 
@@ -179,6 +180,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read_enum(from, "phase", wire::kPhaseCount, attempt.phase);
   read(from, "duration_ms", attempt.duration);
   read_each(from, "culprits", [&](const Json& item) { attempt.culprits.push_back(integer_of<int>("culprits", item)); });
+  read_each_object(from, "hang_causes", [&](const Json& item) { attempt.hang.push_back(read_hang_cause(item)); });
   read_each_object(from, "leaks", [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
   read_each_object(from, "snapshots", [&](const Json& item) { read_snapshot(item, attempt.snapshots.emplace_back()); });
   read(from, "infra_error", attempt.infra_error);

@@ -1,5 +1,6 @@
 #include <distrun/runner/report/json/summary.hpp>
 
+#include <distrun/runner/report/json/cause_json.hpp>
 #include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/json/snapshot_json.hpp>
 
@@ -53,6 +54,7 @@ void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
   out.field("phase", name_of(attempt.phase));
   out.field("duration_ms", attempt.duration);
   write_array(out, "culprits", attempt.culprits);
+  write_hang_causes(out, attempt.hang);
   out.key("leaks");
   write_leaks(out, attempt.leaks);
   out.key("snapshots");

@@ -5,6 +5,7 @@
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/record/describe.hpp>
+#include <distrun/runner/record/doctor/cause_text.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/findings.hpp>
 #include <distrun/runner/report/text/snapshot_text.hpp>
@@ -20,6 +21,7 @@ constexpr std::size_t kErrorsMax = 5;    // of one finding
 constexpr std::size_t kFindingsMax = 8;  // culprits shown in full
 constexpr std::size_t kOthersMax = 20;
 constexpr std::size_t kLeaksMax = 20;
+constexpr std::size_t kCausesMax = 4;  // of a hang, after the first one
 constexpr char kMore[] = "and more; see the reports for all\n";
 
 std::string place_of(const RankError& error) {
@@ -125,6 +127,22 @@ void add_leaks(std::string& out, const std::vector<runner::Leak>& leaks, const P
   }
 }
 
+// What the message does not say of why the attempt hung: the chain of waits, where to look, and further causes.
+void add_hang(std::string& out, const std::vector<runner::HangCause>& hang) {
+  const std::string chain = runner::chain_text(hang.front());
+  if (!chain.empty()) out += chain + "\n";
+  out += runner::look_text(hang.front()) + "\n";
+  for (std::size_t i = 1; i < hang.size() && i <= kCausesMax; ++i) out += "also " + runner::verdict_text(hang[i]) + "\n";
+  if (hang.size() > kCausesMax + 1) out += kMore;
+}
+
+// The causes of a hang say what a rank waited in, and that it timed out.
+bool is_told_by_hang(const Finding& finding) {
+  const runner::RankRecord& rank = *finding.sample;
+  const bool is_ended = rank.outcome.kind == OutcomeKind::TimedOut || rank.outcome.kind == OutcomeKind::KilledByUs;
+  return is_ended && rank.errors.empty() && rank.notes.empty();
+}
+
 void add_culprits(std::string& out, const std::vector<Finding>& culprits, bool with_stacks, const Paint& paint) {
   for (std::size_t i = 0; i < culprits.size() && i < kFindingsMax + kOthersMax; ++i) {
     if (i < kFindingsMax) {
@@ -154,8 +172,13 @@ void add_snapshots(std::string& out, const std::vector<runner::Snapshot>& snapsh
 }  // namespace
 
 std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& paint) {
-  const Findings findings = findings_of(attempt);
+  Findings findings = findings_of(attempt);
   std::string out;
+  if (runner::is_explained_hang(attempt)) {
+    add_hang(out, attempt.hang);
+    std::erase_if(findings.culprits, is_told_by_hang);
+    std::erase_if(findings.others, is_told_by_hang);
+  }
   if (!attempt.infra_error.empty() && attempt.infra_error != attempt.message) {
     add_lines(out, "", attempt.infra_error);
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Explains an attempt's verdict in lines that the console and JUnit share: culprits with errors, other ranks, leaks.
+// Explains an attempt's verdict in lines that the console and JUnit share: causes of a hang, culprits with errors,
+// other ranks, leaks.
 #include <string>
 
 #include <distrun/runner/record/record.hpp>

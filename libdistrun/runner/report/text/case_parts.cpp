@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/findings.hpp>
 
@@ -42,6 +43,8 @@ std::string case_name(const runner::TestRecord& test) {
 
 SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptRecord* attempt) {
   if (attempt != nullptr) {
+    const bool has_place = runner::is_explained_hang(*attempt) && !attempt->hang.front().place.file.empty();
+    if (has_place) return {attempt->hang.front().place.file, attempt->hang.front().place.line};
     for (const runner::RankRecord* rank : culprits_first(*attempt)) {
       if (!is_culprit(*attempt, *rank)) break;
       if (const runner::RankError* error = first_with_place(*rank)) return {error->file, error->line};

@@ -18,7 +18,8 @@ struct SourcePlace {
   std::uint32_t line = 0;  // 0: unknown
 };
 
-// Returns the check or crash of the first culprit with a location, else the test's. `attempt` may be null.
+// Returns the place to look at if the attempt hung, else the check or crash of the first culprit with a location, else
+// the test's place. `attempt` may be null.
 SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptRecord* attempt);
 
 // Returns the output of an attempt's ranks to `stream` (&RankRecord::out or err), each line with a prefix: "[rank 2]
