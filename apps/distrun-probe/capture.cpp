@@ -27,16 +27,20 @@ FutexWords words_around(pid_t tid, std::uint64_t futex) {
   return words;
 }
 
+void copy_futex(pid_t tid, Capture& capture) {
+  const std::uint64_t futex = capture.registers.futex_address();
+  MutexHead& head = capture.at_futex;
+  if (futex != 0 && read_memory(tid, futex, &head, sizeof head) == sizeof head) capture.futex = futex;
+  if (capture.futex != 0) capture.around_futex = words_around(tid, futex);
+}
+
 }  // namespace
 
 std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::size_t copy_max) {
   Capture capture;
   if (!capture.registers.read(tid)) return std::nullopt;
   capture.stack = copy_used_stack(tid, capture.registers.sp(), mappings, copy_max);
-  const std::uint64_t futex = capture.registers.futex_address();
-  MutexHead& head = capture.at_futex;
-  if (futex != 0 && read_memory(tid, futex, &head, sizeof head) == sizeof head) capture.futex = futex;
-  if (capture.futex != 0) capture.around_futex = words_around(tid, futex);
+  copy_futex(tid, capture);
   return capture;
 }
 
@@ -44,8 +48,9 @@ std::optional<Capture> capture_sleeping(pid_t pid, pid_t tid, const evidence::Sy
                                         const Mappings& mappings, std::size_t copy_max) {
   const std::uint64_t used_before = evidence::read_pulse(pid, tid).cpu_ns;
   Capture capture;
-  capture.registers = Registers::of_sleeping(call.instruction, call.stack_pointer);
+  capture.registers = Registers::of_sleeping(call);
   capture.stack = copy_used_stack(tid, call.stack_pointer, mappings, copy_max);
+  copy_futex(tid, capture);
   const auto now = evidence::read_call(pid, tid);
   const bool stayed = now && *now == call && evidence::read_pulse(pid, tid).cpu_ns == used_before;
   return stayed ? std::optional(std::move(capture)) : std::nullopt;

@@ -8,6 +8,7 @@
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/evidence/waits/observed_wait.hpp>
+#include <distrun/runner/evidence/waits/timer_signals.hpp>
 
 #include "futex_wait.hpp"
 #include "names.hpp"
@@ -89,11 +90,22 @@ void Observer::look(const std::vector<pid_t>& pids, std::chrono::milliseconds li
   cut_ = std::chrono::steady_clock::now() >= end;
 }
 
-void Observer::fill(wire::ProcessStacks& process) const {
+// A timer of the process may end each of its waits.
+void Observer::open_if_timed(pid_t pid, wire::ObservedWait& wait) {
+  if (!wait.closed) return;
+  const auto [timed, is_new] = is_timed_.try_emplace(pid, false);
+  if (is_new) timed->second = evidence::may_be_interrupted_by_timer(pid);
+  if (!timed->second) return;
+  wait.closed = false;
+  wait.note += (wait.note.empty() ? "" : "; ") + std::string("a timer of its process may interrupt it");
+}
+
+void Observer::fill(wire::ProcessStacks& process) {
   for (wire::ThreadStack& thread : process.threads) {
     const auto seen = seen_.find(thread.task.tid);
     if (seen != seen_.end()) {
       thread.wait = seen->second;
+      open_if_timed(process.pid, thread.wait);
     } else if (cut_ && thread.task.state != 'R') {
       thread.wait.object = WaitObject::Unknown;
       thread.wait.note = kNoTime;
@@ -131,6 +143,7 @@ void Observer::complete(const wire::ProcessStacks& process, const Capture& captu
     thread.wait = observe_futex(place, std::move(thread.wait), process.threads, process_of);
   }
   take_library(wait_in_library(stack.functions), thread.wait);
+  open_if_timed(process.pid, thread.wait);
 }
 
 void Observer::complete(const FrameTable& table, wire::ProcessStacks& process) {

@@ -21,7 +21,7 @@ class Observer {
   // Reads the kernel's view of these processes within about this time. Threads that are left then are not looked at.
   void look(const std::vector<pid_t>& pids, std::chrono::milliseconds limit);
   // Sets the waits of the process's threads to the kernel's view.
-  void fill(wire::ProcessStacks& process) const;
+  void fill(wire::ProcessStacks& process);
   // Completes the wait of a thread of `process` that has a stack.
   void complete(const wire::ProcessStacks& process, const Capture& capture, const FrameTable& table,
                 wire::ThreadStack& thread);
@@ -31,9 +31,11 @@ class Observer {
  private:
   NamedStack name(const wire::ThreadStack& thread, const FrameTable& table);
   const std::string& name(std::uint32_t frame, const FrameTable& table);
+  void open_if_timed(pid_t pid, wire::ObservedWait& wait);
 
   std::map<pid_t, wire::ObservedWait> seen_;    // by thread
   std::map<std::uint32_t, std::string> names_;  // by frame
+  std::map<pid_t, bool> is_timed_;              // by process: whether a timer may interrupt its waits
   bool cut_ = false;
 };
 

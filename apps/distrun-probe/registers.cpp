@@ -29,11 +29,12 @@ void begin_call_again(pid_t tid, bool (*may_begin_again)(long number)) {
   ::ptrace(PTRACE_POKEUSER, tid, offsetof(user, regs.rax), kRestartIfNoHandler);
 }
 
-Registers Registers::of_sleeping(std::uint64_t pc, std::uint64_t sp) noexcept {
+Registers Registers::of_sleeping(const evidence::SyscallText& call) noexcept {
   Registers registers;
-  registers.regs_.rip = pc;
-  registers.regs_.rsp = sp;
-  registers.regs_.orig_rax = static_cast<unsigned long long>(-1);
+  registers.regs_.rip = call.instruction;
+  registers.regs_.rsp = call.stack_pointer;
+  registers.regs_.orig_rax = static_cast<unsigned long long>(call.number);
+  registers.regs_.rdi = call.args[0];
   registers.only_place_ = true;
   return registers;
 }
@@ -73,10 +74,12 @@ bool Registers::give_to(Dwfl_Thread* thread) const {
 
 void begin_call_again(pid_t, bool (*)(long)) {}
 
-Registers Registers::of_sleeping(std::uint64_t pc, std::uint64_t sp) noexcept {
+Registers Registers::of_sleeping(const evidence::SyscallText& call) noexcept {
   Registers registers;
-  registers.regs_.pc = pc;
-  registers.regs_.sp = sp;
+  registers.regs_.pc = call.instruction;
+  registers.regs_.sp = call.stack_pointer;
+  registers.regs_.regs[8] = static_cast<unsigned long long>(call.number);
+  registers.regs_.regs[0] = call.args[0];
   registers.only_place_ = true;
   return registers;
 }

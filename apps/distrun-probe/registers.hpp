@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include <distrun/runner/evidence/proc/syscalls.hpp>
+
 namespace distrun::probe {
 
 // True if begin_call_again() is supported.
@@ -23,7 +25,7 @@ void begin_call_again(pid_t tid, bool (*may_begin_again)(long number));
 class Registers {
  public:
   // Returns those of a thread that sleeps in a system call, as far as the kernel shows it without a stop.
-  static Registers of_sleeping(std::uint64_t pc, std::uint64_t sp) noexcept;
+  static Registers of_sleeping(const evidence::SyscallText& call) noexcept;
   // Reads a thread in ptrace-stop. Returns false if it cannot be read, or belongs to another architecture.
   bool read(pid_t tid);
 

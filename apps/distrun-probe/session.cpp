@@ -136,6 +136,10 @@ base::TimePoint Session::stop_deadline(bool descendants) const {
 }
 
 void Session::stop_all(bool descendants) {
+  if (order_.gentle) {
+    stopper_.leave_processes(living(descendants));
+    return capture_stopped();
+  }
   const base::TimePoint end = stop_deadline(descendants);
   stopper_.stop_processes(living(descendants), end);
   capture_stopped();
@@ -211,6 +215,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
       thread.why_none = "no ptrace stop within " + std::to_string(stop_limit(process.is_descendant()).count()) + " ms";
       break;
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
+    case Tracee::State::Awake: thread.why_none = "not stopped, since it was running"; break;
     case Tracee::State::Left: thread.why_none = "not stopped, since that would have interrupted its system call"; break;
   }
 }

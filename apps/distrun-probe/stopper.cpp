@@ -66,6 +66,16 @@ void Stopper::stop_again(const std::vector<pid_t>& tids, base::TimePoint deadlin
   wait_until(deadline);
 }
 
+void Stopper::leave_processes(const std::vector<pid_t>& pids) {
+  for (const pid_t pid : pids) {
+    for (const pid_t tid : evidence::tasks_of(pid)) {
+      const auto call = evidence::read_call(pid, tid);
+      const bool sleeps = call && call->where == evidence::SyscallText::Where::InCall;
+      tracees_[tid] = {pid, tid, sleeps ? State::Left : State::Awake, 0, 0, call.value_or(evidence::SyscallText{})};
+    }
+  }
+}
+
 int Stopper::ask_new_threads(pid_t pid) {
   int found = 0;
   for (const pid_t tid : evidence::tasks_of(pid)) {

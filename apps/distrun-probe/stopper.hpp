@@ -26,7 +26,8 @@ struct Tracee {
     Released,
     Gone,     // it has ended
     Refused,  // tracing is not permitted: see `error`
-    Left,     // it sleeps in `call`, and would notice a stop
+    Left,     // it sleeps in `call`, and would notice a stop, or must not be stopped
+    Awake,    // it runs, and must not be stopped
   };
   pid_t pid = 0;
   pid_t tid = 0;
@@ -47,8 +48,10 @@ class Stopper {
   // the remaining threads are in uninterruptible sleep (a parent in vfork, a read from a dead file server), so that the
   // others do not stay stopped for them.
   void stop_processes(const std::vector<pid_t>& pids, base::TimePoint deadline);
-  // The same for single threads that were released before.
+  // Stops single threads that were released before, and waits likewise.
   void stop_again(const std::vector<pid_t>& tids, base::TimePoint deadline);
+  // Stops no thread: those that sleep in a system call are left there.
+  void leave_processes(const std::vector<pid_t>& pids);
   // Waits for threads that have not stopped yet, in any state.
   void wait_until(base::TimePoint deadline);
   // Releases all threads that have stopped at any time.

@@ -184,13 +184,13 @@ void compare_snapshots(Findings& findings, const Row& row, const AttemptResult& 
   }
 }
 
-// Each hang must have its cause in the table, and the cause must blame the culprits.
+// Each hang of ranks must have its cause in the table, and the cause must blame the culprits.
 void compare_hang(Findings& findings, const Row& row, const AttemptResult& attempt) {
   if (attempt.verdict != "timeout" && attempt.verdict != "deadlock") return;
   const bool is_wanted = std::find(row.hang.begin(), row.hang.end(), attempt.hang) != row.hang.end();
-  findings.expect(is_wanted, "the cause of the hang is \"" + attempt.hang + "\", not " +
-                                 (row.hang.empty() ? "in the table" : quoted(row.hang.front())) + ": " +
-                                 quoted(attempt.message));
+  findings.expect(row.hang.empty() ? attempt.hang.empty() : is_wanted,
+                  "the cause of the hang is " + quoted(attempt.hang) + ", not " +
+                      quoted(row.hang.empty() ? "" : row.hang.front()) + ": " + quoted(attempt.message));
   for (const int rank : attempt.hang_ranks) {
     const bool is_culprit = std::find(row.culprits.begin(), row.culprits.end(), rank) != row.culprits.end();
     findings.expect(is_culprit, "the cause of the hang blames rank " + std::to_string(rank));

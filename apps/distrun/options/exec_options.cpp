@@ -10,6 +10,7 @@
 #include "parsing.hpp"
 #include "raw_options.hpp"
 #include "report_options.hpp"
+#include "watch_options.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -76,6 +77,7 @@ void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
   app.add_option("--stacks-after", raw.stacks_after,
                  "Show the activity and stacks of every rank after TIME; the ranks continue")
       ->type_name("TIME");
+  add_watch_options(app, raw);
   app.add_option("--grace", program.grace,
                  "When a rank has failed, wait TIME for the others to exit before ending them")
       ->type_name("TIME");
@@ -127,6 +129,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   settings.timeout = raw.timeout == "0" ? base::Nanoseconds{} : base::parse_duration("--timeout", raw.timeout);
   settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
   if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
+  add_watch_settings(raw, settings);
   settings.peer_grace = base::parse_duration("--grace", program.grace);
   settings.terminate_grace = base::parse_duration("--kill-after", program.kill_after);
   settings.stop_signal = stop_signal_of(program.stop_signal);

@@ -26,6 +26,8 @@ struct Raw {
   std::string timeout_override;
   std::string timeout_scale = "1";
   std::string stacks_after;
+  std::string suspect_after = "5s";
+  std::string deadlock = "verdict";
   std::string debug;
   std::string jobs = "1";
   bool daemon = false;

@@ -25,6 +25,7 @@
 #include "report_file.hpp"
 #include "report_options.hpp"
 #include "shard.hpp"
+#include "watch_options.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -126,6 +127,7 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("--stacks-after", raw.stacks_after,
                  "Show the activity and stacks of every rank when a body has run for TIME; the test continues")
       ->type_name("TIME");
+  add_watch_options(app, raw);
   app.add_option(
          "--debug", raw.debug,
          "Start this rank under gdb and stop it before its body, without timeouts; select one test with --filter")
@@ -238,6 +240,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
     settings.timeout_override = base::parse_duration("--timeout-override", raw.timeout_override);
   }
   if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
+  add_watch_settings(raw, settings);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
   settings.env = environment_of(raw.env);

@@ -179,8 +179,9 @@ struct ProbeOrder {
   std::int32_t interval_ms = 20;  // between samples
   std::int32_t stop_ms = 200;     // a thread that has not stopped within this time has no stack
   std::int32_t descendants = 0;   // limit of descendants of the pids that are inspected, too, with the next indices
+  bool gentle = false;            // stops no thread: only threads that sleep in system calls have stacks
 };
-DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants)
+DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants, m.gentle)
 
 struct ProbeDone {
   std::string error;                  // why it failed; empty: success

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/board/describe.hpp>
+#include <distrun/runner/record/doctor/cause_text.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
@@ -80,9 +81,19 @@ void AttemptLog::add_leak(int rank, const wire::LeakReport& leak) {
 // Keeps up to kSnapshotsMax snapshots; kinds that occur once per attempt are always kept.
 void AttemptLog::add_snapshot(Snapshot snapshot) {
   run_.events.on_snapshot(test_.id, record_.n, snapshot);
-  if (snapshot.kind == SnapshotKind::Timeout) note_waits(snapshot);
-  const bool is_only_one = snapshot.kind == SnapshotKind::Timeout || snapshot.kind == SnapshotKind::Exception;
+  const bool is_of_hang = snapshot.kind == SnapshotKind::Timeout || snapshot.kind == SnapshotKind::Deadlock;
+  if (is_of_hang) note_waits(snapshot);
+  const bool is_only_one = is_of_hang || snapshot.kind == SnapshotKind::Exception;
   if (record_.snapshots.size() < kSnapshotsMax || is_only_one) record_.snapshots.push_back(std::move(snapshot));
+}
+
+void AttemptLog::tell_suspicion(const HangCause& cause) {
+  Snapshot snapshot;
+  snapshot.kind = SnapshotKind::Suspect;
+  snapshot.at = age();
+  snapshot.at_ns = monotonic_ns(clocks_.now());
+  snapshot.text.emplace_back().add(evidence::Tone::Plain, verdict_text(cause));
+  run_.events.on_snapshot(test_.id, record_.n, snapshot);
 }
 
 // Takes waits from the board. For barriers and messages between ranks, `waiting_in` is set already.
@@ -90,7 +101,7 @@ void AttemptLog::note_waits(const Snapshot& snapshot) {
   for (const RankView& view : snapshot.ranks) {
     RankRecord& rank = at(view.rank).record;
     const board::ShownWait* const wait = view.shown ? board::main_wait(*view.shown) : nullptr;
-    const bool is_late = rank.outcome.kind == OutcomeKind::TimedOut;
+    const bool is_late = rank.outcome.kind == OutcomeKind::TimedOut || snapshot.kind == SnapshotKind::Deadlock;
     if (is_late && wait != nullptr && rank.waiting_in.empty()) rank.waiting_in = name_of_wait(*wait);
   }
 }

@@ -33,6 +33,8 @@ class AttemptLog {
   void add_note(int rank, wire::KeyValue note);
   void add_leak(int rank, const wire::LeakReport& leak);
   void add_snapshot(Snapshot snapshot);
+  // Reports, in a line that the record does not keep, why the attempt seems to hang.
+  void tell_suspicion(const HangCause& cause);
   // Reports the end of a rank. Its record is complete.
   void tell_end(const RankState& rank);
 

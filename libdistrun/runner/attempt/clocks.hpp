@@ -52,6 +52,7 @@ class Clocks {
   // pause() stops the ranks and suspends all bounds until resume().
   void pause(launch::World* world);
   void resume(launch::World* world);
+  bool is_paused() const noexcept { return paused_at_ != base::TimePoint::max(); }
   // Total time spent paused.
   Nanoseconds stood() const { return stood_ + (paused_at_ < now() ? now() - paused_at_ : Nanoseconds::zero()); }
 

@@ -29,6 +29,7 @@ Nanoseconds longest_snapshot(Nanoseconds bound) { return 3 * bound + std::chrono
 Course::Course(Ranks& ranks, std::function<void(bool any_alive)> on_idle)
     : ranks_(ranks),
       snapshots_(ranks, [this](SnapshotKind kind) { on_snapshot_over(kind); }),
+      watch_(ranks, [this](std::vector<HangCause> causes) { on_deadlock(std::move(causes)); }),
       on_idle_(std::move(on_idle)) {}
 
 void Course::begin() {
@@ -88,7 +89,18 @@ void Course::take_last_snapshot() {
 
 void Course::on_snapshot_over(SnapshotKind kind) {
   check_all_idle();
-  if ((kind == SnapshotKind::Timeout || kind == SnapshotKind::Asked) && state_ == State::Snapshot) move_on();
+  const bool is_awaited =
+      kind == SnapshotKind::Timeout || kind == SnapshotKind::Deadlock || kind == SnapshotKind::Asked;
+  if (is_awaited && state_ == State::Snapshot) move_on();
+}
+
+// A failure that is known but not decided yet explains more than what it has led to.
+void Course::on_deadlock(std::vector<HangCause> causes) {
+  if (state_ != State::Running || failures_.any_held() || strays_.find_all()) return;
+  if (ranks_.run.settings.deadlock == DeadlockPolicy::Report) return ranks_.log.tell_suspicion(causes.front());
+  ranks_.log.record().hang = std::move(causes);
+  enter(State::Snapshot, longest_snapshot(ranks_.run.graces.evidence));
+  take_snapshot(SnapshotKind::Deadlock);
 }
 
 // ---- bounds
@@ -152,6 +164,7 @@ bool Course::lacks_ranks(base::TimePoint now) {
 
 void Course::enter(State state, Nanoseconds stay) {
   state_ = state;
+  watch_.end();
   failures_.decide_held();  // no time is left to wait for reports of deaths
   ranks_.clocks.begin_state(stay);
 }
@@ -221,8 +234,14 @@ void Course::check_all_idle() {
   on_idle_(any_alive);
 }
 
+void Course::end() {
+  state_ = State::Over;
+  watch_.end();
+}
+
 void Course::begin_sweep() {
   state_ = State::Sweeping;
+  watch_.end();
   ranks_.clocks.stop();
   snapshots_.tell_throws();
 }

@@ -6,13 +6,14 @@
 //     before that, a failure that may be the consequence of a death is held until the kernel
 //     has reported the ranks that are ending, and the rank named by the error has ended or gone on
 //     a rank exceeds its bound: the stacks of all ranks are requested              -> looking
+//     a deadlock is proven (hang_watch.hpp): the same                              -> looking
 //     all ranks have ended                                                         -> sweeping
 //     all have settled (reported their results and wait): if nothing went wrong
 //     and nothing is left behind, they are kept for the next test                  -> over
 //     otherwise they are dismissed and end
 //   looking      waits for the stacks, 1 s (3 s on a busy machine); no rank is
 //                notified or ended before that                                     -> grace, or terminating
-//                if every rank has timed out
+//                if every rank has timed out, or in a deadlock
 //   grace        0.5 s in which the other ranks may report their own errors        -> terminating
 //   terminating  SIGTERM was sent to the remaining ranks (SIGCONT to stopped ones), 0.5 s  -> killing
 //   killing      SIGKILL was sent; a process that survives 1 s more is given up    -> sweeping
@@ -29,6 +30,7 @@
 #include <string>
 
 #include <distrun/runner/attempt/failures.hpp>
+#include <distrun/runner/attempt/hang_watch.hpp>
 #include <distrun/runner/attempt/snapshots.hpp>
 #include <distrun/runner/attempt/stray_children.hpp>
 
@@ -52,6 +54,8 @@ class Course final : private Failures::Owner {
 
   // All ranks will start.
   void begin();
+  // The ranks exist, or start now.
+  void watch() { watch_.begin(); }
   // The rank has started. If the attempt is ending already, ends the rank.
   void add_started(RankState& rank);
   // Ranks that have not started will not start.
@@ -67,10 +71,11 @@ class Course final : private Failures::Owner {
   void lose_host(const std::string& why);
   // No rank works any more, and all bounds end: the sweep begins, or the attempt is over.
   void begin_sweep();
-  void end() noexcept { state_ = State::Over; }
+  void end();
 
  private:
   void on_failure() override;
+  void on_deadlock(std::vector<HangCause> causes);
   void on_snapshot_over(SnapshotKind kind);
   void take_last_snapshot();
   void lose_ranks(base::TimePoint now);
@@ -89,6 +94,7 @@ class Course final : private Failures::Owner {
   Failures failures_{ranks_, *this};
   StrayChildren strays_{ranks_, failures_};
   Snapshots snapshots_;
+  HangWatch watch_;
   std::function<void(bool any_alive)> on_idle_;
   State state_ = State::Running;
   int asked_by_ = 0;         // the last signal that asked the ranks to end; 0: none yet

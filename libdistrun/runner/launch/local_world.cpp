@@ -106,18 +106,19 @@ std::optional<board::Dump> LocalWorld::crash(int rank) const {
   return board::read(board_->slot(rank).crash);
 }
 
-// A second tracer would be refused, so requests during a collection share its result.
+// A second tracer would be refused, so requests during a collection share its result; a gentle one traces nothing.
 void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
-  if (stacks_.join(std::move(on_stacks))) return;
+  if (!order.gentle && stacks_.join(std::move(on_stacks))) return;
   std::vector<StackCollector::Target> targets;
   for (int index = 0; index < made_; ++index) {
     const RankProcess& member = *members_[static_cast<std::size_t>(index)];
     if (!member.is_alive()) continue;
-    proc::let_tracees_go(member.pid());  // a probe cannot trace what we trace
+    if (!order.gentle) proc::let_tracees_go(member.pid());  // a probe cannot trace what we trace
     targets.push_back({index, member.pid()});
   }
   StackOrder whole = order;
   whole.descendants = kDescendantsMax;
+  if (order.gentle) return stacks_.collect_gently(std::move(targets), whole, std::move(on_stacks), weak_from_this());
   stacks_.collect(
       std::move(targets), whole, [this](int rank) { return process_of(rank).ask_for_stacks(rank); }, weak_from_this());
 }
@@ -128,6 +129,8 @@ void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire
 }
 
 base::Nanoseconds LocalWorld::cpu_wait(int rank) const { return evidence::cpu_wait_of(process_of(rank).pid()); }
+
+base::Nanoseconds LocalWorld::cpu_time(int rank) const { return evidence::cpu_time_of(process_of(rank).pid()); }
 
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 

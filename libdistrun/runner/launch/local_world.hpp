@@ -55,6 +55,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
                    OnStacks on_stacks) override;
   base::Nanoseconds cpu_wait(int rank) const override;
+  base::Nanoseconds cpu_time(int rank) const override;
   bool is_from_ranks(int pid) const override;
   proc::Captured standard_output(int rank) const override;
   proc::Captured standard_error(int rank) const override;

@@ -94,6 +94,7 @@ struct StackOrder {
   int samples = 3;                                    // to distinguish spinning from waiting
   base::Nanoseconds bound = std::chrono::seconds(1);  // what has not arrived by then is left out
   int descendants = 0;                                // so many processes started by the targets are included
+  bool gentle = false;                                // stops and asks no rank: only sleeping threads have stacks
 };
 using OnStacks = std::function<void(evidence::Stacks)>;
 
@@ -120,6 +121,8 @@ class World {
                            base::Nanoseconds bound, OnStacks on_stacks) = 0;
   // Returns how long the rank's process, so far, has been ready to run without a CPU: the maximum over its threads.
   virtual base::Nanoseconds cpu_wait(int rank) const = 0;
+  // Returns how much CPU time the rank's process has used so far.
+  virtual base::Nanoseconds cpu_time(int rank) const = 0;
   // Returns whether a process descends from the ranks.
   virtual bool is_from_ranks(int pid) const = 0;
   // The output read so far.

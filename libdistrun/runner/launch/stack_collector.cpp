@@ -15,6 +15,7 @@ wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, c
   wire::ProbeOrder order;
   order.samples = stacks.samples;
   order.descendants = stacks.descendants;
+  order.gentle = stacks.gentle;
   for (const auto& target : targets) order.pids.push_back(target.pid);
   return order;
 }
@@ -64,6 +65,7 @@ StackCollector::StackCollector(io::Loop& loop, Probe::Program program, std::vect
       program_(std::move(program)),
       targets_(std::move(targets)),
       deadline_(loop.clock().now() + order.bound),
+      gentle_(order.gentle),
       ask_rank_(std::move(ask_rank)),
       on_stacks_(std::move(on_stacks)),
       alarm_(loop, [this] { on_asking_bound(); }) {
@@ -114,7 +116,7 @@ void StackCollector::on_probed(ProbeResult result) {
     add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread could be stopped" : why);
   }
   take_descendants(result);
-  ask_those_that_refused();
+  gentle_ ? finish() : ask_those_that_refused();
 }
 
 // The probe is not trusted: only a known target can have started a process.

@@ -3,7 +3,7 @@
 // a second probe then names their addresses. Lives on: the coordinator's loop.
 //
 //   probing   the probe reads all processes; three fifths of the time
-//     some refused, and can be asked                    -> asking
+//     some refused, and can be asked; not if gentle      -> asking
 //     otherwise                                         -> over
 //   asking    waits for the ranks' listeners; half of the remaining time
 //     all have answered, or the time is over            -> naming, or over if none has answered
@@ -57,6 +57,7 @@ class StackCollector {
   Probe::Program program_;
   std::vector<Target> targets_;
   base::TimePoint deadline_;
+  bool gentle_;
   AskRank ask_rank_;
   OnStacks on_stacks_;
   evidence::Stacks stacks_;

@@ -18,6 +18,18 @@ void WorldStacks::collect(std::vector<StackCollector::Target> targets, const Sta
                                                 });
 }
 
+void WorldStacks::collect_gently(std::vector<StackCollector::Target> targets, const StackOrder& order,
+                                 OnStacks on_stacks, std::weak_ptr<const void> guard) {
+  const auto never_ask = [](int) { return false; };
+  gentle_ = std::make_unique<StackCollector>(
+      loop_, probe_, std::move(targets), order, never_ask,
+      [this, on_stacks = std::move(on_stacks), guard = std::move(guard)](evidence::Stacks stacks) {
+        if (guard.expired()) return;
+        if (thread_ranks_ > 0) tell_ranks_apart(stacks);
+        on_stacks(std::move(stacks));
+      });
+}
+
 void WorldStacks::on_collected(evidence::Stacks stacks) {
   collector_.reset();
   if (thread_ranks_ > 0) tell_ranks_apart(stacks);
@@ -78,6 +90,7 @@ void WorldStacks::name(const char* source, std::vector<std::pair<int, wire::RawS
 
 bool WorldStacks::is_probe(pid_t pid) const noexcept {
   if (collector_ && collector_->probe_pid() == pid) return true;
+  if (gentle_ && gentle_->probe_pid() == pid) return true;
   return std::any_of(naming_.begin(), naming_.end(), [pid](const auto& probe) { return probe->pid() == pid; });
 }
 

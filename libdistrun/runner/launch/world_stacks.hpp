@@ -20,6 +20,9 @@ class WorldStacks {
   // Collects for all waiting requests. `guard` is locked while they are notified; if it has expired, they are not.
   void collect(std::vector<StackCollector::Target> targets, const StackOrder& order, StackCollector::AskRank ask,
                std::weak_ptr<const void> guard);
+  // Collects by a gentle order, whatever else is under way, for `on_stacks` alone; ends an earlier gentle collection.
+  void collect_gently(std::vector<StackCollector::Target> targets, const StackOrder& order, OnStacks on_stacks,
+                      std::weak_ptr<const void> guard);
   // Takes an answer to `ask`. Throws Error if it cannot be decoded.
   void take(int process, const wire::Frame& frame);
   // Names stacks, as World::name_stacks() says.
@@ -38,6 +41,7 @@ class WorldStacks {
   const int thread_ranks_;
   std::unique_ptr<StackCollector> collector_;  // the current collection
   std::vector<OnStacks> waiting_;              // callbacks that get its result
+  std::unique_ptr<StackCollector> gentle_;     // stops no process, so it may run beside the other
   std::vector<std::unique_ptr<Probe>> naming_;
 };
 

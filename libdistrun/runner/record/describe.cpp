@@ -176,16 +176,31 @@ std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord
   return why;
 }
 
-// Returns "missing rank (likely): rank 1 sleeps in nanosleep; ranks 0, 2-3 wait for it in barrier "x"".
-std::string describe_hang(const std::vector<HangCause>& hang) {
+// Returns " (timed out after 2.0 s in the test body)", of a culprit if one was late; empty: none was.
+std::string describe_bound(const AttemptRecord& attempt) {
+  const RankRecord* late = nullptr;
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.outcome.kind != OutcomeKind::TimedOut) continue;
+    const bool is_culprit =
+        std::find(attempt.culprits.begin(), attempt.culprits.end(), rank.rank) != attempt.culprits.end();
+    if (late == nullptr || is_culprit) late = &rank;
+    if (is_culprit) break;
+  }
+  return late == nullptr ? "" : " (" + describe_outcome(*late) + describe_phase(*late) + ")";
+}
+
+// Returns "missing rank (likely): rank 1 sleeps in nanosleep; ranks 0, 2-3 wait for it in barrier "x" (timed out after
+// 2.0 s in the test body)".
+std::string describe_hang(const AttemptRecord& attempt) {
+  const std::vector<HangCause>& hang = attempt.hang;
   const auto is_known = [](const HangCause& cause) { return cause.kind != HangKind::Unknown; };
   const auto more = std::count_if(hang.begin() + 1, hang.end(), is_known);
-  return verdict_text(hang.front()) +
-         (more == 0 ? "" : "; and " + std::to_string(more) + " more cause" + (more == 1 ? "" : "s"));
+  const std::string and_more = "; and " + std::to_string(more) + " more cause" + (more == 1 ? "" : "s");
+  return verdict_text(hang.front()) + (more == 0 ? "" : and_more) + describe_bound(attempt);
 }
 
 std::string describe_any_cause(const AttemptRecord& attempt) {
-  if (is_explained_hang(attempt)) return describe_hang(attempt.hang);
+  if (is_explained_hang(attempt)) return describe_hang(attempt);
   const Cause cause = attempt.cause;
   const RankRecord* rank = cause.rank >= 0 ? &attempt.ranks[static_cast<std::size_t>(cause.rank)] : nullptr;
   switch (cause.kind) {
@@ -197,6 +212,7 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
     case CauseKind::Action: return describe_culprits(attempt);
     case CauseKind::Awaited: return describe_awaited(attempt, *rank);
     case CauseKind::LeftEarly: return describe_early_leaver(attempt, *rank);
+    case CauseKind::Deadlock: return "a deadlock was proven";
     case CauseKind::Unknown: return name_of_rank(cause.rank) + " was ended without a recorded cause";
     case CauseKind::Disagreement: return describe_disagreement(attempt, *rank);
     case CauseKind::Skipped: return rank->outcome.text;
@@ -207,9 +223,11 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
 
 // Describes the first unseen error at the timeout: a culprit's, else any rank's.
 std::string describe_unseen_error(const AttemptRecord& attempt) {
-  const auto timeout = std::find_if(attempt.snapshots.begin(), attempt.snapshots.end(),
-                                    [](const Snapshot& snapshot) { return snapshot.kind == SnapshotKind::Timeout; });
-  if (attempt.verdict != Verdict::Timeout || timeout == attempt.snapshots.end()) return "";
+  const auto timeout = std::find_if(attempt.snapshots.begin(), attempt.snapshots.end(), [](const Snapshot& snapshot) {
+    return snapshot.kind == SnapshotKind::Timeout || snapshot.kind == SnapshotKind::Deadlock;
+  });
+  const bool has_hung = attempt.verdict == Verdict::Timeout || attempt.verdict == Verdict::Deadlock;
+  if (!has_hung || timeout == attempt.snapshots.end()) return "";
   const std::vector<ErrorLine> errors = error_lines(timeout->ranks);
   if (errors.empty()) return "";
   const auto is_of_culprit = [&](const ErrorLine& line) {

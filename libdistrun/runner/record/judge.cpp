@@ -150,6 +150,15 @@ Judgement judge_cause(const AttemptRecord& attempt, const Standstill& still, con
   return judgement;
 }
 
+// Whatever the ranks did when they were ended follows from the deadlock.
+Judgement judge_deadlock(const AttemptRecord& attempt, const HangCause& proven) {
+  Judgement judgement{Verdict::Deadlock, proven.ranks, wire::Phase::Body, {CauseKind::Deadlock}};
+  if (proven.ranks.empty() || !has_rank(attempt, proven.ranks.front())) return judgement;
+  judgement.cause.rank = proven.ranks.front();
+  judgement.phase = attempt.ranks[static_cast<std::size_t>(proven.ranks.front())].phase;
+  return judgement;
+}
+
 // Returns the lowest of the ranks that ended like the first one, for the same reason.
 const RankRecord* first_follower(const AttemptRecord& attempt) {
   const RankRecord* const first = earliest(attempt, is_bad);
@@ -195,6 +204,7 @@ Judgement judge(const AttemptRecord& attempt) {
   if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, {CauseKind::Infra}};
   if (!attempt.lost_host.empty()) return {Verdict::Crash, {}, wire::Phase::Body, {CauseKind::Host}};
   if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, {CauseKind::NoRanks}};
+  if (!attempt.hang.empty() && attempt.hang.front().is_deadlock()) return judge_deadlock(attempt, attempt.hang.front());
   const Standstill still = has_late_ranks(attempt) ? standstill_of(attempt) : Standstill{};
   if (const RankRecord* cause = first_cause(attempt, still)) return judge_cause(attempt, still, *cause);
   if (const RankRecord* follower = first_follower(attempt)) return judge_early_leaver(attempt, *follower);

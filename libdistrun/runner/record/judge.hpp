@@ -3,6 +3,7 @@
 //
 //   the user stopped the attempt                                     cancelled
 //   distrun could not do its part                                    infra-error
+//   it was proven, while it ran, that it can never end               deadlock
 //   there is a first cause: failed                                   fail
 //                           killed by a signal, exited, lost         crash
 //                           timed out                                timeout
@@ -29,7 +30,8 @@ struct Judgement {
   Cause cause;
 };
 
-// Reads ranks, leaks, the snapshot of a timeout, infra_error and cancelled. A rank without outcome: infra-error.
+// Reads ranks, leaks, the snapshot of a timeout, the proven causes of a hang, infra_error and cancelled. A rank without
+// outcome: infra-error.
 Judgement judge(const AttemptRecord& attempt);
 // Judges the attempt and stores verdict, culprits, phase, cause, the causes of a hang and message in it.
 void conclude(AttemptRecord& attempt);

@@ -24,6 +24,8 @@ const char* name_of(SnapshotKind kind) noexcept {
     case SnapshotKind::Slow: return "slow";
     case SnapshotKind::Asked: return "asked";
     case SnapshotKind::Exception: return "exception";
+    case SnapshotKind::Deadlock: return "deadlock";
+    case SnapshotKind::Suspect: return "suspect";
   }
   return "unknown";
 }
@@ -39,11 +41,21 @@ const char* name_of(CauseKind kind) noexcept {
     case CauseKind::Awaited: return "awaited";
     case CauseKind::LeftEarly: return "left-early";
     case CauseKind::Unknown: return "unknown";
+    case CauseKind::Deadlock: return "deadlock";
     case CauseKind::Disagreement: return "disagreement";
     case CauseKind::Skipped: return "skipped";
     case CauseKind::LeftBehind: return "left-behind";
   }
   return "?";
+}
+
+const char* name_of(DeadlockPolicy policy) noexcept {
+  switch (policy) {
+    case DeadlockPolicy::Off: return "off";
+    case DeadlockPolicy::Report: return "report";
+    case DeadlockPolicy::Verdict: return "verdict";
+  }
+  return "unknown";
 }
 
 const char* name_of(AttemptKind kind) noexcept {

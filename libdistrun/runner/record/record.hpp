@@ -84,8 +84,8 @@ struct Leak {
 };
 
 // The reason for a snapshot.
-enum class SnapshotKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception };
-inline constexpr int kSnapshotKindCount = 5;
+enum class SnapshotKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception, Deadlock, Suspect };
+inline constexpr int kSnapshotKindCount = 7;
 const char* name_of(SnapshotKind kind) noexcept;  // "timeout"
 
 // The state of a rank on the board at the time of a snapshot.
@@ -116,11 +116,12 @@ enum class CauseKind : std::uint8_t {
   Awaited,       // other ranks waited for the culprits until they timed out
   LeftEarly,     // the culprit had finished while others still needed it
   Unknown,       // the culprit was ended for an unknown reason
+  Deadlock,      // ranks or their threads could never continue
   Disagreement,  // some skipped, but others did not, or for another reason
   Skipped,       // all skipped for one reason
   LeftBehind,    // something outlived the ranks
 };
-inline constexpr int kCauseKindCount = 12;
+inline constexpr int kCauseKindCount = 13;
 const char* name_of(CauseKind kind) noexcept;  // "action", "left-early"
 
 struct Cause {
@@ -142,7 +143,8 @@ struct AttemptRecord {
   Nanoseconds duration{};
   std::vector<RankRecord> ranks;
   std::vector<Leak> leaks;
-  std::vector<HangCause> hang;      // why it timed out or never could end, the headline first; empty: it did not
+  // Why it hung, the headline first: proven causes are set while it runs, others when it is judged. Empty: it did not.
+  std::vector<HangCause> hang;
   std::vector<Snapshot> snapshots;  // in chronological order, at most 10
   std::string infra_error;          // why distrun could not do its part; empty: it could
   std::string lost_host;  // how the suite's host died during the attempt: "was killed by signal 9 (SIGKILL)"; or empty
@@ -207,6 +209,15 @@ struct TestName {
   std::string id;
 };
 
+// What follows when a deadlock is proven before the timeout.
+enum class DeadlockPolicy : std::uint8_t {
+  Off,      // nothing is looked for
+  Report,   // it is told, and the test goes on to its timeout
+  Verdict,  // the attempt ends with the verdict deadlock
+};
+inline constexpr int kDeadlockPolicyCount = 3;
+const char* name_of(DeadlockPolicy policy) noexcept;  // "verdict"
+
 struct Settings {
   std::vector<std::string> plugins;
   std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
@@ -233,6 +244,8 @@ struct Settings {
   Nanoseconds timeout_override{};                   // 0: none
   int debug_rank = -1;                              // starts under a debugger, without bounds; -1: none
   Nanoseconds stacks_after{};                       // time in a test's body after which stacks are shown; 0: never
+  DeadlockPolicy deadlock = DeadlockPolicy::Verdict;
+  Nanoseconds suspect_after = std::chrono::seconds(5);  // without activity, after which a line says why; 0: never
   double timeout_scale = 1.0;
   Nanoseconds peer_grace = std::chrono::milliseconds(500);       // for the other ranks when one has failed
   Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL

@@ -121,6 +121,7 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
   if (work == wire::HostWork::TearDown) find_names(record);
   conclude(record);
   record.message = base::one_line(message_of(record, work), kMessageMax);
+  record.hang.clear();  // it would name a rank
   name_host(record);
   co_return record;
 }

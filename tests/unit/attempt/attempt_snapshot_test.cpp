@@ -135,7 +135,7 @@ TEST_CASE("a rank that was awake for a moment is shown in the wait that it has b
   end_all(stage, world);
   const AttemptRecord& record = stage.finish();
   CHECK(record.culprits == std::vector<int>{1});
-  CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
+  CHECK_THAT(record.message, Catch::Contains("; rank 0 waits for it in barrier \"step\""));
 }
 
 TEST_CASE("a rank that still shows a finished barrier is not reported as waiting") {
@@ -160,8 +160,8 @@ TEST_CASE("a rank that still shows a finished barrier is not reported as waiting
   end_all(stage, world);
   const AttemptRecord& record = stage.finish();
   CHECK(record.culprits == std::vector<int>{1});
-  CHECK_THAT(record.message, Catch::StartsWith("rank 1 timed out after"));
-  CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
+  CHECK_THAT(record.message,
+             Catch::Contains(": rank 1 ") && Catch::Contains("; rank 0 waits for it in barrier \"step\""));
 }
 
 TEST_CASE("a snapshot of a long-running test is taken before the test is stopped") {

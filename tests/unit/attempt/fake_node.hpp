@@ -97,6 +97,8 @@ class World : public launch::World {
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;    // only those for the ranks' processes
   int snapshots = 0;                   // number of requests for stacks
+  int gentle_looks = 0;                // that stop no rank
+  evidence::Stacks asleep;             // what those see
   std::map<int, board::Shown> boards;  // of ranks that show a state
   bool hold_stacks = false;            // deliver them only by give_stacks()
   std::vector<launch::OnStacks> waiting_for_stacks;
@@ -113,6 +115,7 @@ class World : public launch::World {
   bool mortal = false;                                               // SIGTERM ends a rank
   bool deaf = false;                                                 // sending to it overflows
   bool offspring = false;                                            // live ranks have child processes
+  base::Nanoseconds used{};                                          // CPU time of each rank
   std::map<int, base::Nanoseconds> cpu_waits;                        // by rank; zero if absent
   std::map<int, std::string> output;
   std::map<int, std::string> errors;  // written by ranks
@@ -139,7 +142,11 @@ class World : public launch::World {
     const auto found = boards.find(rank);
     return found == boards.end() ? std::nullopt : std::optional(found->second);
   }
-  void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
+  void collect_stacks(const launch::StackOrder& order, launch::OnStacks on_stacks) override {
+    if (order.gentle) {
+      ++gentle_looks;
+      return loop_.post([this, on_stacks = std::move(on_stacks)] { on_stacks(asleep); });
+    }
     waiting_for_stacks.push_back(std::move(on_stacks));
     ++snapshots;
     if (!hold_stacks) give_stacks();
@@ -150,6 +157,7 @@ class World : public launch::World {
       loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
     }
   }
+  base::Nanoseconds cpu_time(int /*rank*/) const override { return used; }
   base::Nanoseconds cpu_wait(int rank) const override {
     const auto found = cpu_waits.find(rank);
     return found == cpu_waits.end() ? base::Nanoseconds::zero() : found->second;

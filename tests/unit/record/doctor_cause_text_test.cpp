@@ -48,7 +48,7 @@ TEST_CASE("ranks that wait alike share a clause") {
   CHECK(text_of(snapshot) ==
         Lines{"missing rank (likely): rank 1 sleeps in clock_nanosleep; ranks 0, 2-3 wait for it in barrier \"x\"",
               "ranks 0, 2-3 wait in barrier \"x\" (ring.cpp:41) for rank 1, which sleeps in clock_nanosleep",
-              "look at thread 4701 (main) of rank 1"});
+              "look at thread 4701 (main) of rank 1; the wait has lasted 2.0 s"});
 }
 
 TEST_CASE("the text for a cycle goes round it once") {
@@ -58,7 +58,7 @@ TEST_CASE("the text for a cycle goes round it once") {
         Lines{"deadlock (proven): ranks 0-1 wait for each other",
               "rank 0 waits in receive \"a\" (ring.cpp:3) for rank 1, which waits in receive \"b\" (ring.cpp:7) for "
               "rank 0",
-              "look at ring.cpp:3, thread 4700 (main) of rank 0"});
+              "look at ring.cpp:3, thread 4700 (main) of rank 0; the wait has lasted 2.0 s"});
 }
 
 TEST_CASE("in a cycle of barriers the odd rank comes first") {
@@ -70,7 +70,7 @@ TEST_CASE("in a cycle of barriers the odd rank comes first") {
           "different collectives (proven): ranks 0-3 wait for each other: rank 1 in barrier \"there\", ranks 0, 2-3 in "
           "barrier \"here\"",
           "rank 1 waits in barrier \"there\" for ranks 0, 2-3, which wait in barrier \"here\" for rank 1",
-          "look at thread 4701 (main) of rank 1"});
+          "look at thread 4701 (main) of rank 1; the wait has lasted 2.0 s"});
 }
 
 TEST_CASE("a deadlock inside a rank names its threads") {

@@ -187,3 +187,14 @@ TEST_CASE("a chain of a hundred thousand waits needs no deep recursion") {
   CHECK(ends.front() == Indices{99'999});
   CHECK_FALSE(doctor::stuck_threads(graph)[0]);
 }
+
+TEST_CASE("a thread of distrun is no waiter unless another thread waits for it") {
+  Graph graph = running(4);
+  make_wait(graph, 1, Need::All, {{0}});
+  make_wait(graph, 2, Need::All, {{0}});
+  make_wait(graph, 3, Need::All, {{2}});
+  graph.threads[1].is_own = graph.threads[2].is_own = true;
+  Indices found;
+  for (const doctor::Waiter& each : doctor::waiters_of(graph, {0})) found.push_back(each.thread);
+  CHECK(found == Indices{2, 3});
+}

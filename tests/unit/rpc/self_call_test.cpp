@@ -133,7 +133,7 @@ TEST_CASE("a function that is called by its own worker learns that its caller ha
 
 TEST_CASE("the error of a call to oneself that runs out of time says whether it runs, and not that its caller waits") {
   const Ranks ranks(1);
-  auto* const line = new distrun::testing::FakeRankLine;  // threads may show waits until the process ends
+  static auto* const line = new distrun::testing::FakeRankLine;  // threads may show waits until the process ends
   line->pids = {{0, 1}};
   ranks.state(0).use(line);
   std::string text;

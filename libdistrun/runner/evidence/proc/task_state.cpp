@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -127,6 +128,13 @@ std::chrono::nanoseconds cpu_wait_of(pid_t pid) {
     most = std::max(most, wait_ns_from(read_file(AT_FDCWD, path.c_str())));
   }
   return std::chrono::nanoseconds(most);
+}
+
+std::chrono::nanoseconds cpu_time_of(pid_t pid) {
+  clockid_t clock{};
+  timespec used{};
+  if (pid <= 0 || ::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return {};
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {

@@ -28,6 +28,8 @@ Pulse read_pulse(pid_t pid, pid_t tid);
 // Returns how long a thread has been ready to run without getting a CPU since it started: the maximum over the
 // process's threads. Zero if the process has ended.
 std::chrono::nanoseconds cpu_wait_of(pid_t pid);
+// Returns how much CPU time all threads of the process have used. Zero if the process has ended.
+std::chrono::nanoseconds cpu_time_of(pid_t pid);
 // Returns the system call that the thread is in, if it can be read.
 std::optional<SyscallText> read_call(pid_t pid, pid_t tid);
 

@@ -109,7 +109,7 @@ std::string sentence_of(const HangCause& cause) {
   if (cause.chain.empty()) return "no rank was seen";
   if (is_round(cause)) {
     if (cause.kind == HangKind::SelfDeadlock) {
-      return who(cause.chain.front()) + " " + does(cause.chain.front()) + ", which only it can end";
+      return who(cause.chain.front()) + " " + does(cause.chain.front()) + ", which only it can end" + also(cause);
     }
     const bool is_inside = cause.ranks.size() < 2;
     const std::string of = cause.ranks.empty() ? "" : "threads of " + base::ranks_label(cause.ranks);
@@ -120,7 +120,7 @@ std::string sentence_of(const HangCause& cause) {
   std::string text = who(last) + " " + does(last);
   if (cause.chain.size() > 1 && !cause.victims.empty()) {
     const ChainLink& waiter = cause.chain[cause.chain.size() - 2];
-    return text + also(cause) + (cause.chain.size() == 2 ? waits_in(waiter) : "");
+    return text + also(cause) + (waiter.ranks == cause.victims ? waits_in(waiter) : "");
   }
   return text + also(cause);
 }

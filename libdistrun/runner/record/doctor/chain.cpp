@@ -23,7 +23,7 @@ std::string does_without_wait(const Thread& thread) {
     case Doing::Traced: return "is stopped by a debugger";
     case Doing::InKernel: return "is in an uninterruptible sleep" + in_call(thread);
     case Doing::Ended: return "has ended";
-    case Doing::Idle: return "has not begun it";
+    case Doing::Idle: return "has not begun the call";
   }
   return "";
 }

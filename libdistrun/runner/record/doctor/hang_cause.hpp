@@ -76,7 +76,7 @@ struct HangCause {
   CodePlace place;
   // How long it had waited when it was seen; if it does not wait, how long others had waited for it. 0: unknown.
   base::Nanoseconds lasted{};
-  std::vector<int> victims;   // ranks that wait for the culprits, directly or not; ascending
+  std::vector<int> victims;  // ranks that wait for the culprits, directly or not; ascending
   std::vector<ChainLink> chain;
   std::vector<std::string> evidence;         // sentences
   std::vector<std::string> contradicted_by;  // for what is not proven: observations that would refute it

@@ -163,6 +163,18 @@ std::vector<End> ends_from(const Graph& graph, const Indices& roots) {
   return search.take();
 }
 
+namespace {
+
+// A thread of distrun is worth telling only if another thread waits for it.
+void drop_own_threads(const Graph& graph, std::vector<Waiter>& waiters) {
+  std::vector<bool> is_awaited(graph.threads.size());
+  for (const Waiter& each : waiters) is_awaited[each.next] = true;
+  std::erase_if(waiters,
+                [&](const Waiter& each) { return graph.threads[each.thread].is_own && !is_awaited[each.thread]; });
+}
+
+}  // namespace
+
 std::vector<Waiter> waiters_of(const Graph& graph, const Indices& targets) {
   std::vector<Indices> waiting(graph.threads.size());
   for (std::size_t i = 0; i < graph.threads.size(); ++i) {
@@ -180,6 +192,7 @@ std::vector<Waiter> waiters_of(const Graph& graph, const Indices& targets) {
       waiters.push_back({each, reached[at]});
     }
   }
+  drop_own_threads(graph, waiters);
   return waiters;
 }
 

@@ -18,7 +18,8 @@ using End = Indices;
 std::vector<End> ends_from(const Graph& graph, const Indices& roots);
 
 // Returns the threads that wait for one of `targets`, directly or not, without the targets; nearest first. The second
-// of each pair is the index of the thread that it waits for, on a shortest way.
+// of each pair is the index of the thread that it waits for, on a shortest way. Leaves out threads of distrun that no
+// other thread waits for.
 struct Waiter {
   std::size_t thread = 0;
   std::size_t next = 0;

@@ -65,6 +65,8 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms", settings.timeout_override);
   out.field("timeout_scale", settings.timeout_scale);
   out.field_if(settings.stacks_after.count() > 0, "stacks_after_ms", settings.stacks_after);
+  out.field("deadlock", name_of(settings.deadlock));
+  out.field_if(settings.suspect_after.count() > 0, "suspect_after_ms", settings.suspect_after);
   out.field("grace_ms", settings.peer_grace);
   out.field("kill_after_ms", settings.terminate_grace);
   if (settings.stop_signal != SIGTERM) out.field("stop_signal", base::signal_name(settings.stop_signal));

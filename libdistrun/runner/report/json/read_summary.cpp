@@ -67,6 +67,9 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "timeout_override_ms", settings.timeout_override);
   read(from, "timeout_scale", settings.timeout_scale);
   read(from, "stacks_after_ms", settings.stacks_after);
+  read_enum(from, "deadlock", runner::kDeadlockPolicyCount, settings.deadlock);
+  settings.suspect_after = {};
+  read(from, "suspect_after_ms", settings.suspect_after);
   read(from, "grace_ms", settings.peer_grace);
   read(from, "kill_after_ms", settings.terminate_grace);
   std::string stop_signal;

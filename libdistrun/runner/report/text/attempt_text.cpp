@@ -132,11 +132,12 @@ void add_hang(std::string& out, const std::vector<runner::HangCause>& hang) {
   const std::string chain = runner::chain_text(hang.front());
   if (!chain.empty()) out += chain + "\n";
   out += runner::look_text(hang.front()) + "\n";
-  for (std::size_t i = 1; i < hang.size() && i <= kCausesMax; ++i) out += "also " + runner::verdict_text(hang[i]) + "\n";
+  for (std::size_t i = 1; i < hang.size() && i <= kCausesMax; ++i)
+    out += "also " + runner::verdict_text(hang[i]) + "\n";
   if (hang.size() > kCausesMax + 1) out += kMore;
 }
 
-// The causes of a hang say what a rank waited in, and that it timed out.
+// The message says what a rank waited in, and that it timed out.
 bool is_told_by_hang(const Finding& finding) {
   const runner::RankRecord& rank = *finding.sample;
   const bool is_ended = rank.outcome.kind == OutcomeKind::TimedOut || rank.outcome.kind == OutcomeKind::KilledByUs;

@@ -66,6 +66,7 @@ void Console::on_rank_error(const std::string&, int, int, const runner::RankErro
 void Console::on_snapshot(const std::string& id, int, const runner::Snapshot& snapshot) {
   if (snapshot.kind == runner::SnapshotKind::Slow || snapshot.kind == runner::SnapshotKind::Asked)
     print(snapshot_text(id, snapshot, paint_));
+  if (snapshot.kind == runner::SnapshotKind::Suspect) print(suspicion_text(id, snapshot, paint_));
 }
 
 void Console::on_rank_end(const std::string& id, int, const runner::RankRecord& rank) {

@@ -34,4 +34,9 @@ std::string snapshot_text(const std::string& id, const runner::Snapshot& snapsho
   return paint(Style::Bold, head) + paint(Style::Dim, took) + "\n" + painted(snapshot.text, paint);
 }
 
+std::string suspicion_text(const std::string& id, const runner::Snapshot& snapshot, const Paint& paint) {
+  return paint(Style::Bold, base::one_line(id, 1000) + " after " + base::human(snapshot.at)) + ": " +
+         painted(snapshot.text, paint);
+}
+
 }  // namespace distrun::report

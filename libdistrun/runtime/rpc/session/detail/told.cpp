@@ -35,7 +35,8 @@ Untold untold_by(const std::vector<Told>& all, std::optional<ErrorKind> kind) {
 // A lost follower explains why others are late, so it is reported first. torch reports a timeout for all followers
 // without the map: the text adds that after the actual reason, except for followers that have died.
 void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::Location site) {
-  const std::string timed_out = " timed out in _all_gather after " + number_text("%.2f", in_seconds(limit)) + " seconds";
+  const std::string timed_out =
+      " timed out in _all_gather after " + number_text("%.2f", in_seconds(limit)) + " seconds";
   const std::string torch = " (torch says that they" + timed_out + ")";
   if (const Untold lost = untold_by(all, ErrorKind::Disconnected); !lost.names.empty()) {
     const bool has_died = lost.first.find(" is gone: ") != std::string::npos;

@@ -1,0 +1,157 @@
+#include <distrun/runner/attempt/hang_watch.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/runner/evidence/proc/task_state.hpp>
+#include <distrun/runner/record/doctor/build_graph.hpp>
+#include <distrun/runner/record/doctor/causes.hpp>
+#include <distrun/runner/record/snapshot.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr Nanoseconds kPeriod = std::chrono::milliseconds(200);
+constexpr Nanoseconds kGap = std::chrono::milliseconds(100);  // between the looks of a pair
+constexpr int kIdleShare = 20;                                // a quiet rank uses less than this part of the time
+constexpr int kPauseGrowth = 4;
+constexpr double kLooksMax = 3;
+constexpr Nanoseconds kLookPrice = std::chrono::seconds(6);
+
+// Returns the first causes that are proven; none if the first is not.
+std::vector<HangCause> proven(std::vector<HangCause> causes) {
+  const auto end =
+      std::find_if(causes.begin(), causes.end(), [](const HangCause& each) { return !each.is_deadlock(); });
+  causes.erase(end, causes.end());
+  return causes;
+}
+
+}  // namespace
+
+HangWatch::HangWatch(Ranks& ranks, OnDeadlock on_deadlock)
+    : ranks_(ranks),
+      on_deadlock_(std::move(on_deadlock)),
+      looks_(kLooksMax),
+      suspect_after_(ranks.run.settings.suspect_after),
+      alarm_(ranks.run.loop, [this] { on_alarm(); }) {}
+
+void HangWatch::begin() {
+  const bool is_wanted = ranks_.run.settings.deadlock != DeadlockPolicy::Off || suspect_after_.count() > 0;
+  if (!is_wanted || ranks_.test.is_host() || ranks_.run.settings.debug_rank >= 0) return end();
+  activity_.resize(ranks_.all.size());
+  checked_at_ = quiet_since_ = looks_counted_at_ = ranks_.clocks.now();
+  wait_for(kPeriod);
+}
+
+void HangWatch::end() {
+  state_ = State::Over;
+  alarm_.cancel();
+}
+
+void HangWatch::wait_for(Nanoseconds time) { alarm_.set(ranks_.clocks.now() + time); }
+
+void HangWatch::on_alarm() {
+  if (state_ == State::Over) return;
+  const base::TimePoint now = ranks_.clocks.now();
+  const bool was_quiet = is_quiet();
+  if (!was_quiet) {
+    quiet_since_ = now;
+    next_look_ = kPeriod;
+  }
+  if (!was_quiet || ranks_.clocks.is_paused() || is_held_by_debugger()) {
+    state_ = State::Watching;
+    return wait_for(kPeriod);
+  }
+  if (state_ == State::Comparing) return look(State::Comparing);
+  if (may_look(now)) return look(State::Looking);
+  wait_for(kPeriod);
+}
+
+// Threads that wake up from time to time, such as heartbeats, are not activity.
+bool HangWatch::is_quiet() {
+  const base::TimePoint now = ranks_.clocks.now();
+  const Nanoseconds passed = now - std::exchange(checked_at_, now);
+  bool quiet = true;
+  for (std::size_t i = 0; i < ranks_.all.size(); ++i) {
+    if (!ranks_.all[i].alive()) continue;
+    const int rank = ranks_.all[i].record.rank;
+    const auto shown = ranks_.world->shown(rank);
+    const Activity seen{shown ? shown->epoch : 0, ranks_.world->cpu_time(rank)};
+    const Activity before = std::exchange(activity_[i], seen);
+    quiet = quiet && seen.epoch == before.epoch && (seen.cpu - before.cpu) * kIdleShare <= passed;
+  }
+  return quiet;
+}
+
+bool HangWatch::is_suspicious(base::TimePoint now) const {
+  return suspect_after_.count() > 0 && now - quiet_since_ >= suspect_after_;
+}
+
+// Nothing new is expected of a pause that goes on: each look comes after a multiple of the time.
+bool HangWatch::may_look(base::TimePoint now) {
+  const Nanoseconds passed = now - std::exchange(looks_counted_at_, now);
+  looks_ = std::min(kLooksMax, looks_ + static_cast<double>(passed.count()) / static_cast<double>(kLookPrice.count()));
+  const Nanoseconds quiet = now - quiet_since_;
+  if (looks_ < 1 || (quiet < next_look_ && !is_suspicious(now))) return false;
+  looks_ -= 1;
+  next_look_ = kPauseGrowth * quiet;
+  return true;
+}
+
+bool HangWatch::is_held_by_debugger() const {
+  return std::any_of(ranks_.all.begin(), ranks_.all.end(), [this](const RankState& rank) {
+    const pid_t tracer = rank.alive() ? evidence::tracer_of(rank.record.pid) : 0;
+    return tracer > 0 && tracer != ::getpid() && !ranks_.world->is_from_ranks(tracer);
+  });
+}
+
+void HangWatch::look(State state) {
+  state_ = state;
+  Snapshot snapshot;
+  snapshot.at = ranks_.log.age();
+  snapshot.at_ns = monotonic_ns(ranks_.clocks.now());
+  snapshot.ranks = ranks_.views();
+  launch::StackOrder order;
+  order.samples = 1;
+  order.bound = ranks_.run.graces.evidence;
+  order.gentle = true;
+  ranks_.world->collect_stacks(
+      order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {
+        if (alive.expired() || state_ == State::Over) return;
+        snapshot.stacks = std::move(stacks);
+        on_look(std::move(snapshot));
+      });
+}
+
+void HangWatch::on_look(Snapshot snapshot) {
+  if (state_ == State::Looking) {
+    earlier_ = std::move(snapshot);
+    state_ = State::Comparing;
+    return wait_for(kGap);
+  }
+  state_ = State::Watching;
+  wait_for(kPeriod);
+  compare(snapshot);
+}
+
+void HangWatch::compare(const Snapshot& now) {
+  const std::vector<HangCause> causes = doctor::causes_of(doctor::graph_of(now, &*earlier_));
+  earlier_.reset();
+  std::vector<HangCause> deadlock = proven(causes);
+  if (!deadlock.empty() && ranks_.run.settings.deadlock != DeadlockPolicy::Off) {
+    end();
+    return on_deadlock_(std::move(deadlock));
+  }
+  suspect(causes);
+}
+
+// The reader of a terminal wants to know before the timeout; the verdict is not affected.
+void HangWatch::suspect(const std::vector<HangCause>& causes) {
+  if (!is_suspicious(ranks_.clocks.now()) || causes.empty() || causes.front().kind == HangKind::Unknown) return;
+  suspect_after_ *= 2;
+  ranks_.log.tell_suspicion(causes.front());
+}
+
+}  // namespace distrun::runner
