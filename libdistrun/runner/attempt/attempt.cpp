@@ -26,7 +26,6 @@ io::Task<AttemptRecord> Attempt::run() {
   course_.begin();
   environment_.standing == nullptr ? start_world() : borrow_world();
   ranks_.clocks.arm();
-  course_.watch();
   co_await over_.wait();
   co_return std::move(ranks_.log.record());
 }

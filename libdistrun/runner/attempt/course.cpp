@@ -35,6 +35,7 @@ Course::Course(Ranks& ranks, std::function<void(bool any_alive)> on_idle)
 void Course::begin() {
   spawn_expected_ = ranks_.test.variant.world_size;
   for (RankState& rank : ranks_.all) ranks_.log.enter_phase(rank, wire::Phase::Spawn);
+  watch_.begin();
 }
 
 void Course::add_started(RankState& rank) {

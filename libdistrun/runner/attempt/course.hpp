@@ -54,8 +54,6 @@ class Course final : private Failures::Owner {
 
   // All ranks will start.
   void begin();
-  // The ranks exist, or start now.
-  void watch() { watch_.begin(); }
   // The rank has started. If the attempt is ending already, ends the rank.
   void add_started(RankState& rank);
   // Ranks that have not started will not start.

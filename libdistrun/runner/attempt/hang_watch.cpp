@@ -54,6 +54,7 @@ void HangWatch::wait_for(Nanoseconds time) { alarm_.set(ranks_.clocks.now() + ti
 
 void HangWatch::on_alarm() {
   if (state_ == State::Over) return;
+  if (ranks_.world == nullptr) return wait_for(kPeriod);
   const base::TimePoint now = ranks_.clocks.now();
   const bool was_quiet = is_quiet();
   if (!was_quiet) {

@@ -34,7 +34,7 @@ class HangWatch {
   // `ranks` must outlive this. `on_deadlock` is called at most once.
   HangWatch(Ranks& ranks, OnDeadlock on_deadlock);
 
-  // Call once the ranks exist.
+  // Call when the ranks are about to start.
   void begin();
   // The attempt is no longer running, or must not end by a deadlock.
   void end();
