@@ -16,7 +16,7 @@ namespace {
 constexpr Nanoseconds kPeriod = std::chrono::milliseconds(200);
 constexpr Nanoseconds kGap = std::chrono::milliseconds(100);  // between the looks of a pair
 constexpr int kIdleShare = 20;                                // a quiet rank uses less than this part of the time
-constexpr int kPauseGrowth = 4;
+constexpr int kPauseGrowth = 10;
 constexpr double kLooksMax = 3;
 constexpr Nanoseconds kLookPrice = std::chrono::seconds(6);
 

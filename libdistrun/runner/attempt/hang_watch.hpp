@@ -10,7 +10,7 @@
 //     otherwise                                                    -> watching
 //
 // Looks cost CPU: each pair takes one of kLooksMax, and one comes back every kLookPrice, so that a test that often
-// pauses is not slowed down noticeably; in a long pause, each comes after four times the time. A proof needs both
+// pauses is not slowed down noticeably; in a long pause, each comes after ten times the time. A proof needs both
 // looks: a thread that used no CPU between them waited all the time, so all waits of a cycle existed at the same
 // moment, and nothing else can end them (doctor/stuck.hpp).
 //
