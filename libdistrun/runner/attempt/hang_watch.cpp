@@ -20,6 +20,11 @@ constexpr int kPauseGrowth = 10;
 constexpr double kLooksMax = 3;
 constexpr Nanoseconds kLookPrice = std::chrono::seconds(6);
 
+// A program that waits for input, perhaps of the user, does not hang.
+Nanoseconds suspicion_of(const Settings& settings) {
+  return settings.stdin_rank >= 0 ? Nanoseconds::zero() : settings.suspect_after;
+}
+
 // Returns the first causes that are proven; none if the first is not.
 std::vector<HangCause> proven(std::vector<HangCause> causes) {
   const auto end =
@@ -34,7 +39,7 @@ HangWatch::HangWatch(Ranks& ranks, OnDeadlock on_deadlock)
     : ranks_(ranks),
       on_deadlock_(std::move(on_deadlock)),
       looks_(kLooksMax),
-      suspect_after_(ranks.run.settings.suspect_after),
+      suspect_after_(suspicion_of(ranks.run.settings)),
       alarm_(ranks.run.loop, [this] { on_alarm(); }) {}
 
 void HangWatch::begin() {
