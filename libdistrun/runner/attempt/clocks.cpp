@@ -134,12 +134,16 @@ base::TimePoint Clocks::timeout_at() const {
   return last;
 }
 
-bool Clocks::held_by_debugger(const launch::World& world, bool probing) {
-  if (run_.settings.debug_rank >= 0) return true;
-  const bool held = std::any_of(ranks_.begin(), ranks_.end(), [&world](const RankState& rank) {
+bool Clocks::is_traced(const launch::World& world) const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [&world](const RankState& rank) {
     const pid_t tracer = rank.alive() ? evidence::tracer_of(rank.record.pid) : 0;
     return tracer > 0 && tracer != ::getpid() && !world.is_from_ranks(tracer);
   });
+}
+
+bool Clocks::held_by_debugger(const launch::World& world, bool probing) {
+  if (run_.settings.debug_rank >= 0) return true;
+  const bool held = is_traced(world);
   if (probing) return false;
   const bool was_held = std::exchange(held_, held);
   for (RankState& rank : ranks_) {

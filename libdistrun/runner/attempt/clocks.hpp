@@ -45,8 +45,10 @@ class Clocks {
   bool take_slow_snapshot(base::TimePoint now);
   // When the first rank times out, or shortly after it, to include ranks that time out at almost the same time.
   base::TimePoint timeout_at() const;
-  // Returns whether a debugger holds a rank; then moves the deadlines. This process and the ranks' descendants do not
-  // count: a test cannot escape its bounds by tracing itself. False if `probing`: the tracer may be our own probe.
+  // Returns whether a debugger holds a rank. This process and the ranks' descendants do not count: a test cannot escape
+  // its bounds by tracing itself.
+  bool is_traced(const launch::World& world) const;
+  // The same; then moves the deadlines. False if `probing`: the tracer may be our own probe.
   bool held_by_debugger(const launch::World& world, bool probing);
 
   // pause() stops the ranks and suspends all bounds until resume().

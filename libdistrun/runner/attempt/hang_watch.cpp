@@ -1,11 +1,8 @@
 #include <distrun/runner/attempt/hang_watch.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
-#include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/record/doctor/build_graph.hpp>
 #include <distrun/runner/record/doctor/causes.hpp>
 #include <distrun/runner/record/snapshot.hpp>
@@ -66,7 +63,7 @@ void HangWatch::on_alarm() {
     quiet_since_ = now;
     next_look_ = kPeriod;
   }
-  if (!was_quiet || ranks_.clocks.is_paused() || is_held_by_debugger()) {
+  if (!was_quiet || ranks_.clocks.is_paused() || ranks_.clocks.is_traced(*ranks_.world)) {
     state_ = State::Watching;
     return wait_for(kPeriod);
   }
@@ -104,13 +101,6 @@ bool HangWatch::may_look(base::TimePoint now) {
   looks_ -= 1;
   next_look_ = kPauseGrowth * quiet;
   return true;
-}
-
-bool HangWatch::is_held_by_debugger() const {
-  return std::any_of(ranks_.all.begin(), ranks_.all.end(), [this](const RankState& rank) {
-    const pid_t tracer = rank.alive() ? evidence::tracer_of(rank.record.pid) : 0;
-    return tracer > 0 && tracer != ::getpid() && !ranks_.world->is_from_ranks(tracer);
-  });
 }
 
 void HangWatch::look(State state) {

@@ -50,7 +50,6 @@ class HangWatch {
   bool is_quiet();
   bool is_suspicious(base::TimePoint now) const;
   bool may_look(base::TimePoint now);
-  bool is_held_by_debugger() const;
   void look(State state);
   void on_look(Snapshot snapshot);
   void compare(const Snapshot& now);
