@@ -99,6 +99,49 @@ TEST_CASE("the text for a child names the rank that waits for it") {
         "rank 0 waits in wait4(815) for child 815: process 815 (program) sleeps in clock_nanosleep");
 }
 
+TEST_CASE("a deadlock inside a process that is no rank names the process once, and its threads") {
+  Snapshot snapshot;
+  waits_for(add_thread(snapshot, -1, 815, "futex", "pair", 815), WaitObject::Mutex, "mutex 0x10", {{815, 816, ""}});
+  waits_for(add_thread(snapshot, -1, 816, "futex", "worker", 815), WaitObject::Mutex, "mutex 0x20", {{815, 815, ""}});
+  CHECK(text_of(snapshot) ==
+        Lines{"deadlock (proven): threads of process 815 (program) wait for each other",
+              "process 815 (program) waits for mutex 0x10, held by its thread 816 (worker), which waits for mutex "
+              "0x20, held by its main thread",
+              "look at thread 815 (pair) of process 815"});
+}
+
+TEST_CASE("a deadlock of processes that are no ranks names them") {
+  Snapshot snapshot;
+  waits_for(add_thread(snapshot, -1, 815, "flock", "a", 815), WaitObject::FileLock, "lock of /tmp/x", {{816, 0, ""}},
+            "flock(3)");
+  waits_for(add_thread(snapshot, -1, 816, "flock", "b", 816), WaitObject::FileLock, "lock of /tmp/y", {{815, 0, ""}},
+            "flock(4)");
+  CHECK(text_of(snapshot) ==
+        Lines{"deadlock (proven): processes 815 (program) and 816 (program) wait for each other",
+              "process 815 (program) waits in flock(3) for lock of /tmp/x, held by process 816 (program), which waits "
+              "in flock(4) for lock of /tmp/y, held by process 815 (program)",
+              "look at thread 815 (a) of process 815"});
+}
+
+TEST_CASE("a deadlock of a rank and a process that it has started names both") {
+  Snapshot snapshot = snapshot_of({in_body(0)});
+  waits_for(main_thread(snapshot, 0, "wait4"), WaitObject::Child, "child 815", {{815, 0, ""}});
+  waits_for(add_thread(snapshot, -1, 815, "read", "sh", 815), WaitObject::Pipe, "pipe 7", {{4700, 0, ""}});
+  CHECK(text_of(snapshot)[0] == "deadlock (proven): rank 0 and process 815 (program) wait for each other");
+}
+
+TEST_CASE("the text for a lock that a thread outside of ranks holds names the thread that waits") {
+  Snapshot snapshot;
+  in_function(snapshot, add_thread(snapshot, -1, 815, "clock_nanosleep", "main", 815), "nap()", "/src/nap.cpp", 7);
+  waits_for(add_thread(snapshot, -1, 816, "futex", "worker", 815), WaitObject::Mutex, "mutex 0x10", {{815, 815, ""}});
+  CHECK(text_of(snapshot) ==
+        Lines{"lock not released (likely): process 815 (program) sleeps in clock_nanosleep (nap.cpp:7); its thread 816 "
+              "(worker) waits for it",
+              "thread 816 (worker) of process 815 (program) waits for mutex 0x10, held by its main thread, which "
+              "sleeps in clock_nanosleep (nap.cpp:7)",
+              "look at nap.cpp:7 (nap), thread 815 (main) of process 815"});
+}
+
 TEST_CASE("a chain goes through all that wait") {
   Snapshot snapshot = snapshot_of({in_receive(0, "go", {2}), in_body(1), in_body(2)});
   main_thread(snapshot, 0, "futex");

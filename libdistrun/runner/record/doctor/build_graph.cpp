@@ -153,6 +153,7 @@ void compare(Graph& graph, const Graph& earlier) {
     if (found == before.end()) continue;
     thread.unchanged = is_same_wait(graph, thread, earlier, *found->second);
     thread.progressed = thread.epoch != found->second->epoch;
+    thread.moved = thread.cpu_ns != found->second->cpu_ns;
   }
 }
 

@@ -1,6 +1,7 @@
 #include <distrun/runner/record/doctor/cause_text.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
@@ -45,13 +46,21 @@ std::string thread_text(std::int32_t tid, const std::string& name) {
   return "thread " + std::to_string(tid) + called;
 }
 
+// Returns "rank 2" or "process 4711 (sleep)".
+std::string owner(const ChainLink& link) {
+  if (!link.ranks.empty()) return base::ranks_label(link.ranks);
+  return "process " + std::to_string(link.pid) + (link.command.empty() ? "" : " (" + link.command + ")");
+}
+
 std::string who(const ChainLink& link) {
-  if (link.ranks.empty()) {
-    const std::string name = link.thread.empty() ? "" : " (" + link.thread + ")";
-    return "process " + std::to_string(link.pid) + name;
-  }
-  const std::string ranks = base::ranks_label(link.ranks);
-  return link.thread.empty() ? ranks : thread_text(link.tid, link.thread) + " of " + ranks;
+  return link.thread.empty() ? owner(link) : thread_text(link.tid, link.thread) + " of " + owner(link);
+}
+
+// Returns "its thread 4712 (worker)" or "its main thread" if the step before is of the same process, which is no rank.
+std::string who(const ChainLink& link, const ChainLink* before) {
+  const bool is_of_same = before != nullptr && link.ranks.empty() && before->ranks.empty() && link.pid == before->pid;
+  if (!is_of_same) return who(link);
+  return link.thread.empty() ? "its main thread" : "its " + thread_text(link.tid, link.thread);
 }
 
 bool is_several(const ChainLink& link) { return link.ranks.size() > 1; }
@@ -80,11 +89,14 @@ std::string in_brackets(const CodePlace& place) {
 
 std::string does(const ChainLink& link) { return for_number(link) + in_brackets(link.place); }
 
+bool is_round(const HangCause& cause) { return cause.chain.size() > 1 && cause.chain.back().does.empty(); }
+
 std::string also(const HangCause& cause) {
+  const bool is_one = cause.ranks.size() <= 1 && !is_round(cause);
   return cause.victims.empty()
              ? ""
              : "; " + base::ranks_label(cause.victims) + (cause.victims.size() == 1 ? " waits" : " wait") + " for " +
-                   (cause.ranks.size() > 1 ? "them" : "it");
+                   (is_one ? "it" : "them");
 }
 
 // Returns the name of what the link waits in, for the sentence about its culprit: "in barrier \"x\"".
@@ -92,8 +104,6 @@ std::string waits_in(const ChainLink& link) {
   const std::size_t at = link.does.find("waits ");
   return at == std::string::npos ? "" : " " + link.does.substr(at + 6);
 }
-
-bool is_round(const HangCause& cause) { return cause.chain.size() > 1 && cause.chain.back().does.empty(); }
 
 // Returns ": rank 1 in barrier \"there\", ranks 0, 2-3 in barrier \"here\"" for ranks that do not call the same.
 std::string in_which(const HangCause& cause) {
@@ -105,27 +115,57 @@ std::string in_which(const HangCause& cause) {
   return text;
 }
 
+// Returns "4711 (train)" for each process of the cycle that is no rank, in the order of the chain.
+std::vector<std::string> processes_of(const HangCause& cause) {
+  constexpr std::size_t kWord = sizeof "process " - 1;
+  std::vector<std::string> processes;
+  for (const ChainLink& link : cause.chain) {
+    const std::string process = link.ranks.empty() ? owner(link).substr(kWord) : "";
+    const bool is_known = std::find(processes.begin(), processes.end(), process) != processes.end();
+    if (!process.empty() && !is_known) processes.push_back(process);
+  }
+  return processes;
+}
+
+// Returns "ranks 0-1", "threads of rank 0", "threads of process 4711 (train)", "processes 4711 (a) and 4712 (b)" or
+// "rank 0 and process 4712 (b)".
+std::string members_of(const HangCause& cause) {
+  const std::vector<std::string> processes = processes_of(cause);
+  if (cause.ranks.size() + processes.size() < 2) return "threads of " + owner(cause.chain.front());
+  std::string text = cause.ranks.empty() ? "" : base::ranks_label(cause.ranks);
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    text += text.empty() ? "" : i + 1 == processes.size() ? " and " : ", ";
+    if (i == 0) text += processes.size() == 1 ? "process " : "processes ";
+    text += processes[i];
+  }
+  return text;
+}
+
+// Returns "; its thread 4712 (worker) waits for it", of a process that is no rank.
+std::string waits_too(const HangCause& cause) {
+  if (cause.chain.size() < 2) return "";
+  const ChainLink& waiter = cause.chain[cause.chain.size() - 2];
+  return "; " + who(waiter, &cause.chain.back()) + " waits for it";
+}
+
 std::string sentence_of(const HangCause& cause) {
   if (cause.chain.empty()) return "no rank was seen";
   if (is_round(cause)) {
     if (cause.kind == HangKind::SelfDeadlock) {
       return who(cause.chain.front()) + " " + does(cause.chain.front()) + ", which only it can end" + also(cause);
     }
-    const bool is_inside = cause.ranks.size() < 2;
-    const std::string of = cause.ranks.empty() ? "" : "threads of " + base::ranks_label(cause.ranks);
-    const std::string all = is_inside ? (of.empty() ? "processes" : of) : base::ranks_label(cause.ranks);
-    return all + " wait for each other" + in_which(cause) + also(cause);
+    return members_of(cause) + " wait for each other" + in_which(cause) + also(cause);
   }
   const ChainLink& last = cause.chain.back();
-  std::string text = who(last) + " " + does(last);
-  if (cause.chain.size() > 1 && !cause.victims.empty()) {
-    const ChainLink& waiter = cause.chain[cause.chain.size() - 2];
-    return text + also(cause) + (waiter.ranks == cause.victims ? waits_in(waiter) : "");
-  }
-  return text + also(cause);
+  const std::string text = who(last) + " " + does(last);
+  if (cause.victims.empty()) return text + (cause.ranks.empty() ? waits_too(cause) : "");
+  const bool wait_alike = cause.chain.size() > 1 && cause.chain[cause.chain.size() - 2].ranks == cause.victims;
+  return text + also(cause) + (wait_alike ? waits_in(cause.chain[cause.chain.size() - 2]) : "");
 }
 
 }  // namespace
+
+std::string sentence_text(const HangCause& cause) { return base::one_line(sentence_of(cause), kLineMax); }
 
 std::string verdict_text(const HangCause& cause) {
   std::string text = title_of(cause.kind);
@@ -137,8 +177,9 @@ std::string chain_text(const HangCause& cause) {
   if (cause.chain.size() < 2) return "";
   std::string text;
   bool is_clause = true;  // the next link is the subject of a sentence
+  const ChainLink* before = nullptr;
   for (const ChainLink& link : cause.chain) {
-    text += who(link);
+    text += who(link, std::exchange(before, &link));
     if (!link.does.empty()) text += (is_clause ? " " : ", which ") + does(link);
     text += link.leads;
     is_clause = link.leads == ": ";

@@ -10,6 +10,8 @@ namespace distrun::runner {
 // Returns "missing rank (likely): rank 1 sleeps in clock_nanosleep (train.cpp:88); ranks 0, 2-3 wait for it in barrier
 // \"meet\"".
 std::string verdict_text(const HangCause& cause);
+// Returns the same without kind and certainty: "rank 1 sleeps in ...".
+std::string sentence_text(const HangCause& cause);
 // Returns "ranks 0, 2-3 wait in barrier \"meet\" (train.cpp:90) for rank 1, which sleeps in clock_nanosleep
 // (train.cpp:88)". Empty if the chain has a single step.
 std::string chain_text(const HangCause& cause);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include <distrun/common/base/text.hpp>
 #include <distrun/runner/record/doctor/things.hpp>
 #include <distrun/runner/record/doctor/wait_words.hpp>
 
@@ -16,7 +17,7 @@ std::string does_without_wait(const Thread& thread) {
   switch (thread.doing) {
     case Doing::Unknown: return thread.has_shown ? "shows no wait" : "is in an unknown state";
     case Doing::Runs: return "runs";
-    case Doing::Spins: return "spins";
+    case Doing::Spins: return thread.of_rank < 0 ? "uses the CPU in one place" : "spins";
     case Doing::Waits: return "waits" + in_call(thread);
     case Doing::Sleeps: return "sleeps" + in_call(thread);
     case Doing::Stopped: return "is stopped (SIGSTOP)";
@@ -28,8 +29,13 @@ std::string does_without_wait(const Thread& thread) {
   return "";
 }
 
+// The call says nothing about a wait in a futex that is known to be a mutex, a condition variable and the like.
 std::string does_in_wait(const Graph& graph, const Thread& thread) {
-  const bool is_named_alone = !thread.wait->on_board && thread.wait->call.empty();
+  const Wait& wait = *thread.wait;
+  const Thing& thing = graph.things[wait.thing];
+  const bool is_known_futex = thing.kind != ThingKind::Other && wait.call.starts_with("futex");
+  if (!wait.on_board && is_known_futex) return "waits for " + base::one_line(thing.name);
+  const bool is_named_alone = !wait.on_board && wait.call.empty();
   return (is_named_alone ? "waits for " : "waits in ") + waits_in(graph, thread);
 }
 
@@ -49,9 +55,8 @@ ChainLink link_of(const Graph& graph, std::size_t index) {
   if (thread.rank >= 0) link.ranks = {thread.rank};
   link.pid = thread.pid;
   link.tid = thread.tid;
-  if (thread.rank < 0) {
-    link.thread = thread.command.empty() ? thread.name : thread.command;
-  } else if (!thread.is_body && thread.doing != Doing::Idle) {
+  if (thread.rank < 0) link.command = thread.command;
+  if (!thread.is_body && thread.doing != Doing::Idle) {
     link.thread = thread.name.empty() ? "thread" : thread.name;
   }
   link.does = does(graph, thread);

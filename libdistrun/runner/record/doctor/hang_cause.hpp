@@ -59,10 +59,11 @@ struct ChainLink {
   std::vector<int> ranks;  // ascending; empty: a process that is no rank
   std::int32_t pid = 0;    // 0: several or unknown
   std::int32_t tid = 0;
-  std::string thread;  // its name; empty: the thread that runs the test body
+  std::string thread;  // its name; empty: the thread that runs the test body, or the main thread
   std::string does;    // in the singular: "waits in barrier \"meet\"", "is stopped (SIGSTOP)"
   CodePlace place;
-  std::string leads;  // to the next step: " for ", ", held by "; empty: the last step
+  std::string leads;      // to the next step: " for ", ", held by "; empty: the last step
+  std::string command{};  // of a process that is no rank
 };
 
 struct HangCause {

@@ -113,14 +113,41 @@ HangKind kind_of_state(const Graph& graph, const Thread& thread) {
   return thread.doing == Doing::Spins ? Spinning : Unknown;
 }
 
+// Returns whether the thread has left its wait between the snapshots. A wait on the board may be a loop of short waits.
+bool has_left_wait(const Thread& thread) { return thread.wait && !thread.wait->on_board && thread.moved; }
+
+// Returns whether the waits for the end come and go: none of the direct waiters has stayed in its wait.
+bool is_passing(const Graph& graph, std::size_t end, const std::vector<Waiter>& waiters) {
+  if (graph.threads[end].wait) return has_left_wait(graph.threads[end]);
+  const auto has_stayed = [&](const Waiter& each) {
+    return each.next == end && !has_left_wait(graph.threads[each.thread]);
+  };
+  return !waiters.empty() && std::none_of(waiters.begin(), waiters.end(), has_stayed);
+}
+
+// Returns whether a thread outside of ranks uses the CPU: nothing tells a loop that computes from one that waits for
+// something.
+bool may_compute(const Thread& thread) {
+  return thread.of_rank < 0 && (thread.doing == Doing::Spins || thread.doing == Doing::Runs);
+}
+
+// A lock is not held for long without a reason; but a process may have to compute what others read or wait for.
+bool is_work(const Thread& thread, HangKind debt) {
+  return may_compute(thread) && (debt == Child || debt == FullOrEmptyChannel);
+}
+
 HangKind kind_of_single(const Graph& graph, std::size_t end, const std::vector<Waiter>& waiters) {
   const Thread& thread = graph.threads[end];
-  const HangKind by_state = kind_of_state(graph, thread);
+  if (is_passing(graph, end, waiters)) return Slow;
+  const HangKind by_state = may_compute(thread) ? Unknown : kind_of_state(graph, thread);
   if (by_state != Unknown) return by_state;
   const HangKind by_wait = thread.wait ? kind_of_open_end(thing_of(graph, end).kind) : Unknown;
   if (by_wait != Unknown) return by_wait;
-  if (!waiters.empty()) return kind_of_debt(thing_of(graph, waiters.front().thread).kind);
-  return thread.doing == Doing::Sleeps || thread.doing == Doing::Runs ? Slow : Unknown;
+  if (!waiters.empty()) {
+    const HangKind debt = kind_of_debt(thing_of(graph, waiters.front().thread).kind);
+    return is_work(thread, debt) ? Slow : debt;
+  }
+  return thread.doing == Doing::Sleeps || thread.doing == Doing::Runs || may_compute(thread) ? Slow : Unknown;
 }
 
 // Returns how many members wait for each thing.
@@ -150,7 +177,9 @@ std::size_t focus_of(const Graph& graph, const End& end) {
 }
 
 HangKind kind_of(const Graph& graph, const End& end, const std::vector<Waiter>& waiters) {
-  return is_cycle(graph, end) ? kind_of_cycle(graph, end) : kind_of_single(graph, end.front(), waiters);
+  if (!is_cycle(graph, end)) return kind_of_single(graph, end.front(), waiters);
+  const auto has_left = [&](std::size_t each) { return has_left_wait(graph.threads[each]); };
+  return std::any_of(end.begin(), end.end(), has_left) ? Slow : kind_of_cycle(graph, end);
 }
 
 }  // namespace distrun::runner::doctor

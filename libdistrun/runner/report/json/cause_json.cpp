@@ -25,6 +25,7 @@ void write_link(JsonWriter& out, const ChainLink& link) {
   out.field_if(link.pid != 0, "pid", link.pid);
   out.field_if(link.tid != 0, "tid", link.tid);
   out.field("thread", link.thread);
+  out.field("command", link.command);
   out.field("does", link.does);
   write_place(out, link.place);
   out.field("leads", link.leads);
@@ -69,6 +70,7 @@ void read_link(const Json& from, ChainLink& link) {
   read(from, "pid", link.pid);
   read(from, "tid", link.tid);
   read(from, "thread", link.thread);
+  read(from, "command", link.command);
   read(from, "does", link.does);
   read_place(from, link.place);
   read(from, "leads", link.leads);
