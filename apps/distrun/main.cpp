@@ -30,6 +30,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
     case cli::CommandKind::Show: return cli::show(line.show);
     case cli::CommandKind::Ps: return cli::ps(line.ps);
     case cli::CommandKind::Stacks: return cli::stacks(line.stacks);
+    case cli::CommandKind::Doctor: return cli::doctor(line.doctor);
     case cli::CommandKind::Attach: return cli::attach(line.attach);
     case cli::CommandKind::Cancel: return cli::cancel(line.cancel);
     case cli::CommandKind::History: return cli::history(line.history);

@@ -1,4 +1,4 @@
-// The tools print what README.md shows of examples/training and examples/hung_rank.
+// The tools print what README.md shows of examples/training and examples/hung_rank, and the page of the command line.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -62,7 +62,7 @@ TEST_CASE("README begins with the output of distrun for a test that hangs", "[re
   CHECK(told == expected);
 }
 
-TEST_CASE("README shows what ps and stacks print of four hanging ranks", "[readme]") {
+TEST_CASE("README shows what ps, stacks and doctor print of four hanging ranks", "[readme]") {
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start({"--timeout", "100s", DISTRUN_HUNG_RANK});
   const auto ask = [&](const std::string& command) {
@@ -76,9 +76,26 @@ TEST_CASE("README shows what ps and stacks print of four hanging ranks", "[readm
                      [&] { return ask("ps").find("barrier \"epoch\"") != std::string::npos; }));
   CHECK(steady(ask("ps")) == steady(shown("distrun ps")));
   CHECK(steady(ask("stacks")) == steady(shown("distrun stacks")));
+  // On a loaded machine a thread may be on its way back into its wait, and nothing is proven.
+  const std::string causes = steady(shown("distrun doctor"));
+  CHECK(eventually(at_latest(milliseconds(20'000)), [&] { return steady(ask("doctor")).starts_with(causes); }));
+  CHECK_THAT(steady(ask("doctor")), Catch::StartsWith(causes));
   running.signal(SIGINT);
   CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
   sandbox.sweep();
+}
+
+TEST_CASE("the page of the command line shows what doctor prints of a program that hangs", "[readme]") {
+  const std::string page = read_file(DISTRUN_COMMAND_LINE_PAGE);
+  const std::string head = "$ distrun doctor --after 2s -- build/bin/hung_program mutexes\n";
+  const std::size_t start = page.find(head);
+  REQUIRE(start != std::string::npos);
+  const std::size_t from = start + head.size();
+  const std::string expected = steady(page.substr(from, page.find("...\n", from) - from));
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"doctor", "--after", "2s", "--", DISTRUN_HUNG_PROGRAM, "mutexes"});
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(steady(ended.out), Catch::StartsWith(expected));
 }
 
 TEST_CASE("the page of the command line shows what distrun prints of an exception", "[readme]") {

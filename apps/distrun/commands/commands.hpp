@@ -15,6 +15,7 @@ int list(const ListOptions& options);
 int show(const ShowOptions& options);
 int ps(const PsOptions& options);
 int stacks(const StacksOptions& options);
+int doctor(const DoctorOptions& options);
 int attach(const AttachOptions& options);
 int cancel(const CancelOptions& options);
 // Executes the run in the daemon, with this process as its front end: same output, same exit code.

@@ -1,5 +1,7 @@
 #pragma once
-// All exit codes of distrun. Scripts rely on them; if several apply, the order of precedence is 130, 3, 1, 4.
+// All exit codes of distrun. Scripts rely on them; if several apply, the order of precedence is 130, 3, 1, 4. `distrun
+// doctor` uses the numbers for its findings: 0 no hang, 1 a hang, 4 a wait with an unknown cause; 3 says that something
+// could not be looked at, and gives way to 1, since a hang that was found stays one.
 
 namespace distrun::cli {
 

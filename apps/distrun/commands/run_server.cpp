@@ -10,6 +10,7 @@
 #include <distrun/common/base/peer.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
+#include "examination.hpp"
 #include "run_socket.hpp"
 
 namespace distrun::cli {
@@ -21,12 +22,13 @@ std::int64_t ms_of(base::Nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-wire::SnapshotText told(const std::string& test, const runner::Snapshot& snapshot) {
+wire::SnapshotText told(const std::string& test, const runner::Snapshot& snapshot,
+                        const std::vector<evidence::Line>& lines) {
   wire::SnapshotText one;
   one.test = test;
   one.at_ms = ms_of(snapshot.at);
   one.took_ms = ms_of(snapshot.took);
-  for (const evidence::Line& line : snapshot.text) {
+  for (const evidence::Line& line : lines) {
     wire::ToldLine& to = one.lines.emplace_back();
     for (const auto& segment : line.segments) {
       to.segments.push_back({static_cast<std::uint8_t>(segment.tone), segment.text});
@@ -35,10 +37,22 @@ wire::SnapshotText told(const std::string& test, const runner::Snapshot& snapsho
   return one;
 }
 
+wire::SnapshotText told(const std::string& test, const runner::Snapshot& snapshot) {
+  return told(test, snapshot, snapshot.text);
+}
+
+wire::ToldExamination told(const std::string& run_id, const std::vector<ExaminedTest>& tests, bool with_json) {
+  wire::ToldExamination all;
+  all.finding = static_cast<std::uint8_t>(finding_of(tests));
+  for (const ExaminedTest& each : tests) all.snapshots.push_back(told(each.test, each.snapshot, lines_of(each)));
+  if (with_json) all.json = examination_json(run_id, tests);
+  return all;
+}
+
 }  // namespace
 
 RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::function<void()> on_cancel)
-    : loop_(loop), run_(run), on_cancel_(std::move(on_cancel)) {
+    : loop_(loop), run_(run), run_id_(run_id), on_cancel_(std::move(on_cancel)) {
   listener_ = std::make_unique<io::FdWatch>(loop, listen_for(run_id), [this] { on_connection(); });
 }
 
@@ -57,6 +71,8 @@ void RunServer::on_frame(int client, const wire::Frame& frame) {
     if (!frame.is(wire::InspectFrame::Order)) return drop(client);
     const auto order = wire::decode<wire::InspectOrder>(wire::view_of(frame.payload));
     if (order.kind == wire::InspectKind::Stacks) return answer_stacks(client, order.rank);
+    const bool with_json = order.kind == wire::InspectKind::ExamineAsJson;
+    if (order.kind == wire::InspectKind::Examine || with_json) return answer_examination(client, with_json);
     if (order.kind == wire::InspectKind::Cancel) loop_.post(on_cancel_);  // the answer first
     send(client, wire::InspectFrame::RunStatus, run_.status());
   } catch (const Error&) {
@@ -80,6 +96,17 @@ void RunServer::answer_stacks(int client, int rank) {
   if (answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
 }
 
+// A client has one examination.
+void RunServer::answer_examination(int client, bool with_json) {
+  if (examiners_.contains(client)) return drop(client);
+  const auto examiner =
+      std::make_shared<RunExaminer>(loop_, run_, [this, client, with_json](const std::vector<ExaminedTest>& tests) {
+        send(client, wire::InspectFrame::ToldExamination, told(run_id_, tests, with_json));
+      });
+  examiners_[client] = examiner;
+  examiner->begin();
+}
+
 template <class T>
 void RunServer::send(int client, wire::InspectFrame kind, const T& message) {
   const auto found = clients_.find(client);
@@ -94,7 +121,9 @@ void RunServer::send(int client, wire::InspectFrame kind, const T& message) {
 // Deferred, since this may be called from inside the socket's handler.
 void RunServer::drop(int client) {
   loop_.post([this, alive = std::weak_ptr(alive_), client] {
-    if (!alive.expired()) clients_.erase(client);
+    if (alive.expired()) return;
+    clients_.erase(client);
+    examiners_.erase(client);
   });
 }
 

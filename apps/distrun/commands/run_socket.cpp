@@ -38,13 +38,17 @@ Address address_of(const std::string& run_id) {
   return address;
 }
 
+// Each of two snapshots may take three seconds on a busy machine.
+constexpr auto kExaminationTime = std::chrono::seconds(15);
+
 template <class T>
-T ask(const std::string& run_id, const wire::InspectOrder& order, wire::InspectFrame answer) {
+T ask(const std::string& run_id, const wire::InspectOrder& order, wire::InspectFrame answer,
+      base::Nanoseconds patience = io::kPatience) {
   const Address address = address_of(run_id);
   const std::string who = "run " + base::one_line(run_id, 100);
   const base::Fd socket = io::connect_to(&address.socket, address.size, who);
-  const wire::Frame frame =
-      io::ask(socket.get(), wire::kProtocol<wire::InspectFrame>, wire::pack(wire::InspectFrame::Order, 0, order), who);
+  const wire::Frame frame = io::ask(socket.get(), wire::kProtocol<wire::InspectFrame>,
+                                    wire::pack(wire::InspectFrame::Order, 0, order), who, patience);
   if (!frame.is(answer)) throw Error(ErrorKind::Failed, who + " sent an answer of another kind");
   return wire::decode<T>(wire::view_of(frame.payload));
 }
@@ -82,6 +86,11 @@ wire::RunStatus ask_status(const std::string& run_id) {
 
 wire::ToldStacks ask_stacks(const std::string& run_id, int rank) {
   return ask<wire::ToldStacks>(run_id, {wire::InspectKind::Stacks, rank}, wire::InspectFrame::ToldStacks);
+}
+
+wire::ToldExamination ask_examination(const std::string& run_id, bool with_json) {
+  const wire::InspectKind kind = with_json ? wire::InspectKind::ExamineAsJson : wire::InspectKind::Examine;
+  return ask<wire::ToldExamination>(run_id, {kind, -1}, wire::InspectFrame::ToldExamination, kExaminationTime);
 }
 
 std::string find_run(const std::string& wanted, const std::vector<std::string>& more) {

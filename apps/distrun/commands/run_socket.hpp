@@ -17,6 +17,8 @@ std::vector<std::string> running_ids();
 wire::RunStatus ask_status(const std::string& run_id);
 // `rank` -1: all.
 wire::ToldStacks ask_stacks(const std::string& run_id, int rank);
+// Takes two snapshots of the run, so it waits longer for the answer: at most 15 s.
+wire::ToldExamination ask_examination(const std::string& run_id, bool with_json);
 // Ends the run gracefully, like one Ctrl-C. Throws like ask_status().
 wire::RunStatus cancel_run(const std::string& run_id);
 // Returns the run that a user names by the start of its id, or the only one that is running. Throws

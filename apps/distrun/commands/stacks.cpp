@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include <distrun/common/base/clock.hpp>
-#include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/stacks/merge.hpp>
 #include <distrun/runner/evidence/stacks/tree_text.hpp>
 #include <distrun/runner/evidence/waits/blocked_on.hpp>
@@ -12,45 +11,25 @@
 #include <distrun/runner/launch/stack_collector.hpp>
 #include <distrun/runner/proc/child.hpp>
 #include <distrun/runner/proc/program.hpp>
-#include <distrun/runner/report/text/snapshot_text.hpp>
 
 #include "commands.hpp"
-#include "coordinator.hpp"
 #include "exit_codes.hpp"
 #include "run_socket.hpp"
 #include "terminal/terminal.hpp"
+#include "told_lines.hpp"
 
 namespace distrun::cli {
 namespace {
 
 constexpr auto kBound = std::chrono::seconds(3);
 
-void print(const std::vector<evidence::Line>& lines, bool color) {
-  std::fputs(report::painted(lines, report::Paint(color)).c_str(), stdout);
-}
-
-std::vector<evidence::Line> lines_of(const wire::SnapshotText& told) {
-  std::vector<evidence::Line> lines;
-  for (const wire::ToldLine& line : told.lines) {
-    evidence::Line& to = lines.emplace_back();
-    for (const wire::ToldSegment& segment : line.segments) {
-      to.add(segment.tone <= static_cast<std::uint8_t>(evidence::Tone::Warn) ? static_cast<evidence::Tone>(segment.tone)
-                                                                             : evidence::Tone::Plain,
-             segment.text);
-    }
-  }
-  return lines;
-}
-
 int stacks_of_run(const StacksOptions& options) {
   const std::string id = find_run(options.run);
   const wire::ToldStacks told = ask_stacks(id, options.rank);
   if (told.snapshots.empty()) std::printf("run %s is running no test\n", id.c_str());
   for (const wire::SnapshotText& snapshot : told.snapshots) {
-    std::printf("%s after %s, stacks taken in %s\n", snapshot.test.c_str(),
-                base::human(std::chrono::milliseconds(snapshot.at_ms)).c_str(),
-                base::human(std::chrono::milliseconds(snapshot.took_ms)).c_str());
-    print(lines_of(snapshot), wants_color(options.color));
+    std::printf("%s\n", title_of(snapshot).c_str());
+    print_lines(lines_of(snapshot), wants_color(options.color));
   }
   return kSuccess;
 }
@@ -86,7 +65,7 @@ int stacks_of_processes(const StacksOptions& options) {
       evidence::find_connections(std::vector<pid_t>(options.pids.begin(), options.pids.end()));
   const std::vector<evidence::Blocked> blocked = evidence::blocked_threads(connections);
   const evidence::Stacks stacks = collect(options.pids);
-  print(evidence::tree_text(stacks, evidence::merge(stacks)), wants_color(options.color));
+  print_lines(evidence::tree_text(stacks, evidence::merge(stacks)), wants_color(options.color));
   for (const std::string& line : evidence::connection_lines(connections, blocked)) std::printf("%s\n", line.c_str());
   return any_thread(stacks) ? kSuccess : kInfraError;
 }

@@ -54,6 +54,10 @@ class Completer {
   }
   const OptionInfo* place_of_last() const {
     std::size_t place = 0;
+    const bool is_after_dashes = std::find(words_.begin(), words_.end() - 1, "--") != words_.end() - 1;
+    for (const OptionInfo& option : command_.options) {
+      if (is_after_dashes && option.value == kProgram) return &option;
+    }
     for (const OptionInfo& option : command_.options) {
       if (option.positional() && (place++ == places_ || option.repeats)) return &option;
     }

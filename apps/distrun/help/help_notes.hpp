@@ -11,6 +11,7 @@ Commands:
   distrun show SUMMARY.json      print the report of an earlier run
   distrun ps                     show what the ranks of all current runs do, one line each
   distrun stacks [RUN] [RANK]    show the waits and stacks of ranks, or with --pid of any processes
+  distrun doctor [RUN]           say why ranks hang, or with --pid any processes, or a program
   distrun attach RUN RANK        start gdb on a live rank
   distrun cancel RUN|all         end a run politely, as Ctrl-C does
   distrun history [TEST...]      show earlier results: verdicts, flakiness, durations

@@ -40,11 +40,17 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"run", parse_run},         {"exec", parse_exec},
-    {"list", parse_list},       {"show", parse_show},
-    {"ps", parse_ps},           {"stacks", parse_stacks},
-    {"attach", parse_attach},   {"cancel", parse_cancel},
-    {"history", parse_history}, {"completion", parse_completion},
+    {"run", parse_run},
+    {"exec", parse_exec},
+    {"list", parse_list},
+    {"show", parse_show},
+    {"ps", parse_ps},
+    {"stacks", parse_stacks},
+    {"doctor", parse_doctor},
+    {"attach", parse_attach},
+    {"cancel", parse_cancel},
+    {"history", parse_history},
+    {"completion", parse_completion},
 };
 
 // Parses the commands for our scripts: the last word of `distrun complete -- WORD...` is being typed.

@@ -91,6 +91,15 @@ struct StacksOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+struct DoctorOptions {
+  std::string run;                                     // start of its id; empty: the only one
+  std::vector<int> pids;                               // any processes instead
+  std::vector<std::string> program;                    // with its arguments, to be started, instead
+  base::Nanoseconds after = std::chrono::seconds(10);  // of the program's start
+  std::string json;                                    // path; empty: text only; "-": JSON only
+  ColorChoice color = ColorChoice::Auto;
+};
+
 struct CancelOptions {
   std::string run;   // start of its id; "all"
   bool yes = false;  // do not ask
@@ -123,7 +132,22 @@ struct CompleteOptions {
   std::vector<std::string> words;  // after the program's name; the last one is incomplete
 };
 
-enum class CommandKind { Run, Exec, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done };
+enum class CommandKind {
+  Run,
+  Exec,
+  List,
+  Show,
+  Ps,
+  Stacks,
+  Doctor,
+  Attach,
+  Cancel,
+  History,
+  Completion,
+  Complete,
+  Man,
+  Done
+};
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -133,6 +157,7 @@ struct CommandLine {
   ShowOptions show;
   PsOptions ps;
   StacksOptions stacks;
+  DoctorOptions doctor;
   AttachOptions attach;
   CancelOptions cancel;
   HistoryOptions history;

@@ -56,9 +56,10 @@ CommandLine parse_run(const Arguments& arguments);
 CommandLine parse_exec(const Arguments& arguments);
 CommandLine parse_list(const Arguments& arguments);
 CommandLine parse_show(const Arguments& arguments);
-// Commands that inspect running tests: ps, stacks, attach, cancel.
+// Commands that inspect running tests: ps, stacks, doctor, attach, cancel.
 CommandLine parse_ps(const Arguments& arguments);
 CommandLine parse_stacks(const Arguments& arguments);
+CommandLine parse_doctor(const Arguments& given);
 CommandLine parse_attach(const Arguments& arguments);
 CommandLine parse_cancel(const Arguments& arguments);
 // The command that shows earlier runs.

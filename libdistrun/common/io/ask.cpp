@@ -65,8 +65,9 @@ base::Fd connect_to(const void* address, unsigned size, const std::string& who) 
   return socket;
 }
 
-wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who) {
-  const Clock::time_point deadline = Clock::now() + kPatience;
+wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who,
+                base::Nanoseconds patience) {
+  const Clock::time_point deadline = Clock::now() + patience;
   send_all(socket, wire::view_of(question), deadline, who);
   wire::FrameSplitter splitter(protocol);
   std::array<std::byte, 64 << 10> buffer;

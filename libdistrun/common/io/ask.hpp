@@ -15,7 +15,8 @@ inline constexpr auto kPatience = std::chrono::seconds(5);
 // listener belongs to another user. `who` names it in these errors: "run 3f9c".
 base::Fd connect_to(const void* address, unsigned size, const std::string& who);
 
-// Sends `question` and waits at most `kPatience` for the first frame. Throws Error{Timeout}, or Error{Disconnected}.
-wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who);
+// Sends `question` and waits at most `patience` for the first frame. Throws Error{Timeout}, or Error{Disconnected}.
+wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who,
+                base::Nanoseconds patience = kPatience);
 
 }  // namespace distrun::io

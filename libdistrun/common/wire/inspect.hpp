@@ -1,6 +1,6 @@
 #pragma once
-// The protocol by which a running distrun answers `distrun ps`, `stacks`, `attach` and `cancel`: one order, one answer,
-// as frames on a Unix socket with an abstract name of user and run: "distrun-UID-RUNID".
+// The protocol by which a running distrun answers `distrun ps`, `stacks`, `doctor`, `attach` and `cancel`: one order,
+// one answer, as frames on a Unix socket with an abstract name of user and run: "distrun-UID-RUNID".
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,15 +13,17 @@ enum class InspectFrame : std::uint16_t {
   Order = 80,
   RunStatus = 81,
   ToldStacks = 82,
+  ToldExamination = 83,
 };
 inline bool is_known(InspectFrame kind) noexcept {
-  return kind >= InspectFrame::Order && kind <= InspectFrame::ToldStacks;
+  return kind >= InspectFrame::Order && kind <= InspectFrame::ToldExamination;
 }
 
 inline constexpr char kInspectPrefix[] = "distrun-";
 
-// Cancel ends the run gracefully, as one Ctrl-C does, and is answered like Status.
-enum class InspectKind : std::uint8_t { Status, Stacks, Cancel };
+// Cancel ends the run gracefully, as one Ctrl-C does, and is answered like Status. ExamineAsJson adds JSON to the
+// answer of Examine.
+enum class InspectKind : std::uint8_t { Status, Stacks, Cancel, Examine, ExamineAsJson };
 
 struct InspectOrder {
   InspectKind kind = InspectKind::Status;
@@ -87,5 +89,13 @@ struct ToldStacks {
   std::vector<SnapshotText> snapshots;  // empty: no test runs
 };
 DISTRUN_FIELDS(ToldStacks, m.snapshots)
+
+// Why the ranks of each running test hang, and their stacks.
+struct ToldExamination {
+  std::uint8_t finding = 0;             // of all tests (runner/record/doctor/examination.hpp)
+  std::vector<SnapshotText> snapshots;  // empty: no test runs
+  std::string json;                     // all of it, if requested
+};
+DISTRUN_FIELDS(ToldExamination, m.finding, m.snapshots, m.json)
 
 }  // namespace distrun::wire

@@ -30,7 +30,7 @@ bool has(const Candidates& candidates, const std::string& text) {
 TEST_CASE("the first word may be a command, a plugin or an option of run") {
   const Candidates any = found({""});
   for (const char* command :
-       {"run", "exec", "list", "show", "ps", "stacks", "attach", "cancel", "history", "completion"}) {
+       {"run", "exec", "list", "show", "ps", "stacks", "doctor", "attach", "cancel", "history", "completion"}) {
     CHECK(has(any, command));
   }
   CHECK(any.paths == PathKind::Plugin);
@@ -56,6 +56,8 @@ TEST_CASE("values are the choices of the option, or its kind of argument") {
   CHECK(texts_of(found({"--history", ""})) == Words{"off"});
   CHECK(found({"--history", ""}).paths == PathKind::Any);
   CHECK(found({"exec", "--", "tr"}).paths == PathKind::Any);
+  CHECK(found({"doctor", "--after", "5s", "--", "tr"}).paths == PathKind::Any);
+  CHECK(found({"doctor", ""}).runs);
   CHECK(found({"--seed", ""}).words.empty());
   CHECK(found({"show", ""}).paths == PathKind::Any);
 }
