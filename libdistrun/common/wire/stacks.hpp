@@ -56,10 +56,11 @@ DISTRUN_FIELDS(TaskState, m.tid, m.name, m.state, m.wchan, m.syscall, m.kernel_s
 enum class Motion : std::uint8_t {
   Unknown,   // one sample only, or the thread started or ended meanwhile
   Waiting,   // used no CPU and did not move
-  Spinning,  // used CPU and stayed in the same function
-  Moving,    // made progress
+  Spinning,  // used its CPU to wait for a change of memory, in one place
+  Moving,    // was found in different places, or slept and woke up again
+  Running,   // used its CPU in one place; whether it computes or waits is not known
 };
-inline constexpr int kMotionCount = 4;
+inline constexpr int kMotionCount = 5;
 
 // The kinds of objects that a thread can be seen to wait for.
 enum class WaitObject : std::uint8_t {

@@ -53,6 +53,10 @@ TEST_CASE("a rank that reads while the others wait for it is shown first") {
 
 TEST_CASE("threads that hold each other's lock are shown together") { check_golden("abba.txt", samples::abba()); }
 
+TEST_CASE("threads that wait for each other are apart from those that wait for one of them") {
+  check_golden("lock_cycle.txt", samples::lock_cycle());
+}
+
 TEST_CASE("a rank that spins is grouped with the others by their callers") {
   check_golden("one_spins.txt", samples::one_spins());
 }

@@ -158,6 +158,105 @@ TEST_CASE("equal stacks in different conditions are different groups") {
   CHECK(text.find("rank 1 (main thread, spinning") < text.find("ranks 0, 3 (main threads, waiting"));
 }
 
+namespace {
+
+// Returns a process with threads of the same frames, which wait for these mutexes: number, and thread that holds it.
+Stacks waiters(const std::vector<std::pair<int, int>>& mutexes) {
+  std::vector<samples::ThreadSample> threads;
+  for (const auto& [mutex, holder] : mutexes) {
+    const int tid = 100 + static_cast<int>(threads.size());
+    threads.emplace_back(tid, "worker", samples::Frames{samples::user("ring::take()", "ring.cpp", 10)});
+    threads.back().observes(wire::WaitObject::Mutex, "mutex " + std::to_string(mutex),
+                            {{100, holder, "thread " + std::to_string(holder)}});
+  }
+  Stacks stacks;
+  samples::add_process(stacks, 0, 100, std::move(threads));
+  return stacks;
+}
+
+std::vector<std::size_t> sizes_of_groups(const Stacks& stacks) {
+  std::vector<std::size_t> sizes;
+  for (const Group& group : merge(stacks).groups) sizes.push_back(group.holders.size());
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+using Sizes = std::vector<std::size_t>;
+
+}  // namespace
+
+TEST_CASE("a group lists each object that its threads wait for, with the holder") {
+  const Stacks stacks = waiters({{1, 900}, {2, 901}, {1, 900}, {2, 901}});
+  CHECK(sizes_of_groups(stacks) == Sizes{4});
+  CHECK_THAT(text_of(stacks), Catch::StartsWith("rank 0 (4 threads, 1 main, waiting for mutex 1 held by thread 900; "
+                                                "mutex 2 held by thread 901)\n"));
+}
+
+TEST_CASE("of many objects a group says how many it does not list") {
+  std::vector<std::pair<int, int>> mutexes;
+  for (int i = 0; i < 20; ++i) mutexes.emplace_back(i / 2, 900 + i / 2);
+  CHECK_THAT(text_of(waiters(mutexes)), Catch::Contains("mutex 7 held by thread 907; and 2 more)\n"));
+}
+
+TEST_CASE("a thread in a cycle of waits does not share its group") {
+  CHECK(sizes_of_groups(waiters({{1, 101}, {2, 100}, {1, 101}, {1, 101}})) == Sizes{1, 1, 2});
+  CHECK(sizes_of_groups(waiters({{1, 100}, {1, 100}, {1, 100}})) == Sizes{1, 2});
+  CHECK(sizes_of_groups(waiters({{1, 101}, {2, 102}, {3, 900}, {3, 900}})) == Sizes{4});
+}
+
+TEST_CASE("the threads of a long cycle share a group, which no other thread joins") {
+  std::vector<std::pair<int, int>> mutexes;
+  for (int i = 0; i < 20; ++i) mutexes.emplace_back(i, 100 + (i + 1) % 20);
+  mutexes.emplace_back(0, 101);
+  CHECK(sizes_of_groups(waiters(mutexes)) == Sizes{1, 20});
+}
+
+TEST_CASE("a thread that waits for something else than most others does not share their group") {
+  CHECK(sizes_of_groups(waiters({{1, 900}, {1, 900}, {2, 901}, {1, 900}})) == Sizes{1, 3});
+  CHECK(sizes_of_groups(waiters({{1, 900}, {2, 901}})) == Sizes{2});
+  CHECK(sizes_of_groups(waiters({{1, 900}, {2, 901}, {3, 902}, {4, 903}})) == Sizes{4});
+}
+
+TEST_CASE("a rank that waits for something else than most other ranks does not share their group") {
+  Stacks stacks;
+  for (int rank = 0; rank < 4; ++rank) {
+    samples::ThreadSample body(100 + rank, "", samples::Frames{samples::user("ring::take()", "ring.cpp", 10)});
+    const std::string file = rank == 2 ? "lock of /tmp/b" : "lock of /tmp/a";
+    body.observes(wire::WaitObject::FileLock, file, {{900, 0, "900 (owner)"}});
+    body.waits_in("fcntl(3, 0x7, 1)");
+    samples::add_process(stacks, rank, 100 + rank, {body});
+  }
+  CHECK(sizes_of_groups(stacks) == Sizes{1, 3});
+  CHECK_THAT(text_of(stacks), Catch::StartsWith("rank 2 (main thread, waiting in fcntl(3, ...) for lock of /tmp/b held "
+                                                "by 900 (owner))\n"));
+}
+
+TEST_CASE("equal private locks of different ranks are no reason to tell the ranks apart") {
+  Stacks stacks;
+  for (int rank = 0; rank < 3; ++rank) {
+    const int pid = 100 * (rank + 1);
+    samples::ThreadSample body(pid, "", samples::Frames{samples::user("ring::take()", "ring.cpp", 10)});
+    body.observes(wire::WaitObject::Mutex, "mutex " + std::to_string(rank), {{pid, pid + 1, ""}});
+    samples::add_process(stacks, rank, pid, {body});
+  }
+  CHECK(sizes_of_groups(stacks) == Sizes{3});
+}
+
+TEST_CASE("a thread that waits for a lock is never counted as distrun's") {
+  Stacks stacks = samples::one_in_read();
+  wire::ThreadStack& listener = stacks.processes[3].threads[1];
+  SECTION("of which the holder is known") { listener.waits_for = "mutex 0x1 held by thread 4730 (distrun-rank)"; }
+  SECTION("of which it is not") { listener.wait.object = wire::WaitObject::ReadWriteLock; }
+  CHECK(merge(stacks).own.size() == 3);
+}
+
+TEST_CASE("a frame that most ranks have names the ranks that do not have it") {
+  CHECK_THAT(text_of(samples::one_in_read()), Catch::Contains("ring_test.cpp:57  ranks in [0-1, 3] | not in [2]\n") &&
+                                                  Catch::Contains("ring_test.cpp:52\n"));
+  CHECK_THAT(text_of(samples::all_different()), !Catch::Contains("not in"));
+  CHECK_THAT(text_of(samples::alike(8, 1)), !Catch::Contains("not in"));
+}
+
 TEST_CASE("the momentary state of threads does not split a group") {
   Stacks stacks = samples::alike(4, 1);
   stacks.processes[1].threads[0].task.state = 'R';

@@ -108,6 +108,14 @@ ThreadSample& ThreadSample::waits_for(const std::string& what) {
   return *this;
 }
 
+ThreadSample& ThreadSample::observes(wire::WaitObject object, const std::string& name,
+                                     std::vector<wire::WaitEnder> enders) {
+  thread.wait.object = object;
+  thread.wait.name = name;
+  thread.wait.enders = std::move(enders);
+  return *this;
+}
+
 ThreadSample& ThreadSample::moves(Motion motion, char state) {
   thread.motion = motion;
   thread.task.state = static_cast<std::uint8_t>(state);
@@ -177,6 +185,24 @@ Stacks abba() {
       {body, listener(4701), locks(4712, "there", "there", 14).waits_for("mutex 0x5581aa10 held by thread 4713 (back)"),
        locks(4713, "back", "back", 24).waits_for("mutex 0x5581aa38 held by thread 4712 (there)")});
   add_process(stacks, 1, 4710, {main_in_barrier(4710, 91), listener(4711)});
+  return stacks;
+}
+
+Stacks lock_cycle() {
+  Stacks stacks;
+  const auto waits = [](int tid, const std::string& name, const std::string& mutex, int holder) {
+    ThreadSample sample(
+        tid, name,
+        Frames{library("__lll_lock_wait"), library("pthread_mutex_lock"), user("ring::Fork::take()", kSource, 17)} +
+            under_thread_start());
+    return sample.observes(wire::WaitObject::Mutex, "mutex " + mutex,
+                           {{4700, holder, with_number("thread ", holder) + " (eater)"}});
+  };
+  ThreadSample body(4700, "distrun-rank", in_barrier() + Frames{user(kRunBody, kTest, 57)} + under_rank_main());
+  add_process(stacks, 0, 4700,
+              {body, waits(4701, "eater", "0x5581aa10", 4702), waits(4702, "eater", "0x5581aa38", 4703),
+               waits(4703, "eater", "0x5581aa60", 4701), waits(4704, "guest", "0x5581aa10", 4702),
+               waits(4705, "guest", "0x5581aa10", 4702), waits(4706, "guest", "0x5581aa10", 4702)});
   return stacks;
 }
 

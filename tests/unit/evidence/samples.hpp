@@ -27,6 +27,7 @@ class ThreadSample {
   ThreadSample& waits_in(const std::string& call);
   ThreadSample& waits_for(const std::string& what);
   ThreadSample& moves(wire::Motion motion, char state);
+  ThreadSample& observes(wire::WaitObject object, const std::string& name, std::vector<wire::WaitEnder> enders);
   wire::ThreadStack thread;
   Frames frames;
 };
@@ -37,6 +38,8 @@ ThreadSample listener(int tid);  // distrun's thread in every rank
 
 Stacks one_in_read();  // rank 2 reads, and three ranks wait for it in a barrier
 Stacks abba();         // two threads of rank 0, each with the other's lock
+// Threads of rank 0 in the same function: three in a cycle of mutexes, and three that wait for the first of them.
+Stacks lock_cycle();
 Stacks one_spins();
 Stacks one_in_kernel();  // state D, only the kernel's stack
 Stacks alike(int ranks, int threads);

@@ -1,27 +1,11 @@
 #include <distrun/runner/evidence/stacks/condition.hpp>
 
+#include <distrun/runner/evidence/stacks/wait_labels.hpp>
+
 namespace distrun::evidence {
-namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
-std::string without_numbers(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    if (!is_digit(text[at])) {
-      out += text[at++];
-      continue;
-    }
-    const bool is_hex = text[at] == '0' && at + 1 < text.size() && text[at + 1] == 'x';
-    if (is_hex) at += 2;
-    while (at < text.size() && (is_hex ? is_hex_digit(text[at]) : is_digit(text[at]))) ++at;
-    out += '#';
-  }
-  return out;
+bool is_on_the_move(wire::Motion motion) noexcept {
+  return motion == wire::Motion::Spinning || motion == wire::Motion::Moving || motion == wire::Motion::Running;
 }
-
-}  // namespace
 
 std::string_view name_of_call(std::string_view call) { return call.substr(0, call.find('(')); }
 
@@ -41,12 +25,11 @@ Condition condition_of(const Process& process, const wire::ThreadStack& thread) 
   using wire::Motion;
   Condition condition;
   const auto state = static_cast<char>(thread.task.state);
-  const bool is_on_its_way = thread.motion == Motion::Spinning || thread.motion == Motion::Moving;
+  const bool is_on_its_way = is_on_the_move(thread.motion);
   const bool is_held = state == 'D' || state == 'T' || state == 'Z' || state == 'X';
   condition.crashed = thread.crashed;
   condition.threw = process.threw;
   condition.motion = thread.motion;
-  condition.waits_for = without_numbers(thread.waits_for);
   if (!is_on_its_way) {
     condition.state = thread.motion == Motion::Waiting && !is_held ? 'S' : state;
     condition.call = name_of_call(thread.task.syscall.empty() ? thread.task.wchan : thread.task.syscall);

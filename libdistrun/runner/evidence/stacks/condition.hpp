@@ -16,16 +16,19 @@ struct Condition {
   std::string threw;  // the exception's type; empty: none was thrown
   wire::Motion motion = wire::Motion::Unknown;
   char state = 0;            // only where the motion does not imply it, since it may change at any moment
-  std::string waits_for;     // with numbers replaced by #
   std::string call;          // the system call or kernel function in which it waits; empty: none or unknown
   std::string why_none;      // why it has no stack, with numbers replaced by #
   std::string kernel_stack;  // of a thread without a stack, or in state D
+  std::int32_t apart = 0;    // of a thread in a cycle of waits, as WaitLabels::cycle_of(): no other may join it
   friend auto operator<=>(const Condition&, const Condition&) = default;
 };
 
 Condition condition_of(const Process& process, const wire::ThreadStack& thread);
 // Used for a process of unknown threads.
 Condition condition_of(const Process& process);
+
+// Returns whether the thread used its CPU between the samples.
+bool is_on_the_move(wire::Motion motion) noexcept;
 
 // Returns the given reason, else the sources that did not answer and why. Never empty.
 std::string why_no_stack(const Process& process, const std::string& said);

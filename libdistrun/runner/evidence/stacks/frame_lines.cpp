@@ -1,7 +1,9 @@
 #include <distrun/runner/evidence/stacks/frame_lines.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include <distrun/runner/evidence/stacks/frame_name.hpp>
 
@@ -31,8 +33,10 @@ struct Shown {
 
 class Writer {
  public:
-  Writer(const StackTree& tree, const SourceNames& names, const FrameLimits& limits, bool is_innermost)
-      : tree_(tree), names_(names), limits_(limits), wants_strong_(is_innermost) {}
+  using Notes = std::map<std::uint32_t, std::string>;  // by frame
+
+  Writer(const StackTree& tree, const SourceNames& names, Notes notes, const FrameLimits& limits, bool is_innermost)
+      : tree_(tree), names_(names), notes_(std::move(notes)), limits_(limits), wants_strong_(is_innermost) {}
 
   // `frames` are innermost first.
   std::vector<Line> write(const Ids& frames);
@@ -59,6 +63,7 @@ class Writer {
 
   const StackTree& tree_;
   const SourceNames& names_;
+  const Notes notes_;
   const FrameLimits& limits_;
   bool wants_strong_;
   bool folds_ = true;
@@ -165,6 +170,7 @@ void Writer::add_frame(std::uint32_t index, std::size_t count) {
   }
   if (frame.inlined) line.add(Tone::Dim, "  (inlined)");
   if (count > 1) line.add(Tone::Plain, "  (x " + std::to_string(count) + ")");
+  if (const auto note = notes_.find(index); note != notes_.end()) line.add(Tone::Dim, "  " + note->second);
   shown_.push_back({std::move(line), count});
 }
 
@@ -202,11 +208,11 @@ std::vector<Line> Writer::cut() const {
 
 }  // namespace
 
-std::vector<Line> frame_lines(const StackTree& tree, const SourceNames& names, const FrameRange& range,
-                              const FrameLimits& limits) {
+std::vector<Line> frame_lines(const StackTree& tree, const SourceNames& names, const FrameRanks& ranks,
+                              const FrameRange& range, const FrameLimits& limits) {
   Ids innermost_first;
   for (std::size_t i = range.to; i-- > range.from;) innermost_first.push_back(range.frames[i]);
-  return Writer(tree, names, limits, range.is_innermost).write(innermost_first);
+  return Writer(tree, names, ranks.notes_of(range.frames), limits, range.is_innermost).write(innermost_first);
 }
 
 }  // namespace distrun::evidence

@@ -1,10 +1,12 @@
 #pragma once
 // Formats frames as lines, innermost first. The test's own frames are kept; a run of library and distrun frames becomes
-// one line, recursion is shown once with its count, and the middle of a long stack is omitted.
+// one line, recursion is shown once with its count, and the middle of a long stack is omitted. A frame that most ranks
+// have says which ones, and which do not.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include <distrun/runner/evidence/stacks/frame_ranks.hpp>
 #include <distrun/runner/evidence/stacks/merge.hpp>
 #include <distrun/runner/evidence/stacks/source_names.hpp>
 #include <distrun/runner/evidence/stacks/text_line.hpp>
@@ -25,7 +27,7 @@ struct FrameRange {
   bool is_innermost;
 };
 
-std::vector<Line> frame_lines(const StackTree& tree, const SourceNames& names, const FrameRange& range,
-                              const FrameLimits& limits);
+std::vector<Line> frame_lines(const StackTree& tree, const SourceNames& names, const FrameRanks& ranks,
+                              const FrameRange& range, const FrameLimits& limits);
 
 }  // namespace distrun::evidence

@@ -4,6 +4,8 @@
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/stacks/frame_class.hpp>
+#include <distrun/runner/evidence/stacks/frame_name.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -11,6 +13,7 @@ namespace {
 constexpr std::size_t kNameMax = 60;      // bytes of the name of a process, thread or system call
 constexpr std::size_t kReasonMax = 300;   // of the reason for a missing stack
 constexpr std::size_t kWaitMax = 160;     // of the description of a wait
+constexpr std::size_t kWaitsMax = 8;      // different ones of a group
 constexpr std::size_t kThreadIdsMax = 4;  // listed individually
 constexpr std::size_t kKernelLinesMax = 12;
 
@@ -125,10 +128,23 @@ std::string call_text(const Stacks& stacks, const Group& group) {
   return descriptor.empty() || !alike ? name : name + "(" + std::string(descriptor) + ", ...)";
 }
 
-std::string wait_text(const Stacks& stacks, const Group& group) {
-  const std::string& first = thread_of(stacks, group.holders.front())->waits_for;
-  const bool alike = all_alike(stacks, group, [](const auto& thread) { return thread.waits_for; });
-  return "waiting for " + base::one_line(first, kWaitMax) + (alike ? "" : ", ...");
+// Lists the objects and their holders: "mutex 0x1000 held by thread 12 (a); mutex 0x2000 held by thread 13 (b)".
+std::string waits_text(const Group& group) {
+  std::string text;
+  for (std::size_t i = 0; i < group.waits.size() && i < kWaitsMax; ++i) {
+    text += (i == 0 ? "" : "; ") + base::one_line(group.waits[i], kWaitMax);
+  }
+  const std::size_t more = group.waits.size() - std::min(group.waits.size(), kWaitsMax);
+  return more == 0 ? text : text + "; and " + std::to_string(more) + " more";
+}
+
+// A futex is only the means of waiting for a lock. Other calls show the descriptor as well.
+bool is_means(const std::string& call) { return call.empty() || call == "futex" || call.starts_with("futex_"); }
+
+// Returns the innermost function of the test: a loop is in it, or in one that it calls.
+std::string place_of_running(const Stacks& stacks, const Group& group) {
+  const wire::StackFrame* frame = innermost_user_frame(stacks.table, *thread_of(stacks, group.holders.front()));
+  return frame == nullptr ? "" : " in " + frame_name(*frame, kNameMax);
 }
 
 std::string motion_text(const Stacks& stacks, const Group& group) {
@@ -136,6 +152,7 @@ std::string motion_text(const Stacks& stacks, const Group& group) {
   const bool is_deaf = condition.state == 'D';
   if (condition.motion == wire::Motion::Spinning) return "spinning";
   if (condition.motion == wire::Motion::Moving) return "moving";
+  if (condition.motion == wire::Motion::Running) return "running" + place_of_running(stacks, group);
   const bool is_waiting = condition.motion == wire::Motion::Waiting && (condition.state == 'S' || is_deaf);
   std::string text = is_waiting ? "waiting" : name_of_state(condition.state);
   if (!condition.call.empty() && condition.state != 'T') text += " in " + call_text(stacks, group);
@@ -149,16 +166,20 @@ std::string activity_text(const Stacks& stacks, const Group& group) {
   if (!condition.threw.empty()) return "threw " + base::one_line(condition.threw, kNameMax);
   std::string text = condition.crashed ? "crashed" : "";
   const auto also = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-  const bool is_still = condition.motion != wire::Motion::Spinning && condition.motion != wire::Motion::Moving;
-  if (!condition.crashed && (condition.waits_for.empty() || !is_still)) also(motion_text(stacks, group));
-  if (!condition.waits_for.empty()) also(wait_text(stacks, group));
+  const bool is_still = !is_on_the_move(condition.motion);
+  const bool shows_call = is_still && (group.waits.empty() || !is_means(condition.call));
+  if (!condition.crashed && (shows_call || !is_still)) also(motion_text(stacks, group));
+  if (group.waits.empty()) return text;
+  if (!condition.crashed && shows_call) return text + " for " + waits_text(group);
+  also("waiting for " + waits_text(group));
   return text;
 }
 
-bool is_odd(const Condition& condition) {
+bool is_odd(const Group& group) {
+  const Condition& condition = group.condition;
   const bool has_ended = condition.crashed || !condition.threw.empty();
-  return has_ended || condition.motion == wire::Motion::Spinning || !condition.waits_for.empty() ||
-         condition.state == 'D' || condition.state == 'T' || condition.state == 't' || condition.state == 'Z';
+  return has_ended || condition.motion == wire::Motion::Spinning || !group.waits.empty() || condition.state == 'D' ||
+         condition.state == 'T' || condition.state == 't' || condition.state == 'Z';
 }
 
 }  // namespace
@@ -189,7 +210,7 @@ Line group_title(const Stacks& stacks, const Group& group) {
   const std::string activity = activity_text(stacks, group);
   if (!activity.empty()) {
     line.add(Tone::Plain, ", ");
-    line.add(is_odd(group.condition) ? Tone::Warn : Tone::Plain, activity);
+    line.add(is_odd(group) ? Tone::Warn : Tone::Plain, activity);
   }
   line.add(Tone::Plain, ")");
   return line;

@@ -1,10 +1,15 @@
 #include <distrun/runner/evidence/stacks/merge.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include <distrun/runner/evidence/stacks/wait_labels.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -63,31 +68,35 @@ bool runs_body(const Process& process, const wire::ThreadStack& thread) {
   return process.has_thread_ranks ? process.rank >= 0 : is_main(process, thread);
 }
 
-// Returns whether it is one of distrun's own threads in a rank, behaving normally, and so is of no interest.
+// Returns whether it is one of distrun's own threads in a rank, behaving normally, and so is of no interest. One that
+// waits for a lock may be part of a deadlock.
 bool is_own(const StackTree& tree, const Group& group, const Process& process, const wire::ThreadStack& thread) {
   if (runs_body(process, thread) || group.has_user_code || thread.crashed || thread.incomplete) return false;
+  if (waits_for_lock(thread)) return false;
   if (thread.motion == wire::Motion::Spinning || thread.task.state == 'D' || thread.gap_after >= 0) return false;
   return std::any_of(group.frames.begin(), group.frames.end(),
                      [&](std::uint32_t frame) { return tree.classes[frame] == FrameClass::Machinery; });
 }
 
-Group group_of(const StackTree& tree, const Ids& folded, const Process& process, const wire::ThreadStack& thread) {
+Group group_of(const StackTree& tree, const Ids& folded, const WaitLabels& labels, const Process& process,
+               const wire::ThreadStack& thread) {
   Group group;
   group.frames = frames_of(thread, folded);
   group.condition = condition_of(process, thread);
+  group.condition.apart = labels.cycle_of(thread);
   group.has_user_code =
       std::any_of(group.frames.begin(), group.frames.end(), [&](std::uint32_t frame) { return tree.is_user(frame); });
   return group;
 }
 
 // Makes a group for each thread.
-std::vector<Group> groups_of_one(const Stacks& stacks, const Ids& folded, StackTree& tree) {
+std::vector<Group> groups_of_one(const Stacks& stacks, const Ids& folded, const WaitLabels& labels, StackTree& tree) {
   std::vector<Group> groups;
   for (std::size_t p = 0; p < stacks.processes.size(); ++p) {
     const Process& process = stacks.processes[p];
     const auto index = static_cast<std::uint32_t>(p);
     for (std::size_t t = 0; t < process.threads.size(); ++t) {
-      Group group = group_of(tree, folded, process, process.threads[t]);
+      Group group = group_of(tree, folded, labels, process, process.threads[t]);
       const Holder holder{index, static_cast<std::int32_t>(t)};
       if (is_own(tree, group, process, process.threads[t])) {
         tree.own.push_back(holder);
@@ -121,6 +130,78 @@ void fold_groups(const Stacks& stacks, std::vector<Group> ones, StackTree& tree)
   }
 }
 
+// ---- threads that wait for something else
+
+using Labels = std::map<std::string, std::vector<std::size_t>>;  // positions among the holders, by what they wait for
+
+const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
+  if (holder.thread < 0) return nullptr;
+  return &stacks.processes[holder.process].threads[static_cast<std::size_t>(holder.thread)];
+}
+
+// Adds the labels of which only one thread has each, if most threads share another one.
+void add_odd(const Labels& labels, std::size_t count, std::vector<std::size_t>& odd) {
+  std::vector<std::size_t> found;
+  bool has_most = false;
+  for (const auto& [label, positions] : labels) {
+    has_most = has_most || (!label.empty() && 2 * positions.size() > count);
+    if (positions.size() == 1) found.push_back(positions.front());
+  }
+  if (has_most && found.size() <= kOddMax) odd.insert(odd.end(), found.begin(), found.end());
+}
+
+// Returns positions among the holders, ascending: within each process, and, where each has only one of the threads,
+// between the processes.
+std::vector<std::size_t> odd_holders(const Stacks& stacks, const WaitLabels& labels, const Group& group) {
+  std::vector<std::size_t> odd;
+  std::map<std::uint32_t, Labels> by_process;
+  Labels kinds;
+  for (std::size_t i = 0; i < group.holders.size(); ++i) {
+    const Process& process = stacks.processes[group.holders[i].process];
+    const wire::ThreadStack* thread = thread_of(stacks, group.holders[i]);
+    if (thread == nullptr) return odd;
+    by_process[group.holders[i].process][labels.label_of(process, *thread)].push_back(i);
+    kinds[labels.kind_of(process, *thread)].push_back(i);
+  }
+  if (by_process.size() == group.holders.size()) {
+    add_odd(kinds, group.holders.size(), odd);
+  } else {
+    for (const auto& [index, its_labels] : by_process) {
+      std::size_t count = 0;
+      for (const auto& [label, positions] : its_labels) count += positions.size();
+      if (count > 2) add_odd(its_labels, count, odd);
+    }
+  }
+  std::sort(odd.begin(), odd.end());
+  return odd;
+}
+
+// Moves the odd threads to groups of their own, behind the group.
+void split_odd(const Stacks& stacks, const WaitLabels& labels, StackTree& tree) {
+  std::vector<Group> groups;
+  for (Group& group : tree.groups) {
+    const bool may_differ = group.holders.size() > 2 && group.condition.apart == 0;
+    const std::vector<std::size_t> odd = may_differ ? odd_holders(stacks, labels, group) : std::vector<std::size_t>();
+    std::vector<Group> apart(odd.size(), group);
+    for (std::size_t i = odd.size(); i-- > 0;) {
+      apart[i].holders = {group.holders[odd[i]]};
+      group.holders.erase(group.holders.begin() + static_cast<std::ptrdiff_t>(odd[i]));
+    }
+    groups.push_back(std::move(group));
+    std::move(apart.begin(), apart.end(), std::back_inserter(groups));
+  }
+  tree.groups = std::move(groups);
+}
+
+void set_waits(const Stacks& stacks, const WaitLabels& labels, Group& group) {
+  std::set<std::string> known;
+  for (const Holder& holder : group.holders) {
+    const wire::ThreadStack* thread = thread_of(stacks, holder);
+    std::string label = thread != nullptr ? labels.label_of(stacks.processes[holder.process], *thread) : "";
+    if (!label.empty() && known.insert(label).second) group.waits.push_back(std::move(label));
+  }
+}
+
 std::size_t processes_of(const Group& group) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < group.holders.size(); ++i) {
@@ -133,8 +214,10 @@ std::size_t processes_of(const Group& group) {
 void place_groups(const Stacks& stacks, StackTree& tree) {
   const auto key_of = [&](const Group& group) {
     const Condition& condition = group.condition;
-    const bool may_tell = group.has_user_code || group.frames.empty();
-    const bool tells_why = condition.motion == wire::Motion::Spinning || !condition.waits_for.empty();
+    const wire::ThreadStack* thread = thread_of(stacks, group.holders.front());
+    const bool is_locked = thread != nullptr && waits_for_lock(*thread);
+    const bool may_tell = group.has_user_code || group.frames.empty() || is_locked;
+    const bool tells_why = condition.motion == wire::Motion::Spinning || !group.waits.empty();
     const auto first = place_of(stacks, group.holders.front());
     return std::tuple(!condition.crashed, !may_tell, processes_of(group), !tells_why, std::get<3>(first), first);
   };
@@ -190,7 +273,10 @@ bool is_main(const Process& process, const wire::ThreadStack& thread) noexcept {
 StackTree merge(const Stacks& stacks) {
   StackTree tree;
   const Ids folded = fold_frames(stacks.table, tree);
-  fold_groups(stacks, groups_of_one(stacks, folded, tree), tree);
+  const WaitLabels labels(stacks);
+  fold_groups(stacks, groups_of_one(stacks, folded, labels, tree), tree);
+  split_odd(stacks, labels, tree);
+  for (Group& group : tree.groups) set_waits(stacks, labels, group);
   place_groups(stacks, tree);
   std::sort(tree.own.begin(), tree.own.end(), [&](const Holder& a, const Holder& b) { return before(stacks, a, b); });
   tree.nodes.push_back({0, 0, 0, static_cast<std::uint32_t>(tree.groups.size()), 0, {}});

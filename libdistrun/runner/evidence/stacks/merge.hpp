@@ -4,14 +4,19 @@
 // function, file and line are; frames without a name, if module and offset are. Addresses are not compared: they differ
 // between processes.
 //
+// Threads of a group may wait for different objects: the group lists each object with its holder. Two kinds of threads
+// form groups of their own: those in a cycle of waits, and up to kOddMax that wait for something else than all others,
+// or most of the others.
+//
 // Reading order. In a hang, the rank that differs matters: the others wait for it. So crashed threads come first; then
 // groups with user code, or without a stack that could show any, before groups without user code; then groups of few
-// processes before groups of many. Among equals, a thread that spins or has a known lock comes before one that merely
-// waits, a main thread before others, and then the smallest rank. A node takes the position of its first group.
+// processes before groups of many. Among equals, a thread that spins or waits for a known holder comes before one that
+// merely waits, a main thread before others, and then the smallest rank. A node takes the position of its first group.
 //
 // The result does not depend on the order in which processes and threads were collected.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <distrun/runner/evidence/stacks/condition.hpp>
@@ -31,10 +36,14 @@ struct Holder {
 inline constexpr std::uint32_t kGapMark = 0xffff'ffff;   // frames that were omitted
 inline constexpr std::uint32_t kLostMark = 0xffff'fffe;  // outer frames that the unwinder did not find
 
+inline constexpr std::size_t kOddMax = 4;
+
 struct Group {
   std::vector<std::uint32_t> frames;  // indices of the tree's frames, or markers; outermost first
   Condition condition;
   std::vector<Holder> holders;  // by rank, main threads first
+  // Describes the waits of the holders, as WaitLabels::label_of(): each text once, in the order of the holders.
+  std::vector<std::string> waits;
   bool has_user_code = false;
   std::uint32_t place = 0;  // in the reading order
 };

@@ -26,7 +26,7 @@ void indent(Block& block, const char* first, const char* others) {
 class TreeWriter {
  public:
   TreeWriter(const Stacks& stacks, const StackTree& tree, const TreeLimits& limits)
-      : stacks_(stacks), tree_(tree), limits_(limits), names_(tree) {}
+      : stacks_(stacks), tree_(tree), limits_(limits), names_(tree), ranks_(stacks, tree) {}
 
   Block write();
 
@@ -62,6 +62,7 @@ class TreeWriter {
   const StackTree& tree_;
   const TreeLimits& limits_;
   SourceNames names_;
+  FrameRanks ranks_;
   std::size_t room_ = 0;  // lines
   std::vector<Holder> no_room_for_;
   std::size_t groups_left_out_ = 0;
@@ -119,7 +120,7 @@ std::vector<Block> TreeWriter::blocks_of(const Node& node, View view) {
 
 Block TreeWriter::joined(const Node& node, View view, std::size_t to) {
   const Group& any = tree_.groups[node.first_group];
-  Block callers = frame_lines(tree_, names_, {any.frames, view.from, to, false}, limits_.frames);
+  Block callers = frame_lines(tree_, names_, ranks_, {any.frames, view.from, to, false}, limits_.frames);
   indent(callers, "  ", "  ");
   callers.insert(callers.begin(), Line().add(Tone::Dim, "all called by"));
   indent(callers, "└ ", "  ");
@@ -140,7 +141,7 @@ Block TreeWriter::block_of(const Group& group, std::size_t from) {
   if (groups_left_out_ == 0) {
     const FrameRange range{group.frames, from, group.frames.size(), true};
     block = condition_lines(stacks_, group);
-    const Block frames = frame_lines(tree_, names_, range, limits_.frames);
+    const Block frames = frame_lines(tree_, names_, ranks_, range, limits_.frames);
     block.insert(block.end(), frames.begin(), frames.end());
     indent(block, "  ", "  ");
     block.insert(block.begin(), group_title(stacks_, group));

@@ -6,7 +6,7 @@
 //   ┌ rank 1 (main thread, spinning)
 //   │   spin_until_ready  ring.cpp:17
 //   ├ ranks 0, 2-3 (main threads, waiting in futex)
-//   │   wait_for_peer  ring.cpp:23
+//   │   wait_for_peer  ring.cpp:23  ranks in [0, 2-3] | not in [1]
 //   │     in std::condition_variable::wait, 4 library frames
 //   └ all called by
 //       Ring::run  ring_test.cpp:41

@@ -50,7 +50,7 @@ Doing doing_of(const wire::ThreadStack& stack) {
   if (stack.motion == Motion::Spinning) return Doing::Spins;
   if (stack.wait.object == WaitObject::Timer) return Doing::Sleeps;
   if (is_known(stack.wait) || !stack.waits_for.empty()) return Doing::Waits;
-  if (stack.motion == Motion::Moving || stack.task.state == 'R') return Doing::Runs;
+  if (evidence::is_on_the_move(stack.motion) || stack.task.state == 'R') return Doing::Runs;
   const std::string_view call = evidence::name_of_call(stack.task.syscall);
   if (is_sleep(call)) return call == "pause" ? Doing::Waits : Doing::Sleeps;
   if (!call.empty() || !stack.task.wchan.empty()) return Doing::Waits;

@@ -11,6 +11,7 @@ const char* name_of(wire::Motion motion) noexcept {
     case wire::Motion::Waiting: return "waiting";
     case wire::Motion::Spinning: return "spinning";
     case wire::Motion::Moving: return "moving";
+    case wire::Motion::Running: return "running";
   }
   return "unknown";
 }

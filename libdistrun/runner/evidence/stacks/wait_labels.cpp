@@ -1,0 +1,189 @@
+#include <distrun/runner/evidence/stacks/wait_labels.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include <distrun/common/base/rank_list.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+using wire::WaitObject;
+
+constexpr std::size_t kHoldersMax = 3;  // named individually
+constexpr std::size_t kApartMax = 8;    // a longer cycle would fill the report with equal stacks
+constexpr std::string_view kHeldBy = " held by ";
+constexpr std::string_view kThread = "thread ";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+bool is_lock(WaitObject object) {
+  switch (object) {
+    case WaitObject::Mutex:
+    case WaitObject::SharedMutex:
+    case WaitObject::ReadWriteLock:
+    case WaitObject::StaticGuard:
+    case WaitObject::LoaderLock:
+    case WaitObject::HeapLock:
+    case WaitObject::FileLock: return true;
+    default: return false;
+  }
+}
+
+bool is_end(WaitObject object) {
+  return object == WaitObject::ThreadEnd || object == WaitObject::Child || object == WaitObject::Process;
+}
+
+bool is_channel(WaitObject object) { return object == WaitObject::Pipe || object == WaitObject::Socket; }
+
+// The system call and the functions say as much of the others.
+bool is_told(WaitObject object) {
+  return is_lock(object) || is_end(object) || is_channel(object) || object == WaitObject::Semaphore ||
+         object == WaitObject::Barrier || object == WaitObject::Latch || object == WaitObject::Future;
+}
+
+// "Any thread of its own process" names no holder.
+bool is_known(const Process& process, const wire::WaitEnder& ender) {
+  return ender.tid != 0 || ender.pid != process.pid;
+}
+
+bool has_holder(const Process& process, const wire::ObservedWait& wait) {
+  return std::any_of(wait.enders.begin(), wait.enders.end(),
+                     [&](const wire::WaitEnder& ender) { return is_known(process, ender); });
+}
+
+bool is_private(const Process& process, const wire::ThreadStack& thread) {
+  return std::all_of(thread.wait.enders.begin(), thread.wait.enders.end(),
+                     [&](const wire::WaitEnder& ender) { return ender.pid == process.pid; });
+}
+
+// Reads the holder from "mutex 0x55... held by thread 4711 (worker)". 0: it names no thread.
+std::int32_t holder_in(const std::string& waits_for, std::int32_t waiter) {
+  const std::size_t at = waits_for.find(kHeldBy);
+  if (at == std::string::npos) return 0;
+  const std::string_view holder = std::string_view(waits_for).substr(at + kHeldBy.size());
+  if (holder.starts_with("this thread itself")) return waiter;
+  return holder.starts_with(kThread) ? std::atoi(waits_for.c_str() + at + kHeldBy.size() + kThread.size()) : 0;
+}
+
+// Returns the only thread that can end the wait; a process stands for its main thread. 0: none is known, or several.
+std::int32_t only_ender(const Process& process, const wire::ThreadStack& thread) {
+  const std::vector<wire::WaitEnder>& enders = thread.wait.enders;
+  if (enders.size() == 1 && is_known(process, enders.front())) {
+    return enders.front().tid != 0 ? enders.front().tid : enders.front().pid;
+  }
+  return holder_in(thread.waits_for, thread.task.tid);
+}
+
+std::string with_note(std::string text, const std::string& note) { return note.empty() ? text : text + ", " + note; }
+
+}  // namespace
+
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_digit(text[at])) {
+      out += text[at++];
+      continue;
+    }
+    const bool is_hex = text[at] == '0' && at + 1 < text.size() && text[at + 1] == 'x';
+    if (is_hex) at += 2;
+    while (at < text.size() && (is_hex ? is_hex_digit(text[at]) : is_digit(text[at]))) ++at;
+    out += '#';
+  }
+  return out;
+}
+
+bool waits_for_lock(const wire::ThreadStack& thread) noexcept {
+  return !thread.waits_for.empty() || is_lock(thread.wait.object);
+}
+
+WaitLabels::WaitLabels(const Stacks& stacks) {
+  for (const Process& process : stacks.processes) {
+    processes_.try_emplace(process.pid, &process);
+    for (const wire::ThreadStack& thread : process.threads) add_edge(process, thread);
+  }
+  std::vector<std::int32_t> waiters;
+  for (const auto& [tid, edge] : edges_) waiters.push_back(tid);
+  std::sort(waiters.begin(), waiters.end());
+  for (const std::int32_t tid : waiters) mark_cycle(tid);
+}
+
+void WaitLabels::add_edge(const Process& process, const wire::ThreadStack& thread) {
+  const std::int32_t to = only_ender(process, thread);
+  if (to > 0 && thread.task.tid > 0) edges_.try_emplace(thread.task.tid, Edge{to});
+}
+
+// Each thread has one edge at most: from any start the walk ends, reaches an earlier walk, or itself.
+void WaitLabels::mark_cycle(std::int32_t start) {
+  const auto walk = static_cast<std::uint32_t>(start);
+  auto at = edges_.find(start);
+  for (; at != edges_.end() && at->second.walk == 0; at = edges_.find(at->second.to)) at->second.walk = walk;
+  if (at == edges_.end() || at->second.walk != walk || at->second.cycle != 0) return;
+  std::vector<std::int32_t> members;
+  for (std::int32_t tid = at->first; members.empty() || tid != members.front(); tid = edges_.at(tid).to) {
+    members.push_back(tid);
+  }
+  const std::int32_t shared = *std::min_element(members.begin(), members.end());
+  for (const std::int32_t tid : members) edges_.at(tid).cycle = members.size() <= kApartMax ? tid : shared;
+}
+
+std::int32_t WaitLabels::cycle_of(const wire::ThreadStack& thread) const {
+  const auto found = edges_.find(thread.task.tid);
+  return found == edges_.end() ? 0 : found->second.cycle;
+}
+
+std::string WaitLabels::holder_name(const Process& process, const wire::WaitEnder& ender) const {
+  const auto found = processes_.find(ender.pid);
+  const bool is_rank = found != processes_.end() && found->second->rank >= 0 && !found->second->has_thread_ranks;
+  const std::string thread = std::string(kThread) + std::to_string(ender.tid);
+  if (ender.pid != process.pid && is_rank) {
+    return (ender.tid != 0 ? thread + " of " : "") + "rank " + std::to_string(found->second->rank);
+  }
+  if (!ender.name.empty()) return ender.name;
+  return ender.tid != 0 ? thread : "process " + std::to_string(ender.pid);
+}
+
+std::string WaitLabels::holders_of(const Process& process, const wire::ObservedWait& wait) const {
+  std::string text;
+  std::size_t count = 0;
+  for (const wire::WaitEnder& ender : wait.enders) {
+    if (!is_known(process, ender) || ++count > kHoldersMax) continue;
+    text += (text.empty() ? "" : ", ") + holder_name(process, ender);
+  }
+  return count > kHoldersMax ? text + " and " + std::to_string(count - kHoldersMax) + " more" : text;
+}
+
+// Returns "other end at ranks 0-2" if all processes that have the other end are ranks, else what was seen of it.
+std::string WaitLabels::other_end(const Process& process, const wire::ObservedWait& wait) const {
+  std::vector<int> ranks;
+  if (wait.enders.size() == 1 && wait.enders.front().pid == process.pid) return "other end in the same process";
+  for (const wire::WaitEnder& ender : wait.enders) {
+    const auto found = processes_.find(ender.pid);
+    if (found == processes_.end() || found->second->rank < 0 || found->second->has_thread_ranks) return wait.note;
+    ranks.push_back(found->second->rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks.empty() ? wait.note : "other end at " + base::ranks_label(ranks);
+}
+
+std::string WaitLabels::label_of(const Process& process, const wire::ThreadStack& thread) const {
+  const wire::ObservedWait& wait = thread.wait;
+  if (!thread.waits_for.empty()) return thread.waits_for;
+  const bool is_held = has_holder(process, wait);
+  if (!is_told(wait.object) || wait.name.empty() || (!is_held && wait.note.empty())) return "";
+  if (is_end(wait.object)) return with_note("the end of " + wait.name, wait.note);
+  if (is_channel(wait.object)) return with_note(wait.name, other_end(process, wait));
+  return with_note(is_held ? wait.name + std::string(kHeldBy) + holders_of(process, wait) : wait.name, wait.note);
+}
+
+std::string WaitLabels::kind_of(const Process& process, const wire::ThreadStack& thread) const {
+  const std::string label = label_of(process, thread);
+  return is_private(process, thread) ? without_numbers(label) : label;
+}
+
+}  // namespace distrun::evidence
