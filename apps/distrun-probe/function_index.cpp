@@ -86,6 +86,33 @@ void FunctionIndex::add_functions(Dwarf_Die* parent, Ranges& functions, int dept
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
+// The code of a captureless lambda that was converted to a pointer is a member `_FUN` of a class inside a function.
+void FunctionIndex::add_nested(Dwarf_Die* parent, Ranges& functions, int depth) {
+  Dwarf_Die child;
+  if (depth > kDepthMax || dwarf_child(parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) add_ranges(&child, functions);
+    const bool may_hold = tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+                          tag == DW_TAG_lexical_block || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+                          tag == DW_TAG_union_type || tag == DW_TAG_inlined_subroutine;
+    if (may_hold) add_nested(&child, functions, depth + 1);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+void FunctionIndex::sort(Ranges& ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+const FunctionIndex::Range* FunctionIndex::function_of(Unit& unit, Dwarf_Addr address) {
+  if (const Range* range = range_of(unit.functions, address)) return range;
+  if (!unit.nested) {
+    add_nested(&unit.whole, unit.nested.emplace(), 0);
+    sort(*unit.nested);
+  }
+  return range_of(*unit.nested, address);
+}
+
 const FunctionIndex::Range* FunctionIndex::range_of(const Ranges& ranges, Dwarf_Addr address) {
   auto next = std::upper_bound(ranges.begin(), ranges.end(), address,
                                [](Dwarf_Addr value, const Range& range) { return value < range.begin; });
@@ -103,7 +130,7 @@ const FunctionIndex::Ranges& FunctionIndex::all_units() {
   while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
     if (type == DW_UT_compile || type == DW_UT_skeleton) add_ranges(&die, ranges);
   }
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  sort(ranges);
   return ranges;
 }
 
@@ -125,9 +152,9 @@ FunctionIndex::Unit& FunctionIndex::unit_of(Dwarf_Die die) {
       type == DW_UT_skeleton && split.cu != nullptr) {
     die = split;
   }
+  unit.whole = die;
   add_functions(&die, unit.functions, 0);
-  std::sort(unit.functions.begin(), unit.functions.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  sort(unit.functions);
   return unit;
 }
 
@@ -136,7 +163,7 @@ std::vector<Function> FunctionIndex::find(Dwarf_Addr address) {
   const std::optional<Dwarf_Die> die = unit_die(address);
   if (!die) return functions;
   Unit& unit = unit_of(*die);
-  const Range* range = range_of(unit.functions, address);
+  const Range* range = function_of(unit, address);
   std::vector<Dwarf_Die> dies;
   if (range != nullptr) {
     find_inlined(range->die, address, dies, 0);

@@ -34,12 +34,17 @@ class FunctionIndex {
   };
   using Ranges = std::vector<Range>;
   struct Unit {
-    Dwarf_Die lines;   // the unit itself, or its skeleton
-    Ranges functions;  // by address
+    Dwarf_Die lines;               // the unit itself, or its skeleton
+    Dwarf_Die whole;               // the unit itself
+    Ranges functions;              // by address
+    std::optional<Ranges> nested;  // in functions and classes; read when an address is in no other function
   };
 
   static void add_ranges(Dwarf_Die* die, Ranges& ranges);
   static void add_functions(Dwarf_Die* parent, Ranges& functions, int depth);
+  static void add_nested(Dwarf_Die* parent, Ranges& functions, int depth);
+  static void sort(Ranges& ranges);
+  static const Range* function_of(Unit& unit, Dwarf_Addr address);
   static const Range* range_of(const Ranges& ranges, Dwarf_Addr address);
   std::optional<Dwarf_Die> unit_die(Dwarf_Addr address);
   const Ranges& all_units();

@@ -63,6 +63,20 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in("/opt/libcolor.so", "f") == User);
 }
 
+TEST_CASE("a header's file makes a frame a library's only if the function is inlined, or of that library") {
+  using enum FrameClass;
+  const std::string header = "/usr/include/c++/12/bits/std_mutex.h";
+  wire::StackFrame lambda = samples::user("main::{lambda()#1}::_FUN()", header, 100);
+  CHECK(class_of(lambda) == User);
+  lambda.file = "/usr/include/unistd.h";
+  CHECK(class_of(lambda) == User);
+  wire::StackFrame inlined = samples::user("lock", header, 100);
+  inlined.inlined = true;
+  CHECK(class_of(inlined) == Library);
+  CHECK(class_of(samples::user("boost::asio::io_context::run()", "/usr/include/boost/asio.hpp", 60)) == Library);
+  CHECK(class_of(samples::user("boost::asio::io_context::run()", "/src/boost/asio.hpp", 60)) == User);
+}
+
 TEST_CASE("the innermost frame of the test is found below the library's") {
   const Stacks stacks = samples::one_in_read();
   const wire::StackFrame* frame = innermost_user_frame(stacks.table, stacks.processes[2].threads[0]);

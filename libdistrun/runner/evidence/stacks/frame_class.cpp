@@ -14,6 +14,7 @@ struct Rule {
   const char* function;  // pattern of the qualified name
   const char* file = "*";
   const char* whole = "*";  // pattern of the name including its parameters
+  bool only_inlined = false;
 };
 
 using enum FrameClass;
@@ -73,10 +74,23 @@ constexpr Rule kRules[] = {
     {Library, "*python3*", ""},
     {Machinery, "distrun-rank*", "*"},
     {Machinery, "libdistrun.so*", "*"},
-    // Inlined functions appear without their namespace; their headers identify them.
-    {Library, "*", "*", "/usr/include/*"},
-    {Library, "*", "*", "*/include/c++/*"},
-    {Library, "*", "*", "*/include/*/c++/*"},
+    // Inlined functions appear without their namespace; their headers identify them. The line of a function that is
+    // not inlined may be that of code inlined there, if the debug information does not tell them apart.
+    {Library, "*", "*", "/usr/include/*", "*", true},
+    {Library, "*", "*", "*/include/c++/*", "*", true},
+    {Library, "*", "*", "*/include/*/c++/*", "*", true},
+    {Library, "*", "absl::*", "/usr/include/*"},
+    {Library, "*", "asio::*", "/usr/include/*"},
+    {Library, "*", "boost::*", "/usr/include/*"},
+    {Library, "*", "cub::*", "/usr/include/*"},
+    {Library, "*", "Eigen::*", "/usr/include/*"},
+    {Library, "*", "fmt::*", "/usr/include/*"},
+    {Library, "*", "gloo::*", "/usr/include/*"},
+    {Library, "*", "google::*", "/usr/include/*"},
+    {Library, "*", "nlohmann::*", "/usr/include/*"},
+    {Library, "*", "spdlog::*", "/usr/include/*"},
+    {Library, "*", "tbb::*", "/usr/include/*"},
+    {Library, "*", "thrust::*", "/usr/include/*"},
     {Machinery, "*", "*", "*/libdistrun/*"},
     {Machinery, "*", "*", "*/include/distrun/*"},
     {Machinery, "*", "*", "include/distrun/*"},  // clang's form for headers below the build folder
@@ -106,7 +120,8 @@ FrameClass class_of(const wire::StackFrame& frame) {
   const std::string_view function = qualified_name(frame.function);
   for (const Rule& rule : kRules) {
     if (base::glob_match(rule.module, module) && base::glob_match(rule.function, function) &&
-        base::glob_match(rule.file, frame.file) && base::glob_match(rule.whole, frame.function)) {
+        base::glob_match(rule.file, frame.file) && base::glob_match(rule.whole, frame.function) &&
+        (!rule.only_inlined || frame.inlined)) {
       return rule.is;
     }
   }
