@@ -12,6 +12,8 @@ using std::chrono::seconds;
 constexpr std::array<seconds, wire::kPhaseCount> kBounds{seconds(10),  seconds(30), seconds(30), seconds(60),
                                                          seconds(300), seconds(60), seconds(5)};
 
+constexpr seconds kEvidenceMax(30);
+
 // The longest bound, practically infinite: sums with it must not overflow.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
@@ -32,6 +34,14 @@ Nanoseconds bound_of(wire::Phase phase, const wire::TestInfo& test, const Settin
   const Nanoseconds bound =
       phase == wire::Phase::Body ? body_bound(test, settings) : Nanoseconds(kBounds[static_cast<std::size_t>(phase)]);
   return scaled(bound, settings);
+}
+
+Graces scaled_evidence(Graces graces, const Settings& settings) {
+  if (settings.timeout_scale <= 1) return graces;
+  for (Nanoseconds* bound : {&graces.evidence, &graces.timeout_evidence, &graces.last_snapshot}) {
+    *bound = std::min(scaled(*bound, settings), std::max<Nanoseconds>(*bound, kEvidenceMax));
+  }
+  return graces;
 }
 
 Nanoseconds load_bound(const Settings& settings) {

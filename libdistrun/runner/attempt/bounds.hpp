@@ -6,10 +6,12 @@
 
 namespace distrun::runner {
 
-// Waiting times after a failure, a timeout or a cancellation. Not scaled by --timeout-scale.
+// Waiting times after a failure, a timeout or a cancellation. Not scaled by --timeout-scale, but for those of stacks.
 struct Graces {
-  // Bounds the stacks of a timeout or a crash. Under a sanitizer the probe takes several times as long.
+  // Bounds the stacks of a running test or a crash. Under a sanitizer the probe takes several times as long.
   Nanoseconds evidence = std::chrono::milliseconds(base::kSanitized ? 4000 : 1000);
+  // Bounds the stacks of a timeout: they are all that explains it, and no rank has anything left to do.
+  Nanoseconds timeout_evidence = std::chrono::milliseconds(base::kSanitized ? 10'000 : 5000);
   Nanoseconds peers = std::chrono::milliseconds(500);       // for the other ranks to report their errors
   Nanoseconds terminate = std::chrono::milliseconds(500);   // from SIGTERM to SIGKILL
   Nanoseconds kill = std::chrono::milliseconds(1000);       // from SIGKILL to giving a process up
@@ -19,6 +21,9 @@ struct Graces {
   Nanoseconds last_snapshot = std::chrono::milliseconds(base::kSanitized ? 2000 : 500);
   Nanoseconds last_snapshot_after = std::chrono::milliseconds(1000);
 };
+
+// Returns the graces with longer bounds of stacks if --timeout-scale is more than 1: the machine is slow then.
+Graces scaled_evidence(Graces graces, const Settings& settings);
 
 // Returns the bound of a phase: the table's; for the body --timeout-override, else the test's own, else --timeout. All
 // are multiplied by --timeout-scale.

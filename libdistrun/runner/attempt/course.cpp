@@ -78,7 +78,9 @@ void Course::cancel(Urgency urgency) {
 
 bool Course::take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot) {
   if (ranks_.world == nullptr || is_past_ranks()) return false;
-  snapshots_.take(kind, ranks_.run.graces.evidence, std::move(on_snapshot));
+  const Graces& graces = ranks_.run.graces;
+  const Nanoseconds bound = kind == SnapshotKind::Timeout ? graces.timeout_evidence : graces.evidence;
+  snapshots_.take(kind, bound, std::move(on_snapshot));
   return true;
 }
 
@@ -134,7 +136,7 @@ void Course::time_out_ranks(base::TimePoint now) {
   if (now < ranks_.clocks.timeout_at()) return;
   if (ranks_.clocks.held_by_debugger(*ranks_.world, snapshots_.pending() > 0) || strays_.find_all()) return;
   if (lacks_ranks(now)) return terminate();
-  enter(State::Snapshot, longest_snapshot(ranks_.run.graces.evidence));
+  enter(State::Snapshot, longest_snapshot(ranks_.run.graces.timeout_evidence));
   for (RankState& rank : ranks_.all) {
     if (rank.ended) continue;
     if (rank.deadline > now) {

@@ -4,16 +4,24 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::launch {
 namespace {
 
 constexpr std::size_t kTasksRead = 512;  // of all processes together; about 40 us each
+constexpr std::chrono::milliseconds kStopMin{200};
+constexpr int kStopShare = 5;  // of the bound, for threads that get no CPU
+// The listeners answer at once, if at all.
+constexpr base::Nanoseconds kAskingMax = std::chrono::seconds(base::kSanitized ? 2 : 1);
 
 wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, const StackOrder& stacks) {
   wire::ProbeOrder order;
   order.samples = stacks.samples;
+  order.stop_ms = static_cast<std::int32_t>(
+      std::chrono::ceil<std::chrono::milliseconds>(std::max<base::Nanoseconds>(kStopMin, stacks.bound / kStopShare))
+          .count());
   order.descendants = stacks.descendants;
   order.gentle = stacks.gentle;
   for (const auto& target : targets) order.pids.push_back(target.pid);
@@ -23,6 +31,14 @@ wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, c
 bool has_stacks(const evidence::Process& process) {
   return std::any_of(process.threads.begin(), process.threads.end(),
                      [](const wire::ThreadStack& thread) { return !thread.frames.empty(); });
+}
+
+// Says who traces the process, if the probe was ended before it could.
+void name_tracer(evidence::Process& process) {
+  const pid_t tracer = process.why_none.empty() ? evidence::tracer_of(process.pid) : 0;
+  const std::string command = tracer > 0 ? evidence::command_of(tracer) : "";
+  if (command.empty() || command == "distrun-probe") return;
+  process.why_none = "process " + std::to_string(tracer) + " (" + command + ") traces it";
 }
 
 // Returns whether a thread is left to answer: not if the process is gone or about to be.
@@ -112,6 +128,7 @@ void StackCollector::on_probed(ProbeResult result) {
     const bool kernel = !process.threads.empty();
     add_source(i, "kernel", kernel, kernel ? "" : result.error.empty() ? process.why_none : result.error);
     const bool probed = has_stacks(process_of(i));
+    if (!probed) name_tracer(process_of(i));
     const std::string& why = process_of(i).why_none.empty() ? result.error : process_of(i).why_none;
     add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread could be stopped" : why);
   }
@@ -147,7 +164,7 @@ void StackCollector::ask_those_that_refused() {
     }
   }
   if (asked_.empty()) return finish();
-  asking_ = left() / 2;
+  asking_ = std::min(left() / 2, kAskingMax);
   alarm_.set(loop_.clock().now() + asking_);
 }
 

@@ -5,7 +5,7 @@
 //   probing   the probe reads all processes; three fifths of the time
 //     some refused, and can be asked; not if gentle      -> asking
 //     otherwise                                         -> over
-//   asking    waits for the ranks' listeners; half of the remaining time
+//   asking    waits for the ranks' listeners; half of the remaining time, at most 1 s
 //     all have answered, or the time is over            -> naming, or over if none has answered
 //     the time is over, but some had no CPU meanwhile   -> asking, for that long, at most twice the time
 //   naming    a probe names the addresses in the answers -> over

@@ -56,6 +56,7 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
     private_tmps_.emplace(node, places, plugins_of(record_.settings), record_.settings.keep_work_dir);
     context_.private_tmps = &*private_tmps_;
   }
+  context_.graces = scaled_evidence(context_.graces, record_.settings);
   context_.graces.peers = record_.settings.peer_grace;
   context_.graces.terminate = record_.settings.terminate_grace;
 }

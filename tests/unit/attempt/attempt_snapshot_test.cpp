@@ -53,7 +53,7 @@ void end_all(Stage& stage, fake::World& world) {
 
 TEST_CASE("a timeout requests the stacks before it notifies or ends any rank") {
   Stage stage(2);
-  stage.graces.evidence = 10s;
+  stage.graces.timeout_evidence = 10s;
   fake::World& world = let_time_run_out(stage);
   testing::run_ready(stage.loop);
   CHECK(world.signals.empty());
@@ -70,7 +70,7 @@ TEST_CASE("a timeout requests the stacks before it notifies or ends any rank") {
 
 TEST_CASE("missing stacks delay the end of an attempt no longer than their bound") {
   Stage stage(2);
-  stage.graces.evidence = 40ms;
+  stage.graces.timeout_evidence = 40ms;
   fake::World& world = let_time_run_out(stage);
   end_all(stage, world);
   CHECK_FALSE(stage.is_over());  // stacks may still arrive
@@ -102,7 +102,7 @@ TEST_CASE("ranks that still have time are notified after the snapshot") {
 
 TEST_CASE("a cancellation does not wait for stacks, and the end does") {
   Stage stage(2);
-  stage.graces.evidence = 10s;
+  stage.graces.timeout_evidence = 10s;
   fake::World& world = let_time_run_out(stage);
   stage.attempt->cancel(Urgency::Polite);
   CHECK(world.was_sent(0, SIGTERM));

@@ -47,6 +47,20 @@ TEST_CASE("the longest timeout that a test can set does not overflow") {
   CHECK(bound_of(Phase::Body, test, settings) > 24h);
 }
 
+TEST_CASE("stacks of a timeout have several seconds, and more on a machine that is said to be slow") {
+  Settings settings;
+  const Graces graces;
+  CHECK(graces.timeout_evidence >= 5s);
+  CHECK(scaled_evidence(graces, settings).evidence == graces.evidence);
+  settings.timeout_scale = 0.1;
+  CHECK(scaled_evidence(graces, settings).timeout_evidence == graces.timeout_evidence);
+  settings.timeout_scale = 2;
+  CHECK(scaled_evidence(graces, settings).evidence == 2 * graces.evidence);
+  CHECK(scaled_evidence(graces, settings).timeout_evidence == 2 * graces.timeout_evidence);
+  settings.timeout_scale = 1000;
+  CHECK(scaled_evidence(graces, settings).timeout_evidence == 30s);
+}
+
 TEST_CASE("the grace periods are those of the design") {
   const Graces graces;
   CHECK(graces.peers == 500ms);

@@ -4,7 +4,9 @@
 
 #include <fstream>
 
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../../support/process.hpp"
 #include "../../support/scratch.hpp"
@@ -16,7 +18,7 @@ using namespace distrun::launch;
 namespace {
 
 // Returns the stacks of a sleeping process, collected by a shell script as the probe.
-evidence::Stacks collected_by(const std::string& script) {
+evidence::Stacks collected_by(const std::string& script, bool is_traced = false) {
   testing::Scratch scratch;
   const std::string path = scratch.path() + "/probe";
   std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
@@ -25,6 +27,7 @@ evidence::Stacks collected_by(const std::string& script) {
   const std::string status = "/proc/" + std::to_string(sleeper.pid()) + "/stat";
   REQUIRE(testing::eventually(testing::kLong,
                               [&] { return testing::read_file(status).find("(sleep) S") != std::string::npos; }));
+  if (is_traced) REQUIRE(::ptrace(PTRACE_SEIZE, sleeper.pid(), nullptr, nullptr) == 0);
   io::Loop loop;
   std::optional<evidence::Stacks> stacks;
   StackOrder order;
@@ -54,6 +57,11 @@ TEST_CASE("if the probe is stuck, dies or sends garbage, the kernel's view of ea
   CHECK(process.sources[1].name == "probe");
   CHECK_FALSE(process.sources[1].answered);
   CHECK_FALSE(process.sources[1].why_not.empty());
+}
+
+TEST_CASE("a process without stacks says who traces it, even if the probe could not") {
+  const evidence::Stacks stacks = collected_by("exec sleep 100", true);
+  CHECK(stacks.processes.at(0).why_none == "process " + std::to_string(::getpid()) + " (unit_launch) traces it");
 }
 
 TEST_CASE("a thread without a stack from the probe or the rank says why both have none") {
