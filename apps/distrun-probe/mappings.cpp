@@ -51,6 +51,7 @@ void Mappings::add_line(std::string_view line) {
   std::string_view rest = line;
   if (!take_address(rest, mapping.begin) || !take_address(rest, mapping.end) || rest.size() < 4) return;
   mapping.executable = rest[2] == 'x';
+  mapping.vdso = line.ends_with("[vdso]");
   mappings_.push_back(mapping);
   if (mapping.executable) code_signature_.append(line).append("\n");
 }

@@ -14,6 +14,7 @@ struct Mapping {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   bool executable = false;
+  bool vdso = false;  // code of the kernel, mostly for reading the clock
 };
 
 class Mappings {

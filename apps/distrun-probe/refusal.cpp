@@ -16,11 +16,11 @@ int yama_scope() {
   return file >> scope ? scope : 0;
 }
 
-std::string likely_cause(pid_t pid) {
-  if (const pid_t tracer = evidence::tracer_of(pid)) {
+std::string likely_cause(pid_t tid) {
+  if (const pid_t tracer = evidence::tracer_of(tid)) {
     return "process " + std::to_string(tracer) + " (" + evidence::command_of(tracer) + ") already traces it";
   }
-  const std::int64_t user = evidence::user_of(pid);
+  const std::int64_t user = evidence::user_of(tid);
   if (user >= 0 && ::geteuid() != 0 && user != static_cast<std::int64_t>(::geteuid())) {
     return "it belongs to user " + std::to_string(user) + ", the probe runs as user " + std::to_string(::geteuid());
   }
@@ -33,8 +33,8 @@ std::string likely_cause(pid_t pid) {
 
 }  // namespace
 
-std::string describe_refusal(pid_t pid, int error) {
-  return "ptrace is not permitted: " + base::errno_text(error) + "; " + likely_cause(pid);
+std::string describe_refusal(pid_t tid, int error) {
+  return "ptrace is not permitted: " + base::errno_text(error) + "; " + likely_cause(tid);
 }
 
 }  // namespace distrun::probe

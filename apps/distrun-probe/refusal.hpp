@@ -7,6 +7,6 @@
 namespace distrun::probe {
 
 // Returns "ptrace is not permitted: Operation not permitted; process 4711 (gdb) traces it already".
-std::string describe_refusal(pid_t pid, int error);
+std::string describe_refusal(pid_t tid, int error);
 
 }  // namespace distrun::probe

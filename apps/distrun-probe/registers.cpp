@@ -10,6 +10,29 @@
 
 namespace distrun::probe {
 
+namespace {
+
+#if defined(__x86_64__)
+using VectorRegisters = user_fpregs_struct;
+#else
+using VectorRegisters = user_fpsimd_struct;
+#endif
+
+}  // namespace
+
+std::uint64_t hash_of_vectors(pid_t tid) {
+  constexpr std::uint64_t kOffset = 14695981039346656037U;  // FNV-1a
+  constexpr std::uint64_t kPrime = 1099511628211U;
+  VectorRegisters registers{};
+  iovec place{&registers, sizeof registers};
+  if (::ptrace(PTRACE_GETREGSET, tid, NT_PRFPREG, &place) != 0) return 0;
+  std::uint64_t hash = kOffset;
+  for (std::size_t i = 0; i < place.iov_len; ++i) {
+    hash = (hash ^ reinterpret_cast<const unsigned char*>(&registers)[i]) * kPrime;
+  }
+  return hash;
+}
+
 bool Registers::read(pid_t tid) {
   iovec place{&regs_, sizeof regs_};
   return ::ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &place) == 0 && place.iov_len == sizeof regs_;
@@ -53,6 +76,14 @@ std::uint64_t Registers::futex_address() const noexcept {
 
 long Registers::call() const noexcept { return static_cast<long>(regs_.orig_rax); }
 
+std::vector<std::uint64_t> Registers::saved() const {
+  return {regs_.rbx, regs_.rbp, regs_.r12, regs_.r13, regs_.r14, regs_.r15};
+}
+
+std::vector<std::uint64_t> Registers::scratch() const {
+  return {regs_.rax, regs_.rcx, regs_.rdx, regs_.rsi, regs_.rdi, regs_.r8, regs_.r9, regs_.r10, regs_.r11};
+}
+
 bool Registers::in_call() const noexcept { return only_place_ || static_cast<long long>(regs_.orig_rax) >= 0; }
 
 bool Registers::give_to(Dwfl_Thread* thread) const {
@@ -95,6 +126,14 @@ std::uint64_t Registers::futex_address() const noexcept {
 }
 
 long Registers::call() const noexcept { return -1; }
+
+std::vector<std::uint64_t> Registers::saved() const { return {regs_.regs + 19, regs_.regs + 30}; }
+
+std::vector<std::uint64_t> Registers::scratch() const {
+  std::vector<std::uint64_t> registers(regs_.regs, regs_.regs + 19);
+  registers.push_back(regs_.regs[30]);
+  return registers;
+}
 
 bool Registers::in_call() const noexcept { return true; }  // the registers do not show it
 

@@ -5,7 +5,9 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 
@@ -18,9 +20,23 @@ inline constexpr bool kCanBeginCallsAgain = true;
 inline constexpr bool kCanBeginCallsAgain = false;  // the first argument is overwritten when a call ends
 #endif
 
+// False: Registers::call() is always -1.
+inline constexpr bool kShowsCalls = kCanBeginCallsAgain;
+
 // Requires a thread in ptrace-stop. If a system call has just ended with EINTR and `may_begin_again` accepts its
 // number, restarts it when the thread continues, unless a signal handler runs first, which may see the EINTR.
 void begin_call_again(pid_t tid, bool (*may_begin_again)(long number));
+
+// Returns a hash of the floating-point and vector registers of a thread in ptrace-stop; 0 if they cannot be read.
+std::uint64_t hash_of_vectors(pid_t tid);
+// Instructions as they lie in memory: the one that tells the processor of a waiting loop, and the system call.
+#if defined(__x86_64__)
+inline constexpr std::array<unsigned char, 2> kPause{0xf3, 0x90};
+inline constexpr std::array<unsigned char, 2> kSystemCall{0x0f, 0x05};
+#else
+inline constexpr std::array<unsigned char, 4> kPause{0x3f, 0x20, 0x03, 0xd5};  // yield
+inline constexpr std::array<unsigned char, 4> kSystemCall{0x01, 0x00, 0x00, 0xd4};
+#endif
 
 class Registers {
  public:
@@ -40,6 +56,10 @@ class Registers {
   bool in_call() const noexcept;
   // Returns the number of its system call; -1 if that is not known.
   long call() const noexcept;
+  // Returns the registers that functions preserve for their callers, without pc and sp.
+  std::vector<std::uint64_t> saved() const;
+  // Returns the other general registers.
+  std::vector<std::uint64_t> scratch() const;
   // Passes the known registers to the unwinder.
   bool give_to(Dwfl_Thread* thread) const;
 

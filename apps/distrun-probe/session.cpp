@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -23,7 +22,8 @@ constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
 constexpr std::size_t kCopyMax = std::size_t{1} << 20;
 constexpr base::Milliseconds kDescendantsTime{50};
 constexpr base::Milliseconds kWaitsTime{150};
-constexpr std::size_t kLockFrames = 6;  // from the wait for a mutex to the call of its lock, and some more
+constexpr base::Milliseconds kLateStop{20};  // between two checks for a thread that lacks a CPU
+constexpr std::size_t kLockFrames = 6;       // from the wait for a mutex to the call of its lock, and some more
 
 base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
   return base::Milliseconds(std::clamp(value, 1, most));
@@ -42,6 +42,7 @@ Session::Session(Line& line, wire::ProbeOrder order)
     : line_(line), order_(std::move(order)), stop_limit_(bounded_ms(order_.stop_ms, 10'000)) {}
 
 void Session::run() {
+  begin_ = base::system_clock().now();
   look_at_all();
   look_at_descendants();
   observe_waits();
@@ -140,13 +141,17 @@ void Session::stop_all(bool descendants) {
     stopper_.leave_processes(living(descendants));
     return capture_stopped();
   }
+  const auto now = [] { return base::system_clock().now(); };
   const base::TimePoint end = stop_deadline(descendants);
-  stopper_.stop_processes(living(descendants), end);
+  const base::TimePoint together = std::min<base::TimePoint>(end, now() + kStopTogether);
+  stopper_.stop_processes(living(descendants), together);
   capture_stopped();
   stopper_.release();
-  stopper_.wait_until(end);
-  capture_stopped();
-  stopper_.release();
+  while (stopper_.is_waiting() && now() < (stopper_.awaits_cpu() ? end : together)) {
+    stopper_.wait_until(now() + kLateStop);
+    capture_stopped();
+    stopper_.release();
+  }
 }
 
 void Session::capture_stopped() {
@@ -200,6 +205,19 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
   observer_.complete(process.told, capture->second, table_, thread);
 }
 
+bool Session::has_capture(const Process& process) const {
+  return std::any_of(process.told.threads.begin(), process.told.threads.end(),
+                     [this](const auto& thread) { return captures_.contains(thread.task.tid); });
+}
+
+// Tells why it has not stopped, as far as the kernel shows it.
+std::string Session::why_not_stopped(const Process& process, const wire::ThreadStack& thread) const {
+  const bool wants_cpu = evidence::read_pulse(process.told.pid, thread.task.tid).state == 'R';
+  const base::Milliseconds limit = stop_limit(process.is_descendant());
+  const std::string within = std::to_string((wants_cpu ? limit : std::min(limit, kStopTogether)).count()) + " ms";
+  return "no ptrace stop within " + within + (wants_cpu ? ": it got no CPU, or runs in the kernel" : "");
+}
+
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
   if (!process.told.why_none.empty()) return;  // tracing was refused, and its other threads were not asked
   const auto found = stopper_.tracees().find(thread.task.tid);
@@ -208,12 +226,14 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
     return;
   }
   switch (found->second.state) {
-    case Tracee::State::Refused: process.told.why_none = describe_refusal(process.told.pid, found->second.error); break;
+    case Tracee::State::Refused: {
+      const std::string why = describe_refusal(thread.task.tid, found->second.error);
+      (has_capture(process) ? thread.why_none : process.told.why_none) = why;
+      break;
+    }
     case Tracee::State::Gone: thread.why_none = "it has ended"; break;
     case Tracee::State::Asked:
-    case Tracee::State::Stopped:
-      thread.why_none = "no ptrace stop within " + std::to_string(stop_limit(process.is_descendant()).count()) + " ms";
-      break;
+    case Tracee::State::Stopped: thread.why_none = why_not_stopped(process, thread); break;
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
     case Tracee::State::Awake: thread.why_none = "not stopped, since it was running"; break;
     case Tracee::State::Left: thread.why_none = "not stopped, since that would have interrupted its system call"; break;
@@ -243,101 +263,6 @@ std::vector<std::string> Session::functions_of(const wire::ThreadStack& thread, 
     if (with_runtime && functions.size() == kLockFrames) break;
   }
   return functions;
-}
-
-// ---- more samples
-
-void Session::take_samples() {
-  const base::Milliseconds interval = bounded_ms(order_.interval_ms, 1'000);
-  const std::int32_t more = std::min(order_.samples, 16) - 1;
-  take_first_pulses();
-  for (std::int32_t i = 0; i < more; ++i) take_sample(interval);
-  judge_motions();
-}
-
-// Excludes the time in which the first stacks were taken, which varies.
-void Session::take_first_pulses() {
-  for (const Process& process : processes_) {
-    for (const wire::ThreadStack& thread : process.told.threads) {
-      const evidence::Pulse pulse = evidence::read_pulse(process.told.pid, thread.task.tid);
-      if (pulse.state == '?') continue;  // it has ended
-      samples_[thread.task.tid].push_back(
-          {base::system_clock().now(), pulse.cpu_ns, pulse.state == 'R', functions_of(thread, false)});
-    }
-  }
-}
-
-void Session::take_sample(base::Milliseconds interval) {
-  captures_.clear();
-  wait_for_late_stops(base::system_clock().now() + interval);
-  stopper_.stop_again(take_pulses(), stop_deadline());
-  capture_stopped();
-  stopper_.release();
-  for (Process& process : processes_) add_to_sample(process);
-}
-
-// Waits for threads that got no CPU time to stop: they would stop later, and until the next sample.
-void Session::wait_for_late_stops(base::TimePoint end) {
-  stopper_.wait_until(end);
-  capture_stopped();
-  stopper_.release();
-  std::this_thread::sleep_until(end);
-}
-
-// Returns the threads that have used CPU since the last sample.
-std::vector<pid_t> Session::take_pulses() {
-  std::vector<pid_t> moved;
-  for (const Process& process : processes_) {
-    for (const wire::ThreadStack& thread : process.told.threads) {
-      const auto samples = samples_.find(thread.task.tid);
-      if (samples == samples_.end()) continue;
-      const evidence::Pulse pulse = evidence::read_pulse(process.told.pid, thread.task.tid);
-      const MotionSample sample{base::system_clock().now(), pulse.cpu_ns, pulse.state == 'R'};
-      const MotionSample& last = samples->second.back();
-      const std::uint64_t used = sample.cpu_ns - std::min(sample.cpu_ns, last.cpu_ns);
-      if (has_used_cpu(used, sample.when - last.when, sample.running)) moved.push_back(thread.task.tid);
-      samples->second.push_back(sample);
-    }
-  }
-  return moved;
-}
-
-void Session::add_to_sample(Process& process) {
-  try {
-    if (process.code == nullptr) find_code(process);
-    for (wire::ThreadStack& thread : process.told.threads) add_to_sample(process, thread);
-  } catch (const Error& error) {
-    process.told.why_none = error.what();
-  }
-}
-
-// A thread without a stack gets this one, which is better than a note that the first stop came too late.
-void Session::add_to_sample(Process& process, wire::ThreadStack& thread) {
-  const auto capture = captures_.find(thread.task.tid);
-  const auto samples = samples_.find(thread.task.tid);
-  if (capture == captures_.end() || samples == samples_.end() || process.code == nullptr) return;
-  wire::ThreadStack now;
-  now.task.tid = thread.task.tid;
-  fill(process, now, capture->second);
-  samples->second.back().functions = functions_of(now, false);
-  if (!thread.frames.empty()) return;
-  thread.frames = std::move(now.frames);
-  thread.gap_after = now.gap_after;
-  thread.incomplete = now.incomplete;
-  thread.why_none.clear();
-}
-
-void Session::judge_motions() {
-  for (Process& process : processes_) {
-    bool judged = false;
-    for (wire::ThreadStack& thread : process.told.threads) {
-      const auto samples = samples_.find(thread.task.tid);
-      if (samples == samples_.end()) continue;
-      thread.motion = judge_motion(samples->second);
-      judged = true;
-    }
-    if (judged) tell(process);
-  }
 }
 
 // ---- raw stacks from a rank

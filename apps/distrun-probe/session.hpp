@@ -38,7 +38,10 @@ class Session {
     CodeSpace* code = nullptr;
     bool is_descendant() const noexcept { return told.descendant_of >= 0; }
   };
-  using Samples = std::vector<MotionSample>;
+  using Tids = std::vector<pid_t>;
+  // Threads stop together within this time. A thread that wants a CPU and gets none may take the whole limit: it stops
+  // alone, while the others run.
+  static constexpr base::Milliseconds kStopTogether{200};
 
   // Kernel's view.
   void look_at_all();
@@ -59,19 +62,29 @@ class Session {
   // After it.
   void describe(Process& process);
   void describe(Process& process, wire::ThreadStack& thread);
+  bool has_capture(const Process& process) const;
+  std::string why_not_stopped(const Process& process, const wire::ThreadStack& thread) const;
   void set_why_none(Process& process, wire::ThreadStack& thread);
   void find_code(Process& process);
   void fill(Process& process, wire::ThreadStack& thread, const Capture& capture);
   std::vector<std::string> functions_of(const wire::ThreadStack& thread, bool with_runtime) const;
 
-  // More samples.
+  // More samples (session_samples.cpp).
   void take_samples();
+  bool stand_still() const;
+  void judge_still();
   void take_first_pulses();
   void take_sample(base::Milliseconds interval);
   void wait_for_late_stops(base::TimePoint end);
-  std::vector<pid_t> take_pulses();
+  Tids take_pulses();
+  void stop_again(const Tids& tids, base::TimePoint deadline);
   void add_to_sample(Process& process);
   void add_to_sample(Process& process, wire::ThreadStack& thread);
+  void take_loop_samples(base::TimePoint end);
+  void take_missing_loop_samples();
+  Tids running();
+  void take_loop_sample(const Tids& tids, base::TimePoint deadline);
+  LoopSample loop_sample(pid_t pid, pid_t tid, const Registers& registers);
   void judge_motions();
 
   void name_raw(const wire::RawStacks& raw, std::int32_t index);
@@ -83,11 +96,12 @@ class Session {
   Stopper stopper_;
   std::map<pid_t, Mappings> mappings_;                        // by process; from the last stop
   std::map<pid_t, Capture> captures_;                         // by thread; from the last stop
-  std::map<pid_t, Samples> samples_;                          // by thread
+  std::map<pid_t, MotionHistory> histories_;                  // by thread
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   FrameTable table_;
   Observer observer_;
   std::int32_t descendants_left_ = 0;
+  base::TimePoint begin_;  // of the kernel's view
 };
 
 }  // namespace distrun::probe

@@ -83,8 +83,8 @@ int Stopper::ask_new_threads(pid_t pid) {
       ask(pid, tid);
       ++found;
     }
-    // A refusal for one thread of a process applies to all of its threads.
-    if (tracees_.at(tid).state == State::Refused) break;
+    // A refusal for one thread of a process applies to all of its threads, unless another process traces that thread.
+    if (tracees_.at(tid).state == State::Refused && evidence::tracer_of(tid) == 0) break;
   }
   return found;
 }
@@ -120,6 +120,13 @@ bool Stopper::all_left_sleep_deeply() const {
   return std::all_of(tracees_.begin(), tracees_.end(), [](const auto& entry) {
     const Tracee& tracee = entry.second;
     return tracee.state != State::Asked || evidence::read_pulse(tracee.pid, tracee.tid).state == 'D';
+  });
+}
+
+bool Stopper::awaits_cpu() const {
+  return std::any_of(tracees_.begin(), tracees_.end(), [](const auto& entry) {
+    const Tracee& tracee = entry.second;
+    return tracee.state == State::Asked && evidence::read_pulse(tracee.pid, tracee.tid).state == 'R';
   });
 }
 

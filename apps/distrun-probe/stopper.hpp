@@ -57,6 +57,10 @@ class Stopper {
   // Releases all threads that have stopped at any time.
   void release();
 
+  // Returns whether a thread was asked to stop and has not done so yet.
+  bool is_waiting() const noexcept { return waiting_ > 0; }
+  // Returns whether one of these is ready to run, but has no CPU to stop on.
+  bool awaits_cpu() const;
   // Keyed by thread id.
   const std::map<pid_t, Tracee>& tracees() const noexcept { return tracees_; }
 

@@ -134,9 +134,38 @@ TEST_CASE("code without symbols is shown with file and offset") {
 }
 
 TEST_CASE("three samples distinguish waiting from spinning threads") {
-  CHECK(motion_in("sleeping") == wire::Motion::Waiting);
-  CHECK(motion_in("spinning") == wire::Motion::Spinning);
-  CHECK(motion_in("spinning_with_callee") == wire::Motion::Spinning);
+  CHECK(eventually(kLimit, [] { return motion_in("sleeping") == wire::Motion::Waiting; }));
+  const std::string mode = GENERATE("spinning", "spin_on_flag", "spin_with_pause", "spin_with_yield", "spin_on_clock");
+  INFO(mode);
+  // Without a CPU a thread cannot be seen to spin.
+  CHECK(eventually(kLimit, [&] { return motion_in(mode) == wire::Motion::Spinning; }));
+}
+
+TEST_CASE("a thread that computes or sleeps now and then is not called spinning") {
+  const std::string mode = GENERATE("matrix_product", "integer_sum", "fresh_copies", "sleep_loop", "epoll_loop",
+                                    "receive_loop", "lock_ping_pong", "write_loop");
+  INFO(mode);
+  CHECK(motion_in(mode) != wire::Motion::Spinning);
+}
+
+TEST_CASE("a computation in one function is running") {
+  CHECK(motion_in("matrix_product") == wire::Motion::Running);
+  CHECK(motion_in("integer_sum") == wire::Motion::Running);
+}
+
+TEST_CASE("a captureless lambda that is called by libc is on the stack, with the line of its code") {
+  const std::string mode = GENERATE("atexit_lambda", "thread_lambda", "signal_lambda");
+  const fixtures::Build build = GENERATE(fixtures::Build::Plain, fixtures::Build::Lean, fixtures::Build::NoRanges);
+  const InState subject(mode, build);
+  REQUIRE(subject.reaches('S'));
+  const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
+  INFO(mode << "\n" << reply.text());
+  const wire::ThreadStack& thread = reply.processes.at(0).threads.back();
+  const wire::StackFrame* lambda = frame_of(reply, thread, "_FUN");
+  REQUIRE(lambda != nullptr);
+  CHECK(lambda->function.find("lambda(") != std::string::npos);
+  CHECK(lambda->file.ends_with("fixtures/states/lambdas.cpp"));
+  CHECK_FALSE(lambda->inlined);
 }
 
 TEST_CASE("a thread that stops too late for the first sample has the stack of the next") {
@@ -184,6 +213,19 @@ TEST_CASE("a process that is already traced is reported with its tracer") {
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
   CHECK(reply.processes.at(0).why_none.ends_with("process " + std::to_string(::getpid()) +
                                                  " (unit_probe) already traces it"));
+}
+
+TEST_CASE("if only one thread is traced by another process, the other threads have stacks") {
+  const InState subject("many_threads");
+  REQUIRE(subject.reaches('S'));
+  REQUIRE(::ptrace(PTRACE_SEIZE, subject.pid(), nullptr, nullptr) == 0);
+  const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
+  INFO(reply.text());
+  const wire::ProcessStacks& process = reply.processes.at(0);
+  CHECK(process.why_none.empty());
+  CHECK(process.threads.front().why_none.ends_with("process " + std::to_string(::getpid()) +
+                                                   " (unit_probe) already traces it"));
+  CHECK_FALSE(process.threads.back().frames.empty());
 }
 
 TEST_CASE("a stopped process stays stopped, and continues when it gets SIGCONT") {

@@ -62,9 +62,8 @@ std::uint64_t wait_ns_from(std::string_view schedstat) {
   return take_number(schedstat, waited) ? waited : 0;
 }
 
-// Returns the number after "Name:" in /proc/PID/status.
-std::int64_t status_number(pid_t pid, std::string_view name) {
-  const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
+// Returns the number after "Name:" in the text of a file `status`.
+std::int64_t number_in(const std::string& status, std::string_view name) {
   const std::size_t at = status.find("\n" + std::string(name));
   if (at == std::string::npos) return -1;
   std::string_view rest = std::string_view(status).substr(at + 1 + name.size());
@@ -73,14 +72,33 @@ std::int64_t status_number(pid_t pid, std::string_view name) {
   return value;
 }
 
+// Returns the number after "Name:" in /proc/PID/status.
+std::int64_t status_number(pid_t pid, std::string_view name) {
+  return number_in(read_file(AT_FDCWD, proc_path(pid, "status").c_str()), name);
+}
+
 // Reads name and state: "4711 (a name) S ...". The name may contain any character, parentheses included.
-void read_stat(int directory, wire::TaskState& task) {
-  const std::string stat = read_file(directory, "stat");
+void read_stat(const std::string& stat, wire::TaskState& task) {
   const std::size_t begin = stat.find('(');
   const std::size_t end = stat.rfind(')');
   if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return;
   task.name = base::one_line(stat.substr(begin + 1, end - begin - 1), 64);
   task.state = static_cast<std::uint8_t>(stat[end + 2]);
+}
+
+// Returns the sum of minor and major page faults, the 10th and 12th field; the state is the 3rd.
+std::uint64_t faults_from(std::string_view stat) {
+  constexpr int kMinor = 10, kMajor = 12;
+  const std::size_t end = stat.rfind(')');
+  if (end == std::string_view::npos || end + 3 >= stat.size()) return 0;
+  std::string_view rest = stat.substr(end + 3);
+  std::uint64_t sum = 0;
+  for (int field = 4; field <= kMajor; ++field) {
+    std::int64_t value = 0;
+    if (!take_number(rest, value)) return sum;
+    if (field == kMinor || field == kMajor) sum += static_cast<std::uint64_t>(value);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -104,7 +122,7 @@ wire::TaskState read_task(pid_t pid, pid_t tid) {
   task.tid = tid;
   const base::Fd directory = open_task(pid, tid);
   if (!directory) return task;
-  read_stat(directory.get(), task);
+  read_stat(read_file(directory.get(), "stat"), task);
   task.wchan = base::one_line(read_file(directory.get(), "wchan"), 64);
   if (task.wchan == "0") task.wchan.clear();
   task.syscall = describe_syscall(read_file(directory.get(), "syscall"), task.wchan);
@@ -116,9 +134,16 @@ wire::TaskState read_task(pid_t pid, pid_t tid) {
 Pulse read_pulse(pid_t pid, pid_t tid) {
   const base::Fd directory = open_task(pid, tid);
   if (!directory) return {};
+  const std::string stat = read_file(directory.get(), "stat");
+  const std::string schedstat = read_file(directory.get(), "schedstat");
   wire::TaskState task;
-  read_stat(directory.get(), task);
-  return {task.state, cpu_ns_from(read_file(directory.get(), "schedstat"))};
+  read_stat(stat, task);
+  return {task.state, cpu_ns_from(schedstat), wait_ns_from(schedstat), faults_from(stat)};
+}
+
+std::int64_t sleeps_of(pid_t pid, pid_t tid) {
+  const base::Fd directory = open_task(pid, tid);
+  return directory ? number_in(read_file(directory.get(), "status"), "voluntary_ctxt_switches:") : -1;
 }
 
 std::chrono::nanoseconds cpu_wait_of(pid_t pid) {

@@ -19,12 +19,16 @@ namespace distrun::evidence {
 std::vector<pid_t> tasks_of(pid_t pid);
 wire::TaskState read_task(pid_t pid, pid_t tid);
 
-// The two fields of a TaskState that show whether a thread is active.
+// Shows whether a thread is active.
 struct Pulse {
-  std::uint8_t state = '?';
-  std::uint64_t cpu_ns = 0;
+  std::uint8_t state = '?';   // as in TaskState
+  std::uint64_t cpu_ns = 0;   // CPU time used
+  std::uint64_t kept_ns = 0;  // time that it was ready to run without getting a CPU
+  std::uint64_t faults = 0;   // page faults
 };
 Pulse read_pulse(pid_t pid, pid_t tid);
+// Returns how often the thread has given up its CPU to sleep, stops by a tracer included; -1 if it has ended.
+std::int64_t sleeps_of(pid_t pid, pid_t tid);
 // Returns how long a thread has been ready to run without getting a CPU since it started: the maximum over the
 // process's threads. Zero if the process has ended.
 std::chrono::nanoseconds cpu_wait_of(pid_t pid);
