@@ -162,10 +162,13 @@ wire::ObservedWait observe_futex(const FutexPlace& place, wire::ObservedWait see
   seen.key = key_of(function.object, place, seen.key);
   const bool is_shared = !seen.name.empty() && seen.enders.empty();
   seen.name = is_shared ? function.name + " in " + seen.name : name_of(function, place, seen.key);
-  if (!is_shared)
+  if (place.has_other_ids) {
+    seen.closed = false;  // its owner is not known, and may be alive
+  } else if (!is_shared) {
     add_memory(place, threads, process_of, seen);
-  else if (seen.object == WaitObject::ReadWriteLock)
+  } else if (seen.object == WaitObject::ReadWriteLock) {
     set_shared_writer(place, process_of, seen);
+  }
   return seen;
 }
 

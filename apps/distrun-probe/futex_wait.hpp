@@ -22,6 +22,7 @@ struct FutexPlace {
   FutexWords words{};
   // Innermost functions of the C and C++ libraries, as qualified_name() returns them.
   std::vector<std::string> functions;
+  bool has_other_ids = false;  // the process is in a container: ids in its memory are not ours
 };
 
 // Returns the process of a living thread; 0: there is no such thread.

@@ -10,6 +10,8 @@
 //   - It made hardly any page faults. A loop that copies into fresh memory makes many.
 //   - Its registers say that it waits rather than computes, and it makes no system calls (busy_wait.hpp).
 // Whether it makes progress that its rank shows on the board is not known here: the reader of the motion compares that.
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,6 +37,7 @@ struct MotionSample {
 };
 
 struct MotionHistory {
+  pid_t pid = 0;  // its process
   std::vector<MotionSample> samples;
   base::Nanoseconds stopped{};      // as in the next sample
   std::vector<LoopSample> loops;    // taken between them, while it was running

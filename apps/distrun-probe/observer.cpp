@@ -8,7 +8,6 @@
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/evidence/waits/observed_wait.hpp>
-#include <distrun/runner/evidence/waits/timer_signals.hpp>
 
 #include "futex_wait.hpp"
 #include "names.hpp"
@@ -90,14 +89,14 @@ void Observer::look(const std::vector<pid_t>& pids, std::chrono::milliseconds li
   cut_ = std::chrono::steady_clock::now() >= end;
 }
 
-// A timer of the process may end each of its waits.
-void Observer::open_if_timed(pid_t pid, wire::ObservedWait& wait) {
-  if (!wait.closed) return;
-  const auto [timed, is_new] = is_timed_.try_emplace(pid, false);
-  if (is_new) timed->second = evidence::may_be_interrupted_by_timer(pid);
-  if (!timed->second) return;
-  wait.closed = false;
-  wait.note += (wait.note.empty() ? "" : "; ") + std::string("a timer of its process may interrupt it");
+const Observer::Traits& Observer::traits_of(pid_t pid) {
+  const auto [found, is_new] = traits_.try_emplace(pid);
+  if (is_new) found->second = {evidence::wakers_of(pid), evidence::has_other_ids(pid)};
+  return found->second;
+}
+
+void Observer::open_if_woken(pid_t pid, wire::ObservedWait& wait) {
+  if (wait.closed && evidence::may_end(traits_of(pid).wakers, wait.object)) wait.closed = false;
 }
 
 void Observer::fill(wire::ProcessStacks& process) {
@@ -105,7 +104,8 @@ void Observer::fill(wire::ProcessStacks& process) {
     const auto seen = seen_.find(thread.task.tid);
     if (seen != seen_.end()) {
       thread.wait = seen->second;
-      open_if_timed(process.pid, thread.wait);
+      const bool is_unclear = thread.wait.object == WaitObject::Unknown;  // until it has a stack
+      if (!is_unclear) open_if_woken(process.pid, thread.wait);
     } else if (cut_ && thread.task.state != 'R') {
       thread.wait.object = WaitObject::Unknown;
       thread.wait.note = kNoTime;
@@ -137,13 +137,13 @@ void Observer::complete(const wire::ProcessStacks& process, const Capture& captu
   if (is_outdated(thread.wait, capture)) thread.wait = newer_wait(capture);
   const NamedStack stack = name(thread, table);
   if (capture.futex != 0) {
-    FutexPlace place{process.pid, thread.task.tid, capture.futex, capture.around_futex, {}};
+    FutexPlace place{process.pid, thread.task.tid, capture.futex, capture.around_futex, {}, has_other_ids(process.pid)};
     place.functions.assign(stack.functions.begin(),
                            stack.functions.begin() + static_cast<std::ptrdiff_t>(stack.runtime));
     thread.wait = observe_futex(place, std::move(thread.wait), process.threads, process_of);
   }
   take_library(wait_in_library(stack.functions), thread.wait);
-  open_if_timed(process.pid, thread.wait);
+  open_if_woken(process.pid, thread.wait);
 }
 
 void Observer::complete(const FrameTable& table, wire::ProcessStacks& process) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <distrun/common/wire/stacks.hpp>
+#include <distrun/runner/evidence/waits/wakers.hpp>
 
 #include "capture.hpp"
 #include "frame_table.hpp"
@@ -25,17 +26,26 @@ class Observer {
   // Completes the wait of a thread of `process` that has a stack.
   void complete(const wire::ProcessStacks& process, const Capture& capture, const FrameTable& table,
                 wire::ThreadStack& thread);
+  // Returns whether owners of the process's locks cannot be known, since it is in a container.
+  bool has_other_ids(pid_t pid) { return traits_of(pid).has_other_ids; }
   // Call once the waits of all threads of the process are complete.
   void complete(const FrameTable& table, wire::ProcessStacks& process);
 
  private:
+  struct Traits {
+    evidence::Wakers wakers;
+    bool has_other_ids = false;
+  };
+
   NamedStack name(const wire::ThreadStack& thread, const FrameTable& table);
   const std::string& name(std::uint32_t frame, const FrameTable& table);
-  void open_if_timed(pid_t pid, wire::ObservedWait& wait);
+  const Traits& traits_of(pid_t pid);
+  // Opens the wait if a timer or a signal handler of its process may end it.
+  void open_if_woken(pid_t pid, wire::ObservedWait& wait);
 
   std::map<pid_t, wire::ObservedWait> seen_;    // by thread
   std::map<std::uint32_t, std::string> names_;  // by frame
-  std::map<pid_t, bool> is_timed_;              // by process: whether a timer may interrupt its waits
+  std::map<pid_t, Traits> traits_;              // by process
   bool cut_ = false;
 };
 

@@ -36,7 +36,35 @@ std::string why_no_threads(pid_t pid, const std::vector<wire::ThreadStack>& thre
   return "";
 }
 
+// A thread that has the same CPU time in another look was in the wait that has just been seen all the while between
+// the two: its time is read after the wait, and before any stop, which would cost CPU.
+void read_cpu_again(wire::ProcessStacks& process) {
+  for (wire::ThreadStack& thread : process.threads) {
+    thread.task.cpu_ns = evidence::read_cpu_ns(process.pid, thread.task.tid);
+  }
+}
+
+void add_new_threads(wire::ProcessStacks& process) {
+  std::vector<wire::ThreadStack>& threads = process.threads;
+  for (const pid_t tid : evidence::tasks_of(process.pid)) {
+    const auto is_known = [tid](const wire::ThreadStack& thread) { return thread.task.tid == tid; };
+    if (std::any_of(threads.begin(), threads.end(), is_known)) continue;
+    threads.emplace_back().task = evidence::read_task(process.pid, tid);
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> functions_of(const FrameTable& table, const wire::ThreadStack& thread, bool with_runtime) {
+  std::vector<std::string> functions;
+  for (const std::uint32_t index : thread.frames) {
+    const wire::StackFrame& frame = table[index];
+    if (!with_runtime && is_runtime_library(frame.module)) continue;
+    functions.push_back(frame.function);
+    if (with_runtime && functions.size() == kLockFrames) break;
+  }
+  return functions;
+}
 
 Session::Session(Line& line, wire::ProbeOrder order)
     : line_(line), order_(std::move(order)), stop_limit_(bounded_ms(order_.stop_ms, 10'000)) {}
@@ -66,7 +94,7 @@ void Session::look_at(pid_t pid, std::int32_t index, std::int32_t descendant_of)
   process.told.pid = pid;
   process.told.descendant_of = descendant_of;
   process.told.command = descendant_of < 0 ? evidence::command_of(pid) : command_line_of(pid);
-  if (pid > 0) add_new_threads(process);
+  if (pid > 0) add_new_threads(process.told);
   process.told.why_none = why_no_threads(pid, process.told.threads);
   line_.send(wire::ProbeFrame::Process, process.told);
 }
@@ -89,16 +117,8 @@ void Session::observe_waits() {
   observer_.look(pids, kWaitsTime);
   for (Process& process : processes_) {
     observer_.fill(process.told);
+    read_cpu_again(process.told);
     line_.send(wire::ProbeFrame::Process, process.told);
-  }
-}
-
-void Session::add_new_threads(Process& process) {
-  std::vector<wire::ThreadStack>& threads = process.told.threads;
-  for (const pid_t tid : evidence::tasks_of(process.told.pid)) {
-    const auto is_known = [tid](const wire::ThreadStack& thread) { return thread.task.tid == tid; };
-    if (std::any_of(threads.begin(), threads.end(), is_known)) continue;
-    threads.emplace_back().task = evidence::read_task(process.told.pid, tid);
   }
 }
 
@@ -132,17 +152,13 @@ base::Milliseconds Session::stop_limit(bool descendants) const {
   return descendants ? std::min(stop_limit_, kDescendantsTime) : stop_limit_;
 }
 
-base::TimePoint Session::stop_deadline(bool descendants) const {
-  return base::system_clock().now() + stop_limit(descendants);
-}
-
 void Session::stop_all(bool descendants) {
   if (order_.gentle) {
     stopper_.leave_processes(living(descendants));
     return capture_stopped();
   }
   const auto now = [] { return base::system_clock().now(); };
-  const base::TimePoint end = stop_deadline(descendants);
+  const base::TimePoint end = now() + stop_limit(descendants);
   const base::TimePoint together = std::min<base::TimePoint>(end, now() + kStopTogether);
   stopper_.stop_processes(living(descendants), together);
   capture_stopped();
@@ -171,7 +187,7 @@ void Session::capture_stopped() {
 
 void Session::describe(Process& process) {
   if (!process.told.why_none.empty()) return;
-  add_new_threads(process);
+  add_new_threads(process.told);
   try {
     find_code(process);
     for (wire::ThreadStack& thread : process.told.threads) describe(process, thread);
@@ -200,8 +216,10 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
     return;
   }
   fill(process, thread, capture->second);
-  const FutexWait wait{capture->second.futex, capture->second.at_futex, functions_of(thread, true)};
-  thread.waits_for = describe_mutex_wait(wait, thread.task.tid, process.told.threads);
+  const FutexWait wait{capture->second.futex, capture->second.at_futex, functions_of(table_, thread, true)};
+  if (!observer_.has_other_ids(process.told.pid)) {
+    thread.waits_for = describe_mutex_wait(wait, thread.task.tid, process.told.threads);
+  }
   observer_.complete(process.told, capture->second, table_, thread);
 }
 
@@ -252,17 +270,6 @@ void Session::fill(Process& process, wire::ThreadStack& thread, const Capture& c
   };
   thread.incomplete = stack.incomplete;
   set_frames(thread, indices_of(stack.inner), indices_of(stack.outer), stack.gap);
-}
-
-std::vector<std::string> Session::functions_of(const wire::ThreadStack& thread, bool with_runtime) const {
-  std::vector<std::string> functions;
-  for (const std::uint32_t index : thread.frames) {
-    const wire::StackFrame& frame = table_[index];
-    if (!with_runtime && is_runtime_library(frame.module)) continue;
-    functions.push_back(frame.function);
-    if (with_runtime && functions.size() == kLockFrames) break;
-  }
-  return functions;
 }
 
 // ---- raw stacks from a rank

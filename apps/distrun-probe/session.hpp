@@ -15,11 +15,16 @@
 #include "code_space.hpp"
 #include "frame_table.hpp"
 #include "line.hpp"
+#include "loop_sampler.hpp"
 #include "motion.hpp"
 #include "observer.hpp"
 #include "stopper.hpp"
 
 namespace distrun::probe {
+
+// Returns the functions of a stack, innermost first: without those of libc and similar libraries, or else only the
+// innermost few with them.
+std::vector<std::string> functions_of(const FrameTable& table, const wire::ThreadStack& thread, bool with_runtime);
 
 class Session {
  public:
@@ -38,7 +43,6 @@ class Session {
     CodeSpace* code = nullptr;
     bool is_descendant() const noexcept { return told.descendant_of >= 0; }
   };
-  using Tids = std::vector<pid_t>;
   // Threads stop together within this time. A thread that wants a CPU and gets none may take the whole limit: it stops
   // alone, while the others run.
   static constexpr base::Milliseconds kStopTogether{200};
@@ -48,13 +52,11 @@ class Session {
   void look_at(pid_t pid, std::int32_t index, std::int32_t descendant_of);
   void look_at_descendants();
   void observe_waits();
-  void add_new_threads(Process& process);
   void tell(Process& process);
 
   // A short stop. Copies are analysed later.
   std::vector<pid_t> living(bool descendants) const;
   base::Milliseconds stop_limit(bool descendants) const;
-  base::TimePoint stop_deadline(bool descendants = false) const;
   void stop_and_describe(bool descendants);
   void stop_all(bool descendants);
   void capture_stopped();
@@ -67,7 +69,6 @@ class Session {
   void set_why_none(Process& process, wire::ThreadStack& thread);
   void find_code(Process& process);
   void fill(Process& process, wire::ThreadStack& thread, const Capture& capture);
-  std::vector<std::string> functions_of(const wire::ThreadStack& thread, bool with_runtime) const;
 
   // More samples (session_samples.cpp).
   void take_samples();
@@ -76,15 +77,9 @@ class Session {
   void take_first_pulses();
   void take_sample(base::Milliseconds interval);
   void wait_for_late_stops(base::TimePoint end);
-  Tids take_pulses();
-  void stop_again(const Tids& tids, base::TimePoint deadline);
+  std::vector<pid_t> take_pulses();
   void add_to_sample(Process& process);
   void add_to_sample(Process& process, wire::ThreadStack& thread);
-  void take_loop_samples(base::TimePoint end);
-  void take_missing_loop_samples();
-  Tids running();
-  void take_loop_sample(const Tids& tids, base::TimePoint deadline);
-  LoopSample loop_sample(pid_t pid, pid_t tid, const Registers& registers);
   void judge_motions();
 
   void name_raw(const wire::RawStacks& raw, std::int32_t index);
@@ -94,9 +89,10 @@ class Session {
   const base::Milliseconds stop_limit_;
   std::vector<Process> processes_;
   Stopper stopper_;
-  std::map<pid_t, Mappings> mappings_;                        // by process; from the last stop
-  std::map<pid_t, Capture> captures_;                         // by thread; from the last stop
-  std::map<pid_t, MotionHistory> histories_;                  // by thread
+  std::map<pid_t, Mappings> mappings_;        // by process; from the last stop
+  std::map<pid_t, Capture> captures_;         // by thread; from the last stop
+  std::map<pid_t, MotionHistory> histories_;  // by thread
+  LoopSampler loops_{stopper_, mappings_, histories_};
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   FrameTable table_;
   Observer observer_;

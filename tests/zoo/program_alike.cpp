@@ -172,6 +172,35 @@ ZOO_PROGRAM(alike_child_with_a_watchdog) {
   waitpid(child, nullptr, 0);
 }
 
+// Each rank has a pair of processes that read from each other, with a time limit that only their sockets know.
+ZOO_PROGRAM(alike_sockets_with_a_time_limit) {
+  const Line line;
+  const bool is_child = fork_child() == 0;
+  const int own = line.ends[is_child ? 0 : 1];
+  close(line.ends[is_child ? 1 : 0]);
+  const timeval limit{2, 0};
+  setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char byte = 0;
+  require(read(own, &byte, 1) < 0, "a byte has come");
+  if (is_child) _exit(0);
+  wait(nullptr);
+}
+
+sem_t child_has_ended;
+
+// The only thread waits for what the handler of its child's end posts.
+ZOO_PROGRAM(alike_handler_of_a_childs_end) {
+  sem_init(&child_has_ended, 0, 0);
+  std::signal(SIGCHLD, [](int) { sem_post(&child_has_ended); });
+  if (fork_child() == 0) {
+    nap(kLong);
+    _exit(0);
+  }
+  while (sem_wait(&child_has_ended) != 0) {
+  }
+  wait(nullptr);
+}
+
 ZOO_PROGRAM(alike_busy_with_small_calls) {
   for (const double end = now() + kLong; now() < end;) getppid();
 }

@@ -8,16 +8,16 @@
 namespace distrun::launch {
 namespace {
 
-constexpr int kThreadsRead = 2048;
+constexpr int kThreadsRead = 8192;
 
 }  // namespace
 
 void read_cpu_times_again(evidence::Stacks& stacks) {
   int left = kThreadsRead;
+  stacks.times_are_later = true;
   for (evidence::Process& process : stacks.processes) {
     for (wire::ThreadStack& thread : process.threads) {
-      if (left-- <= 0) return;
-      thread.task.cpu_ns = evidence::read_pulse(process.pid, thread.task.tid).cpu_ns;
+      thread.task.cpu_ns = left-- > 0 ? evidence::read_cpu_ns(process.pid, thread.task.tid) : 0;
     }
   }
 }

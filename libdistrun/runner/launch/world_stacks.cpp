@@ -25,6 +25,7 @@ void WorldStacks::collect_gently(std::vector<StackCollector::Target> targets, co
       loop_, probe_, std::move(targets), order, never_ask,
       [this, on_stacks = std::move(on_stacks), guard = std::move(guard)](evidence::Stacks stacks) {
         if (guard.expired()) return;
+        stacks.times_are_later = true;
         if (thread_ranks_ > 0) tell_ranks_apart(stacks);
         on_stacks(std::move(stacks));
       });

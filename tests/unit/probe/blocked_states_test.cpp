@@ -32,7 +32,7 @@ const BlockedRow kBlockedRows[] = {
     {.state = "self_lock", .object = WaitObject::Mutex, .name = "mutex 0x", .ender = "(fixture_states)",
      .note = "this thread itself holds it"},
     {.state = "self_lock_with_timer", .object = WaitObject::Mutex, .name = "mutex 0x", .ender = "(fixture_states)",
-     .closed = false, .note = "a timer of its process may interrupt it"},
+     .closed = false},
     {.state = "blocked_by_exited_owner", .object = WaitObject::Mutex, .name = "mutex 0x", .note = "has exited"},
     {.state = "blocked_after_fork", .object = WaitObject::Mutex, .name = "mutex 0x",
      .note = "held by a thread that did not survive fork()"},

@@ -12,7 +12,7 @@ using fixtures::State;
 
 namespace {
 
-constexpr std::chrono::milliseconds kLimit{5'000};
+constexpr std::chrono::milliseconds kAnswerLimit{5'000};
 // The promise is about a plain build: a sanitizer makes the unwinding of deep stacks several times as slow.
 constexpr std::chrono::milliseconds kGoal{base::kSanitized ? 5'000 : 1'000};
 
@@ -75,7 +75,7 @@ TEST_CASE("every state is reported within a second, with its expected details") 
 
   wire::ProbeOrder order;
   order.pids = {subject.pid()};
-  const ProbeReply reply = ask_probe(order, kLimit);
+  const ProbeReply reply = ask_probe(order, kAnswerLimit);
   INFO(state.mode << " of build " << static_cast<int>(state.build) << ": " << reply.text());
   REQUIRE(reply.done);
   CHECK(reply.done->error.empty());

@@ -45,6 +45,8 @@ struct SocketTable {
 // Reads the network namespaces of this process and of `pids`; Unix sockets of this process's namespace only.
 SocketTable read_sockets(const std::vector<pid_t>& pids);
 
+// Returns the name that the table has for an address's sun_path, as far as its length says: "/tmp/x.sock", "@abstract".
+std::string unix_name(std::string_view sun_path);
 // Reads the Unix sockets of this namespace. Errors become notes.
 void read_unix_sockets(SocketTable& table);
 // A connection that its listener has not accepted: the end opposite the client has no inode yet.

@@ -79,18 +79,18 @@ constexpr CallInfo kCalls[] = {
 #ifdef SYS_io_uring_enter
     {SYS_io_uring_enter, "io_uring_enter", Other, "duu"},
 #endif
-    {SYS_mq_timedreceive, "mq_timedreceive", Other, "dxuxx"},
-    {SYS_mq_timedsend, "mq_timedsend", Other, "dxuux"},
+    {SYS_mq_timedreceive, "mq_timedreceive", Receives, "dxuxx"},
+    {SYS_mq_timedsend, "mq_timedsend", Posts, "dxuux"},
     {SYS_sched_yield, "sched_yield", Other, ""},
-    {SYS_clone, "clone", Other, "x"},
+    {SYS_clone, "clone", Clones, "x"},
 #ifdef SYS_vfork
-    {SYS_vfork, "vfork", Other, ""},
+    {SYS_vfork, "vfork", Clones, ""},
 #endif
     {SYS_execve, "execve", Other, "x"},
     {SYS_exit_group, "exit_group", Other, "d"},
     {SYS_close, "close", Other, "d"},
     {SYS_exit, "exit", Other, "d"},
-    {SYS_clone3, "clone3", Other, "xu"},
+    {SYS_clone3, "clone3", Clones, "xu"},
     {SYS_mmap, "mmap", Other, "xuxxdx"},
     {SYS_munmap, "munmap", Other, "xu"},
     {SYS_mprotect, "mprotect", Other, "xux"},

@@ -32,6 +32,8 @@ enum class CallShape : std::uint8_t {
   Sends,  // from the second argument to the first (sendfile)
   Accepts,
   Connects,
+  Receives,  // from a message queue; the fifth argument is a time limit, as for Posts
+  Posts,
   Opens,    // the path is the first argument
   OpensAt,  // the path is the second
   Polls,
@@ -48,6 +50,7 @@ enum class CallShape : std::uint8_t {
   Sleeps,       // nanosleep
   SleepsClock,  // clock_nanosleep
   Signal,
+  Clones,
   Restarts,  // restart_syscall: resumes an interrupted call
 };
 

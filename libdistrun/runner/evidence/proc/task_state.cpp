@@ -141,6 +141,11 @@ Pulse read_pulse(pid_t pid, pid_t tid) {
   return {task.state, cpu_ns_from(schedstat), wait_ns_from(schedstat), faults_from(stat)};
 }
 
+std::uint64_t read_cpu_ns(pid_t pid, pid_t tid) {
+  const std::string path = proc_path(pid, "task/") + std::to_string(tid) + "/schedstat";
+  return cpu_ns_from(read_file(AT_FDCWD, path.c_str()));
+}
+
 std::int64_t sleeps_of(pid_t pid, pid_t tid) {
   const base::Fd directory = open_task(pid, tid);
   return directory ? number_in(read_file(directory.get(), "status"), "voluntary_ctxt_switches:") : -1;
@@ -171,6 +176,24 @@ std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {
 std::string command_of(pid_t pid) { return base::one_line(read_file(AT_FDCWD, proc_path(pid, "comm").c_str()), 64); }
 
 pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }
+
+namespace {
+
+// Returns the ids that a process has in its namespaces, from ours inwards.
+int count_of_ids(pid_t pid) {
+  const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
+  const std::size_t at = status.find("\nNSpid:");
+  if (at == std::string::npos) return 0;
+  Words words(std::string_view(status).substr(at + 7, status.find('\n', at + 1) - at - 7));
+  int count = 0;
+  while (!words.next().empty()) ++count;
+  return count;
+}
+
+}  // namespace
+
+// Our own process has one id in /proc of its own namespace.
+bool has_other_ids(pid_t pid) { return count_of_ids(pid) != 1; }
 
 pid_t process_of(pid_t tid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(tid, "Tgid:"))); }
 

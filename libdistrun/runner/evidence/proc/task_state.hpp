@@ -27,6 +27,8 @@ struct Pulse {
   std::uint64_t faults = 0;   // page faults
 };
 Pulse read_pulse(pid_t pid, pid_t tid);
+// Returns only the CPU time used; 0 if it cannot be read.
+std::uint64_t read_cpu_ns(pid_t pid, pid_t tid);
 // Returns how often the thread has given up its CPU to sleep, stops by a tracer included; -1 if it has ended.
 std::int64_t sleeps_of(pid_t pid, pid_t tid);
 // Returns how long a thread has been ready to run without getting a CPU since it started: the maximum over the
@@ -42,6 +44,9 @@ std::string command_of(pid_t pid);
 // Returns the process that traces this one (such as a debugger); 0: none.
 pid_t tracer_of(pid_t pid);
 inline bool is_traced(pid_t pid) { return tracer_of(pid) != 0; }
+// Returns whether the thread ids that the process knows may differ from ours: it is in a deeper pid namespace, or that
+// cannot be read.
+bool has_other_ids(pid_t pid);
 // Returns the process that a thread belongs to; 0: there is no such thread.
 pid_t process_of(pid_t tid);
 // Returns the user that the process runs as; -1 if it has ended.

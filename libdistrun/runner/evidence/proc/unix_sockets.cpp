@@ -55,14 +55,8 @@ void drop(std::string_view& bytes, std::size_t size) {
   bytes.remove_prefix(std::min(bytes.size(), (size + 3) & ~std::size_t{3}));
 }
 
-std::string shown_name(std::string_view name) {
-  if (name.empty()) return "";
-  if (name[0] == '\0') return "@" + base::one_line(name.substr(1), 108);
-  return base::one_line(name.substr(0, name.find('\0')), 108);
-}
-
 void parse_attribute(std::uint16_t type, std::string_view value, Socket& socket, std::vector<Waiting>& waiting) {
-  if (type == UNIX_DIAG_NAME) socket.name = shown_name(value);
+  if (type == UNIX_DIAG_NAME) socket.name = unix_name(value);
   if (type == UNIX_DIAG_PEER) socket.peer = value_at<std::uint32_t>(value);
   if (type == UNIX_DIAG_RQLEN) {
     const auto lengths = value_at<unix_diag_rqlen>(value);
@@ -115,6 +109,12 @@ void resolve(SocketTable& table, const std::vector<Waiting>& waiting) {
 }
 
 }  // namespace
+
+std::string unix_name(std::string_view name) {
+  if (name.empty()) return "";
+  if (name[0] == '\0') return "@" + base::one_line(name.substr(1), 108);
+  return base::one_line(name.substr(0, name.find('\0')), 108);
+}
 
 bool parse_unix_diag(std::string_view datagram, SocketTable& table, std::vector<Waiting>& waiting) {
   while (datagram.size() >= sizeof(nlmsghdr)) {

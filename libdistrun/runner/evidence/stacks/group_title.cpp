@@ -17,11 +17,6 @@ constexpr std::size_t kWaitsMax = 8;      // different ones of a group
 constexpr std::size_t kThreadIdsMax = 4;  // listed individually
 constexpr std::size_t kKernelLinesMax = 12;
 
-const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
-  if (holder.thread < 0) return nullptr;
-  return &stacks.processes[holder.process].threads[static_cast<std::size_t>(holder.thread)];
-}
-
 std::string name_of_process(const Process& process) {
   if (process.of_rank >= 0) {
     return "rank " + std::to_string(process.of_rank) + "'s child " + std::to_string(process.pid) + " (" +

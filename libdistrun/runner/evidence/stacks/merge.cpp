@@ -134,11 +134,6 @@ void fold_groups(const Stacks& stacks, std::vector<Group> ones, StackTree& tree)
 
 using Labels = std::map<std::string, std::vector<std::size_t>>;  // positions among the holders, by what they wait for
 
-const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
-  if (holder.thread < 0) return nullptr;
-  return &stacks.processes[holder.process].threads[static_cast<std::size_t>(holder.thread)];
-}
-
 // Adds the labels of which only one thread has each, if most threads share another one.
 void add_odd(const Labels& labels, std::size_t count, std::vector<std::size_t>& odd) {
   std::vector<std::size_t> found;

@@ -32,6 +32,12 @@ struct Holder {
   friend bool operator==(const Holder&, const Holder&) = default;
 };
 
+// Returns nullptr for a process of which no thread is known.
+inline const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
+  if (holder.thread < 0) return nullptr;
+  return &stacks.processes[holder.process].threads[static_cast<std::size_t>(holder.thread)];
+}
+
 // Markers for missing frames in a stack.
 inline constexpr std::uint32_t kGapMark = 0xffff'ffff;   // frames that were omitted
 inline constexpr std::uint32_t kLostMark = 0xffff'fffe;  // outer frames that the unwinder did not find

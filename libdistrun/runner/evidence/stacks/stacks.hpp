@@ -45,6 +45,8 @@ struct Stacks {
   std::vector<Process> processes;
   bool cut = false;          // more arrived than is kept
   int descendants_left = 0;  // processes started by ranks that were not looked at
+  bool times_are_later =
+      false;  // the CPU times were read when the threads had run on after the stop, or none was stopped
 };
 
 class StacksBuilder {

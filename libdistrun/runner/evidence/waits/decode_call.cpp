@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kPollsMax = 4096;
 
-int int_of(std::uint64_t argument) { return static_cast<int>(static_cast<std::uint32_t>(argument)); }
-
 std::string call_of(const CallInfo& info, const std::string& arguments) {
   return std::string(info.name) + "(" + arguments + ")";
 }
@@ -27,6 +25,7 @@ void wait_for_fd(const CallPlace& place, std::size_t argument, bool reads, bool 
   blocked.kind = BlockKind::Descriptors;
   blocked.call = call_of(place.info, std::to_string(fd));
   blocked.fds.push_back({fd, reads, writes});
+  set_socket_limit(place.all.descriptor(blocked.pid, fd), writes, blocked);
 }
 
 // splice and sendfile wait for whichever descriptor is not ready: only one of them blocks the call at any time.
@@ -157,16 +156,28 @@ std::vector<pid_t> lock_holders(const Connections& all, const std::string& file)
   return holders;
 }
 
+// Returns the line of /proc/locks for this wait: that of its file, else the only one of the process. Open-file locks
+// have no process there.
+const LockWait* find_lock_wait(const std::vector<LockWait>& waits, pid_t pid, const std::string& file) {
+  const LockWait* of_process = nullptr;
+  int count = 0;
+  for (const LockWait& entry : waits) {
+    if ((entry.waiter == pid || entry.waiter <= 0) && entry.file == file) return &entry;
+    if (entry.waiter != pid) continue;
+    of_process = &entry;
+    ++count;
+  }
+  return count == 1 ? of_process : nullptr;
+}
+
 void decode_lock(const CallPlace& place, Blocked& blocked) {
   const int fd = int_of(place.call.args[0]);
   blocked.kind = BlockKind::FileLock;
   blocked.call = call_of(place.info, std::to_string(fd));
   const Descriptor* file = place.all.descriptor(blocked.pid, fd);
   const std::string name = file == nullptr ? "" : lock_name(*file);
-  const auto wait = std::find_if(place.lock_waits.begin(), place.lock_waits.end(), [&](const LockWait& entry) {
-    return entry.waiter == blocked.pid || (entry.waiter <= 0 && entry.file == name);
-  });
-  const bool known = wait != place.lock_waits.end();
+  const LockWait* const wait = find_lock_wait(place.lock_waits, blocked.pid, name);
+  const bool known = wait != nullptr;
   blocked.lock_key = known ? wait->file : name;
   blocked.lock = file == nullptr || file->path.empty() ? blocked.lock_key : file->path;
   blocked.pids = lock_holders(place.all, blocked.lock_key);
@@ -191,10 +202,11 @@ void decode_sleep(const CallPlace& place, Blocked& blocked) {
   if (!is_absolute) limit_at(place.memory, place.call.args[has_clock ? 2 : 0], blocked);
 }
 
-void decode_open(const CallPlace& place, std::size_t argument, Blocked& blocked) {
-  blocked.kind = BlockKind::Other;
-  const std::string path = place.memory.string(place.call.args[argument]);
-  blocked.call = call_of(place.info, path.empty() ? "?" : path);
+// A vfork waits until the child executes a program or ends. A clone or clone3 that waits is one.
+void decode_vfork(Blocked& blocked) {
+  if (blocked.state == 'R') return;
+  blocked.kind = BlockKind::Child;
+  blocked.pids = children_of(blocked.pid);
 }
 
 }  // namespace
@@ -231,8 +243,10 @@ void decode_call(const CallPlace& place, Blocked& blocked) {
   switch (place.info.shape) {
     case CallShape::Reads:
     case CallShape::Accepts: return wait_for_fd(place, 0, true, false, blocked);
-    case CallShape::Writes:
-    case CallShape::Connects: return wait_for_fd(place, 0, false, true, blocked);
+    case CallShape::Writes: return wait_for_fd(place, 0, false, true, blocked);
+    case CallShape::Receives: blocked.bounded = args[4] != 0; return wait_for_fd(place, 0, true, false, blocked);
+    case CallShape::Posts: blocked.bounded = args[4] != 0; return wait_for_fd(place, 0, false, true, blocked);
+    case CallShape::Connects: return decode_connect(place, blocked);
     case CallShape::Moves: return move(place, 0, 2, blocked);
     case CallShape::Sends: return move(place, 1, 0, blocked);
     case CallShape::Opens: return decode_open(place, 0, blocked);
@@ -251,6 +265,7 @@ void decode_call(const CallPlace& place, Blocked& blocked) {
     case CallShape::Sleeps:
     case CallShape::SleepsClock: return decode_sleep(place, blocked);
     case CallShape::Signal: blocked.kind = BlockKind::Signal; break;
+    case CallShape::Clones: decode_vfork(blocked); break;
     case CallShape::Restarts:
     case CallShape::Other: blocked.kind = BlockKind::Other; break;
   }

@@ -44,8 +44,9 @@ std::uint32_t owner_of_shared_mutex(const RemoteMemory& memory, std::uint64_t ad
   return mutex->lock == 2 ? static_cast<std::uint32_t>(mutex->owner) : 0;
 }
 
+// A process in a container knows threads by other ids.
 void add_holder(std::uint32_t tid, Blocked& blocked) {
-  if (tid == 0) return;
+  if (tid == 0 || has_other_ids(blocked.pid)) return;
   const pid_t holder = process_of(static_cast<pid_t>(tid));
   if (holder == 0) {
     blocked.lock_note = "its owner, thread " + std::to_string(tid) + ", has exited";

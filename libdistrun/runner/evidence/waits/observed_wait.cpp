@@ -28,8 +28,8 @@ WaitObject object_of(const Connections& all, const Descriptor& descriptor) {
     case DescriptorKind::Pidfd: return WaitObject::Process;
     case DescriptorKind::Timerfd: return WaitObject::Timer;
     case DescriptorKind::Signalfd: return WaitObject::Signal;
-    case DescriptorKind::Epoll:
-    case DescriptorKind::Eventfd: return WaitObject::Events;
+    case DescriptorKind::Eventfd: return WaitObject::Semaphore;  // a counter, which any holder may raise
+    case DescriptorKind::Epoll: return WaitObject::Events;
     default: return WaitObject::Other;
   }
 }
@@ -40,12 +40,35 @@ std::string key_of(WaitObject object, const Descriptor& descriptor) {
   return object == WaitObject::Process ? "process:" + std::to_string(descriptor.process) : "";
 }
 
+void take_target(const Blocked& blocked, wire::ObservedWait& wait) {
+  wait.object = WaitObject::Listener;
+  wait.name = "a connection to " + blocked.target;
+  wait.key = "listener:" + blocked.target;
+  wait.note = blocked.pids.empty() ? "no process that was seen listens there" : "it has not been accepted";
+}
+
+void take_queue(const Descriptor* descriptor, wire::ObservedWait& wait) {
+  wait.object = WaitObject::Pipe;
+  if (descriptor == nullptr) return;
+  wait.name = "message queue " + descriptor->path;
+  wait.key = "queue:" + descriptor->path;
+}
+
+void take_fifo(const Blocked& blocked, wire::ObservedWait& wait) {
+  wait.object = WaitObject::Pipe;
+  wait.name = "the other end of pipe " + blocked.target;
+  wait.key = "fifo:" + blocked.target;
+  wait.note = "no process has opened it";
+}
+
 void take_descriptor(const Connections& all, const Names& names, const Blocked& blocked, const Watch& watch,
                      wire::ObservedWait& wait) {
   const Descriptor* descriptor = all.descriptor(blocked.pid, watch.fd);
   wait.name = watch_text(all, names, blocked, watch);
   wait.object = descriptor == nullptr ? WaitObject::Unknown : object_of(all, *descriptor);
   if (descriptor != nullptr) wait.key = key_of(wait.object, *descriptor);
+  if (!blocked.target.empty()) return take_target(blocked, wait);
+  if (blocked.call.starts_with("mq_")) return take_queue(descriptor, wait);
   const Connection* connection = all.find(blocked.pid, watch.fd);
   if (connection == nullptr) return;
   // The holders of the ends follow the name, after a comma.
@@ -97,6 +120,7 @@ void take_object(const Connections& all, const Names& names, const Blocked& bloc
       wait.name = blocked.lock;
       wait.key = "thread:" + std::to_string(blocked.owner);
       break;
+    case BlockKind::Fifo: return take_fifo(blocked, wait);
     case BlockKind::Sleep: wait.object = WaitObject::Timer; break;
     case BlockKind::Signal: wait.object = WaitObject::Signal; break;
     case BlockKind::Other: wait.object = WaitObject::Other; break;

@@ -96,7 +96,7 @@ class CycleSearch {
 }  // namespace
 
 bool may_end_otherwise(const Connections& all, const Blocked& blocked) {
-  if (blocked.bounded || blocked.state == 'R') return true;
+  if (blocked.bounded || blocked.may_be_bounded || blocked.state == 'R') return true;
   return std::any_of(blocked.fds.begin(), blocked.fds.end(),
                      [&](const Watch& watch) { return is_open(all, blocked, watch); });
 }

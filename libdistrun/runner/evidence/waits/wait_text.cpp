@@ -63,6 +63,11 @@ std::string holders(const Names& names, const Side& other, pid_t pid, const std:
          (reads && !polls ? ": it cannot see end of file, even if all others close theirs" : "");
 }
 
+std::string target_text(const Names& names, const Blocked& blocked) {
+  const std::string text = "a connection to " + blocked.target;
+  return blocked.pids.empty() ? text : text + ", not accepted yet by " + names.of(blocked.pids);
+}
+
 std::string pair_text(const Names& names, const Connection& pair, const Descriptor& descriptor, const Blocked& blocked,
                       bool reads) {
   const bool is_first = pair.sides[0].inode == descriptor.id.inode;
@@ -80,6 +85,7 @@ std::string watch_text(const Connections& all, const Names& names, const Blocked
   const Descriptor* descriptor = all.descriptor(blocked.pid, watch.fd);
   if (descriptor == nullptr) return "a descriptor that could not be inspected";
   const Connection* connection = all.find(blocked.pid, watch.fd);
+  if (connection == nullptr && !blocked.target.empty()) return target_text(names, blocked);
   if (connection == nullptr) return lone_descriptor(all, *descriptor);
   const bool reads = watch.reads || !watch.writes;
   if (connection->kind != ConnectionKind::Pipe) return pair_text(names, *connection, *descriptor, blocked, reads);
@@ -140,6 +146,7 @@ std::string waiting_text(const Connections& all, const Names& names, const Block
     case BlockKind::FileLock: return in + " for the lock of " + blocked.lock + held_by(names, blocked);
     case BlockKind::Futex: return in + limit_text(blocked) + ": " + blocked.lock + held_by(names, blocked);
     case BlockKind::Thread: return in + " for the end of " + blocked.lock;
+    case BlockKind::Fifo: return in + " for the other end of the pipe to be opened";
     case BlockKind::Sleep: return "sleeps in " + blocked.call + sleep_text(blocked);
     case BlockKind::Signal: return in + " for a signal";
     case BlockKind::Other: return "is in " + blocked.call;
