@@ -104,8 +104,9 @@ def ranks_in(phrase):
 
 
 def named_last(lines):
-    """Returns the ranks at which the first line that names some arrives."""
-    for line in lines:
+    """Returns the ranks that the first line calls a cycle, else those to look at, else the last of the first line."""
+    look = [line for line in lines if line.startswith("look at ")]
+    for line in (lines if not look or "each other" in lines[0] else look):
         named = [ranks_in(phrase) for phrase in RANKS.findall(line)]
         if named:
             return sorted(set(sum(named, []))) if "each other" in line else named[-1]

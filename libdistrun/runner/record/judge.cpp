@@ -197,6 +197,12 @@ Judgement judge_agreement(const AttemptRecord& attempt) {
   return {};
 }
 
+// Where ranks do not call the same, all wait for each other, but only the odd ones are to blame.
+void blame_odd_ranks(AttemptRecord& attempt) {
+  const bool is_odd = !attempt.hang.empty() && attempt.hang.front().kind == HangKind::MismatchedCollective;
+  if (is_odd && !attempt.hang.front().ranks.empty()) attempt.culprits = attempt.hang.front().ranks;
+}
+
 }  // namespace
 
 Judgement judge(const AttemptRecord& attempt) {
@@ -221,6 +227,7 @@ void conclude(AttemptRecord& attempt) {
   attempt.phase = judgement.phase;
   attempt.cause = judgement.cause;
   if (attempt.verdict == Verdict::Timeout) attempt.hang = hang_causes_of(attempt);
+  blame_odd_ranks(attempt);
   attempt.message = describe_cause(attempt);
 }
 

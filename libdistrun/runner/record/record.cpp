@@ -26,6 +26,7 @@ const char* name_of(SnapshotKind kind) noexcept {
     case SnapshotKind::Exception: return "exception";
     case SnapshotKind::Deadlock: return "deadlock";
     case SnapshotKind::Suspect: return "suspect";
+    case SnapshotKind::Failure: return "failure";
   }
   return "unknown";
 }

@@ -84,14 +84,15 @@ struct Leak {
 };
 
 // The reason for a snapshot.
-enum class SnapshotKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception, Deadlock, Suspect };
-inline constexpr int kSnapshotKindCount = 7;
+enum class SnapshotKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception, Deadlock, Suspect, Failure };
+inline constexpr int kSnapshotKindCount = 8;
 const char* name_of(SnapshotKind kind) noexcept;  // "timeout"
 
 // The state of a rank on the board at the time of a snapshot.
 struct RankView {
   int rank = 0;
   std::optional<board::Shown> shown;  // nothing if it showed nothing
+  bool progressed = false;            // it did something on the board while the stacks were read
 };
 
 // A snapshot of the ranks: what they showed on the board, and the stacks of their threads.

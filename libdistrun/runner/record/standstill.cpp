@@ -206,7 +206,8 @@ std::vector<int> late_ranks(const AttemptRecord& attempt) {
   return late;
 }
 
-// Snapshots that were taken before, with the same contents, may prove a deadlock.
+// A snapshot that was taken before shows which ranks have made progress since. It proves nothing of threads that it
+// stopped.
 const Snapshot* snapshot_before(const AttemptRecord& attempt, const Snapshot& timeout) {
   const Snapshot* before = nullptr;
   for (const Snapshot& snapshot : attempt.snapshots) {

@@ -25,6 +25,7 @@ HangFinding finding_in(const Snapshot& snapshot) { return examine(snapshot, &sna
 // Process 815 holds a mutex for which its thread 816 waits.
 Snapshot held_mutex() {
   Snapshot snapshot;
+  snapshot.stacks.times_are_later = true;
   process(snapshot, 815, "clock_nanosleep");
   waits_for(add_thread(snapshot, -1, 816, "futex", "worker", 815), WaitObject::Mutex, "mutex 0x10", {{815, 815, ""}});
   return snapshot;
@@ -66,8 +67,17 @@ TEST_CASE("a lock that changes hands between the snapshots is no hang") {
   CHECK(examine(now, &earlier).finding == HangFinding::NoHang);
 }
 
+TEST_CASE("CPU time that a thread has used between the snapshots says nothing if the first snapshot may have cost it") {
+  Snapshot earlier = held_mutex();
+  earlier.stacks.times_are_later = false;
+  Snapshot now = earlier;
+  thread_of(now, 1).task.cpu_ns += 1;
+  CHECK(examine(now, &earlier).finding == HangFinding::Hang);
+}
+
 TEST_CASE("threads that wait for each other's locks in turn are no hang") {
   Snapshot earlier;
+  earlier.stacks.times_are_later = true;
   waits_for(process(earlier, 815, "futex"), WaitObject::Mutex, "mutex 0x10", {{815, 816, ""}});
   waits_for(add_thread(earlier, -1, 816, "futex", "worker", 815), WaitObject::Mutex, "mutex 0x20", {{815, 815, ""}});
   CHECK(examine(earlier, &earlier).finding == HangFinding::Hang);

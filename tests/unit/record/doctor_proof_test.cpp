@@ -50,6 +50,23 @@ TEST_CASE("a deadlock is not proven if anything could end one of its waits") {
   CHECK_FALSE(causes.front().is_deadlock());
 }
 
+TEST_CASE("a thread whose CPU time is not known may have done anything") {
+  Snapshot snapshot = snapshot_of({views::in_body(0)});
+  wire::ThreadStack& thread = main_thread(snapshot, 0, "futex");
+  waits_for(thread, WaitObject::Mutex, "mutex 0x10", {{4700, 4700, ""}});
+  CHECK(brief(causes_twice(snapshot)) == "self-deadlock proven 0");
+  thread.task.cpu_ns = 0;
+  CHECK(brief(causes_twice(snapshot)) == "self-deadlock likely 0");
+}
+
+TEST_CASE("no cycle through a process that is no rank is proven, since an alarm may end it") {
+  Snapshot snapshot = snapshot_of({views::in_body(0)});
+  waits_for(main_thread(snapshot, 0, "flock"), WaitObject::FileLock, "lock of /tmp/x", {{815, 0, ""}});
+  waits_for(add_thread(snapshot, -1, 815, "flock", "child", 815), WaitObject::FileLock, "lock of /tmp/y",
+            {{4700, 0, ""}});
+  CHECK(brief(causes_twice(snapshot)) == "deadlock likely 0");
+}
+
 TEST_CASE("distrun's own threads do not keep a deadlock from being proven") {
   Snapshot snapshot = receive_cycle();
   wire::ThreadStack& thread = add_thread(snapshot, 1, 9001, "epoll_wait", "distrun-listen");

@@ -41,6 +41,7 @@ inline wire::ThreadStack& add_thread(Snapshot& snapshot, int rank, int tid, cons
   thread.task.tid = tid;
   thread.task.name = name;
   thread.task.state = 'S';
+  thread.task.cpu_ns = 1'000'000;
   thread.task.syscall = call.empty() ? "" : call + "(0x10)";
   return thread;
 }

@@ -34,7 +34,7 @@ std::vector<std::uint16_t> of_probe() {
 }
 std::vector<std::uint16_t> of_inspect() {
   using enum InspectFrame;
-  return numbers({Order, RunStatus, ToldStacks});
+  return numbers({Order, RunStatus, ToldStacks, ToldExamination});
 }
 std::vector<std::uint16_t> of_daemon() {
   using enum DaemonFrame;

@@ -70,7 +70,7 @@ void BoardEdges::add_callee(Wait& wait, std::size_t thread, int rank) {
     of_caller.push_back(each);
     if (shown.kind == WaitKind::RpcReply && handler->id == shown.id) same.push_back(each);
   }
-  wait.queued = wait.queued || same.empty();
+  wait.queued = wait.queued || (shown.kind == WaitKind::RpcReply && same.empty() && !all.empty());
   const bool is_of_none = shown.kind == WaitKind::RrefConfirmation || all.empty();
   const Indices found = is_of_none           ? Indices{roster_.idle(rank)}
                         : !same.empty()      ? same

@@ -1,6 +1,7 @@
 #include <distrun/runner/record/doctor/build_graph.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,12 +14,32 @@
 namespace distrun::runner::doctor {
 namespace {
 
+// Returns whether its own process is one of those that may end the wait.
+bool may_end_it(const Graph& graph, std::size_t thread) {
+  const Indices& parties = graph.threads[thread].wait->parties;
+  return std::any_of(parties.begin(), parties.end(), [&](std::size_t each) {
+    const Indices& threads = graph.parties[each].threads;
+    return std::find(threads.begin(), threads.end(), thread) != threads.end();
+  });
+}
+
 // Returns whether another thread of the process may end a wait for this thing, though none is known to.
-bool may_be_for_own_threads(const Graph& graph, const Thread& thread) {
+bool may_be_for_own_threads(const Graph& graph, std::size_t index) {
+  const Thread& thread = graph.threads[index];
   if (!thread.wait) return thread.doing == Doing::Unknown;
   const ThingKind kind = graph.things[thread.wait->thing].kind;
   if (thread.wait->on_board) return kind != ThingKind::StoreKey && kind != ThingKind::Custom;
-  return is_signal(kind) || (kind == ThingKind::Other && thread.wait->call == "futex");
+  if (may_end_it(graph, index)) return true;
+  const bool is_futex = kind == ThingKind::Other && thread.wait->call == "futex";
+  return thread.wait->parties.empty() && thread.wait->open && (is_signal(kind) || is_futex);
+}
+
+// Returns those of the threads that do not wait; all of them if each waits.
+Indices likeliest(const Graph& graph, const Indices& threads) {
+  Indices active;
+  std::copy_if(threads.begin(), threads.end(), std::back_inserter(active),
+               [&](std::size_t each) { return graph.threads[each].doing != Doing::Waits; });
+  return active.empty() ? threads : active;
 }
 
 class Builder {
@@ -75,12 +96,26 @@ class Builder {
   void guess_own_threads(std::size_t index) {
     const Thread& thread = graph_.threads[index];
     if (thread.wait && !thread.wait->next.empty()) return;
-    if (roster_.is_stopped(thread.rank) || !may_be_for_own_threads(graph_, thread)) return;
+    if (roster_.is_stopped(thread.rank) || !may_be_for_own_threads(graph_, index)) return;
     Indices next;
     if (thread.is_body && thread.rank >= 0) next = board_.threads_for_others(thread.rank);
-    const bool is_inside = thread.wait && !thread.wait->on_board && thread.wait->parties.empty();
-    if (next.empty() && is_inside && thread.wait->open) next = other_user_threads(index);
-    if (!next.empty()) set_guess(index, std::move(next));
+    if (next.empty() && thread.wait && !thread.wait->on_board) next = likeliest(graph_, other_user_threads(index));
+    if (!next.empty()) return set_guess(index, std::move(next));
+    if (is_for_itself(index)) graph_.threads[index].wait->next = {index};
+  }
+
+  // Its process, in which it is alone, holds the lock or the other end. A notification is not expected of its waiter.
+  bool is_for_itself(std::size_t index) const {
+    const std::optional<Wait>& wait = graph_.threads[index].wait;
+    if (!wait || wait->on_board) return false;
+    const ThingKind kind = graph_.things[wait->thing].kind;
+    return (is_channel(kind) || is_lock(kind)) && may_end_it(graph_, index) && !shares_process(index);
+  }
+
+  bool shares_process(std::size_t index) const {
+    const Indices threads = roster_.threads_in(graph_.threads[index].pid);
+    return std::any_of(threads.begin(), threads.end(),
+                       [&](std::size_t each) { return graph_.threads[each].of_rank != graph_.threads[index].of_rank; });
   }
 
   // A body without a known stack may wait for its other threads.
@@ -130,6 +165,9 @@ class Builder {
   ObservedEdges observed_;
 };
 
+// A CPU time of 0 is unknown: every thread has used some.
+bool did_nothing(const Thread& now, const Thread& before) { return now.cpu_ns != 0 && now.cpu_ns == before.cpu_ns; }
+
 bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier, const Thread& before) {
   if (!thread.wait || !before.wait) return false;
   const Wait& one = *thread.wait;
@@ -139,10 +177,10 @@ bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier
   const bool is_same_thing = thing.kind == old.kind && thing.name == old.name && thing.key == old.key;
   if (!is_same_thing || one.on_board != other.on_board || one.ranks != other.ranks) return false;
   if (one.on_board) return one.since_ns == other.since_ns && thread.epoch == before.epoch;
-  return one.call == other.call && thread.cpu_ns == before.cpu_ns && !thing.key.empty();
+  return one.call == other.call && did_nothing(thread, before) && !thing.key.empty();
 }
 
-void compare(Graph& graph, const Graph& earlier) {
+void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
   std::map<std::pair<int, int>, const Thread*> before;
   for (const Thread& thread : earlier.threads) {
     if (thread.tid != 0) before[{thread.pid, thread.tid}] = &thread;
@@ -152,8 +190,8 @@ void compare(Graph& graph, const Graph& earlier) {
     const auto found = before.find({thread.pid, thread.tid});
     if (found == before.end()) continue;
     thread.unchanged = is_same_wait(graph, thread, earlier, *found->second);
-    thread.progressed = thread.epoch != found->second->epoch;
-    thread.moved = thread.cpu_ns != found->second->cpu_ns;
+    thread.progressed = thread.progressed || thread.epoch != found->second->epoch;
+    thread.moved = times_are_later && found->second->cpu_ns != 0 && thread.cpu_ns != found->second->cpu_ns;
   }
 }
 
@@ -163,7 +201,7 @@ Graph graph_of(const Snapshot& now, const Snapshot* earlier) {
   Graph graph;
   Builder(now, graph).run();
   if (earlier == nullptr) return graph;
-  compare(graph, graph_of(*earlier));
+  compare(graph, graph_of(*earlier), earlier->stacks.times_are_later);
   return graph;
 }
 

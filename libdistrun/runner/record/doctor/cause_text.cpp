@@ -46,10 +46,16 @@ std::string thread_text(std::int32_t tid, const std::string& name) {
   return "thread " + std::to_string(tid) + called;
 }
 
-// Returns "rank 2" or "process 4711 (sleep)".
+// Returns "4711 (sleep)".
+std::string process_text(const ChainLink& link) {
+  return std::to_string(link.pid) + (link.command.empty() ? "" : " (" + link.command + ")");
+}
+
+// Returns "rank 2", "process 4711 (sleep)" or "child 4711 (sleep) of rank 2".
 std::string owner(const ChainLink& link) {
   if (!link.ranks.empty()) return base::ranks_label(link.ranks);
-  return "process " + std::to_string(link.pid) + (link.command.empty() ? "" : " (" + link.command + ")");
+  if (link.of_rank < 0) return "process " + process_text(link);
+  return "child " + process_text(link) + " of " + base::ranks_label({link.of_rank});
 }
 
 std::string who(const ChainLink& link) {
@@ -92,7 +98,7 @@ std::string does(const ChainLink& link) { return for_number(link) + in_brackets(
 bool is_round(const HangCause& cause) { return cause.chain.size() > 1 && cause.chain.back().does.empty(); }
 
 std::string also(const HangCause& cause) {
-  const bool is_one = cause.ranks.size() <= 1 && !is_round(cause);
+  const bool is_one = cause.ranks.size() <= 1 && (!is_round(cause) || cause.kind == HangKind::SelfDeadlock);
   return cause.victims.empty()
              ? ""
              : "; " + base::ranks_label(cause.victims) + (cause.victims.size() == 1 ? " waits" : " wait") + " for " +
@@ -105,7 +111,7 @@ std::string waits_in(const ChainLink& link) {
   return at == std::string::npos ? "" : " " + link.does.substr(at + 6);
 }
 
-// Returns ": rank 1 in barrier \"there\", ranks 0, 2-3 in barrier \"here\"" for ranks that do not call the same.
+// Returns ": rank 1 in all_reduce of a, rank 0 in all_reduce of b" for ranks that do not call the same.
 std::string in_which(const HangCause& cause) {
   std::string text;
   if (cause.kind != HangKind::MismatchedCollective && cause.kind != HangKind::CollectiveOrder) return text;
@@ -117,10 +123,9 @@ std::string in_which(const HangCause& cause) {
 
 // Returns "4711 (train)" for each process of the cycle that is no rank, in the order of the chain.
 std::vector<std::string> processes_of(const HangCause& cause) {
-  constexpr std::size_t kWord = sizeof "process " - 1;
   std::vector<std::string> processes;
   for (const ChainLink& link : cause.chain) {
-    const std::string process = link.ranks.empty() ? owner(link).substr(kWord) : "";
+    const std::string process = link.ranks.empty() ? process_text(link) : "";
     const bool is_known = std::find(processes.begin(), processes.end(), process) != processes.end();
     if (!process.empty() && !is_known) processes.push_back(process);
   }
@@ -141,6 +146,19 @@ std::string members_of(const HangCause& cause) {
   return text;
 }
 
+// Returns "rank 1 waits in barrier \"there\", but ranks 0, 2-3 wait in barrier \"here\"".
+std::string but_others(const HangCause& cause) {
+  std::string text;
+  std::vector<int> rest = cause.victims;
+  for (std::size_t i = 0; i + 1 < cause.chain.size(); ++i) {
+    const ChainLink& link = cause.chain[i];
+    text += (i == 0 ? "" : i == 1 ? ", but " : ", and ") + who(link) + " " + for_number(link);
+    std::erase_if(rest, [&](int rank) { return std::count(link.ranks.begin(), link.ranks.end(), rank) > 0; });
+  }
+  if (rest.empty()) return text;
+  return text + "; " + base::ranks_label(rest) + (rest.size() == 1 ? " waits" : " wait") + " for them";
+}
+
 // Returns "; its thread 4712 (worker) waits for it", of a process that is no rank.
 std::string waits_too(const HangCause& cause) {
   if (cause.chain.size() < 2) return "";
@@ -154,6 +172,7 @@ std::string sentence_of(const HangCause& cause) {
     if (cause.kind == HangKind::SelfDeadlock) {
       return who(cause.chain.front()) + " " + does(cause.chain.front()) + ", which only it can end" + also(cause);
     }
+    if (cause.kind == HangKind::MismatchedCollective && !cause.victims.empty()) return but_others(cause);
     return members_of(cause) + " wait for each other" + in_which(cause) + also(cause);
   }
   const ChainLink& last = cause.chain.back();
@@ -185,6 +204,10 @@ std::string chain_text(const HangCause& cause) {
     is_clause = link.leads == ": ";
   }
   return base::one_line(text, kLineMax);
+}
+
+std::string observation_text(const HangCause& cause) {
+  return is_round(cause) ? chain_text(cause) : sentence_text(cause);
 }
 
 std::string look_text(const HangCause& cause) {

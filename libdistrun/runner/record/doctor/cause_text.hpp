@@ -19,6 +19,8 @@ std::string chain_text(const HangCause& cause);
 std::string look_text(const HangCause& cause);
 
 // All of the above; printable lines.
+// Says what was seen, without a judgement: what the ranks do may be right, and end well.
+std::string observation_text(const HangCause& cause);
 std::array<std::string, 3> cause_text(const HangCause& cause);
 
 }  // namespace distrun::runner

@@ -27,22 +27,22 @@ bool is_proven(const Graph& graph, const std::vector<bool>& stuck, const End& en
   return std::any_of(waiters.begin(), waiters.end(), [&](const Waiter& each) { return is_stuck(each.thread); });
 }
 
-std::vector<int> ranks_of(const Graph& graph, const End& end) {
+std::vector<int> ranks_of(const Graph& graph, const Indices& threads) {
   std::set<int> ranks;
-  for (const std::size_t each : end) {
+  for (const std::size_t each : threads) {
     const int rank = graph.threads[each].of_rank;
     if (rank >= 0) ranks.insert(rank);
   }
   return {ranks.begin(), ranks.end()};
 }
 
-std::vector<int> victims_of(const Graph& graph, const std::vector<Waiter>& waiters, const std::vector<int>& culprits) {
-  std::set<int> ranks;
-  for (const Waiter& each : waiters) {
-    const int rank = graph.threads[each.thread].of_rank;
-    if (rank >= 0 && !std::binary_search(culprits.begin(), culprits.end(), rank)) ranks.insert(rank);
-  }
-  return {ranks.begin(), ranks.end()};
+std::vector<int> victims_of(const Graph& graph, const End& end, const std::vector<Waiter>& waiters,
+                            const std::vector<int>& culprits) {
+  Indices threads = end;
+  for (const Waiter& each : waiters) threads.push_back(each.thread);
+  std::vector<int> ranks = ranks_of(graph, threads);
+  std::erase_if(ranks, [&](int rank) { return std::binary_search(culprits.begin(), culprits.end(), rank); });
+  return ranks;
 }
 
 base::Nanoseconds waited(const Graph& graph, std::size_t thread) {
@@ -119,8 +119,8 @@ HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End
   const Thread& thread = graph.threads[focus];
   HangCause cause;
   cause.kind = kind_of(graph, end, waiters);
-  cause.ranks = ranks_of(graph, end);
-  cause.victims = victims_of(graph, waiters, cause.ranks);
+  cause.ranks = ranks_of(graph, culprits_in(graph, end, waiters, cause.kind));
+  cause.victims = victims_of(graph, end, waiters, cause.ranks);
   if (is_proven(graph, stuck, end, waiters)) {
     cause.certainty = Certainty::Proven;
   } else if (cause.kind != HangKind::Unknown) {

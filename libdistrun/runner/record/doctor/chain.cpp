@@ -55,7 +55,10 @@ ChainLink link_of(const Graph& graph, std::size_t index) {
   if (thread.rank >= 0) link.ranks = {thread.rank};
   link.pid = thread.pid;
   link.tid = thread.tid;
-  if (thread.rank < 0) link.command = thread.command;
+  if (thread.rank < 0) {
+    link.command = thread.command;
+    link.of_rank = thread.of_rank;
+  }
   if (!thread.is_body && thread.doing != Doing::Idle) {
     link.thread = thread.name.empty() ? "thread" : thread.name;
   }

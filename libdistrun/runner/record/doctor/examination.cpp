@@ -14,12 +14,21 @@ bool has_stack(const evidence::Process& process) {
                      [](const wire::ThreadStack& thread) { return !thread.frames.empty(); });
 }
 
+// The probe may have failed before it said anything of the process.
+std::string why_unseen(const evidence::Process& process) {
+  if (!process.why_none.empty()) return process.why_none;
+  for (const evidence::Source& source : process.sources) {
+    if (source.name == "probe" && !source.answered) return source.why_not;
+  }
+  return "";
+}
+
 std::vector<std::string> unseen_in(const Snapshot& snapshot, int asked) {
   std::vector<std::string> unseen;
   for (const evidence::Process& process : snapshot.stacks.processes) {
     const bool must_be_seen = process.rank >= 0 || (process.of_rank < 0 && process.index < asked);
-    if (!must_be_seen || has_stack(process) || process.why_none.empty()) continue;
-    unseen.push_back("process " + std::to_string(process.pid) + ": " + process.why_none);
+    const std::string why = has_stack(process) ? "" : why_unseen(process);
+    if (must_be_seen && !why.empty()) unseen.push_back("process " + std::to_string(process.pid) + ": " + why);
   }
   return unseen;
 }

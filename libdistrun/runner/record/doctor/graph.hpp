@@ -130,7 +130,7 @@ struct Thread {
   std::uint64_t cpu_ns = 0;
   bool unchanged = false;   // it was in the same wait in the earlier snapshot, and did nothing in between
   bool moved = false;       // it used CPU in between
-  bool progressed = false;  // its rank did something on the board in between
+  bool progressed = false;  // its rank did something on the board in between, or while the snapshot was taken
 };
 
 struct Graph {

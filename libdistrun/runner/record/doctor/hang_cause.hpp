@@ -64,6 +64,7 @@ struct ChainLink {
   CodePlace place;
   std::string leads;      // to the next step: " for ", ", held by "; empty: the last step
   std::string command{};  // of a process that is no rank
+  int of_rank = -1;       // the rank that has started this process, which is no rank
 };
 
 struct HangCause {

@@ -1,6 +1,7 @@
 #include <distrun/runner/record/doctor/kinds.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -54,7 +55,8 @@ HangKind kind_of_cycle(const Graph& graph, const End& end) {
   if (end.size() == 1) return SelfDeadlock;
   if (any_wait(graph, end, [](const Wait& wait, ThingKind) { return wait.queued; })) return StarvedPool;
   if (any_wait(graph, end, [](const Wait&, ThingKind kind) { return is_device(kind); })) return DeviceWait;
-  if (all_waits(graph, end, [](const Wait& wait, ThingKind) { return wait.guessed; })) return LostNotification;
+  if (all_waits(graph, end, [](const Wait& wait, ThingKind kind) { return wait.guessed && is_signal(kind); }))
+    return LostNotification;
   if (!all_waits(graph, end, [](const Wait&, ThingKind kind) { return is_meeting(kind); })) return Deadlock;
   return is_of_several_groups(graph, end) ? CollectiveOrder : MismatchedCollective;
 }
@@ -77,6 +79,13 @@ HangKind kind_of_open_end(ThingKind kind) {
     case ThingKind::Gradient: return UnsentMessage;
     default: return Unknown;
   }
+}
+
+// An event loop of a rank has nothing else to do; other processes serve whoever comes.
+HangKind kind_of_open_wait(const Graph& graph, std::size_t end) {
+  const ThingKind kind = thing_of(graph, end).kind;
+  if (kind == ThingKind::Events && graph.threads[end].of_rank >= 0) return FullOrEmptyChannel;
+  return kind_of_open_end(kind);
 }
 
 // Others wait for a thread that waits for nothing known: names what it owes them.
@@ -109,9 +118,12 @@ HangKind kind_of_state(const Graph& graph, const Thread& thread) {
   if (!has_begun(graph, thread)) return NotStarted;
   if (thread.phase == wire::Phase::Exit && thread.doing != Doing::Ended) return StuckAtExit;
   const bool is_busy = thread.doing == Doing::Spins || thread.doing == Doing::Runs;
-  if (is_busy && thread.progressed) return repeats_messages(thread) ? Livelock : Slow;
+  if (is_busy && thread.progressed) return Slow;
   return thread.doing == Doing::Spins ? Spinning : Unknown;
 }
+
+// Returns whether its rank goes on sending the same.
+bool is_in_livelock(const Thread& thread) { return thread.progressed && repeats_messages(thread); }
 
 // Returns whether the thread has left its wait between the snapshots. A wait on the board may be a loop of short waits.
 bool has_left_wait(const Thread& thread) { return thread.wait && !thread.wait->on_board && thread.moved; }
@@ -136,17 +148,34 @@ bool is_work(const Thread& thread, HangKind debt) {
   return may_compute(thread) && (debt == Child || debt == FullOrEmptyChannel);
 }
 
+// Returns what the nearest waiter is owed; Unknown if none waits.
+HangKind debt_of(const Graph& graph, const std::vector<Waiter>& waiters) {
+  return waiters.empty() ? Unknown : kind_of_debt(thing_of(graph, waiters.front().thread).kind);
+}
+
+// What the holder of a lock does meanwhile matters less than that it holds it.
+bool is_busy_holder(const Thread& thread, HangKind debt) {
+  return debt == HeldLock && (thread.doing == Doing::Spins || thread.doing == Doing::Runs);
+}
+
+// Returns whether a rank that makes progress was just seen in one of many short waits.
+bool is_between_steps(const Graph& graph, std::size_t end) {
+  const Thread& thread = graph.threads[end];
+  const bool is_short = thread.wait && !thread.wait->on_board && is_signal(thing_of(graph, end).kind);
+  return thread.is_body && thread.progressed && is_short;
+}
+
 HangKind kind_of_single(const Graph& graph, std::size_t end, const std::vector<Waiter>& waiters) {
   const Thread& thread = graph.threads[end];
   if (is_passing(graph, end, waiters)) return Slow;
+  const HangKind debt = debt_of(graph, waiters);
+  if (is_busy_holder(thread, debt)) return HeldLock;
   const HangKind by_state = may_compute(thread) ? Unknown : kind_of_state(graph, thread);
   if (by_state != Unknown) return by_state;
-  const HangKind by_wait = thread.wait ? kind_of_open_end(thing_of(graph, end).kind) : Unknown;
+  if (is_between_steps(graph, end)) return Slow;
+  const HangKind by_wait = thread.wait ? kind_of_open_wait(graph, end) : Unknown;
   if (by_wait != Unknown) return by_wait;
-  if (!waiters.empty()) {
-    const HangKind debt = kind_of_debt(thing_of(graph, waiters.front().thread).kind);
-    return is_work(thread, debt) ? Slow : debt;
-  }
+  if (!waiters.empty()) return is_work(thread, debt) ? Slow : debt;
   return thread.doing == Doing::Sleeps || thread.doing == Doing::Runs || may_compute(thread) ? Slow : Unknown;
 }
 
@@ -165,18 +194,34 @@ bool is_cycle(const Graph& graph, const End& end) {
   return wait && std::find(wait->next.begin(), wait->next.end(), end.front()) != wait->next.end();
 }
 
-std::size_t focus_of(const Graph& graph, const End& end) {
+Indices odd_ones(const Graph& graph, const End& end) {
   if (end.size() == 1 || !all_waits(graph, end, [](const Wait&, ThingKind kind) { return is_meeting(kind); })) {
-    return end.front();
+    return end;
   }
   const auto counts = counts_of(graph, end);
-  const auto is_rarer = [&](std::size_t a, std::size_t b) {
-    return counts.at(graph.threads[a].wait->thing) < counts.at(graph.threads[b].wait->thing);
-  };
-  return *std::min_element(end.begin(), end.end(), is_rarer);
+  const auto count = [&](std::size_t each) { return counts.at(graph.threads[each].wait->thing); };
+  const std::size_t rarest =
+      count(*std::min_element(end.begin(), end.end(), [&](auto a, auto b) { return count(a) < count(b); }));
+  Indices odd;
+  std::copy_if(end.begin(), end.end(), std::back_inserter(odd), [&](auto each) { return count(each) == rarest; });
+  return odd;
+}
+
+std::size_t focus_of(const Graph& graph, const End& end) { return odd_ones(graph, end).front(); }
+
+Indices culprits_in(const Graph& graph, const End& end, const std::vector<Waiter>& waiters, HangKind kind) {
+  if (kind == MismatchedCollective) return odd_ones(graph, end);
+  if (kind != Livelock) return end;
+  Indices culprits = end;
+  for (const Waiter& each : waiters) {
+    if (is_in_livelock(graph.threads[each.thread])) culprits.push_back(each.thread);
+  }
+  return culprits;
 }
 
 HangKind kind_of(const Graph& graph, const End& end, const std::vector<Waiter>& waiters) {
+  if (std::all_of(end.begin(), end.end(), [&](auto each) { return is_in_livelock(graph.threads[each]); }))
+    return Livelock;
   if (!is_cycle(graph, end)) return kind_of_single(graph, end.front(), waiters);
   const auto has_left = [&](std::size_t each) { return has_left_wait(graph.threads[each]); };
   return std::any_of(end.begin(), end.end(), has_left) ? Slow : kind_of_cycle(graph, end);

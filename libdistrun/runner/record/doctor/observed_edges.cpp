@@ -1,5 +1,6 @@
 #include <distrun/runner/record/doctor/observed_edges.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -42,7 +43,8 @@ Doing doing_of(const wire::ThreadStack& stack) {
   switch (static_cast<char>(stack.task.state)) {
     case 'T': return Doing::Stopped;
     case 't': return Doing::Traced;
-    case 'D': return Doing::InKernel;
+    case 'D':
+      return stack.wait.object == WaitObject::Child ? Doing::Waits : Doing::InKernel;  // vfork cannot be stopped
     case 'Z':
     case 'X': return Doing::Ended;
     default: break;
@@ -61,7 +63,7 @@ std::optional<Wait> ObservedEdges::wait_of(std::size_t thread) {
   const wire::ThreadStack* const stack = roster_.seen(thread).stack;
   if (stack == nullptr || doing_of(*stack) != Doing::Waits) return std::nullopt;
   const wire::ObservedWait seen = observed(*stack, graph_.threads[thread].pid);
-  return is_known(seen) ? wait_for(seen) : unknown_wait(thread);
+  return is_known(seen) ? wait_for(thread, seen) : unknown_wait(thread);
 }
 
 Wait ObservedEdges::unknown_wait(std::size_t thread) const {
@@ -96,7 +98,30 @@ bool ObservedEdges::is_of_one_rank(const Indices& threads, std::size_t first) co
   return true;
 }
 
-Wait ObservedEdges::wait_for(const wire::ObservedWait& seen) {
+// Any thread of the own process may end the wait, but hardly the one that waits: build_graph.cpp finds the likely ones.
+bool ObservedEdges::is_expected(std::size_t thread, const wire::WaitEnder& ender, const Indices& threads,
+                                std::size_t first) const {
+  if (threads.size() == first) return false;
+  return ender.tid != 0 || (ender.pid != graph_.threads[thread].pid && is_of_one_rank(threads, first));
+}
+
+// A process that ends closes its pipes and releases its locks. If a rank ends, the test is over; but another process
+// may have set itself an alarm, which nobody can see, and those that wait for it go on.
+bool ObservedEdges::has_mortal(int pid, const Party& party) const {
+  return std::any_of(party.threads.begin(), party.threads.end(), [&](std::size_t each) {
+    return graph_.threads[each].rank < 0 && graph_.threads[each].pid != pid;
+  });
+}
+
+std::string ObservedEdges::why_open(int pid, const wire::ObservedWait& seen, const Party& party) const {
+  if (!seen.limit.empty()) return "it has a timeout of " + seen.limit;
+  if (!seen.closed) return "a timer, a signal or something outside the seen processes may end it";
+  if (party.open) return "a process that was not seen may end it";
+  const bool is_for_end = seen.object == WaitObject::Child || seen.object == WaitObject::Process;
+  return is_for_end || has_mortal(pid, party) ? "an alarm, which cannot be seen, may end the process" : "";
+}
+
+Wait ObservedEdges::wait_for(std::size_t thread, const wire::ObservedWait& seen) {
   Wait wait;
   const ThingKind kind = kind_of(seen.object);
   wait.thing = things_.add(kind, seen.name, seen.key.empty() ? "" : std::to_string(static_cast<int>(kind)) + seen.key);
@@ -107,12 +132,9 @@ Wait ObservedEdges::wait_for(const wire::ObservedWait& seen) {
   for (const wire::WaitEnder& ender : seen.enders) {
     const std::size_t before = party.threads.size();
     if (!add_ender(party.threads, ender)) party.open = true;
-    const bool is_certain = ender.tid != 0 || is_of_one_rank(party.threads, before);
-    if (party.threads.size() > before && is_certain) wait.next.push_back(party.threads[before]);
+    if (is_expected(thread, ender, party.threads, before)) wait.next.push_back(party.threads[before]);
   }
-  if (party.open) wait.why_open = "a process that was not seen may end it";
-  if (!seen.closed) wait.why_open = "something outside the seen processes may end it";
-  if (!seen.limit.empty()) wait.why_open = "it has a timeout of " + seen.limit;
+  wait.why_open = why_open(graph_.threads[thread].pid, seen, party);
   wait.open = !wait.why_open.empty();
   if (!party.threads.empty()) wait.parties.push_back(roster_.add_party(std::move(party)));
   return wait;

@@ -70,6 +70,7 @@ void Roster::add_view(const RankView& view) {
   for (const std::size_t each : of_rank_[view.rank]) {
     graph_.threads[each].phase = view.shown->phase;
     graph_.threads[each].epoch = view.shown->epoch;
+    graph_.threads[each].progressed = view.progressed;
     graph_.threads[each].since_ns = view.shown->phase_since_ns;
   }
 }
@@ -104,6 +105,7 @@ void Roster::add_stack(const evidence::Process& process, const wire::ThreadStack
     if (has_body) {
       thread.phase = graph_.threads[body->second].phase;
       thread.epoch = graph_.threads[body->second].epoch;
+      thread.progressed = graph_.threads[body->second].progressed;
     } else if (is_main && !process.has_thread_ranks) {
       thread.is_body = true;
       if (process.rank >= 0) bodies_[process.rank] = index;

@@ -127,8 +127,12 @@ void add_leaks(std::string& out, const std::vector<runner::Leak>& leaks, const P
   }
 }
 
-// What the message does not say of why the attempt hung: the chain of waits, where to look, and further causes.
+// What the message does not say of why the attempt hung: the chain of waits, where to look, and further causes. The
+// message says nothing of a cause that is unknown; what the rank does may still help.
 void add_hang(std::string& out, const std::vector<runner::HangCause>& hang) {
+  const bool is_known = hang.front().kind != runner::HangKind::Unknown;
+  if (!is_known && hang.front().place.file.empty()) return;
+  if (!is_known) out += runner::verdict_text(hang.front()) + "\n";
   const std::string chain = runner::chain_text(hang.front());
   if (!chain.empty()) out += chain + "\n";
   out += runner::look_text(hang.front()) + "\n";
@@ -175,8 +179,8 @@ void add_snapshots(std::string& out, const std::vector<runner::Snapshot>& snapsh
 std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& paint) {
   Findings findings = findings_of(attempt);
   std::string out;
+  if (!attempt.hang.empty()) add_hang(out, attempt.hang);
   if (runner::is_explained_hang(attempt)) {
-    add_hang(out, attempt.hang);
     std::erase_if(findings.culprits, is_told_by_hang);
     std::erase_if(findings.others, is_told_by_hang);
   }
