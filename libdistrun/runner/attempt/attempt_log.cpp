@@ -92,7 +92,8 @@ void AttemptLog::tell_suspicion(const HangCause& cause) {
   snapshot.kind = SnapshotKind::Suspect;
   snapshot.at = age();
   snapshot.at_ns = monotonic_ns(clocks_.now());
-  snapshot.text.emplace_back().add(evidence::Tone::Plain, verdict_text(cause));
+  snapshot.text.emplace_back().add(evidence::Tone::Plain,
+                                   cause.is_deadlock() ? verdict_text(cause) : observation_text(cause));
   run_.events.on_snapshot(test_.id, record_.n, snapshot);
 }
 

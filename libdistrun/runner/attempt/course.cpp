@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/common/board/describe.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
+#include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -23,6 +25,14 @@ std::string bound_text(Nanoseconds bound, const RankState& rank) {
 
 // The longest time that a snapshot may take: three times its bound on a busy machine, plus a margin for a late loop.
 Nanoseconds longest_snapshot(Nanoseconds bound) { return 3 * bound + std::chrono::milliseconds(100); }
+
+// Returns what the rank waits for; empty if it shows no wait.
+std::string waiting_in(const Ranks& ranks, int rank) {
+  const std::string among_ranks = ranks.messaging.waiting_in(rank);
+  const auto shown = ranks.world->shown(rank);
+  const board::ShownWait* const wait = shown ? board::main_wait(*shown) : nullptr;
+  return among_ranks.empty() && wait != nullptr ? name_of_wait(*wait) : among_ranks;
+}
 
 }  // namespace
 
@@ -168,11 +178,15 @@ bool Course::lacks_ranks(base::TimePoint now) {
 void Course::enter(State state, Nanoseconds stay) {
   state_ = state;
   watch_.end();
+  peer_look_.end();
   failures_.decide_held();  // no time is left to wait for reports of deaths
   ranks_.clocks.begin_state(stay);
 }
 
-void Course::on_failure() { enter(State::Grace, ranks_.run.graces.peers); }
+void Course::on_failure() {
+  enter(State::Grace, ranks_.run.graces.peers);
+  peer_look_.begin(ranks_.run.graces.peers);
+}
 
 void Course::move_on() {
   switch (state_) {
@@ -195,7 +209,7 @@ void Course::ask_to_end(int signal) {
   for (RankState& rank : ranks_.all) {
     if (!rank.alive()) continue;
     const int number = rank.record.rank;
-    if (rank.record.waiting_in.empty()) rank.record.waiting_in = ranks_.messaging.waiting_in(number);
+    if (rank.record.waiting_in.empty()) rank.record.waiting_in = waiting_in(ranks_, number);
     rank.signaled_by_us = true;
     ranks_.world->signal(number, signal);
     ranks_.world->signal(number, SIGCONT);  // a stopped process handles no signal but SIGKILL
@@ -240,11 +254,13 @@ void Course::check_all_idle() {
 void Course::end() {
   state_ = State::Over;
   watch_.end();
+  peer_look_.end();
 }
 
 void Course::begin_sweep() {
   state_ = State::Sweeping;
   watch_.end();
+  peer_look_.end();
   ranks_.clocks.stop();
   snapshots_.tell_throws();
 }

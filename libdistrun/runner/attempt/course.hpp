@@ -31,6 +31,7 @@
 
 #include <distrun/runner/attempt/failures.hpp>
 #include <distrun/runner/attempt/hang_watch.hpp>
+#include <distrun/runner/attempt/peer_look.hpp>
 #include <distrun/runner/attempt/snapshots.hpp>
 #include <distrun/runner/attempt/stray_children.hpp>
 
@@ -93,6 +94,7 @@ class Course final : private Failures::Owner {
   StrayChildren strays_{ranks_, failures_};
   Snapshots snapshots_;
   HangWatch watch_;
+  PeerLook peer_look_{ranks_};
   std::function<void(bool any_alive)> on_idle_;
   State state_ = State::Running;
   int asked_by_ = 0;         // the last signal that asked the ranks to end; 0: none yet

@@ -12,13 +12,19 @@ namespace {
 
 // A rank that is just waking up, or writing its record, briefly shows no wait. Its later view counts if it shows a wait
 // that began before the snapshot.
+bool counts_instead(const RankView& again, const RankView& view, std::int64_t at_ns) {
+  if (board::wait_of_body(*view.shown) != nullptr) return false;
+  const board::ShownWait* const wait = board::wait_of_body(*again.shown);
+  return wait != nullptr && wait->since_ns <= at_ns;
+}
+
 void read_again(Snapshot& snapshot, const std::vector<RankView>& later) {
   for (RankView& view : snapshot.ranks) {
-    if (!view.shown || board::wait_of_body(*view.shown) != nullptr) continue;
     for (const RankView& again : later) {
-      const bool is_it = again.rank == view.rank && again.shown.has_value();
-      const board::ShownWait* const wait = is_it ? board::wait_of_body(*again.shown) : nullptr;
-      if (wait != nullptr && wait->since_ns <= snapshot.at_ns) view = again;
+      if (again.rank != view.rank || !view.shown || !again.shown) continue;
+      const bool progressed = again.shown->epoch != view.shown->epoch;
+      if (counts_instead(again, view, snapshot.at_ns)) view = again;
+      view.progressed = progressed;
     }
   }
 }

@@ -97,6 +97,7 @@ class World : public launch::World {
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;    // only those for the ranks' processes
   int snapshots = 0;                   // number of requests for stacks
+  evidence::Stacks stopped;            // what those see
   int gentle_looks = 0;                // that stop no rank
   evidence::Stacks asleep;             // what those see
   std::map<int, board::Shown> boards;  // of ranks that show a state
@@ -154,7 +155,7 @@ class World : public launch::World {
   // Delivers the results of the probe.
   void give_stacks() {
     for (launch::OnStacks& on_stacks : std::exchange(waiting_for_stacks, {})) {
-      loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
+      loop_.post([this, on_stacks = std::move(on_stacks)] { on_stacks(stopped); });
     }
   }
   base::Nanoseconds cpu_time(int /*rank*/) const override { return used; }

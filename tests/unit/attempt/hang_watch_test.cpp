@@ -18,6 +18,7 @@ wire::ThreadStack& add_sleeper(evidence::Stacks& stacks, int rank) {
   wire::ThreadStack& thread = process.threads.emplace_back();
   thread.task.tid = process.pid;
   thread.task.state = 'S';
+  thread.task.cpu_ns = 1'000'000;
   thread.task.syscall = "futex(0x10)";
   return thread;
 }
