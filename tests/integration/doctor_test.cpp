@@ -112,19 +112,19 @@ TEST_CASE("doctor finds a deadlock of two processes over files, if it is given o
   const std::vector<pid_t> children = children_of(patient.pid());
   REQUIRE(children.size() == 1);
   CHECK(matches(line(told.out, 0),
-                "deadlock \\(proven\\): processes [0-9]+ \\(.*\\) and [0-9]+ \\(.*\\) wait for each "
+                "deadlock \\(likely\\): processes [0-9]+ \\(.*\\) and [0-9]+ \\(.*\\) wait for each "
                 "other"));
   CHECK_THAT(line(told.out, 1), Contains("flock") && Contains("/one") && Contains("/other"));
   const Ended both = patient.examine_hung({std::to_string(children.front())});
   CHECK(both.exit_code == 1);
-  CHECK_THAT(line(both.out, 0), Contains("deadlock (proven)"));
+  CHECK_THAT(line(both.out, 0), Contains("deadlock (likely)"));  // an alarm may end one of them
 }
 
 TEST_CASE("doctor finds two processes that read each other's pipes", "[doctor]") {
   const Patient patient({"pipes"});
   const Ended told = patient.examine_hung();
   INFO(told.out << told.err);
-  CHECK_THAT(line(told.out, 0), Contains("deadlock (proven): processes"));
+  CHECK_THAT(line(told.out, 0), Contains("deadlock (likely): processes"));
   CHECK_THAT(line(told.out, 1), Contains("read(") && Contains("pipe"));
 }
 
@@ -183,9 +183,9 @@ TEST_CASE("doctor explains a run in progress, which continues", "[doctor]") {
   CHECK(told.exit_code == 1);
   CHECK_THAT(line(told.out, 0), Contains("Hangs.one_sleeps after"));
   CHECK(matches(line(told.out, 1),
-                "missing rank \\(likely\\): rank 1 sleeps in clock_nanosleep \\(hangs.cpp:[0-9]+\\); "
+                "missing rank \\(likely\\): rank 1 sleeps in clock_nanosleep \\(misbehave.hpp:[0-9]+\\); "
                 "ranks 0, 2-3 wait for it in barrier \"meet\""));
-  CHECK_THAT(told.out, Contains("look at hangs.cpp:") && Contains("fixture::hang"));
+  CHECK_THAT(told.out, Contains("look at misbehave.hpp:") && Contains("fixture::nap"));
   const nlohmann::json json = nlohmann::json::parse(read_file(file));
   CHECK(json["tests"].at(0)["test"] == "Hangs.one_sleeps");
   CHECK(json["tests"].at(0)["hang_causes"].at(0)["kind"] == "missing-rank");

@@ -27,18 +27,20 @@ using runner::doctor::HangFinding;
 
 bool is_standard_output(const std::string& path) { return path == "-"; }
 
-int doctor_of_run(const DoctorOptions& options) {
-  const std::string id = find_run(options.run);
-  const wire::ToldExamination told = ask_examination(id, !options.json.empty());
-  if (!options.json.empty()) report::write_whole_file(options.json, told.json);
-  const int code = exit_code_of(static_cast<HangFinding>(told.finding));
-  if (is_standard_output(options.json)) return code;
+void print(const std::string& id, const wire::ToldExamination& told, const DoctorOptions& options) {
   if (told.snapshots.empty()) std::printf("run %s is running no test\n", id.c_str());
   for (const wire::SnapshotText& snapshot : told.snapshots) {
     std::printf("%s\n", title_of(snapshot).c_str());
     print_lines(lines_of(snapshot), wants_color(options.color));
   }
-  return code;
+}
+
+int doctor_of_run(const DoctorOptions& options) {
+  const std::string id = find_run(options.run);
+  const wire::ToldExamination told = ask_examination(id, !options.json.empty());
+  if (!is_standard_output(options.json)) print(id, told, options);
+  if (!options.json.empty()) report::write_whole_file(options.json, told.json);
+  return exit_code_of(static_cast<HangFinding>(told.finding));
 }
 
 void add_connections(runner::Snapshot& snapshot) {
@@ -76,8 +78,8 @@ int exit_code_of(HangFinding finding) noexcept {
 }
 
 int tell_examination(const ExaminedTest& examined, const DoctorOptions& options) {
-  if (!options.json.empty()) report::write_whole_file(options.json, examination_json("", {examined}));
   if (!is_standard_output(options.json)) print_lines(lines_of(examined), wants_color(options.color));
+  if (!options.json.empty()) report::write_whole_file(options.json, examination_json("", {examined}));
   return exit_code_of(examined.examination.finding);
 }
 

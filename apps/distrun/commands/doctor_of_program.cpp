@@ -87,8 +87,8 @@ class ProgramCase {
 
   void look_for_rest() {
     const std::optional<std::uint64_t> used = launch::cpu_time_at_rest(pid_);
-    const bool rests = used && std::exchange(used_, used) == used;
-    if (rests && !is_examining_) examine();
+    const bool is_same = std::exchange(used_, used) == used;
+    if (used && is_same && !is_examining_) examine();
     rest_.set(loop_.clock().now() + interval_);
   }
 
@@ -125,7 +125,7 @@ class ProgramCase {
   io::Alarm late_;
   io::Alarm rest_;
   base::Nanoseconds interval_ = kRest;
-  std::optional<std::uint64_t> used_;  // CPU time, when it last looked at rest
+  std::optional<std::uint64_t> used_;  // CPU time at the last look; nothing: it was running
   bool is_late_ = false;
   bool is_examining_ = false;
   pid_t pid_ = 0;
@@ -149,7 +149,7 @@ int coordinate(const DoctorOptions& options, const proc::RunPlaces& places, proc
 }  // namespace
 
 int doctor_of_program(const DoctorOptions& options) {
-  find_program(options.program.front());
+  find_program(options.program.front());  // an unknown one is told before anything starts
   const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(daemon::kRunIdDigits));
   return guarded(places,
                  [&](proc::Coordinator coordinator) { return coordinate(options, places, std::move(coordinator)); });

@@ -38,8 +38,10 @@ Address address_of(const std::string& run_id) {
   return address;
 }
 
-// Each of two snapshots may take three seconds on a busy machine.
-constexpr auto kExaminationTime = std::chrono::seconds(15);
+// A snapshot may take three times its bound on a busy machine; --timeout-scale and sanitizers lengthen the bound. The
+// examination takes two.
+constexpr auto kSnapshotTime = std::chrono::seconds(40);
+constexpr auto kExaminationTime = 2 * kSnapshotTime;
 
 template <class T>
 T ask(const std::string& run_id, const wire::InspectOrder& order, wire::InspectFrame answer,
@@ -60,7 +62,7 @@ base::Fd listen_for(const std::string& run_id) {
   base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.socket), address.size) != 0 ||
       ::listen(socket.get(), 8) != 0) {
-    base::throw_errno("cannot create the socket for `distrun ps` and `stacks`", errno);
+    base::throw_errno("cannot create the socket for `distrun ps`, `stacks`, `doctor`, `attach` and `cancel`", errno);
   }
   return socket;
 }
@@ -85,7 +87,8 @@ wire::RunStatus ask_status(const std::string& run_id) {
 }
 
 wire::ToldStacks ask_stacks(const std::string& run_id, int rank) {
-  return ask<wire::ToldStacks>(run_id, {wire::InspectKind::Stacks, rank}, wire::InspectFrame::ToldStacks);
+  return ask<wire::ToldStacks>(run_id, {wire::InspectKind::Stacks, rank}, wire::InspectFrame::ToldStacks,
+                               kSnapshotTime);
 }
 
 wire::ToldExamination ask_examination(const std::string& run_id, bool with_json) {

@@ -22,8 +22,8 @@ Notes:
   Takes two snapshots a moment apart, without changing what the processes do. Prints the first
   cause in three lines (what, the chain of waits, where to look), its evidence and what would
   contradict it, then other causes, then all stacks. A cause is proven, likely or unknown.
-  PROGRAM reads from /dev/null. Once it has been examined, it is killed, with everything that it
-  has started.
+  PROGRAM reads from /dev/null. While it uses no CPU, it is examined every now and then; a proven
+  deadlock is told at once. Then, or after TIME, it is killed, with everything that it has started.
 
 Exit codes:
   0    no hang: what was seen makes progress, sleeps or computes, or PROGRAM has ended in time
@@ -67,7 +67,7 @@ CommandLine parse_doctor(const Arguments& given) {
       ->type_name("RUN");
   app.add_option("PROGRAM", misplaced, "Start this program, and examine it if it does not end")->type_name(kProgram);
   app.add_option("--pid", pids, "Examine these processes and those that they have started")->type_name("PID");
-  app.add_option("--after", after, "Examine PROGRAM after TIME (default 10s)")->type_name("TIME");
+  app.add_option("--after", after, "Examine PROGRAM after TIME at the latest (default 10s)")->type_name("TIME");
   app.add_option("--json", options.json, "Write causes and stacks to FILE as JSON; -: to standard output, without text")
       ->type_name("FILE");
   app.add_option("--color", color, "Colours")->type_name(kColors)->capture_default_str();
