@@ -33,6 +33,12 @@ bool has_stacks(const evidence::Process& process) {
                      [](const wire::ThreadStack& thread) { return !thread.frames.empty(); });
 }
 
+// Returns false if no thread has a stack, or if the main one has none because another process traces it: a rank can
+// still signal its own thread.
+bool has_all_that_probes_can(const evidence::Process& process) {
+  return has_stacks(process) && (!process.threads.front().frames.empty() || !evidence::is_traced(process.pid));
+}
+
 // Says who traces the process, if the probe was ended before it could.
 void name_tracer(evidence::Process& process) {
   const pid_t tracer = process.why_none.empty() ? evidence::tracer_of(process.pid) : 0;
@@ -65,6 +71,7 @@ void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> thr
     const auto known = std::find_if(process.threads.begin(), process.threads.end(),
                                     [&](const auto& each) { return each.task.tid == thread.task.tid; });
     if (known != process.threads.end()) {
+      if (!known->frames.empty()) continue;  // from the probe, which has seen the thread as it was
       if (thread.frames.empty()) keep_refusal(process, *known, thread);
       thread.task = std::move(known->task);
       thread.wait = std::move(known->wait);
@@ -155,7 +162,7 @@ void StackCollector::take_descendants(const ProbeResult& result) {
 void StackCollector::ask_those_that_refused() {
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const evidence::Process& process = process_of(i);
-    if (has_stacks(process) || (!process.threads.empty() && !can_answer(process))) continue;
+    if (has_all_that_probes_can(process) || (!process.threads.empty() && !can_answer(process))) continue;
     if (targets_[i].rank < 0) continue;
     if (ask_rank_(targets_[i].rank)) {
       asked_.emplace(targets_[i].rank, Asked{i, evidence::cpu_wait_of(targets_[i].pid)});
