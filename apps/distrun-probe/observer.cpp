@@ -82,6 +82,7 @@ pid_t process_of(pid_t tid) { return evidence::process_of(tid); }
 
 void Observer::look(const std::vector<pid_t>& pids, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
+  for (const pid_t pid : pids) traits_of(pid);  // before the waits: a child that may end one may be gone later
   const evidence::Connections all = evidence::find_connections(pids, limit / 2);
   const std::vector<evidence::Blocked> blocked = evidence::blocked_threads(all, end);
   const evidence::Names names(all, blocked);
