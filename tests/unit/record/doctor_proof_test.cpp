@@ -50,6 +50,22 @@ TEST_CASE("a deadlock is not proven if anything could end one of its waits") {
   CHECK_FALSE(causes.front().is_deadlock());
 }
 
+TEST_CASE("ranks that wait for messages prove nothing while one of distrun's threads may pass on a message") {
+  Snapshot snapshot = receive_cycle();
+  CHECK(brief(causes_twice(snapshot)) == "deadlock proven 0 1");
+  SECTION("the rank itself has been woken and waits for a CPU") {
+    snapshot.stacks.processes.front().threads.front().task.state = 'R';
+    CHECK(brief(causes_twice(snapshot)) == "deadlock likely 0 1");
+  }
+  SECTION("its listener has") {
+    wire::ThreadStack& listener = add_thread(snapshot, 0, 9001, "epoll_wait", "distrun-listen");
+    in_function(snapshot, listener, "distrun::rank::listen()", "/src/listen.cpp", 1);
+    CHECK(brief(causes_twice(snapshot)) == "deadlock proven 0 1");
+    snapshot.stacks.processes.front().threads.back().task.state = 'R';
+    CHECK(brief(causes_twice(snapshot)) == "deadlock likely 0 1");
+  }
+}
+
 TEST_CASE("a thread whose CPU time is not known may have done anything") {
   Snapshot snapshot = snapshot_of({views::in_body(0)});
   wire::ThreadStack& thread = main_thread(snapshot, 0, "futex");

@@ -384,7 +384,7 @@ TEST_CASE("the causes of a hang are found if ranks timed out, and none otherwise
   CHECK(hang_causes_of(attempt).empty());
 }
 
-TEST_CASE("a snapshot before the timeout proves a deadlock") {
+TEST_CASE("a snapshot before the timeout proves a deadlock, unless threads have run since") {
   const auto receives = [](int rank, int from) {
     RankView view = in_wait(rank, WaitKind::Receive, "a", {from});
     view.shown->waits.back().rule = board::PeerRule::Any;
@@ -392,9 +392,14 @@ TEST_CASE("a snapshot before the timeout proves a deadlock") {
   };
   AttemptRecord attempt = seen({receives(0, 1), receives(1, 0)}, {TimedOut, TimedOut});
   for (const int rank : {0, 1}) add_thread(attempt, rank, 4700 + rank);
+  for (evidence::Process& process : attempt.snapshots.front().stacks.processes) {
+    process.threads.front().task.cpu_ns = 1'000'000;
+  }
   CHECK(hang_causes_of(attempt).front().certainty == Certainty::Likely);
   Snapshot before = attempt.snapshots.front();
   before.kind = SnapshotKind::Slow;
   attempt.snapshots.insert(attempt.snapshots.begin(), before);
   CHECK(hang_causes_of(attempt).front().is_deadlock());
+  attempt.snapshots.back().stacks.processes.front().threads.front().task.cpu_ns += 1;
+  CHECK_FALSE(hang_causes_of(attempt).front().is_deadlock());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <distrun/common/board/describe.hpp>
@@ -165,8 +166,10 @@ class Builder {
   ObservedEdges observed_;
 };
 
-// A CPU time of 0 is unknown: every thread has used some.
-bool did_nothing(const Thread& now, const Thread& before) { return now.cpu_ns != 0 && now.cpu_ns == before.cpu_ns; }
+// A CPU time of 0 is unknown: every thread has used some. A thread that has been woken may not have run yet.
+bool did_nothing(const Thread& now, const Thread& before) {
+  return now.cpu_ns != 0 && now.cpu_ns == before.cpu_ns && !now.wants_cpu && !before.wants_cpu;
+}
 
 bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier, const Thread& before) {
   if (!thread.wait || !before.wait) return false;
@@ -176,20 +179,37 @@ bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier
   const Thing& old = earlier.things[other.thing];
   const bool is_same_thing = thing.kind == old.kind && thing.name == old.name && thing.key == old.key;
   if (!is_same_thing || one.on_board != other.on_board || one.ranks != other.ranks) return false;
+  if (!did_nothing(thread, before)) return false;
   if (one.on_board) return one.since_ns == other.since_ns && thread.epoch == before.epoch;
-  return one.call == other.call && did_nothing(thread, before) && !thing.key.empty();
+  return one.call == other.call && !thing.key.empty();
+}
+
+using ById = std::map<std::pair<int, int>, const Thread*>;
+
+// A message that has arrived is passed on by one of distrun's threads, which may not have had a CPU yet. Returns the
+// processes in which one may be about to do so, or has done so.
+std::set<int> processes_with_messages(const Graph& graph, const ById& before) {
+  std::set<int> processes;
+  for (const Thread& thread : graph.threads) {
+    if (!thread.is_own) continue;
+    const auto found = before.find({thread.pid, thread.tid});
+    if (found == before.end() || !did_nothing(thread, *found->second)) processes.insert(thread.pid);
+  }
+  return processes;
 }
 
 void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
-  std::map<std::pair<int, int>, const Thread*> before;
+  ById before;
   for (const Thread& thread : earlier.threads) {
     if (thread.tid != 0) before[{thread.pid, thread.tid}] = &thread;
   }
   graph.has_earlier = true;
+  const std::set<int> with_messages = processes_with_messages(graph, before);
   for (Thread& thread : graph.threads) {
     const auto found = before.find({thread.pid, thread.tid});
     if (found == before.end()) continue;
-    thread.unchanged = is_same_wait(graph, thread, earlier, *found->second);
+    const bool may_get_message = thread.wait && thread.wait->on_board && with_messages.contains(thread.pid);
+    thread.unchanged = is_same_wait(graph, thread, earlier, *found->second) && !may_get_message;
     thread.progressed = thread.progressed || thread.epoch != found->second->epoch;
     thread.moved = times_are_later && found->second->cpu_ns != 0 && thread.cpu_ns != found->second->cpu_ns;
   }

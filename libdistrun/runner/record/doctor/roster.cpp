@@ -120,6 +120,7 @@ void Roster::describe(std::size_t index, const evidence::Process& process, const
   thread.name = stack.task.name;
   thread.command = process.command;
   thread.cpu_ns = stack.task.cpu_ns;
+  thread.wants_cpu = stack.task.state == 'R';
   const bool has_own_name = thread.name.starts_with("distrun-") && thread.name != process.threads.front().task.name;
   thread.is_own = has_own_name && !thread.is_body && classes_.is_of_distrun(stack);
   const wire::StackFrame* const frame = classes_.innermost_user_frame(stack);
