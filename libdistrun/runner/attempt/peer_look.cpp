@@ -38,6 +38,7 @@ void PeerLook::look() {
   snapshot.at_ns = monotonic_ns(ranks_.clocks.now());
   snapshot.ranks = ranks_.views();
   launch::StackOrder order;
+  order.gentle = true;
   order.bound = bound_;
   ranks_.world->collect_stacks(
       order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {

@@ -3,7 +3,8 @@
 //
 // Most ranks end within milliseconds, with errors of their own; of those that have not after a fifth of the grace for
 // peers, the stacks are taken, within half of it. Nothing waits for this: if the attempt ends first, it has no such
-// snapshot. Lives on: the coordinator's loop.
+// snapshot. So no rank is stopped either: one that is killed while a probe holds it stays until the probe lets it go.
+// Threads that run have no stack. Lives on: the coordinator's loop.
 #include <memory>
 
 #include <distrun/common/io/loop.hpp>

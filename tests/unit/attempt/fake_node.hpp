@@ -95,11 +95,12 @@ class World : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
 
   std::vector<Signal> signals;
-  std::vector<Signal> to_processes;    // only those for the ranks' processes
-  int snapshots = 0;                   // number of requests for stacks
-  evidence::Stacks stopped;            // what those see
-  int gentle_looks = 0;                // that stop no rank
-  evidence::Stacks asleep;             // what those see
+  std::vector<Signal> to_processes;  // only those for the ranks' processes
+  int snapshots = 0;                 // number of requests for stacks
+  int gentle_looks = 0;              // that stop no rank
+  evidence::Stacks asleep;           // what those see
+  bool hold_gentle = false;          // deliver them only by give_gentle()
+  std::vector<launch::OnStacks> held_gentle;
   std::map<int, board::Shown> boards;  // of ranks that show a state
   bool hold_stacks = false;            // deliver them only by give_stacks()
   std::vector<launch::OnStacks> waiting_for_stacks;
@@ -146,6 +147,7 @@ class World : public launch::World {
   void collect_stacks(const launch::StackOrder& order, launch::OnStacks on_stacks) override {
     if (order.gentle) {
       ++gentle_looks;
+      if (hold_gentle) return held_gentle.push_back(std::move(on_stacks));
       return loop_.post([this, on_stacks = std::move(on_stacks)] { on_stacks(asleep); });
     }
     waiting_for_stacks.push_back(std::move(on_stacks));
@@ -155,7 +157,12 @@ class World : public launch::World {
   // Delivers the results of the probe.
   void give_stacks() {
     for (launch::OnStacks& on_stacks : std::exchange(waiting_for_stacks, {})) {
-      loop_.post([this, on_stacks = std::move(on_stacks)] { on_stacks(stopped); });
+      loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
+    }
+  }
+  void give_gentle() {
+    for (launch::OnStacks& on_stacks : std::exchange(held_gentle, {})) {
+      loop_.post([this, on_stacks = std::move(on_stacks)] { on_stacks(asleep); });
     }
   }
   base::Nanoseconds cpu_time(int /*rank*/) const override { return used; }

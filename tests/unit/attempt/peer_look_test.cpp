@@ -26,8 +26,10 @@ evidence::Stacks of_three_ranks() {
 
 // Rank 1 fails while the others go on.
 fake::World& let_rank_1_fail(Stage& stage) {
+  stage.settings.deadlock = DeadlockPolicy::Off;  // whose looks are gentle as well
+  stage.settings.suspect_after = 0ns;
   fake::World& world = stage.begin();
-  world.stopped = of_three_ranks();
+  world.asleep = of_three_ranks();
   world.start_and_greet_all();
   world.error(1, "token is lost");
   world.end(1, proc::ExitStatus::of_code(10));
@@ -66,19 +68,19 @@ TEST_CASE("ranks that end soon after a failure are not looked at") {
     world.end(rank, proc::ExitStatus::of_code(10));
   }
   CHECK(stage.finish().snapshots.empty());
-  CHECK(world.snapshots == 0);
+  CHECK(world.gentle_looks == 0);
 }
 
 TEST_CASE("nothing waits for a look at the ranks that go on") {
   Stage stage;
   stage.graces.peers = 500ms;
   fake::World& world = let_rank_1_fail(stage);
-  world.hold_stacks = true;
-  REQUIRE(stage.until([&] { return world.snapshots == 1; }));
+  world.hold_gentle = true;
+  REQUIRE(stage.until([&] { return world.gentle_looks == 1; }));
   world.die(0, SIGKILL);
   world.die(2, SIGKILL);
   CHECK(stage.finish().snapshots.empty());
-  world.give_stacks();  // too late
+  world.give_gentle();  // too late
   testing::run_ready(stage.loop);
 }
 
@@ -88,7 +90,7 @@ TEST_CASE("without a grace for peers there is no time for a look") {
   fake::World& world = let_rank_1_fail(stage);
   end_the_others(stage, world);
   CHECK(stage.finish().snapshots.empty());
-  CHECK(world.snapshots == 0);
+  CHECK(world.gentle_looks == 0);
 }
 
 TEST_CASE("a rank that is ended after another has failed says what it waited for on the board") {
