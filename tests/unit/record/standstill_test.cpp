@@ -31,6 +31,7 @@ wire::ThreadStack& add_thread(AttemptRecord& attempt, int rank, int tid) {
   process.rank = rank;
   wire::ThreadStack& thread = process.threads.emplace_back();
   thread.task.tid = tid;
+  thread.task.cpu_ns = 1'000'000;
   return thread;
 }
 
@@ -385,16 +386,10 @@ TEST_CASE("the causes of a hang are found if ranks timed out, and none otherwise
 }
 
 TEST_CASE("a snapshot before the timeout proves a deadlock, unless threads have run since") {
-  const auto receives = [](int rank, int from) {
-    RankView view = in_wait(rank, WaitKind::Receive, "a", {from});
-    view.shown->waits.back().rule = board::PeerRule::Any;
-    return view;
-  };
-  AttemptRecord attempt = seen({receives(0, 1), receives(1, 0)}, {TimedOut, TimedOut});
+  std::vector<RankView> views{in_wait(0, WaitKind::Receive, "a", {1}), in_wait(1, WaitKind::Receive, "a", {0})};
+  for (RankView& view : views) view.shown->waits.back().rule = board::PeerRule::Any;
+  AttemptRecord attempt = seen(std::move(views), {TimedOut, TimedOut});
   for (const int rank : {0, 1}) add_thread(attempt, rank, 4700 + rank);
-  for (evidence::Process& process : attempt.snapshots.front().stacks.processes) {
-    process.threads.front().task.cpu_ns = 1'000'000;
-  }
   CHECK(hang_causes_of(attempt).front().certainty == Certainty::Likely);
   Snapshot before = attempt.snapshots.front();
   before.kind = SnapshotKind::Slow;
