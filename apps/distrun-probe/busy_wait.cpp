@@ -45,7 +45,7 @@ bool is_busy_wait(const Samples& samples) {
   if (all < kLoopSamplesMin || count(samples, LoopPlace::Call) > 0) return false;
   const std::size_t waits = count(samples, LoopPlace::Pause) + count(samples, LoopPlace::Yield);
   const std::size_t quiet = waits + count(samples, LoopPlace::Clock);
-  if (2 * waits > all || 5 * quiet >= 2 * all) return waits_unchanged(samples);
+  if (2 * waits > all || 5 * quiet >= 3 * all) return waits_unchanged(samples);
   return repeats_unchanged(samples);
 }
 

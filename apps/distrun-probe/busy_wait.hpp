@@ -34,7 +34,7 @@ inline constexpr std::size_t kLoopSamplesMin = 6;
 
 // Returns true only if one of these holds, and no sample is in a system call other than those above:
 //   - Most of the samples are at `pause` or in sched_yield(), with the same preserved registers.
-//   - Two fifths are there or reading the clock, with the same condition: the calls around take their time, too.
+//   - Three fifths are there or reading the clock, with the same condition.
 //   - Samples at the same instruction have equal registers, and at least half of the samples repeat an instruction.
 bool is_busy_wait(const std::vector<LoopSample>& samples);
 

@@ -15,8 +15,7 @@ namespace distrun::probe {
 namespace {
 
 constexpr std::chrono::microseconds kLoopInterval{2'500};
-constexpr base::Milliseconds kLoopStop{5};     // a thread that gets a CPU later has no such sample
-constexpr base::Milliseconds kLoopExtra{200};  // to have enough samples where CPUs are scarce
+constexpr base::Milliseconds kLoopStop{5};  // a thread that gets a CPU later has no such sample
 constexpr std::size_t kLoopThreadsMax = 64;
 constexpr std::size_t kLoopSamplesMax = 64;  // of one thread
 
@@ -51,12 +50,15 @@ void LoopSampler::take(base::TimePoint end) {
   }
 }
 
-void LoopSampler::take_missing() {
-  const base::TimePoint end = time_now() + kLoopExtra;
+void LoopSampler::take_missing(base::Milliseconds limit) {
+  const base::TimePoint end = time_now() + limit;
   Tids tids = running();
-  const auto has_enough = [this](pid_t tid) { return histories_[tid].loops.size() >= kLoopSamplesMin + 2; };
+  const auto is_over = [this](pid_t tid) {
+    const MotionHistory& history = histories_[tid];
+    return history.loops.size() >= kLoopSamplesMin + 2 || evidence::read_pulse(history.pid, tid).state != 'R';
+  };
   while (time_now() < end) {
-    std::erase_if(tids, has_enough);
+    std::erase_if(tids, is_over);
     if (tids.empty()) return;
     std::this_thread::sleep_for(kLoopInterval);
     take_one(tids, end);  // once stopped, a thread had a CPU

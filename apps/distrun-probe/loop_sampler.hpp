@@ -25,8 +25,8 @@ class LoopSampler {
 
   // Takes copies until `end` of all threads that had or wanted a CPU at the last sample.
   void take(base::TimePoint end);
-  // Takes more of those that have too few, because CPUs are scarce, for a bounded time.
-  void take_missing();
+  // Takes more of those that still run but have too few, because CPUs are scarce, within about this time.
+  void take_missing(base::Milliseconds limit);
   // Stops the threads, and adds the time of the stop to their histories.
   void stop_again(const Tids& tids, base::TimePoint deadline);
 

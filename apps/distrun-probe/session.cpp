@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
 constexpr std::size_t kCopyMax = std::size_t{1} << 20;
 constexpr base::Milliseconds kDescendantsTime{50};
-constexpr base::Milliseconds kWaitsTime{150};
+constexpr int kWaitsShare = 3;               // fourths of the limit for stops
 constexpr base::Milliseconds kLateStop{20};  // between two checks for a thread that lacks a CPU
 constexpr std::size_t kLockFrames = 6;       // from the wait for a mutex to the call of its lock, and some more
 
@@ -114,7 +114,7 @@ void Session::observe_waits() {
     if (process.told.why_none.empty()) pids.push_back(process.told.pid);
   }
   if (pids.empty()) return;
-  observer_.look(pids, kWaitsTime);
+  observer_.look(pids, stop_limit_ * kWaitsShare / 4);
   for (Process& process : processes_) {
     observer_.fill(process.told);
     read_cpu_again(process.told);

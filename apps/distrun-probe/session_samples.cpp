@@ -38,7 +38,7 @@ void Session::take_samples() {
   if (stand_still()) return judge_still();
   take_first_pulses();
   for (std::int32_t i = 0; i < more; ++i) take_sample(interval);
-  loops_.take_missing();
+  loops_.take_missing(stop_limit_);
   judge_motions();
 }
 
