@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/wire/wait_kinds.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -20,19 +21,6 @@ constexpr std::string_view kThread = "thread ";
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-bool is_lock(WaitObject object) {
-  switch (object) {
-    case WaitObject::Mutex:
-    case WaitObject::SharedMutex:
-    case WaitObject::ReadWriteLock:
-    case WaitObject::StaticGuard:
-    case WaitObject::LoaderLock:
-    case WaitObject::HeapLock:
-    case WaitObject::FileLock: return true;
-    default: return false;
-  }
-}
-
 bool is_end(WaitObject object) {
   return object == WaitObject::ThreadEnd || object == WaitObject::Child || object == WaitObject::Process;
 }
@@ -41,7 +29,7 @@ bool is_channel(WaitObject object) { return object == WaitObject::Pipe || object
 
 // The system call and the functions say as much of the others.
 bool is_told(WaitObject object) {
-  return is_lock(object) || is_end(object) || is_channel(object) || object == WaitObject::Semaphore ||
+  return wire::is_lock(object) || is_end(object) || is_channel(object) || object == WaitObject::Semaphore ||
          object == WaitObject::Barrier || object == WaitObject::Latch || object == WaitObject::Future;
 }
 
@@ -98,7 +86,7 @@ std::string without_numbers(std::string_view text) {
 }
 
 bool waits_for_lock(const wire::ThreadStack& thread) noexcept {
-  return !thread.waits_for.empty() || is_lock(thread.wait.object);
+  return !thread.waits_for.empty() || wire::is_lock(thread.wait.object);
 }
 
 WaitLabels::WaitLabels(const Stacks& stacks) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <distrun/common/wire/wait_kinds.hpp>
 #include <distrun/runner/evidence/proc/proc_files.hpp>
 #include <distrun/runner/evidence/waits/decode_call.hpp>
 
@@ -33,17 +34,9 @@ std::uint64_t caught_signals(const std::string& status) {
   return number_in<std::uint64_t>(words.next().substr(0, 16), 16).value_or(~std::uint64_t{0});
 }
 
-bool is_lock(WaitObject object) {
-  switch (object) {
-    case WaitObject::Mutex:
-    case WaitObject::SharedMutex:
-    case WaitObject::ReadWriteLock:
-    case WaitObject::StaticGuard:
-    case WaitObject::LoaderLock:
-    case WaitObject::HeapLock:
-    case WaitObject::ThreadEnd: return true;
-    default: return false;
-  }
+// An interrupted call fails, but no handler releases a lock in memory or ends a thread.
+bool withstands_handlers(WaitObject object) {
+  return object == WaitObject::ThreadEnd || (wire::is_lock(object) && object != WaitObject::FileLock);
 }
 
 bool is_notification(WaitObject object) {
@@ -71,7 +64,8 @@ Wakers wakers_of(pid_t pid) {
 }
 
 bool may_end(const Wakers& wakers, WaitObject object) noexcept {
-  return wakers.timers || (wakers.handlers && !is_lock(object)) || (wakers.stops && is_notification(object));
+  return wakers.timers || (wakers.handlers && !withstands_handlers(object)) ||
+         (wakers.stops && is_notification(object));
 }
 
 }  // namespace distrun::evidence
