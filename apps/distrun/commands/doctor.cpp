@@ -27,18 +27,10 @@ using runner::doctor::HangFinding;
 
 bool is_standard_output(const std::string& path) { return path == "-"; }
 
-void print(const std::string& id, const wire::ToldExamination& told, const DoctorOptions& options) {
-  if (told.snapshots.empty()) std::printf("run %s is running no test\n", id.c_str());
-  for (const wire::SnapshotText& snapshot : told.snapshots) {
-    std::printf("%s\n", title_of(snapshot).c_str());
-    print_lines(lines_of(snapshot), wants_color(options.color));
-  }
-}
-
 int doctor_of_run(const DoctorOptions& options) {
   const std::string id = find_run(options.run);
   const wire::ToldExamination told = ask_examination(id, !options.json.empty());
-  if (!is_standard_output(options.json)) print(id, told, options);
+  if (!is_standard_output(options.json)) print_snapshots(id, told.snapshots, wants_color(options.color));
   if (!options.json.empty()) report::write_whole_file(options.json, told.json);
   return exit_code_of(static_cast<HangFinding>(told.finding));
 }

@@ -1,11 +1,14 @@
 #include "process_examiner.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <utility>
 
 #include <distrun/runner/launch/cpu_times.hpp>
-#include <distrun/runner/proc/child.hpp>
-#include <distrun/runner/proc/program.hpp>
 #include <distrun/runner/record/snapshot.hpp>
+
+#include "process_stacks.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -23,15 +26,8 @@ ProcessExaminer::ProcessExaminer(io::Loop& loop, std::vector<int> pids, OnExamin
 
 void ProcessExaminer::take() {
   taken_ = loop_.clock().now();
-  std::vector<launch::StackCollector::Target> targets;
-  for (const int pid : pids_) targets.push_back({-1, pid});
-  launch::StackOrder order;
-  order.bound = kSnapshotBound;
-  order.descendants = kDescendantsMax;
-  collector_ = std::make_unique<launch::StackCollector>(
-      loop_, launch::Probe::Program{proc::program_beside("distrun-probe"), proc::inherited_environment()},
-      std::move(targets), order, [](int) { return false; },
-      [this](evidence::Stacks stacks) { on_stacks(std::move(stacks)); });
+  collector_ = stacks_of_processes(loop_, pids_, kDescendantsMax,
+                                   [this](evidence::Stacks stacks) { on_stacks(std::move(stacks)); });
 }
 
 void ProcessExaminer::on_stacks(evidence::Stacks stacks) {
@@ -42,9 +38,15 @@ void ProcessExaminer::on_stacks(evidence::Stacks stacks) {
   snapshot.took = now - taken_;
   snapshot.at_ns = runner::monotonic_ns(taken_);
   snapshot.stacks = std::move(stacks);
+  std::erase_if(snapshot.stacks.processes, [this](const auto& each) { return is_ours(each.pid); });
   snapshots_.push_back(std::move(snapshot));
   if (snapshots_.size() > 1) return finish();
   alarm_.set(now + kSettling);
+}
+
+// If the command was started by one of the processes, it is not what hangs.
+bool ProcessExaminer::is_ours(int pid) const {
+  return pid == ::getpid() && std::find(pids_.begin(), pids_.end(), pid) == pids_.end();
 }
 
 void ProcessExaminer::on_alarm() {

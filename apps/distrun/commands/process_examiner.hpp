@@ -12,9 +12,6 @@
 
 namespace distrun::cli {
 
-// One snapshot of processes for a command, which waits at most this long for it.
-inline constexpr auto kSnapshotBound = std::chrono::seconds(3);
-
 class ProcessExaminer {
  public:
   using OnExamined = std::function<void(ExaminedTest)>;
@@ -27,6 +24,7 @@ class ProcessExaminer {
  private:
   void take();
   void on_stacks(evidence::Stacks stacks);
+  bool is_ours(int pid) const;
   void on_alarm();
   void finish();
 

@@ -2,18 +2,15 @@
 // processes, and the connections between them.
 #include <cstdio>
 
-#include <distrun/common/base/clock.hpp>
 #include <distrun/runner/evidence/stacks/merge.hpp>
 #include <distrun/runner/evidence/stacks/tree_text.hpp>
 #include <distrun/runner/evidence/waits/blocked_on.hpp>
 #include <distrun/runner/evidence/waits/connections.hpp>
 #include <distrun/runner/evidence/waits/connections_text.hpp>
-#include <distrun/runner/launch/stack_collector.hpp>
-#include <distrun/runner/proc/child.hpp>
-#include <distrun/runner/proc/program.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
+#include "process_stacks.hpp"
 #include "run_socket.hpp"
 #include "terminal/terminal.hpp"
 #include "told_lines.hpp"
@@ -21,33 +18,20 @@
 namespace distrun::cli {
 namespace {
 
-constexpr auto kBound = std::chrono::seconds(3);
-
 int stacks_of_run(const StacksOptions& options) {
   const std::string id = find_run(options.run);
   const wire::ToldStacks told = ask_stacks(id, options.rank);
-  if (told.snapshots.empty()) std::printf("run %s is running no test\n", id.c_str());
-  for (const wire::SnapshotText& snapshot : told.snapshots) {
-    std::printf("%s\n", title_of(snapshot).c_str());
-    print_lines(lines_of(snapshot), wants_color(options.color));
-  }
+  print_snapshots(id, told.snapshots, wants_color(options.color));
   return kSuccess;
 }
 
 evidence::Stacks collect(const std::vector<int>& pids) {
   io::Loop loop;
-  std::vector<launch::StackCollector::Target> targets;
-  for (const int pid : pids) targets.push_back({-1, pid});
-  launch::StackOrder order;
-  order.bound = kBound;
   evidence::Stacks found;
-  const launch::StackCollector collector(
-      loop, {proc::program_beside("distrun-probe"), proc::inherited_environment()}, std::move(targets), order,
-      [](int) { return false; },
-      [&](evidence::Stacks stacks) {
-        found = std::move(stacks);
-        loop.stop();
-      });
+  const auto collector = stacks_of_processes(loop, pids, 0, [&](evidence::Stacks stacks) {
+    found = std::move(stacks);
+    loop.stop();
+  });
   loop.run();
   return found;
 }
@@ -60,7 +44,7 @@ bool any_thread(const evidence::Stacks& stacks) {
 }
 
 // Finds connections first: that does not stop the processes, so it sees them unchanged.
-int stacks_of_processes(const StacksOptions& options) {
+int tell_processes(const StacksOptions& options) {
   const evidence::Connections connections =
       evidence::find_connections(std::vector<pid_t>(options.pids.begin(), options.pids.end()));
   const std::vector<evidence::Blocked> blocked = evidence::blocked_threads(connections);
@@ -73,7 +57,7 @@ int stacks_of_processes(const StacksOptions& options) {
 }  // namespace
 
 int stacks(const StacksOptions& options) {
-  return options.pids.empty() ? stacks_of_run(options) : stacks_of_processes(options);
+  return options.pids.empty() ? stacks_of_run(options) : tell_processes(options);
 }
 
 }  // namespace distrun::cli

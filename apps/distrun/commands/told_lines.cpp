@@ -25,6 +25,14 @@ std::vector<evidence::Line> lines_of(const wire::SnapshotText& told) {
   return lines;
 }
 
+void print_snapshots(const std::string& run_id, const std::vector<wire::SnapshotText>& snapshots, bool color) {
+  if (snapshots.empty()) std::printf("run %s is running no test\n", run_id.c_str());
+  for (const wire::SnapshotText& snapshot : snapshots) {
+    std::printf("%s\n", title_of(snapshot).c_str());
+    print_lines(lines_of(snapshot), color);
+  }
+}
+
 std::string title_of(const wire::SnapshotText& told) {
   return told.test + " after " + base::human(std::chrono::milliseconds(told.at_ms)) + ", stacks taken in " +
          base::human(std::chrono::milliseconds(told.took_ms));

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/runner/attempt/gentle_look.hpp>
 #include <distrun/runner/record/doctor/build_graph.hpp>
 #include <distrun/runner/record/doctor/causes.hpp>
-#include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -105,20 +105,9 @@ bool HangWatch::may_look(base::TimePoint now) {
 
 void HangWatch::look(State state) {
   state_ = state;
-  Snapshot snapshot;
-  snapshot.at = ranks_.log.age();
-  snapshot.at_ns = monotonic_ns(ranks_.clocks.now());
-  snapshot.ranks = ranks_.views();
-  launch::StackOrder order;
-  order.samples = 1;
-  order.bound = ranks_.run.graces.evidence;
-  order.gentle = true;
-  ranks_.world->collect_stacks(
-      order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {
-        if (alive.expired() || state_ == State::Over) return;
-        snapshot.stacks = std::move(stacks);
-        on_look(std::move(snapshot));
-      });
+  look_gently(ranks_, {SnapshotKind::Suspect, 1, ranks_.run.graces.evidence}, alive_, [this](Snapshot snapshot) {
+    if (state_ != State::Over) on_look(std::move(snapshot));
+  });
 }
 
 void HangWatch::on_look(Snapshot snapshot) {

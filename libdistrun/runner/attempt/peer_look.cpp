@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/runner/attempt/gentle_look.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
@@ -32,30 +33,18 @@ bool PeerLook::any_goes_on() const { return std::any_of(ranks_.all.begin(), rank
 
 void PeerLook::look() {
   if (!is_wanted_ || ranks_.world == nullptr || !any_goes_on()) return;
-  Snapshot snapshot;
-  snapshot.kind = SnapshotKind::Failure;
-  snapshot.at = ranks_.log.age();
-  snapshot.at_ns = monotonic_ns(ranks_.clocks.now());
-  snapshot.ranks = ranks_.views();
-  launch::StackOrder order;
-  order.gentle = true;
-  order.bound = bound_;
-  ranks_.world->collect_stacks(
-      order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {
-        if (alive.expired() || !is_wanted_) return;
-        snapshot.stacks = std::move(stacks);
-        on_stacks(std::move(snapshot));
-      });
+  look_gently(ranks_, {SnapshotKind::Failure, 2, bound_}, alive_, [this](Snapshot snapshot) {
+    if (is_wanted_) on_look(std::move(snapshot));
+  });
 }
 
 // Ranks that have failed are told by their errors.
-void PeerLook::on_stacks(Snapshot snapshot) {
+void PeerLook::on_look(Snapshot snapshot) {
   is_wanted_ = false;
   const auto is_over = [&](int rank) { return ranks_.has(rank) && !goes_on(ranks_.at(rank)); };
   std::erase_if(snapshot.ranks, [&](const RankView& view) { return is_over(view.rank); });
   std::erase_if(snapshot.stacks.processes,
                 [&](const evidence::Process& each) { return !each.has_thread_ranks && is_over(each.rank); });
-  snapshot.took = ranks_.log.age() - snapshot.at;
   snapshot.text = describe(snapshot);
   if (snapshot.text.empty()) return;
   ranks_.log.add_snapshot(std::move(snapshot));

@@ -24,7 +24,7 @@ class PeerLook {
 
  private:
   void look();
-  void on_stacks(Snapshot snapshot);
+  void on_look(Snapshot snapshot);
   bool any_goes_on() const;
 
   Ranks& ranks_;

@@ -1,0 +1,29 @@
+#include <distrun/runner/attempt/gentle_look.hpp>
+
+#include <utility>
+
+#include <distrun/runner/record/snapshot.hpp>
+
+namespace distrun::runner {
+
+void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void> guard,
+                 std::function<void(Snapshot)> on_look) {
+  Snapshot snapshot;
+  snapshot.kind = look.kind;
+  snapshot.at = ranks.log.age();
+  snapshot.at_ns = monotonic_ns(ranks.clocks.now());
+  snapshot.ranks = ranks.views();
+  launch::StackOrder order;
+  order.samples = look.samples;
+  order.bound = look.bound;
+  order.gentle = true;
+  ranks.world->collect_stacks(order, [&ranks, guard = std::move(guard), on_look = std::move(on_look),
+                                      snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {
+    if (guard.expired()) return;
+    snapshot.took = ranks.log.age() - snapshot.at;
+    snapshot.stacks = std::move(stacks);
+    on_look(std::move(snapshot));
+  });
+}
+
+}  // namespace distrun::runner
