@@ -30,7 +30,7 @@ base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
 }
 
 std::string why_no_threads(pid_t pid, const std::vector<wire::ThreadStack>& threads) {
-  if (pid <= 0 || threads.empty()) return "it has ended";
+  if (pid <= 0 || threads.empty()) return "there is no such process";
   if (pid == ::getpid()) return "it is the probe";
   if (threads.size() == 1 && threads.front().task.state == 'Z') return "it is a zombie";
   return "";

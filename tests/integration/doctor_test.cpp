@@ -146,7 +146,7 @@ TEST_CASE("doctor raises no alarm for threads that hand a mutex to each other", 
 TEST_CASE("doctor says which process it cannot look at, and why", "[doctor]") {
   const Ended told = Sandbox(distrun_program()).run({"doctor", "--pid", "999999999"});
   CHECK(told.exit_code == 3);
-  CHECK_THAT(told.out, Contains("cannot look at process 999999999: it has ended"));
+  CHECK_THAT(told.out, Contains("cannot look at process 999999999: there is no such process"));
 }
 
 TEST_CASE("doctor writes causes and stacks as JSON", "[doctor]") {

@@ -22,7 +22,7 @@ void add_watch_options(CLI::App& app, Raw& raw) {
          "and wait for the timeout; or do not look for it")
       ->type_name(kPolicies);
   app.add_option("--suspect-after", raw.suspect_after,
-                 "When nothing has happened for TIME, say in a line what the ranks wait for; again after twice the "
+                 "When ranks have made no progress for TIME, say in a line what they wait for; again after twice the "
                  "time; 0: never")
       ->type_name("TIME");
 }

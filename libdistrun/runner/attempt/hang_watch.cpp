@@ -43,7 +43,7 @@ void HangWatch::begin() {
   const bool is_wanted = ranks_.run.settings.deadlock != DeadlockPolicy::Off || suspect_after_.count() > 0;
   if (!is_wanted || ranks_.test.is_host() || ranks_.run.settings.debug_rank >= 0) return end();
   activity_.resize(ranks_.all.size());
-  checked_at_ = quiet_since_ = looks_counted_at_ = ranks_.clocks.now();
+  checked_at_ = quiet_since_ = still_since_ = looks_counted_at_ = ranks_.clocks.now();
   wait_for(kPeriod);
 }
 
@@ -58,12 +58,9 @@ void HangWatch::on_alarm() {
   if (state_ == State::Over) return;
   if (ranks_.world == nullptr) return wait_for(kPeriod);
   const base::TimePoint now = ranks_.clocks.now();
-  const bool was_quiet = is_quiet();
-  if (!was_quiet) {
-    quiet_since_ = now;
-    next_look_ = kPeriod;
-  }
-  if (!was_quiet || ranks_.clocks.is_paused() || ranks_.clocks.is_traced(*ranks_.world)) {
+  observe(now);
+  const bool may_hang = is_quiet() || is_suspicious(now);
+  if (!may_hang || ranks_.clocks.is_paused() || ranks_.clocks.is_traced(*ranks_.world)) {
     state_ = State::Watching;
     return wait_for(kPeriod);
   }
@@ -73,23 +70,27 @@ void HangWatch::on_alarm() {
 }
 
 // Threads that wake up from time to time, such as heartbeats, are not activity.
-bool HangWatch::is_quiet() {
-  const base::TimePoint now = ranks_.clocks.now();
+void HangWatch::observe(base::TimePoint now) {
   const Nanoseconds passed = now - std::exchange(checked_at_, now);
-  bool quiet = true;
+  bool still = true;
+  bool idle = true;
   for (std::size_t i = 0; i < ranks_.all.size(); ++i) {
     if (!ranks_.all[i].alive()) continue;
     const int rank = ranks_.all[i].record.rank;
     const auto shown = ranks_.world->shown(rank);
     const Activity seen{shown ? shown->epoch : 0, ranks_.world->cpu_time(rank)};
     const Activity before = std::exchange(activity_[i], seen);
-    quiet = quiet && seen.epoch == before.epoch && (seen.cpu - before.cpu) * kIdleShare <= passed;
+    still = still && seen.epoch == before.epoch;
+    idle = idle && (seen.cpu - before.cpu) * kIdleShare <= passed;
   }
-  return quiet;
+  if (!still) still_since_ = now;
+  if (still && idle) return;
+  quiet_since_ = now;
+  next_look_ = kPeriod;
 }
 
 bool HangWatch::is_suspicious(base::TimePoint now) const {
-  return suspect_after_.count() > 0 && now - quiet_since_ >= suspect_after_;
+  return suspect_after_.count() > 0 && now - still_since_ >= suspect_after_;
 }
 
 // Nothing new is expected of a pause that goes on: each look comes after a multiple of the time.
@@ -132,10 +133,13 @@ void HangWatch::compare(const Snapshot& now) {
   suspect(causes);
 }
 
-// The reader of a terminal wants to know before the timeout; the verdict is not affected.
+// The reader of a terminal wants to know before the timeout; the verdict is not affected. Ranks that compute while none
+// waits for them are no reason for a line.
 void HangWatch::suspect(const std::vector<HangCause>& causes) {
-  if (!is_suspicious(ranks_.clocks.now()) || causes.empty() || causes.front().kind == HangKind::Unknown) return;
+  if (!is_suspicious(ranks_.clocks.now())) return;
   suspect_after_ *= 2;
+  if (causes.empty() || causes.front().kind == HangKind::Unknown) return;
+  if (causes.front().kind == HangKind::Slow && causes.front().victims.empty() && !is_quiet()) return;
   ranks_.log.tell_suspicion(causes.front());
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 // Finds deadlocks long before the timeout, and says what ranks wait for while nothing happens.
 //
-//   watching   every 0.2 s: has any rank done something on the board, or used more than a little CPU?
-//     no, and a look is allowed                                    -> looking
+//   watching   every 0.2 s: has any rank done something on the board (otherwise the board stands still), or used more
+//              than a little CPU (otherwise the attempt is quiet too)?
+//     it is quiet, or the board has stood still for --suspect-after, and a look is allowed   -> looking
 //   looking    the stacks of threads that sleep are read, without stopping any process (StackOrder::gentle)
-//     they have come, and still nothing happens                    -> comparing, 0.1 s later
+//     they have come, and the board has not moved                  -> comparing, 0.1 s later
 //   comparing  the stacks are read once more
 //     the causes of both are the same and proven: a deadlock       -> over
 //     otherwise                                                    -> watching
@@ -14,8 +15,8 @@
 // looks: a thread that used no CPU between them waited all the time, so all waits of a cycle existed at the same
 // moment, and nothing else can end them (doctor/stuck.hpp).
 //
-// After --suspect-after without activity, and then after twice the time, the causes of the last look are told in a
-// line. Lives on: the coordinator's loop.
+// After --suspect-after without progress on the board, even if ranks use CPU, and then after twice the time, the cause
+// that a pair of looks has found is told in a line. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,7 +48,8 @@ class HangWatch {
   };
 
   void on_alarm();
-  bool is_quiet();
+  void observe(base::TimePoint now);
+  bool is_quiet() const { return quiet_since_ != checked_at_; }
   bool is_suspicious(base::TimePoint now) const;
   bool may_look(base::TimePoint now);
   void look(State state);
@@ -62,12 +64,13 @@ class HangWatch {
   State state_ = State::Watching;
   std::vector<Activity> activity_;  // by rank, at the last check
   base::TimePoint checked_at_;
-  base::TimePoint quiet_since_;
+  base::TimePoint quiet_since_;      // equal to checked_at_: not quiet
+  base::TimePoint still_since_;      // of the board; at most quiet_since_
   Nanoseconds next_look_{};          // so long it must be quiet
   std::optional<Snapshot> earlier_;  // the first look of a pair
   double looks_;                     // that are allowed
   base::TimePoint looks_counted_at_;
-  Nanoseconds suspect_after_{};  // of quiet, for the next line; 0: never
+  Nanoseconds suspect_after_{};  // of a board that stands still, for the next line; 0: never
   io::Alarm alarm_;
 };
 

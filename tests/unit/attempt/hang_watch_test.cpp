@@ -119,6 +119,44 @@ TEST_CASE("a wait that is not proven ends nothing, and after a while a line says
   CHECK(stage.record->snapshots.empty());
 }
 
+TEST_CASE("ranks that wait while another one computes are told after a while, and then after twice the time") {
+  Stage stage(2);
+  stage.settings.suspect_after = 300ms;
+  evidence::Stacks stacks;
+  add_sleeper(stacks, 0).wait = mutex_held_by(1);
+  fake::World& world = begin_asleep(stage, std::move(stacks));
+  const auto compute = [&](int lines) {
+    return stage.until([&] {
+      world.used += 1ms;
+      return stage.told.count("look suspect") == lines;
+    });
+  };
+  REQUIRE(compute(1));
+  CHECK(world.gentle_looks == 2);
+  REQUIRE(compute(2));
+  CHECK(world.gentle_looks == 4);
+  world.pass(0);
+  world.pass(1);
+  CHECK(stage.finish().verdict == Verdict::Pass);
+}
+
+TEST_CASE("ranks that all compute are no reason for a line") {
+  Stage stage(2);
+  stage.settings.suspect_after = 300ms;
+  evidence::Stacks stacks;
+  add_sleeper(stacks, 0).task.state = 'R';
+  add_sleeper(stacks, 1).task.state = 'R';
+  fake::World& world = begin_asleep(stage, std::move(stacks));
+  REQUIRE(stage.until([&] {
+    world.used += 1ms;
+    return world.gentle_looks == 4;
+  }));
+  CHECK(stage.told.count("look suspect") == 0);
+  world.pass(0);
+  world.pass(1);
+  CHECK(stage.finish().verdict == Verdict::Pass);
+}
+
 TEST_CASE("nobody looks if neither deadlocks nor suspicions are asked for") {
   Stage stage(2);
   stage.settings.deadlock = DeadlockPolicy::Off;

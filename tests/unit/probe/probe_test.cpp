@@ -78,7 +78,7 @@ TEST_CASE("a process that has exited is reported as such") {
   const ProbeReply reply = ask_probe(order_for({kNobody, 0, -1}), kLimit);
   REQUIRE(reply.done);
   CHECK(reply.done->error.empty());
-  for (std::int32_t i = 0; i < 3; ++i) CHECK(reply.processes.at(i).why_none == "it has ended");
+  for (std::int32_t i = 0; i < 3; ++i) CHECK(reply.processes.at(i).why_none == "there is no such process");
 }
 
 TEST_CASE("equal frames of processes that were forked from one process have one index") {

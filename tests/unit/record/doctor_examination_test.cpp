@@ -105,10 +105,10 @@ TEST_CASE("a deadlock of threads that the main thread does not wait for is a han
 TEST_CASE("a process without stacks was not seen, unless it was started by one that was asked for") {
   Snapshot snapshot;
   evidence::Process& gone = process_of(snapshot, -1, 815);
-  gone.why_none = "it has ended";
+  gone.why_none = "there is no such process";
   const Examination examination = examine(snapshot, &snapshot, 1);
   CHECK(examination.finding == HangFinding::Unseen);
-  CHECK(examination.unseen == std::vector<std::string>{"process 815: it has ended"});
+  CHECK(examination.unseen == std::vector<std::string>{"process 815: there is no such process"});
   gone.index = 1;
   CHECK(examine(snapshot, &snapshot, 1).finding == HangFinding::NoHang);
 }

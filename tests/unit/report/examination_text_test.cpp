@@ -36,14 +36,14 @@ TEST_CASE("the doctor's text begins with the first cause, its evidence, and what
   examination.causes = {cause_of(HangKind::Stopped, "is stopped (SIGSTOP)"), cause_of(HangKind::Unknown, "waits")};
   examination.causes.front().evidence = {"it was seen twice"};
   examination.causes.front().contradicted_by = {"it is continued"};
-  examination.unseen = {"process 9: it has ended"};
+  examination.unseen = {"process 9: there is no such process"};
   CHECK(text_of(examination) ==
         "stopped (likely): process 815 (train) is stopped (SIGSTOP)\n"
         "look at thread 815 (train) of process 815\n"
         "  evidence: it was seen twice\n"
         "  contradicted if it is continued\n"
         "also unknown cause: process 815 (train) waits; look at thread 815 (train) of process 815\n"
-        "cannot look at process 9: it has ended\n");
+        "cannot look at process 9: there is no such process\n");
 }
 
 TEST_CASE("the doctor's text says that there is no hang, and what is seen instead") {
