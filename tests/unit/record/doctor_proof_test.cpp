@@ -50,6 +50,22 @@ TEST_CASE("a deadlock is not proven if anything could end one of its waits") {
   CHECK_FALSE(causes.front().is_deadlock());
 }
 
+TEST_CASE("a deadlock of threads in the background ends no test, even if its body might wait for them") {
+  Snapshot snapshot = snapshot_of({in_body(0), in_body(1)});
+  main_thread(snapshot, 1, "clock_nanosleep");
+  SECTION("the body was running when the others were seen") { main_thread(snapshot, 0).task.state = 'R'; }
+  SECTION("the body was not seen") {}
+  SECTION("the body sleeps for an unknown reason") { main_thread(snapshot, 0); }
+  SECTION("the body waits for something, perhaps for them") { main_thread(snapshot, 0, "futex"); }
+  waits_for(add_thread(snapshot, 0, 9001, "futex", "a"), WaitObject::Mutex, "mutex 0x10", {{4700, 9002, ""}});
+  waits_for(add_thread(snapshot, 0, 9002, "futex", "b"), WaitObject::Mutex, "mutex 0x20", {{4700, 9001, ""}});
+  for (int i = 1; i <= 2; ++i) {
+    wire::ThreadStack& thread = process_of(snapshot, 0).threads.at(process_of(snapshot, 0).threads.size() - i);
+    in_function(snapshot, thread, "lock_in_background", "alike.cpp", 250);
+  }
+  for (const HangCause& cause : causes_twice(snapshot)) CHECK_FALSE(cause.is_deadlock());
+}
+
 TEST_CASE("ranks that wait for messages prove nothing while one of distrun's threads may pass on a message") {
   Snapshot snapshot = receive_cycle();
   CHECK(brief(causes_twice(snapshot)) == "deadlock proven 0 1");

@@ -27,6 +27,18 @@ bool is_proven(const Graph& graph, const std::vector<bool>& stuck, const End& en
   return std::any_of(waiters.begin(), waiters.end(), [&](const Waiter& each) { return is_stuck(each.thread); });
 }
 
+// Returns whether one of the threads runs a body and can never continue. Threads in the background that block each
+// other keep no rank from its end; that a body waits for them may be no more than a guess.
+bool holds_body(const Graph& graph, const std::vector<bool>& stuck, const End& end,
+                const std::vector<Waiter>& waiters) {
+  const auto is_held = [&](std::size_t each) {
+    const Thread& thread = graph.threads[each];
+    return thread.is_body && stuck[each] && thread.unchanged && thread.doing != Doing::Ended;
+  };
+  return std::any_of(end.begin(), end.end(), is_held) ||
+         std::any_of(waiters.begin(), waiters.end(), [&](const Waiter& each) { return is_held(each.thread); });
+}
+
 std::vector<int> ranks_of(const Graph& graph, const Indices& threads) {
   std::set<int> ranks;
   for (const std::size_t each : threads) {
@@ -113,7 +125,10 @@ void add_doubts(HangCause& cause, const Graph& graph, const End& end) {
   if (!text.empty()) cause.contradicted_by.push_back(text);
 }
 
-HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End& end) {
+// A cause that concerns bodies is proven only if one of them can never continue.
+enum class About : std::uint8_t { Bodies, Threads };
+
+HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End& end, About about) {
   const std::vector<Waiter> waiters = waiters_of(graph, end);
   const std::size_t focus = focus_of(graph, end);
   const Thread& thread = graph.threads[focus];
@@ -121,7 +136,8 @@ HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End
   cause.kind = kind_of(graph, end, waiters);
   cause.ranks = ranks_of(graph, culprits_in(graph, end, waiters, cause.kind));
   cause.victims = victims_of(graph, end, waiters, cause.ranks);
-  if (is_proven(graph, stuck, end, waiters)) {
+  const bool concerns = about == About::Threads || holds_body(graph, stuck, end, waiters);
+  if (concerns && is_proven(graph, stuck, end, waiters)) {
     cause.certainty = Certainty::Proven;
   } else if (cause.kind != HangKind::Unknown) {
     cause.certainty = Certainty::Likely;
@@ -212,12 +228,12 @@ Diagnosis diagnose(const Graph& graph, const std::vector<int>& late) {
   const std::vector<bool> stuck = stuck_threads(graph);
   const std::vector<End> ends = ends_from(graph, roots_of(graph, late));
   Diagnosis diagnosis;
-  for (const End& end : ends) diagnosis.causes.push_back(cause_of(graph, stuck, end));
+  for (const End& end : ends) diagnosis.causes.push_back(cause_of(graph, stuck, end, About::Bodies));
   diagnosis.causes = ranked(std::move(diagnosis.causes));
   const std::set<End> told(ends.begin(), ends.end());
   for (const End& end : ends_from(graph, lost_threads(graph, stuck, ends))) {
     if (told.contains(end)) continue;
-    HangCause note = cause_of(graph, stuck, end);
+    HangCause note = cause_of(graph, stuck, end, About::Threads);
     if (note.certainty == Certainty::Proven) diagnosis.notes.push_back(std::move(note));
   }
   diagnosis.notes = ranked(std::move(diagnosis.notes));
