@@ -12,6 +12,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/exit_codes.hpp"
+#include "commands/gpus.hpp"
 #include "options/command_line.hpp"
 #include "terminal/standard_output.hpp"
 
@@ -46,6 +47,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
 
 int main(int argc, char** argv) {
   base::mend_inherited_state();
+  cli::take_gpus_of_ctest();
   proc::end_when_out_of_memory(cli::kInfraError);
   cli::CommandLine line;
   try {

@@ -167,6 +167,7 @@ TEST_CASE("the exit code of a run follows from its tests", "[cli]") {
   const Example example = GENERATE(values<Example>({
       {"passes", {"--filter", "Passes.trivial"}, 0},
       {"flaky", {"--filter", "Flaky.fails_once", "--retries", "1"}, 0},
+      {"flaky", {"--filter", "Flaky.fails_once", "--retries", "1", "--flaky", "fail"}, 1},
       {"flaky", {"--filter", "Flaky.fails_once"}, 1},
       {"fails", {"--filter", "Fails.require"}, 1},
       {"crashes", {"--filter", "Crashes.abort"}, 1},

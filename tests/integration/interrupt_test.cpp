@@ -231,3 +231,16 @@ TEST_CASE("signals that request nothing do not end a run", "[interrupt]") {
   running.signal(SIGINT);
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
+
+TEST_CASE("a run that takes too long is ended, with what its tests wait for", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended =
+      sandbox.run({"run", "--output", sandbox.output(), "--run-timeout", "2s", "--filter", "Hangs.one_sleeps",
+                   "--filter", "Passes.trivial", "--suspect-after", "0", plugin("hangs"), plugin("passes")});
+  CHECK(ended.exit_code == 3);
+  CHECK_THAT(ended.out, Catch::Contains("it has taken 2.0 s (--run-timeout) and was ended; 0 of 2 tests had finished"));
+  CHECK_THAT(ended.out, Catch::Contains("cancelled") && Catch::Contains("hangs.cpp"));
+  CHECK_FALSE(sandbox.summary().interrupted);
+  CHECK(sandbox.summary().problems.size() == 1);
+  CHECK(sandbox.remains().empty());
+}

@@ -110,6 +110,53 @@ TEST_CASE("a filter that matches nothing is named, with the nearest tests, by ru
   CHECK(far.err == "distrun: no test matches --filter No.such\n");
 }
 
+TEST_CASE("tests are chosen by tags, which list shows", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended small = sandbox.run({"list", "-f", "tag:small & !tag:pair", plugin("passes")});
+  CHECK(small.exit_code == 0);
+  CHECK(small.out == "Passes.world_of_3  (3 ranks)  small\n");
+  const Ended pair =
+      sandbox.run({"list", "-f", "tag:pair & np:1-2 & plugin:*passes", plugin("passes"), plugin("fails")});
+  CHECK(pair.out == "Passes.world_of_2  (2 ranks)  pair  small\n");
+  const Ended json = sandbox.run({"list", "--json", "-f", "suite:Passes & OF_2", plugin("passes")});
+  CHECK(json.exit_code == 4);  // upper case counts
+  const SelectedRun both = selected(sandbox, {"-j", "2", "-f", "world_of_ & tag:small", plugin("passes")});
+  CHECK(selected_ids(both.summary) == Texts{"Passes.world_of_2", "Passes.world_of_3"});
+}
+
+TEST_CASE("each test runs with each of several world sizes, unless it fixes its own", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Texts chosen{"-w", "1,3-4", "-f", "Passes.trivial Passes.world_of_2_or_4 Passes.world_of_2"};
+  const SelectedRun all = selected(sandbox, with(chosen, {"--skips-pass", plugin("passes")}));
+  CHECK(all.ended.exit_code == 0);
+  CHECK_THAT(all.ended.out, Contains("7 tests, world sizes 1,3,4, backend shm"));
+  CHECK(selected_ids(all.summary) ==
+        Texts{"Passes.trivial [np=1]", "Passes.world_of_2", "Passes.world_of_2_or_4 [np=1]", "Passes.trivial [np=3]",
+              "Passes.world_of_2_or_4 [np=3]", "Passes.trivial [np=4]", "Passes.world_of_2_or_4 [np=4]"});
+  for (const TestResult& test : all.summary.tests) {
+    const bool suits = test.id != "Passes.world_of_2_or_4 [np=1]" && test.id != "Passes.world_of_2_or_4 [np=3]";
+    CHECK(test.verdict == (suits ? "pass" : "skip"));
+  }
+  const Ended one = sandbox.run(with({"list", "-w", "1-4"}, {"-f", "trivial & np:3", plugin("passes")}));
+  CHECK(one.out == "Passes.trivial [np=3]  (3 ranks)\n");
+}
+
+TEST_CASE("a test that fails with one of several world sizes is repeated with that one", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string report = failed_report(sandbox, {"-w", "3,4", "-f", "Fails.require", plugin("fails")});
+  const Ended shown = sandbox.run({"show", report});
+  CHECK_THAT(shown.out, Contains("Fails.require [np=3]") && Contains("--world-size 3 --filter Fails.require --seed"));
+  const SelectedRun again = selected(sandbox, {"--rerun-failed", report});
+  CHECK(selected_ids(again.summary) == Texts{"Fails.require [np=3]", "Fails.require [np=4]"});
+}
+
+TEST_CASE("an expression with tags is refused for the history, which has none", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"history", "tag:slow"});
+  CHECK(ended.exit_code == 2);
+  CHECK_THAT(ended.err, Contains("the history has no tags and world sizes of tests"));
+}
+
 TEST_CASE("a shuffled order is repeated by the seed that the run prints", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const SelectedRun first = selected(sandbox, with(kWorlds, {"--shuffle", plugin("passes")}));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,24 @@ TEST_CASE("an error in a file is refused with its place", "[cli]") {
   Place("[run]\n").expect_refused({".distrun.toml:1: tables are not supported"});
   Place("\xff").expect_refused({".distrun.toml:1:", "UTF-8"});
   Place(std::string(70'000, '#')).expect_refused({".distrun.toml:1:", "65536"});
+}
+
+TEST_CASE("distrun runs as a test of Bazel does", "[cli]") {
+  const Place place;
+  const std::string folder = place.sandbox().temp();
+  Command command = place.sandbox().command({plugin("passes")});
+  for (const char* variable : {"TEST_SHARD_INDEX=1", "TEST_TOTAL_SHARDS=2", "TESTBRIDGE_TEST_ONLY=Passes.world_of_*"}) {
+    command.environment.emplace_back(variable);
+  }
+  for (const char* file : {"XML_OUTPUT_FILE", "TEST_SHARD_STATUS_FILE", "TEST_PREMATURE_EXIT_FILE"}) {
+    command.environment.push_back(std::string(file) + "=" + folder + "/" + file);
+  }
+  const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("shard 2/2 of 5 tests"));
+  CHECK(std::filesystem::file_size(folder + "/XML_OUTPUT_FILE") > 0);
+  CHECK(std::filesystem::exists(folder + "/TEST_SHARD_STATUS_FILE"));
+  CHECK_FALSE(std::filesystem::exists(folder + "/TEST_PREMATURE_EXIT_FILE"));
 }
 
 TEST_CASE("an error in the environment is refused with the variable's name", "[cli]") {

@@ -17,6 +17,24 @@ struct Refused {
   std::vector<std::string> parts;  // of the message: option, value, limit or choice
 };
 
+// Options that say which tests run, and how often.
+std::vector<Refused> refused_selections() {
+  return {
+      {{"--repeat", "0"}, {"--repeat", "0"}},
+      {{"--repeat", "some"}, {"--repeat", "some"}},
+      {{"--retries", "-1"}, {"--retries", "-1"}},
+      {{"--retries", "1", "--retry-on", "fail,pass"}, {"--retry-on", "pass", "fail", "infra-error"}},
+      {{"--retry-on", "fail"}, {"--retry-on", "add --retries 1"}},
+      {{"--flaky", "maybe"}, {"--flaky", "maybe", "pass", "fail"}},
+      {{"--shard", "0/3"}, {"--shard", "0/3", "1 to N", "1/3"}},
+      {{"--shard", "4/3"}, {"--shard", "4/3"}},
+      {{"--shard", "2"}, {"--shard", "2"}},
+      {{"--order", "random"}, {"--order", "random", "declared", "failed-first"}},
+      {{"--order", "failed-first", "--shuffle"}, {"--order", "failed-first", "--shuffle"}},
+      {{"--filter", "tag:slow &"}, {"--filter", "tag:slow &", "a pattern is missing at the end"}},
+  };
+}
+
 // Cases without plugins; `arguments` follow the subcommand.
 std::vector<Refused> refused() {
   return {
@@ -24,6 +42,9 @@ std::vector<Refused> refused() {
       {{"--world-size", "1025"}, {"--world-size", "1025", "1024"}},
       {{"--world-size", "-3"}, {"--world-size", "-3"}},
       {{"--world-size", "4x"}, {"--world-size", "4x"}},
+      {{"--world-size", "1,,2"}, {"--world-size"}},
+      {{"--world-size", "4-2"}, {"--world-size", "2"}},
+      {{"--world-size", "1-65"}, {"--world-size 1-65 has 65 sizes, the limit is 64"}},
       {{"--world-size", ""}, {"--world-size"}},
       {{"--world-size", "99999999999999999999"}, {"--world-size", "99999999999999999999"}},
       {{"--timeout", "5 parsecs"}, {"--timeout", "5 parsecs", "30s"}},
@@ -34,12 +55,7 @@ std::vector<Refused> refused() {
       {{"--timeout-scale", "0"}, {"--timeout-scale", "0"}},
       {{"--timeout-scale", "-1"}, {"--timeout-scale", "-1"}},
       {{"--timeout-scale", "nan"}, {"--timeout-scale", "nan"}},
-      {{"--repeat", "0"}, {"--repeat", "0"}},
-      {{"--repeat", "some"}, {"--repeat", "some"}},
-      {{"--retries", "-1"}, {"--retries", "-1"}},
-      {{"--shard", "0/3"}, {"--shard", "0/3", "1 to N", "1/3"}},
-      {{"--shard", "4/3"}, {"--shard", "4/3"}},
-      {{"--shard", "2"}, {"--shard", "2"}},
+      {{"--run-timeout", "0"}, {"--run-timeout", "0"}},
       {{"--slow", "-1"}, {"--slow", "-1"}},
       {{"--config", "gone.toml"}, {"gone.toml", "--config none"}},
       {{"--rerun-failed", "gone.json"}, {"gone.json"}},
@@ -55,8 +71,6 @@ std::vector<Refused> refused() {
       {{"--gpus", "2", "--gpu-driver", "cuda"}, {"--gpus 2", "--gpu-driver cuda", "leave --gpus out"}},
       {{"--gpu-driver", "virtual"}, {"--gpu-driver virtual", "add --gpus N, 1 to 64"}},
       {{"--quiet", "--verbose"}, {"--verbose", "--quiet"}},
-      {{"--order", "random"}, {"--order", "random", "declared", "failed-first"}},
-      {{"--order", "failed-first", "--shuffle"}, {"--order", "failed-first", "--shuffle"}},
       {{"--color", "purple"}, {"--color", "purple", "always", "never"}},
       {{"--leaks", "some"}, {"--leaks", "some", "strict", "off"}},
       {{"--exit", "soon"}, {"--exit", "soon", "handlers", "quick"}},
@@ -113,6 +127,7 @@ void expect_refusals(const std::vector<Refused>& examples) {
 
 TEST_CASE("an invalid value of an option is named with the option and the limit", "[cli]") {
   expect_refusals(refused());
+  expect_refusals(refused_selections());
 }
 
 TEST_CASE("an option of another launcher is answered with distrun's", "[cli]") {
@@ -148,6 +163,9 @@ TEST_CASE("help names every option and exit code", "[cli]") {
                            "--timeout-scale",
                            "--repeat",
                            "--retries",
+                           "--retry-on",
+                           "--flaky",
+                           "--run-timeout",
                            "--fail-fast",
                            "--seed",
                            "--env",

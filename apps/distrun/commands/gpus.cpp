@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace distrun::cli {
 namespace {
@@ -48,7 +49,28 @@ int visible_devices(const std::string& list) {
   return static_cast<int>(std::count(seen.begin(), seen.end(), ',')) + 1;
 }
 
+// Adds the ids of "id:0,slots:1;id:2,slots:1".
+void add_ids(std::string_view text, std::string& list) {
+  constexpr std::string_view kId = "id:";
+  for (std::size_t at = text.find(kId); at != text.npos; at = text.find(kId, at)) {
+    at += kId.size();
+    const std::string_view id = text.substr(at, text.find_first_of(",;", at) - at);
+    if (("," + list + ",").find("," + std::string(id) + ",") != std::string::npos) continue;
+    list += (list.empty() ? "" : ",") + std::string(id);
+  }
+}
+
 }  // namespace
+
+void take_gpus_of_ctest() {
+  std::string list;
+  for (int group = 0; group < kDevicesMax; ++group) {
+    const std::string name = "CTEST_RESOURCE_GROUP_" + std::to_string(group) + "_GPUS";
+    const char* assigned = std::getenv(name.c_str());
+    if (assigned != nullptr) add_ids(assigned, list);
+  }
+  if (!list.empty()) ::setenv("CUDA_VISIBLE_DEVICES", list.c_str(), 0);
+}
 
 CudaDevices count_cuda_devices(const std::string& folder) {
   const int devices = device_nodes(folder);

@@ -12,6 +12,9 @@ struct CudaDevices {
 
 // Also finds none if this distrun has no CUDA module. $CUDA_VISIBLE_DEVICES may hide some.
 CudaDevices find_cuda_devices();
+// If ctest has assigned GPUs to this process (resource "gpus" of a --resource-spec-file), sets $CUDA_VISIBLE_DEVICES to
+// them, unless it is set. Call while there is one thread.
+void take_gpus_of_ctest();
 // Counts the device nodes in `folder` (/dev except in tests) that $CUDA_VISIBLE_DEVICES shows.
 CudaDevices count_cuda_devices(const std::string& folder);
 

@@ -8,10 +8,12 @@
 #include <distrun/runner/attempt/bounds.hpp>
 #include <distrun/runner/plan/plan.hpp>
 #include <distrun/runner/plan/selection.hpp>
+#include <distrun/runner/report/files/whole_file.hpp>
 #include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
+#include "cmake_tests.hpp"
 #include "commands.hpp"
 #include "coordinator.hpp"
 #include "exit_codes.hpp"
@@ -29,12 +31,11 @@ struct Listing {
 
 io::Task<void> list_all(launch::Node& node, const runner::Settings& settings, Listing& listing) {
   const runner::Filter filter(settings.filters);
-  const wire::ListOrder order = runner::list_order(settings);
   std::vector<std::string> all_ids;
   for (const std::string& plugin : settings.plugins) {
     if (listing.stopped) break;
     try {
-      wire::PluginTable table = co_await node.list(plugin, order, runner::load_bound(settings));
+      wire::PluginTable table = co_await runner::list_tests(node, plugin, settings, runner::load_bound(settings));
       for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
       std::vector<runner::PlannedTest> planned = runner::plan(plugin, std::move(table), filter, settings);
       std::move(planned.begin(), planned.end(), std::back_inserter(listing.tests));
@@ -84,6 +85,8 @@ void write_test(report::JsonWriter& out, const runner::PlannedTest& test) {
   out.field_if(info.timeout_ms > 0, "timeout_ms", info.timeout_ms);
   out.field_if(!info.isolation.empty(), "isolation", info.isolation);
   out.field("env_rendezvous", info.env_rendezvous);
+  report::write_array(out, "tags", info.tags);
+  report::write_array(out, "locks", info.locks);
   out.key("skip");
   test.skipped() ? write_skip(out, info.skip.front()) : out.null();
   out.end_object();
@@ -111,6 +114,9 @@ void print_text(const Listing& listing) {
       const int ranks = test.info.world_size;
       line += "  (" + std::to_string(ranks) + (ranks == 1 ? " rank)" : " ranks)");
     }
+    // A description from another framework shows the tags already.
+    for (const std::string& tag : test.info.tags)
+      line += test.info.description.empty() ? "  " + base::one_line(tag) : "";
     if (!test.info.description.empty()) line += "  " + base::one_line(test.info.description, 400);
     std::printf("%s\n", line.c_str());
   }
@@ -127,11 +133,19 @@ void print_patterns(const Listing& listing, const std::string& before) {
   }
 }
 
+void write_cmake(const Listing& listing, const std::string& file) {
+  for (const std::string& problem : listing.problems) {
+    std::fprintf(stderr, "distrun: %s\n", base::printable(problem).c_str());
+  }
+  if (listing.problems.empty()) report::write_whole_file(file, cmake_calls(listing.tests));
+}
+
 void print(const Listing& listing, const ListOptions& options) {
   switch (options.form) {
     case ListForm::Text: return print_text(listing);
     case ListForm::Json: return print_json(listing);
     case ListForm::Patterns: return print_patterns(listing, options.before);
+    case ListForm::Cmake: return write_cmake(listing, options.file);
   }
 }
 
@@ -150,6 +164,7 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
   listing.tests = runner::shard_of(std::move(listing.tests), options.settings.shard);
   print(listing, options);
   if (!listing.problems.empty()) return kInfraError;
+  if (options.form == ListForm::Cmake) return kSuccess;  // a plugin may have no tests
   if (listing.tests.empty() && selected != 0) return tell_empty_shard(options.settings.shard, selected), kSuccess;
   return listing.tests.empty() ? kNothingRan : kSuccess;
 }

@@ -34,6 +34,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
   console.output = options.show_output;
   console.verbose = options.verbose;
   console.slow = options.slow;
+  console.slow_after = options.slow_after;
   return console;
 }
 

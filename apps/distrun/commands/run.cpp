@@ -12,6 +12,7 @@
 #include <distrun/runner/record/machine.hpp>
 #include <distrun/runner/run/run.hpp>
 
+#include "bazel.hpp"
 #include "commands.hpp"
 #include "coordinator.hpp"
 #include "exit_codes.hpp"
@@ -149,6 +150,8 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
 }  // namespace
 
 int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
+  tell_that_shards_are_known();
+  const PrematureExitFile premature_exit;
   if (!options.nothing_to_run.why.empty()) {
     std::printf("%s\n", options.nothing_to_run.why.c_str());
     return options.nothing_to_run.exit_code;

@@ -77,7 +77,7 @@ class Completer {
     if (option.takes_file() || option.value == kProgram || option.value == "SUMMARY.json") found_.paths = PathKind::Any;
     if (option.takes_directory()) found_.paths = PathKind::Directory;
     found_.runs = option.value == "RUN";
-    found_.tests = option.value == "GLOB";
+    found_.tests = option.value == "EXPRESSION";
   }
 
   const CommandInfo& command_;

@@ -21,6 +21,7 @@ Examples:
   distrun plugin.so                              every test, on 4 ranks
   distrun -w 2 --filter 'Ring.*' plugin.so       one suite, on 2 ranks
   distrun --filter=-Slow.* plugin.so             all but one suite
+  distrun -f 'tag:slow & !suite:Ring' plugin.so  tests with a tag, but not of a suite
   distrun --until-fail --filter Ring.pass plugin.so
   distrun --timeout 30s --output reports plugin.so
   distrun --rerun-failed reports/summary.json    the tests that did not pass in that run
@@ -30,10 +31,11 @@ During the run:
   s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and suspends timeouts.
 
 Exit codes:
-  0    every test passed or is flaky, or the shard is empty
+  0    every test passed or is flaky (1 with --flaky fail), or the shard is empty
   1    a test did not pass
   2    the command line or the settings are invalid; nothing was started
-  3    distrun or the machine failed, a plugin could not be loaded, or output could not be written
+  3    distrun or the machine failed, a plugin could not be loaded, output could not be written, or
+       --run-timeout has ended the run
   4    nothing ran: no test was selected, or all were skipped
   130  interrupted
 
@@ -42,6 +44,8 @@ Environment:
   DISTRIBUTED_TESTS_DEFAULT_TIMEOUT     --timeout; the command line and DISTRUN_OPTIONS override it
   DISTRUN_DAEMON                        1: --daemon; overridden likewise
   DISTRUN_HISTORY                       --history; overridden likewise
+  TEST_SHARD_INDEX, TEST_TOTAL_SHARDS, TESTBRIDGE_TEST_ONLY, XML_OUTPUT_FILE
+                                        --shard, --filter and --junit, as Bazel sets them
   NO_COLOR                              no colours, unless --color is given
   TMPDIR                                parent of the ranks' directories (/tmp)
 

@@ -72,7 +72,8 @@ CommandLine parse_history(const Arguments& arguments) {
   CLI::App app("Shows results of earlier runs: a table of all tests, or every result of some tests.",
                "distrun history");
   app.footer(kHistoryNotes);
-  app.add_option("tests", options.patterns, "Show every result of these tests: ids or globs, as for --filter of a run")
+  app.add_option("tests", options.patterns,
+                 "Show every result of these tests: expressions as for --filter of a run, without tag: and np:")
       ->type_name("TEST");
   app.add_option("--since", since, "Show only results of runs that began at most TIME ago: 90m, 12h, 7d, 4w")
       ->type_name("TIME");
@@ -91,7 +92,9 @@ CommandLine parse_history(const Arguments& arguments) {
   if (!since.empty()) options.since = parse_age(since);
   options.limit = limit.empty() ? (options.json ? 0 : kUsualLimit) : number("--limit", limit, 0, INT_MAX);
   options.color = color_of(color);
-  [[maybe_unused]] const runner::Filter refuses_now(options.patterns);
+  if (runner::Filter(options.patterns).needs_table()) {
+    refuse("the history has no tags and world sizes of tests; leave tag: and np: out");
+  }
   refuse_mixtures(options, !options.patterns.empty() || !since.empty() || !limit.empty());
   line.kind = CommandKind::History;
   return line;

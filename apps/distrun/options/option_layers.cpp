@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 
@@ -58,6 +60,25 @@ std::optional<std::string> set_variable(const char* name) {
   return value;
 }
 
+// Bazel counts shards from 0.
+std::string shard_text(const std::string& index, const std::string& count) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), number);
+  const bool is_number = error == std::errc() && end == index.data() + index.size();
+  return (is_number ? std::to_string(std::int64_t{number} + 1) : index) + "/" + count;
+}
+
+// The variables by which Bazel, and builders that follow it, tell a test program what to run.
+void add_bazel(Layer& layer) {
+  const auto index = set_variable("TEST_SHARD_INDEX");
+  const auto count = set_variable("TEST_TOTAL_SHARDS");
+  if (index && count) layer.insert({"shard", {{shard_text(*index, *count)}, "TEST_SHARD_INDEX"}});
+  if (const auto file = set_variable("XML_OUTPUT_FILE")) layer.insert({"junit", {{*file}, "XML_OUTPUT_FILE"}});
+  if (const auto filter = set_variable("TESTBRIDGE_TEST_ONLY")) {
+    layer.insert({"filter", {{*filter}, "TESTBRIDGE_TEST_ONLY"}});
+  }
+}
+
 }  // namespace
 
 bool is_for_one_run(const std::string& name) {
@@ -91,6 +112,7 @@ Layer environment_layer(CLI::App& scratch) {
   if (const auto daemon = set_variable(kDaemonVariable)) {
     layer.insert({"daemon", {{*daemon == "0" ? "false" : "true"}, kDaemonVariable}});
   }
+  add_bazel(layer);
   return layer;
 }
 

@@ -53,19 +53,21 @@ struct RunOptions {
   std::string project;  // owner of the history; empty: from the plugin's path
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
-  bool show_output = false;  // of tests that pass, too
-  bool verbose = false;      // prints notes that do not change the verdict
-  std::size_t slow = 0;      // how many of the slowest tests to list
+  bool show_output = false;                                 // of tests that pass, too
+  bool verbose = false;                                     // prints notes that do not change the verdict
+  std::size_t slow = 0;                                     // how many of the slowest tests to list
+  base::Nanoseconds slow_after = std::chrono::seconds(60);  // of a test without a terminal, for a line; 0: never
   bool through_daemon = false;
   ProgramOptions program;
 };
 
-enum class ListForm { Text, Json, Patterns };
+enum class ListForm { Text, Json, Patterns, Cmake };
 
 struct ListOptions {
   runner::Settings settings;
   ListForm form = ListForm::Text;
   std::string before;  // before each pattern: "--filter="
+  std::string file;    // of Cmake: what is written
 };
 
 struct ShowOptions {

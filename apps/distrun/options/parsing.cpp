@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/common/base/text.hpp>
@@ -98,6 +99,10 @@ std::string one_of(const std::string& option, const std::string& text, const std
 
 std::string one_of(const std::string& option, const std::string& text, const char* choices) {
   return one_of(option, text, split_choices(choices));
+}
+
+base::Nanoseconds time_or_never(const char* option, const std::string& text) {
+  return text == "0" ? base::Nanoseconds::zero() : base::parse_duration(option, text);
 }
 
 ColorChoice color_of(const std::string& text) {

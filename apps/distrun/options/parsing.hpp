@@ -43,6 +43,8 @@ T number(const std::string& option, const std::string& text, T low, T high, cons
 std::string one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices);
 // The same with choices as written in the help: "auto|always|never".
 std::string one_of(const std::string& option, const std::string& text, const char* choices);
+// Returns zero for "0", which means never.
+base::Nanoseconds time_or_never(const char* option, const std::string& text);
 ColorChoice color_of(const std::string& text);
 // Parses the values of --env, each KEY=VALUE.
 std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts);

@@ -27,6 +27,7 @@ struct Raw {
   std::string timeout_scale = "1";
   std::string stacks_after;
   std::string suspect_after = "5s";
+  std::string slow_after = "60s";
   std::string deadlock = "verdict";
   std::string debug;
   std::string jobs = "1";
@@ -34,6 +35,9 @@ struct Raw {
   std::string repeat = "1";
   std::string until_fail;
   std::string retries = "0";
+  std::string retry_on;
+  std::string flaky = "pass";
+  std::string run_timeout;
   bool fail_fast = false;
   std::string order = "declared";
   std::string seed;

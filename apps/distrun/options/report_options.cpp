@@ -65,6 +65,10 @@ void add_reports(CLI::App& app, Raw& raw) {
   add_later_reports(app, raw);
   add_trace(app, raw);
   app.add_option("--slow", raw.slow, "List the N slowest tests at the end, and where their time went")->type_name("N");
+  app.add_option("--slow-after", raw.slow_after,
+                 "Without a terminal, print a line for a test that runs for TIME, with what its ranks wait for, again "
+                 "after twice the time, then every five minutes; 0: never")
+      ->type_name("TIME");
   app.add_option("--history", raw.history,
                  "Remember the run in this file (default: ~/.local/state/distrun/history.db); off: do not remember it; "
                  "see distrun history --help")

@@ -9,7 +9,6 @@
 
 #include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/rng.hpp>
 #include <distrun/common/wire/backend_names.hpp>
 #include <distrun/common/wire/fault_plan.hpp>
 #include <distrun/runner/plan/filter.hpp>
@@ -22,6 +21,7 @@
 #include "option_layers.hpp"
 #include "parsing.hpp"
 #include "raw_options.hpp"
+#include "repetition_options.hpp"
 #include "report_file.hpp"
 #include "report_options.hpp"
 #include "shard.hpp"
@@ -30,12 +30,11 @@
 namespace distrun::cli {
 namespace {
 
+constexpr std::size_t kWorldSizesMax = 64;  // of one run
 constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kRpcTransports[] = "best|shm|uds|tcp";
 constexpr char kLeaks[] = "normal|strict|off";
 constexpr char kExits[] = "handlers|quick";
-constexpr int kRepeatMax = 1'000'000;
-constexpr char kOrders[] = "declared|failed-first";
 
 std::string_view name_of(std::string_view backend) { return backend; }
 
@@ -56,32 +55,25 @@ std::string backends_here() {
   return choices_of(here);
 }
 
-// "true" is --until-fail without a value; "false" overrides a settings file.
-int parse_until_fail(const Raw& raw) {
-  constexpr int kDefault = 1000;
-  if (raw.until_fail == "false") return 0;
-  if (raw.until_fail != "true") return number("--until-fail", raw.until_fail, 1, kRepeatMax);
-  const std::string next = raw.plugins.empty() ? "" : raw.plugins.front();
-  const bool is_number = !next.empty() && next.find_first_not_of("0123456789") == next.npos;
-  if (is_number) refuse("--until-fail " + next + ": write MAX with =, as in --until-fail=" + next);
-  return kDefault;
-}
-
 // Options that select tests; shared by `run` and `list`.
 void add_selection(CLI::App& app, Raw& raw) {
   begin_group(app, "Which tests");
   app.add_option("plugins", raw.plugins, "Test plugins: shared objects built with distrun_add_plugin")
       ->type_name("PLUGIN.so");
-  app.add_option("-f,--filter", raw.filters,
-                 "Select the tests that match a glob over Suite.name/key=value, Suite.name or the suite; a leading - "
-                 "excludes, as in --filter=-Slow.*; repeatable")
-      ->type_name("GLOB")
+  app.add_option(
+         "-f,--filter", raw.filters,
+         "Select the tests that match: a part of Suite.name/key=value; a glob or a whole name, if there is a *, ? "
+         "or dot; test:, suite:, tag:, plugin:NAME; np:4 or np:2-8; combined by & | ! ( ); a leading - excludes, "
+         "as in --filter=-Slow.*; repeatable")
+      ->type_name("EXPRESSION")
       ->allow_extra_args(false);
   app.add_option("--shard", raw.shard,
                  "Take part I of N of the selected tests; each selected test is in exactly one part")
       ->type_name("I/N");
   begin_group(app, "Ranks");
-  app.add_option("-w,--world-size", raw.world_size, "World size of tests that do not fix one")->type_name("N");
+  app.add_option("-w,--world-size", raw.world_size,
+                 "World size of tests that do not fix one; 1,2,4 or 1-4: run each test with each of these")
+      ->type_name("N");
   app.add_option("--backend", raw.backend,
                  "Backend of the tests' process groups; mpi and ucc are accepted for plugins that bring them")
       ->type_name(backends_here());
@@ -124,6 +116,10 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("--timeout", raw.timeout, "Timeout of a test body that sets none: 500ms, 30s, 5m")->type_name("TIME");
   app.add_option("--timeout-override", raw.timeout_override, "Timeout of every test body, even if it sets one")
       ->type_name("TIME");
+  app.add_option("--run-timeout", raw.run_timeout,
+                 "End the run after TIME: shows what its tests wait for, writes the reports, exits with 3 (default: "
+                 "none)")
+      ->type_name("TIME");
   app.add_option("--stacks-after", raw.stacks_after,
                  "Show the activity and stacks of every rank when a body has run for TIME; the test continues")
       ->type_name("TIME");
@@ -143,30 +139,6 @@ void add_concurrency(CLI::App& app, Raw& raw) {
   app.add_flag("--daemon", raw.daemon, "Queue the run in the daemon behind other runs (see: distrund --help)");
 }
 
-void add_repetition(CLI::App& app, Raw& raw) {
-  begin_group(app, "Order and repetition");
-  app.add_option("--order", raw.order,
-                 "Order of tests: declared: as in the plugins; failed-first: tests that did not pass last time, then "
-                 "the longest, according to the history")
-      ->type_name(kOrders);
-  app.add_flag("--shuffle", raw.shuffle,
-               "Run tests in random order, given by the seed; tests of a plugin stay together");
-  app.add_option("--seed", raw.seed, "Seed of the tests' random numbers and of --shuffle (default: a new one, printed)")
-      ->type_name("N");
-  app.add_option("--repeat", raw.repeat, "Run every test N times; each must pass")->type_name("N");
-  app.add_flag("--until-fail", raw.until_fail,
-               "Run every test until it does not pass, at most MAX times (default 1000)")
-      ->type_name("[=MAX]");
-  app.add_option("--retries", raw.retries, "Retry a failed test up to N times; if it passes then, it is flaky")
-      ->type_name("N");
-  app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
-  app.add_option(
-         "--rerun-failed", raw.rerun_failed,
-         "Run the tests that did not pass in this summary, with its plugins, seed and settings unless given here")
-      ->type_name("SUMMARY.json");
-  app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 if every test was skipped");
-}
-
 void add_config(CLI::App& app, Raw& raw) {
   begin_group(app, "Settings");
   app.add_option("--config", raw.config,
@@ -181,17 +153,40 @@ void add_run(CLI::App& app, Raw& raw) {
   add_selection(app, raw);
   add_execution(app, raw);
   add_concurrency(app, raw);
-  add_repetition(app, raw);
+  add_repetition_options(app, raw);
   add_reports(app, raw);
   add_config(app, raw);
   app.add_flag("--print-config", raw.print_config, "Print every setting and its source as a file of settings");
   app.set_version_flag("--version", "distrun " DISTRUN_VERSION, "Print distrun's version");
 }
 
+// Reads "4", "1,2,4" or "1-4,8".
+void set_world_sizes(const std::string& text, runner::Settings& settings) {
+  std::vector<int> sizes;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const std::size_t dash = part.find('-', 1);
+    const int least = number("--world-size", part.substr(0, dash), 1, wire::kWorldSizeMax);
+    const int most =
+        dash == part.npos ? least : number("--world-size", part.substr(dash + 1), least, wire::kWorldSizeMax);
+    for (int size = least; size <= most; ++size) {
+      if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+    }
+    at = end + 1;
+  }
+  if (sizes.size() > kWorldSizesMax) {
+    refuse("--world-size " + text + " has " + std::to_string(sizes.size()) + " sizes, the limit is " +
+           std::to_string(kWorldSizesMax));
+  }
+  settings.world_size = sizes.front();
+  if (sizes.size() > 1) settings.world_sizes = std::move(sizes);
+}
+
 runner::Settings settings_of(const Raw& raw) {
   runner::Settings settings;
   settings.plugins = raw.plugins;
-  settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
+  set_world_sizes(raw.world_size, settings);
   settings.backend = one_of("--backend", raw.backend, choices_of(wire::kBackendNames).c_str());
   settings.agent = one_of("--agent", raw.agent, kAgents);
   add_gpu_settings(raw, settings);
@@ -208,37 +203,12 @@ int jobs_of(const std::string& text) {
   return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256, " or auto");
 }
 
-void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
-  settings.repeat = number("--repeat", raw.repeat, 1, kRepeatMax);
-  settings.retries = number("--retries", raw.retries, 0, 1000);
-  if (!raw.until_fail.empty()) settings.until_fail = parse_until_fail(raw);
-  settings.fail_fast = raw.fail_fast;
-  settings.shuffle = raw.shuffle;
-  settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
-                                   : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
-  const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
-  if (settings.debug_rank >= 0 && again) {
-    refuse("--debug cannot be combined with --repeat, --until-fail or --retries; leave these out");
-  }
-  if (settings.until_fail > 0 && settings.repeat > 1) {
-    refuse("--until-fail cannot be combined with --repeat; leave --repeat out, or write --until-fail=" + raw.repeat);
-  }
-  if (settings.until_fail > 0 && settings.retries > 0) {
-    refuse("--until-fail cannot be combined with --retries, which would hide the failure; leave --retries out");
-  }
-}
-
-TestOrder order_of(const Raw& raw) {
-  if (one_of("--order", raw.order, kOrders) == "declared") return TestOrder::Declared;
-  if (raw.shuffle) refuse("--order failed-first cannot be combined with --shuffle; leave one of them out");
-  return TestOrder::FailedFirst;
-}
-
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.timeout = base::parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
     settings.timeout_override = base::parse_duration("--timeout-override", raw.timeout_override);
   }
+  if (!raw.run_timeout.empty()) settings.run_timeout = base::parse_duration("--run-timeout", raw.run_timeout);
   if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
   add_watch_settings(raw, settings);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
@@ -316,6 +286,7 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
   if (raw.quiet && raw.verbose) refuse("--verbose cannot be combined with --quiet; leave one of them out");
   run.verbose = raw.verbose;
   run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
+  run.slow_after = time_or_never("--slow-after", raw.slow_after);
   return run;
 }
 
@@ -353,12 +324,15 @@ CommandLine parse_run(const Arguments& arguments) {
 CommandLine parse_list(const Arguments& arguments) {
   Raw raw;
   bool json = false;
+  CommandLine line;
   CLI::App app("Lists the tests of plugins: id, ranks, and why a test would be skipped.", "distrun list");
   add_selection(app, raw);
   begin_group(app, "Reports");
   app.add_flag("--json", json, "Print JSON with all properties of each test");
+  app.add_option("--cmake", line.list.file,
+                 "Write the tests to FILE, for distrun_discover_tests() of the CMake package")
+      ->type_name("FILE");
   add_config(app, raw);
-  CommandLine line;
   if (!parse(app, arguments)) return line;
   const Sources sources = fill_in(app, raw);
   try {
@@ -368,7 +342,8 @@ CommandLine parse_list(const Arguments& arguments) {
     throw;
   }
   require_plugins(line.list.settings.plugins);
-  line.list.form = json ? ListForm::Json : ListForm::Text;
+  if (json && !line.list.file.empty()) refuse("--json cannot be combined with --cmake; leave one of them out");
+  line.list.form = json ? ListForm::Json : line.list.file.empty() ? ListForm::Text : ListForm::Cmake;
   line.kind = CommandKind::List;
   return line;
 }

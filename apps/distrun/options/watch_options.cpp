@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <distrun/common/base/duration.hpp>
-
 #include "parsing.hpp"
 
 namespace distrun::cli {
@@ -32,8 +30,7 @@ void add_watch_settings(const Raw& raw, runner::Settings& settings) {
   settings.deadlock = policy == "off"      ? runner::DeadlockPolicy::Off
                       : policy == "report" ? runner::DeadlockPolicy::Report
                                            : runner::DeadlockPolicy::Verdict;
-  const bool never = raw.suspect_after == "0";
-  settings.suspect_after = never ? Nanoseconds::zero() : base::parse_duration("--suspect-after", raw.suspect_after);
+  settings.suspect_after = time_or_never("--suspect-after", raw.suspect_after);
 }
 
 }  // namespace distrun::cli

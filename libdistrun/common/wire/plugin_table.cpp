@@ -1,5 +1,6 @@
 #include <distrun/common/wire/plugin_table.hpp>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include <distrun/common/base/error.hpp>
@@ -49,6 +50,19 @@ void check_world(const TestInfo& test) {
   if (test.world_size == 0 && test.skip.empty()) refuse(test, "no world size and no skip reason");
 }
 
+// Refuses text that would break a filter or a line of a report.
+void check_labels(const TestInfo& test, const std::vector<std::string>& labels, const char* what, char least) {
+  if (labels.size() > kLabelsMax) refuse(test, std::string("it has too many ") + what + "s");
+  for (const std::string& label : labels) {
+    const bool is_printable = std::all_of(label.begin(), label.end(), [&](char c) {
+      return static_cast<unsigned char>(c) >= static_cast<unsigned char>(least) && c != 0x7f;
+    });
+    if (!is_printable || label.empty() || label.size() > kLabelSizeMax) {
+      refuse(test, std::string("it has the invalid ") + what + " '" + base::one_line(label) + "'");
+    }
+  }
+}
+
 void check_test(const TestInfo& test) {
   check_name(test, test.suite, "suite");
   check_name(test, test.name, "name");
@@ -63,6 +77,8 @@ void check_test(const TestInfo& test) {
     refuse(test, "its description has " + std::to_string(test.description.size()) + " bytes, the limit is " +
                      std::to_string(kDescriptionSizeMax));
   }
+  check_labels(test, test.tags, "tag", '!');
+  check_labels(test, test.locks, "lock", ' ');
   if (test.timeout_ms < 0) refuse(test, "its timeout is negative");
   if (test.skip.size() > 1) refuse(test, "it has more than one skip reason");
   if (!test.isolation.empty() && !may_be_asked_for(test.isolation)) {
@@ -92,6 +108,7 @@ std::string TestInfo::id() const {
     id += separator + parameter.key + "=" + parameter.value;
     separator = ',';
   }
+  if (has_size_in_id) id += " [np=" + std::to_string(world_size) + "]";
   return id;
 }
 

@@ -15,6 +15,8 @@ inline constexpr std::size_t kTestsMax = 1'000'000;  // per plugin
 inline constexpr std::int32_t kWorldSizeMax = 1024;
 inline constexpr std::size_t kNameSizeMax = 1024;  // of a suite, a test, a key or a value
 inline constexpr std::size_t kDescriptionSizeMax = 8192;
+inline constexpr std::size_t kLabelSizeMax = 200;  // of a tag or a lock
+inline constexpr std::size_t kLabelsMax = 64;      // of each of them, per test
 
 // The settings of the run that skip conditions can use.
 struct ListOrder {
@@ -63,12 +65,18 @@ struct TestInfo {
   std::int32_t devices = 0;      // number of devices that it uses
   std::string description;       // for users: the name in another framework; empty: same as the id
 
-  // Returns "Suite.name/key=value,...".
+  std::vector<std::string> tags;   // sorted, each once
+  std::vector<std::string> locks;  // the same; tests with a common lock never run at the same time
+
+  // Set by the run, not by the plugin: the test runs with several world sizes, so the size is a part of its id.
+  bool has_size_in_id = false;
+
+  // Returns "Suite.name/key=value,...", and " [np=4]" after it if has_size_in_id.
   std::string id() const;
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes, m.world_size,
                m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices, m.description,
-               m.has_host, m.has_suite_code, m.gpu_per_rank)
+               m.has_host, m.has_suite_code, m.gpu_per_rank, m.tags, m.locks)
 
 // How many tests a plugin can run in one process.
 enum class Reuse : std::uint8_t {

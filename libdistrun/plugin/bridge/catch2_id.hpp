@@ -2,6 +2,7 @@
 // Catch2's test cases as ids, and their tags as options.
 #include <distrun/plugin/bridge/catch2_implementation.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -47,6 +48,11 @@ inline std::string description_of(const Catch::TestCaseInfo& test) {
   return text;
 }
 
+inline bool is_label(const std::string& tag) {
+  return tag.size() <= 200 &&
+         std::none_of(tag.begin(), tag.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
+}
+
 inline int number_of_tag(const std::string& tag, std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -55,13 +61,16 @@ inline int number_of_tag(const std::string& tag, std::string_view text) {
               "the tag [" + tag + "] has no valid number; write [world_size=3], [timeout=10s] or [timeout=500ms]");
 }
 
-// Parses the tags [world_size=N], [timeout=Ns] and [timeout=Nms]. Throws Error{InvalidArgument} for such a tag without
-// a number.
+// Parses the tags [world_size=N], [timeout=Ns] and [timeout=Nms]; others without spaces become tags.
+// Throws Error{InvalidArgument} for such a tag without a number.
 inline TestOptions options_of_tags(const std::vector<std::string>& tags) {
   TestOptions options;
   for (const std::string& tag : tags) {
     const std::size_t at = tag.find('=');
-    if (at == tag.npos) continue;
+    if (at == tag.npos) {
+      if (is_label(tag)) options.tags.push_back(tag);
+      continue;
+    }
     const std::string_view key = std::string_view(tag).substr(0, at);
     std::string_view value = std::string_view(tag).substr(at + 1);
     if (key == "world_size") options.world_size = fixed(number_of_tag(tag, value));

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -43,6 +44,18 @@ bool knows_of_hosts(const distrun_test& test) {
   return test.size >= offsetof(distrun_test, gpu_per_rank) + sizeof test.gpu_per_rank;
 }
 
+bool knows_of_tags(const distrun_test& test) {
+  return test.size >= offsetof(distrun_test, lock_count) + sizeof test.lock_count;
+}
+
+std::vector<std::string> texts_of(const distrun_string* texts, std::size_t count) {
+  std::vector<std::string> copies;
+  for (std::size_t i = 0; i < count; ++i) copies.push_back(text_of(texts[i]));
+  std::sort(copies.begin(), copies.end());
+  copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
+  return copies;
+}
+
 wire::TestInfo info_of(const distrun_test& test) {
   wire::TestInfo info;
   info.suite = text_of(test.suite);
@@ -72,6 +85,10 @@ wire::TestInfo info_of(const distrun_test& test) {
     info.has_host = test.has_host != 0;
     info.has_suite_code = test.has_suite_code != 0;
     info.gpu_per_rank = test.gpu_per_rank != 0;
+  }
+  if (knows_of_tags(test)) {
+    info.tags = texts_of(test.tags, test.tag_count);
+    info.locks = texts_of(test.locks, test.lock_count);
   }
   return info;
 }

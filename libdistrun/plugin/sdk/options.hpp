@@ -4,8 +4,8 @@
 //   DISTRUN_TEST(Ring, token_goes_round, .world_size = fixed(4), .timeout = 10s) { ... }
 //
 // A suite's options are the defaults of its tests. These are combined: skip conditions (the suite's first), may_die,
-// backends and agents (the common ones), devices (the larger number), env_rendezvous, gpu_per_rank. Options are
-// evaluated when tests are listed or run, not while the plugin is loaded.
+// backends and agents (the common ones), devices (the larger number), env_rendezvous, gpu_per_rank, tags, locks.
+// Options are evaluated when tests are listed or run, not while the plugin is loaded.
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -105,6 +105,11 @@ struct TestOptions {
   std::vector<Death> may_die{};           // deaths that are no failures
   std::vector<SkipCondition> skip{};      // the first that is true skips the test
   Product parameters{};                   // one test per element
+  // Labels for --filter 'tag:slow', at most 64, of at most 200 printable characters without spaces.
+  std::vector<std::string> tags{};
+  // Names of resources that one test at a time may use, such as "port 8000", also in other runs of this user on this
+  // machine; at most 64, of at most 200 printable characters.
+  std::vector<std::string> locks{};
 };
 
 }  // namespace distrun

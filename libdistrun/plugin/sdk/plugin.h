@@ -104,6 +104,10 @@ typedef struct distrun_test {
   int32_t has_host;           /* not 0: the suite has code for its host; the same in all of its tests */
   int32_t has_suite_code;     /* not 0: the suite has code for its ranks, around the tests */
   int32_t gpu_per_rank;       /* not 0: each rank sees one separate device */
+  const distrun_string* tags; /* for filters */
+  size_t tag_count;
+  const distrun_string* locks; /* tests with a common one never run at the same time */
+  size_t lock_count;
 } distrun_test;
 
 /* Passed to list(): the run's settings, and the receiver of the tests. */

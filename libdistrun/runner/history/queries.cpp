@@ -25,7 +25,8 @@ std::vector<Test> tests_in(Database& database, const Selection& selection) {
   while (all.step()) {
     Test test{all.integer(0), std::string(all.text(1)), std::string(all.text(2)), std::string(all.text(3))};
     if (selection.project && test.project != project) continue;
-    if (filter.selects(test.id.substr(0, test.id.find('.')), test.id)) tests.push_back(std::move(test));
+    const std::string suite = test.id.substr(0, test.id.find('.'));
+    if (filter.selects({suite, test.id, test.plugin})) tests.push_back(std::move(test));
   }
   return tests;
 }

@@ -1,11 +1,12 @@
 #pragma once
-// --filter: selects tests. A pattern is a glob (`*`, `?`, `\` before a literal character) over the whole id
-// "Suite.name/key=value,..."; it also matches the id without its parameters, or the suite's name alone. A leading `-`
-// excludes. A text may hold several patterns, separated by spaces. A test is selected if no excluding pattern matches
-// and, if there are other patterns, one of them does.
+// --filter: selects tests. A text holds one or more expressions (filter_expression.hpp), separated by spaces. One that
+// begins with `-` excludes. A test is selected if no excluding expression matches and, if there are others, one of them
+// does. Immutable after construction.
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <distrun/runner/plan/filter_expression.hpp>
 
 namespace distrun::runner {
 
@@ -13,19 +14,21 @@ class Filter {
  public:
   // Selects everything.
   Filter() = default;
-  // Throws Error{InvalidArgument} that names the pattern: a lone `-`, a `\` at the end.
+  // Throws Error{InvalidArgument} that names the text: a lone `-`, or as FilterExpression does.
   explicit Filter(const std::vector<std::string>& texts);
 
-  bool selects(const std::string& suite, const std::string& id) const;
+  bool selects(const FilterSubject& subject) const;
+  // Returns whether an expression asks for tags or world sizes, which only a plugin's table has.
+  bool needs_table() const;
   // Returns "; did you mean Suite.name?" for the first pattern that misspells one of these ids without parameters or a
-  // suite, or that is the name of a test alone; else an empty string.
+  // suite, with at most three names; else an empty string.
   std::string hint(const std::vector<std::string>& ids) const;
 
  private:
-  void add(std::string_view pattern);
+  void add(std::string_view text);
 
-  std::vector<std::string> including_;
-  std::vector<std::string> excluding_;
+  std::vector<FilterExpression> including_;
+  std::vector<FilterExpression> excluding_;
 };
 
 }  // namespace distrun::runner

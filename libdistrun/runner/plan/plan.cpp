@@ -37,6 +37,10 @@ std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse
   return "";
 }
 
+bool depends_on_size(const wire::TestInfo& test) {
+  return test.world_rule == wire::WorldRule::Any || test.world_rule == wire::WorldRule::AnyOf;
+}
+
 }  // namespace
 
 launch::WorldSpec spec_of(const PlannedTest& test) {
@@ -59,13 +63,33 @@ wire::ListOrder list_order(const Settings& settings) {
   return order;
 }
 
+io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& plugin, const Settings& settings,
+                                       Nanoseconds bound) {
+  wire::ListOrder order = list_order(settings);
+  if (settings.world_sizes.empty()) co_return co_await node.list(plugin, order, bound);
+  wire::PluginTable all;
+  for (const int size : settings.world_sizes) {
+    order.world_size = size;
+    wire::PluginTable table = co_await node.list(plugin, order, bound);
+    all.reuse = table.reuse;
+    for (wire::TestInfo& test : table.tests) {
+      const bool depends = depends_on_size(test);
+      if (!depends && size != settings.world_sizes.front()) continue;
+      test.has_size_in_id = depends;
+      if (test.world_size == 0) test.world_size = size;  // it is skipped
+      all.tests.push_back(std::move(test));
+    }
+  }
+  co_return all;
+}
+
 std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
                               const Settings& settings) {
   std::vector<PlannedTest> tests;
   for (wire::TestInfo& info : table.tests) {
     PlannedTest test;
     test.id = info.id();
-    if (!filter.selects(info.suite, test.id)) continue;
+    if (!filter.selects({info.suite, test.id, plugin, &info.tags, info.world_size})) continue;
     test.variant = variant_of(info, settings);
     test.plugin = plugin;
     const std::string refused = refusal(info, test.variant.isolation, table.reuse);

@@ -36,6 +36,11 @@ launch::WorldSpec spec_of(const PlannedTest& test);
 // Returns the settings of the run for a lister.
 wire::ListOrder list_order(const Settings& settings);
 
+// Lists the tests of a plugin once for each world size of the run. If there are several, a test that fixes its size, or
+// wants a rank per device, is listed once; all others have the size in their ids. Throws as launch::Node::list().
+io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& plugin, const Settings& settings,
+                                       Nanoseconds bound);
+
 // Returns the tests of one plugin's table that the filter selects, in order of declaration.
 std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
                               const Settings& settings);

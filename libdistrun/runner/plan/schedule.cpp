@@ -2,14 +2,22 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace distrun::runner {
 namespace {
 
 constexpr int kRanksPerCore = 16;
 constexpr std::uint64_t kMemoryPerRank = std::uint64_t{64} << 20;
+
+void add_locks(Batch& batch, const std::vector<std::string>& more) {
+  std::vector<std::string> all;
+  std::set_union(batch.locks.begin(), batch.locks.end(), more.begin(), more.end(), std::back_inserter(all));
+  batch.locks = std::move(all);
+}
 
 }  // namespace
 
@@ -28,6 +36,7 @@ std::vector<Batch> batches(const std::vector<PlannedTest>& tests) {
     }
     all.back().end = i + 1;
     all.back().devices = all.back().devices || devices;
+    add_locks(all.back(), tests[i].info.locks);
   }
   return all;
 }
@@ -45,18 +54,21 @@ Room Room::of_machine(int cores, std::uint64_t memory_available) {
 
 bool Schedule::has_room(const Batch& batch) const {
   if (running_ == 0) return true;
+  const auto is_held = [this](const std::string& lock) { return locks_.contains(lock); };
+  if (std::any_of(batch.locks.begin(), batch.locks.end(), is_held)) return false;
   return ranks_ + batch.ranks <= room_.ranks && !(devices_ && batch.devices);
 }
 
-std::optional<Batch> Schedule::next() {
-  const auto found =
-      std::find_if(waiting_.begin(), waiting_.end(), [this](const Batch& each) { return has_room(each); });
+std::optional<Batch> Schedule::next(const std::function<bool(const Batch&)>& may_begin) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Batch& each) { return has_room(each) && (!may_begin || may_begin(each)); });
   if (found == waiting_.end()) return std::nullopt;
   const Batch batch = *found;
   waiting_.erase(found);
   ++running_;
   ranks_ += batch.ranks;
   devices_ = devices_ || batch.devices;
+  locks_.insert(batch.locks.begin(), batch.locks.end());
   return batch;
 }
 
@@ -64,6 +76,7 @@ void Schedule::over(const Batch& batch) {
   --running_;
   ranks_ -= batch.ranks;
   if (batch.devices) devices_ = false;
+  for (const std::string& each : batch.locks) locks_.erase(each);
 }
 
 std::uint64_t memory_available() {

@@ -3,7 +3,10 @@
 // with persistent ranks. Pure bookkeeping.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <distrun/runner/plan/plan.hpp>
@@ -13,8 +16,9 @@ namespace distrun::runner {
 struct Batch {
   std::size_t begin = 0;  // index into the run's tests
   std::size_t end = 0;
-  int ranks = 0;         // that live at once
-  bool devices = false;  // its tests use devices
+  int ranks = 0;                     // that live at once
+  bool devices = false;              // its tests use devices
+  std::vector<std::string> locks{};  // of its tests, sorted, each once
 };
 std::vector<Batch> batches(const std::vector<PlannedTest>& tests);
 
@@ -31,8 +35,9 @@ class Schedule {
  public:
   Schedule(std::vector<Batch> batches, Room room) : waiting_(std::move(batches)), room_(room) {}
 
-  // Returns the first batch that fits beside the running ones. Empty: none fits, or none is left.
-  std::optional<Batch> next();
+  // Returns the first batch that fits beside the running ones and that `may_begin`, if given, allows; it is called only
+  // for batches that fit. Returns nullopt if no batch may begin now.
+  std::optional<Batch> next(const std::function<bool(const Batch&)>& may_begin = {});
   void over(const Batch& batch);
   bool empty() const noexcept { return waiting_.empty(); }
 
@@ -43,7 +48,8 @@ class Schedule {
   Room room_;
   int running_ = 0;  // batches
   int ranks_ = 0;
-  bool devices_ = false;  // a running batch uses devices: one such at a time
+  bool devices_ = false;         // a running batch uses devices: one such at a time
+  std::set<std::string> locks_;  // of the running batches
 };
 
 // Returns the bytes of memory still available to programs; 0: unknown.

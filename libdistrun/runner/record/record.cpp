@@ -75,7 +75,7 @@ bool is_empty_shard(const RunRecord& run) noexcept {
 int exit_code_of(const RunRecord& run) noexcept {
   if (run.interrupted) return 130;
   if (!run.problems.empty() || run.total(Verdict::InfraError) > 0) return 3;
-  const int good = run.total(Verdict::Pass) + run.total(Verdict::Flaky);
+  const int good = run.total(Verdict::Pass) + (run.settings.flaky_fails ? 0 : run.total(Verdict::Flaky));
   const int skipped = run.total(Verdict::Skip);
   if (good + skipped < static_cast<int>(run.tests.size())) return 1;
   if (good > 0 || is_empty_shard(run)) return 0;

@@ -228,6 +228,7 @@ struct Settings {
   int stdin_fd = -1;
   bool keep_output = true;  // keep the ranks' output in the record
   int world_size = 4;
+  std::vector<int> world_sizes;  // of --world-size if there are several, world_size first; otherwise empty
   std::string backend = "shm";
   std::string agent = "pipe";
   std::string rpc_transport = "best";
@@ -255,6 +256,9 @@ struct Settings {
   int repeat = 1;
   int until_fail = 0;  // maximum attempts until one does not pass; 0: `repeat` applies
   int retries = 0;
+  std::vector<std::string> retry_on;  // the verdicts that are retried; empty: all that are not good
+  bool flaky_fails = false;           // a flaky test counts as a failure in the exit code
+  Nanoseconds run_timeout{};          // of the whole run; 0: none
   bool fail_fast = false;
   std::uint64_t seed = 0;
   std::vector<wire::KeyValue> env;

@@ -34,8 +34,8 @@ io::Task<void> Gathering::list_plugins() {
     if (cancelled_) break;
     std::string failure;
     try {
-      const wire::ListOrder order = list_order(record_.settings);
-      wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      const Nanoseconds bound = load_bound(record_.settings);
+      wire::PluginTable table = co_await list_tests(node_, plugin, record_.settings, bound);
       for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
       rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);

@@ -29,11 +29,17 @@ io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
     const bool more = stay || repeat + 1 < times;
     bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, more);
     for (int retry = 0; retry < settings.retries && going; ++retry) {
-      if (is_good(record.attempts.back().verdict) || cancelled_) break;
+      if (!may_retry(record.attempts.back().verdict) || cancelled_) break;
       going = co_await run_attempt(test, record, AttemptKind::Retry, more);
     }
     if (!going || is_settled(record)) break;
   }
+}
+
+bool Lane::may_retry(Verdict verdict) const {
+  const std::vector<std::string>& wanted = run_.settings.retry_on;
+  const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(), name_of(verdict)) != wanted.end();
+  return is_wanted && !is_good(verdict);
 }
 
 // Any result other than a pass, including a skip, ends the repetition of --until-fail.

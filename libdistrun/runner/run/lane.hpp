@@ -35,6 +35,7 @@ class Lane {
  private:
   io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
   bool is_settled(const TestRecord& test) const;
+  bool may_retry(Verdict verdict) const;
   io::Task<void> end_standing(const PlannedTest* test);
   void note_test(const PlannedTest& test, bool standing);
   void tell_bad_end(const PlannedTest& test, const AttemptRecord& result) const;

@@ -24,6 +24,8 @@ std::vector<std::string> plugins_of(const Settings& settings) {
 
 // Shorter waits are normal.
 constexpr Nanoseconds kLongWait = std::chrono::seconds(1);
+// There is no event when another run releases a lock.
+constexpr Nanoseconds kLocksPeriod = std::chrono::milliseconds(100);
 
 // Returns the message of the attempt that decided the test's verdict.
 std::string message_of(const TestRecord& test) {
@@ -49,7 +51,9 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
                  if (!cancelled_) add_problem(plugin, "load", text);
                }),
       hosts_(context_, [this](const SuiteHost& host) { lose_host(host); }),
-      batch_over_(std::make_shared<io::OneShot<bool>>(loop)) {
+      batch_over_(std::make_shared<io::OneShot<bool>>(loop)),
+      locks_again_(loop, [this] { wake_lanes(); }),
+      time_limit_(loop, settings.run_timeout, [this] { run_out_of_time(); }) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
   if (record_.settings.private_tmp) {
@@ -66,6 +70,7 @@ Run::~Run() = default;
 io::Task<void> Run::run() {
   const base::TimePoint started = active_now();
   record_.started_wall_ns = loop_.clock().wall_ns();
+  time_limit_.begin();
   co_await gathering_.gather(private_tmps_ ? &*private_tmps_ : nullptr);
   events_.on_run_start(record_, static_cast<int>(tests_.size()));
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
@@ -75,6 +80,7 @@ io::Task<void> Run::run() {
   schedule_.emplace(batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
   co_await run_lanes();
   co_await close_hosts();
+  time_limit_.end();
   finish(started);
 }
 
@@ -102,7 +108,7 @@ io::Task<void> Run::run_lanes() {
 
 io::Task<void> Run::work(Lane& lane) {
   while (!stopped_ && !schedule_->empty()) {
-    const std::optional<Batch> batch = schedule_->next();
+    const std::optional<Batch> batch = next_batch();
     if (!batch) {  // the remaining batches do not fit yet
       const std::shared_ptr<io::OneShot<bool>> one_over = batch_over_;
       co_await one_over->wait();
@@ -114,8 +120,22 @@ io::Task<void> Run::work(Lane& lane) {
     }
     co_await lane.rest();
     schedule_->over(*batch);
-    std::exchange(batch_over_, std::make_shared<io::OneShot<bool>>(loop_))->set(true);
+    locks_.release(batch->locks);
+    wake_lanes();
   }
+}
+
+void Run::wake_lanes() { std::exchange(batch_over_, std::make_shared<io::OneShot<bool>>(loop_))->set(true); }
+
+std::optional<Batch> Run::next_batch() {
+  bool is_locked = false;
+  const std::optional<Batch> batch = schedule_->next([&](const Batch& each) {
+    const bool has_locks = locks_.try_take(each.locks);
+    is_locked = is_locked || !has_locks;
+    return has_locks;
+  });
+  if (!batch && is_locked) locks_again_.set(loop_.clock().now() + kLocksPeriod);
+  return batch;
 }
 
 void Run::finish(base::TimePoint started) {
@@ -155,6 +175,14 @@ void Run::stop(Urgency urgency) {
   for (Attempt* work : hosts_.at_work()) work->cancel(urgency);
 }
 
+// Shows what the running tests do, as when the user ends the run.
+void Run::run_out_of_time() {
+  add_problem("", "run",
+              "it has taken " + base::human(record_.settings.run_timeout) + " (--run-timeout) and was ended; " +
+                  std::to_string(done_) + " of " + std::to_string(tests_.size()) + " tests had finished");
+  stop(Urgency::Polite);
+}
+
 void Run::pass_on(int signal) {
   for (Attempt* attempt : attempts()) attempt->pass_on(signal);
 }
@@ -182,17 +210,18 @@ wire::RunStatus Run::status() const {
   return status;
 }
 
-std::string Run::long_waits() const {
+std::map<std::string, std::string> Run::long_waits() const {
   const std::int64_t now_ns = monotonic_ns(loop_.clock().now());
-  std::string text;
+  std::map<std::string, std::string> waits;
   for (const Attempt* attempt : attempts()) {
     for (const WaitLine& line : wait_lines(attempt->views(), now_ns)) {
       if (line.what.empty() || line.longest < kLongWait) continue;
+      std::string& text = waits[attempt->test().id];
       text += (text.empty() ? "" : "; ") + base::ranks_label(line.ranks) + ": " + base::human(line.longest) + " in " +
               wait_text(line);
     }
   }
-  return text;
+  return waits;
 }
 
 int Run::take_snapshot_now(const OnSnapshot& on_snapshot) {
@@ -215,6 +244,7 @@ base::TimePoint Run::active_now() const { return std::min(loop_.clock().now(), p
 
 void Run::pause() {
   paused_at_ = std::min(paused_at_, loop_.clock().now());
+  time_limit_.pause();
   for (Attempt* attempt : attempts()) attempt->pause();
   for (const auto& lane : lanes_) lane->pause();
   hosts_.pause();
@@ -223,6 +253,7 @@ void Run::pause() {
 void Run::resume() {
   const base::TimePoint now = loop_.clock().now();
   stood_ += now - std::min(now, std::exchange(paused_at_, base::TimePoint::max()));
+  time_limit_.resume();
   hosts_.resume();
   for (const auto& lane : lanes_) lane->resume();
   for (Attempt* attempt : attempts()) attempt->resume();

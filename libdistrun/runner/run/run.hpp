@@ -2,6 +2,7 @@
 // A run from start to end: lists plugins, plans, runs every test on one of its lanes (runner/run/lane.hpp), and keeps
 // the record. Lives on: the coordinator's loop.
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,9 @@
 #include <distrun/runner/run/gathering.hpp>
 #include <distrun/runner/run/hosts.hpp>
 #include <distrun/runner/run/lane.hpp>
+#include <distrun/runner/run/named_locks.hpp>
 #include <distrun/runner/run/preparation.hpp>
+#include <distrun/runner/run/time_limit.hpp>
 
 namespace distrun::runner {
 
@@ -43,8 +46,8 @@ class Run {
 
   // Returns the current activity.
   wire::RunStatus status() const;
-  // Returns waits and activities of ranks longer than a second: "ranks 0, 2-3: 3.1 s in barrier ..."; or empty.
-  std::string long_waits() const;
+  // Returns waits and activities of ranks longer than a second, by test: "ranks 0, 2-3: 3.1 s in barrier ...".
+  std::map<std::string, std::string> long_waits() const;
   // Takes snapshots of all running tests, for `on_snapshot` if given, else for the events. Returns the number to come.
   using OnSnapshot = std::function<void(const std::string& test, const Snapshot& snapshot)>;
   int take_snapshot_now(const OnSnapshot& on_snapshot = {});
@@ -62,6 +65,9 @@ class Run {
   io::Task<void> run_lanes();
   // Runs batches until none is left.
   io::Task<void> work(Lane& lane);
+  // Takes the locks of the batch, too. Empty: the rest does not fit yet, or other runs have its locks.
+  std::optional<Batch> next_batch();
+  void wake_lanes();
   io::Task<void> run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay);
   io::Task<void> run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay);
   void lose_host(const SuiteHost& host);
@@ -70,6 +76,7 @@ class Run {
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
   void close_test(TestRecord record, std::size_t index, base::TimePoint started);
   void tell_suspicions();
+  void run_out_of_time();
   void finish(base::TimePoint started);
   std::vector<Attempt*> attempts() const;
   // The clock without pauses, for durations.
@@ -91,13 +98,16 @@ class Run {
   std::vector<std::size_t> order_;  // of record_.tests: the index of each test in tests_
   std::optional<Schedule> schedule_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::shared_ptr<io::OneShot<bool>> batch_over_;  // set when the next batch ends
+  NamedLocks locks_;                               // of the running batches
+  std::shared_ptr<io::OneShot<bool>> batch_over_;  // set when the next batch ends, or other runs' locks may be free
+  io::Alarm locks_again_;
   int done_ = 0;
   bool stopped_ = false;                                // no further test begins
   base::TimePoint paused_at_ = base::TimePoint::max();  // max(): not paused
   Nanoseconds stood_{};                                 // sum of earlier pauses
   bool cancelled_ = false;
   bool interrupted_ = false;
+  TimeLimit time_limit_;  // of --run-timeout
 };
 
 }  // namespace distrun::runner

@@ -122,6 +122,23 @@ TEST_CASE("a test that asks for env:// gets a separate port and the rank numbers
   CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
 }
 
+TEST_CASE("a plugin is not told that a test runs with several world sizes") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto dirs = pool.take(2);
+  PlannedTest test;
+  test.info.suite = "Ring";
+  test.info.name = "pass";
+  test.info.parameters = {{"n", "1"}};
+  test.info.world_size = test.variant.world_size = 2;
+  test.id = test.info.id();
+  CHECK(common_order(test, Settings{}, "id", 1, *dirs, store).test_id == "Ring.pass/n=1");
+  test.info.has_size_in_id = true;
+  test.id = test.info.id();
+  CHECK(test.id == "Ring.pass/n=1 [np=2]");
+  CHECK(common_order(test, Settings{}, "id", 1, *dirs, store).test_id == "Ring.pass/n=1");
+}
+
 TEST_CASE("a rank with a separate device sees the one at its place among those that distrun sees") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);

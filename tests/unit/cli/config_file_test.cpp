@@ -19,7 +19,7 @@ CommandInfo run_info() {
   CommandInfo run;
   run.options = {{{}, "PLUGIN.so", "", "", "", true, false},
                  {{"-w", "--world-size"}, "N", "", "", "4", false, false},
-                 {{"--filter"}, "GLOB", "", "", "", true, false},
+                 {{"--filter"}, "EXPRESSION", "", "", "", true, false},
                  {{"--fail-fast"}, "", "", "", "", false, false},
                  {{"--until-fail"}, "[=MAX]", "", "", "", false, false},
                  {{"--output"}, "DIR", "", "", "", false, false},

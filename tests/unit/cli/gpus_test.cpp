@@ -29,5 +29,21 @@ TEST_CASE("GPUs are counted with any numbers, as a container has them") {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
+TEST_CASE("GPUs that ctest assigns are the visible ones, unless the user has chosen some") {
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  take_gpus_of_ctest();
+  CHECK(std::getenv("CUDA_VISIBLE_DEVICES") == nullptr);
+  ::setenv("CTEST_RESOURCE_GROUP_0_GPUS", "id:3,slots:1;id:1,slots:1", 1);
+  ::setenv("CTEST_RESOURCE_GROUP_1_GPUS", "id:3,slots:1", 1);
+  take_gpus_of_ctest();
+  CHECK(std::string(std::getenv("CUDA_VISIBLE_DEVICES")) == "3,1");
+  ::setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  take_gpus_of_ctest();
+  CHECK(std::string(std::getenv("CUDA_VISIBLE_DEVICES")) == "7");
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CTEST_RESOURCE_GROUP_0_GPUS", "CTEST_RESOURCE_GROUP_1_GPUS"}) {
+    ::unsetenv(name);
+  }
+}
+
 }  // namespace
 }  // namespace distrun::cli

@@ -55,6 +55,22 @@ Layer layer_of_environment() {
 
 }  // namespace
 
+TEST_CASE("the variables of Bazel are options") {
+  CHECK_FALSE(layer_of_environment().contains("shard"));
+  const Variable index("TEST_SHARD_INDEX", "1");
+  CHECK_FALSE(layer_of_environment().contains("shard"));  // without their number
+  const Variable count("TEST_TOTAL_SHARDS", "3");
+  const Variable xml("XML_OUTPUT_FILE", "/tmp/test.xml");
+  const Variable filter("TESTBRIDGE_TEST_ONLY", "Ring.* -Ring.slow");
+  const Layer layer = layer_of_environment();
+  CHECK(layer.at("shard").texts == Texts{"2/3"});
+  CHECK(layer.at("shard").origin == "TEST_SHARD_INDEX");
+  CHECK(layer.at("junit").texts == Texts{"/tmp/test.xml"});
+  CHECK(layer.at("filter").texts == Texts{"Ring.* -Ring.slow"});
+  const Variable wrong("TEST_SHARD_INDEX", "two");
+  CHECK(layer_of_environment().at("shard").texts == Texts{"two/3"});  // refused later, as it is
+}
+
 TEST_CASE("a layer sets options that the command line leaves out, and the first layer wins") {
   Tool tool;
   tool.parse({"--size", "1"});

@@ -70,6 +70,40 @@ TEST_CASE("tests that use devices run one at a time, beside others") {
   CHECK(schedule.next()->devices);
 }
 
+TEST_CASE("tests with a common lock run one at a time, beside others") {
+  Batch first = batch_of(1);
+  first.locks = {"database", "port 8000"};
+  Batch second = batch_of(1);
+  second.locks = {"port 8000"};
+  Batch other = batch_of(1);
+  other.locks = {"port 9000"};
+  Schedule schedule({first, second, other}, {8});
+  CHECK(schedule.next()->locks == first.locks);
+  CHECK(schedule.next()->locks == other.locks);
+  CHECK_FALSE(schedule.next());
+  schedule.over(other);
+  CHECK_FALSE(schedule.next());
+  schedule.over(first);
+  CHECK(schedule.next()->locks == second.locks);
+}
+
+TEST_CASE("a batch that may not begin yet lets others go first") {
+  Batch first = batch_of(1);
+  first.locks = {"taken elsewhere"};
+  Schedule schedule({first, batch_of(2)}, {8});
+  const auto has_none = [](const Batch& each) { return each.locks.empty(); };
+  CHECK(schedule.next(has_none)->ranks == 2);
+  CHECK_FALSE(schedule.next(has_none));
+  CHECK(schedule.next()->locks == first.locks);
+}
+
+TEST_CASE("a batch has the locks of all of its tests") {
+  std::vector<PlannedTest> tests{planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Pool)};
+  tests[0].info.locks = {"b"};
+  tests[1].info.locks = {"a", "b"};
+  CHECK(batches(tests).at(0).locks == std::vector<std::string>{"a", "b"});
+}
+
 TEST_CASE("the machine holds sixteen ranks per core, limited by memory") {
   CHECK(Room::of_machine(2, 0).ranks == 32);
   CHECK(Room::of_machine(2, std::uint64_t{64} << 24).ranks == 16);

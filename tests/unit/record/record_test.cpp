@@ -75,6 +75,13 @@ TEST_CASE("exit codes take precedence 130, 3, 1, 4") {
   CHECK(exit_code_of(nothing) == 130);
 }
 
+TEST_CASE("flaky tests are no failures, except on request") {
+  RunRecord flaky = run_of({Verdict::Pass, Verdict::Flaky});
+  CHECK(exit_code_of(flaky) == 0);
+  flaky.settings.flaky_fails = true;
+  CHECK(exit_code_of(flaky) == 1);
+}
+
 TEST_CASE("skips pass on request, and an empty run does not") {
   RunRecord skips = run_of({Verdict::Skip});
   skips.settings.skips_pass = true;

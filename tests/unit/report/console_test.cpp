@@ -254,6 +254,48 @@ TEST_CASE("without a terminal a test that is silent for a minute gets a line", "
   CHECK(screen.news() == "still running             Ring.gather, 61.0 s | 0-3 spawn\n");
   screen.console().tick();
   CHECK(screen.news().empty());
+  screen.console().waiting({{"Ring.gather", "ranks 0-2: 58.0 s in barrier"}, {"Ring.other", "rank 3: lost"}});
+  screen.clock().pass(58s);
+  screen.console().tick();
+  CHECK(screen.news().empty());
+  screen.clock().pass(1s);
+  screen.console().tick();
+  CHECK(screen.news() == "still running             Ring.gather, 2 min 00 s | ranks 0-2: 58.0 s in barrier\n");
+}
+
+TEST_CASE("a test that hangs for hours gets a line every five minutes, so that no CI takes it for dead", "[report]") {
+  Screen screen({});
+  runner::RunRecord run = run_of(failing());
+  screen.console().on_run_start(run, 1);
+  start(screen.console(), run.tests[0]);
+  screen.news();
+  int lines = 0;
+  int silent_s = 0;
+  int longest_s = 0;
+  for (int second = 0; second < 7200; ++second) {
+    screen.clock().pass(1s);
+    screen.console().tick();
+    ++silent_s;
+    longest_s = std::max(longest_s, silent_s);
+    if (screen.news().empty()) continue;
+    ++lines;
+    silent_s = 0;
+  }
+  CHECK(longest_s == 300);
+  CHECK(lines == 4 + (7200 - 480) / 300);
+}
+
+TEST_CASE("lines for slow tests can be left out", "[report]") {
+  ConsoleOptions options;
+  options.slow_after = 0s;
+  Screen screen(options);
+  runner::RunRecord run = run_of(failing());
+  screen.console().on_run_start(run, 1);
+  start(screen.console(), run.tests[0]);
+  screen.news();
+  screen.clock().pass(1000s);
+  screen.console().tick();
+  CHECK(screen.news().empty());
 }
 
 TEST_CASE("a blocked terminal delays the run only at the end", "[report]") {

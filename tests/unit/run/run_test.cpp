@@ -101,6 +101,23 @@ TEST_CASE("a test that fails in every retry has failed") {
   CHECK(show.node.spawned == 3);
 }
 
+TEST_CASE("a failed test is retried only after the verdicts that were asked for") {
+  RunShow show({"a"});
+  show.settings.retries = 2;
+  show.node.script = fail_all;
+  SECTION("this one") {
+    show.settings.retry_on = {"crash", "fail"};
+    show.play();
+    CHECK(show.node.spawned == 3);
+  }
+  SECTION("others") {
+    show.settings.retry_on = {"crash", "timeout"};
+    show.play();
+    CHECK(show.node.spawned == 1);
+  }
+  CHECK(show.verdicts() == Names{"fail"});
+}
+
 TEST_CASE("a repeated test runs N times, and one bad repeat fails it") {
   RunShow show({"a"});
   show.settings.repeat = 4;

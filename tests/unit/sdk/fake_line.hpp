@@ -151,6 +151,7 @@ struct FakeList {
     bool env_rendezvous, has_fixture;
     std::vector<distrun_may_die> may_die;
     std::string description;
+    std::vector<std::string> tags, locks;
   };
 
   FakeList() {
@@ -184,7 +185,14 @@ struct FakeList {
             test.env_rendezvous != 0,
             test.has_fixture != 0,
             {test.may_die, test.may_die + test.may_die_count},
-            text_of(test.description)};
+            text_of(test.description),
+            texts_of(test.tags, test.tag_count),
+            texts_of(test.locks, test.lock_count)};
+  }
+  static std::vector<std::string> texts_of(const distrun_string* texts, std::size_t count) {
+    std::vector<std::string> copies;
+    for (std::size_t i = 0; i < count; ++i) copies.push_back(text_of(texts[i]));
+    return copies;
   }
 
   std::string backend = "shm";

@@ -86,6 +86,9 @@ TEST_CASE("requirements of suite and test apply together", "[sdk]") {
   CHECK(both.devices == 2);
   CHECK(both.env_rendezvous);
   CHECK(both.may_die.size() == 2);
+  const TestOptions labelled = merged({.tags = {"a"}, .locks = {"x"}}, {.tags = {"b"}, .locks = {"x", "y"}});
+  CHECK(labelled.tags == std::vector<std::string>{"a", "b"});
+  CHECK(labelled.locks == std::vector<std::string>{"x", "x", "y"});
   CHECK_THROWS_WITH(merged(suite, {.backends = {"nccl"}}), "no backend suits both suite and test");
 }
 
@@ -96,7 +99,9 @@ TEST_CASE("a row has all requirements of a test", "[sdk]") {
                        .timeout = 1500ms,
                        .isolation = Isolation::Exec,
                        .env_rendezvous = true,
-                       .may_die = {dies_by_signal(1, 9), exits_with(-1, 7)}};
+                       .may_die = {dies_by_signal(1, 9), exits_with(-1, 7)},
+                       .tags = {"slow"},
+                       .locks = {"port 8000", "disk"}};
   });
   sdk_test::FakeList to;
   REQUIRE(detail::list_tests(registry, to.list) == DISTRUN_OK);
@@ -115,6 +120,8 @@ TEST_CASE("a row has all requirements of a test", "[sdk]") {
   CHECK(row.may_die[0].how == DISTRUN_DEATH_SIGNAL);
   CHECK(row.may_die[1].rank == -1);
   CHECK(row.may_die[1].value == 7);
+  CHECK(row.tags == std::vector<std::string>{"slow"});
+  CHECK(row.locks == std::vector<std::string>{"port 8000", "disk"});
 }
 
 TEST_CASE("names with characters that an id cannot have are refused", "[sdk]") {
@@ -161,6 +168,10 @@ TEST_CASE("options out of range are refused", "[sdk]") {
   CHECK(complaint({.may_die = {dies(-2)}}) == start + "may_die has the invalid rank -2");
   CHECK(complaint({.may_die = {dies_by_signal(0, 65)}}) == start + "may_die has the invalid signal 65");
   CHECK(complaint({.may_die = {exits_with(0, 256)}}) == start + "may_die has the invalid exit code 256");
+  CHECK(complaint({.tags = {"very slow"}}) == start + "it has the invalid tag 'very slow'");
+  CHECK(complaint({.tags = {""}}) == start + "it has the invalid tag ''");
+  CHECK_THAT(complaint({.locks = {"a\nb"}}), Catch::StartsWith(start + "it has the invalid lock"));
+  CHECK(complaint({.tags = std::vector<std::string>(65, "t")}) == start + "it has 65 tags, the limit is 64");
   CHECK(complaint({.parameters = product(Axis{"n", {}})}) == start + "its options: ValueError: axis 'n' has no values");
 }
 

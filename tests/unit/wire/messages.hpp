@@ -91,6 +91,8 @@ inline TestInfo test_info() {
   info.may_die = {{2, DeathKind::Signal, 9}};
   info.skip = {{86, "no network"}};
   info.description = "passes once round";
+  info.tags = {"fast", "ring"};
+  info.locks = {"port 8000"};
   return info;
 }
 

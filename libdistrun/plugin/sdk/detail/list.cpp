@@ -64,9 +64,32 @@ std::int32_t devices_of(const Plan& plan) {
   return one_each || plan.options.gpu_per_rank ? plan.decision.world_size : plan.options.devices;
 }
 
-// Returns the row common to all elements, without parameters. Refers to the plan and the two lists.
-distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
-                    const std::vector<distrun_may_die>& deaths) {
+// Lists that a row refers to.
+struct RowLists {
+  std::vector<std::int32_t> sizes;
+  std::vector<distrun_may_die> deaths;
+  std::vector<distrun_string> tags;
+  std::vector<distrun_string> locks;
+};
+
+std::vector<distrun_string> lend_all(const std::vector<std::string>& texts) {
+  std::vector<distrun_string> lent;
+  for (const std::string& text : texts) lent.push_back(lend(text));
+  return lent;
+}
+
+RowLists lists_of(const TestOptions& options) {
+  const WorldSize world = options.world_size.value_or(WorldSize{});
+  RowLists lists;
+  lists.sizes.assign(world.sizes.begin(), world.sizes.end());
+  for (const Death& death : options.may_die) lists.deaths.push_back({death.rank, death.how, death.value});
+  lists.tags = lend_all(options.tags);
+  lists.locks = lend_all(options.locks);
+  return lists;
+}
+
+// Returns the row common to all elements, without parameters. Refers to the plan and the lists.
+distrun_test row_of(const Plan& plan, const RowLists& lists) {
   const TestDeclaration& test = *plan.test;
   const Decision& decision = plan.decision;
   return {.size = sizeof(distrun_test),
@@ -78,22 +101,26 @@ distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
           .file = lend(test.where.file),
           .line = test.where.line,
           .world_rule = static_cast<std::int32_t>(plan.options.world_size.value_or(WorldSize{}).rule),
-          .world_sizes = sizes.data(),
-          .world_size_count = sizes.size(),
+          .world_sizes = lists.sizes.data(),
+          .world_size_count = lists.sizes.size(),
           .world_size = decision.world_size,
           .timeout_ms = plan.options.timeout.count(),
           .isolation = isolation_of(plan.options),
           .env_rendezvous = plan.options.env_rendezvous,
           .has_fixture = test.has_fixture || plan.suite_fixture != nullptr,
-          .may_die = deaths.data(),
-          .may_die_count = deaths.size(),
+          .may_die = lists.deaths.data(),
+          .may_die_count = lists.deaths.size(),
           .skip_code = decision.skip ? decision.skip->code : 0,
           .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{},
           .devices = devices_of(plan),
           .description = test.bridged ? lend(test.bridged->description) : distrun_string{},
           .has_host = plan.suite_fixture != nullptr && plan.suite_fixture->has_host,
           .has_suite_code = plan.suite_fixture != nullptr,
-          .gpu_per_rank = plan.options.gpu_per_rank};
+          .gpu_per_rank = plan.options.gpu_per_rank,
+          .tags = lists.tags.data(),
+          .tag_count = lists.tags.size(),
+          .locks = lists.locks.data(),
+          .lock_count = lists.locks.size()};
 }
 
 std::string lines(const std::vector<std::string>& texts) {
@@ -103,13 +130,8 @@ std::string lines(const std::vector<std::string>& texts) {
 }
 
 void add_rows(const Plan& plan, const distrun_list& list) {
-  const WorldSize world = plan.options.world_size.value_or(WorldSize{});
-  const std::vector<std::int32_t> sizes(world.sizes.begin(), world.sizes.end());
-  std::vector<distrun_may_die> deaths;
-  for (const Death& death : plan.options.may_die) {
-    deaths.push_back({death.rank, death.how, death.value});
-  }
-  distrun_test row = row_of(plan, sizes, deaths);
+  const RowLists lists = lists_of(plan.options);
+  distrun_test row = row_of(plan, lists);
   for (const Parameters& element : plan.elements) {
     std::vector<distrun_key_value> parameters;
     for (const auto& [key, value] : element.entries()) {

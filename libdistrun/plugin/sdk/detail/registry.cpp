@@ -78,6 +78,8 @@ TestOptions merged(TestOptions suite, TestOptions test) {
   both.gpu_per_rank = both.gpu_per_rank || test.gpu_per_rank;
   append(both.may_die, std::move(test.may_die));
   append(both.skip, std::move(test.skip));
+  append(both.tags, std::move(test.tags));
+  append(both.locks, std::move(test.locks));
   if (test.world_size) both.world_size = std::move(test.world_size);
   if (test.timeout.count() != 0) both.timeout = test.timeout;
   if (test.isolation) both.isolation = test.isolation;

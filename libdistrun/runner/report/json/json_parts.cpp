@@ -49,6 +49,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   if (!settings.program.empty()) write_array(out, "program", settings.program);
   if (!settings.program_name.empty()) out.field("program_name", settings.program_name);
   out.field("world_size", settings.world_size);
+  if (!settings.world_sizes.empty()) write_array(out, "world_sizes", settings.world_sizes);
   out.field("backend", settings.backend);
   out.field("agent", settings.agent);
   out.field("rpc_transport", settings.rpc_transport);
@@ -77,6 +78,9 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field("repeat", settings.repeat);
   out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);
   out.field("retries", settings.retries);
+  if (!settings.retry_on.empty()) write_array(out, "retry_on", settings.retry_on);
+  out.field("flaky_fails", settings.flaky_fails);
+  if (settings.run_timeout.count() > 0) out.field("run_timeout_ms", settings.run_timeout);
   out.field("fail_fast", settings.fail_fast);
   out.field("seed", settings.seed);
   write_environment(out, settings);

@@ -50,6 +50,8 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "program", settings.program);
   read(from, "program_name", settings.program_name);
   read(from, "world_size", settings.world_size);
+  read_each(from, "world_sizes",
+            [&](const Json& item) { settings.world_sizes.push_back(integer_of<int>("world_sizes", item)); });
   read(from, "backend", settings.backend);
   read(from, "agent", settings.agent);
   read(from, "rpc_transport", settings.rpc_transport);
@@ -82,6 +84,9 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "repeat", settings.repeat);
   read(from, "until_fail", settings.until_fail);
   read(from, "retries", settings.retries);
+  read(from, "retry_on", settings.retry_on);
+  read(from, "flaky_fails", settings.flaky_fails);
+  read(from, "run_timeout_ms", settings.run_timeout);
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
   read_environment(from, settings);
@@ -210,6 +215,9 @@ void read_test(const Json& from, runner::TestRecord& test) {
   }
   read_variant(object_at(from, "variant"), test.variant);
   test.info.world_size = test.variant.world_size;
+  std::string id;
+  read(from, "id", id);
+  test.info.has_size_in_id = id.ends_with(" [np=" + std::to_string(test.info.world_size) + "]");
   read_enum(from, "verdict", runner::kVerdictCount, test.verdict);
   read(from, "message", test.message);
   read(from, "duration_ms", test.duration);

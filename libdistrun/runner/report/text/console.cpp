@@ -9,8 +9,6 @@ namespace distrun::report {
 namespace {
 
 constexpr base::Milliseconds kRedrawInterval{50};
-// Several CI services kill a job that prints nothing for ten minutes.
-constexpr base::Nanoseconds kSilenceMax = std::chrono::seconds(60);
 // A pager that takes nothing for this long is considered abandoned.
 constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
 
@@ -30,7 +28,7 @@ void Console::resize(int width) { options_.width = width > 0 ? width : 80; }
 void Console::tick() {
   out_.flush();
   draw_if_due();
-  say_if_slow();
+  tell_slow_tests();
 }
 
 void Console::on_run_start(const runner::RunRecord& run, int tests) {
@@ -102,7 +100,6 @@ void Console::on_run_end(const runner::RunRecord& run) {
 // Erases the status line and prints text and new status line in one write, to avoid flicker.
 void Console::print(const std::string& text) {
   out_.write(erased_status() + text);
-  printed_at_ = clock_.now();
   draw_if_due();
 }
 
@@ -122,11 +119,11 @@ void Console::draw_if_due() {
   out_.write(kEraseLine + paint_(Style::Dim, status_));
 }
 
-void Console::say_if_slow() {
-  if (options_.tty || options_.quiet || progress_.idle()) return;
-  const base::TimePoint now = clock_.now();
-  if (now - printed_at_ < kSilenceMax || progress_.longest(now) < kSilenceMax) return;
-  print("still running             " + progress_.oldest(now) + "\n");
+void Console::tell_slow_tests() {
+  if (options_.tty || options_.quiet || options_.slow_after.count() <= 0) return;
+  for (const std::string& line : progress_.slow_tests(clock_.now(), options_.slow_after)) {
+    print("still running             " + line + "\n");
+  }
 }
 
 // Another program may have written since the terminal was lost; its text is not erased.

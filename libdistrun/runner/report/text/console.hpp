@@ -3,6 +3,7 @@
 // finally the failures and their causes. Lives on: control loop. Never blocks on the terminal, except in on_run_end.
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct ConsoleOptions {
   bool silent = false;      // shows nothing unless there is a failure
   bool shown_live = false;  // output of ranks is shown as it is written
   bool verbose = false;     // includes notes that change no verdict
+  // Without a terminal, a test that runs for so long gets a line, and again after twice the time; 0: never.
+  base::Nanoseconds slow_after = std::chrono::seconds(60);
   // Returns whether distrun may draw a status line now: a debugger or shell may have the terminal. Empty: always.
   std::function<bool()> has_terminal = {};
 };
@@ -34,10 +37,10 @@ class Console final : public runner::EventSink {
   Console(int fd, const ConsoleOptions& options, const base::Clock& clock);
   ~Console() override;
 
-  // Updates the status line. Call ten times a second; without a terminal, prints a line after a silent minute.
+  // Updates the status line. Call ten times a second; without a terminal, prints a line for each slow test.
   void tick();
-  // Sets the long waits of ranks, for the status line.
-  void waiting(std::string waits) { progress_.waiting(std::move(waits)); }
+  // Sets the long waits of ranks by test, for the status line and the lines of slow tests.
+  void waiting(std::map<std::string, std::string> waits) { progress_.waiting(std::move(waits)); }
   // The run is suspended (Ctrl-Z) and resumed: that time counts for no test.
   void pause() { progress_.pause(clock_.now()); }
   void resume() { progress_.resume(clock_.now()); }
@@ -65,7 +68,7 @@ class Console final : public runner::EventSink {
  private:
   void print(const std::string& text);
   void draw_if_due();
-  void say_if_slow();
+  void tell_slow_tests();
   std::string erased_status();
   std::string shown_output(const runner::TestRecord& test) const;
   bool live() const;
@@ -79,7 +82,6 @@ class Console final : public runner::EventSink {
   std::size_t problems_told_ = 0;
   std::string status_;  // as shown on the terminal; empty: not shown
   base::TimePoint drawn_at_{};
-  base::TimePoint printed_at_{};
 };
 
 }  // namespace distrun::report

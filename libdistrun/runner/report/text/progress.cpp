@@ -13,14 +13,16 @@ namespace {
 
 constexpr std::size_t kIdWidthMin = 24;  // ids are shortened to this before anything else is shortened
 constexpr std::size_t kRankListMax = 16;
+// Several CI services kill a job that prints nothing for ten minutes.
+constexpr base::Nanoseconds kSilenceMax = std::chrono::minutes(5);
 
 }  // namespace
 
 void Progress::run_started(int tests) { tests_ = tests; }
 
 void Progress::test_started(const std::string& id, base::TimePoint now) {
-  running_[id] = {now, ++started_, {}};
-  waits_.clear();  // they belong to another test
+  running_[id] = {now, ++started_, {}, {}};
+  waits_.erase(id);  // they belong to an earlier attempt
 }
 
 void Progress::attempt_started(const std::string& id, int world_size) {
@@ -46,13 +48,9 @@ void Progress::resume(base::TimePoint now) {
   for (auto& [id, test] : running_) test.since += stood;
 }
 
-base::Nanoseconds Progress::longest(base::TimePoint now) const {
-  const Entry* entry = find_oldest();
-  return entry == nullptr ? base::Nanoseconds{} : age_of(entry->second, now);
-}
-
-std::string Progress::doing_of(const Running& test) const {
-  return waits_.empty() ? activity_text(test.doing) : base::one_line(waits_, 400);
+std::string Progress::doing_of(const Entry& test) const {
+  const auto waits = waits_.find(test.first);
+  return waits == waits_.end() ? activity_text(test.second.doing) : base::one_line(waits->second, 400);
 }
 
 std::string Progress::status(base::TimePoint now, std::size_t width) const {
@@ -61,18 +59,24 @@ std::string Progress::status(base::TimePoint now, std::size_t width) const {
   const Entry* entry = find_oldest();
   if (entry == nullptr) return fit(head, width);
   const auto& [id, test] = *entry;
-  const std::string tail = ", " + base::human(age_of(test, now)) + " | " + doing_of(test);
+  const std::string tail = ", " + base::human(age_of(test, now)) + " | " + doing_of(*entry);
   head += " | ";
   const std::size_t used = display_width(head) + display_width(tail);
   const std::size_t room = width > used + kIdWidthMin ? width - used : kIdWidthMin;
   return fit(head + fit_middle(base::one_line(id, 1000), room) + tail, width);
 }
 
-std::string Progress::oldest(base::TimePoint now) const {
-  const Entry* entry = find_oldest();
-  if (entry == nullptr) return "";
-  const auto& [id, test] = *entry;
-  return base::one_line(id, 1000) + ", " + base::human(age_of(test, now)) + " | " + doing_of(test);
+std::vector<std::string> Progress::slow_tests(base::TimePoint now, base::Nanoseconds after) {
+  std::vector<std::string> lines;
+  for (Entry& entry : running_) {
+    Running& test = entry.second;
+    const base::Nanoseconds age = age_of(test, now);
+    const base::Nanoseconds next = std::max(after, test.told_at + std::min(test.told_at, kSilenceMax));
+    if (age < next) continue;
+    test.told_at = next;
+    lines.push_back(base::one_line(entry.first, 1000) + ", " + base::human(age) + " | " + doing_of(entry));
+  }
+  return lines;
 }
 
 void Progress::set(const std::string& id, int rank, const char* doing) {

@@ -19,8 +19,8 @@ class Progress {
   void attempt_started(const std::string& id, int world_size);
   void rank_in_phase(const std::string& id, int rank, wire::Phase phase);
   void rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome);
-  // Sets the long waits of the running test's ranks, shown in place of their phases; empty: none.
-  void waiting(std::string waits) { waits_ = std::move(waits); }
+  // Sets the long waits of the ranks by test, shown in place of their phases.
+  void waiting(std::map<std::string, std::string> waits) { waits_ = std::move(waits); }
   void test_ended(const runner::TestRecord& test);
 
   // The time between pause() and resume() counts for no test. Both may be repeated.
@@ -28,19 +28,18 @@ class Progress {
   void resume(base::TimePoint now);
 
   bool idle() const noexcept { return running_.empty(); }
-  // Returns the age of the test that has been running longest; zero if no test is running.
-  base::Nanoseconds longest(base::TimePoint now) const;
-
   // Returns "3 of 12, 1 bad | Ring.gather, 3.4 s | 0-2 body, 3 set-up", at most `width` columns.
   std::string status(base::TimePoint now, std::size_t width) const;
-  // Returns the part after the first bar, not cut.
-  std::string oldest(base::TimePoint now) const;
+  // Returns "Ring.gather, 61.0 s | 0-2 body, 3 set-up" for each test that has run for `after`, and again after twice
+  // the time, then every five minutes at least.
+  std::vector<std::string> slow_tests(base::TimePoint now, base::Nanoseconds after);
 
  private:
   struct Running {
     base::TimePoint since;
     std::uint64_t order = 0;
     std::vector<const char*> doing;  // by rank: the static name of a phase or an outcome
+    base::Nanoseconds told_at{};     // the age at which it was last told as slow
   };
   using Entry = std::map<std::string, Running>::value_type;
 
@@ -50,14 +49,14 @@ class Progress {
   base::Nanoseconds age_of(const Running& test, base::TimePoint now) const {
     return std::max(base::Nanoseconds{}, std::min(now, paused_at_) - test.since);
   }
-  std::string doing_of(const Running& test) const;
+  std::string doing_of(const Entry& test) const;
 
   int tests_ = 0;
   int ended_ = 0;
   int bad_ = 0;
   std::uint64_t started_ = 0;
   std::map<std::string, Running> running_;
-  std::string waits_;
+  std::map<std::string, std::string> waits_;            // by test
   base::TimePoint paused_at_ = base::TimePoint::max();  // max(): not paused
 };
 

@@ -1,5 +1,6 @@
 #include <distrun/runner/report/text/repeat_command.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -96,6 +97,8 @@ std::string repeat_program(const runner::Settings& settings) {
   return line.text();
 }
 
+bool is_lower_letter(char c) { return c >= 'a' && c <= 'z'; }
+
 }  // namespace
 
 std::string filter_for(const std::string& id) {
@@ -106,16 +109,25 @@ std::string filter_for(const std::string& id) {
       pattern += '?';
       continue;
     }
-    if (c == '*' || c == '?' || c == '\\' || (c == '-' && pattern.empty())) pattern += '\\';
+    const bool is_special = std::string_view("*?\\&|!()").find(c) != std::string_view::npos;
+    const bool ends_field = c == ':' && std::all_of(pattern.begin(), pattern.end(), is_lower_letter);
+    if (is_special || ends_field || (c == '-' && pattern.empty())) pattern += '\\';
     pattern += c;
   }
   return pattern;
 }
 
+std::string world_sizes_text(const runner::Settings& settings) {
+  if (settings.world_sizes.empty()) return std::to_string(settings.world_size);
+  std::string text;
+  for (const int size : settings.world_sizes) text += (text.empty() ? "" : ",") + std::to_string(size);
+  return text;
+}
+
 std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   const runner::Settings usual;
   Options options;
-  options.add("--world-size", std::to_string(settings.world_size));
+  options.add("--world-size", world_sizes_text(settings));
   options.add_unless(settings.backend == usual.backend, "--backend", settings.backend);
   options.add_unless(settings.agent == usual.agent, "--agent", settings.agent);
   options.add_unless(settings.faults.empty(), "--faults", settings.faults);
@@ -137,10 +149,16 @@ std::string repeat_command(const runner::Settings& settings, const runner::TestR
   CommandLine line(settings);
   // Excludes the rest of the settings file; the values of the options below are already resolved.
   if (!settings.config.empty()) line.add("--config=none");
-  line.add(setting_options(settings));
+  wire::TestInfo info = test.info;
+  runner::Settings of_test = settings;
+  if (std::exchange(info.has_size_in_id, false)) {
+    of_test.world_size = test.variant.world_size;
+    of_test.world_sizes.clear();
+  }
+  line.add(setting_options(of_test));
   if (settings.until_fail > 0) line.add(until_fail(settings.until_fail));
   line.add("--filter");
-  line.add(filter_for(test.info.id()));
+  line.add(filter_for(info.id()));
   line.add("--seed");
   line.add(std::to_string(settings.seed));
   line.add(test.plugin);

@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
+#include <distrun/runner/report/text/repeat_command.hpp>
 
 namespace distrun::report {
 namespace {
@@ -55,8 +56,8 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
            ", world size " + std::to_string(settings.world_size) + "\n";
   }
   std::string line = paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " + plural(tests, "test") +
-                     ", world size " + std::to_string(settings.world_size) + ", backend " +
-                     base::one_line(settings.backend) + ", agent " + base::one_line(settings.agent);
+                     (settings.world_sizes.empty() ? ", world size " : ", world sizes ") + world_sizes_text(settings) +
+                     ", backend " + base::one_line(settings.backend) + ", agent " + base::one_line(settings.agent);
   if (settings.gpus > 0) {
     line += ", " + plural(settings.gpus, "GPU") + " (" + base::one_line(settings.gpu_driver) + ")";
   }

@@ -220,7 +220,7 @@ void write_properties(XmlWriter& out, const runner::RunRecord& run) {
   const runner::Settings& settings = run.settings;
   out.open("properties");
   write_property(out, "distrun.run_id", run.run_id);
-  write_property(out, "distrun.world_size", std::to_string(settings.world_size));
+  write_property(out, "distrun.world_size", world_sizes_text(settings));
   write_property(out, "distrun.backend", settings.backend);
   write_property(out, "distrun.agent", settings.agent);
   write_property(out, "distrun.gpu_driver", settings.gpu_driver);

@@ -1,0 +1,24 @@
+#pragma once
+// The locks of tests (`.locks = {"port 8000"}`) against other runs of the same user on this machine. Each held lock is
+// an abstract Unix socket, bound to a name made of the user and the lock: the kernel lets one process have a name, and
+// releases it however that process ends. Runs in other network namespaces do not see it. Not thread-safe.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/fd.hpp>
+
+namespace distrun::runner {
+
+class NamedLocks {
+ public:
+  // Takes all of them, or none and returns false if another process has one. They must not be held by this object.
+  // Throws Error{Failed} if no socket can be created.
+  bool try_take(const std::vector<std::string>& names);
+  void release(const std::vector<std::string>& names);
+
+ private:
+  std::map<std::string, base::Fd> held_;
+};
+
+}  // namespace distrun::runner

@@ -1,0 +1,37 @@
+#include <distrun/runner/run/named_locks.hpp>
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace distrun::runner;
+
+namespace {
+
+// Other test programs may run at the same time.
+std::string own(const std::string& name) { return name + " of " + std::to_string(::getpid()); }
+
+}  // namespace
+
+TEST_CASE("a lock that one run has is free for others only after it") {
+  NamedLocks here;
+  NamedLocks there;
+  REQUIRE(here.try_take({own("port"), own("disk")}));
+  CHECK_FALSE(there.try_take({own("other"), own("disk")}));
+  CHECK(there.try_take({own("other")}));  // which was not kept
+  here.release({own("port"), own("disk")});
+  CHECK(there.try_take({own("port"), own("disk")}));
+}
+
+TEST_CASE("locks are released with their object, and have names of any length") {
+  NamedLocks later;
+  {
+    NamedLocks first;
+    REQUIRE(first.try_take({own(std::string(200, 'x'))}));
+    CHECK_FALSE(later.try_take({own(std::string(200, 'x'))}));
+    CHECK(later.try_take({}));
+  }
+  CHECK(later.try_take({own(std::string(200, 'x'))}));
+}
