@@ -1,6 +1,8 @@
 # What `cmake --install` puts where: programs into bin, what plugins are built with into include and lib,
-# the schemas of the reports, the man page and the completion of shells into share.
+# the schemas of the reports, the man page and the completion of shells into share. The component `dev` is what only
+# builds of plugins need; all else is in `runtime`. DistrunPackages.cmake makes packages of them.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME runtime)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/distrun)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -24,14 +26,14 @@ endif()
 
 # A plugin is linked with these, one with the runtime with libdistrun.so too; rooms say which headers it may include.
 install(TARGETS distrun_base distrun_wire distrun_sdk EXPORT distrunTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(TARGETS distrun_runtime EXPORT distrunTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 get_property(headers GLOBAL PROPERTY DISTRUN_HEADERS)
 set(below_libdistrun "")
 foreach(header IN LISTS headers)
   cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/libdistrun OUTPUT_VARIABLE below)
   cmake_path(GET below PARENT_PATH folder)
-  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/${folder})
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/${folder} COMPONENT dev)
   string(APPEND below_libdistrun "${below}\n")
 endforeach()
 file(WRITE ${PROJECT_BINARY_DIR}/installed_headers.txt "${below_libdistrun}")  # scripts/package-headers reads it
@@ -44,19 +46,20 @@ foreach(module IN LISTS modules)
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
 endforeach()
 
-install(EXPORT distrunTargets NAMESPACE distrun:: DESTINATION ${package_dir})
+install(EXPORT distrunTargets NAMESPACE distrun:: DESTINATION ${package_dir} COMPONENT dev)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/distrunConfig.cmake.in
   ${PROJECT_BINARY_DIR}/distrunConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/distrunConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/distrunConfig.cmake ${PROJECT_BINARY_DIR}/distrunConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/DistrunPlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.map
-  DESTINATION ${package_dir})
+  ${CMAKE_CURRENT_LIST_DIR}/DistrunPlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/DistrunAddTests.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/plugin.map
+  DESTINATION ${package_dir} COMPONENT dev)
 
 # A build tree is a package too, for who says distrun_DIR=BUILD.
 export(EXPORT distrunTargets NAMESPACE distrun:: FILE ${PROJECT_BINARY_DIR}/distrunTargets.cmake)
-foreach(file IN ITEMS DistrunPlugin.cmake plugin.map)
+foreach(file IN ITEMS DistrunPlugin.cmake DistrunAddTests.cmake plugin.map)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
 endforeach()
 
@@ -71,7 +74,7 @@ set(pc_map \${libdir}/cmake/distrun/plugin.map)
 set(pc_libs "-L\${libdir} -ldistrun_sdk -ldistrun_wire -ldistrun_base")
 foreach(name IN ITEMS distrun distrun-runtime)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/installed/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/installed/${name}.pc DESTINATION ${pkgconfig_dir})
+  install(FILES ${PROJECT_BINARY_DIR}/installed/${name}.pc DESTINATION ${pkgconfig_dir} COMPONENT dev)
 endforeach()
 # And those of the build tree, whose libraries lie where they are built.
 set(pc_prefix ${PROJECT_BINARY_DIR})

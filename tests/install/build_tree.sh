@@ -9,6 +9,7 @@ set -eu
 
 outside outside -Ddistrun_DIR="$build"
 run "$build/bin/distrun" "$room/outside/outside_gtest.so" "$room/outside/all_doors.so"
+check_ctest outside
 
 if has_pkg_config; then
   export PKG_CONFIG_PATH="$build"

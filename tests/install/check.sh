@@ -89,6 +89,7 @@ fi
 mv "$prefix" "$room/moved"
 prefix=$room/moved
 outside moved_plugins -DCMAKE_PREFIX_PATH="$prefix"
+check_ctest moved_plugins
 check_exports "$room/moved_plugins/all_doors.so"
 "$prefix/bin/distrun" --history "$room/history.db" "$room/moved_plugins/outside_gtest.so"
 "$prefix/bin/distrun" history --history "$room/history.db"

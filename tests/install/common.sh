@@ -59,3 +59,28 @@ run() {
   shift
   "$program" --history off --gpu-driver virtual --gpus 2 "$@"
 }
+
+# check_ctest FOLDER: the tests that the project in $room/FOLDER has registered with ctest.
+check_ctest() {
+  ctest --test-dir "$room/$1" -N > "$room/found"
+  for name in 'mine/Found.anywhere \[np=1\]' 'mine/Found.anywhere \[np=2\]' mine/Found.by_two \
+    'mine/Found.by_none \[np=1\]' 'mine/Found.by_none \[np=2\]'; do
+    grep -q ": $name\$" "$room/found" || fail "ctest does not know $name: $(cat "$room/found")"
+  done
+  grep -q 'Total Tests: 5$' "$room/found" || fail "ctest knows other tests: $(cat "$room/found")"
+  ctest --test-dir "$room/$1" -N -L '^quick$' | grep -q 'Total Tests: 2$' || fail "tags are no labels"
+  ctest --test-dir "$room/$1" -N -L '^found$' | grep -q 'Total Tests: 5$' || fail "PROPERTIES LABELS are lost"
+  logged ctest ctest --test-dir "$room/$1" -j 2 --output-on-failure
+  [ "$(grep -c 'Skipped ' "$room/ctest.log")" = 2 ] || fail "2 tests are skipped: $(cat "$room/ctest.log")"
+  ctest --test-dir "$room/$1" --show-only=json-v1 > "$room/found.json"
+  python3 - "$room/found.json" << 'END' || fail "the properties of a test are wrong: $(cat "$room/found.json")"
+import json, sys
+
+tests = {test["name"]: {p["name"]: p["value"] for p in test["properties"]}
+         for test in json.load(open(sys.argv[1]))["tests"]}
+anywhere = tests["mine/Found.anywhere [np=2]"]
+assert anywhere["PROCESSORS"] == 2 and anywhere["RESOURCE_LOCK"] == ["port 8000"]
+assert sorted(anywhere["LABELS"]) == ["found", "quick"]
+assert tests["mine/Found.by_two"]["TIMEOUT"] == 140
+END
+}
