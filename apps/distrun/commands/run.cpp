@@ -46,6 +46,7 @@ class Ticker {
  private:
   void tick() {
     console_.waiting(run_.long_waits());
+    console_.needs_lock(run_.awaited_lock());
     console_.tick();
     alarm_.set(loop_.clock().now() + kTick);
   }

@@ -39,17 +39,17 @@ base::Fd try_bind(const std::string& name) {
 
 }  // namespace
 
-bool NamedLocks::try_take(const std::vector<std::string>& names) {
+std::string NamedLocks::try_take(const std::vector<std::string>& names) {
   std::map<std::string, base::Fd> taken;
   for (const std::string& name : names) {
     const std::string socket = socket_name(name);
     if (taken.contains(socket)) continue;
     base::Fd fd = try_bind(socket);
-    if (!fd) return false;
+    if (!fd) return name;
     taken.emplace(socket, std::move(fd));
   }
   held_.merge(taken);
-  return true;
+  return "";
 }
 
 void NamedLocks::release(const std::vector<std::string>& names) {

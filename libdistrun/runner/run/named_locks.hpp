@@ -12,9 +12,9 @@ namespace distrun::runner {
 
 class NamedLocks {
  public:
-  // Takes all of them, or none and returns false if another process has one. They must not be held by this object.
-  // Throws Error{Failed} if no socket can be created.
-  bool try_take(const std::vector<std::string>& names);
+  // Takes all of them and returns an empty text; or takes none and returns one that another process has. They must not
+  // be held by this object. Throws Error{Failed} if no socket can be created.
+  std::string try_take(const std::vector<std::string>& names);
   void release(const std::vector<std::string>& names);
 
  private:

@@ -24,8 +24,6 @@ std::vector<std::string> plugins_of(const Settings& settings) {
 
 // Shorter waits are normal.
 constexpr Nanoseconds kLongWait = std::chrono::seconds(1);
-// There is no event when another run releases a lock.
-constexpr Nanoseconds kLocksPeriod = std::chrono::milliseconds(100);
 
 // Returns the message of the attempt that decided the test's verdict.
 std::string message_of(const TestRecord& test) {
@@ -51,8 +49,6 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
                  if (!cancelled_) add_problem(plugin, "load", text);
                }),
       hosts_(context_, [this](const SuiteHost& host) { lose_host(host); }),
-      batch_over_(std::make_shared<io::OneShot<bool>>(loop)),
-      locks_again_(loop, [this] { wake_lanes(); }),
       time_limit_(loop, settings.run_timeout, [this] { run_out_of_time(); }) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
@@ -77,7 +73,7 @@ io::Task<void> Run::run() {
   names_.forget();
   plugins_.expect(tests_);
   hosts_.expect(tests_);
-  schedule_.emplace(batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
+  queue_.emplace(loop_, batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
   co_await run_lanes();
   co_await close_hosts();
   time_limit_.end();
@@ -107,11 +103,11 @@ io::Task<void> Run::run_lanes() {
 }
 
 io::Task<void> Run::work(Lane& lane) {
-  while (!stopped_ && !schedule_->empty()) {
-    const std::optional<Batch> batch = next_batch();
-    if (!batch) {  // the remaining batches do not fit yet
-      const std::shared_ptr<io::OneShot<bool>> one_over = batch_over_;
-      co_await one_over->wait();
+  while (!stopped_ && !queue_->empty()) {
+    const std::optional<Batch> batch = queue_->next();
+    if (!batch) {
+      const std::shared_ptr<io::OneShot<bool>> change = queue_->change();
+      co_await change->wait();
       continue;
     }
     for (std::size_t i = batch->begin; i < batch->end && !stopped_; ++i) {
@@ -119,23 +115,8 @@ io::Task<void> Run::work(Lane& lane) {
       co_await run_test(lane, tests_[i], i, stay);
     }
     co_await lane.rest();
-    schedule_->over(*batch);
-    locks_.release(batch->locks);
-    wake_lanes();
+    queue_->over(*batch);
   }
-}
-
-void Run::wake_lanes() { std::exchange(batch_over_, std::make_shared<io::OneShot<bool>>(loop_))->set(true); }
-
-std::optional<Batch> Run::next_batch() {
-  bool is_locked = false;
-  const std::optional<Batch> batch = schedule_->next([&](const Batch& each) {
-    const bool has_locks = locks_.try_take(each.locks);
-    is_locked = is_locked || !has_locks;
-    return has_locks;
-  });
-  if (!batch && is_locked) locks_again_.set(loop_.clock().now() + kLocksPeriod);
-  return batch;
 }
 
 void Run::finish(base::TimePoint started) {

@@ -11,12 +11,11 @@
 
 #include <distrun/common/wire/inspect.hpp>
 #include <distrun/runner/plan/plan.hpp>
-#include <distrun/runner/plan/schedule.hpp>
 #include <distrun/runner/record/events.hpp>
+#include <distrun/runner/run/batch_queue.hpp>
 #include <distrun/runner/run/gathering.hpp>
 #include <distrun/runner/run/hosts.hpp>
 #include <distrun/runner/run/lane.hpp>
-#include <distrun/runner/run/named_locks.hpp>
 #include <distrun/runner/run/preparation.hpp>
 #include <distrun/runner/run/time_limit.hpp>
 
@@ -48,6 +47,8 @@ class Run {
   wire::RunStatus status() const;
   // Returns waits and activities of ranks longer than a second, by test: "ranks 0, 2-3: 3.1 s in barrier ...".
   std::map<std::string, std::string> long_waits() const;
+  // Returns the lock that another run has and that the next test needs; empty: none.
+  std::string awaited_lock() const { return queue_ ? queue_->awaited_lock() : ""; }
   // Takes snapshots of all running tests, for `on_snapshot` if given, else for the events. Returns the number to come.
   using OnSnapshot = std::function<void(const std::string& test, const Snapshot& snapshot)>;
   int take_snapshot_now(const OnSnapshot& on_snapshot = {});
@@ -65,9 +66,6 @@ class Run {
   io::Task<void> run_lanes();
   // Runs batches until none is left.
   io::Task<void> work(Lane& lane);
-  // Takes the locks of the batch, too. Empty: the rest does not fit yet, or other runs have its locks.
-  std::optional<Batch> next_batch();
-  void wake_lanes();
   io::Task<void> run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay);
   io::Task<void> run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay);
   void lose_host(const SuiteHost& host);
@@ -95,12 +93,9 @@ class Run {
   std::vector<PlannedTest> tests_;
   Gathering gathering_{node_, record_, tests_, cancelled_};
   Hosts hosts_;
-  std::vector<std::size_t> order_;  // of record_.tests: the index of each test in tests_
-  std::optional<Schedule> schedule_;
+  std::vector<std::size_t> order_;   // of record_.tests: the index of each test in tests_
+  std::optional<BatchQueue> queue_;  // once the tests are known
   std::vector<std::unique_ptr<Lane>> lanes_;
-  NamedLocks locks_;                               // of the running batches
-  std::shared_ptr<io::OneShot<bool>> batch_over_;  // set when the next batch ends, or other runs' locks may be free
-  io::Alarm locks_again_;
   int done_ = 0;
   bool stopped_ = false;                                // no further test begins
   base::TimePoint paused_at_ = base::TimePoint::max();  // max(): not paused

@@ -285,6 +285,15 @@ TEST_CASE("a test that hangs for hours gets a line every five minutes, so that n
   CHECK(lines == 4 + (7200 - 480) / 300);
 }
 
+TEST_CASE("a lock that another run has is named once", "[report]") {
+  Screen screen({});
+  screen.console().needs_lock("");
+  CHECK(screen.news().empty());
+  screen.console().needs_lock("port 8000");
+  screen.console().needs_lock("port 8000");
+  CHECK(screen.news() == "waiting                   for the lock \"port 8000\", which another run of yours has\n");
+}
+
 TEST_CASE("lines for slow tests can be left out", "[report]") {
   ConsoleOptions options;
   options.slow_after = 0s;

@@ -1,5 +1,6 @@
 #include <distrun/runner/report/text/console.hpp>
 
+#include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/text/output_text.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/text/snapshot_text.hpp>
@@ -117,6 +118,14 @@ void Console::draw_if_due() {
   if (status == status_) return;
   status_ = std::move(status);
   out_.write(kEraseLine + paint_(Style::Dim, status_));
+}
+
+void Console::needs_lock(const std::string& name) {
+  if (name == awaited_lock_) return;
+  awaited_lock_ = name;
+  if (!name.empty() && !options_.quiet) {
+    print("waiting                   for the lock \"" + base::one_line(name) + "\", which another run of yours has\n");
+  }
 }
 
 void Console::tell_slow_tests() {

@@ -41,6 +41,8 @@ class Console final : public runner::EventSink {
   void tick();
   // Sets the long waits of ranks by test, for the status line and the lines of slow tests.
   void waiting(std::map<std::string, std::string> waits) { progress_.waiting(std::move(waits)); }
+  // Says once that the next test needs a lock that another run has; an empty name: it does not.
+  void needs_lock(const std::string& name);
   // The run is suspended (Ctrl-Z) and resumed: that time counts for no test.
   void pause() { progress_.pause(clock_.now()); }
   void resume() { progress_.resume(clock_.now()); }
@@ -80,6 +82,7 @@ class Console final : public runner::EventSink {
   Progress progress_;
   std::vector<std::string> reports_;
   std::size_t problems_told_ = 0;
+  std::string awaited_lock_;
   std::string status_;  // as shown on the terminal; empty: not shown
   base::TimePoint drawn_at_{};
 };

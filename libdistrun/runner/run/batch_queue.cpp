@@ -1,0 +1,39 @@
+#include <distrun/runner/run/batch_queue.hpp>
+
+#include <utility>
+
+namespace distrun::runner {
+namespace {
+
+// There is no event when another run releases a lock.
+constexpr base::Nanoseconds kLocksPeriod = std::chrono::milliseconds(100);
+
+}  // namespace
+
+BatchQueue::BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room)
+    : loop_(loop),
+      schedule_(std::move(batches), room),
+      change_(std::make_shared<io::OneShot<bool>>(loop)),
+      again_(loop, [this] { tell_change(); }) {}
+
+std::optional<Batch> BatchQueue::next() {
+  awaited_lock_.clear();
+  std::optional<Batch> batch = schedule_.next([&](const Batch& each) {
+    const std::string held_elsewhere = locks_.try_take(each.locks);
+    if (awaited_lock_.empty()) awaited_lock_ = held_elsewhere;
+    return held_elsewhere.empty();
+  });
+  if (batch) awaited_lock_.clear();
+  if (!awaited_lock_.empty()) again_.set(loop_.clock().now() + kLocksPeriod);
+  return batch;
+}
+
+void BatchQueue::over(const Batch& batch) {
+  schedule_.over(batch);
+  locks_.release(batch.locks);
+  tell_change();
+}
+
+void BatchQueue::tell_change() { std::exchange(change_, std::make_shared<io::OneShot<bool>>(loop_))->set(true); }
+
+}  // namespace distrun::runner

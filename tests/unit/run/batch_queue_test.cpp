@@ -1,0 +1,43 @@
+#include <distrun/runner/run/batch_queue.hpp>
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "../support/loop.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+
+namespace {
+
+Batch batch_with(std::size_t begin, std::vector<std::string> locks) {
+  Batch batch{begin, begin + 1, 1};
+  batch.locks = std::move(locks);
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("a batch whose lock another run has waits for it, and others go first") {
+  const std::string lock = "port of " + std::to_string(::getpid());  // other test programs may run at the same time
+  NamedLocks other_run;
+  REQUIRE(other_run.try_take({lock}).empty());
+  io::Loop loop;
+  BatchQueue queue(loop, {batch_with(0, {lock}), batch_with(1, {})}, {8});
+  CHECK(queue.next()->begin == 1);
+  CHECK(queue.awaited_lock().empty());
+  CHECK_FALSE(queue.next());
+  CHECK(queue.awaited_lock() == lock);
+  other_run.release({lock});
+  const auto change = queue.change();  // the alarm sets it
+  REQUIRE(testing::run_until(loop, [&] { return queue.change() != change; }));
+  const std::optional<Batch> last = queue.next();
+  REQUIRE(last);
+  CHECK(last->begin == 0);
+  CHECK(queue.awaited_lock().empty());
+  CHECK(queue.empty());
+  CHECK_FALSE(other_run.try_take({lock}).empty());
+  queue.over(*last);
+  CHECK(other_run.try_take({lock}).empty());
+}
