@@ -99,6 +99,27 @@ TEST_CASE("an error in a file is refused with its place", "[cli]") {
   Place(std::string(70'000, '#')).expect_refused({".distrun.toml:1:", "65536"});
 }
 
+TEST_CASE("a file has settings of some tests", "[cli]") {
+  const Place place(
+      "filter = ['Passes.trivial Passes.world_of_2 Passes.world_of_2_or_4']\n"
+      "[[overrides]]\nfilter = 'trivial'\nworld-size = 3\ntags = ['first']\ntimeout = '7s'\n"
+      "[[overrides]]\nfilter = 'suite:Passes'\ntags = ['all']\nworld-size = 2\n"
+      "[[overrides]]\nfilter = 'tag:first'\nworld-size = 5\n");
+  const Ended listed = place.run({"list", plugin("passes")});
+  CHECK(listed.out ==
+        "Passes.trivial  (5 ranks)  all  first\n"
+        "Passes.world_of_2  (2 ranks)  all  pair  small\n"
+        "Passes.world_of_2_or_4  (2 ranks)  all\n");
+  const Ended ended = place.run({"--output", place.sandbox().output(), plugin("passes")});
+  CHECK(ended.exit_code == 0);
+  CHECK(place.sandbox().summary().tests.size() == 3);
+  CHECK(wrong_with_reports(place.sandbox()) == "");
+  Place("timeout = '1s'\n[[overrides]]\nfilter = 'a'\nretrys = 2\n")
+      .expect_refused({".distrun.toml:2: --overrides: retrys", "did you mean retries?"});
+  place.expect_refused({"DISTRUN_OPTIONS: --overrides {filter", "expected an inline table"},
+                       "--overrides '{filter = 1 2}'");
+}
+
 TEST_CASE("distrun runs as a test of Bazel does", "[cli]") {
   const Place place;
   const std::string folder = place.sandbox().temp();

@@ -37,6 +37,7 @@ struct Raw {
   std::string retries = "0";
   std::string retry_on;
   std::string flaky = "pass";
+  std::vector<std::string> overrides;
   std::string run_timeout;
   bool fail_fast = false;
   std::string order = "declared";

@@ -73,7 +73,8 @@ void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
   settings.retries = number("--retries", raw.retries, 0, 1000);
   if (!raw.until_fail.empty()) settings.until_fail = parse_until_fail(raw);
   settings.retry_on = verdicts_of(raw.retry_on);
-  if (!settings.retry_on.empty() && settings.retries == 0) refuse("--retry-on needs --retries; add --retries 1");
+  const bool may_retry = settings.retries > 0 || !settings.overrides.empty();
+  if (!settings.retry_on.empty() && !may_retry) refuse("--retry-on needs --retries; add --retries 1");
   settings.flaky_fails = one_of("--flaky", raw.flaky, kFlaky) == "fail";
   settings.fail_fast = raw.fail_fast;
   settings.shuffle = raw.shuffle;

@@ -19,6 +19,7 @@
 #include "gpu_options.hpp"
 #include "help/help_notes.hpp"
 #include "option_layers.hpp"
+#include "overrides.hpp"
 #include "parsing.hpp"
 #include "raw_options.hpp"
 #include "repetition_options.hpp"
@@ -66,6 +67,12 @@ void add_selection(CLI::App& app, Raw& raw) {
          "or dot; test:, suite:, tag:, plugin:NAME; np:4 or np:2-8; combined by & | ! ( ); a leading - excludes, "
          "as in --filter=-Slow.*; repeatable")
       ->type_name("EXPRESSION")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--overrides", raw.overrides,
+         "Settings of the tests that a filter selects, as in {filter = 'tag:slow', timeout = '5m', retries = 2}; "
+         "also tags, locks and world-size; repeatable, and in a settings file tables [[overrides]]")
+      ->type_name("TABLE")
       ->allow_extra_args(false);
   app.add_option("--shard", raw.shard,
                  "Take part I of N of the selected tests; each selected test is in exactly one part")
@@ -194,6 +201,7 @@ runner::Settings settings_of(const Raw& raw) {
       base::parse_isolation(one_of("--isolation", raw.isolation, choices_of(base::kIsolations).c_str()));
   settings.filters = raw.filters;
   [[maybe_unused]] const runner::Filter refuses_now(raw.filters);  // refuses now instead of later
+  for (const std::string& text : raw.overrides) settings.overrides.push_back(parse_override(text));
   settings.shard = parse_shard("--shard", raw.shard);
   settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
   return settings;

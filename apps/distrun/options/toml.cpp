@@ -51,6 +51,27 @@ TomlKind kind_of(const toml::node& node) {
   return node.is_number() ? TomlKind::Number : TomlKind::Text;
 }
 
+std::string value_text(const toml::node& node) {
+  if (const toml::array* list = node.as_array()) {
+    std::string text = "[";
+    for (const toml::node& each : *list) text += (text.size() > 1 ? ", " : "") + value_text(each);
+    return text + "]";
+  }
+  return node.is_string() ? toml_text(single(node)) : single(node);
+}
+
+std::string table_text(const toml::table& table) {
+  std::string text = "{";
+  for (const auto& [key, node] : table) {
+    text += (text.size() > 1 ? ", " : "") + toml_text(key.str()) + " = " + value_text(node);
+  }
+  return text + "}";
+}
+
+bool is_list_of_tables(const toml::array& list) {
+  return !list.empty() && std::all_of(list.begin(), list.end(), [](const toml::node& each) { return each.is_table(); });
+}
+
 struct Placed {
   toml::source_position at;
   TomlEntry entry;
@@ -60,7 +81,10 @@ Placed placed(const toml::key& key, const toml::node& node) {
   const toml::source_position at = key.source().begin;
   Placed found{at, {std::string(key.str()), static_cast<int>(at.line), kind_of(node), {}}};
   if (const toml::array* list = node.as_array()) {
-    for (const toml::node& each : *list) found.entry.values.push_back(single(each));
+    const bool has_tables = is_list_of_tables(*list);
+    for (const toml::node& each : *list) {
+      found.entry.values.push_back(has_tables ? table_text(*each.as_table()) : single(each));
+    }
   } else {
     found.entry.values.push_back(single(node));
   }
@@ -92,6 +116,20 @@ std::vector<TomlEntry> read_toml(std::string_view text) {
   std::sort(all.begin(), all.end(), [&](const Placed& a, const Placed& b) { return place(a) < place(b); });
   std::vector<TomlEntry> entries;
   for (Placed& each : all) entries.push_back(std::move(each.entry));
+  return entries;
+}
+
+std::vector<TomlEntry> read_toml_table(const std::string& text) {
+  if (text.size() > kTomlBytesMax || text.find('\n') != text.npos) refuse(1, "expected an inline table");
+  std::vector<TomlEntry> entries;
+  try {
+    const toml::table whole = toml::parse("table = " + text);
+    const toml::table* table = whole["table"].as_table();
+    if (table == nullptr || whole.size() != 1) refuse(1, "expected an inline table");
+    for (const auto& [key, node] : *table) entries.push_back(placed(key, node).entry);
+  } catch (const toml::parse_error& error) {
+    refuse(1, std::string(without_prefix(error.description())));
+  }
   return entries;
 }
 

@@ -1,6 +1,9 @@
 #include <distrun/runner/plan/plan.hpp>
 
+#include <algorithm>
 #include <utility>
+
+#include <distrun/runner/plan/overrides.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -37,6 +40,22 @@ std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse
   return "";
 }
 
+bool contains(const std::vector<int>& sizes, int size) {
+  return std::find(sizes.begin(), sizes.end(), size) != sizes.end();
+}
+
+std::vector<int> sizes_of_run(const Settings& settings) {
+  return settings.world_sizes.empty() ? std::vector<int>{settings.world_size} : settings.world_sizes;
+}
+
+std::vector<int> sizes_to_list(const Settings& settings) {
+  std::vector<int> sizes = sizes_of_run(settings);
+  for (const Override& each : settings.overrides) {
+    if (each.world_size > 0 && !contains(sizes, each.world_size)) sizes.push_back(each.world_size);
+  }
+  return sizes;
+}
+
 bool depends_on_size(const wire::TestInfo& test) {
   return test.world_rule == wire::WorldRule::Any || test.world_rule == wire::WorldRule::AnyOf;
 }
@@ -65,36 +84,48 @@ wire::ListOrder list_order(const Settings& settings) {
 
 io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& plugin, const Settings& settings,
                                        Nanoseconds bound) {
+  const Overrides overrides(settings.overrides);
+  const std::vector<int> sizes = sizes_of_run(settings);
+  const std::vector<int> listed = sizes_to_list(settings);
   wire::ListOrder order = list_order(settings);
-  if (settings.world_sizes.empty()) co_return co_await node.list(plugin, order, bound);
   wire::PluginTable all;
-  for (const int size : settings.world_sizes) {
+  std::vector<std::pair<std::size_t, wire::TestInfo>> tests;  // with their places in the plugin
+  for (const int size : listed) {
     order.world_size = size;
     wire::PluginTable table = co_await node.list(plugin, order, bound);
     all.reuse = table.reuse;
-    for (wire::TestInfo& test : table.tests) {
+    for (std::size_t i = 0; i < table.tests.size(); ++i) {
+      wire::TestInfo& test = table.tests[i];
       const bool depends = depends_on_size(test);
-      if (!depends && size != settings.world_sizes.front()) continue;
-      test.has_size_in_id = depends;
-      if (test.world_size == 0) test.world_size = size;  // it is skipped
-      all.tests.push_back(std::move(test));
+      const int own = depends ? overrides.world_size_of(plugin, test) : listed.front();
+      if (own > 0 ? size != own : !contains(sizes, size)) continue;
+      test.has_size_in_id = own == 0 && sizes.size() > 1;
+      if (test.has_size_in_id && test.world_size == 0) test.world_size = size;  // it is skipped
+      tests.emplace_back(i, std::move(test));
     }
   }
+  if (sizes.size() == 1) {
+    std::stable_sort(tests.begin(), tests.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  for (auto& [place, test] : tests) all.tests.push_back(std::move(test));
   co_return all;
 }
 
 std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
                               const Settings& settings) {
+  const Overrides overrides(settings.overrides);
   std::vector<PlannedTest> tests;
-  for (wire::TestInfo& info : table.tests) {
+  for (wire::TestInfo& listed : table.tests) {
     PlannedTest test;
-    test.id = info.id();
+    test.info = std::move(listed);
+    test.id = test.info.id();
+    test.plugin = plugin;
+    test.retries = overrides.apply_to(plugin, test.info);
+    wire::TestInfo& info = test.info;
     if (!filter.selects({info.suite, test.id, plugin, &info.tags, info.world_size})) continue;
     test.variant = variant_of(info, settings);
-    test.plugin = plugin;
     const std::string refused = refusal(info, test.variant.isolation, table.reuse);
     if (!refused.empty() && info.skip.empty()) info.skip.push_back({kSkipCode, refused});
-    test.info = std::move(info);
     tests.push_back(std::move(test));
   }
   return tests;

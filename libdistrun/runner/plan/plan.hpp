@@ -25,6 +25,7 @@ struct PlannedTest {
   Variant variant;
   wire::HostWork host = wire::HostWork::None;  // not None: this is not a test, but work of its suite's host
   std::shared_ptr<const SuiteShare> share;     // of its suite; null: the suite has no host
+  int retries = -1;                            // -1: those of the run
 
   bool is_host() const noexcept { return host != wire::HostWork::None; }
   // Its ranks are arbitrary programs: they report nothing, and their exit codes decide.
@@ -36,8 +37,9 @@ launch::WorldSpec spec_of(const PlannedTest& test);
 // Returns the settings of the run for a lister.
 wire::ListOrder list_order(const Settings& settings);
 
-// Lists the tests of a plugin once for each world size of the run. If there are several, a test that fixes its size, or
-// wants a rank per device, is listed once; all others have the size in their ids. Throws as launch::Node::list().
+// Lists the tests of a plugin once for each world size of the run and of its overrides. A test that fixes its size, or
+// wants a rank per device, is in the table once. If the run has several sizes, others have the size in their ids,
+// unless an override sets it. Throws as launch::Node::list().
 io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& plugin, const Settings& settings,
                                        Nanoseconds bound);
 

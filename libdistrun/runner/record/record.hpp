@@ -219,6 +219,16 @@ enum class DeadlockPolicy : std::uint8_t {
 inline constexpr int kDeadlockPolicyCount = 3;
 const char* name_of(DeadlockPolicy policy) noexcept;  // "verdict"
 
+// Settings of the tests that a filter selects (plan/overrides.hpp).
+struct Override {
+  std::string filter;
+  Nanoseconds timeout{};  // of the body; 0: unchanged
+  int retries = -1;       // -1: unchanged
+  std::vector<std::string> tags;
+  std::vector<std::string> locks;
+  int world_size = 0;  // of tests that do not fix one; 0: unchanged
+};
+
 struct Settings {
   std::vector<std::string> plugins;
   std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
@@ -259,6 +269,7 @@ struct Settings {
   std::vector<std::string> retry_on;  // the verdicts that are retried; empty: all that are not good
   bool flaky_fails = false;           // a flaky test counts as a failure in the exit code
   Nanoseconds run_timeout{};          // of the whole run; 0: none
+  std::vector<Override> overrides;
   bool fail_fast = false;
   std::uint64_t seed = 0;
   std::vector<wire::KeyValue> env;

@@ -28,7 +28,8 @@ io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
   for (int repeat = 0; repeat < times && !cancelled_; ++repeat) {
     const bool more = stay || repeat + 1 < times;
     bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, more);
-    for (int retry = 0; retry < settings.retries && going; ++retry) {
+    const int retries = test.retries >= 0 ? test.retries : settings.retries;
+    for (int retry = 0; retry < retries && going; ++retry) {
       if (!may_retry(record.attempts.back().verdict) || cancelled_) break;
       going = co_await run_attempt(test, record, AttemptKind::Retry, more);
     }

@@ -7,6 +7,7 @@
 #include <distrun/runner/report/json/ctrf.hpp>
 #include <distrun/runner/report/json/read_summary.hpp>
 #include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runner/report/text/repeat_command.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/xml/junit.hpp>
 
@@ -312,4 +313,43 @@ TEST_CASE("the selection of a run's tests is read back as it was written", "[rep
   const runner::RankRecord& rank = read.tests[0].attempts[0].ranks[0];
   CHECK(rank.body_began == std::chrono::milliseconds(3));
   CHECK(rank.body_ended == std::chrono::milliseconds(7));
+}
+
+TEST_CASE("settings of retries, world sizes and overrides are read as they were written", "[report]") {
+  runner::RunRecord run = run_of(failing());
+  run.settings.retry_on = {"fail", "crash"};
+  run.settings.flaky_fails = true;
+  run.settings.run_timeout = std::chrono::minutes(10);
+  run.settings.world_size = 1;
+  run.settings.world_sizes = {1, 2, 4};
+  runner::Override changes;
+  changes.filter = "tag:slow & \"x\"";
+  changes.timeout = std::chrono::minutes(5);
+  changes.retries = 0;
+  changes.tags = {"a", "b"};
+  changes.locks = {"port 8000"};
+  changes.world_size = 8;
+  run.settings.overrides = {changes};
+  const runner::Settings read = read_summary(summary_json(run)).settings;
+  CHECK(read.retry_on == run.settings.retry_on);
+  CHECK(read.flaky_fails);
+  CHECK(read.run_timeout == run.settings.run_timeout);
+  CHECK(read.world_sizes == run.settings.world_sizes);
+  REQUIRE(read.overrides.size() == 1);
+  CHECK(read.overrides[0].filter == changes.filter);
+  CHECK(read.overrides[0].timeout == changes.timeout);
+  CHECK(read.overrides[0].retries == 0);
+  CHECK(read.overrides[0].tags == changes.tags);
+  CHECK(read.overrides[0].locks == changes.locks);
+  CHECK(read.overrides[0].world_size == 8);
+  bool found = false;
+  for (const wire::KeyValue& option : setting_options(read)) {
+    if (option.key == "--world-size") CHECK(option.value == "1,2,4");
+    if (option.key != "--overrides") continue;
+    found = true;
+    CHECK(option.value ==
+          "{filter = \"tag:slow & \\\"x\\\"\", timeout = \"300s\", retries = 0, world-size = 8, "
+          "tags = [\"a\", \"b\"], locks = [\"port 8000\"]}");
+  }
+  CHECK(found);
 }

@@ -118,6 +118,19 @@ TEST_CASE("a failed test is retried only after the verdicts that were asked for"
   CHECK(show.verdicts() == Names{"fail"});
 }
 
+TEST_CASE("an override sets the retries of some tests") {
+  RunShow show({"a", "b"});
+  show.settings.retries = 1;
+  runner::Override changes;
+  changes.filter = "Ring.b";
+  changes.retries = 3;
+  show.settings.overrides = {changes};
+  show.node.script = fail_all;
+  const RunRecord& record = show.play();
+  CHECK(record.tests[0].attempts.size() == 2);
+  CHECK(record.tests[1].attempts.size() == 4);
+}
+
 TEST_CASE("a repeated test runs N times, and one bad repeat fails it") {
   RunShow show({"a"});
   show.settings.repeat = 4;

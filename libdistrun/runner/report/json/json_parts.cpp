@@ -28,6 +28,22 @@ void write_shard(JsonWriter& out, const runner::Shard& shard) {
   out.end_object();
 }
 
+void write_overrides(JsonWriter& out, const std::vector<runner::Override>& overrides) {
+  out.key("overrides");
+  out.begin_array();
+  for (const runner::Override& each : overrides) {
+    out.begin_object();
+    out.field("filter", each.filter);
+    if (each.timeout.count() > 0) out.field("timeout_ms", each.timeout);
+    if (each.retries >= 0) out.field("retries", each.retries);
+    if (!each.tags.empty()) write_array(out, "tags", each.tags);
+    if (!each.locks.empty()) write_array(out, "locks", each.locks);
+    if (each.world_size > 0) out.field("world_size", each.world_size);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 void write_environment(JsonWriter& out, const runner::Settings& settings) {
   out.key("env");
   if (!settings.env_hidden) return write_key_values(out, settings.env);
@@ -81,6 +97,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   if (!settings.retry_on.empty()) write_array(out, "retry_on", settings.retry_on);
   out.field("flaky_fails", settings.flaky_fails);
   if (settings.run_timeout.count() > 0) out.field("run_timeout_ms", settings.run_timeout);
+  if (!settings.overrides.empty()) write_overrides(out, settings.overrides);
   out.field("fail_fast", settings.fail_fast);
   out.field("seed", settings.seed);
   write_environment(out, settings);

@@ -45,13 +45,29 @@ void read_machine(const Json& from, runner::Machine& machine) {
   read(from, "memory_bytes", machine.memory_bytes);
 }
 
+void read_world_sizes(const Json& from, runner::Settings& settings) {
+  read_each(from, "world_sizes",
+            [&](const Json& item) { settings.world_sizes.push_back(integer_of<int>("world_sizes", item)); });
+}
+
+void read_overrides(const Json& from, runner::Settings& settings) {
+  read_each_object(from, "overrides", [&](const Json& item) {
+    runner::Override& each = settings.overrides.emplace_back();
+    read(item, "filter", each.filter);
+    read(item, "timeout_ms", each.timeout);
+    read(item, "retries", each.retries);
+    read(item, "tags", each.tags);
+    read(item, "locks", each.locks);
+    read(item, "world_size", each.world_size);
+  });
+}
+
 void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "plugins", settings.plugins);
   read(from, "program", settings.program);
   read(from, "program_name", settings.program_name);
   read(from, "world_size", settings.world_size);
-  read_each(from, "world_sizes",
-            [&](const Json& item) { settings.world_sizes.push_back(integer_of<int>("world_sizes", item)); });
+  read_world_sizes(from, settings);
   read(from, "backend", settings.backend);
   read(from, "agent", settings.agent);
   read(from, "rpc_transport", settings.rpc_transport);
@@ -87,6 +103,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "retry_on", settings.retry_on);
   read(from, "flaky_fails", settings.flaky_fails);
   read(from, "run_timeout_ms", settings.run_timeout);
+  read_overrides(from, settings);
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
   read_environment(from, settings);

@@ -54,6 +54,28 @@ void add_timeouts(Options& options, const runner::Settings& settings) {
                      short_number(settings.timeout_scale));
 }
 
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "\"";
+}
+
+std::string list_text(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& each : texts) out += (out.empty() ? "" : ", ") + quoted(each);
+  return "[" + out + "]";
+}
+
+std::string override_text(const runner::Override& each) {
+  std::string text = "{filter = " + quoted(each.filter);
+  if (each.timeout.count() > 0) text += ", timeout = " + quoted(seconds(each.timeout) + "s");
+  if (each.retries >= 0) text += ", retries = " + std::to_string(each.retries);
+  if (each.world_size > 0) text += ", world-size = " + std::to_string(each.world_size);
+  if (!each.tags.empty()) text += ", tags = " + list_text(each.tags);
+  if (!each.locks.empty()) text += ", locks = " + list_text(each.locks);
+  return text + "}";
+}
+
 std::string until_fail(int most) { return "--until-fail=" + std::to_string(most); }
 
 class CommandLine {
@@ -136,6 +158,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add_unless(settings.gpu_driver != "virtual", "--gpus", std::to_string(settings.gpus));
   options.add_unless(settings.isolation == usual.isolation, "--isolation", name_of(settings.isolation));
   add_timeouts(options, settings);
+  for (const runner::Override& each : settings.overrides) options.add("--overrides", override_text(each));
   options.add_unless(!settings.leaks_strict, "--leaks", "strict");
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_unless(!settings.quick_exit, "--exit", "quick");
