@@ -30,7 +30,8 @@
 namespace distrun::cli {
 namespace {
 
-constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr std::chrono::milliseconds kTick{100};
+constexpr std::chrono::milliseconds kTickWithoutTerminal{500};  // no line to keep alive: each wake-up costs CPU
 
 // Keeps the console's status line alive while nothing happens.
 class Ticker {
@@ -39,16 +40,16 @@ class Ticker {
       : loop_(loop), console_(console), run_(run), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] {
           tick();
         }) {
-    alarm_.set(loop_.clock().now() + kTick);
+    alarm_.set(loop_.clock().now() + period_);
     wait_for_resize();
   }
 
  private:
   void tick() {
-    console_.waiting(run_.long_waits());
+    if (console_.wants_waits()) console_.waiting(run_.long_waits());
     console_.needs_lock(run_.awaited_lock());
     console_.tick();
-    alarm_.set(loop_.clock().now() + kTick);
+    alarm_.set(loop_.clock().now() + period_);
   }
   void wait_for_resize() {
     resized_.async_wait([this](const auto& error, int) {
@@ -61,6 +62,7 @@ class Ticker {
   io::Loop& loop_;
   report::Console& console_;
   const runner::Run& run_;
+  const std::chrono::milliseconds period_ = output_is_terminal() ? kTick : kTickWithoutTerminal;
   boost::asio::signal_set resized_;
   io::Alarm alarm_;
 };

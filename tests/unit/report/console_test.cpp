@@ -254,11 +254,13 @@ TEST_CASE("without a terminal a test that is silent for a minute gets a line", "
   CHECK(screen.news() == "still running             Ring.gather, 61.0 s | 0-3 spawn\n");
   screen.console().tick();
   CHECK(screen.news().empty());
+  CHECK_FALSE(screen.console().wants_waits());
   screen.console().waiting({{"Ring.gather", "ranks 0-2: 58.0 s in barrier"}, {"Ring.other", "rank 3: lost"}});
   screen.clock().pass(58s);
   screen.console().tick();
   CHECK(screen.news().empty());
   screen.clock().pass(1s);
+  CHECK(screen.console().wants_waits());
   screen.console().tick();
   CHECK(screen.news() == "still running             Ring.gather, 2 min 00 s | ranks 0-2: 58.0 s in barrier\n");
 }

@@ -120,6 +120,11 @@ void Console::draw_if_due() {
   out_.write(kEraseLine + paint_(Style::Dim, status_));
 }
 
+bool Console::wants_waits() const {
+  if (options_.quiet || progress_.idle()) return false;
+  return options_.tty || (options_.slow_after.count() > 0 && progress_.has_slow(clock_.now(), options_.slow_after));
+}
+
 void Console::needs_lock(const std::string& name) {
   if (name == awaited_lock_) return;
   awaited_lock_ = name;

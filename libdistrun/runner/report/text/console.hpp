@@ -37,8 +37,11 @@ class Console final : public runner::EventSink {
   Console(int fd, const ConsoleOptions& options, const base::Clock& clock);
   ~Console() override;
 
-  // Updates the status line. Call ten times a second; without a terminal, prints a line for each slow test.
+  // Updates the status line, or without a terminal prints a line for each slow test. Call ten times a second, without a
+  // terminal twice.
   void tick();
+  // Returns whether tick() would show the long waits now: without a terminal they are rarely needed, and cost CPU.
+  bool wants_waits() const;
   // Sets the long waits of ranks by test, for the status line and the lines of slow tests.
   void waiting(std::map<std::string, std::string> waits) { progress_.waiting(std::move(waits)); }
   // Says once that the next test needs a lock that another run has; an empty name: it does not.

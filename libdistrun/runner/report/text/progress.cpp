@@ -66,12 +66,21 @@ std::string Progress::status(base::TimePoint now, std::size_t width) const {
   return fit(head + fit_middle(base::one_line(id, 1000), room) + tail, width);
 }
 
+base::Nanoseconds Progress::next_told(const Running& test, base::Nanoseconds after) {
+  return std::max(after, test.told_at + std::min(test.told_at, kSilenceMax));
+}
+
+bool Progress::has_slow(base::TimePoint now, base::Nanoseconds after) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const Entry& each) { return age_of(each.second, now) >= next_told(each.second, after); });
+}
+
 std::vector<std::string> Progress::slow_tests(base::TimePoint now, base::Nanoseconds after) {
   std::vector<std::string> lines;
   for (Entry& entry : running_) {
     Running& test = entry.second;
     const base::Nanoseconds age = age_of(test, now);
-    const base::Nanoseconds next = std::max(after, test.told_at + std::min(test.told_at, kSilenceMax));
+    const base::Nanoseconds next = next_told(test, after);
     if (age < next) continue;
     test.told_at = next;
     lines.push_back(base::one_line(entry.first, 1000) + ", " + base::human(age) + " | " + doing_of(entry));

@@ -33,6 +33,8 @@ class Progress {
   // Returns "Ring.gather, 61.0 s | 0-2 body, 3 set-up" for each test that has run for `after`, and again after twice
   // the time, then every five minutes at least.
   std::vector<std::string> slow_tests(base::TimePoint now, base::Nanoseconds after);
+  // Returns whether slow_tests() would return any.
+  bool has_slow(base::TimePoint now, base::Nanoseconds after) const;
 
  private:
   struct Running {
@@ -50,6 +52,8 @@ class Progress {
     return std::max(base::Nanoseconds{}, std::min(now, paused_at_) - test.since);
   }
   std::string doing_of(const Entry& test) const;
+  // The age at which the test is told next.
+  static base::Nanoseconds next_told(const Running& test, base::Nanoseconds after);
 
   int tests_ = 0;
   int ended_ = 0;
