@@ -138,6 +138,15 @@ TEST_CASE("distrun runs as a test of Bazel does", "[cli]") {
   CHECK_FALSE(std::filesystem::exists(folder + "/TEST_PREMATURE_EXIT_FILE"));
 }
 
+TEST_CASE("a program is in no shard, and does not tell Bazel that it is", "[cli]") {
+  const Place place;
+  const std::string file = place.sandbox().temp() + "/shards";
+  Command command = place.sandbox().command({"exec", "-w", "1", "--", "/bin/true"});
+  command.environment.push_back("TEST_SHARD_STATUS_FILE=" + file);
+  CHECK(Running(command).wait(scaled(milliseconds(30'000))).exit_code == 0);
+  CHECK_FALSE(std::filesystem::exists(file));
+}
+
 TEST_CASE("an error in the environment is refused with the variable's name", "[cli]") {
   const Place place;
   place.expect_refused({"DISTRUN_OPTIONS", "--world-size 0"}, "--world-size 0");

@@ -5,7 +5,7 @@
 
 namespace distrun::cli {
 
-// Creates $TEST_SHARD_STATUS_FILE, if set: distrun heeds the variables for shards.
+// Creates $TEST_SHARD_STATUS_FILE, if set: the run heeds the variables for shards. Not for programs, which have none.
 void tell_that_shards_are_known();
 
 // While it lives, $TEST_PREMATURE_EXIT_FILE exists, if set: a file that remains shows that distrun was killed.

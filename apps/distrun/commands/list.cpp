@@ -105,6 +105,20 @@ void print_json(const Listing& listing) {
   std::printf("%s\n", out.text().c_str());
 }
 
+// A description from another framework shows the tags already.
+std::string labels_of(const wire::TestInfo& test) {
+  if (!test.description.empty()) return "  " + base::one_line(test.description, 400);
+  std::string text;
+  for (const std::string& tag : test.tags) text += "  " + base::one_line(tag);
+  return text;
+}
+
+void print_problems(const Listing& listing) {
+  for (const std::string& problem : listing.problems) {
+    std::fprintf(stderr, "distrun: %s\n", base::printable(problem).c_str());
+  }
+}
+
 void print_text(const Listing& listing) {
   for (const runner::PlannedTest& test : listing.tests) {
     std::string line = base::one_line(test.id, 400);
@@ -114,16 +128,10 @@ void print_text(const Listing& listing) {
       const int ranks = test.info.world_size;
       line += "  (" + std::to_string(ranks) + (ranks == 1 ? " rank)" : " ranks)");
     }
-    // A description from another framework shows the tags already.
-    for (const std::string& tag : test.info.tags)
-      line += test.info.description.empty() ? "  " + base::one_line(tag) : "";
-    if (!test.info.description.empty()) line += "  " + base::one_line(test.info.description, 400);
-    std::printf("%s\n", line.c_str());
+    std::printf("%s%s\n", line.c_str(), labels_of(test.info).c_str());
   }
   std::fflush(stdout);
-  for (const std::string& problem : listing.problems) {
-    std::fprintf(stderr, "distrun: %s\n", base::printable(problem).c_str());
-  }
+  print_problems(listing);
 }
 
 // Prints, for completion, a --filter for each test that selects only that test.
@@ -134,9 +142,7 @@ void print_patterns(const Listing& listing, const std::string& before) {
 }
 
 void write_cmake(const Listing& listing, const std::string& file) {
-  for (const std::string& problem : listing.problems) {
-    std::fprintf(stderr, "distrun: %s\n", base::printable(problem).c_str());
-  }
+  print_problems(listing);
   if (listing.problems.empty()) report::write_whole_file(file, cmake_calls(listing.tests));
 }
 

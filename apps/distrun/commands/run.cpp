@@ -153,7 +153,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
 }  // namespace
 
 int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
-  tell_that_shards_are_known();
+  if (options.settings.program.empty()) tell_that_shards_are_known();
   const PrematureExitFile premature_exit;
   if (!options.nothing_to_run.why.empty()) {
     std::printf("%s\n", options.nothing_to_run.why.c_str());
