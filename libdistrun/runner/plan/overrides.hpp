@@ -14,10 +14,9 @@ class Overrides {
   // Throws as Filter does.
   explicit Overrides(const std::vector<Override>& overrides);
 
-  // Returns the world size for a test that does not fix its own; 0: that of the run.
-  int world_size_of(const std::string& plugin, const wire::TestInfo& test) const;
-  // Changes the timeout, tags and locks of the test. Returns its retries; -1: those of the run.
-  int apply_to(const std::string& plugin, wire::TestInfo& test) const;
+  // Returns what changes for the test: all tags and locks of the overrides that select it, and the last of each other
+  // setting.
+  Override changes_of(const std::string& plugin, const wire::TestInfo& test) const;
 
  private:
   struct Entry {

@@ -1,6 +1,7 @@
 #include <distrun/runner/plan/plan.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <distrun/runner/plan/overrides.hpp>
@@ -38,6 +39,21 @@ std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse
     return "it needs separate environment variables for each rank, and ranks that are threads share them";
   if (!info.may_die.empty()) return "it ends a rank on purpose, and ranks that are threads die together";
   return "";
+}
+
+void add_labels(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
+}
+
+void apply(const Override& changes, PlannedTest& test) {
+  const auto timeout_ms =
+      std::chrono::ceil<std::chrono::milliseconds>(changes.timeout).count();  // never 0: that is none
+  if (timeout_ms > 0) test.info.timeout_ms = timeout_ms;
+  test.retries = changes.retries;
+  add_labels(test.info.tags, changes.tags);
+  add_labels(test.info.locks, changes.locks);
 }
 
 bool contains(const std::vector<int>& sizes, int size) {
@@ -96,8 +112,7 @@ io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& pl
     all.reuse = table.reuse;
     for (std::size_t i = 0; i < table.tests.size(); ++i) {
       wire::TestInfo& test = table.tests[i];
-      const bool depends = depends_on_size(test);
-      const int own = depends ? overrides.world_size_of(plugin, test) : listed.front();
+      const int own = depends_on_size(test) ? overrides.changes_of(plugin, test).world_size : listed.front();
       if (own > 0 ? size != own : !contains(sizes, size)) continue;
       test.has_size_in_id = own == 0 && sizes.size() > 1;
       if (test.has_size_in_id && test.world_size == 0) test.world_size = size;  // it is skipped
@@ -120,7 +135,7 @@ std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table
     test.info = std::move(listed);
     test.id = test.info.id();
     test.plugin = plugin;
-    test.retries = overrides.apply_to(plugin, test.info);
+    apply(overrides.changes_of(plugin, test.info), test);
     wire::TestInfo& info = test.info;
     if (!filter.selects({info.suite, test.id, plugin, &info.tags, info.world_size})) continue;
     test.variant = variant_of(info, settings);

@@ -54,8 +54,6 @@ Room Room::of_machine(int cores, std::uint64_t memory_available) {
 
 bool Schedule::has_room(const Batch& batch) const {
   if (running_ == 0) return true;
-  const auto is_held = [this](const std::string& lock) { return locks_.contains(lock); };
-  if (std::any_of(batch.locks.begin(), batch.locks.end(), is_held)) return false;
   return ranks_ + batch.ranks <= room_.ranks && !(devices_ && batch.devices);
 }
 
@@ -68,7 +66,6 @@ std::optional<Batch> Schedule::next(const std::function<bool(const Batch&)>& may
   ++running_;
   ranks_ += batch.ranks;
   devices_ = devices_ || batch.devices;
-  locks_.insert(batch.locks.begin(), batch.locks.end());
   return batch;
 }
 
@@ -76,7 +73,6 @@ void Schedule::over(const Batch& batch) {
   --running_;
   ranks_ -= batch.ranks;
   if (batch.devices) devices_ = false;
-  for (const std::string& each : batch.locks) locks_.erase(each);
 }
 
 std::uint64_t memory_available() {

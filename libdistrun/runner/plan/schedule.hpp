@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -48,8 +47,7 @@ class Schedule {
   Room room_;
   int running_ = 0;  // batches
   int ranks_ = 0;
-  bool devices_ = false;         // a running batch uses devices: one such at a time
-  std::set<std::string> locks_;  // of the running batches
+  bool devices_ = false;  // a running batch uses devices: one such at a time
 };
 
 // Returns the bytes of memory still available to programs; 0: unknown.

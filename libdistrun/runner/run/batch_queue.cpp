@@ -19,9 +19,9 @@ BatchQueue::BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room)
 std::optional<Batch> BatchQueue::next() {
   awaited_lock_.clear();
   std::optional<Batch> batch = schedule_.next([&](const Batch& each) {
-    const std::string held_elsewhere = locks_.try_take(each.locks);
-    if (awaited_lock_.empty()) awaited_lock_ = held_elsewhere;
-    return held_elsewhere.empty();
+    const NamedLocks::Answer answer = locks_.try_take(each.locks);
+    if (awaited_lock_.empty()) awaited_lock_ = answer.held_elsewhere;
+    return answer.taken;
   });
   if (batch) awaited_lock_.clear();
   if (!awaited_lock_.empty()) again_.set(loop_.clock().now() + kLocksPeriod);

@@ -39,17 +39,18 @@ base::Fd try_bind(const std::string& name) {
 
 }  // namespace
 
-std::string NamedLocks::try_take(const std::vector<std::string>& names) {
+NamedLocks::Answer NamedLocks::try_take(const std::vector<std::string>& names) {
   std::map<std::string, base::Fd> taken;
   for (const std::string& name : names) {
     const std::string socket = socket_name(name);
+    if (held_.contains(socket)) return {};
     if (taken.contains(socket)) continue;
     base::Fd fd = try_bind(socket);
-    if (!fd) return name;
+    if (!fd) return {false, name};
     taken.emplace(socket, std::move(fd));
   }
   held_.merge(taken);
-  return "";
+  return {true, ""};
 }
 
 void NamedLocks::release(const std::vector<std::string>& names) {

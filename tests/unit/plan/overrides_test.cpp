@@ -31,42 +31,41 @@ TEST_CASE("overrides change the tests that their filters select") {
   slow.timeout = 90s;
   slow.retries = 2;
   Override ring = override_of("suite:Ring");
-  ring.tags = {"slow", "ring"};
+  ring.tags = {"slow"};
   ring.locks = {"port 8000"};
-  wire::TestInfo test = test_named("Ring", "pass");
-  test.tags = {"ring"};
-  wire::TestInfo other = test_named("Other", "pass");
-  other.timeout_ms = 5;
+  const wire::TestInfo test = test_named("Ring", "pass");
   SECTION("a tag that one gives selects the test for the next") {
-    const Overrides overrides({ring, slow});
-    CHECK(overrides.apply_to(kPlugin, test) == 2);
-    CHECK(test.timeout_ms == 90'000);
-    CHECK(overrides.apply_to(kPlugin, other) == -1);
+    const Override changes = Overrides({ring, slow}).changes_of(kPlugin, test);
+    CHECK(changes.timeout == 90s);
+    CHECK(changes.retries == 2);
+    CHECK(changes.tags == std::vector<std::string>{"slow"});
+    CHECK(changes.locks == std::vector<std::string>{"port 8000"});
   }
   SECTION("but not for one before") {
-    const Overrides overrides({slow, ring});
-    CHECK(overrides.apply_to(kPlugin, test) == -1);
-    CHECK(test.timeout_ms == 0);
-    CHECK(overrides.apply_to(kPlugin, other) == -1);
+    const Override changes = Overrides({slow, ring}).changes_of(kPlugin, test);
+    CHECK(changes.timeout == 0s);
+    CHECK(changes.retries == -1);
+    CHECK(changes.tags == std::vector<std::string>{"slow"});
   }
-  CHECK(test.tags == std::vector<std::string>{"ring", "slow"});
-  CHECK(test.locks == std::vector<std::string>{"port 8000"});
-  CHECK(other.timeout_ms == 5);
-  CHECK(other.tags.empty());
+  const Override none = Overrides({ring, slow}).changes_of(kPlugin, test_named("Other", "pass"));
+  CHECK(none.timeout == 0s);
+  CHECK(none.retries == -1);
+  CHECK(none.tags.empty());
 }
 
-TEST_CASE("of several overrides of one setting the last wins") {
+TEST_CASE("of several overrides of one setting the last wins, and tags add up") {
   Override first = override_of("*");
   first.timeout = 10s;
   first.world_size = 2;
+  first.tags = {"a"};
   Override second = override_of("Ring.*");
   second.timeout = 1us;
   second.world_size = 8;
-  const Overrides overrides({first, second});
-  wire::TestInfo test = test_named("Ring", "pass");
-  CHECK(overrides.apply_to(kPlugin, test) == -1);
-  CHECK(test.timeout_ms == 1);  // never zero, which is none
-  CHECK(overrides.world_size_of(kPlugin, test) == 8);
-  CHECK(overrides.world_size_of(kPlugin, test_named("Other", "pass")) == 2);
-  CHECK(Overrides({}).world_size_of(kPlugin, test) == 0);
+  second.tags = {"b"};
+  const Override changes = Overrides({first, second}).changes_of(kPlugin, test_named("Ring", "pass"));
+  CHECK(changes.timeout == 1us);
+  CHECK(changes.world_size == 8);
+  CHECK(changes.tags == std::vector<std::string>{"a", "b"});
+  CHECK(Overrides({first, second}).changes_of(kPlugin, test_named("Other", "pass")).world_size == 2);
+  CHECK(Overrides({}).changes_of(kPlugin, test_named("Ring", "pass")).world_size == 0);
 }

@@ -46,6 +46,26 @@ TEST_CASE("a test that requires an isolation gets it, and the plan says why") {
   CHECK(tests[1].variant.isolation_reason.empty());
 }
 
+TEST_CASE("a plan has the overrides of its tests, which their filter sees") {
+  Settings settings;
+  Override changes;
+  changes.filter = "Ring.a";
+  changes.timeout = std::chrono::microseconds(1);
+  changes.retries = 3;
+  changes.tags = {"slow", "a"};
+  changes.locks = {"disk"};
+  settings.overrides = {changes};
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "a"), info_of("Ring", "b")};
+  table.tests[0].tags = {"slow"};
+  const std::vector<PlannedTest> tests = plan("ring.so", table, Filter({"tag:a"}), settings);
+  REQUIRE(tests.size() == 1);
+  CHECK(tests[0].info.timeout_ms == 1);  // never 0, which is none
+  CHECK(tests[0].retries == 3);
+  CHECK(tests[0].info.tags == std::vector<std::string>{"a", "slow"});
+  CHECK(tests[0].info.locks == std::vector<std::string>{"disk"});
+}
+
 TEST_CASE("a test with a skip reason is planned as skipped") {
   wire::PluginTable table;
   table.tests = {info_of("Ring", "a", 0)};

@@ -70,23 +70,6 @@ TEST_CASE("tests that use devices run one at a time, beside others") {
   CHECK(schedule.next()->devices);
 }
 
-TEST_CASE("tests with a common lock run one at a time, beside others") {
-  Batch first = batch_of(1);
-  first.locks = {"database", "port 8000"};
-  Batch second = batch_of(1);
-  second.locks = {"port 8000"};
-  Batch other = batch_of(1);
-  other.locks = {"port 9000"};
-  Schedule schedule({first, second, other}, {8});
-  CHECK(schedule.next()->locks == first.locks);
-  CHECK(schedule.next()->locks == other.locks);
-  CHECK_FALSE(schedule.next());
-  schedule.over(other);
-  CHECK_FALSE(schedule.next());
-  schedule.over(first);
-  CHECK(schedule.next()->locks == second.locks);
-}
-
 TEST_CASE("a batch that may not begin yet lets others go first") {
   Batch first = batch_of(1);
   first.locks = {"taken elsewhere"};

@@ -19,10 +19,10 @@ Batch batch_with(std::size_t begin, std::vector<std::string> locks) {
 
 }  // namespace
 
-TEST_CASE("a batch whose lock another run has waits for it, and others go first") {
+TEST_CASE("a batch waits for a lock of another run, and others go first") {
   const std::string lock = "port of " + std::to_string(::getpid());  // other test programs may run at the same time
   NamedLocks other_run;
-  REQUIRE(other_run.try_take({lock}).empty());
+  REQUIRE(other_run.try_take({lock}).taken);
   io::Loop loop;
   BatchQueue queue(loop, {batch_with(0, {lock}), batch_with(1, {})}, {8});
   CHECK(queue.next()->begin == 1);
@@ -37,7 +37,29 @@ TEST_CASE("a batch whose lock another run has waits for it, and others go first"
   CHECK(last->begin == 0);
   CHECK(queue.awaited_lock().empty());
   CHECK(queue.empty());
-  CHECK_FALSE(other_run.try_take({lock}).empty());
+  CHECK_FALSE(other_run.try_take({lock}).taken);
   queue.over(*last);
-  CHECK(other_run.try_take({lock}).empty());
+  CHECK(other_run.try_take({lock}).taken);
+}
+
+TEST_CASE("batches with a common lock run one at a time, beside others") {
+  const std::string suffix = " of " + std::to_string(::getpid());
+  const std::string port = "port" + suffix;
+  io::Loop loop;
+  BatchQueue queue(
+      loop, {batch_with(0, {"disk" + suffix, port}), batch_with(1, {port}), batch_with(2, {"other" + suffix})}, {8});
+  const std::optional<Batch> first = queue.next();
+  const std::optional<Batch> other = queue.next();
+  REQUIRE(first);
+  REQUIRE(other);
+  CHECK(first->begin == 0);
+  CHECK(other->begin == 2);
+  CHECK_FALSE(queue.next());
+  CHECK(queue.awaited_lock().empty());  // its own run has it
+  queue.over(*other);
+  CHECK_FALSE(queue.next());
+  const auto change = queue.change();
+  queue.over(*first);
+  CHECK(queue.change() != change);
+  CHECK(queue.next()->begin == 1);
 }

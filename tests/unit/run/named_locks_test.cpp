@@ -18,20 +18,23 @@ std::string own(const std::string& name) { return name + " of " + std::to_string
 TEST_CASE("a lock that one run has is free for others only after it") {
   NamedLocks here;
   NamedLocks there;
-  REQUIRE(here.try_take({own("port"), own("disk")}).empty());
-  CHECK(there.try_take({own("other"), own("disk")}) == own("disk"));
-  CHECK(there.try_take({own("other")}).empty());  // which was not kept
+  REQUIRE(here.try_take({own("port"), own("disk")}).taken);
+  CHECK_FALSE(here.try_take({own("disk")}).taken);
+  CHECK(here.try_take({own("disk")}).held_elsewhere.empty());
+  CHECK_FALSE(there.try_take({own("other"), own("disk")}).taken);
+  CHECK(there.try_take({own("other"), own("disk")}).held_elsewhere == own("disk"));
+  CHECK(there.try_take({own("other")}).taken);  // which was not kept
   here.release({own("port"), own("disk")});
-  CHECK(there.try_take({own("port"), own("disk")}).empty());
+  CHECK(there.try_take({own("port"), own("disk")}).taken);
 }
 
 TEST_CASE("locks are released with their object, and have names of any length") {
   NamedLocks later;
   {
     NamedLocks first;
-    REQUIRE(first.try_take({own(std::string(200, 'x'))}).empty());
-    CHECK(later.try_take({own(std::string(200, 'x'))}) == own(std::string(200, 'x')));
-    CHECK(later.try_take({}).empty());
+    REQUIRE(first.try_take({own(std::string(200, 'x'))}).taken);
+    CHECK(later.try_take({own(std::string(200, 'x'))}).held_elsewhere == own(std::string(200, 'x')));
+    CHECK(later.try_take({}).taken);
   }
-  CHECK(later.try_take({own(std::string(200, 'x'))}).empty());
+  CHECK(later.try_take({own(std::string(200, 'x'))}).taken);
 }
