@@ -1,6 +1,6 @@
 # Read by ctest: defines distrun_add_test(), which the files call that `distrun list --cmake` writes after each build of
-# a plugin. The file that includes this one has set distrun_program, distrun_plugin, distrun_prefix, distrun_options,
-# distrun_property_COUNT, and distrun_property_I and distrun_value_I for each I below it.
+# a plugin. The file that includes this one has set distrun_program, distrun_plugin, distrun_prefix, distrun_options and
+# distrun_labels, and defines distrun_set_properties(TEST).
 
 # distrun_add_test(ID SIZE FILTER expression [SOURCE file:line] [TIMEOUT seconds] [DEVICES n] [LABELS ...] [LOCKS ...])
 function(distrun_add_test id size)
@@ -24,18 +24,9 @@ function(distrun_add_test id size)
   if(arg_LOCKS)
     set_tests_properties("${name}" PROPERTIES RESOURCE_LOCK "${arg_LOCKS}")
   endif()
-  set(labels "${arg_LABELS}")
-  foreach(i RANGE ${distrun_property_COUNT})
-    if(i EQUAL distrun_property_COUNT)
-      break()
-    endif()
-    if(distrun_property_${i} STREQUAL "LABELS")
-      list(APPEND labels ${distrun_value_${i}})
-    else()
-      set_tests_properties("${name}" PROPERTIES "${distrun_property_${i}}" "${distrun_value_${i}}")
-    endif()
-  endforeach()
+  set(labels ${arg_LABELS} ${distrun_labels})
   if(labels)
     set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
   endif()
+  distrun_set_properties("${name}")
 endfunction()

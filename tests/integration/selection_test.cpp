@@ -150,7 +150,7 @@ TEST_CASE("a test that fails with one of several world sizes is repeated with th
   CHECK(selected_ids(again.summary) == Texts{"Fails.require [np=3]", "Fails.require [np=4]"});
 }
 
-TEST_CASE("an expression with tags is refused for the history, which has none", "[cli]") {
+TEST_CASE("the history refuses an expression with tags", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"history", "tag:slow"});
   CHECK(ended.exit_code == 2);

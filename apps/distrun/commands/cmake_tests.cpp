@@ -23,10 +23,8 @@ std::string element(std::string text) {
 
 std::string call_of(const runner::PlannedTest& test) {
   const wire::TestInfo& info = test.info;
-  wire::TestInfo of_size = info;
-  of_size.has_size_in_id = false;
   std::string call = "distrun_add_test(" + bracketed(test.id) + " " + std::to_string(std::max(info.world_size, 1)) +
-                     " FILTER " + bracketed(report::filter_for(of_size.id()));
+                     " FILTER " + bracketed(report::filter_for(info.id_in_plugin()));
   if (!info.file.empty()) call += " SOURCE " + bracketed(info.file + ":" + std::to_string(info.line));
   if (info.timeout_ms > 0) call += " TIMEOUT " + std::to_string((info.timeout_ms + 999) / 1000);
   if (info.devices > 0) call += " DEVICES " + std::to_string(info.devices);

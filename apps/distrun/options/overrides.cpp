@@ -1,21 +1,20 @@
 #include "overrides.hpp"
 
-#include <algorithm>
-
 #include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/label.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/plugin_table.hpp>
 #include <distrun/runner/plan/filter.hpp>
 
 #include "parsing.hpp"
+#include "repetition_options.hpp"
 #include "toml.hpp"
 
 namespace distrun::cli {
 namespace {
 
-constexpr int kRetriesMax = 1000;
 constexpr char kOption[] = "--overrides";
 constexpr char kExample[] = "{filter = \"tag:slow\", timeout = \"5m\"}";
 
@@ -23,44 +22,51 @@ constexpr char kExample[] = "{filter = \"tag:slow\", timeout = \"5m\"}";
   refuse(std::string(kOption) + ": " + entry.key + " " + why);
 }
 
+void refuse_flaw(const std::string& flaw) {
+  if (!flaw.empty()) refuse(std::string(kOption) + ": " + flaw);
+}
+
 const std::string& one_value(const TomlEntry& entry) {
   if (entry.kind == TomlKind::List || entry.kind == TomlKind::Boolean) refuse_value(entry, "takes one value");
   return entry.values.front();
 }
 
-std::vector<std::string> labels(const TomlEntry& entry) {
-  const char least = entry.key == "tags" ? '!' : ' ';
-  for (const std::string& label : entry.values) {
-    const bool is_good =
-        !label.empty() && label.size() <= wire::kLabelSizeMax &&
-        std::all_of(label.begin(), label.end(), [&](unsigned char c) { return c >= least && c != 0x7f; });
-    if (!is_good) refuse_value(entry, "has the invalid value '" + base::one_line(label) + "'");
-  }
-  if (entry.values.size() > wire::kLabelsMax) {
-    refuse_value(entry, "has more than " + std::to_string(wire::kLabelsMax) + " values");
-  }
-  return entry.values;
+struct Setting {
+  std::string key;
+  void (*set)(runner::Override& changes, const TomlEntry& entry, const std::string& name);  // "--overrides: timeout"
+};
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all{
+      {"filter", [](auto& changes, const auto& entry, const auto&) { changes.filter = one_value(entry); }},
+      {"timeout", [](auto& changes, const auto& entry,
+                     const auto& name) { changes.timeout = base::parse_duration(name, one_value(entry)); }},
+      {"retries", [](auto& changes, const auto& entry,
+                     const auto& name) { changes.retries = number(name, one_value(entry), 0, kRetriesMax); }},
+      {"tags",
+       [](auto& changes, const auto& entry, const auto&) {
+         refuse_flaw(base::flaw_of_tags(entry.values));
+         changes.tags = entry.values;
+       }},
+      {"locks",
+       [](auto& changes, const auto& entry, const auto&) {
+         refuse_flaw(base::flaw_of_locks(entry.values));
+         changes.locks = entry.values;
+       }},
+      {"world-size", [](auto& changes, const auto& entry, const auto& name) {
+         changes.world_size = number(name, one_value(entry), 1, wire::kWorldSizeMax);
+       }}};
+  return all;
 }
 
 void set(runner::Override& changes, const TomlEntry& entry) {
-  const std::string name = std::string(kOption) + ": " + entry.key;
-  if (entry.key == "filter") {
-    changes.filter = one_value(entry);
-  } else if (entry.key == "timeout") {
-    changes.timeout = base::parse_duration(name, one_value(entry));
-  } else if (entry.key == "retries") {
-    changes.retries = number(name, one_value(entry), 0, kRetriesMax);
-  } else if (entry.key == "world-size") {
-    changes.world_size = number(name, one_value(entry), 1, wire::kWorldSizeMax);
-  } else if (entry.key == "tags") {
-    changes.tags = labels(entry);
-  } else if (entry.key == "locks") {
-    changes.locks = labels(entry);
-  } else {
-    refuse_value(entry,
-                 "is not a setting of tests; expected filter, timeout, retries, tags, locks or world-size" +
-                     base::did_you_mean(entry.key, {"filter", "timeout", "retries", "tags", "locks", "world-size"}));
+  std::vector<std::string> keys;
+  for (const Setting& each : settings()) {
+    if (each.key == entry.key) return each.set(changes, entry, std::string(kOption) + ": " + entry.key);
+    keys.push_back(each.key);
   }
+  refuse_value(entry,
+               "is not a setting of tests; expected " + base::joined_by_or(keys) + base::did_you_mean(entry.key, keys));
 }
 
 std::vector<TomlEntry> entries_of(const std::string& text) {

@@ -70,7 +70,7 @@ void add_repetition_options(CLI::App& app, Raw& raw) {
 
 void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
   settings.repeat = number("--repeat", raw.repeat, 1, kRepeatMax);
-  settings.retries = number("--retries", raw.retries, 0, 1000);
+  settings.retries = number("--retries", raw.retries, 0, kRetriesMax);
   if (!raw.until_fail.empty()) settings.until_fail = parse_until_fail(raw);
   settings.retry_on = verdicts_of(raw.retry_on);
   const bool may_retry = settings.retries > 0 || !settings.overrides.empty();

@@ -5,6 +5,8 @@
 
 namespace distrun::cli {
 
+inline constexpr int kRetriesMax = 1000;
+
 void add_repetition_options(CLI::App& app, Raw& raw);
 // Both throw Error{InvalidArgument} that names the option. Call the first after the settings of --debug are set.
 void add_repetition_settings(const Raw& raw, runner::Settings& settings);

@@ -1,10 +1,10 @@
 #include <distrun/common/wire/plugin_table.hpp>
 
-#include <algorithm>
 #include <unordered_set>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/isolation.hpp>
+#include <distrun/common/base/label.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::wire {
@@ -50,19 +50,6 @@ void check_world(const TestInfo& test) {
   if (test.world_size == 0 && test.skip.empty()) refuse(test, "no world size and no skip reason");
 }
 
-// Refuses text that would break a filter or a line of a report.
-void check_labels(const TestInfo& test, const std::vector<std::string>& labels, const char* what, char least) {
-  if (labels.size() > kLabelsMax) refuse(test, std::string("it has too many ") + what + "s");
-  for (const std::string& label : labels) {
-    const bool is_printable = std::all_of(label.begin(), label.end(), [&](char c) {
-      return static_cast<unsigned char>(c) >= static_cast<unsigned char>(least) && c != 0x7f;
-    });
-    if (!is_printable || label.empty() || label.size() > kLabelSizeMax) {
-      refuse(test, std::string("it has the invalid ") + what + " '" + base::one_line(label) + "'");
-    }
-  }
-}
-
 void check_test(const TestInfo& test) {
   check_name(test, test.suite, "suite");
   check_name(test, test.name, "name");
@@ -77,8 +64,9 @@ void check_test(const TestInfo& test) {
     refuse(test, "its description has " + std::to_string(test.description.size()) + " bytes, the limit is " +
                      std::to_string(kDescriptionSizeMax));
   }
-  check_labels(test, test.tags, "tag", '!');
-  check_labels(test, test.locks, "lock", ' ');
+  for (const std::string& flaw : {base::flaw_of_tags(test.tags), base::flaw_of_locks(test.locks)}) {
+    if (!flaw.empty()) refuse(test, flaw);
+  }
   if (test.timeout_ms < 0) refuse(test, "its timeout is negative");
   if (test.skip.size() > 1) refuse(test, "it has more than one skip reason");
   if (!test.isolation.empty() && !may_be_asked_for(test.isolation)) {
@@ -102,13 +90,18 @@ const char* name_of(WorldRule rule) noexcept {
 }
 
 std::string TestInfo::id() const {
+  std::string id = id_in_plugin();
+  if (has_size_in_id) id += " [np=" + std::to_string(world_size) + "]";
+  return id;
+}
+
+std::string TestInfo::id_in_plugin() const {
   std::string id = suite + "." + name;
   char separator = '/';
   for (const KeyValue& parameter : parameters) {
     id += separator + parameter.key + "=" + parameter.value;
     separator = ',';
   }
-  if (has_size_in_id) id += " [np=" + std::to_string(world_size) + "]";
   return id;
 }
 

@@ -15,8 +15,6 @@ inline constexpr std::size_t kTestsMax = 1'000'000;  // per plugin
 inline constexpr std::int32_t kWorldSizeMax = 1024;
 inline constexpr std::size_t kNameSizeMax = 1024;  // of a suite, a test, a key or a value
 inline constexpr std::size_t kDescriptionSizeMax = 8192;
-inline constexpr std::size_t kLabelSizeMax = 200;  // of a tag or a lock
-inline constexpr std::size_t kLabelsMax = 64;      // of each of them, per test
 
 // The settings of the run that skip conditions can use.
 struct ListOrder {
@@ -73,6 +71,8 @@ struct TestInfo {
 
   // Returns "Suite.name/key=value,...", and " [np=4]" after it if has_size_in_id.
   std::string id() const;
+  // Returns the id without the world size: the plugin and filters know the test by it.
+  std::string id_in_plugin() const;
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes, m.world_size,
                m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices, m.description,

@@ -2,7 +2,6 @@
 // Catch2's test cases as ids, and their tags as options.
 #include <distrun/plugin/bridge/catch2_implementation.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/label.hpp>
 #include <distrun/plugin/sdk/bridge.hpp>
 #include <distrun/plugin/sdk/options.hpp>
 
@@ -48,11 +48,6 @@ inline std::string description_of(const Catch::TestCaseInfo& test) {
   return text;
 }
 
-inline bool is_label(const std::string& tag) {
-  return tag.size() <= 200 &&
-         std::none_of(tag.begin(), tag.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
-}
-
 inline int number_of_tag(const std::string& tag, std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -68,7 +63,7 @@ inline TestOptions options_of_tags(const std::vector<std::string>& tags) {
   for (const std::string& tag : tags) {
     const std::size_t at = tag.find('=');
     if (at == tag.npos) {
-      if (is_label(tag)) options.tags.push_back(tag);
+      if (base::is_tag(tag)) options.tags.push_back(tag);
       continue;
     }
     const std::string_view key = std::string_view(tag).substr(0, at);

@@ -16,7 +16,7 @@
 // moment, and nothing else can end them (doctor/stuck.hpp).
 //
 // After --suspect-after without progress on the board, even if ranks use CPU, and then after twice the time, the cause
-// that a pair of looks has found is told in a line. Lives on: the coordinator's loop.
+// that a pair of looks has found is printed in a line. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <optional>

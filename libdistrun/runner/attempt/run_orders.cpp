@@ -39,21 +39,13 @@ const std::string& store_secret() {
   return secret;
 }
 
-// The plugin does not know that the test runs with several world sizes.
-std::string id_in_plugin(const PlannedTest& test) {
-  if (!test.info.has_size_in_id) return test.id;
-  wire::TestInfo info = test.info;
-  info.has_size_in_id = false;
-  return info.id();
-}
-
 }  // namespace
 
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
                             const WorkDirs& dirs, const AttemptStore& store, const trace::Memory* trace) {
   wire::RunOrder order;
   order.run_id = run_id;
-  order.test_id = id_in_plugin(test);
+  order.test_id = test.is_host() ? test.id : test.info.id_in_plugin();
   order.world_size = test.variant.world_size;
   order.attempt = attempt;
   order.coordinator_pid = ::getpid();

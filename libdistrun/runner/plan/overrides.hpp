@@ -1,6 +1,6 @@
 #pragma once
-// Settings of some tests (--overrides): those of Settings::overrides whose filter selects a test apply to it, in order,
-// and later ones win; tags and locks add up. Immutable after construction.
+// Settings of some tests (--overrides). The entries of Settings::overrides apply in order to the tests that their
+// filters select; later ones win, tags and locks add up. Immutable after construction.
 #include <string>
 #include <vector>
 

@@ -50,6 +50,21 @@ fake::World& begin_asleep(Stage& stage, evidence::Stacks asleep) {
   return world;
 }
 
+void expect_pass(Stage& stage, fake::World& world) {
+  world.pass(0);
+  world.pass(1);
+  CHECK(stage.finish().verdict == Verdict::Pass);
+}
+
+// Lets the ranks use CPU until `done` holds.
+template <class Done>
+bool compute_until(Stage& stage, fake::World& world, Done done) {
+  return stage.until([&] {
+    world.used += 1ms;
+    return done();
+  });
+}
+
 }  // namespace
 
 TEST_CASE("ranks that can never continue are ended at once, and the verdict is a deadlock") {
@@ -76,9 +91,7 @@ TEST_CASE("a deadlock that is only reported is told once, and the ranks get thei
   fake::World& world = begin_asleep(stage, cycle_of_two());
   REQUIRE(stage.until([&] { return stage.told.count("look suspect") == 1; }));
   CHECK(world.signals.empty());
-  world.pass(0);
-  world.pass(1);
-  CHECK(stage.finish().verdict == Verdict::Pass);
+  expect_pass(stage, world);
 }
 
 TEST_CASE("ranks that work are not looked at") {
@@ -86,10 +99,7 @@ TEST_CASE("ranks that work are not looked at") {
   fake::World& world = begin_asleep(stage, cycle_of_two());
   SECTION("they use CPU") {
     const auto begun = fake::Clock::now();
-    stage.until([&] {
-      world.used += 1ms;
-      return fake::Clock::now() - begun > 700ms;
-    });
+    compute_until(stage, world, [&] { return fake::Clock::now() - begun > 700ms; });
   }
   SECTION("they make progress on the board") {
     const auto begun = fake::Clock::now();
@@ -99,9 +109,7 @@ TEST_CASE("ranks that work are not looked at") {
     });
   }
   CHECK(world.gentle_looks == 0);
-  world.pass(0);
-  world.pass(1);
-  CHECK(stage.finish().verdict == Verdict::Pass);
+  expect_pass(stage, world);
 }
 
 TEST_CASE("a wait that is not proven ends nothing, and after a while a line says what is waited for") {
@@ -113,31 +121,21 @@ TEST_CASE("a wait that is not proven ends nothing, and after a while a line says
   REQUIRE(stage.until([&] { return stage.told.count("look suspect") == 1; }));
   CHECK(world.signals.empty());
   CHECK(world.snapshots == 0);
-  world.pass(0);
-  world.pass(1);
-  CHECK(stage.finish().verdict == Verdict::Pass);
+  expect_pass(stage, world);
   CHECK(stage.record->snapshots.empty());
 }
 
-TEST_CASE("ranks that wait while another one computes are told after a while, and then after twice the time") {
+TEST_CASE("ranks that wait while another one computes get a line after a while, and the next after twice the time") {
   Stage stage(2);
   stage.settings.suspect_after = 300ms;
   evidence::Stacks stacks;
   add_sleeper(stacks, 0).wait = mutex_held_by(1);
   fake::World& world = begin_asleep(stage, std::move(stacks));
-  const auto compute = [&](int lines) {
-    return stage.until([&] {
-      world.used += 1ms;
-      return stage.told.count("look suspect") == lines;
-    });
-  };
-  REQUIRE(compute(1));
+  REQUIRE(compute_until(stage, world, [&] { return stage.told.count("look suspect") == 1; }));
   CHECK(world.gentle_looks == 2);
-  REQUIRE(compute(2));
+  REQUIRE(compute_until(stage, world, [&] { return stage.told.count("look suspect") == 2; }));
   CHECK(world.gentle_looks == 4);
-  world.pass(0);
-  world.pass(1);
-  CHECK(stage.finish().verdict == Verdict::Pass);
+  expect_pass(stage, world);
 }
 
 TEST_CASE("ranks that all compute are no reason for a line") {
@@ -147,17 +145,12 @@ TEST_CASE("ranks that all compute are no reason for a line") {
   add_sleeper(stacks, 0).task.state = 'R';
   add_sleeper(stacks, 1).task.state = 'R';
   fake::World& world = begin_asleep(stage, std::move(stacks));
-  REQUIRE(stage.until([&] {
-    world.used += 1ms;
-    return world.gentle_looks == 4;
-  }));
+  REQUIRE(compute_until(stage, world, [&] { return world.gentle_looks == 4; }));
   CHECK(stage.told.count("look suspect") == 0);
-  world.pass(0);
-  world.pass(1);
-  CHECK(stage.finish().verdict == Verdict::Pass);
+  expect_pass(stage, world);
 }
 
-TEST_CASE("nobody looks if neither deadlocks nor suspicions are asked for") {
+TEST_CASE("no look is taken if neither deadlocks nor suspicions are asked for") {
   Stage stage(2);
   stage.settings.deadlock = DeadlockPolicy::Off;
   stage.settings.suspect_after = 0ns;

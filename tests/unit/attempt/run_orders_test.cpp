@@ -35,7 +35,9 @@ TEST_CASE("an order contains what its rank needs") {
   const auto taken = pool.take(2);
   const WorkDirs& dirs = *taken;
   PlannedTest test;
-  test.id = "Ring.pass";
+  test.info.suite = "Ring";
+  test.info.name = "pass";
+  test.id = test.info.id();
   test.variant.world_size = 2;
   Settings settings;
   settings.seed = 17;

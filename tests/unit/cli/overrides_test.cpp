@@ -5,6 +5,7 @@
 
 #include "options/overrides.hpp"
 #include "options/toml.hpp"
+#include "support/error_of.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;
@@ -13,13 +14,9 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string refusal_of_override(const std::string& text) {
-  try {
-    parse_override(text);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::InvalidArgument);
-    return error.what();
-  }
-  return "none";
+  const Error error = testing::error_of([&] { parse_override(text); });
+  CHECK(error.kind() == ErrorKind::InvalidArgument);
+  return error.what();
 }
 
 }  // namespace
@@ -70,7 +67,7 @@ TEST_CASE("an invalid override is refused with what is expected") {
              Catch::Contains("--overrides: timeout soon: expected a dur"));
   CHECK_THAT(refusal_of_override("{filter = 'a', timeout = ['1s']}"), Catch::Contains("timeout takes one value"));
   CHECK_THAT(refusal_of_override("{filter = 'a', tags = ['b c']}"),
-             Catch::Contains("tags has the invalid value 'b c'"));
+             Catch::Contains("--overrides: it has the invalid tag 'b c'"));
   CHECK_THAT(refusal_of_override("{filter = 'a &', retries = 2}"),
              Catch::Contains("--filter 'a &': a pattern is missing"));
 }

@@ -67,6 +67,14 @@ void start(Console& console, const runner::TestRecord& test) {
   console.on_attempt_start({id, 1, runner::AttemptKind::First, 4});
 }
 
+// The one test of a run has begun.
+void begin_test(Screen& screen) {
+  const runner::RunRecord run = run_of(failing());
+  screen.console().on_run_start(run, 1);
+  start(screen.console(), run.tests[0]);
+  screen.news();
+}
+
 }  // namespace
 
 TEST_CASE("the console shows every way a test can end", "[report]") {
@@ -225,10 +233,7 @@ TEST_CASE("the status line fits any terminal", "[report]") {
 
 TEST_CASE("the time while a run is suspended does not count as test time", "[report]") {
   Screen screen({});
-  runner::RunRecord run = run_of(failing());
-  screen.console().on_run_start(run, 1);
-  start(screen.console(), run.tests[0]);
-  screen.news();
+  begin_test(screen);
   screen.clock().pass(20s);
   screen.console().pause();
   screen.clock().pass(1000s);
@@ -242,10 +247,7 @@ TEST_CASE("the time while a run is suspended does not count as test time", "[rep
 
 TEST_CASE("without a terminal a test that is silent for a minute gets a line", "[report]") {
   Screen screen({});
-  runner::RunRecord run = run_of(failing());
-  screen.console().on_run_start(run, 1);
-  start(screen.console(), run.tests[0]);
-  screen.news();
+  begin_test(screen);
   screen.clock().pass(59s);
   screen.console().tick();
   CHECK(screen.news().empty());
@@ -267,10 +269,7 @@ TEST_CASE("without a terminal a test that is silent for a minute gets a line", "
 
 TEST_CASE("a test that hangs for hours gets a line every five minutes, so that no CI takes it for dead", "[report]") {
   Screen screen({});
-  runner::RunRecord run = run_of(failing());
-  screen.console().on_run_start(run, 1);
-  start(screen.console(), run.tests[0]);
-  screen.news();
+  begin_test(screen);
   int lines = 0;
   int silent_s = 0;
   int longest_s = 0;
@@ -300,10 +299,7 @@ TEST_CASE("lines for slow tests can be left out", "[report]") {
   ConsoleOptions options;
   options.slow_after = 0s;
   Screen screen(options);
-  runner::RunRecord run = run_of(failing());
-  screen.console().on_run_start(run, 1);
-  start(screen.console(), run.tests[0]);
-  screen.news();
+  begin_test(screen);
   screen.clock().pass(1000s);
   screen.console().tick();
   CHECK(screen.news().empty());

@@ -1,10 +1,9 @@
 #include <distrun/plugin/sdk/detail/validate.hpp>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
-#include <distrun/common/base/text.hpp>
+#include <distrun/common/base/label.hpp>
 #include <distrun/plugin/sdk/detail/names.hpp>
 
 namespace distrun::detail {
@@ -12,8 +11,6 @@ namespace {
 
 constexpr int kSignalMax = 64;
 constexpr int kExitCodeMax = 255;
-constexpr std::size_t kLabelSizeMax = 200;  // of a tag or a lock; the run checks the same (wire/plugin_table.hpp)
-constexpr std::size_t kLabelsMax = 64;
 
 std::string place(base::Location where) { return std::string(where.file) + ":" + std::to_string(where.line); }
 
@@ -80,21 +77,6 @@ void check_death(const Death& death, std::vector<std::string>& flaws) {
   }
 }
 
-void check_labels(const std::vector<std::string>& labels, const char* what, bool may_have_spaces,
-                  std::vector<std::string>& flaws) {
-  const auto is_allowed = [&](unsigned char each) {
-    return each > 0x20 ? each != 0x7f : each == ' ' && may_have_spaces;
-  };
-  for (const std::string& label : labels) {
-    const bool is_good =
-        !label.empty() && label.size() <= kLabelSizeMax && std::all_of(label.begin(), label.end(), is_allowed);
-    if (!is_good) flaws.push_back(std::string("it has the invalid ") + what + " '" + base::one_line(label) + "'");
-  }
-  if (labels.size() <= kLabelsMax) return;
-  flaws.push_back("it has " + std::to_string(labels.size()) + " " + what + "s, the limit is " +
-                  std::to_string(kLabelsMax));
-}
-
 }  // namespace
 
 std::vector<std::string> flaws_of_names(const Registry& registry) {
@@ -116,8 +98,9 @@ std::vector<std::string> flaws_of_options(const TestOptions& options) {
   if (options.timeout.count() < 0) flaws.emplace_back("its timeout is negative");
   if (options.devices < 0) flaws.emplace_back("its number of devices is negative");
   for (const Death& death : options.may_die) check_death(death, flaws);
-  check_labels(options.tags, "tag", false, flaws);
-  check_labels(options.locks, "lock", true, flaws);
+  for (const std::string& flaw : {base::flaw_of_tags(options.tags), base::flaw_of_locks(options.locks)}) {
+    if (!flaw.empty()) flaws.push_back(flaw);
+  }
   return flaws;
 }
 

@@ -52,7 +52,7 @@ class Progress {
     return std::max(base::Nanoseconds{}, std::min(now, paused_at_) - test.since);
   }
   std::string doing_of(const Entry& test) const;
-  // The age at which the test is told next.
+  // The age at which the next line about the test is due.
   static base::Nanoseconds next_told(const Running& test, base::Nanoseconds after);
 
   int tests_ = 0;

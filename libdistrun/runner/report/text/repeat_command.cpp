@@ -172,16 +172,15 @@ std::string repeat_command(const runner::Settings& settings, const runner::TestR
   CommandLine line(settings);
   // Excludes the rest of the settings file; the values of the options below are already resolved.
   if (!settings.config.empty()) line.add("--config=none");
-  wire::TestInfo info = test.info;
   runner::Settings of_test = settings;
-  if (std::exchange(info.has_size_in_id, false)) {
+  if (test.info.has_size_in_id) {
     of_test.world_size = test.variant.world_size;
     of_test.world_sizes.clear();
   }
   line.add(setting_options(of_test));
   if (settings.until_fail > 0) line.add(until_fail(settings.until_fail));
   line.add("--filter");
-  line.add(filter_for(info.id()));
+  line.add(filter_for(test.info.id_in_plugin()));
   line.add("--seed");
   line.add(std::to_string(settings.seed));
   line.add(test.plugin);
