@@ -46,7 +46,9 @@ void ObjectStreams::keep_until_done(std::shared_ptr<const void> what, core::Rank
     const auto let_go = [kept] {
       // makes the completion visible to the host
       for (const auto& point : kept->points) static_cast<void>(point->event.is_done());
+      // The last callback may still hold `kept`, and must not destroy what uses a driver.
       kept->what = nullptr;
+      kept->points.clear();
     };
     for (const auto& point : points_) {
       point->stream.driver().call_host(point->stream.ref(), [kept, let_go, &rank] {

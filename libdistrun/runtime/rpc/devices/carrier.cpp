@@ -65,9 +65,11 @@ DeviceCarrier::DeviceCarrier(Settings settings)
 std::shared_ptr<DeviceCarrier> DeviceCarrier::make(Settings settings) {
   std::shared_ptr<DeviceCarrier> made(new DeviceCarrier(std::move(settings)));
   made->imports_ = std::make_shared<DeviceImports>(
-      made->events_, [weak = made->weak_from_this()](WorkerKey from, std::uint64_t number) {
-        const auto self = weak.lock();
-        if (self != nullptr) self->settings_.post([self, from, number] { self->tell_read(from, number); });
+      made->events_,
+      [weak = made->weak_from_this(), post = made->settings_.post](WorkerKey from, std::uint64_t number) {
+        post([weak, from, number] {
+          if (const auto self = weak.lock()) self->tell_read(from, number);
+        });
       });
   return made;
 }

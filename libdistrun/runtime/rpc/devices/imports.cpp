@@ -159,26 +159,18 @@ void DeviceImports::end(Key key, Reading reading) {
     let_go(std::move(reading));
     return done_(key.first, key.second);
   }
-  reading.open_streams = static_cast<int>(streams.size());
   was_used_.store(true, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     reading_.emplace(key, std::move(reading));
   }
+  // Callbacks take no lock that a call of a driver may be made under, and own nothing that uses a driver.
+  const auto open_streams = std::make_shared<std::atomic<std::size_t>>(streams.size());
   for (const device::Stream stream : streams) {
-    stream.driver().call_host(stream.ref(), [weak = weak_from_this(), key] {
-      if (const auto self = weak.lock()) self->stream_done(key);
+    stream.driver().call_host(stream.ref(), [open_streams, done = done_, key] {
+      if (--*open_streams == 0) done(key.first, key.second);
     });
   }
-}
-
-void DeviceImports::stream_done(Key key) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = reading_.find(key);
-    if (found == reading_.end() || --found->second.open_streams > 0) return;
-  }
-  done_(key.first, key.second);
 }
 
 void DeviceImports::settle(WorkerKey from, std::uint64_t transfer) {

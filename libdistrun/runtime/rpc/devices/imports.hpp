@@ -21,9 +21,10 @@
 
 namespace distrun::rpc {
 
-class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
+class DeviceImports {
  public:
-  // Called when a transfer was read, to notify its sender. Runs on a driver's thread: it may only post.
+  // Called when a transfer was read, also that of a lost worker, to notify its sender. Runs on a driver's thread, maybe
+  // after this object is gone: it may only post, and must not own anything that uses a driver.
   using Done = std::function<void(WorkerKey from, std::uint64_t transfer)>;
   DeviceImports(std::shared_ptr<SharedEvents> events, Done done)
       : shared_events_(std::move(events)), done_(std::move(done)) {}
@@ -60,7 +61,6 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
     std::vector<Bytes> handles;
     std::vector<device::Stream> streams;
     std::vector<SharedEvent> copied;  // one for each stream
-    int open_streams = 0;             // with outstanding callbacks
   };
   using Key = std::pair<WorkerKey, std::uint64_t>;
 
@@ -69,7 +69,6 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
   void follow(const std::vector<SentEvent>& events, const DeviceSite& own, const DeviceSite& peer,
               const std::vector<device::Stream>& streams);
   void end(Key key, Reading reading);
-  void stream_done(Key key);
   void let_go(Reading reading);
   bool are_copies_done() const;
 

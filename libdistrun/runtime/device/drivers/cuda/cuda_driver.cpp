@@ -2,15 +2,16 @@
 
 #include <unistd.h>
 
-#include <map>
-#include <mutex>
+#include <atomic>
 #include <optional>
+#include <vector>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/device/byte_text.hpp>
 #include <distrun/runtime/device/drivers/cuda/check.hpp>
 #include <distrun/runtime/device/drivers/cuda/handle.hpp>
 #include <distrun/runtime/device/drivers/cuda/own_kernels.hpp>
+#include <distrun/runtime/device/drivers/cuda/records.hpp>
 #include <distrun/runtime/device/drivers/cuda/staging.hpp>
 
 namespace distrun::device {
@@ -64,33 +65,18 @@ class Cuda final : public Driver {
   int device_of(const void* memory) const noexcept override;
 
  private:
-  struct Made {
-    int device = 0;
-    EventOptions options;
-    bool recorded = false;
-  };
-  struct Allocation {
-    int device = 0;
-    std::size_t bytes = 0;
-  };
   struct Callback;  // in flight
   static void call_back(void* context);
 
-  Made& find(EventId event);
-  const Made& find_timed(EventId event);
+  CudaRecords::Made find_timed(EventId event) const;
   void check(int error, const char* doing) const { check_cuda(module_, error, doing); }
-  void throw_kept(StreamRef stream);
-  bool has_failed(StreamRef stream) const;
+  void make_peers(const void* to, const void* from);
 
   const distrun_cuda_module& module_;
   const int devices_;
   const OwnKernels kernels_;
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  LaunchStatistics launches_;
-  std::map<EventId, Made> events_;
-  std::map<const std::byte*, Allocation> allocations_;
-  std::map<StreamRef, base::Error> errors_;  // of callbacks
+  CudaRecords records_;
+  std::vector<std::atomic<bool>> are_peers_;  // by device and peer: access was enabled, if it is possible
 
   Staging staging_;  // the last member: it uses the driver until it is destroyed
 };
@@ -102,14 +88,11 @@ struct Cuda::Callback {
 };
 
 Cuda::Cuda(const distrun_cuda_module& module, int devices)
-    : module_(module), devices_(devices), kernels_(module), staging_(*this, kernels_) {
-  for (int device = 0; device < devices; ++device) {
-    for (int peer = 0; peer < devices; ++peer) {
-      if (device != peer && can_access_peer(device, peer))
-        check(module_.enable_peer(device, peer), "enable peer access");
-    }
-  }
-}
+    : module_(module),
+      devices_(devices),
+      kernels_(module),
+      are_peers_(static_cast<std::size_t>(devices) * static_cast<std::size_t>(devices)),
+      staging_(*this, kernels_) {}
 
 Properties Cuda::properties(int device) const {
   distrun_cuda_properties found{};
@@ -134,18 +117,12 @@ void* Cuda::allocate(int device, std::size_t bytes) {
                     " in one piece: " + byte_text(free_bytes(device)) + " are free");
   }
   check(error, "allocate memory");
-  const std::lock_guard lock(mutex_);
-  allocations_[static_cast<std::byte*>(memory)] = {device, bytes};
+  records_.add({static_cast<std::byte*>(memory), device, bytes});
   return memory;
 }
 
 void Cuda::free(int device, void* memory) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (allocations_.erase(static_cast<std::byte*>(memory)) == 0) {
-      throw Error(ErrorKind::InvalidArgument, "no memory of " + to_string(cuda(device)) + " begins at this address");
-    }
-  }
+  records_.remove_memory(device, memory);
   check(module_.release(device, memory), "free memory");
 }
 
@@ -180,40 +157,25 @@ StreamId Cuda::make_stream(int device, Priority priority) {
 
 void Cuda::destroy_stream(StreamRef stream) {
   check(module_.destroy_stream(stream.device, number(stream)), "destroy a stream");
-  const std::lock_guard lock(mutex_);
-  errors_.erase(stream);
+  records_.forget_error(stream);
 }
 
 bool Cuda::is_idle(StreamRef stream) {
   const int error = module_.query_stream(stream.device, number(stream));
   if (error == DISTRUN_CUDA_NOT_READY) return false;
   check(error, "synchronize a stream");
-  throw_kept(stream);
+  records_.throw_error(stream);
   return true;
 }
 
 void Cuda::synchronize(StreamRef stream) {
   check(module_.wait_for_stream(stream.device, number(stream)), "synchronize a stream");
-  throw_kept(stream);
+  records_.throw_error(stream);
 }
 
 void Cuda::synchronize_device(int device) {
   check(module_.wait_for_device(device), "synchronize a device");
-  const std::lock_guard lock(mutex_);
-  for (const auto& [stream, error] : errors_) {
-    if (stream.device == device) throw base::Error(error);
-  }
-}
-
-void Cuda::throw_kept(StreamRef stream) {
-  const std::lock_guard lock(mutex_);
-  const auto error = errors_.find(stream);
-  if (error != errors_.end()) throw base::Error(error->second);
-}
-
-bool Cuda::has_failed(StreamRef stream) const {
-  const std::lock_guard lock(mutex_);
-  return errors_.count(stream) > 0;
+  records_.throw_error_of(device);
 }
 
 // ---- events
@@ -224,34 +186,23 @@ EventId Cuda::make_event(int device, EventOptions options) {
   }
   std::uint64_t event = 0;
   check(module_.make_event(device, options.timing ? 1 : 0, options.interprocess ? 1 : 0, &event), "create an event");
-  const std::lock_guard lock(mutex_);
-  events_[EventId{event}] = {device, options, false};
+  records_.add(EventId{event}, {device, options, false});
   return EventId{event};
 }
 
 void Cuda::destroy_event(int device, EventId event) {
-  {
-    const std::lock_guard lock(mutex_);
-    events_.erase(event);
-  }
+  records_.remove(event);
   check(module_.destroy_event(device, number(event)), "destroy an event");
 }
 
-Cuda::Made& Cuda::find(EventId event) {
-  const auto found = events_.find(event);
-  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist or was destroyed");
-  return found->second;
-}
-
 void Cuda::record(StreamRef stream, EventId event) {
-  const std::lock_guard lock(mutex_);
-  Made& made = find(event);
+  const CudaRecords::Made made = records_.find(event);
   if (made.device != stream.device) {
     throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(cuda(made.device)) + " cannot be recorded on " +
                                                 to_string(cuda(stream.device)));
   }
   check(module_.record(stream.device, number(stream), number(event)), "record an event");
-  made.recorded = true;
+  records_.set_recorded(event);
 }
 
 void Cuda::wait(StreamRef stream, EventId event) {
@@ -265,8 +216,8 @@ bool Cuda::is_done(EventId event) {
   return true;
 }
 
-const Cuda::Made& Cuda::find_timed(EventId event) {
-  const Made& made = find(event);
+CudaRecords::Made Cuda::find_timed(EventId event) const {
+  const CudaRecords::Made made = records_.find(event);
   if (!made.options.timing) {
     throw Error(ErrorKind::InvalidArgument, "both events must be created with timing to measure the time between them");
   }
@@ -277,7 +228,6 @@ const Cuda::Made& Cuda::find_timed(EventId event) {
 }
 
 base::Nanoseconds Cuda::elapsed(EventId from, EventId to) {
-  const std::lock_guard lock(mutex_);
   find_timed(from);
   find_timed(to);
   float milliseconds = 0;
@@ -293,7 +243,22 @@ base::Nanoseconds Cuda::elapsed(EventId from, EventId to) {
 // ---- work
 
 void Cuda::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location) {
-  if (bytes > 0) check(module_.copy(stream.device, number(stream), to, from, bytes), "copy memory");
+  if (bytes == 0) return;
+  if (devices_ > 1) make_peers(to, from);
+  check(module_.copy(stream.device, number(stream), to, from, bytes), "copy memory");
+}
+
+// Lets two devices access each other's memory before the first copy between them: until then a process has no context,
+// with its time and memory, on devices that it does not use.
+void Cuda::make_peers(const void* to, const void* from) {
+  const int first = device_of(to), second = device_of(from);
+  if (first < 0 || second < 0 || first == second) return;
+  for (const auto& [device, peer] : {std::pair(first, second), std::pair(second, first)}) {
+    std::atomic<bool>& are_peers = are_peers_[static_cast<std::size_t>(device * devices_ + peer)];
+    if (are_peers) continue;
+    if (can_access_peer(device, peer)) check(module_.enable_peer(device, peer), "enable peer access");
+    are_peers = true;
+  }
 }
 
 void Cuda::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location) {
@@ -304,18 +269,14 @@ void Cuda::launch(StreamRef stream, Kernel kernel, base::Location) {
   const char* const name = kernel.name;
   const bool own = kernels_.launch(stream, kernel);
   if (!own) staging_.launch(stream, std::move(kernel));
-  const std::lock_guard lock(mutex_);
-  ++(own ? launches_.own : launches_.staged[name]);
+  records_.count_launch(name, own);
 }
 
-LaunchStatistics Cuda::launch_statistics() const {
-  const std::lock_guard lock(mutex_);
-  return launches_;
-}
+LaunchStatistics Cuda::launch_statistics() const { return records_.launches(); }
 
 void Cuda::call_back(void* context) {
   const std::unique_ptr<Callback> callback(static_cast<Callback*>(context));
-  if (callback->driver.has_failed(callback->stream)) return;
+  if (callback->driver.records_.has_error(callback->stream)) return;
   std::optional<base::Error> error;
   try {
     callback->body();
@@ -326,8 +287,7 @@ void Cuda::call_back(void* context) {
   }
   if (!error) return;
   error->while_doing(to_string(callback->stream));
-  const std::lock_guard lock(callback->driver.mutex_);
-  callback->driver.errors_.emplace(callback->stream, *error);
+  callback->driver.records_.keep(callback->stream, *error);
 }
 
 void Cuda::call_host(StreamRef stream, std::function<void()> body) {
@@ -343,18 +303,12 @@ void Cuda::busy(StreamRef stream, std::uint64_t cycles) {
 // ---- other processes
 
 IpcHandle Cuda::export_memory(const void* memory, std::size_t* offset) {
-  const auto* address = static_cast<const std::byte*>(memory);
-  const std::lock_guard lock(mutex_);
-  auto found = allocations_.upper_bound(address);
-  if (found == allocations_.begin() || address >= std::prev(found)->first + std::prev(found)->second.bytes) {
-    throw Error(ErrorKind::InvalidArgument, "only device memory can be exported");
-  }
-  --found;
-  *offset = static_cast<std::size_t>(address - found->first);
+  const std::optional<CudaRecords::Allocation> found = records_.find_memory(memory);
+  if (!found) throw Error(ErrorKind::InvalidArgument, "only device memory can be exported");
+  *offset = static_cast<std::size_t>(static_cast<const std::byte*>(memory) - found->begin);
   CudaHandle handle;
   handle.pid = ::getpid();
-  auto* const begin = const_cast<std::byte*>(found->first);
-  check(module_.export_memory(found->second.device, begin, handle.bytes), "export memory");
+  check(module_.export_memory(found->device, found->begin, handle.bytes), "export memory");
   return pack(handle);
 }
 
@@ -378,8 +332,7 @@ IpcHandle Cuda::export_event(EventId event) {
 EventId Cuda::import_event(int device, const IpcHandle& handle) {
   std::uint64_t event = 0;
   check(module_.import_event(device, unpack(handle).bytes, &event), "import an event");
-  const std::lock_guard lock(mutex_);
-  events_[EventId{event}] = {device, {.interprocess = true}, true};
+  records_.add(EventId{event}, {device, {.interprocess = true}, true});
   return EventId{event};
 }
 
