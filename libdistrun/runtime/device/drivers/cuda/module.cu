@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "cuda_line.h"
 #include "dispatch.hpp"
@@ -24,10 +26,17 @@ int told(cudaError_t error) {
   return error;
 }
 
+// Loads all kernels on the current device. CUDA would load each one when it is first launched, and may first wait for
+// the whole device: for ever, if a stream waits for a host callback that waits for the caller.
+void load_kernels();
+
 // Runs the call with the device current, as most of CUDA requires.
 template <class Call>
 int on(int device, const Call& call) {
+  constexpr int kDevices = 64;
+  static std::once_flag loaded[kDevices];
   const cudaError_t error = cudaSetDevice(device);
+  if (error == cudaSuccess && device < kDevices) std::call_once(loaded[device], load_kernels);
   return told(error != cudaSuccess ? error : call());
 }
 
@@ -233,12 +242,33 @@ __global__ void each(Operation operation, Walk walk, uint64_t elements) {
   for (uint64_t i = first; i < elements; i += step) operation(walk.at(i));
 }
 
+std::vector<const void*>& all_kernels() {
+  static std::vector<const void*> all;
+  return all;
+}
+int add_kernel(const void* kernel) {
+  all_kernels().push_back(kernel);
+  return 0;
+}
+// Each kernel that Launch may launch is in the list when the module is loaded.
+template <class Operation, class Walk>
+const int kIsListed = add_kernel(reinterpret_cast<const void*>(each<Operation, Walk>));
+
+// An error is reported by the launch of that kernel.
+void load_kernels() {
+  cudaFuncAttributes ignored;
+  for (const void* const kernel : all_kernels()) static_cast<void>(cudaFuncGetAttributes(&ignored, kernel));
+  static_cast<void>(cudaFuncGetAttributes(&ignored, reinterpret_cast<const void*>(spin)));
+  cudaGetLastError();
+}
+
 struct Launch {
   int device;
   uint64_t stream;
 
   template <class Operation, class Walk>
   int operator()(const Operation& operation, const Walk& walk, uint64_t elements) const {
+    static_cast<void>(kIsListed<Operation, Walk>);
     return on(device, [&] {
       each<<<blocks_for(elements), kThreads, 0, stream_of(stream)>>>(operation, walk, elements);
       return cudaGetLastError();
