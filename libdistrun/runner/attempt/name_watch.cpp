@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <distrun/runner/proc/cuda_names.hpp>
+
 namespace distrun::runner {
 namespace {
 
@@ -44,7 +46,8 @@ std::vector<proc::NewName> NameWatch::names_of(Mark since, const Traces& traces)
   std::vector<proc::NewName> found;
   for (proc::NewName& name : scan_.since(since)) {
     const bool tagged = carries_run_id(name) && !suspects_.contains(name.path);
-    const bool proven = tagged || is_held(name, traces.held) || was_used_by(name, traces.pids);
+    const bool proven = tagged || is_held(name, traces.held) || was_used_by(name, traces.pids) ||
+                        proc::is_cuda_name_of(name.path, traces.pids);
     if (proven && !is_given(name)) found.push_back(std::move(name));
   }
   return found;

@@ -1,8 +1,9 @@
 #pragma once
 // Watches names that appear while tests run, in places where any process may create some. A name is attributed to a
 // test only if that is provable: a process of its attempt had it open when it was checked, created or used it last
-// according to the kernel (System V), or gave it the run's id while no other test ran. Other names may have other
-// owners: they blame no test and are reported at the end of the run. Lives on: the coordinator's loop.
+// according to the kernel (System V), gave it the run's id while no other test ran, or has its number in it (CUDA's).
+// Other names may have other owners: they blame no test and are reported at the end of the run. Lives on: the
+// coordinator's loop.
 #include <map>
 #include <set>
 #include <string>

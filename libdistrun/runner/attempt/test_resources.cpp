@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include <distrun/runner/proc/cuda_names.hpp>
 #include <distrun/runner/proc/run_files.hpp>
 
 namespace distrun::runner {
@@ -49,12 +50,28 @@ void TestResources::add_held(std::vector<base::HeldName> names) {
   std::move(names.begin(), names.end(), std::back_inserter(traces_.held));
 }
 
+std::vector<proc::NewName> TestResources::left_names() {
+  std::vector<proc::NewName> found = names();
+  std::erase_if(found, [&](const proc::NewName& name) {
+    const bool is_removed =
+        name.is_path() && proc::is_cuda_name_of(name.path, traces_.pids) && proc::remove_tree(name.path).empty();
+    if (is_removed) names_.removed(name);
+    return is_removed;
+  });
+  return found;
+}
+
 std::vector<proc::NewName> TestResources::left_in_tmp() const {
   return dirs_ == nullptr ? std::vector<proc::NewName>{} : dirs_->left_in_tmp();
 }
 
 std::vector<PrivateTmp::Left> TestResources::left_in_private() const {
-  return private_tmp_ == nullptr ? std::vector<PrivateTmp::Left>{} : private_tmp_->left();
+  if (private_tmp_ == nullptr) return {};
+  std::vector<PrivateTmp::Left> left = private_tmp_->left();
+  std::erase_if(left, [&](const PrivateTmp::Left& each) {
+    return proc::is_cuda_name_of(each.seen_as, traces_.pids) && proc::remove_tree(each.name.path).empty();
+  });
+  return left;
 }
 
 std::vector<Leak> TestResources::tell() {
@@ -65,7 +82,7 @@ std::vector<Leak> TestResources::tell() {
     Leak& leak = leaks.back();
     leak.what = leak.removed ? each.seen_as + " (private)" : leak.what + " (the private " + each.seen_as + ")";
   }
-  for (const proc::NewName& name : names()) {
+  for (const proc::NewName& name : left_names()) {
     leaks.push_back(leak_of(name, names_.carries_run_id(name) || is_made_by_rank(name)));
     leaks.back().removed ? names_.removed(name) : names_.give(name);
   }

@@ -29,13 +29,16 @@ class TestResources {
   // The directories in which the attempt may hold names.
   std::vector<std::string> directories() const { return names_.directories(); }
 
-  // Returns what is there now.
-  bool any() { return !names().empty() || !left_in_tmp().empty() || !left_in_private().empty(); }
+  // Returns the names that are there now, also while ranks run.
   std::vector<proc::NewName> names() { return names_.names_of(since_, traces_); }
+  // Returns whether something is left. Call when the ranks have ended: what the CUDA driver keeps of them in /dev/shm,
+  // which no test can remove, is removed here.
+  bool any() { return !left_names().empty() || !left_in_tmp().empty() || !left_in_private().empty(); }
   // Returns the same as leaks, removed as leak_of() says. Each name is returned once.
   std::vector<Leak> tell();
 
  private:
+  std::vector<proc::NewName> left_names();
   std::vector<proc::NewName> left_in_tmp() const;
   std::vector<PrivateTmp::Left> left_in_private() const;
 

@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
+
+#include <distrun/runner/attempt/test_resources.hpp>
 
 #include "../../support/scratch.hpp"
 
@@ -183,4 +186,23 @@ TEST_CASE("semaphores that no process has used yet belong to no test") {
   const auto names = at.watch->names_of(mark, {{}, {0}});
   ::semctl(id, 0, IPC_RMID);
   CHECK(names.empty());
+}
+
+TEST_CASE("shared memory that the CUDA driver keeps of a rank is removed without blame, that of others stays") {
+  Watched at;
+  runner::TestResources resources(*at.watch, nullptr, nullptr, "A");
+  resources.add_process(::getpid());
+  const auto cuda_name = [](pid_t maker) {
+    char name[64];
+    std::snprintf(name, sizeof name, "/dev/shm/cuda.shm.%u.%x.1", ::geteuid(), static_cast<unsigned>(maker));
+    return std::string(name);
+  };
+  const std::string own = cuda_name(::getpid()), other = cuda_name(::getpid() + 1);
+  testing::write_file(own, "events");
+  testing::write_file(other, "events");
+  CHECK_FALSE(resources.any());
+  CHECK(resources.tell().empty());
+  CHECK_FALSE(std::filesystem::exists(own));
+  CHECK(std::filesystem::exists(other));
+  std::filesystem::remove(other);
 }
