@@ -101,9 +101,22 @@ constexpr Row kLibraries[] = {
     {"cudaDeviceSynchronize*", Device, "a device"},
     {"cudaThreadSynchronize*", Device, "a device"},
     {"cudaEventSynchronize*", Device, "an event of a stream"},
+    {"cudaMemcpy*", Device, "a device"},  // these wait for earlier work, or for room for theirs
+    {"cudaMemset*", Device, "a device"},
+    {"cudaMalloc*", Device, "a device"},
+    {"cudaFree*", Device, "a device"},
+    {"cudaHostAlloc", Device, "a device"},
+    {"cudaLaunchKernel*", Device, "a device"},
+    {"cudaDeviceReset", Device, "a device"},
     {"cuStreamSynchronize*", Device, "a stream"},
     {"cuCtxSynchronize*", Device, "a device"},
     {"cuEventSynchronize*", Device, "an event of a stream"},
+    {"cuMemcpy*", Device, "a device"},
+    {"cuMemset*", Device, "a device"},
+    {"cuMemAlloc*", Device, "a device"},
+    {"cuMemFree*", Device, "a device"},
+    {"cuMemHostAlloc*", Device, "a device"},
+    {"cuLaunchKernel*", Device, "a device"},
     {"hipStreamSynchronize*", Device, "a stream"},
     {"hipDeviceSynchronize*", Device, "a device"},
     {"hipEventSynchronize*", Device, "an event of a stream"},
@@ -179,14 +192,19 @@ WaitFunction wait_in_runtime(const std::vector<std::string>& functions) {
   return {found->object, found->name};
 }
 
+// Users know the names of CUDA's runtime, which calls CUDA's driver: the outermost function of both counts.
 WaitFunction wait_in_library(const std::vector<std::string>& functions) {
+  const Row* found = nullptr;
+  std::string_view entry;
   for (const std::string& function : functions) {
     const Row* row = find_row(kLibraries, function);
     if (row == nullptr || !is_entry(function, *row)) continue;
-    if (row->object == None) return {};
-    return {row->object, std::string(row->name) + ": " + function + "()"};
+    if (found != nullptr && (found->object != Device || row->object != Device)) break;
+    found = row;
+    entry = function;
   }
-  return {};
+  if (found == nullptr || found->object == None) return {};
+  return {found->object, std::string(found->name) + ": " + std::string(entry) + "()"};
 }
 
 bool is_standard_function(const std::string& qualified) {

@@ -77,6 +77,7 @@ TEST_CASE("a thread in a synchronisation with a device, or in a communication li
   CHECK(in_library({"poll", "", "cudaStreamSynchronize", "train()"}) == WaitObject::Device);
   CHECK(in_library({"sched_yield", "cuCtxSynchronize", "cudaDeviceSynchronize", "main"}) == WaitObject::Device);
   CHECK(in_library({"cudaEventSynchronize"}) == WaitObject::Device);
+  CHECK(in_library({"", "cuMemFree_v2", "", "cudaFree", "main"}) == WaitObject::Device);
   CHECK(in_library({"poll", "ncclCommInitRank", "main"}) == WaitObject::Library);
   CHECK(in_library({"syscall", "gloo::transport::tcp::UnboundBuffer::waitRecv(int*)"}) == WaitObject::Library);
   CHECK(in_library({"opal_progress", "PMPI_Barrier", "main"}) == WaitObject::Library);
@@ -86,6 +87,15 @@ TEST_CASE("a thread in a synchronisation with a device, or in a communication li
 TEST_CASE("a thread of such a library that waits for work, and functions with similar names, are not in it") {
   CHECK(in_library({"poll", "ncclProxyService", "ncclInit"}) == WaitObject::None);
   CHECK(in_library({"epoll_wait", "gloo::transport::tcp::Loop::run()"}) == WaitObject::None);
-  CHECK(in_library({"ncclean_up", "cudaMalloc", "my_gloo::wait()"}) == WaitObject::None);
+  CHECK(in_library({"ncclean_up", "cudaGetDevice", "my_gloo::wait()"}) == WaitObject::None);
   CHECK(in_library({}) == WaitObject::None);
+}
+
+TEST_CASE("a wait in CUDA has the name of the function that the program calls") {
+  CHECK(wait_in_library({"", "cuCtxSynchronize_v2", "libcudart_static_ff46", "cudaDeviceSynchronize", "step"}).name ==
+        "a device: cudaDeviceSynchronize()");
+  CHECK(wait_in_library({"cuEventSynchronize", "step"}).name == "an event of a stream: cuEventSynchronize()");
+  CHECK(wait_in_library({"cuStreamSynchronize", "cudaStreamSynchronize", "ncclCommDestroy", "step"}).name ==
+        "a stream: cudaStreamSynchronize()");
+  CHECK(wait_in_library({"poll", "ncclGroupEnd", "cudaFree"}).name == "NCCL: ncclGroupEnd()");
 }
