@@ -1,6 +1,6 @@
 #pragma once
 // The code mapped by a process, for unwinding stacks: one libdwfl session for all processes that have the same files at
-// the same addresses. Files are opened when the first frame needs them. Main thread only.
+// the same addresses. Files are opened when the first frame needs them. One thread at a time.
 #include <elfutils/libdwfl.h>
 #include <sys/types.h>
 

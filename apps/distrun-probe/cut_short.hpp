@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <distrun/runner/evidence/proc/syscalls.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::probe {
 
@@ -24,6 +25,6 @@ bool shows_a_stop(const evidence::SyscallText& call, const WaitedOn& on);
 bool can_begin_again(long number);
 
 // Returns the call that the thread sleeps in, if the thread must not be stopped there. Does not stop the thread.
-std::optional<evidence::SyscallText> call_to_be_left(pid_t pid, pid_t tid);
+std::optional<evidence::SyscallText> call_to_be_left(const evidence::Tasks& tasks, pid_t tid);
 
 }  // namespace distrun::probe

@@ -1,6 +1,6 @@
 #pragma once
 // Converts addresses to frames for the coordinator. Equal frames share one index; new ones are sent as a table. A file
-// is opened once, even if several processes map it. Main thread only.
+// is opened once, even if several processes map it. One thread at a time.
 #include <cstdint>
 #include <map>
 #include <string>

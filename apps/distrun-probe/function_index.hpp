@@ -1,6 +1,6 @@
 #pragma once
 // The functions in DWARF, by address: the function that holds the code and those inlined there. A compile unit is read
-// once, when an address first falls into it. Main thread only.
+// once, when an address first falls into it. One thread at a time.
 #include <elfutils/libdw.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Reads the stacks of other processes. The coordinator starts it with its line as descriptor 3, sends one order and may
-// kill it at any time; see common/wire/stacks.hpp for the protocol. Never loads a plugin; single-threaded.
+// kill it at any time; see common/wire/stacks.hpp for the protocol. Never loads a plugin.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

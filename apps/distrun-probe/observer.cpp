@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/evidence/waits/observed_wait.hpp>
@@ -80,14 +81,31 @@ pid_t process_of(pid_t tid) { return evidence::process_of(tid); }
 
 }  // namespace
 
-void Observer::look(const std::vector<pid_t>& pids, std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
+void Observer::begin(const std::vector<pid_t>& pids, std::chrono::milliseconds limit) {
+  end_ = std::chrono::steady_clock::now() + limit;
   for (const pid_t pid : pids) traits_of(pid);  // before the waits: a child that may end one may be gone later
-  const evidence::Connections all = evidence::find_connections(pids, limit / 2);
-  const std::vector<evidence::Blocked> blocked = evidence::blocked_threads(all, end);
+  const auto read = [this, pids, limit] {
+    try {
+      connections_ = evidence::find_connections(pids, limit / 2);
+    } catch (...) {
+      why_none_ = std::current_exception();
+    }
+  };
+  try {
+    reading_.emplace("probe-sockets", read);
+  } catch (const Error&) {
+    read();  // no thread can be made
+  }
+}
+
+void Observer::look() {
+  reading_.reset();
+  if (why_none_) std::rethrow_exception(why_none_);
+  const evidence::Connections& all = connections_;
+  const std::vector<evidence::Blocked> blocked = evidence::blocked_threads(all, end_);
   const evidence::Names names(all, blocked);
   for (const evidence::Blocked& thread : blocked) seen_[thread.tid] = evidence::observed_wait(all, names, thread);
-  cut_ = std::chrono::steady_clock::now() >= end;
+  cut_ = std::chrono::steady_clock::now() >= end_;
 }
 
 const Observer::Traits& Observer::traits_of(pid_t pid) {

@@ -4,11 +4,15 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/thread.hpp>
 #include <distrun/common/wire/stacks.hpp>
+#include <distrun/runner/evidence/waits/connections.hpp>
 #include <distrun/runner/evidence/waits/wakers.hpp>
 
 #include "capture.hpp"
@@ -19,8 +23,11 @@ namespace distrun::probe {
 
 class Observer {
  public:
-  // Reads the kernel's view of these processes within about this time. Threads that are left then are not looked at.
-  void look(const std::vector<pid_t>& pids, std::chrono::milliseconds limit);
+  // Begins to read the kernel's view of these processes, which takes about this time at most: their connections, on a
+  // thread of its own.
+  void begin(const std::vector<pid_t>& pids, std::chrono::milliseconds limit);
+  // Reads the rest. Threads that are left at the end of the time are not looked at.
+  void look();
   // Sets the waits of the process's threads to the kernel's view.
   void fill(wire::ProcessStacks& process);
   // Completes the wait of a thread of `process` that has a stack.
@@ -43,6 +50,10 @@ class Observer {
   // Opens the wait if a timer or a signal handler of its process may end it.
   void open_if_woken(pid_t pid, wire::ObservedWait& wait);
 
+  std::chrono::steady_clock::time_point end_{};
+  evidence::Connections connections_;           // read by the thread, until it ends
+  std::exception_ptr why_none_;                 // the same
+  std::optional<base::Thread> reading_;         // before look()
   std::map<pid_t, wire::ObservedWait> seen_;    // by thread
   std::map<std::uint32_t, std::string> names_;  // by frame
   std::map<pid_t, Traits> traits_;              // by process

@@ -1,6 +1,6 @@
 #pragma once
 // The PLT stubs through which a file calls functions of other files. The linker creates them without symbols; the
-// relocation of the slot that a stub jumps through names the function. Main thread only.
+// relocation of the slot that a stub jumps through names the function. One thread at a time.
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>

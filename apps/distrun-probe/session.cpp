@@ -39,17 +39,17 @@ std::string why_no_threads(pid_t pid, const std::vector<wire::ThreadStack>& thre
 // A thread that has the same CPU time in another look was in the wait that has just been seen all the while between
 // the two: its time is read after the wait, and before any stop, which would cost CPU.
 void read_cpu_again(wire::ProcessStacks& process) {
-  for (wire::ThreadStack& thread : process.threads) {
-    thread.task.cpu_ns = evidence::read_cpu_ns(process.pid, thread.task.tid);
-  }
+  const evidence::Tasks tasks(process.pid);
+  for (wire::ThreadStack& thread : process.threads) thread.task.cpu_ns = evidence::read_cpu_ns(tasks, thread.task.tid);
 }
 
 void add_new_threads(wire::ProcessStacks& process) {
   std::vector<wire::ThreadStack>& threads = process.threads;
-  for (const pid_t tid : evidence::tasks_of(process.pid)) {
+  const evidence::Tasks tasks(process.pid);
+  for (const pid_t tid : tasks.ids()) {
     const auto is_known = [tid](const wire::ThreadStack& thread) { return thread.task.tid == tid; };
     if (std::any_of(threads.begin(), threads.end(), is_known)) continue;
-    threads.emplace_back().task = evidence::read_task(process.pid, tid);
+    threads.emplace_back().task = evidence::read_task(tasks, tid);
   }
 }
 
@@ -71,8 +71,8 @@ Session::Session(Line& line, wire::ProbeOrder order)
 
 void Session::run() {
   begin_ = base::system_clock().now();
+  find_all();
   look_at_all();
-  look_at_descendants();
   observe_waits();
   stop_and_describe(false);
   if (processes_.size() > order_.pids.size()) stop_and_describe(true);
@@ -83,38 +83,44 @@ void Session::run() {
 
 // ---- the kernel's view
 
-void Session::look_at_all() {
-  std::int32_t index = 0;
-  for (const pid_t pid : order_.pids) look_at(pid, index++, -1);
-}
-
-void Session::look_at(pid_t pid, std::int32_t index, std::int32_t descendant_of) {
-  Process& process = processes_.emplace_back();
-  process.told.index = index;
-  process.told.pid = pid;
-  process.told.descendant_of = descendant_of;
-  process.told.command = descendant_of < 0 ? evidence::command_of(pid) : command_line_of(pid);
-  if (pid > 0) add_new_threads(process.told);
-  process.told.why_none = why_no_threads(pid, process.told.threads);
-  line_.send(wire::ProbeFrame::Process, process.told);
-}
-
-void Session::look_at_descendants() {
+void Session::find_all() {
+  const auto add = [this](pid_t pid, std::size_t index, std::int32_t descendant_of) {
+    wire::ProcessStacks& process = processes_.emplace_back().told;
+    process.pid = pid;
+    process.index = static_cast<std::int32_t>(index);
+    process.descendant_of = descendant_of;
+  };
+  std::size_t index = 0;
+  for (const pid_t pid : order_.pids) add(pid, index++, -1);
   const auto limit = static_cast<std::size_t>(std::clamp(order_.descendants, 0, 1'024));
   const Descendants found = descendants_of(order_.pids, limit, base::system_clock().now() + kDescendantsTime);
-  auto index = static_cast<std::int32_t>(order_.pids.size() + order_.raw.size());
-  for (const Descendant& each : found.list) look_at(each.pid, index++, each.of);
+  index += order_.raw.size();
+  for (const Descendant& each : found.list) add(each.pid, index++, each.of);
   descendants_left_ = found.left_out;
+}
+
+// The connections are read meanwhile.
+void Session::look_at_all() {
+  std::vector<pid_t> pids;
+  for (const Process& process : processes_) {
+    if (process.told.pid > 0 && process.told.pid != ::getpid()) pids.push_back(process.told.pid);
+  }
+  if (!pids.empty()) observer_.begin(pids, stop_limit_ * kWaitsShare / 4);
+  for (Process& process : processes_) look_at(process);
+}
+
+void Session::look_at(Process& process) {
+  const pid_t pid = process.told.pid;
+  process.told.command = process.is_descendant() ? command_line_of(pid) : evidence::command_of(pid);
+  if (pid > 0) add_new_threads(process.told);
+  process.told.why_none = why_no_threads(pid, process.told.threads);
+  warm_up_.begin(process.told);
+  line_.send(wire::ProbeFrame::Process, process.told);
 }
 
 // The first views are under way already: this takes longer.
 void Session::observe_waits() {
-  std::vector<pid_t> pids;
-  for (const Process& process : processes_) {
-    if (process.told.why_none.empty()) pids.push_back(process.told.pid);
-  }
-  if (pids.empty()) return;
-  observer_.look(pids, stop_limit_ * kWaitsShare / 4);
+  observer_.look();
   for (Process& process : processes_) {
     observer_.fill(process.told);
     read_cpu_again(process.told);
@@ -133,6 +139,7 @@ void Session::tell(Process& process) {
 // Descendants are stopped later than the ordered processes, which they must not delay.
 void Session::stop_and_describe(bool descendants) {
   stop_all(descendants);
+  if (WarmUp::Code code = warm_up_.finish(); code.space) spaces_[code.signature] = std::move(code.space);
   for (Process& process : processes_) {
     if (process.is_descendant() == descendants) describe(process);
   }

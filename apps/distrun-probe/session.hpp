@@ -1,7 +1,8 @@
 #pragma once
 // Executes one order: first the kernel's view, since it cannot block; then a short stop of everything, copies, release;
 // then stacks with names; then the same for descendants; then, if requested, more samples that show which threads move.
-// Main thread only. Errors of one process or thread are reported with it; an Error concerns the whole order.
+// Main thread only; a second thread reads code meanwhile (warm_up.hpp). Errors of one process or thread are reported
+// with it; an Error concerns the whole order.
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "motion.hpp"
 #include "observer.hpp"
 #include "stopper.hpp"
+#include "warm_up.hpp"
 
 namespace distrun::probe {
 
@@ -48,9 +50,9 @@ class Session {
   static constexpr base::Milliseconds kStopTogether{200};
 
   // Kernel's view.
+  void find_all();
   void look_at_all();
-  void look_at(pid_t pid, std::int32_t index, std::int32_t descendant_of);
-  void look_at_descendants();
+  void look_at(Process& process);
   void observe_waits();
   void tell(Process& process);
 
@@ -95,6 +97,7 @@ class Session {
   LoopSampler loops_{stopper_, mappings_, histories_};
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   FrameTable table_;
+  WarmUp warm_up_{table_};  // from the kernel's view to the first stacks
   Observer observer_;
   std::int32_t descendants_left_ = 0;
   base::TimePoint begin_;  // of the kernel's view

@@ -49,9 +49,10 @@ bool Session::stand_still() const {
   if (stopper_.is_waiting()) return false;
   std::this_thread::sleep_until(begin_ + kStillMin);
   for (const Process& process : processes_) {
+    const evidence::Tasks tasks(process.told.pid);
     for (const wire::ThreadStack& thread : process.told.threads) {
       if (thread.task.state == 'R') return false;
-      const evidence::Pulse pulse = evidence::read_pulse(process.told.pid, thread.task.tid);
+      const evidence::Pulse pulse = evidence::read_pulse(tasks, thread.task.tid);
       if (pulse.state == '?') continue;  // it has ended
       if (is_running(pulse) || pulse.cpu_ns > thread.task.cpu_ns + kStopCpu) return false;
     }

@@ -35,8 +35,8 @@ timespec to_timespec(base::Nanoseconds duration) {
 }
 
 // The kernel also answers EPERM for a thread that is exiting.
-bool has_ended(pid_t pid, pid_t tid) {
-  const std::uint8_t state = evidence::read_task(pid, tid).state;
+bool has_ended(const evidence::Tasks& tasks, pid_t tid) {
+  const std::uint8_t state = evidence::read_name_and_state(tasks, tid).state;
   return state == 'Z' || state == 'X' || state == '?';
 }
 
@@ -61,15 +61,16 @@ void Stopper::stop_again(const std::vector<pid_t>& tids, base::TimePoint deadlin
     const auto found = tracees_.find(tid);
     if (found == tracees_.end()) continue;
     const State state = found->second.state;
-    if (state == State::Released || state == State::Left) ask(found->second.pid, tid);
+    if (state == State::Released || state == State::Left) ask(evidence::Tasks(found->second.pid), tid);
   }
   wait_until(deadline);
 }
 
 void Stopper::leave_processes(const std::vector<pid_t>& pids) {
   for (const pid_t pid : pids) {
-    for (const pid_t tid : evidence::tasks_of(pid)) {
-      const auto call = evidence::read_call(pid, tid);
+    const evidence::Tasks tasks(pid);
+    for (const pid_t tid : tasks.ids()) {
+      const auto call = evidence::read_call(tasks, tid);
       const bool sleeps = call && call->where == evidence::SyscallText::Where::InCall;
       tracees_[tid] = {pid, tid, sleeps ? State::Left : State::Awake, 0, 0, call.value_or(evidence::SyscallText{})};
     }
@@ -78,9 +79,10 @@ void Stopper::leave_processes(const std::vector<pid_t>& pids) {
 
 int Stopper::ask_new_threads(pid_t pid) {
   int found = 0;
-  for (const pid_t tid : evidence::tasks_of(pid)) {
+  const evidence::Tasks tasks(pid);
+  for (const pid_t tid : tasks.ids()) {
     if (!tracees_.contains(tid)) {
-      ask(pid, tid);
+      ask(tasks, tid);
       ++found;
     }
     // A refusal for one thread of a process applies to all of its threads, unless another process traces that thread.
@@ -89,15 +91,15 @@ int Stopper::ask_new_threads(pid_t pid) {
   return found;
 }
 
-void Stopper::ask(pid_t pid, pid_t tid) {
-  Tracee tracee{pid, tid, State::Asked, 0, 0};
+void Stopper::ask(const evidence::Tasks& tasks, pid_t tid) {
+  Tracee tracee{tasks.pid(), tid, State::Asked, 0, 0};
   // Unlike attaching, seizing sends no SIGSTOP that could be left behind.
-  if (const auto call = call_to_be_left(pid, tid)) {
+  if (const auto call = call_to_be_left(tasks, tid)) {
     tracee.state = State::Left;
     tracee.call = *call;
   } else if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
     tracee.error = errno;
-    tracee.state = tracee.error == ESRCH || has_ended(pid, tid) ? State::Gone : State::Refused;
+    tracee.state = tracee.error == ESRCH || has_ended(tasks, tid) ? State::Gone : State::Refused;
   } else if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) {
     tracee.state = State::Gone;
   } else {

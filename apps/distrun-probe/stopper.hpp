@@ -16,6 +16,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/runner/evidence/proc/syscalls.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::probe {
 
@@ -65,7 +66,7 @@ class Stopper {
   const std::map<pid_t, Tracee>& tracees() const noexcept { return tracees_; }
 
  private:
-  void ask(pid_t pid, pid_t tid);
+  void ask(const evidence::Tasks& tasks, pid_t tid);
   int ask_new_threads(pid_t pid);
   bool wait_while_worth_it(base::TimePoint deadline);
   bool all_left_sleep_deeply() const;

@@ -1,5 +1,5 @@
 #pragma once
-// A file with code: its symbols and debug information, by address. Main thread only.
+// A file with code: its symbols and debug information, by address. One thread at a time.
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>

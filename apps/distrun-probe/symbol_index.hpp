@@ -1,6 +1,6 @@
 #pragma once
 // The functions of a file's symbol table. libdwfl's look-up resolves every symbol again each time; this one scans a
-// plain list, which for the few addresses of a hang takes less time than sorting it. Main thread only.
+// plain list, which for the few addresses of a hang takes less time than sorting it. One thread at a time.
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>

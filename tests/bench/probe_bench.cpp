@@ -80,7 +80,14 @@ void forked(benchmark::State& state) {
   const World world(1, static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
   ask(state, world, 1);
 }
-BENCHMARK(forked)->Args({1, 1})->Args({4, 16})->Args({64, 16})->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(forked)
+    ->Args({1, 1})
+    ->Args({4, 16})
+    ->Args({64, 1})
+    ->Args({64, 4})
+    ->Args({64, 16})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // Ranks started by exec: the same files at other addresses.
 void executed(benchmark::State& state) {

@@ -34,6 +34,18 @@ ProcFile read_proc_file(int directory, const char* path, std::size_t limit) {
   return file;
 }
 
+ProcFile read_short_file(int directory, const char* path) {
+  ProcFile file;
+  const base::Fd fd(::openat(directory, path, O_RDONLY | O_CLOEXEC));
+  char buffer[4096];
+  ssize_t got = -1;
+  while (fd && (got = ::read(fd.get(), buffer, sizeof buffer)) < 0 && errno == EINTR) {
+  }
+  if (got < 0) file.error = errno;
+  if (got > 0) file.text.assign(buffer, static_cast<std::size_t>(got));
+  return file;
+}
+
 ProcFile read_proc_file(const std::string& path, std::size_t limit) {
   return read_proc_file(AT_FDCWD, path.c_str(), limit);
 }

@@ -6,23 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <memory>
 
-#include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/text.hpp>
-#include <distrun/runner/evidence/proc/proc_files.hpp>
 
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kFileMax = 16 << 10;
-
-std::string read_file(int directory, const char* name) { return read_proc_file(directory, name, kFileMax).text; }
-
-base::Fd open_task(pid_t pid, pid_t tid) {
-  const std::string path = proc_path(pid, "task/") + std::to_string(tid);
-  return base::Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+std::string read_file(pid_t pid, std::string_view name) {
+  return read_short_file(AT_FDCWD, proc_path(pid, name).c_str()).text;
 }
 
 template <class Number>
@@ -73,9 +67,7 @@ std::int64_t number_in(const std::string& status, std::string_view name) {
 }
 
 // Returns the number after "Name:" in /proc/PID/status.
-std::int64_t status_number(pid_t pid, std::string_view name) {
-  return number_in(read_file(AT_FDCWD, proc_path(pid, "status").c_str()), name);
-}
+std::int64_t status_number(pid_t pid, std::string_view name) { return number_in(read_file(pid, "status"), name); }
 
 // Reads name and state: "4711 (a name) S ...". The name may contain any character, parentheses included.
 void read_stat(const std::string& stat, wire::TaskState& task) {
@@ -103,60 +95,71 @@ std::uint64_t faults_from(std::string_view stat) {
 
 }  // namespace
 
-std::vector<pid_t> tasks_of(pid_t pid) {
+Tasks::Tasks(pid_t pid)
+    : pid_(pid),
+      directory_(::open(proc_path(pid, "task").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      error_(directory_ ? 0 : errno) {}
+
+std::vector<pid_t> Tasks::ids() const {
   std::vector<pid_t> tids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir(proc_path(pid, "task").c_str()), &::closedir);
-  if (!tasks) return tids;
+  if (!directory_) return tids;
+  // A descriptor of its own, since a descriptor has one position in the list.
+  const int again = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::fdopendir(again), &::closedir);
+  if (!tasks) {
+    if (again >= 0) ::close(again);
+    return tids;
+  }
   while (const dirent* entry = ::readdir(tasks.get())) {
     std::string_view name = entry->d_name;
     pid_t tid = 0;
-    if (take_number(name, tid) && tid != pid) tids.push_back(tid);
+    if (take_number(name, tid) && tid != pid_) tids.push_back(tid);
   }
   std::sort(tids.begin(), tids.end());
-  tids.insert(tids.begin(), pid);
+  tids.insert(tids.begin(), pid_);
   return tids;
 }
 
-wire::TaskState read_task(pid_t pid, pid_t tid) {
+ProcFile Tasks::read(pid_t tid, std::string_view name) const {
+  if (!directory_) return {"", error_, false};
+  return read_short_file(directory_.get(), (std::to_string(tid) + "/").append(name).c_str());
+}
+
+wire::TaskState read_name_and_state(const Tasks& tasks, pid_t tid) {
   wire::TaskState task;
   task.tid = tid;
-  const base::Fd directory = open_task(pid, tid);
-  if (!directory) return task;
-  read_stat(read_file(directory.get(), "stat"), task);
-  task.wchan = base::one_line(read_file(directory.get(), "wchan"), 64);
-  if (task.wchan == "0") task.wchan.clear();
-  task.syscall = describe_syscall(read_file(directory.get(), "syscall"), task.wchan);
-  task.cpu_ns = cpu_ns_from(read_file(directory.get(), "schedstat"));
-  if (task.state == 'D') task.kernel_stack = function_names(read_file(directory.get(), "stack"));
+  read_stat(tasks.read(tid, "stat").text, task);
   return task;
 }
 
-Pulse read_pulse(pid_t pid, pid_t tid) {
-  const base::Fd directory = open_task(pid, tid);
-  if (!directory) return {};
-  const std::string stat = read_file(directory.get(), "stat");
-  const std::string schedstat = read_file(directory.get(), "schedstat");
+wire::TaskState read_task(const Tasks& tasks, pid_t tid) {
+  wire::TaskState task = read_name_and_state(tasks, tid);
+  task.wchan = base::one_line(tasks.read(tid, "wchan").text, 64);
+  if (task.wchan == "0") task.wchan.clear();
+  task.syscall = describe_syscall(tasks.read(tid, "syscall").text, task.wchan);
+  task.cpu_ns = read_cpu_ns(tasks, tid);
+  if (task.state == 'D') task.kernel_stack = function_names(tasks.read(tid, "stack").text);
+  return task;
+}
+
+Pulse read_pulse(const Tasks& tasks, pid_t tid) {
+  const std::string stat = tasks.read(tid, "stat").text;
+  const std::string schedstat = tasks.read(tid, "schedstat").text;
   wire::TaskState task;
   read_stat(stat, task);
   return {task.state, cpu_ns_from(schedstat), wait_ns_from(schedstat), faults_from(stat)};
 }
 
-std::uint64_t read_cpu_ns(pid_t pid, pid_t tid) {
-  const std::string path = proc_path(pid, "task/") + std::to_string(tid) + "/schedstat";
-  return cpu_ns_from(read_file(AT_FDCWD, path.c_str()));
-}
+std::uint64_t read_cpu_ns(const Tasks& tasks, pid_t tid) { return cpu_ns_from(tasks.read(tid, "schedstat").text); }
 
 std::int64_t sleeps_of(pid_t pid, pid_t tid) {
-  const base::Fd directory = open_task(pid, tid);
-  return directory ? number_in(read_file(directory.get(), "status"), "voluntary_ctxt_switches:") : -1;
+  return number_in(Tasks(pid).read(tid, "status").text, "voluntary_ctxt_switches:");
 }
 
 std::chrono::nanoseconds cpu_wait_of(pid_t pid) {
+  const Tasks tasks(pid);
   std::uint64_t most = 0;
-  for (const pid_t tid : tasks_of(pid)) {
-    const std::string path = proc_path(pid, "task/") + std::to_string(tid) + "/schedstat";
-    most = std::max(most, wait_ns_from(read_file(AT_FDCWD, path.c_str())));
-  }
+  for (const pid_t tid : tasks.ids()) most = std::max(most, wait_ns_from(tasks.read(tid, "schedstat").text));
   return std::chrono::nanoseconds(most);
 }
 
@@ -167,13 +170,11 @@ std::chrono::nanoseconds cpu_time_of(pid_t pid) {
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
-std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {
-  const base::Fd directory = open_task(pid, tid);
-  if (!directory) return std::nullopt;
-  return parse_syscall(read_file(directory.get(), "syscall"));
+std::optional<SyscallText> read_call(const Tasks& tasks, pid_t tid) {
+  return parse_syscall(tasks.read(tid, "syscall").text);
 }
 
-std::string command_of(pid_t pid) { return base::one_line(read_file(AT_FDCWD, proc_path(pid, "comm").c_str()), 64); }
+std::string command_of(pid_t pid) { return base::one_line(read_file(pid, "comm"), 64); }
 
 pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }
 
@@ -181,7 +182,7 @@ namespace {
 
 // Returns the ids that a process has in its namespaces, from ours inwards.
 int count_of_ids(pid_t pid) {
-  const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
+  const std::string status = read_file(pid, "status");
   const std::size_t at = status.find("\nNSpid:");
   if (at == std::string::npos) return 0;
   Words words(std::string_view(status).substr(at + 7, status.find('\n', at + 1) - at - 7));
@@ -195,7 +196,10 @@ int count_of_ids(pid_t pid) {
 // Our own process has one id in /proc of its own namespace.
 bool has_other_ids(pid_t pid) { return count_of_ids(pid) != 1; }
 
-pid_t process_of(pid_t tid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(tid, "Tgid:"))); }
+pid_t process_of(pid_t tid) {
+  if (tid <= 0) return 0;
+  return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(tid, "Tgid:")));
+}
 
 std::int64_t user_of(pid_t pid) { return status_number(pid, "Uid:"); }
 
