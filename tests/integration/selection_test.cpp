@@ -1,4 +1,4 @@
-// Selection, order and number of tests: --shard, --shuffle, --until-fail, --rerun-failed, --slow.
+// Selection, order and number of tests: --shard, --shuffle, --until-fail, --stress, --rerun-failed, --slow.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -272,4 +272,45 @@ TEST_CASE("the slowest tests are listed at the end, and by show", "[cli]") {
   const std::string told = slow.ended.out.substr(slow.ended.out.find("\nslowest"));
   CHECK_THAT(shown.out, Contains(told.substr(0, told.find(" before"))));
   CHECK_THAT(sandbox.run({"show", sandbox.output() + "/summary.json"}).out, !Contains("slowest"));
+}
+
+TEST_CASE("a stress run repeats tests side by side and tells how often each failed", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const SelectedRun run = selected(sandbox, {"--stress", "3s", "--jobs", "3", "--filter",
+                                             "Passes.world_of_1 | Fails.require", plugin("passes"), plugin("fails")});
+  CHECK(run.ended.exit_code == 1);
+  CHECK_THAT(run.ended.out, Contains("stress for 3.0 s with load cpu,memory,pause"));
+  CHECK_THAT(run.ended.out, Contains("stress of Passes.world_of_1: 0 of "));
+  CHECK_THAT(run.ended.out, Contains("runs failed (0 %); P(fail) is at most "));
+  CHECK_THAT(run.ended.out, Contains("runs failed (100 %); P(fail) is between "));
+  CHECK_THAT(run.ended.out, Contains("(first in attempt 1)"));
+  CHECK_THAT(run.ended.out, Contains("--stress 3s --stress-load cpu,memory,pause --jobs 3 --fail-fast"));
+  REQUIRE(run.summary.tests.size() == 2);
+  for (const TestResult& test : run.summary.tests) CHECK(test.attempts.size() == 1);  // the first of each kind
+}
+
+TEST_CASE("a stress run ends at the first failure with --fail-fast, and does not repeat a test that skips", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const SelectedRun fails = selected(sandbox, {"--stress", "10m", "--stress-load", "none", "--fail-fast", "--filter",
+                                               "Fails.require", plugin("fails")});
+  CHECK(fails.ended.exit_code == 1);
+  CHECK_THAT(fails.ended.out, Contains("stress of Fails.require: 1 of 1 runs failed (100 %)"));
+  const SelectedRun skips = selected(sandbox, {"--stress", "10m", "--stress-load", "none", "--skips-pass", "--filter",
+                                               "Skips.all_for_one_reason | SkipsEarly.condition", plugin("skips")});
+  CHECK(skips.ended.exit_code == 0);
+}
+
+TEST_CASE("stress is refused with options that contradict it", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const auto refused = [&](const Texts& arguments, const char* part) {
+    const Ended ended = sandbox.run(with(arguments, {plugin("passes")}));
+    CHECK(ended.exit_code == 2);
+    CHECK_THAT(ended.err, Contains(part));
+  };
+  for (const Texts& more : {Texts{"--repeat", "3"}, {"--until-fail"}, {"--retries", "1"}, {"--debug", "0"}}) {
+    refused(with({"--stress", "1m"}, more), "--stress cannot be combined with");
+  }
+  refused({"--stress", "0"}, "--stress");
+  refused({"--stress", "soon"}, "--stress soon");
+  refused({"--stress", "1m", "--stress-load", "heat"}, "--stress-load heat");
 }

@@ -185,6 +185,8 @@ TEST_CASE("help names every option and exit code", "[cli]") {
                            "--shard",
                            "--shuffle",
                            "--until-fail",
+                           "--stress",
+                           "--stress-load",
                            "--order",
                            "--history",
                            "--daemon",

@@ -48,6 +48,7 @@ class Ticker {
   void tick() {
     if (console_.wants_waits()) console_.waiting(run_.long_waits());
     console_.needs_lock(run_.awaited_lock());
+    if (const auto stress = run_.stress_status()) console_.stress(*stress, run_.record().settings.stress);
     console_.tick();
     alarm_.set(loop_.clock().now() + period_);
   }

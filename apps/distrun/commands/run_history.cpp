@@ -55,7 +55,7 @@ void arrange_tests(const RunOptions& options, runner::Run& run) {
 }
 
 void remember(const RunOptions& options, const runner::RunRecord& run) {
-  if (run.tests.empty() || options.settings.debug_rank >= 0) return;
+  if (run.tests.empty() || options.settings.debug_rank >= 0 || options.settings.stress.count() > 0) return;
   const auto place = history::find_place(options.history);
   if (!place) return;
   try {

@@ -39,6 +39,8 @@ struct Raw {
   std::string flaky = "pass";
   std::vector<std::string> overrides;
   std::string run_timeout;
+  std::string stress;
+  std::string stress_load = "cpu,memory,pause";
   bool fail_fast = false;
   std::string order = "declared";
   std::string seed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/rng.hpp>
 
 #include "parsing.hpp"
@@ -15,6 +16,7 @@ namespace {
 constexpr int kRepeatMax = 1'000'000;
 constexpr char kOrders[] = "declared|failed-first";
 constexpr char kFlaky[] = "pass|fail";
+constexpr char kLoads[] = "cpu|memory|pause";
 constexpr char kRetried[] = "fail|crash|timeout|deadlock|leak|infra-error";
 
 // "true" is --until-fail without a value; "false" overrides a settings file.
@@ -28,14 +30,25 @@ int parse_until_fail(const Raw& raw) {
   return kDefault;
 }
 
-std::vector<std::string> verdicts_of(const std::string& list) {
-  std::vector<std::string> verdicts;
+std::vector<std::string> each_of(const char* option, const std::string& list, const char* words) {
+  std::vector<std::string> found;
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
-    verdicts.push_back(one_of("--retry-on", list.substr(at, end - at), kRetried));
+    found.push_back(one_of(option, list.substr(at, end - at), words));
     at = end + 1;
   }
-  return verdicts;
+  return found;
+}
+
+void add_stress_settings(const Raw& raw, runner::Settings& settings) {
+  if (raw.stress_load != "none") settings.stress_load = each_of("--stress-load", raw.stress_load, kLoads);
+  if (raw.stress.empty()) return;
+  settings.stress = base::parse_duration("--stress", raw.stress);
+  if (settings.stress.count() <= 0) refuse("--stress " + raw.stress + ": write a time above zero, such as --stress 1m");
+  const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
+  if (again || settings.debug_rank >= 0) {
+    refuse("--stress cannot be combined with --repeat, --until-fail, --retries or --debug; leave these out");
+  }
 }
 
 }  // namespace
@@ -54,6 +67,15 @@ void add_repetition_options(CLI::App& app, Raw& raw) {
   app.add_flag("--until-fail", raw.until_fail,
                "Run every test until it does not pass, at most MAX times (default 1000)")
       ->type_name("[=MAX]");
+  app.add_option(
+         "--stress", raw.stress,
+         "Run the tests again and again for TIME, --jobs at a time, several copies of a test if there are fewer "
+         "tests; then say how often each one failed, and how")
+      ->type_name("TIME");
+  app.add_option("--stress-load", raw.stress_load,
+                 "What slows ranks down meanwhile, in turn: cpu: busy cores; memory: memory that is written; pause: "
+                 "ranks that are stopped for some milliseconds; none")
+      ->type_name("KIND,...");
   app.add_option("--retries", raw.retries, "Retry a failed test up to N times; if it passes then, it is flaky")
       ->type_name("N");
   app.add_option("--retry-on", raw.retry_on,
@@ -72,7 +94,7 @@ void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
   settings.repeat = number("--repeat", raw.repeat, 1, kRepeatMax);
   settings.retries = number("--retries", raw.retries, 0, kRetriesMax);
   if (!raw.until_fail.empty()) settings.until_fail = parse_until_fail(raw);
-  settings.retry_on = verdicts_of(raw.retry_on);
+  settings.retry_on = each_of("--retry-on", raw.retry_on, kRetried);
   const bool may_retry = settings.retries > 0 || !settings.overrides.empty();
   if (!settings.retry_on.empty() && !may_retry) refuse("--retry-on needs --retries; add --retries 1");
   settings.flaky_fails = one_of("--flaky", raw.flaky, kFlaky) == "fail";
@@ -90,6 +112,7 @@ void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
   if (settings.until_fail > 0 && settings.retries > 0) {
     refuse("--until-fail cannot be combined with --retries, which would hide the failure; leave --retries out");
   }
+  add_stress_settings(raw, settings);
 }
 
 TestOrder order_of(const Raw& raw) {

@@ -69,6 +69,10 @@ std::optional<Batch> Schedule::next(const std::function<bool(const Batch&)>& may
   return batch;
 }
 
+void Schedule::remove(const Batch& batch) {
+  std::erase_if(waiting_, [&](const Batch& each) { return each.begin == batch.begin; });
+}
+
 void Schedule::over(const Batch& batch) {
   --running_;
   ranks_ -= batch.ranks;

@@ -38,6 +38,10 @@ class Schedule {
   // for batches that fit. Returns nullopt if no batch may begin now.
   std::optional<Batch> next(const std::function<bool(const Batch&)>& may_begin = {});
   void over(const Batch& batch);
+  // Adds batches behind the waiting ones.
+  void add(const std::vector<Batch>& batches) { waiting_.insert(waiting_.end(), batches.begin(), batches.end()); }
+  // Removes a batch, if it waits.
+  void remove(const Batch& batch);
   bool empty() const noexcept { return waiting_.empty(); }
 
  private:

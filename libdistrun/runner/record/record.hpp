@@ -163,6 +163,25 @@ struct Variant {
   std::string isolation_reason;              // why not the requested one; empty: it is
 };
 
+inline constexpr std::size_t kStressKindsMax = 20;
+
+// Failures of a stress run with one verdict and, but for numbers, one message.
+struct StressFailure {
+  Verdict verdict = Verdict::Fail;
+  std::string message;  // of the first
+  int count = 0;
+  int attempt = 0;  // number of the first
+};
+
+// The attempts of a test in a stress run (record/stress.hpp).
+struct StressRecord {
+  int runs = 0;
+  int failures = 0;
+  Nanoseconds total{};  // sum of durations
+  Nanoseconds longest{};
+  std::vector<StressFailure> kinds;  // the first kStressKindsMax; at the end of the run the most frequent first
+};
+
 struct TestRecord {
   wire::TestInfo info;
   std::string plugin;  // path as given
@@ -171,6 +190,8 @@ struct TestRecord {
   std::string message;
   Nanoseconds duration{};
   std::vector<AttemptRecord> attempts;  // empty for a test that was skipped before any rank started
+  // In a stress run the numbers of all attempts, of which `attempts` has the first of each kind of failure.
+  std::optional<StressRecord> stress;
 };
 
 // The host of a suite: the process for its code outside the ranks.
@@ -266,9 +287,11 @@ struct Settings {
   int repeat = 1;
   int until_fail = 0;  // maximum attempts until one does not pass; 0: `repeat` applies
   int retries = 0;
-  std::vector<std::string> retry_on;  // the verdicts that are retried; empty: all that are not good
-  bool flaky_fails = false;           // a flaky test counts as a failure in the exit code
-  Nanoseconds run_timeout{};          // of the whole run; 0: none
+  std::vector<std::string> retry_on;     // the verdicts that are retried; empty: all that are not good
+  bool flaky_fails = false;              // a flaky test counts as a failure in the exit code
+  Nanoseconds run_timeout{};             // of the whole run; 0: none
+  Nanoseconds stress{};                  // run the tests again and again for this time; 0: do not
+  std::vector<std::string> stress_load;  // kinds of load meanwhile: cpu, memory, pause
   std::vector<Override> overrides;
   bool fail_fast = false;
   std::uint64_t seed = 0;

@@ -10,14 +10,16 @@ constexpr base::Nanoseconds kLocksPeriod = std::chrono::milliseconds(100);
 
 }  // namespace
 
-BatchQueue::BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room)
+BatchQueue::BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room, bool endless)
     : loop_(loop),
-      schedule_(std::move(batches), room),
+      schedule_(batches, room),
+      again_and_again_(endless ? std::move(batches) : std::vector<Batch>{}),
       change_(std::make_shared<io::OneShot<bool>>(loop)),
       again_(loop, [this] { tell_change(); }) {}
 
 std::optional<Batch> BatchQueue::next() {
   awaited_lock_.clear();
+  if (schedule_.empty()) schedule_.add(again_and_again_);
   std::optional<Batch> batch = schedule_.next([&](const Batch& each) {
     const NamedLocks::Answer answer = locks_.try_take(each.locks);
     if (awaited_lock_.empty()) awaited_lock_ = answer.held_elsewhere;
@@ -31,6 +33,16 @@ std::optional<Batch> BatchQueue::next() {
 void BatchQueue::over(const Batch& batch) {
   schedule_.over(batch);
   locks_.release(batch.locks);
+  tell_change();
+}
+
+void BatchQueue::leave_out(const Batch& batch) {
+  std::erase_if(again_and_again_, [&](const Batch& each) { return each.begin == batch.begin; });
+  schedule_.remove(batch);
+}
+
+void BatchQueue::leave_out_all() {
+  for (const Batch& batch : std::exchange(again_and_again_, {})) schedule_.remove(batch);
   tell_change();
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kTestsNamed = 8;
 
+int next_number(const TestRecord& test) { return static_cast<int>(test.attempts.size()) + 1; }
+
 }  // namespace
 
 Lane::Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem)
@@ -27,14 +29,19 @@ io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
   const int times = settings.until_fail > 0 ? settings.until_fail : settings.repeat;
   for (int repeat = 0; repeat < times && !cancelled_; ++repeat) {
     const bool more = stay || repeat + 1 < times;
-    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, more);
+    const AttemptKind kind = repeat == 0 ? AttemptKind::First : AttemptKind::Repeat;
+    bool going = co_await run_attempt(test, record, next_number(record), kind, more);
     const int retries = test.retries >= 0 ? test.retries : settings.retries;
     for (int retry = 0; retry < retries && going; ++retry) {
       if (!may_retry(record.attempts.back().verdict) || cancelled_) break;
-      going = co_await run_attempt(test, record, AttemptKind::Retry, more);
+      going = co_await run_attempt(test, record, next_number(record), AttemptKind::Retry, more);
     }
     if (!going || is_settled(record)) break;
   }
+}
+
+io::Task<void> Lane::run_once(PlannedTest& test, TestRecord& record, int n, bool stay) {
+  co_await run_attempt(test, record, n, n == 1 ? AttemptKind::First : AttemptKind::Repeat, stay);
 }
 
 bool Lane::may_retry(Verdict verdict) const {
@@ -82,8 +89,7 @@ void Lane::tell_bad_end(const PlannedTest& test, const AttemptRecord& result) co
 }
 
 // Returns false if the test cannot be run any further.
-io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
-  const int n = static_cast<int>(record.attempts.size()) + 1;
+io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, int n, AttemptKind kind, bool stay) {
   std::string failure;
   try {
     const bool usable = co_await plugins_.prepare(test);

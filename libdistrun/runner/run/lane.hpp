@@ -21,6 +21,8 @@ class Lane {
 
   // Runs all attempts of a test. `stay`: a similar test follows on this lane. Never throws because of a plugin.
   io::Task<void> run(PlannedTest& test, TestRecord& record, bool stay);
+  // Runs one attempt, number `n`.
+  io::Task<void> run_once(PlannedTest& test, TestRecord& record, int n, bool stay);
   // Ends persistent ranks.
   io::Task<void> rest();
   // Suspend ranks that wait for their next test, from pause() to resume().
@@ -33,7 +35,7 @@ class Lane {
   Attempt* attempt() const noexcept { return attempt_.get(); }
 
  private:
-  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
+  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, int n, AttemptKind kind, bool stay);
   bool is_settled(const TestRecord& test) const;
   bool may_retry(Verdict verdict) const;
   io::Task<void> end_standing(const PlannedTest* test);

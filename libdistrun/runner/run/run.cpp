@@ -34,6 +34,19 @@ std::string message_of(const TestRecord& test) {
   return "";
 }
 
+// Leaves out attempts that may hang: to be paused again and again would disturb the search for the reason.
+std::vector<pid_t> living_ranks(const std::vector<Attempt*>& attempts) {
+  constexpr Nanoseconds kMayHang = std::chrono::seconds(1);
+  std::vector<pid_t> pids;
+  for (const Attempt* attempt : attempts) {
+    if (attempt->age() > kMayHang) continue;
+    for (const RankState& rank : attempt->ranks()) {
+      if (rank.alive() && rank.record.pid > 0) pids.push_back(rank.record.pid);
+    }
+  }
+  return pids;
+}
+
 }  // namespace
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
@@ -73,8 +86,20 @@ io::Task<void> Run::run() {
   names_.forget();
   plugins_.expect(tests_);
   hosts_.expect(tests_);
-  queue_.emplace(loop_, batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
+  const bool endless = record_.settings.stress.count() > 0;
+  queue_.emplace(loop_, batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()), endless);
+  if (endless) {
+    const auto living = [this] { return living_ranks(attempts()); };
+    stress_.emplace(Stress::Parts{context_, hosts_, *queue_, tests_, record_.machine.cpus, living});
+  }
   co_await run_lanes();
+  if (stress_) stress_->end();
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    if (!stress_ || !stress_->has_begun(i)) continue;
+    close_test(co_await stress_->close(i, !cancelled_), i, started);
+    plugins_.test_over(tests_[i]);
+    ++done_;
+  }
   co_await close_hosts();
   time_limit_.end();
   finish(started);
@@ -110,11 +135,18 @@ io::Task<void> Run::work(Lane& lane) {
       co_await change->wait();
       continue;
     }
+    bool all_over = stress_.has_value();
     for (std::size_t i = batch->begin; i < batch->end && !stopped_; ++i) {
       const bool stay = i + 1 < batch->end && !tests_[i + 1].skipped();
-      co_await run_test(lane, tests_[i], i, stay);
+      if (stress_) {
+        co_await stress_->run(lane, i, stay);
+        all_over = all_over && stress_->is_over(i);
+      } else {
+        co_await run_test(lane, tests_[i], i, stay);
+      }
     }
     co_await lane.rest();
+    if (all_over) queue_->leave_out(*batch);
     queue_->over(*batch);
   }
 }
@@ -226,6 +258,7 @@ base::TimePoint Run::active_now() const { return std::min(loop_.clock().now(), p
 void Run::pause() {
   paused_at_ = std::min(paused_at_, loop_.clock().now());
   time_limit_.pause();
+  if (stress_) stress_->pause();
   for (Attempt* attempt : attempts()) attempt->pause();
   for (const auto& lane : lanes_) lane->pause();
   hosts_.pause();
@@ -235,6 +268,7 @@ void Run::resume() {
   const base::TimePoint now = loop_.clock().now();
   stood_ += now - std::min(now, std::exchange(paused_at_, base::TimePoint::max()));
   time_limit_.resume();
+  if (stress_) stress_->resume();
   hosts_.resume();
   for (const auto& lane : lanes_) lane->resume();
   for (Attempt* attempt : attempts()) attempt->resume();

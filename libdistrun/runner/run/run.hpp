@@ -17,6 +17,7 @@
 #include <distrun/runner/run/hosts.hpp>
 #include <distrun/runner/run/lane.hpp>
 #include <distrun/runner/run/preparation.hpp>
+#include <distrun/runner/run/stress.hpp>
 #include <distrun/runner/run/time_limit.hpp>
 
 namespace distrun::runner {
@@ -47,6 +48,8 @@ class Run {
   wire::RunStatus status() const;
   // Returns waits and activities of ranks longer than a second, by test: "ranks 0, 2-3: 3.1 s in barrier ...".
   std::map<std::string, std::string> long_waits() const;
+  // Returns the numbers so far of a stress run; nothing for other runs, and before its first attempt.
+  std::optional<StressStatus> stress_status() const { return stress_ ? stress_->status() : std::nullopt; }
   // Returns the lock that another run has and that the next test needs; empty: none.
   std::string awaited_lock() const { return queue_ ? queue_->awaited_lock() : ""; }
   // Takes snapshots of all running tests, for `on_snapshot` if given, else for the events. Returns the number to come.
@@ -102,7 +105,8 @@ class Run {
   Nanoseconds stood_{};                                 // sum of earlier pauses
   bool cancelled_ = false;
   bool interrupted_ = false;
-  TimeLimit time_limit_;  // of --run-timeout
+  TimeLimit time_limit_;          // of --run-timeout
+  std::optional<Stress> stress_;  // of --stress
 };
 
 }  // namespace distrun::runner

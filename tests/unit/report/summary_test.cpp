@@ -320,6 +320,8 @@ TEST_CASE("settings of retries, world sizes and overrides are read as they were 
   run.settings.retry_on = {"fail", "crash"};
   run.settings.flaky_fails = true;
   run.settings.run_timeout = std::chrono::minutes(10);
+  run.settings.stress = std::chrono::minutes(2);
+  run.settings.stress_load = {"cpu", "pause"};
   run.settings.world_size = 1;
   run.settings.world_sizes = {1, 2, 4};
   runner::Override changes;
@@ -334,6 +336,8 @@ TEST_CASE("settings of retries, world sizes and overrides are read as they were 
   CHECK(read.retry_on == run.settings.retry_on);
   CHECK(read.flaky_fails);
   CHECK(read.run_timeout == run.settings.run_timeout);
+  CHECK(read.stress == run.settings.stress);
+  CHECK(read.stress_load == run.settings.stress_load);
   CHECK(read.world_sizes == run.settings.world_sizes);
   REQUIRE(read.overrides.size() == 1);
   CHECK(read.overrides[0].filter == changes.filter);

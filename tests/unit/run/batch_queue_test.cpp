@@ -63,3 +63,31 @@ TEST_CASE("batches with a common lock run one at a time, beside others") {
   CHECK(queue.change() != change);
   CHECK(queue.next()->begin == 1);
 }
+
+TEST_CASE("an endless queue begins again after its last batch, without those that are left out") {
+  io::Loop loop;
+  BatchQueue queue(loop, {batch_with(0, {}), batch_with(1, {})}, {8}, true);
+  std::string order;
+  for (int i = 0; i < 5; ++i) order += std::to_string(queue.next()->begin);
+  CHECK(order == "01010");
+  queue.leave_out(batch_with(0, {}));
+  for (int i = 0; i < 2; ++i) order += std::to_string(queue.next()->begin);
+  CHECK(order == "0101011");
+  CHECK_FALSE(queue.empty());
+  const auto change = queue.change();
+  queue.leave_out_all();
+  CHECK(queue.empty());
+  CHECK(queue.change() != change);  // who waits for a batch learns that there will be none
+  CHECK_FALSE(queue.next());
+}
+
+TEST_CASE("a lock keeps an endless queue from beginning the same batch twice at once") {
+  const std::string lock = "port of stress " + std::to_string(::getpid());
+  io::Loop loop;
+  BatchQueue queue(loop, {batch_with(0, {lock})}, {8}, true);
+  const std::optional<Batch> first = queue.next();
+  REQUIRE(first);
+  CHECK_FALSE(queue.next());
+  queue.over(*first);
+  CHECK(queue.next());
+}

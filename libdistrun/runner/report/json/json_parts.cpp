@@ -97,6 +97,10 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   if (!settings.retry_on.empty()) write_array(out, "retry_on", settings.retry_on);
   out.field("flaky_fails", settings.flaky_fails);
   if (settings.run_timeout.count() > 0) out.field("run_timeout_ms", settings.run_timeout);
+  if (settings.stress.count() > 0) {
+    out.field("stress_ms", settings.stress);
+    write_array(out, "stress_load", settings.stress_load);
+  }
   if (!settings.overrides.empty()) write_overrides(out, settings.overrides);
   out.field("fail_fast", settings.fail_fast);
   out.field("seed", settings.seed);

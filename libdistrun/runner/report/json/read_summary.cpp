@@ -62,6 +62,12 @@ void read_overrides(const Json& from, runner::Settings& settings) {
   });
 }
 
+void read_run_bounds(const Json& from, runner::Settings& settings) {
+  read(from, "run_timeout_ms", settings.run_timeout);
+  read(from, "stress_ms", settings.stress);
+  read(from, "stress_load", settings.stress_load);
+}
+
 void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "plugins", settings.plugins);
   read(from, "program", settings.program);
@@ -102,7 +108,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "retries", settings.retries);
   read(from, "retry_on", settings.retry_on);
   read(from, "flaky_fails", settings.flaky_fails);
-  read(from, "run_timeout_ms", settings.run_timeout);
+  read_run_bounds(from, settings);
   read_overrides(from, settings);
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
@@ -222,6 +228,20 @@ void read_variant(const Json& from, runner::Variant& variant) {
   read(from, "isolation_reason", variant.isolation_reason);
 }
 
+void read_stress(const Json& from, runner::StressRecord& stress) {
+  read(from, "runs", stress.runs);
+  read(from, "failures", stress.failures);
+  read(from, "total_ms", stress.total);
+  read(from, "longest_ms", stress.longest);
+  read_each_object(from, "kinds", [&](const Json& item) {
+    runner::StressFailure& kind = stress.kinds.emplace_back();
+    read_enum(item, "verdict", runner::kVerdictCount, kind.verdict);
+    read(item, "message", kind.message);
+    read(item, "count", kind.count);
+    read(item, "attempt", kind.attempt);
+  });
+}
+
 void read_test(const Json& from, runner::TestRecord& test) {
   read(from, "suite", test.info.suite);
   read(from, "name", test.info.name);
@@ -241,6 +261,7 @@ void read_test(const Json& from, runner::TestRecord& test) {
   read(from, "file", test.info.file);
   read(from, "line", test.info.line);
   read_each_object(from, "attempts", [&](const Json& item) { read_attempt(item, test.attempts.emplace_back()); });
+  if (find(from, "stress") != nullptr) read_stress(object_at(from, "stress"), test.stress.emplace());
 }
 
 void read_host(const Json& from, runner::HostRecord& host) {

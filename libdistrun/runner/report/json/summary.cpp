@@ -1,5 +1,6 @@
 #include <distrun/runner/report/json/summary.hpp>
 
+#include <distrun/runner/record/stress.hpp>
 #include <distrun/runner/report/json/cause_json.hpp>
 #include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/json/snapshot_json.hpp>
@@ -68,6 +69,29 @@ void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
   out.end_object();
 }
 
+void write_stress(JsonWriter& out, const runner::StressRecord& stress) {
+  const runner::Interval interval = runner::failure_interval(stress.failures, stress.runs);
+  out.begin_object();
+  out.field("runs", stress.runs);
+  out.field("failures", stress.failures);
+  out.field("p_fail_low", interval.low);
+  out.field("p_fail_high", interval.high);
+  out.field("total_ms", stress.total);
+  out.field("longest_ms", stress.longest);
+  out.key("kinds");
+  out.begin_array();
+  for (const runner::StressFailure& kind : stress.kinds) {
+    out.begin_object();
+    out.field("verdict", name_of(kind.verdict));
+    out.field("message", kind.message);
+    out.field("count", kind.count);
+    out.field("attempt", kind.attempt);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+}
+
 void write_test(JsonWriter& out, const runner::TestRecord& test) {
   out.begin_object();
   out.field("id", test.info.id());
@@ -88,6 +112,10 @@ void write_test(JsonWriter& out, const runner::TestRecord& test) {
   out.begin_array();
   for (const runner::AttemptRecord& attempt : test.attempts) write_attempt(out, attempt);
   out.end_array();
+  if (test.stress) {
+    out.key("stress");
+    write_stress(out, *test.stress);
+  }
   out.end_object();
 }
 

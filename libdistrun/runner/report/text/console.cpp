@@ -13,6 +13,9 @@ constexpr base::Milliseconds kRedrawInterval{50};
 // A pager that takes nothing for this long is considered abandoned.
 constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
 
+constexpr base::Nanoseconds kStressInterval = std::chrono::seconds(1);          // on a terminal
+constexpr base::Nanoseconds kStressIntervalOfLines = std::chrono::seconds(10);  // without one
+
 constexpr char kEraseLine[] = "\r\x1b[K";
 
 }  // namespace
@@ -114,14 +117,15 @@ void Console::draw_if_due() {
   if (now - drawn_at_ < kRedrawInterval || !live()) return;
   drawn_at_ = now;
   // One column stays free: some terminals wrap as soon as the last one is used.
-  std::string status = progress_.status(now, static_cast<std::size_t>(options_.width) - 1);
+  const std::size_t width = static_cast<std::size_t>(options_.width) - 1;
+  std::string status = stress_.empty() ? progress_.status(now, width) : stress_.substr(0, width);
   if (status == status_) return;
   status_ = std::move(status);
   out_.write(kEraseLine + paint_(Style::Dim, status_));
 }
 
 bool Console::wants_waits() const {
-  if (options_.quiet || progress_.idle()) return false;
+  if (options_.quiet || progress_.idle() || !stress_.empty()) return false;
   return options_.tty || (options_.slow_after.count() > 0 && progress_.has_slow(clock_.now(), options_.slow_after));
 }
 
@@ -133,8 +137,18 @@ void Console::needs_lock(const std::string& name) {
   }
 }
 
+void Console::stress(const runner::StressStatus& status, base::Nanoseconds length) {
+  const base::TimePoint now = clock_.now();
+  const bool is_due = now - stress_told_ >= (options_.tty ? kStressInterval : kStressIntervalOfLines);
+  if (options_.quiet || (!is_due && !stress_.empty())) return;
+  const bool is_first = stress_.empty();
+  stress_ = "stress " + status_text(status, length);
+  stress_told_ = now;
+  if (!options_.tty && !is_first) print(stress_ + "\n");
+}
+
 void Console::tell_slow_tests() {
-  if (options_.tty || options_.quiet || options_.slow_after.count() <= 0) return;
+  if (options_.tty || options_.quiet || options_.slow_after.count() <= 0 || !stress_.empty()) return;
   for (const std::string& line : progress_.slow_tests(clock_.now(), options_.slow_after)) {
     print("still running             " + line + "\n");
   }

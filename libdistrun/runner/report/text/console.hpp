@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/runner/record/events.hpp>
+#include <distrun/runner/record/stress.hpp>
 #include <distrun/runner/report/files/outlet.hpp>
 #include <distrun/runner/report/text/paint.hpp>
 #include <distrun/runner/report/text/progress.hpp>
@@ -46,6 +47,9 @@ class Console final : public runner::EventSink {
   void waiting(std::map<std::string, std::string> waits) { progress_.waiting(std::move(waits)); }
   // Says once that the next test needs a lock that another run has; an empty name: it does not.
   void needs_lock(const std::string& name);
+  // Shows the state of a stress run of this length: on a terminal in the status line, once a second; otherwise in a
+  // line every ten seconds. Call with each tick().
+  void stress(const runner::StressStatus& status, base::Nanoseconds length);
   // The run is suspended (Ctrl-Z) and resumed: that time counts for no test.
   void pause() { progress_.pause(clock_.now()); }
   void resume() { progress_.resume(clock_.now()); }
@@ -86,6 +90,8 @@ class Console final : public runner::EventSink {
   std::vector<std::string> reports_;
   std::size_t problems_told_ = 0;
   std::string awaited_lock_;
+  std::string stress_;  // the state of a stress run; empty: it is none
+  base::TimePoint stress_told_{};
   std::string status_;  // as shown on the terminal; empty: not shown
   base::TimePoint drawn_at_{};
 };

@@ -23,9 +23,11 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
   if (!test.variant.backend.empty()) text += ", " + base::one_line(test.variant.backend);
   if (!test.variant.agent.empty()) text += ", " + base::one_line(test.variant.agent);
   if (attempt == nullptr) return text;
-  if (test.attempts.size() > 1) {
-    text += ", attempt " + std::to_string(attempt->n) + " of " + std::to_string(test.attempts.size());
-    if (attempt->kind != runner::AttemptKind::First) {
+  const bool is_stress = test.stress.has_value();
+  if (test.attempts.size() > 1 || is_stress) {
+    const std::string all = std::to_string(is_stress ? test.stress->runs : static_cast<int>(test.attempts.size()));
+    text += ", attempt " + std::to_string(attempt->n) + " of " + all;
+    if (attempt->kind != runner::AttemptKind::First && !is_stress) {
       text += std::string(" (") + name_of(attempt->kind) + ")";
     }
   }

@@ -78,6 +78,16 @@ std::string override_text(const runner::Override& each) {
 
 std::string until_fail(int most) { return "--until-fail=" + std::to_string(most); }
 
+// A failure of a stress run needs the stress again, until it comes.
+std::vector<wire::KeyValue> stress_options(const runner::Settings& settings) {
+  Options options;
+  options.add("--stress", seconds(settings.stress) + "s");
+  options.add("--stress-load", stress_load_text(settings));
+  options.add("--jobs", std::to_string(settings.jobs));
+  options.add_flag_if(true, "--fail-fast");
+  return options.take();
+}
+
 class CommandLine {
  public:
   explicit CommandLine(const runner::Settings& settings)
@@ -146,6 +156,12 @@ std::string world_sizes_text(const runner::Settings& settings) {
   return text;
 }
 
+std::string stress_load_text(const runner::Settings& settings) {
+  std::string text;
+  for (const std::string& kind : settings.stress_load) text += (text.empty() ? "" : ",") + kind;
+  return text.empty() ? "none" : text;
+}
+
 std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   const runner::Settings usual;
   Options options;
@@ -179,6 +195,7 @@ std::string repeat_command(const runner::Settings& settings, const runner::TestR
   }
   line.add(setting_options(of_test));
   if (settings.until_fail > 0) line.add(until_fail(settings.until_fail));
+  if (settings.stress.count() > 0) line.add(stress_options(settings));
   line.add("--filter");
   line.add(filter_for(test.info.id_in_plugin()));
   line.add("--seed");

@@ -12,6 +12,9 @@ std::string filter_for(const std::string& id);
 // Returns the value of --world-size: "4", or "1,2,4".
 std::string world_sizes_text(const runner::Settings& settings);
 
+// Returns the value of --stress-load: "cpu,pause", or "none".
+std::string stress_load_text(const runner::Settings& settings);
+
 // Returns the settings that may affect a test's result, except the seed: "--world-size", "2". The world size is always
 // included, other settings only if they differ from the default. A flag has the value "true".
 std::vector<wire::KeyValue> setting_options(const runner::Settings& settings);

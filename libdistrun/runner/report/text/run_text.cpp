@@ -3,6 +3,7 @@
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/slow_tests.hpp>
+#include <distrun/runner/report/text/stress_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
 namespace distrun::report {
@@ -80,6 +81,7 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
   for (const runner::Problem& problem : run.problems) {
     if (!still_stand_above) out += problem_lines(problem, paint);
   }
+  out += stress_text(run, paint);
   if (verbose) out += appeared_text(run.appeared, paint);
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
   out += slow_tests_text(run, slow, paint);

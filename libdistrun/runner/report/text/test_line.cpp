@@ -67,6 +67,9 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
   if (settings.until_fail > 0) {
     line += ", each until it fails, at most " + std::to_string(settings.until_fail) + " times";
   }
+  if (settings.stress.count() > 0) {
+    line += ", stress for " + base::human(settings.stress) + " with load " + stress_load_text(settings);
+  }
   if (settings.retries > 0) line += ", retries " + std::to_string(settings.retries);
   if (settings.shard.count > 1) line += ", " + shard_text(settings.shard, run.selected);
   if (settings.shuffle) line += ", shuffled";

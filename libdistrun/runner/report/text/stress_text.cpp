@@ -1,0 +1,51 @@
+#include <distrun/runner/report/text/stress_text.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/record/stress.hpp>
+
+namespace distrun::report {
+namespace {
+
+constexpr std::size_t kMessageMax = 300;
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+// "P(fail) = 0.23 %, 0.16 % to 0.34 % with 95 % confidence"
+std::string probability_text(const runner::StressRecord& stress) {
+  const runner::Interval interval = runner::failure_interval(stress.failures, stress.runs);
+  if (stress.failures == 0) return "P(fail) is at most " + runner::percent(interval.high) + " with 95 % confidence";
+  return "P(fail) is between " + runner::percent(interval.low) + " and " + runner::percent(interval.high) +
+         " with 95 % confidence";
+}
+
+std::string kind_line(const runner::StressFailure& kind, const Paint& paint) {
+  return "  " + padded(std::to_string(kind.count) + " x", 9) +
+         paint(style_of(kind.verdict), padded(name_of(kind.verdict), 12)) + base::one_line(kind.message, kMessageMax) +
+         paint(Style::Dim, " (first in attempt " + std::to_string(kind.attempt) + ")") + "\n";
+}
+
+}  // namespace
+
+std::string stress_text(const runner::RunRecord& run, const Paint& paint) {
+  std::string text;
+  for (const runner::TestRecord& test : run.tests) {
+    if (!test.stress || test.stress->runs == 0) continue;
+    const runner::StressRecord& stress = *test.stress;
+    text += "stress of " + test.info.id() + ": " + runner::failures_text(stress) + "; " + probability_text(stress) +
+            "; mean " + base::human(stress.total / stress.runs) + ", longest " + base::human(stress.longest) + "\n";
+    int counted = 0;
+    for (const runner::StressFailure& kind : stress.kinds) {
+      text += kind_line(kind, paint);
+      counted += kind.count;
+    }
+    if (counted < stress.failures) text += "  " + std::to_string(stress.failures - counted) + " x in other ways\n";
+  }
+  return text;
+}
+
+}  // namespace distrun::report
