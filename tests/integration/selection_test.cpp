@@ -307,7 +307,8 @@ TEST_CASE("stress is refused with options that contradict it", "[cli]") {
     CHECK(ended.exit_code == 2);
     CHECK_THAT(ended.err, Contains(part));
   };
-  for (const Texts& more : {Texts{"--repeat", "3"}, {"--until-fail"}, {"--retries", "1"}, {"--debug", "0"}}) {
+  for (const Texts& more :
+       {Texts{"--repeat", "3"}, {"--until-fail"}, {"--retries", "1"}, {"--debug", "0"}, {"--trace", "x"}}) {
     refused(with({"--stress", "1m"}, more), "--stress cannot be combined with");
   }
   refused({"--stress", "0"}, "--stress");

@@ -46,8 +46,8 @@ void add_stress_settings(const Raw& raw, runner::Settings& settings) {
   settings.stress = base::parse_duration("--stress", raw.stress);
   if (settings.stress.count() <= 0) refuse("--stress " + raw.stress + ": write a time above zero, such as --stress 1m");
   const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
-  if (again || settings.debug_rank >= 0) {
-    refuse("--stress cannot be combined with --repeat, --until-fail, --retries or --debug; leave these out");
+  if (again || settings.debug_rank >= 0 || !raw.trace.empty()) {
+    refuse("--stress cannot be combined with --repeat, --until-fail, --retries, --debug or --trace; leave these out");
   }
 }
 

@@ -19,13 +19,20 @@ base::TimePoint now() { return base::system_clock().now(); }
 
 LoadMaker::LoadMaker(LoadKinds kinds, int cores, std::uint64_t seed) : kinds_(kinds) {
   if (!kinds.cpu && !kinds.memory) return;
-  for (int i = 0; i < std::max(cores, 1); ++i) {
-    const std::string name = "distrun-load" + std::to_string(i);
-    threads_.emplace_back(name, [this, own = base::derive_seed(seed, name)] { work(base::Rng(own)); });
+  try {
+    for (int i = 0; i < std::max(cores, 1); ++i) {
+      const std::string name = "distrun-load" + std::to_string(i);
+      threads_.emplace_back(name, [this, own = base::derive_seed(seed, name)] { work(base::Rng(own)); });
+    }
+  } catch (...) {
+    stop();  // or the threads that were made would be joined for ever
+    throw;
   }
 }
 
-LoadMaker::~LoadMaker() {
+LoadMaker::~LoadMaker() { stop(); }
+
+void LoadMaker::stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
     is_over_ = true;

@@ -27,6 +27,7 @@ class LoadMaker {
   LoadMaker& operator=(const LoadMaker&) = delete;
 
  private:
+  void stop() noexcept;
   void work(base::Rng rng);
   void rest_until(base::TimePoint end);
 

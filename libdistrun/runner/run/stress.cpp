@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runner/record/judge.hpp>
 
 namespace distrun::runner {
@@ -21,10 +22,19 @@ Stress::Stress(Parts parts)
       tests_(parts_.tests.size()),
       limit_(parts_.run.loop, parts_.run.settings.stress, [this] { end(); }),
       began_(parts_.run.loop.clock().now()) {
+  begin_load();
+  limit_.begin();
+}
+
+void Stress::begin_load() {
   const Settings& settings = parts_.run.settings;
   load_.emplace(LoadKinds{is_wanted(settings, "cpu"), is_wanted(settings, "memory")}, parts_.cores, settings.seed);
   if (is_wanted(settings, "pause")) pauser_.emplace(parts_.run.loop, parts_.living, settings.seed);
-  limit_.begin();
+}
+
+void Stress::end_load() {
+  pauser_.reset();
+  load_.reset();
 }
 
 io::Task<void> Stress::run(Lane& lane, std::size_t index, bool stay) {
@@ -66,8 +76,8 @@ void Stress::add(Test& test, std::vector<AttemptRecord> attempts) {
 void Stress::end() {
   limit_.end();
   parts_.queue.leave_out_all();
-  pauser_.reset();
-  load_.reset();
+  end_load();
+  is_ended_ = true;
 }
 
 io::Task<TestRecord> Stress::close(std::size_t index, bool leave) {
@@ -98,12 +108,20 @@ io::Task<TestRecord> Stress::close(std::size_t index, bool leave) {
 void Stress::pause() {
   if (!paused_at_) paused_at_ = parts_.run.loop.clock().now();
   limit_.pause();
+  end_load();  // before the ranks are suspended: the pauser continues the one that it has stopped
 }
 
 void Stress::resume() {
-  if (paused_at_) stood_ += parts_.run.loop.clock().now() - *paused_at_;
+  if (!paused_at_) return;
+  stood_ += parts_.run.loop.clock().now() - *paused_at_;
   paused_at_.reset();
   limit_.resume();
+  if (is_ended_) return;
+  try {
+    begin_load();
+  } catch (const Error&) {
+    return;  // no thread can be made: the stress goes on without load
+  }
 }
 
 std::optional<StressStatus> Stress::status() const {

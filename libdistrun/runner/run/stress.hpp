@@ -43,6 +43,7 @@ class Stress {
   // host.
   io::Task<TestRecord> close(std::size_t test, bool leave);
 
+  // Also end the load meanwhile. Call pause() before the ranks are suspended.
   void pause();
   void resume();
   // Returns the numbers so far; nothing before the end of the first attempt.
@@ -57,11 +58,14 @@ class Stress {
     std::vector<AttemptRecord> kept;
   };
   void add(Test& test, std::vector<AttemptRecord> attempts);
+  void begin_load();
+  void end_load();
 
   Parts parts_;
   std::vector<Test> tests_;
   StressRecord all_;  // of all tests, without kinds
   int running_ = 0;   // attempts
+  bool is_ended_ = false;
   TimeLimit limit_;
   base::TimePoint began_;
   std::optional<base::TimePoint> paused_at_;
