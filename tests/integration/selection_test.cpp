@@ -283,10 +283,10 @@ TEST_CASE("a stress run repeats tests side by side and tells how often each fail
   CHECK_THAT(run.ended.out, Contains("stress of Passes.world_of_1: 0 of "));
   CHECK_THAT(run.ended.out, Contains("runs failed (0 %); P(fail) is at most "));
   CHECK_THAT(run.ended.out, Contains("runs failed (100 %); P(fail) is between "));
-  CHECK_THAT(run.ended.out, Contains("(first in attempt 1)"));
+  CHECK_THAT(run.ended.out, Contains("(first in attempt "));
   CHECK_THAT(run.ended.out, Contains("--stress 3s --stress-load cpu,memory,pause --jobs 3 --fail-fast"));
   REQUIRE(run.summary.tests.size() == 2);
-  for (const TestResult& test : run.summary.tests) CHECK(test.attempts.size() == 1);  // the first of each kind
+  for (const TestResult& test : run.summary.tests) CHECK_FALSE(test.attempts.empty());  // the first of each kind
 }
 
 TEST_CASE("a stress run ends at the first failure with --fail-fast, and does not repeat a test that skips", "[cli]") {
