@@ -2,9 +2,12 @@
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -175,4 +178,33 @@ TEST_CASE("an unknown option is answered with the nearest known one", "[cli]") {
   const Ended ended = place.run({"--timout", "3", plugin("passes")});
   CHECK(ended.exit_code == 2);
   CHECK_THAT(ended.err, Contains("did you mean --timeout?"));
+}
+
+TEST_CASE("the schema of settings files has every setting that --print-config shows", "[cli]") {
+  const Place place("nonsense = 1\n");  // a file with mistakes is what it is for
+  const Ended schema = place.run({"--print-config-schema"});
+  CHECK(schema.exit_code == 0);
+  const auto json = nlohmann::json::parse(schema.out);
+  CHECK(json["additionalProperties"] == false);
+  const auto& properties = json["properties"];
+  const Place other("");
+  std::istringstream lines(other.run({"--print-config"}).out);
+  int settings = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::regex setting("(# )?([a-z-]+) (=|is not set).*");
+    std::smatch found;
+    if (!std::regex_match(line, found, setting)) continue;
+    ++settings;
+    CAPTURE(line);
+    CHECK(properties.contains(found[2].str()));
+  }
+  CHECK(settings > 40);
+  CHECK(properties.size() == static_cast<std::size_t>(settings));
+  CHECK(properties["fail-fast"]["type"] == "boolean");
+  CHECK(properties["isolation"]["enum"].size() == 4);
+  CHECK(properties["overrides"]["items"]["required"][0] == "filter");
+  CHECK(properties["overrides"]["items"]["properties"].contains("world-size"));
+  CHECK_FALSE(properties.contains("stress"));
+  for (const auto& [name, property] : properties.items())
+    CHECK_FALSE(property["description"].get<std::string>().empty());
 }

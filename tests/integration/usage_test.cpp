@@ -193,7 +193,7 @@ TEST_CASE("help names every option and exit code", "[cli]") {
                            "--rerun-failed",
                            "--slow",
                            "--config",
-                           "--print-config",
+                           "--print-config-schema",
                            "--rpc-transport",
                            "--faults",
                            "130"}) {

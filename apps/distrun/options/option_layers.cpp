@@ -82,7 +82,8 @@ void add_bazel(Layer& layer) {
 }  // namespace
 
 bool is_for_one_run(const std::string& name) {
-  return name == "rerun-failed" || name == "debug" || name == "stress" || name == "print-config" || name == "version";
+  return name == "rerun-failed" || name == "debug" || name == "stress" || name == "print-config" ||
+         name == "print-config-schema" || name == "version";
 }
 
 Origins command_line_origins(const CLI::App& app) {

@@ -91,4 +91,10 @@ runner::Override parse_override(const std::string& text) {
   return changes;
 }
 
+std::vector<std::string> override_keys() {
+  std::vector<std::string> keys;
+  for (const Setting& setting : settings()) keys.push_back(setting.key);
+  return keys;
+}
+
 }  // namespace distrun::cli

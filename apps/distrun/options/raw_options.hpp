@@ -68,6 +68,7 @@ struct Raw {
   std::string slow = "0";
   std::string config;
   bool print_config = false;
+  bool print_config_schema = false;
   std::string exit = "handlers";
   std::string rpc_transport = "best";
   std::string faults;

@@ -15,6 +15,7 @@
 #include <distrun/runner/record/machine.hpp>
 
 #include "config_file.hpp"
+#include "config_schema.hpp"
 #include "config_text.hpp"
 #include "gpu_options.hpp"
 #include "help/help_notes.hpp"
@@ -164,6 +165,8 @@ void add_run(CLI::App& app, Raw& raw) {
   add_reports(app, raw);
   add_config(app, raw);
   app.add_flag("--print-config", raw.print_config, "Print every setting and its source as a file of settings");
+  app.add_flag("--print-config-schema", raw.print_config_schema,
+               "Print a JSON schema of such files, for editors that complete and check them");
   app.set_version_flag("--version", "distrun " DISTRUN_VERSION, "Print distrun's version");
 }
 
@@ -310,6 +313,10 @@ CommandLine parse_run(const Arguments& arguments) {
   add_run(app, raw);
   CommandLine line;
   if (!parse(app, arguments)) return line;
+  if (raw.print_config_schema) {  // also beside a file that has mistakes
+    std::cout << config_schema(info_of(app));
+    return line;
+  }
   const Sources sources = fill_in(app, raw);
   try {
     line.run = run_options_of(raw, sources.report);
