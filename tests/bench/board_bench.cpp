@@ -53,7 +53,7 @@ void take_snapshot(benchmark::State& state) {
   const board::Wait shown(one.writer, info());
   for (auto _ : state) benchmark::DoNotOptimize(board::read(one.board.slot(1), 4));
 }
-BENCHMARK(snapshot);
+BENCHMARK(take_snapshot);
 
 }  // namespace
 }  // namespace distrun::bench
