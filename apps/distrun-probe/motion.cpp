@@ -8,8 +8,10 @@ namespace {
 
 using Functions = std::vector<std::string>;
 
-// A stop and a release cost a thread some microseconds of CPU time.
-constexpr std::int64_t kIdleShare = 50;  // a fiftieth of the time
+// A stop and a release cost a thread some microseconds of CPU time, on a busy machine more. The last part comes when it
+// gets a CPU again, which may be after the next sample.
+constexpr std::int64_t kIdleShare = 50;      // a fiftieth of the time
+constexpr std::int64_t kStopsCpu = 400'000;  // ns
 // A sample may find a loop in a function that it calls.
 constexpr std::size_t kCalleesMax = 2;
 // A stop counts as one sleep, or as two if the thread waits for its release.
@@ -77,7 +79,7 @@ bool is_spinning(const MotionHistory& history) {
 }  // namespace
 
 bool has_used_cpu(std::uint64_t cpu_ns, base::Nanoseconds time, bool running) {
-  return running || static_cast<std::int64_t>(cpu_ns) > time.count() / kIdleShare;
+  return running || static_cast<std::int64_t>(cpu_ns) > time.count() / kIdleShare + kStopsCpu;
 }
 
 void add_loop_sample(MotionHistory& history, LoopSample sample) {

@@ -33,6 +33,11 @@ TEST_CASE("a thread that uses no CPU waits") {
   CHECK(judge_motion(samples(0, {{}, {}, {}})) == Motion::Waiting);
 }
 
+TEST_CASE("the CPU time that two stops cost on a busy machine is no work, more is") {
+  CHECK(judge_motion(samples(0.55, {{"f", "main"}, {}, {}})) == Motion::Waiting);
+  CHECK(judge_motion(samples(0.65, {{"f", "main"}, {}, {}})) == Motion::Moving);
+}
+
 TEST_CASE("a thread that uses its CPU to wait in one function spins") {
   CHECK(judge_motion(samples(19, kInF, true)) == Motion::Spinning);
   CHECK(judge_motion(samples(10, kInF)) == Motion::Spinning);
