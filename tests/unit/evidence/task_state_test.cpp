@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,9 +9,11 @@
 #include <latch>
 #include <thread>
 
+#include <distrun/runner/evidence/proc/proc_files.hpp>
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
+#include "../../support/scratch.hpp"
 #include "../support/thread_sanitizer.hpp"
 #include "support/skip.hpp"
 
@@ -80,4 +83,13 @@ TEST_CASE("a process without a tracer shows none") {
   CHECK_FALSE(is_traced(::getpid()));
   CHECK(user_of(::getpid()) == static_cast<std::int64_t>(::getuid()));
   CHECK_FALSE(command_of(::getpid()).empty());
+}
+
+TEST_CASE("a file that is longer than one read is read whole, such as the status of a user in many groups") {
+  const testing::Scratch scratch;
+  for (const std::size_t size : {0u, 1u, 4095u, 4096u, 4097u, 20'000u}) {
+    const std::string path = scratch.path() + "/" + std::to_string(size);
+    testing::write_file(path, std::string(size, 'x'));
+    CHECK(read_short_file(AT_FDCWD, path.c_str()).text.size() == size);
+  }
 }

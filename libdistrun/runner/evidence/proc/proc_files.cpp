@@ -41,6 +41,7 @@ ProcFile read_short_file(int directory, const char* path) {
   ssize_t got = -1;
   while (fd && (got = ::read(fd.get(), buffer, sizeof buffer)) < 0 && errno == EINTR) {
   }
+  if (got == static_cast<ssize_t>(sizeof buffer)) return read_proc_file(directory, path);
   if (got < 0) file.error = errno;
   if (got > 0) file.text.assign(buffer, static_cast<std::size_t>(got));
   return file;

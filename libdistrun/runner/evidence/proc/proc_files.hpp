@@ -20,7 +20,7 @@ struct ProcFile {
 // `path` is relative to the descriptor `directory`, unless that is AT_FDCWD.
 ProcFile read_proc_file(int directory, const char* path, std::size_t limit = std::size_t{64} << 10);
 ProcFile read_proc_file(const std::string& path, std::size_t limit = std::size_t{64} << 10);
-// Reads the first 4 KiB, at once: for files that the kernel writes in one piece, such as `stat` and `syscall`.
+// Does the same in one read, if that suffices: for files that the kernel writes in one piece, such as `stat`.
 ProcFile read_short_file(int directory, const char* path);
 
 struct ProcNumbers {

@@ -26,7 +26,7 @@ class Tasks {
   pid_t pid() const noexcept { return pid_; }
   // Returns the main thread first, then the others by number. Empty if there is no such process.
   std::vector<pid_t> ids() const;
-  // Reads a thread's file that the kernel writes in one piece, at most 4 KiB.
+  // Reads a thread's file that the kernel writes in one piece.
   ProcFile read(pid_t tid, std::string_view name) const;
 
  private:
