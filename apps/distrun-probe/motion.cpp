@@ -8,10 +8,9 @@ namespace {
 
 using Functions = std::vector<std::string>;
 
-// A stop and a release cost a thread some microseconds of CPU time, on a busy machine more. The last part comes when it
-// gets a CPU again, which may be after the next sample.
-constexpr std::int64_t kIdleShare = 50;      // a fiftieth of the time
-constexpr std::int64_t kStopsCpu = 400'000;  // ns
+constexpr std::int64_t kIdleShare = 50;  // a fiftieth of the time
+// Two stops may count: that of this sample, and of the one before, if the thread got no CPU in between.
+constexpr std::int64_t kStopsCpu = 2 * kStopCpu;
 // A sample may find a loop in a function that it calls.
 constexpr std::size_t kCalleesMax = 2;
 // A stop counts as one sleep, or as two if the thread waits for its release.

@@ -24,6 +24,9 @@
 
 namespace distrun::probe {
 
+// The CPU time that a thread spends on being stopped once, at most.
+inline constexpr std::uint64_t kStopCpu = 200'000;  // ns
+
 struct MotionSample {
   base::TimePoint when;
   std::uint64_t cpu_ns = 0;

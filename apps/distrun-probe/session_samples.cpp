@@ -12,8 +12,6 @@ namespace distrun::probe {
 namespace {
 
 constexpr base::Milliseconds kStillMin{10};  // between the two views of a thread that stands still
-// The CPU time that a thread spends on being stopped once, at most.
-constexpr std::uint64_t kStopCpu = 200'000;  // ns
 
 base::TimePoint now() { return base::system_clock().now(); }
 
