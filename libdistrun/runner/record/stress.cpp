@@ -21,10 +21,6 @@ std::string number_text(const char* format, double number) {
   return text;
 }
 
-Nanoseconds mean_of(const StressRecord& stress) {
-  return stress.runs == 0 ? Nanoseconds{} : stress.total / stress.runs;
-}
-
 }  // namespace
 
 std::string without_numbers(std::string_view message) {
@@ -74,25 +70,13 @@ std::string percent(double share) {
   return number_text(percents >= 10 ? "%.0f" : percents >= 1 ? "%.1f" : "%.2g", percents) + " %";
 }
 
-std::string failures_text(const StressRecord& stress) {
-  const double share = stress.runs == 0 ? 0 : static_cast<double>(stress.failures) / stress.runs;
-  return std::to_string(stress.failures) + " of " + std::to_string(stress.runs) + " runs failed (" + percent(share) +
-         ")";
+double failure_share(const StressRecord& stress) {
+  return stress.runs == 0 ? 0 : static_cast<double>(stress.failures) / stress.runs;
 }
 
-std::string status_text(const StressStatus& status, Nanoseconds length) {
-  const StressRecord& all = status.all;
-  const double seconds = std::max(1e-3, static_cast<double>(status.elapsed.count()) / 1e9);
-  const double share = all.runs == 0 ? 0 : static_cast<double>(all.failures) / all.runs;
-  std::string text = number_text("%.0f s", seconds) + " of " + base::human(length);
-  if (status.elapsed > length) {
-    const bool one = status.running == 1;
-    text = base::human(length) + " are over, " + std::to_string(status.running) +
-           (one ? " attempt still runs" : " attempts still run");
-  }
-  return text + ": " + std::to_string(all.runs) + " runs, " + std::to_string(all.failures) + " failed (" +
-         percent(share) + "), " + number_text("%.1f", all.runs / seconds) + "/s, mean " + base::human(mean_of(all)) +
-         ", longest " + base::human(all.longest);
+std::string failures_text(const StressRecord& stress) {
+  return std::to_string(stress.failures) + " of " + std::to_string(stress.runs) + " runs failed (" +
+         percent(failure_share(stress)) + ")";
 }
 
 }  // namespace distrun::runner

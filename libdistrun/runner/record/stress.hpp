@@ -22,6 +22,8 @@ struct Interval {
 // which is exact if attempts are independent. 0 to 1 without attempts.
 Interval failure_interval(int failures, int runs);
 
+// Returns the share of the attempts that failed; 0 without any.
+double failure_share(const StressRecord& stress);
 // Returns "0.23 %" with two significant digits, "0 %".
 std::string percent(double share);
 // Returns "29 of 12345 runs failed (0.23 %)".
@@ -33,8 +35,4 @@ struct StressStatus {
   int running = 0;  // attempts
   StressRecord all;
 };
-// Returns "12 s of 10 min: 1234 runs, 3 failed (0.24 %), 103/s, mean 9.6 ms, longest 84.0 ms"; when the time is over,
-// "10 min are over, 2 attempts still run: 1234 runs, ...".
-std::string status_text(const StressStatus& status, Nanoseconds length);
-
 }  // namespace distrun::runner

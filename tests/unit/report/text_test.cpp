@@ -6,6 +6,7 @@
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/findings.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
+#include <distrun/runner/report/text/stress_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 #include <distrun/runner/report/xml/junit.hpp>
 
@@ -137,4 +138,17 @@ TEST_CASE("a declared death is reported as such", "[report]") {
   test.attempts[0].ranks[1].declared_death = true;
   CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) ==
         "killed by signal 11 (SIGSEGV) in the test body, as declared");
+}
+
+TEST_CASE("the state of a stress run is one line") {
+  runner::StressStatus status;
+  CHECK_THAT(report::stress_line(status, std::chrono::minutes(1)), Catch::Contains(": 0 runs, 0 failed (0 %)"));
+  status.elapsed = std::chrono::seconds(12);
+  status.all = {1'200, 3, std::chrono::seconds(12), std::chrono::milliseconds(84), {}};
+  CHECK(report::stress_line(status, std::chrono::minutes(10)) ==
+        "stress 12 s of 10 min 00 s: 1200 runs, 3 failed (0.25 %), 100.0/s, mean 10.0 ms, longest 84.0 ms");
+  status.elapsed = std::chrono::minutes(11);
+  status.running = 2;
+  CHECK_THAT(report::stress_line(status, std::chrono::minutes(10)),
+             Catch::StartsWith("stress 10 min 00 s are over, 2 attempts still run: 1200 runs"));
 }

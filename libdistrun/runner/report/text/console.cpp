@@ -4,6 +4,7 @@
 #include <distrun/runner/report/text/output_text.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/text/snapshot_text.hpp>
+#include <distrun/runner/report/text/stress_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
 namespace distrun::report {
@@ -142,7 +143,7 @@ void Console::stress(const runner::StressStatus& status, base::Nanoseconds lengt
   const bool is_due = now - stress_told_ >= (options_.tty ? kStressInterval : kStressIntervalOfLines);
   if (options_.quiet || (!is_due && !stress_.empty())) return;
   const bool is_first = stress_.empty();
-  stress_ = "stress " + status_text(status, length);
+  stress_ = stress_line(status, length);
   stress_told_ = now;
   if (!options_.tty && !is_first) print(stress_ + "\n");
 }
