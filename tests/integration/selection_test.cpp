@@ -56,6 +56,13 @@ Texts with(const Texts& more, const Texts& arguments) {
   return all;
 }
 
+void refused(const Texts& arguments, const char* part) {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run(with(arguments, {plugin("passes")}));
+  CHECK(ended.exit_code == 2);
+  CHECK_THAT(ended.err, Contains(part));
+}
+
 }  // namespace
 
 TEST_CASE("the shards of a run are disjoint and complete, shuffled or not", "[cli]") {
@@ -185,12 +192,6 @@ TEST_CASE("until-fail runs a test until it fails, or up to the limit", "[cli]") 
 }
 
 TEST_CASE("until-fail is refused with options that contradict it", "[cli]") {
-  const Sandbox sandbox(distrun_program());
-  const auto refused = [&](const Texts& arguments, const char* part) {
-    const Ended ended = sandbox.run(with(arguments, {plugin("passes")}));
-    CHECK(ended.exit_code == 2);
-    CHECK_THAT(ended.err, Contains(part));
-  };
   refused({"--until-fail", "--repeat", "3"}, "--until-fail=3");
   refused({"--until-fail", "--retries", "1"}, "--retries");
   refused({"--until-fail", "--debug", "0"}, "--debug");
@@ -301,12 +302,6 @@ TEST_CASE("a stress run ends at the first failure with --fail-fast, and does not
 }
 
 TEST_CASE("stress is refused with options that contradict it", "[cli]") {
-  const Sandbox sandbox(distrun_program());
-  const auto refused = [&](const Texts& arguments, const char* part) {
-    const Ended ended = sandbox.run(with(arguments, {plugin("passes")}));
-    CHECK(ended.exit_code == 2);
-    CHECK_THAT(ended.err, Contains(part));
-  };
   for (const Texts& more :
        {Texts{"--repeat", "3"}, {"--until-fail"}, {"--retries", "1"}, {"--debug", "0"}, {"--trace", "x"}}) {
     refused(with({"--stress", "1m"}, more), "--stress cannot be combined with");

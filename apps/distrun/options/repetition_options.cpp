@@ -16,7 +16,7 @@ namespace {
 constexpr int kRepeatMax = 1'000'000;
 constexpr char kOrders[] = "declared|failed-first";
 constexpr char kFlaky[] = "pass|fail";
-constexpr char kLoads[] = "cpu|memory|pause";
+constexpr char kLoads[] = "cpu|memory|pause|none";
 constexpr char kRetried[] = "fail|crash|timeout|deadlock|leak|infra-error";
 
 // "true" is --until-fail without a value; "false" overrides a settings file.
@@ -40,13 +40,16 @@ std::vector<std::string> each_of(const char* option, const std::string& list, co
   return found;
 }
 
+bool runs_again(const runner::Settings& settings) {
+  return settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
+}
+
 void add_stress_settings(const Raw& raw, runner::Settings& settings) {
-  if (raw.stress_load != "none") settings.stress_load = each_of("--stress-load", raw.stress_load, kLoads);
+  settings.stress_load = each_of("--stress-load", raw.stress_load, kLoads);
+  std::erase(settings.stress_load, "none");
   if (raw.stress.empty()) return;
   settings.stress = base::parse_duration("--stress", raw.stress);
-  if (settings.stress.count() <= 0) refuse("--stress " + raw.stress + ": write a time above zero, such as --stress 1m");
-  const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
-  if (again || settings.debug_rank >= 0 || !raw.trace.empty()) {
+  if (runs_again(settings) || settings.debug_rank >= 0 || !raw.trace.empty()) {
     refuse("--stress cannot be combined with --repeat, --until-fail, --retries, --debug or --trace; leave these out");
   }
 }
@@ -102,8 +105,7 @@ void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
   settings.shuffle = raw.shuffle;
   settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
                                    : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
-  const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
-  if (settings.debug_rank >= 0 && again) {
+  if (settings.debug_rank >= 0 && runs_again(settings)) {
     refuse("--debug cannot be combined with --repeat, --until-fail or --retries; leave these out");
   }
   if (settings.until_fail > 0 && settings.repeat > 1) {
