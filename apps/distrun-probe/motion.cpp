@@ -92,7 +92,9 @@ wire::Motion judge_motion(const MotionHistory& history) {
   if (samples.size() < 2) return wire::Motion::Unknown;
   if (!stayed(samples)) return wire::Motion::Moving;
   const base::Nanoseconds time = samples.back().when - samples.front().when;
-  if (!has_used_cpu(used_cpu(samples), time, always_ran(samples))) return wire::Motion::Waiting;
+  // On a busy machine, a thread whose wait we interrupted is ready in each sample: it lacks a CPU to wait again.
+  const bool running = !history.waited && always_ran(samples);
+  if (!has_used_cpu(used_cpu(samples), time, running)) return wire::Motion::Waiting;
   if (!used_what_it_got(samples)) return wire::Motion::Moving;
   if (!was_seen_again(samples)) return wire::Motion::Unknown;
   return is_spinning(history) ? wire::Motion::Spinning : wire::Motion::Running;

@@ -40,7 +40,8 @@ struct MotionSample {
 };
 
 struct MotionHistory {
-  pid_t pid = 0;  // its process
+  pid_t pid = 0;        // its process
+  bool waited = false;  // when it was first looked at, before any stop
   std::vector<MotionSample> samples;
   base::Nanoseconds stopped{};      // as in the next sample
   std::vector<LoopSample> loops;    // taken between them, while it was running

@@ -17,6 +17,8 @@ base::TimePoint now() { return base::system_clock().now(); }
 
 bool is_running(const evidence::Pulse& pulse) { return pulse.state == 'R'; }
 
+bool is_waiting(const wire::ThreadStack& thread) { return thread.task.state == 'S' || !thread.wait.call.empty(); }
+
 MotionSample sample_of(const evidence::Pulse& pulse, const MotionHistory& history) {
   MotionSample sample;
   sample.when = now();
@@ -77,6 +79,7 @@ void Session::take_first_pulses() {
       if (pulse.state == '?') continue;  // it has ended
       MotionHistory& history = histories_[thread.task.tid];
       history.pid = process.told.pid;
+      history.waited = is_waiting(thread);
       history.samples.push_back(sample_of(pulse, history));
       history.samples.back().functions = functions_of(table_, thread, false);
     }

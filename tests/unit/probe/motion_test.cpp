@@ -38,6 +38,16 @@ TEST_CASE("the CPU time that two stops cost on a busy machine is no work, more i
   CHECK(judge_motion(samples(0.65, {{"f", "main"}, {}, {}})) == Motion::Moving);
 }
 
+TEST_CASE("a thread that waited, and lacks a CPU since the first stop, waits") {
+  MotionHistory history = samples(0.05, {{"f", "main"}, {}, {}}, true);
+  CHECK(judge_motion(history) != Motion::Waiting);
+  history.waited = true;
+  CHECK(judge_motion(history) == Motion::Waiting);
+  history = samples(19, kInF, true);
+  history.waited = true;
+  CHECK(judge_motion(history) == Motion::Spinning);
+}
+
 TEST_CASE("a thread that uses its CPU to wait in one function spins") {
   CHECK(judge_motion(samples(19, kInF, true)) == Motion::Spinning);
   CHECK(judge_motion(samples(10, kInF)) == Motion::Spinning);

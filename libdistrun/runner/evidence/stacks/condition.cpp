@@ -9,6 +9,11 @@ bool is_on_the_move(wire::Motion motion) noexcept {
 
 std::string_view name_of_call(std::string_view call) { return call.substr(0, call.find('(')); }
 
+std::string_view call_of(const wire::ThreadStack& thread) {
+  if (!thread.task.syscall.empty()) return thread.task.syscall;
+  return thread.wait.call.empty() ? thread.task.wchan : thread.wait.call;
+}
+
 std::string why_no_stack(const Process& process, const std::string& said) {
   if (!said.empty()) return said;
   if (!process.why_none.empty()) return process.why_none;
@@ -32,7 +37,7 @@ Condition condition_of(const Process& process, const wire::ThreadStack& thread) 
   condition.motion = thread.motion;
   if (!is_on_its_way) {
     condition.state = thread.motion == Motion::Waiting && !is_held ? 'S' : state;
-    condition.call = name_of_call(thread.task.syscall.empty() ? thread.task.wchan : thread.task.syscall);
+    condition.call = name_of_call(call_of(thread));
   }
   if (thread.frames.empty()) condition.why_none = without_numbers(why_no_stack(process, thread.why_none));
   if (thread.frames.empty() || state == 'D') condition.kernel_stack = thread.task.kernel_stack;

@@ -36,4 +36,8 @@ std::string why_no_stack(const Process& process, const std::string& said);
 // Returns "read" for "read(3, 0x7ffc..., 1)".
 std::string_view name_of_call(std::string_view call);
 
+// Returns the system call that a thread was seen in, else the kernel function that it sleeps in. It may have been ready
+// in one of the looks, on a busy machine in particular, and in a call in the other. The view lives as long as `thread`.
+std::string_view call_of(const wire::ThreadStack& thread);
+
 }  // namespace distrun::evidence

@@ -118,8 +118,8 @@ std::string_view descriptor_of(std::string_view call) {
 
 std::string call_text(const Stacks& stacks, const Group& group) {
   const std::string name = base::one_line(group.condition.call, kNameMax);
-  const std::string_view descriptor = descriptor_of(thread_of(stacks, group.holders.front())->task.syscall);
-  const bool alike = all_alike(stacks, group, [](const auto& thread) { return descriptor_of(thread.task.syscall); });
+  const std::string_view descriptor = descriptor_of(call_of(*thread_of(stacks, group.holders.front())));
+  const bool alike = all_alike(stacks, group, [](const auto& thread) { return descriptor_of(call_of(thread)); });
   return descriptor.empty() || !alike ? name : name + "(" + std::string(descriptor) + ", ...)";
 }
 

@@ -84,10 +84,7 @@ class Builder {
     const Seen& seen = roster_.seen(index);
     if (seen.handler != nullptr) thread.handler = board::describe(*seen.handler);
     if (seen.handler != nullptr && !thread.wait) thread.since_ns = seen.handler->since_ns;
-    if (seen.stack != nullptr) {
-      const std::string& call = seen.stack->task.syscall.empty() ? seen.stack->task.wchan : seen.stack->task.syscall;
-      thread.call = evidence::name_of_call(call);
-    }
+    if (seen.stack != nullptr) thread.call = evidence::name_of_call(evidence::call_of(*seen.stack));
     if (seen.wait != nullptr && !seen.wait->file.empty() && thread.wait) {
       thread.place.file = seen.wait->file;
       thread.place.line = seen.wait->line;
