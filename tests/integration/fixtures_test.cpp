@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -12,10 +11,10 @@
 #include <vector>
 
 #include "compare.hpp"
-#include "daemon.hpp"
 #include "fixtures/expected.hpp"
 #include "fixtures/expected_blame.hpp"
 #include "fixtures/expected_bridges.hpp"
+#include "invocation.hpp"
 #include "matrix.hpp"
 #include "same_summary.hpp"
 #include "support/environment.hpp"
@@ -35,66 +34,6 @@ class MatrixPrinter : public Catch::TestEventListenerBase {
 };
 CATCH_REGISTER_LISTENER(MatrixPrinter)
 
-constexpr char kDaemon[] = "daemon";  // each isolation again, through the daemon
-
-// One daemon for all: runs start at once, as those without a daemon do.
-Daemon& the_daemon() {
-  static Daemon daemon(daemon_program(), {"--parallel", "64"});
-  return daemon;
-}
-
-// One invocation of distrun for some of the rows of a group.
-struct Invocation {
-  std::string way;  // an isolation, or kDaemon
-  std::string isolation;
-  std::vector<Row> rows;
-  std::unique_ptr<Sandbox> sandbox;
-  std::unique_ptr<Running> running;
-};
-
-std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
-  if (name.rfind("made_", 0) != 0) return std::string(DISTRUN_PLUGIN_DIR) + "/" + name;
-  const std::string path = sandbox.output() + "/" + name;
-  if (name == "made_text.so") write_file(path, "#include <distrun/test.hpp>\n");
-  if (name == "made_source.cpp") write_file(path, "#include <distrun/test.hpp>\n");
-  if (name == "made_script.so") write_file(path, "#!/bin/sh\n");
-  if (name == "made_elsewhere.so") {
-    std::string whole = read_file(std::string(DISTRUN_PLUGIN_DIR) + "/fixture_passes.so");
-    whole[18] = '\xb7';  // the low byte of ELF's machine: AArch64, or an invalid one
-    write_file(path, whole);
-  }
-  if (name == "made_empty.so") write_file(path, "");
-  if (name == "made_directory.so") std::filesystem::create_directory(path);
-  if (name == "made_half.so") {
-    const std::string whole = read_file(std::string(DISTRUN_PLUGIN_DIR) + "/fixture_passes.so");
-    write_file(path, whole.substr(0, 5000));
-  }
-  return path;  // made_nothing.so is not created
-}
-
-Texts arguments_of(const Group& group, const Invocation& invocation) {
-  const Sandbox& sandbox = *invocation.sandbox;
-  Texts arguments = {"run", "--isolation", invocation.isolation, "--output", sandbox.output(), "--color", "never"};
-  // Limits the damage of a test that hangs although it should not.
-  if (std::find(group.options.begin(), group.options.end(), "--timeout") == group.options.end()) {
-    arguments.insert(arguments.end(), {"--timeout", "10s"});
-  }
-  if (group.parallel == 1) {
-    arguments.insert(arguments.end(), group.options.begin(), group.options.end());
-  } else {
-    for (std::size_t i = 0; i < group.options.size(); i += 2) {
-      if (group.options[i] == "--filter") continue;
-      arguments.insert(arguments.end(), {group.options[i], group.options[i + 1]});
-    }
-    for (const Row& row : invocation.rows) arguments.insert(arguments.end(), {"--filter", row.test});
-  }
-  const double scale = group.timeout_scale * time_scale();
-  if (invocation.way == kDaemon) arguments.push_back("--daemon");
-  if (scale != 1) arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(scale)});
-  arguments.push_back(plugin_path(sandbox, group.plugin));
-  return arguments;
-}
-
 // Deals out the rows in turn, so that neighbouring slow ones are distributed.
 std::vector<Invocation> start(const Group& group, const std::string& isolation, bool through_daemon) {
   std::vector<Invocation> invocations(static_cast<std::size_t>(group.parallel));
@@ -104,28 +43,42 @@ std::vector<Invocation> start(const Group& group, const std::string& isolation, 
   for (Invocation& invocation : invocations) {
     invocation.way = through_daemon ? kDaemon : isolation;
     invocation.isolation = isolation;
-    invocation.sandbox = std::make_unique<Sandbox>(DISTRUN_BIN);
-    const Texts arguments = arguments_of(group, invocation);
-    invocation.running = std::make_unique<Running>(through_daemon ? the_daemon().command(*invocation.sandbox, arguments)
-                                                                  : invocation.sandbox->command(arguments));
+    begin(group, invocation);
   }
   return invocations;
 }
 
-void compare_rows(const Group& group, const Invocation& invocation, const Summary& summary) {
+Texts differences_in(const Summary& summary, const Row& row, const std::string& isolation) {
+  const TestResult* test = summary.find(row.test);
+  if (test == nullptr) return {"the summary has no such test"};
+  Texts findings = differences(row, *test, isolation);
+  for (std::string& wrong : wrong_with_leaks(*test)) findings.push_back(std::move(wrong));
+  return findings;
+}
+
+// Runs of a large group share two cores with dozens of others, and what is seen of a hang depends on time: a row that
+// differs there has to be right alone.
+Texts differences_alone(const Group& group, Invocation& beside, const Row& in_any, const Row& row) {
+  beside.retried = true;
+  Invocation alone;
+  alone.way = beside.way;
+  alone.isolation = beside.isolation;
+  alone.rows = {in_any};
+  begin(group, alone);
+  alone.running->wait(at_latest(std::chrono::seconds(group.seconds_max)));
+  Texts findings = differences_in(alone.sandbox->summary(), row, alone.isolation);
+  alone.sandbox->sweep();
+  return findings;
+}
+
+void compare_rows(const Group& group, Invocation& invocation, const Summary& summary) {
   for (const Row& in_any : invocation.rows) {
     const Row row = distrun::fixtures::in_isolation(in_any, invocation.isolation);
     if (invocation.isolation == "threads" && !row.not_in_threads.empty()) continue;
     if (DISTRUN_SANITIZED && !row.not_sanitized.empty()) continue;
     if (DISTRUN_SANITIZED_THREADS && !row.not_thread_sanitized.empty()) continue;
-    const TestResult* test = summary.find(row.test);
-    Texts findings;
-    if (test == nullptr) {
-      findings.push_back("the summary has no such test");
-    } else {
-      findings = differences(row, *test, invocation.isolation);
-      for (std::string& wrong : wrong_with_leaks(*test)) findings.push_back(std::move(wrong));
-    }
+    Texts findings = differences_in(summary, row, invocation.isolation);
+    if (!findings.empty() && group.parallel > 1) findings = differences_alone(group, invocation, in_any, row);
     enter_in_matrix(row.test, invocation.way, findings);
     INFO(row.test << ", isolation " << invocation.isolation << ", " << invocation.way);
     for (const std::string& finding : findings) FAIL_CHECK(finding);
@@ -144,7 +97,8 @@ bool holds_in_all(const Group& group) {
 }
 
 // Checks the invocation as a whole.
-Texts findings_of_run(const Group& group, const Invocation& invocation, const Ended& ended) {
+Texts findings_of_run(const Group& group, Invocation& invocation) {
+  const Ended& ended = invocation.ended;
   Texts findings;
   const auto add = [&](const Texts& texts) { findings.insert(findings.end(), texts.begin(), texts.end()); };
   if (ended.out_of_time) findings.push_back("did not end in time");
@@ -171,8 +125,10 @@ Texts findings_of_run(const Group& group, const Invocation& invocation, const En
 
 void finish(const Group& group, std::vector<Invocation>& invocations) {
   for (Invocation& invocation : invocations) {
-    const Ended ended = invocation.running->wait(at_latest(std::chrono::seconds(group.seconds_max)));
-    const Texts findings = findings_of_run(group, invocation, ended);
+    invocation.ended = invocation.running->wait(at_latest(std::chrono::seconds(group.seconds_max)));
+  }
+  for (Invocation& invocation : invocations) {
+    const Texts findings = findings_of_run(group, invocation);
     invocation.sandbox->sweep();
     enter_in_matrix("[" + group.name + "]", invocation.way, findings);
     INFO("group \"" << group.name << "\", isolation " << invocation.isolation << ", " << invocation.way);
@@ -226,6 +182,7 @@ void compare_with_daemon(const Group& group, const std::vector<Invocation>& plai
                          const std::vector<Invocation>& through) {
   REQUIRE(plain.size() >= through.size());
   for (std::size_t i = 0; i < through.size(); ++i) {
+    if (plain[i].retried || through[i].retried) continue;
     const Texts findings = differences_of(plain[i], through[i]);
     enter_in_matrix("[" + group.name + "]", kDaemon, findings);
     INFO("group \"" << group.name << "\", isolation " << through[i].isolation << " through the daemon");

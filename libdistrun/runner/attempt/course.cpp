@@ -16,6 +16,11 @@ namespace {
 // Returns whether the process's end is about to be reported. On a busy machine that takes longer than a grace.
 bool is_about_to_end(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
 
+bool any_exits(const std::vector<RankState>& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const RankState& rank) { return rank.alive() && proc::is_ending(rank.record.pid); });
+}
+
 // "2.0 s", or "2.0 s, extended by 3.1 s because ranks waited for a CPU,".
 std::string bound_text(Nanoseconds bound, const RankState& rank) {
   const std::string text = base::human(bound);
@@ -50,7 +55,7 @@ void Course::begin() {
 
 void Course::add_started(RankState& rank) {
   --spawn_expected_;
-  if (state_ != State::Terminating && state_ != State::Killing) return;
+  if (state_ < State::Terminating || state_ > State::Exiting) return;
   rank.signaled_by_us = true;  // too late to be of use
   ranks_.world->signal(rank.record.rank, SIGKILL);
 }
@@ -196,7 +201,9 @@ void Course::move_on() {
       return enter(State::Grace, ranks_.run.graces.peers);
     case State::Grace: return terminate();
     case State::Terminating: return asked_by_ == SIGTERM ? kill() : ask_to_end(SIGTERM);
-    case State::Killing: return give_up();
+    case State::Killing:
+      return any_exits(ranks_.all) ? enter(State::Exiting, ranks_.run.graces.exit - ranks_.run.graces.kill) : give_up();
+    case State::Exiting: return give_up();
     default: return;
   }
 }

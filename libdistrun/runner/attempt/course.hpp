@@ -17,6 +17,8 @@
 //   grace        0.5 s in which the other ranks may report their own errors        -> terminating
 //   terminating  SIGTERM was sent to the remaining ranks (SIGCONT to stopped ones), 0.5 s  -> killing
 //   killing      SIGKILL was sent; a process that survives 1 s more is given up    -> sweeping
+//                one that exits by then has time                                   -> exiting
+//   exiting      4 s more; then it is given up, too                                -> sweeping
 //   sweeping     finds, names and ends what outlived the ranks                     -> over
 //   over         judged
 //
@@ -42,7 +44,7 @@ enum class Urgency : std::uint8_t { Polite, AtOnce };
 
 class Course final : private Failures::Owner {
  public:
-  enum class State : std::uint8_t { Running, Snapshot, Grace, Terminating, Killing, Sweeping, Over };
+  enum class State : std::uint8_t { Running, Snapshot, Grace, Terminating, Killing, Exiting, Sweeping, Over };
 
   // `ranks` must outlive this. `on_idle` is called when all ranks have ended, or settled if `any_alive`.
   Course(Ranks& ranks, std::function<void(bool any_alive)> on_idle);

@@ -58,12 +58,18 @@ Leak* Sweep::find_process(std::string_view process) {
   return found == leaks_.end() ? nullptr : &*found;
 }
 
+bool Sweep::is_end_over() const {
+  const base::TimePoint now = loop_.clock().now();
+  if (now < until_) return false;
+  return now >= until_ + (graces_.exit - graces_.kill) || !all_end(world_.leftovers());
+}
+
 void Sweep::end() {
   launch::EndedLeftovers ended = world_.end_leftovers();
   for (std::string& process : ended.processes) {
     if (find_process(process) == nullptr) leaks_.push_back({LeakKind::Process, std::move(process), true});
   }
-  if (ended.left > 0 && loop_.clock().now() < until_) return again_in_a_moment();
+  if (ended.left > 0 && !is_end_over()) return again_in_a_moment();
   if (ended.left > 0) {
     for (const launch::Leftover& leftover : world_.leftovers()) {
       const Leak stays{LeakKind::Process, leftover.process + ", which SIGKILL did not end", false};

@@ -32,6 +32,7 @@ class Sweep {
  private:
   void look();
   void end();
+  bool is_end_over() const;
   void tell_names();
   Leak* find_process(std::string_view process);
   void again_in_a_moment();

@@ -106,6 +106,18 @@ TEST_CASE("a rank that survives SIGKILL is given up and named") {
   CHECK_FALSE(record.leaks[0].removed);
 }
 
+TEST_CASE("a rank that exits long after SIGKILL has not survived it") {
+  Stage stage(2);
+  stage.graces.exit = std::chrono::hours(1);
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  world.die(0, SIGSEGV);
+  REQUIRE(stage.until([&] { return world.was_sent(1, SIGKILL); }));
+  io::Alarm later(stage.loop, [&] { world.die(1, SIGKILL); });
+  later.set(std::chrono::steady_clock::now() + 3 * stage.graces.kill);
+  CHECK(stage.finish().leaks.empty());
+}
+
 TEST_CASE("the end of the last rank ends every state at once") {
   const std::string state = GENERATE("grace", "terminating", "killing");
   Stage stage(2);

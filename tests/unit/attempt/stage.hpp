@@ -52,7 +52,13 @@ class Told final : public EventSink {
 
 inline Graces short_graces() {
   using std::chrono::milliseconds;
-  return {milliseconds(100), milliseconds(40), milliseconds(40), milliseconds(40), milliseconds(20), milliseconds(40)};
+  return {.evidence = milliseconds(100),
+          .timeout_evidence = milliseconds(40),
+          .peers = milliseconds(40),
+          .terminate = milliseconds(40),
+          .kill = milliseconds(20),
+          .exit = milliseconds(60),
+          .connection = milliseconds(40)};
 }
 
 class Stage {

@@ -168,6 +168,20 @@ TEST_CASE("a process that does not exit is reported as such, once") {
   CHECK_FALSE(leaks[0].removed);
 }
 
+TEST_CASE("a process that exits long after SIGKILL is no process that SIGKILL did not end") {
+  Broom broom;
+  broom.graces.exit = 1h;
+  broom.world->left = {{"4711 (sleep 100)"}};
+  broom.world->ends_needed = 1'000'000;
+  broom.world->on_end_leftovers = [&] { broom.world->left = {{"4711 ([sleep])", true}}; };
+  io::Alarm later(broom.loop, [&] { broom.world->ends_needed = 1; });
+  later.set(std::chrono::steady_clock::now() + broom.graces.leak + 2 * broom.graces.kill);
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4711 (sleep 100)");
+  CHECK(leaks[0].removed);
+}
+
 TEST_CASE("a process that loses its name while it exits is reported once") {
   Broom broom;
   broom.world->left = {{"4711 (stuck)"}};
