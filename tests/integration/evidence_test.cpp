@@ -32,12 +32,15 @@ class HangingRun {
 
   // Returns whether all waiters wait, and rank 1 has a state too.
   bool waits() const {
-    if (id().empty()) return false;  // ps would list the runs of other tests
     const std::string text = status();
     const auto found = std::distance(std::sregex_iterator(text.begin(), text.end(), waiting_), std::sregex_iterator());
     return found == waiters_ && !std::regex_search(text, std::regex(" 1 +[0-9]+ +[a-z]+ +- "));
   }
-  std::string status() const { return ask({"ps", id()}).out; }
+  // The process that had the id may have ended since; without an id, ps would list the runs of other tests.
+  std::string status() const {
+    const std::string id = this->id();
+    return id.empty() ? "" : ask({"ps", id}).out;
+  }
   Ended ask(std::vector<std::string> arguments) const {
     Command command = sandbox_.command(std::move(arguments));
     command.capture = sandbox_.output() + "/asked";
