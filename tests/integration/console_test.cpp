@@ -44,3 +44,22 @@ TEST_CASE("output of passing tests is shown on request, and with --quiet only pr
   CHECK_THAT(quiet, Contains("fail: Fails.require"));
   CHECK_THAT(quiet, !Contains("Floods.after_the_result"));
 }
+
+TEST_CASE("with --live-output, lines of ranks are shown while they run, and not again with the failure", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string isolation = GENERATE("process", "pool", "threads");
+  INFO(isolation);
+  const Command command =
+      sandbox.command({"run", "--live-output", "--isolation", isolation, "--output", sandbox.output(), "--filter",
+                       "Prints.then_hangs", "--timeout-override", "60s", plugin("prints")});
+  Running running(command);
+  const std::string line = isolation == "threads" ? "[ranks] a line of printf()\n" : "[rank 1] a line of printf()\n";
+  const auto shown = [&] { return read_file(command.capture + ".out"); };
+  CHECK(eventually(at_latest(std::chrono::seconds(10)), [&] { return shown().find(line) != std::string::npos; }));
+  running.signal(SIGINT);
+  const Ended ended = running.wait(at_latest(std::chrono::seconds(20)));
+  const std::string all = ended.out;
+  CHECK(all.find("running ") < all.find(line));
+  CHECK(all.find(line) == all.rfind(line));
+  CHECK_THAT(all, Contains("cancelled") || Contains("interrupted"));
+}

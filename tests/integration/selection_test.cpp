@@ -136,7 +136,7 @@ TEST_CASE("each test runs with each of several world sizes, unless it fixes its 
   const Texts chosen{"-w", "1,3-4", "-f", "Passes.trivial Passes.world_of_2_or_4 Passes.world_of_2"};
   const SelectedRun all = selected(sandbox, with(chosen, {"--skips-pass", plugin("passes")}));
   CHECK(all.ended.exit_code == 0);
-  CHECK_THAT(all.ended.out, Contains("7 tests, world sizes 1,3,4, backend shm"));
+  CHECK_THAT(all.ended.out, Contains("7 tests, world sizes 1,3,4, seed "));
   CHECK(selected_ids(all.summary) ==
         Texts{"Passes.trivial [np=1]", "Passes.world_of_2", "Passes.world_of_2_or_4 [np=1]", "Passes.trivial [np=3]",
               "Passes.world_of_2_or_4 [np=3]", "Passes.trivial [np=4]", "Passes.world_of_2_or_4 [np=4]"});
@@ -309,4 +309,20 @@ TEST_CASE("stress is refused with options that contradict it", "[cli]") {
   refused({"--stress", "0"}, "--stress");
   refused({"--stress", "soon"}, "--stress soon");
   refused({"--stress", "1m", "--stress-load", "heat"}, "--stress-load heat");
+}
+
+TEST_CASE("the first line of a run names the settings that its tests use or that the user chose", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const auto first_line = [&](Texts arguments) {
+    const std::string out = selected(sandbox, with(arguments, {"--skips-pass", "-w", "2"})).ended.out;
+    return out.substr(0, out.find('\n'));
+  };
+  const std::string plain = first_line({"-f", "Passes.trivial", plugin("passes")});
+  CHECK_THAT(plain, !Contains("backend") && !Contains("agent"));
+  const std::string chosen = first_line({"-f", "Passes.trivial", "--agent", "inproc", plugin("passes")});
+  CHECK_THAT(chosen, !Contains("backend") && Contains(", agent inproc,"));
+  const std::string of_groups = first_line({"-f", "Groups.of_a_rank_that_dies", plugin("collectives")});
+  CHECK_THAT(of_groups, Contains(", backend shm, agent pipe,"));
+  const std::string of_rpc = first_line({"-f", "Handlers.one_is_left_running", plugin("passes"), plugin("handlers")});
+  CHECK_THAT(of_rpc, !Contains("backend") && Contains(", agent pipe,"));
 }

@@ -31,7 +31,9 @@ report::ConsoleOptions console_options(const RunOptions& options) {
   console.width = terminal_width();
   console.has_terminal = terminal_is_ours;
   console.quiet = options.quiet;
-  console.output = options.show_output;
+  console.output = options.show_output && !options.live_output;
+  console.shown_live = options.live_output;
+  if (options.live_output) console.live = report::LiveOptions{true, {console.color, console.color}};
   console.verbose = options.verbose;
   console.slow = options.slow;
   console.slow_after = options.slow_after;

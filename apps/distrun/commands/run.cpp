@@ -106,9 +106,10 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
     run.show_output(program_output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
     main.on_user_signal([&run](int signal) { run.pass_on(signal); });
   }
+  if (options.live_output) run.show_output(outputs.console().live_output());
   if (outputs.traces() != nullptr) run.trace_to(*outputs.traces());
   run.record().machine = runner::this_machine();
-  arrange_tests(options, run);
+  arrange_tests(options, run, outputs.console().estimate());
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_snapshot([&] { run.take_snapshot_now(); });
   main.on_pause(

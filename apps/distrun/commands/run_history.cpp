@@ -36,22 +36,33 @@ HintsByPlugin hints_of(const RunOptions& options) {
     }
     return hints;
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: --order failed-first cannot read the history: %s\n",
-                 base::printable(error.what()).c_str());
+    if (options.order == TestOrder::FailedFirst) {
+      std::fprintf(stderr, "distrun: --order failed-first cannot read the history: %s\n",
+                   base::printable(error.what()).c_str());
+    }
     return {};
   }
 }
 
 }  // namespace
 
-void arrange_tests(const RunOptions& options, runner::Run& run) {
-  if (options.order != TestOrder::FailedFirst) return;
-  run.arrange([hints = hints_of(options)](std::vector<runner::PlannedTest>& tests) {
-    runner::order_failed_first(tests, [&](const runner::PlannedTest& test) {
+void arrange_tests(const RunOptions& options, runner::Run& run, report::Estimate* estimate) {
+  const runner::Settings& settings = options.settings;
+  const bool runs_each_once = settings.repeat <= 1 && settings.until_fail == 0 && settings.stress.count() == 0;
+  if (!runs_each_once || !settings.program.empty()) estimate = nullptr;
+  const bool by_results = options.order == TestOrder::FailedFirst;
+  if (!by_results && estimate == nullptr) return;
+  run.arrange([hints = hints_of(options), by_results, estimate](std::vector<runner::PlannedTest>& tests) {
+    const auto hint_of = [&](const runner::PlannedTest& test) {
       const auto known = hints.find(test.plugin);
       return known == hints.end() ? runner::Hint{} : known->second.of(test.plugin, test.id);
-    });
+    };
+    if (by_results) runner::order_failed_first(tests, hint_of);
+    for (const runner::PlannedTest& test : tests) {
+      if (estimate != nullptr) estimate->expect(test.id, hint_of(test).median);
+    }
   });
+  if (estimate != nullptr) estimate->at_once(settings.jobs);
 }
 
 void remember(const RunOptions& options, const runner::RunRecord& run) {

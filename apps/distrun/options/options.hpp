@@ -54,6 +54,7 @@ struct RunOptions {
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   bool show_output = false;                                 // of tests that pass, too
+  bool live_output = false;                                 // of tests, while they run
   bool verbose = false;                                     // prints notes that do not change the verdict
   std::size_t slow = 0;                                     // how many of the slowest tests to list
   base::Nanoseconds slow_after = std::chrono::seconds(60);  // of a test without a terminal, for a line; 0: never

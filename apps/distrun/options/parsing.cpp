@@ -122,6 +122,30 @@ std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts
   return variables;
 }
 
+// A name may have a =, too.
+std::vector<runner::LockLimit> lock_limits_of(const std::vector<std::string>& texts) {
+  constexpr int kTestsMax = 256;  // as many as --jobs
+  std::vector<runner::LockLimit> limits;
+  for (const std::string& text : texts) {
+    const std::size_t equals = std::min(text.rfind('='), text.size());
+    const std::string lock = text.substr(0, equals);
+    const std::string_view count = std::string_view(text).substr(std::min(equals + 1, text.size()));
+    int tests = 0;
+    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), tests);
+    const bool is_number =
+        error == std::errc{} && end == count.data() + count.size() && tests >= 1 && tests <= kTestsMax;
+    if (lock.empty() || !is_number) {
+      refuse("--lock-limit " + text + ": expected LOCK=N, N from 1 to " + std::to_string(kTestsMax));
+    }
+    const auto is_same = [&](const runner::LockLimit& limit) { return limit.lock == lock; };
+    if (std::any_of(limits.begin(), limits.end(), is_same)) {
+      refuse("--lock-limit " + text + ": this lock has a limit already; give one limit for each lock");
+    }
+    limits.push_back({lock, tests});
+  }
+  return limits;
+}
+
 bool parse(CLI::App& app, const Arguments& arguments) {
   app.get_help_ptr()->description("Print this text");
   if (arguments.described != nullptr) {

@@ -48,6 +48,8 @@ base::Nanoseconds time_or_never(const char* option, const std::string& text);
 ColorChoice color_of(const std::string& text);
 // Parses the values of --env, each KEY=VALUE.
 std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts);
+// Reads the values of --lock-limit.
+std::vector<runner::LockLimit> lock_limits_of(const std::vector<std::string>& texts);
 
 inline constexpr char kColors[] = "auto|always|never";
 

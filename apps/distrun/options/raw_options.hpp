@@ -45,6 +45,7 @@ struct Raw {
   std::string order = "declared";
   std::string seed;
   std::vector<std::string> env;
+  std::vector<std::string> lock_limits;
   bool env_values = false;
   std::string output;
   std::string json;
@@ -64,6 +65,7 @@ struct Raw {
   std::string color = "auto";
   bool quiet = false;
   bool show_output = false;
+  bool live_output = false;
   bool verbose = false;
   std::string slow = "0";
   std::string config;

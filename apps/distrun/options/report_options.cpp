@@ -80,6 +80,8 @@ void add_reports(CLI::App& app, Raw& raw) {
   add_color(app, raw);
   app.add_flag("-q,--quiet", raw.quiet, "Print only failures and totals");
   app.add_flag("-s,--show-output", raw.show_output, "Also print the output of the ranks of passing tests");
+  app.add_flag("--live-output", raw.live_output,
+               "Print the output of ranks while they run, line by line, each after its rank; for one test at a time");
   add_verbose(app, raw.verbose);
 }
 
@@ -116,6 +118,27 @@ ReportPaths report_paths_of(const Raw& raw) {
 }
 
 // GitHub reads standard output, so no other report may be written there.
+void set_console(const Raw& raw, RunOptions& run) {
+  const auto refuse_beside_quiet = [&](bool is_set, const std::string& option) {
+    if (raw.quiet && is_set) refuse(option + " cannot be combined with --quiet; leave one of them out");
+  };
+  refuse_beside_quiet(raw.show_output, "--show-output");
+  refuse_beside_quiet(raw.live_output, "--live-output");
+  refuse_beside_quiet(raw.verbose, "--verbose");
+  if (raw.live_output && run.settings.stress.count() > 0) {
+    refuse("--live-output cannot be combined with --stress, which runs copies of tests side by side");
+  }
+  if (raw.live_output && run.settings.jobs > 1) {
+    refuse("--live-output shows one test at a time; leave it or --jobs out, or add --jobs 1");
+  }
+  run.quiet = raw.quiet;
+  run.show_output = raw.show_output;
+  run.live_output = raw.live_output;
+  run.verbose = raw.verbose;
+  run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
+  run.slow_after = time_or_never("--slow-after", raw.slow_after);
+}
+
 GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
   const std::string when = raw.github == "true" ? "on" : raw.github;  // CLI11's value of a flag without one
   one_of("--github", when, {"off", "auto", "on"});

@@ -20,6 +20,8 @@ void add_program_reports(CLI::App& app, Raw& raw);
 // Creates the directories of --output and --trace. All throw Error{InvalidArgument} for invalid values.
 ReportPaths report_paths_of(const Raw& raw);
 void add_trace_settings(const Raw& raw, runner::Settings& settings);
+// Sets what is shown on the terminal. `run.settings` are complete.
+void set_console(const Raw& raw, RunOptions& run);
 GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports);
 
 }  // namespace distrun::cli

@@ -144,6 +144,11 @@ void add_concurrency(CLI::App& app, Raw& raw) {
   app.add_option("-j,--jobs", raw.jobs,
                  "Run up to N tests in parallel, limited by cores, memory and devices; auto: one per core")
       ->type_name("N");
+  app.add_option("--lock-limit", raw.lock_limits,
+                 "Let up to N tests that have this lock run at the same time, in all runs of yours (default: one); "
+                 "repeatable")
+      ->type_name("LOCK=N")
+      ->allow_extra_args(false);
   app.add_flag("--daemon", raw.daemon, "Queue the run in the daemon behind other runs (see: distrund --help)");
 }
 
@@ -224,6 +229,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   add_watch_settings(raw, settings);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
+  settings.lock_limits = lock_limits_of(raw.lock_limits);
   settings.env = environment_of(raw.env);
   settings.env_values = raw.env_values;
   one_of("--leaks", raw.leaks, kLeaks);
@@ -291,13 +297,7 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
     refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or add --daemon=false");
   }
   run.color = color_of(raw.color);
-  if (raw.quiet && raw.show_output) refuse("--show-output cannot be combined with --quiet; leave one of them out");
-  run.quiet = raw.quiet;
-  run.show_output = raw.show_output;
-  if (raw.quiet && raw.verbose) refuse("--verbose cannot be combined with --quiet; leave one of them out");
-  run.verbose = raw.verbose;
-  run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
-  run.slow_after = time_or_never("--slow-after", raw.slow_after);
+  set_console(raw, run);
   return run;
 }
 

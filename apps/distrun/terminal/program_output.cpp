@@ -1,5 +1,6 @@
 #include "program_output.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utility>
@@ -11,9 +12,15 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
 
+bool is_same_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 report::LiveOptions live_options(const RunOptions& options) {
   report::LiveOptions live;
-  live.world_size = options.settings.world_size;
   live.prefix = options.program.prefix;
   live.color = {wants_color(options.color, STDOUT_FILENO), wants_color(options.color, STDERR_FILENO)};
   return live;
@@ -24,7 +31,10 @@ report::LiveOptions live_options(const RunOptions& options) {
 ProgramOutput::ProgramOutput(io::Loop& loop, const RunOptions& options, std::function<void()> on_lost_reader)
     : loop_(loop),
       on_lost_reader_(std::move(on_lost_reader)),
-      live_(STDOUT_FILENO, STDERR_FILENO, live_options(options), loop.clock()),
+      out_(STDOUT_FILENO),
+      err_(is_same_file(STDOUT_FILENO, STDERR_FILENO) ? std::optional<report::Outlet>()
+                                                      : std::make_optional<report::Outlet>(STDERR_FILENO)),
+      live_(out_, err_ ? &*err_ : nullptr, live_options(options), loop.clock()),
       alarm_(loop, [this] { tick(); }) {
   if (!options.program.log_dir.empty()) logs_.emplace(options.program.log_dir, options.settings.world_size);
   tick();

@@ -5,6 +5,7 @@
 
 #include <distrun/common/io/loop.hpp>
 #include <distrun/runner/record/record.hpp>
+#include <distrun/runner/report/files/outlet.hpp>
 #include <distrun/runner/report/files/rank_logs.hpp>
 #include <distrun/runner/report/text/live_output.hpp>
 
@@ -28,6 +29,8 @@ class ProgramOutput final : public launch::OutputSink {
 
   io::Loop& loop_;
   std::function<void()> on_lost_reader_;  // empty: already called
+  report::Outlet out_;
+  std::optional<report::Outlet> err_;  // empty: the same file as out_, where the order is kept
   report::LiveOutput live_;
   std::optional<report::RankLogs> logs_;
   io::Alarm alarm_;

@@ -88,8 +88,10 @@ enum class Reuse : std::uint8_t {
 struct PluginTable {
   std::vector<TestInfo> tests;
   Reuse reuse = Reuse::Once;
+  bool uses_backend = false;  // it calls process groups
+  bool uses_agent = false;    // it calls RPC, or what is built on it
 };
-DISTRUN_FIELDS(PluginTable, m.tests, m.reuse)
+DISTRUN_FIELDS(PluginTable, m.tests, m.reuse, m.uses_backend, m.uses_agent)
 
 // Reads what a lister sent; it is untrusted. Throws Error{InvalidArgument} that names the test and the field: a
 // truncated table, an empty or overlong name, two tests with one id, a world size outside 0..kWorldSizeMax, an unknown

@@ -8,6 +8,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/plugin/rank/plugin_file.hpp>
+#include <distrun/plugin/rank/used_parts.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -141,6 +142,9 @@ wire::PluginTable Plugin::list(const wire::ListOrder& order) const {
     throw Error(ErrorKind::Failed, "PluginError", path_ + ": its list function returned " + std::to_string(code));
   }
   listing.table.reuse = static_cast<wire::Reuse>(plugin_.reuse);
+  const UsedParts parts = find_used_parts();
+  listing.table.uses_backend = parts.backend;
+  listing.table.uses_agent = parts.agent;
   return std::move(listing.table);
 }
 

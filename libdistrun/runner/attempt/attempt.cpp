@@ -27,6 +27,7 @@ io::Task<AttemptRecord> Attempt::run() {
   environment_.standing == nullptr ? start_world() : borrow_world();
   ranks_.clocks.arm();
   co_await over_.wait();
+  programs_.hide_output();
   co_return std::move(ranks_.log.record());
 }
 
@@ -55,6 +56,7 @@ void Attempt::borrow_world() {
   if (!there && provisions_.order().suite_code && !test().is_host()) conclusion_.hold_for_suite();
   world_ = standing.lend(spec, test().info.suite, events_);
   ranks_.use(*world_);
+  programs_.show_output(*world_);
   for (RankState& rank : ranks_.all) {
     if (!there) break;
     const int number = rank.record.rank;

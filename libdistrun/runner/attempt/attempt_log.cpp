@@ -32,7 +32,8 @@ AttemptLog::AttemptLog(const RunContext& run, const PlannedTest& test, int n, At
 }
 
 void AttemptLog::tell_start() {
-  run_.events.on_attempt_start({test_.id, record_.n, record_.kind, test_.variant.world_size});
+  run_.events.on_attempt_start(
+      {test_.id, record_.n, record_.kind, test_.variant.world_size, test_.variant.isolation == Isolation::Threads});
 }
 
 void AttemptLog::add_start(RankState& rank, int pid) {

@@ -10,6 +10,10 @@ constexpr auto kMoment = std::chrono::milliseconds(2);
 OutputGate::OutputGate(io::Loop& loop, OutputSink& sink, launch::World& world)
     : loop_(loop), sink_(sink), world_(world), alarm_(loop, [this] { look(); }) {}
 
+OutputGate::~OutputGate() {
+  if (held_) world_.hold_output(false);
+}
+
 void OutputGate::on_output(int rank, Stream stream, std::string_view bytes) {
   sink_.on_output(rank, stream, bytes);
   if (held_ || !sink_.is_full()) return;

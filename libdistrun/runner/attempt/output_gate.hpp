@@ -1,5 +1,5 @@
 #pragma once
-// Passes the output of programs to the sink that shows it while they run. If the reader is too slow, the ranks block,
+// Passes the output of ranks to the sink that shows it while they run. If the reader is too slow, the ranks block,
 // as they would without us in between: nothing is lost, and memory is bounded. Lives on: the coordinator's loop.
 #include <string_view>
 
@@ -15,6 +15,9 @@ class OutputGate {
  public:
   // All arguments must outlive this.
   OutputGate(io::Loop& loop, OutputSink& sink, launch::World& world);
+  ~OutputGate();
+  OutputGate(const OutputGate&) = delete;
+  OutputGate& operator=(const OutputGate&) = delete;
 
   void on_output(int rank, Stream stream, std::string_view bytes);
 

@@ -5,7 +5,7 @@
 namespace distrun::runner {
 
 void Programs::show_output(launch::World& world) {
-  if (ranks_.test.is_program() && ranks_.run.output != nullptr) {
+  if (ranks_.run.output != nullptr && !ranks_.test.is_host()) {
     gate_.emplace(ranks_.run.loop, *ranks_.run.output, world);
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The parts that only ranks that are programs have: a start that the kernel reports, output that is shown while they
-// run, and signals that the user sends them. Lives on: the coordinator's loop.
+// The parts that ranks have which are programs: a start that the kernel reports, output that is shown while they run
+// (that of tests, too, if it is wanted), and signals that the user sends them. Lives on: the coordinator's loop.
 #include <map>
 #include <optional>
 #include <string_view>
@@ -16,8 +16,10 @@ class Programs {
   // `ranks` must outlive this.
   explicit Programs(Ranks& ranks) : ranks_(ranks) {}
 
-  // Shows output from now on, if it is wanted. Call before the ranks start; the world must outlive its use.
+  // Shows output from now on, if it is wanted. Call before the ranks start; the world must live until hide_output().
   void show_output(launch::World& world);
+  // The ranks may be kept for another test.
+  void hide_output() { gate_.reset(); }
   // The rank's process has become its program.
   void on_program(int rank);
   // Passes a user's signal on to the programs; does nothing for ranks of tests.

@@ -25,7 +25,7 @@ struct RunContext {
   WorkDirPool& dirs;
   std::string run_id;
   Graces graces{};
-  OutputSink* output = nullptr;         // shows what programs write; null: not shown
+  OutputSink* output = nullptr;         // shows what ranks write; null: not shown
   PrivateTmps* private_tmps = nullptr;  // creates private directories for ranks; null: they have none
   TraceSink* traces = nullptr;          // takes the ranks' traces; null: nothing is traced
 };

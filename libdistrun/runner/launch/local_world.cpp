@@ -42,10 +42,8 @@ RankEnds LocalWorld::make_member() {
   RankProcess& member = *members_[static_cast<std::size_t>(index)];
   RankEnds ends = member.make(options_.output_cap);
   ++made_;
-  if (options_.shape.program) {
-    member.follow_output(
-        [this, index](Stream stream, std::string_view bytes) { events_.on_output(index, stream, bytes); });
-  }
+  member.follow_output(
+      [this, index](Stream stream, std::string_view bytes) { events_.on_output(index, stream, bytes); });
   return ends;
 }
 

@@ -110,6 +110,8 @@ io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& pl
     order.world_size = size;
     wire::PluginTable table = co_await node.list(plugin, order, bound);
     all.reuse = table.reuse;
+    all.uses_backend = table.uses_backend;
+    all.uses_agent = table.uses_agent;
     for (std::size_t i = 0; i < table.tests.size(); ++i) {
       wire::TestInfo& test = table.tests[i];
       const int own = depends_on_size(test) ? overrides.changes_of(plugin, test).world_size : listed.front();

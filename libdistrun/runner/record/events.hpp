@@ -20,7 +20,8 @@ struct AttemptStart {
   const std::string& id;
   int n = 1;
   AttemptKind kind = AttemptKind::First;
-  int world_size = 0;
+  int world_size = 0;        // 0: the host of a suite
+  bool one_process = false;  // its ranks are threads of one process
 };
 
 class EventSink {

@@ -250,6 +250,12 @@ struct Override {
   int world_size = 0;  // of tests that do not fix one; 0: unchanged
 };
 
+// How many tests with a lock may run at the same time; one, unless it is said.
+struct LockLimit {
+  std::string lock;
+  int tests = 1;
+};
+
 struct Settings {
   std::vector<std::string> plugins;
   std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
@@ -284,6 +290,7 @@ struct Settings {
   Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
   int stop_signal = SIGTERM;                                     // the first signal for ranks that must end
   int jobs = 1;                                                  // tests that run at the same time
+  std::vector<LockLimit> lock_limits;                            // of the tests' locks, each once
   int repeat = 1;
   int until_fail = 0;  // maximum attempts until one does not pass; 0: `repeat` applies
   int retries = 0;
@@ -327,6 +334,8 @@ struct RunRecord {
   // Names that appeared during the run, still exist and may be anyone's: they change no verdict. At most kAppearedMax.
   std::vector<std::string> appeared;
   int selected = 0;               // before sharding
+  bool uses_backend = false;      // a plugin with selected tests calls process groups
+  bool uses_agent = false;        // the same for RPC
   std::string filter_hint;        // "; did you mean Suite.name?", if the filter selected nothing
   int not_run = 0;                // selected, but not run before the run ended
   std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has

@@ -14,8 +14,9 @@ namespace distrun::runner {
 
 class BatchQueue {
  public:
-  // With `endless`, all batches wait again once the last one has begun.
-  BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room, bool endless = false);
+  // With `endless`, all batches wait again once the last one has begun. `limits`: as of NamedLocks.
+  BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room, bool endless = false,
+             const std::vector<LockLimit>& limits = {});
 
   bool empty() const noexcept { return schedule_.empty() && again_and_again_.empty(); }
   // Returns a batch that may begin now, and takes its locks; nullopt if the rest does not fit beside the running ones,

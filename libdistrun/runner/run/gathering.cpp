@@ -37,8 +37,11 @@ io::Task<void> Gathering::list_plugins() {
       const Nanoseconds bound = load_bound(record_.settings);
       wire::PluginTable table = co_await list_tests(node_, plugin, record_.settings, bound);
       for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
+      const bool uses_backend = table.uses_backend, uses_agent = table.uses_agent;
       rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
+      record_.uses_backend = record_.uses_backend || (uses_backend && !planned.empty());
+      record_.uses_agent = record_.uses_agent || (uses_agent && !planned.empty());
       std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
     } catch (const Error& error) {
       failure = error.what();

@@ -16,12 +16,12 @@ namespace distrun::runner {
 namespace {
 
 // Names of any length: two that have the same hash exclude each other for no reason, which does no harm.
-std::string socket_name(const std::string& lock) {
+std::string socket_name(const std::string& lock, int place) {
   char name[64];
   const std::uint64_t hash = base::derive_seed(0, lock);
   std::snprintf(name, sizeof name, "distrun-lock-%u-%016llx", static_cast<unsigned>(::getuid()),
                 static_cast<unsigned long long>(hash));
-  return name;
+  return place == 0 ? name : std::string(name) + "-" + std::to_string(place);
 }
 
 // Returns an invalid descriptor if another process has the name.
@@ -39,22 +39,47 @@ base::Fd try_bind(const std::string& name) {
 
 }  // namespace
 
-NamedLocks::Answer NamedLocks::try_take(const std::vector<std::string>& names) {
-  std::map<std::string, base::Fd> taken;
-  for (const std::string& name : names) {
-    const std::string socket = socket_name(name);
-    if (held_.contains(socket)) return {};
-    if (taken.contains(socket)) continue;
+NamedLocks::NamedLocks(const std::vector<LockLimit>& limits) {
+  for (const LockLimit& limit : limits) limits_[limit.lock] = limit.tests;
+}
+
+int NamedLocks::limit_of(const std::string& lock) const {
+  const auto found = limits_.find(lock);
+  return found == limits_.end() ? 1 : found->second;
+}
+
+bool NamedLocks::take_one(const std::string& lock, Sockets& taken, bool& elsewhere) const {
+  const int limit = limit_of(lock);
+  for (int place = 0; place < limit; ++place) {
+    const std::string socket = socket_name(lock, place);
+    if (held_.contains(socket)) continue;
+    if (taken.contains(socket)) return true;  // two of the names have the same hash, or are equal
     base::Fd fd = try_bind(socket);
-    if (!fd) return {false, name};
+    elsewhere = elsewhere || !fd;
+    if (!fd) continue;
     taken.emplace(socket, std::move(fd));
+    return true;
+  }
+  return false;
+}
+
+NamedLocks::Answer NamedLocks::try_take(const std::vector<std::string>& names) {
+  Sockets taken;
+  for (const std::string& name : names) {
+    bool elsewhere = false;
+    if (!take_one(name, taken, elsewhere)) return {false, elsewhere ? name : ""};
   }
   held_.merge(taken);
   return {true, ""};
 }
 
+// Which of a lock's places becomes free makes no difference.
 void NamedLocks::release(const std::vector<std::string>& names) {
-  for (const std::string& name : names) held_.erase(socket_name(name));
+  for (const std::string& name : names) {
+    for (int place = limit_of(name) - 1; place >= 0; --place) {
+      if (held_.erase(socket_name(name, place)) > 0) break;
+    }
+  }
 }
 
 }  // namespace distrun::runner

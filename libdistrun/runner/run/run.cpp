@@ -87,7 +87,8 @@ io::Task<void> Run::run() {
   plugins_.expect(tests_);
   hosts_.expect(tests_);
   const bool endless = record_.settings.stress.count() > 0;
-  queue_.emplace(loop_, batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()), endless);
+  queue_.emplace(loop_, batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()), endless,
+                 record_.settings.lock_limits);
   if (endless) {
     const auto living = [this] { return living_ranks(attempts()); };
     stress_.emplace(Stress::Parts{context_, hosts_, *queue_, tests_, record_.machine.cpus, living});

@@ -30,7 +30,8 @@ class Run {
 
   // Sets a function that orders the selected tests; the default is the order of declaration. Call before run().
   void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { gathering_.arrange(std::move(arrange)); }
-  // Also sends the output of programs to `sink` as it is written. `sink` must outlive the run.
+  // Also sends the output of ranks to `sink` as it is written, without the names of their tests. `sink` must outlive
+  // the run.
   void show_output(OutputSink& sink) { context_.output = &sink; }
   // Makes ranks record their activity for `sink`, which must outlive the run.
   void trace_to(TraceSink& sink) { context_.traces = &sink; }

@@ -102,6 +102,29 @@ TEST_CASE("a quiet console shows only problems", "[report]") {
   check_golden("quiet.txt", shown(run, options));
 }
 
+TEST_CASE("the first line leaves out what neither the tests use nor the user has set", "[report]") {
+  runner::RunRecord run = empty_run();
+  run.uses_backend = run.uses_agent = false;
+  CHECK_THAT(shown(run, {}), Catch::StartsWith("run 3f9c0a1b: 0 tests, world size 4, seed 17\n"));
+  run.uses_agent = true;
+  CHECK_THAT(shown(run, {}), Catch::StartsWith("run 3f9c0a1b: 0 tests, world size 4, agent pipe, seed 17\n"));
+  run.settings.backend = "gloo";
+  CHECK_THAT(shown(run, {}), Contains(", backend gloo, agent pipe, "));
+}
+
+TEST_CASE("live output of a test is between the line of its start and that of its end", "[report]") {
+  ConsoleOptions options;
+  options.tty = true;
+  options.live.emplace();
+  Screen screen(options);
+  begin_test(screen);
+  screen.console().live_output().on_output(1, launch::Stream::Err, "no end");
+  runner::TestRecord test = failing();
+  screen.console().on_attempt_end(test.info.id(), test.attempts.at(0));
+  screen.console().on_test_end(test);
+  CHECK_THAT(screen.news(), Catch::StartsWith("[rank 1] no end\nfail "));
+}
+
 TEST_CASE("the console shows output of passing ranks on request", "[report]") {
   ConsoleOptions options;
   options.output = true;

@@ -26,10 +26,12 @@ base::Fd file_at(const std::string& path) {
 // Live output into two files, or into one for both streams, with a clock that only the test advances.
 class Terminal {
  public:
-  explicit Terminal(const LiveOptions& options, bool one_file = false)
+  explicit Terminal(const LiveOptions& options = {}, bool one_file = false)
       : out_(file_at(scratch_.path("out"))),
         err_(file_at(scratch_.path(one_file ? "out" : "err"))),
-        live_(out_.get(), err_.get(), options, clock_) {}
+        out_outlet_(out_.get()),
+        err_outlet_(err_.get()),
+        live_(out_outlet_, one_file ? nullptr : &err_outlet_, options, clock_) {}
 
   void write(int rank, std::string_view bytes, Stream stream = Stream::Out) { live_.on_output(rank, stream, bytes); }
   void pass(base::Nanoseconds time) {
@@ -45,19 +47,15 @@ class Terminal {
   base::Fd out_;
   base::Fd err_;
   StillClock clock_;
+  Outlet out_outlet_;
+  Outlet err_outlet_;
   LiveOutput live_;
 };
-
-LiveOptions of_ranks(int world_size) {
-  LiveOptions options;
-  options.world_size = world_size;
-  return options;
-}
 
 }  // namespace
 
 TEST_CASE("each line follows the name of its rank, on the stream that it was written to") {
-  Terminal terminal(of_ranks(3));
+  Terminal terminal;
   terminal.write(0, "a\nb\n");
   terminal.write(2, "c\n", Stream::Err);
   CHECK(terminal.out() == "[rank 0] a\n[rank 0] b\n");
@@ -65,7 +63,7 @@ TEST_CASE("each line follows the name of its rank, on the stream that it was wri
 }
 
 TEST_CASE("a line that arrives in pieces is shown once it is complete, with other output in between") {
-  Terminal terminal(of_ranks(2));
+  Terminal terminal;
   terminal.write(0, "half ");
   terminal.write(1, "other\n");
   CHECK(terminal.out() == "[rank 1] other\n");
@@ -76,14 +74,14 @@ TEST_CASE("a line that arrives in pieces is shown once it is complete, with othe
 }
 
 TEST_CASE("the bytes of a line are shown unchanged") {
-  Terminal terminal(of_ranks(1));
+  Terminal terminal;
   const std::string line("\x1b[31mred\x1b[0m \xff\xfe \0 \r 50%\n", 24);
   terminal.write(0, line);
   CHECK(terminal.out() == "[rank 0] " + line);
 }
 
 TEST_CASE("an incomplete line is shown after a moment, and its rest continues it") {
-  Terminal terminal(of_ranks(2));
+  Terminal terminal;
   terminal.write(0, "name? ");
   terminal.pass(400ms);
   CHECK(terminal.out().empty());
@@ -105,7 +103,7 @@ TEST_CASE("an incomplete line is shown after a moment, and its rest continues it
 }
 
 TEST_CASE("an endless line is not buffered, and not changed while no other rank writes") {
-  Terminal terminal(of_ranks(2));
+  Terminal terminal;
   const std::string chunk(LiveOutput::kLineMax / 2, 'x');
   for (int i = 0; i < 5; ++i) terminal.write(0, chunk);
   CHECK(terminal.out().size() >= 2 * LiveOutput::kLineMax);
@@ -114,7 +112,7 @@ TEST_CASE("an endless line is not buffered, and not changed while no other rank 
 }
 
 TEST_CASE("streams that end in one file share its lines and keep their order") {
-  Terminal terminal(of_ranks(1), true);
+  Terminal terminal({}, true);
   terminal.write(0, "question ");
   terminal.pass(1s);
   terminal.write(0, "warning\n", Stream::Err);
@@ -123,7 +121,7 @@ TEST_CASE("streams that end in one file share its lines and keep their order") {
 }
 
 TEST_CASE("without prefixes lines stay complete") {
-  LiveOptions options = of_ranks(2);
+  LiveOptions options;
   options.prefix = false;
   Terminal terminal(options);
   terminal.write(0, "on");
@@ -133,7 +131,7 @@ TEST_CASE("without prefixes lines stay complete") {
 }
 
 TEST_CASE("ranks have separate colours, and attributes that a rank leaves on end before the next line") {
-  LiveOptions options = of_ranks(2);
+  LiveOptions options;
   options.color = {true, false};
   Terminal terminal(options);
   terminal.write(0, "a\n");
@@ -143,10 +141,28 @@ TEST_CASE("ranks have separate colours, and attributes that a rank leaves on end
   CHECK(terminal.err() == "[rank 1] c\n");
 }
 
+TEST_CASE("lines of ranks that share a process do not name a rank") {
+  Terminal terminal;
+  terminal.live().from_one_process(true);
+  terminal.write(0, "a\n");
+  CHECK(terminal.out() == "[ranks] a\n");
+}
+
+TEST_CASE("a line without an end is ended before another text follows on the same outlet") {
+  Terminal terminal({}, true);
+  terminal.write(2, "password? ");
+  terminal.live().end_lines();
+  CHECK(terminal.out() == "[rank 2] password? \n");
+  terminal.live().end_lines();
+  terminal.write(2, "a\n");
+  CHECK(terminal.out() == "[rank 2] password? \n[rank 2] a\n");
+}
+
 TEST_CASE("a reader that does not read makes the output full, until it reads again") {
   base::FdPair pipe = base::make_pipe();
   StillClock clock;
-  LiveOutput live(pipe.second.get(), pipe.second.get(), of_ranks(1), clock);
+  Outlet outlet(pipe.second.get());
+  LiveOutput live(outlet, nullptr, LiveOptions(), clock);
   std::string line(1000, 'x');
   line += '\n';
   std::size_t lines = 0;
@@ -162,7 +178,8 @@ TEST_CASE("output that cannot be shown is reported, with the amount that is lost
   StillClock clock;
   SECTION("a full disk") {
     const base::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
-    LiveOutput live(full.get(), full.get(), of_ranks(1), clock);
+    Outlet outlet(full.get());
+    LiveOutput live(outlet, nullptr, LiveOptions(), clock);
     live.on_output(0, Stream::Out, "a\n");
     CHECK_FALSE(live.has_lost_reader());
     CHECK_THAT(live.finish(), Catch::Contains("cannot write standard output: No space left") &&
@@ -172,7 +189,8 @@ TEST_CASE("output that cannot be shown is reported, with the amount that is lost
     ::signal(SIGPIPE, SIG_IGN);
     base::FdPair pipe = base::make_pipe();
     pipe.first.reset();
-    LiveOutput live(pipe.second.get(), pipe.second.get(), of_ranks(1), clock);
+    Outlet outlet(pipe.second.get());
+    LiveOutput live(outlet, nullptr, LiveOptions(), clock);
     live.on_output(0, Stream::Out, "a\n");
     CHECK(live.has_lost_reader());
     live.on_output(0, Stream::Out, "b\n");

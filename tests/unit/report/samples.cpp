@@ -94,6 +94,7 @@ std::string numbered_lines(int count) {
 
 runner::RunRecord empty_run() {
   runner::RunRecord run;
+  run.uses_backend = run.uses_agent = true;
   run.run_id = "3f9c0a1b";
   run.started_wall_ns = 1'800'000'000'123'000'000;
   run.duration = 3'456'789us;

@@ -294,6 +294,7 @@ TEST_CASE("a summary cut at any byte is refused, never half read", "[report]") {
 TEST_CASE("the selection of a run's tests is read back as it was written", "[report]") {
   runner::RunRecord run = empty_run();
   run.selected = 12;
+  run.uses_backend = false;
   run.settings.rerun_failed = "old/summary.json";
   run.settings.shard = {2, 3};
   run.settings.shuffle = true;
@@ -304,6 +305,8 @@ TEST_CASE("the selection of a run's tests is read back as it was written", "[rep
   run.tests[0].attempts[0].ranks[0].body_ended = std::chrono::milliseconds(7);
   const runner::RunRecord read = read_summary(summary_json(run));
   CHECK(read.selected == 12);
+  CHECK_FALSE(read.uses_backend);
+  CHECK(read.uses_agent);
   CHECK(read.settings.rerun_failed == "old/summary.json");
   CHECK(read.settings.shard.index == 2);
   CHECK(read.settings.shard.count == 3);
@@ -332,12 +335,16 @@ TEST_CASE("settings of retries, world sizes and overrides are read as they were 
   changes.locks = {"port 8000"};
   changes.world_size = 8;
   run.settings.overrides = {changes};
+  run.settings.lock_limits = {{"database", 3}};
   const runner::Settings read = read_summary(summary_json(run)).settings;
   CHECK(read.retry_on == run.settings.retry_on);
   CHECK(read.flaky_fails);
   CHECK(read.run_timeout == run.settings.run_timeout);
   CHECK(read.stress == run.settings.stress);
   CHECK(read.stress_load == run.settings.stress_load);
+  REQUIRE(read.lock_limits.size() == 1);
+  CHECK(read.lock_limits[0].lock == "database");
+  CHECK(read.lock_limits[0].tests == 3);
   CHECK(read.world_sizes == run.settings.world_sizes);
   REQUIRE(read.overrides.size() == 1);
   CHECK(read.overrides[0].filter == changes.filter);

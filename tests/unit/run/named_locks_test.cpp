@@ -38,3 +38,30 @@ TEST_CASE("locks are released with their object, and have names of any length") 
   }
   CHECK(later.try_take({own(std::string(200, 'x'))}).taken);
 }
+
+TEST_CASE("a lock with a limit is taken by that many, in all runs together") {
+  const std::vector<LockLimit> limits{{own("database"), 3}};
+  NamedLocks here(limits);
+  NamedLocks there(limits);
+  NamedLocks one_at_a_time;
+  REQUIRE(here.try_take({own("database")}).taken);
+  REQUIRE(there.try_take({own("database")}).taken);
+  REQUIRE(here.try_take({own("database")}).taken);
+  CHECK_FALSE(there.try_take({own("database")}).taken);
+  CHECK(there.try_take({own("database")}).held_elsewhere == own("database"));
+  CHECK(one_at_a_time.try_take({own("database")}).held_elsewhere == own("database"));
+  here.release({own("database")});
+  CHECK(there.try_take({own("database")}).taken);
+  CHECK_FALSE(here.try_take({own("database")}).taken);
+  here.release({own("database")});
+  there.release({own("database")});
+  there.release({own("database")});
+  CHECK(one_at_a_time.try_take({own("database")}).taken);
+}
+
+TEST_CASE("a test that names a lock twice takes one of its places") {
+  NamedLocks locks({{own("twice"), 2}});
+  CHECK(locks.try_take({own("twice"), own("twice")}).taken);
+  CHECK(locks.try_take({own("twice")}).taken);
+  CHECK_FALSE(locks.try_take({own("twice")}).taken);
+}

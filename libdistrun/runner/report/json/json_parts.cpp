@@ -44,6 +44,18 @@ void write_overrides(JsonWriter& out, const std::vector<runner::Override>& overr
   out.end_array();
 }
 
+void write_lock_limits(JsonWriter& out, const std::vector<runner::LockLimit>& limits) {
+  out.key("lock_limits");
+  out.begin_array();
+  for (const runner::LockLimit& each : limits) {
+    out.begin_object();
+    out.field("lock", each.lock);
+    out.field("tests", each.tests);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 void write_environment(JsonWriter& out, const runner::Settings& settings) {
   out.key("env");
   if (!settings.env_hidden) return write_key_values(out, settings.env);
@@ -91,6 +103,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
   out.field("keep_output", settings.keep_output);
   out.field("jobs", settings.jobs);
+  if (!settings.lock_limits.empty()) write_lock_limits(out, settings.lock_limits);
   out.field("repeat", settings.repeat);
   out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);
   out.field("retries", settings.retries);

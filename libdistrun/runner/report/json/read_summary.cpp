@@ -1,5 +1,6 @@
 #include <distrun/runner/report/json/read_summary.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include <distrun/common/base/error.hpp>
@@ -62,10 +63,19 @@ void read_overrides(const Json& from, runner::Settings& settings) {
   });
 }
 
+void read_lock_limits(const Json& from, runner::Settings& settings) {
+  read_each_object(from, "lock_limits", [&](const Json& item) {
+    runner::LockLimit& each = settings.lock_limits.emplace_back();
+    read(item, "lock", each.lock);
+    read(item, "tests", each.tests);
+  });
+}
+
 void read_run_bounds(const Json& from, runner::Settings& settings) {
   read(from, "run_timeout_ms", settings.run_timeout);
   read(from, "stress_ms", settings.stress);
   read(from, "stress_load", settings.stress_load);
+  read_lock_limits(from, settings);
 }
 
 void read_settings(const Json& from, runner::Settings& settings) {
@@ -295,6 +305,7 @@ class Reader {
     read(rest, "duration_ms", run_.duration);
     read(rest, "interrupted", run_.interrupted);
     read(rest, "selected", run_.selected);
+    read_uses(rest);
     read_machine(object_at(rest, "machine"), run_.machine);
     read_settings(object_at(rest, "settings"), run_.settings);
     read_totals(object_at(rest, "totals"), run_.totals);
@@ -310,6 +321,15 @@ class Reader {
   }
 
  private:
+  // A summary of an earlier version does not say, and its run showed both.
+  void read_uses(const Json& from) {
+    std::vector<std::string> uses{"backend", "agent"};
+    if (find(from, "uses") != nullptr) uses.clear();
+    read(from, "uses", uses);
+    run_.uses_backend = std::find(uses.begin(), uses.end(), "backend") != uses.end();
+    run_.uses_agent = std::find(uses.begin(), uses.end(), "agent") != uses.end();
+  }
+
   bool keep(int depth, Json::parse_event_t event, Json& item) {
     using Event = Json::parse_event_t;
     if (depth == 1 && event == Event::key) key_ = item.get<std::string>();

@@ -159,6 +159,14 @@ void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) 
   out.end_array();
 }
 
+void write_uses(JsonWriter& out, const runner::RunRecord& run) {
+  out.key("uses");
+  out.begin_array();
+  if (run.uses_backend) out.value("backend");
+  if (run.uses_agent) out.value("agent");
+  out.end_array();
+}
+
 void write_run_fields(JsonWriter& out, const runner::RunRecord& run) {
   out.field("schema", kSummarySchema);
   out.field("run_id", run.run_id);
@@ -167,6 +175,7 @@ void write_run_fields(JsonWriter& out, const runner::RunRecord& run) {
   out.field("exit_code", exit_code_of(run));
   out.field("interrupted", run.interrupted);
   out.field("selected", run.selected);
+  write_uses(out, run);
   out.key("machine");
   write_machine(out, run.machine);
   out.key("settings");

@@ -24,6 +24,7 @@ constexpr char kEraseLine[] = "\r\x1b[K";
 Console::Console(int fd, const ConsoleOptions& options, const base::Clock& clock)
     : out_(fd), options_(options), clock_(clock), paint_(options.color) {
   resize(options.width);
+  if (options.live) live_.emplace(out_, nullptr, *options.live, clock);
 }
 
 Console::~Console() { out_.write(erased_status()); }
@@ -31,7 +32,7 @@ Console::~Console() { out_.write(erased_status()); }
 void Console::resize(int width) { options_.width = width > 0 ? width : 80; }
 
 void Console::tick() {
-  out_.flush();
+  live_ ? live_->tick() : out_.flush();
   draw_if_due();
   tell_slow_tests();
 }
@@ -53,6 +54,8 @@ void Console::on_test_start(const runner::TestStart& start) {
 
 void Console::on_attempt_start(const runner::AttemptStart& start) {
   progress_.attempt_started(start.id, start.world_size);
+  if (live_) live_->from_one_process(start.one_process);
+  if (live_ && start.world_size > 0) print(start_line(start, paint_) + "\n");
   draw_if_due();
 }
 
@@ -77,7 +80,9 @@ void Console::on_rank_end(const std::string& id, int, const runner::RankRecord& 
   draw_if_due();
 }
 
-void Console::on_attempt_end(const std::string&, const runner::AttemptRecord&) {}
+void Console::on_attempt_end(const std::string&, const runner::AttemptRecord&) {
+  if (live_) live_->end_lines();
+}
 
 void Console::on_test_end(const runner::TestRecord& test) {
   progress_.test_ended(test);
@@ -108,14 +113,14 @@ void Console::print(const std::string& text) {
   draw_if_due();
 }
 
-bool Console::live() const {
-  return options_.tty && !options_.quiet && (!options_.has_terminal || options_.has_terminal());
+bool Console::has_status_line() const {
+  return options_.tty && !live_ && !options_.quiet && (!options_.has_terminal || options_.has_terminal());
 }
 
 void Console::draw_if_due() {
   if (progress_.idle()) return;
   const base::TimePoint now = clock_.now();
-  if (now - drawn_at_ < kRedrawInterval || !live()) return;
+  if (now - drawn_at_ < kRedrawInterval || !has_status_line()) return;
   drawn_at_ = now;
   // One column stays free: some terminals wrap as soon as the last one is used.
   const std::size_t width = static_cast<std::size_t>(options_.width) - 1;
@@ -159,7 +164,7 @@ void Console::tell_slow_tests() {
 std::string Console::erased_status() {
   if (status_.empty()) return "";
   status_.clear();
-  return live() ? kEraseLine : "";
+  return has_status_line() ? kEraseLine : "";
 }
 
 }  // namespace distrun::report

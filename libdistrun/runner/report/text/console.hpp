@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <distrun/runner/record/events.hpp>
 #include <distrun/runner/record/stress.hpp>
 #include <distrun/runner/report/files/outlet.hpp>
+#include <distrun/runner/report/text/live_output.hpp>
 #include <distrun/runner/report/text/paint.hpp>
 #include <distrun/runner/report/text/progress.hpp>
 
@@ -18,14 +20,15 @@ namespace distrun::report {
 
 struct ConsoleOptions {
   bool color = false;
-  bool tty = false;         // shows the status line
-  int width = 0;            // columns; used only on a terminal, where 0 means 80
-  std::size_t slow = 0;     // number of slowest tests to list at the end
-  bool quiet = false;       // shows only failures and the totals
-  bool output = false;      // shows the output of ranks even without a failure
-  bool silent = false;      // shows nothing unless there is a failure
-  bool shown_live = false;  // output of ranks is shown as it is written
-  bool verbose = false;     // includes notes that change no verdict
+  bool tty = false;                      // shows the status line
+  int width = 0;                         // columns; used only on a terminal, where 0 means 80
+  std::size_t slow = 0;                  // number of slowest tests to list at the end
+  bool quiet = false;                    // shows only failures and the totals
+  bool output = false;                   // shows the output of ranks even without a failure
+  bool silent = false;                   // shows nothing unless there is a failure
+  bool shown_live = false;               // output of ranks is shown as it is written, here or elsewhere
+  std::optional<LiveOptions> live = {};  // the console shows it, and no status line
+  bool verbose = false;                  // includes notes that change no verdict
   // Without a terminal, a test that runs for so long gets a line, and again after twice the time; 0: never.
   base::Nanoseconds slow_after = std::chrono::seconds(60);
   // Returns whether distrun may draw a status line now: a debugger or shell may have the terminal. Empty: always.
@@ -45,6 +48,8 @@ class Console final : public runner::EventSink {
   bool wants_waits() const;
   // Sets the long waits of ranks by test, for the status line and the lines of slow tests.
   void waiting(std::map<std::string, std::string> waits) { progress_.waiting(std::move(waits)); }
+  // The usual durations of the tests, for the status line. Null without a status line.
+  Estimate* estimate() noexcept { return has_status_line() ? &progress_.estimate() : nullptr; }
   // Says once that the next test needs a lock that another run has; an empty name: it does not.
   void needs_lock(const std::string& name);
   // Shows the state of a stress run of this length: on a terminal in the status line, once a second; otherwise in a
@@ -57,6 +62,9 @@ class Console final : public runner::EventSink {
   void resize(int width);
   // Sets the paths of the reports, which may not exist yet; call before on_run_end.
   void reports(std::vector<std::string> paths) { reports_ = std::move(paths); }
+
+  // Shows the output of the ranks of one attempt at a time; only with ConsoleOptions::live.
+  launch::OutputSink& live_output() { return *live_; }
 
   // Returns the errno of lost output; 0: none. A reader that closes the pipe (head) or the terminal is no error.
   int error() const noexcept { return out_.reader_has_gone() ? 0 : out_.error(); }
@@ -80,11 +88,12 @@ class Console final : public runner::EventSink {
   void tell_slow_tests();
   std::string erased_status();
   std::string shown_output(const runner::TestRecord& test) const;
-  bool live() const;
+  bool has_status_line() const;
 
   Outlet out_;
   ConsoleOptions options_;
   const base::Clock& clock_;
+  std::optional<LiveOutput> live_;
   Paint paint_;
   Progress progress_;
   std::vector<std::string> reports_;

@@ -1,7 +1,5 @@
 #include <distrun/runner/report/text/live_output.hpp>
 
-#include <sys/stat.h>
-
 #include <cerrno>
 
 #include <distrun/common/base/error.hpp>
@@ -24,24 +22,23 @@ std::string failure_of(const Outlet& outlet, bool is_out) {
          "; use --per-rank-log DIR to keep all output";
 }
 
-bool is_same_file(int a, int b) {
-  struct stat first {};
-  struct stat second {};
-  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
 }  // namespace
 
-LiveOutput::LiveOutput(int out, int err, const LiveOptions& options, const base::Clock& clock)
-    : options_(options), clock_(clock), sources_(static_cast<std::size_t>(options.world_size) * 2), out_{Outlet(out)} {
-  if (!is_same_file(out, err)) err_.emplace(Target{Outlet(err)});
+LiveOutput::LiveOutput(Outlet& out, Outlet* err, const LiveOptions& options, const base::Clock& clock)
+    : options_(options), clock_(clock), out_{out} {
+  if (err != nullptr) err_.emplace(Target{*err});
+}
+
+LiveOutput::Source& LiveOutput::source(int index) {
+  const auto place = static_cast<std::size_t>(index);
+  if (place >= sources_.size()) sources_.resize(place + 1);
+  return sources_[place];
 }
 
 // First resets any colour that a rank's text has left on.
 std::string LiveOutput::prefix(int index) const {
   if (!options_.prefix) return "";
-  const std::string name = "[rank " + std::to_string(index / 2) + "]";
+  const std::string name = one_process_ ? "[ranks]" : "[rank " + std::to_string(index / 2) + "]";
   if (!options_.color[static_cast<std::size_t>(index % 2)]) return name + " ";
   return std::string("\x1b[0;") + kColors[static_cast<std::size_t>(index / 2) % kColors.size()] + "m" + name +
          "\x1b[0m ";
@@ -110,14 +107,19 @@ void LiveOutput::tick() {
   is_full();
 }
 
-std::string LiveOutput::finish() {
+void LiveOutput::end_lines() {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (!sources_[i].partial.empty()) show_partial(static_cast<int>(i));
   }
+  out_.outlet.write(closing(out_));
+  if (err_) err_->outlet.write(closing(*err_));
+}
+
+std::string LiveOutput::finish() {
+  end_lines();
   std::string failure;
   for (Target* target : {&out_, err_ ? &*err_ : nullptr}) {
     if (target == nullptr) continue;
-    target->outlet.write(closing(*target));
     target->outlet.drain(kLivePatience);
     if (target->outlet.error() != 0) failure = failure_of(target->outlet, target == &out_);
   }

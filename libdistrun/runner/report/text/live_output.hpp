@@ -1,6 +1,6 @@
 #pragma once
-// Shows the output of programs while they run: whole lines, each after the name of its rank, standard error on standard
-// error. Bytes are not changed, to keep the program's colours.
+// Shows the output of ranks while they run: whole lines, each after the name of its rank, standard error on standard
+// error or on the same outlet. Bytes are not changed, to keep the ranks' colours.
 //
 // A line is held back until it is complete. If it has been idle for half a second (a prompt), or is longer than 64 KiB,
 // it is shown unfinished and stays open: further text continues it, unless another rank has written meanwhile. Lives
@@ -18,7 +18,6 @@
 namespace distrun::report {
 
 struct LiveOptions {
-  int world_size = 1;
   bool prefix = true;
   std::array<bool, 2> color{};  // by launch::Stream
 };
@@ -28,8 +27,8 @@ class LiveOutput final : public launch::OutputSink {
   static constexpr std::size_t kLineMax = 64U << 10U;
   static constexpr std::size_t kPendingMax = 1U << 20U;  // bytes that may be pending before ranks are slowed down
 
-  // The descriptors are not owned; `clock` must outlive this object. If both are the same file, the order is kept.
-  LiveOutput(int out, int err, const LiveOptions& options, const base::Clock& clock);
+  // Null for `err`: standard error is shown on `out`, too, and the order is kept. All must outlive this object.
+  LiveOutput(Outlet& out, Outlet* err, const LiveOptions& options, const base::Clock& clock);
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
   bool is_full() override;
@@ -37,7 +36,11 @@ class LiveOutput final : public launch::OutputSink {
   bool has_lost_reader() const noexcept;
   // Call about ten times a second.
   void tick();
-  // Writes the rest and blocks until it is out. Returns a description of lost output; empty: nothing was lost.
+  // Further output comes from ranks that are threads of one process: it is not known which of them writes.
+  void from_one_process(bool is_so) noexcept { one_process_ = is_so; }
+  // Shows the rest, and ends unfinished lines: the ranks have ended.
+  void end_lines();
+  // Does so and blocks until it is out. Returns a description of lost output; empty: nothing was lost.
   std::string finish();
 
  private:
@@ -46,10 +49,10 @@ class LiveOutput final : public launch::OutputSink {
     base::TimePoint touched{};
   };
   struct Target {
-    Outlet outlet;
+    Outlet& outlet;
     int open = -1;  // the source of the line that is shown unfinished
   };
-  Source& source(int index) { return sources_[static_cast<std::size_t>(index)]; }
+  Source& source(int index);
   Target& target_of(int index) { return err_ && index % 2 == 1 ? *err_ : out_; }
   std::string prefix(int index) const;
   // Appends whole lines to `shown`, and the rest to the partial line.
@@ -58,10 +61,11 @@ class LiveOutput final : public launch::OutputSink {
   std::string closing(Target& target) const;
 
   LiveOptions options_;
+  bool one_process_ = false;
   const base::Clock& clock_;
   std::vector<Source> sources_;  // rank * 2 + stream
   Target out_;
-  std::optional<Target> err_;  // empty: same file as out_
+  std::optional<Target> err_;  // empty: it is shown on out_
 };
 
 }  // namespace distrun::report

@@ -22,6 +22,7 @@ void Progress::run_started(int tests) { tests_ = tests; }
 
 void Progress::test_started(const std::string& id, base::TimePoint now) {
   running_[id] = {now, ++started_, {}, {}};
+  estimate_.started(id);
   waits_.erase(id);  // they belong to an earlier attempt
 }
 
@@ -53,9 +54,22 @@ std::string Progress::doing_of(const Entry& test) const {
   return waits == waits_.end() ? activity_text(test.second.doing) : base::one_line(waits->second, 400);
 }
 
+std::string Progress::left_text_of(base::TimePoint now) const {
+  base::Nanoseconds sum{};
+  base::Nanoseconds longest{};
+  for (const auto& [id, test] : running_) {
+    const base::Nanoseconds left = estimate_.left_of(id, age_of(test, now));
+    sum += left;
+    longest = std::max(longest, left);
+  }
+  const std::optional<base::Nanoseconds> left = estimate_.left(sum, longest);
+  return left ? left_text(*left) : "";
+}
+
 std::string Progress::status(base::TimePoint now, std::size_t width) const {
   std::string head = std::to_string(ended_) + " of " + std::to_string(tests_);
   if (bad_ > 0) head += ", " + std::to_string(bad_) + " bad";
+  if (const std::string left = left_text_of(now); !left.empty()) head += ", " + left;
   const Entry* entry = find_oldest();
   if (entry == nullptr) return fit(head, width);
   const auto& [id, test] = *entry;

@@ -8,6 +8,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/runner/record/events.hpp>
+#include <distrun/runner/report/text/estimate.hpp>
 
 namespace distrun::report {
 
@@ -15,6 +16,8 @@ namespace distrun::report {
 class Progress {
  public:
   void run_started(int tests);
+  // The usual durations of the tests, if they are known.
+  Estimate& estimate() noexcept { return estimate_; }
   void test_started(const std::string& id, base::TimePoint now);
   void attempt_started(const std::string& id, int world_size);
   void rank_in_phase(const std::string& id, int rank, wire::Phase phase);
@@ -28,7 +31,7 @@ class Progress {
   void resume(base::TimePoint now);
 
   bool idle() const noexcept { return running_.empty(); }
-  // Returns "3 of 12, 1 bad | Ring.gather, 3.4 s | 0-2 body, 3 set-up", at most `width` columns.
+  // Returns "3 of 12, 1 bad, about 40 s left | Ring.gather, 3.4 s | 0-2 body, 3 set-up", at most `width` columns.
   std::string status(base::TimePoint now, std::size_t width) const;
   // Returns "Ring.gather, 61.0 s | 0-2 body, 3 set-up" for each test that has run for `after`, and again after twice
   // the time, then every five minutes at least.
@@ -55,6 +58,9 @@ class Progress {
   // The age at which the next line about the test is due.
   static base::Nanoseconds next_told(const Running& test, base::Nanoseconds after);
 
+  std::string left_text_of(base::TimePoint now) const;
+
+  Estimate estimate_;
   int tests_ = 0;
   int ended_ = 0;
   int bad_ = 0;

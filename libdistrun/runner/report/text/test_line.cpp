@@ -26,6 +26,16 @@ std::string duration_column(const runner::TestRecord& test) {
   return (text.size() < kDurationWidth ? spaces(kDurationWidth - text.size()) : "") + text;
 }
 
+// What the tests do not use, and the user did not set, is left out.
+std::string used_text(const runner::RunRecord& run) {
+  static const runner::Settings usual;
+  const runner::Settings& settings = run.settings;
+  std::string text;
+  if (run.uses_backend || settings.backend != usual.backend) text += ", backend " + base::one_line(settings.backend);
+  if (run.uses_agent || settings.agent != usual.agent) text += ", agent " + base::one_line(settings.agent);
+  return text;
+}
+
 }  // namespace
 
 std::string test_line(const runner::TestRecord& test, const Paint& paint, int width) {
@@ -45,6 +55,13 @@ std::string test_line(const runner::TestRecord& test, const Paint& paint, int wi
   return verdict_column(test.verdict, paint) + " " + duration_column(test) + "  " + id + paint(Style::Dim, cause);
 }
 
+std::string start_line(const runner::AttemptStart& start, const Paint& paint) {
+  constexpr std::string_view kWord = "running";
+  const std::string again = start.n > 1 ? ", attempt " + std::to_string(start.n) : "";
+  return paint(Style::Dim, kWord) + spaces(kVerdictWidth - kWord.size() + 1 + kDurationWidth + 2) +
+         base::one_line(start.id, 2000) + again;
+}
+
 std::string shard_text(const runner::Shard& shard, int selected) {
   return "shard " + std::to_string(shard.index) + "/" + std::to_string(shard.count) + " of " + plural(selected, "test");
 }
@@ -57,7 +74,7 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
   }
   std::string line = paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " + plural(tests, "test") +
                      (settings.world_sizes.empty() ? ", world size " : ", world sizes ") + world_sizes_text(settings) +
-                     ", backend " + base::one_line(settings.backend) + ", agent " + base::one_line(settings.agent);
+                     used_text(run);
   if (settings.gpus > 0) {
     line += ", " + plural(settings.gpus, "GPU") + " (" + base::one_line(settings.gpu_driver) + ")";
   }

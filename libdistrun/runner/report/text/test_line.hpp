@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include <distrun/runner/record/events.hpp>
 #include <distrun/runner/record/record.hpp>
 #include <distrun/runner/report/text/paint.hpp>
 
@@ -9,6 +10,9 @@ namespace distrun::report {
 // Returns "fail           12.4 ms  Ring.gather - rank 2: CheckFailed: ...", without newline, cut to `width` columns (0:
 // not cut).
 std::string test_line(const runner::TestRecord& test, const Paint& paint, int width);
+
+// Returns the line before the output of an attempt that is shown while it runs: "running    Ring.gather, attempt 2".
+std::string start_line(const runner::AttemptStart& start, const Paint& paint);
 
 // Returns the first line of a run: its tests and settings.
 std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint);
