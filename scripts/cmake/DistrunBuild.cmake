@@ -197,3 +197,13 @@ function(distrun_library name)
 endfunction()
 
 include(DistrunPlugin)
+
+# Static probes for bpftrace, perf and gdb (common/base/probe.hpp). It is a definition, since a compiler cache would not
+# notice that the header has been installed since.
+include(CheckIncludeFileCXX)
+check_include_file_cxx(sys/sdt.h DISTRUN_HAS_SDT)
+function(distrun_use_probes target)
+  if(DISTRUN_HAS_SDT)
+    target_compile_definitions(${target} PRIVATE DISTRUN_HAS_SDT)
+  endif()
+endfunction()

@@ -51,6 +51,7 @@ Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
     sinks_.add(*events_);  // before the console: a machine that waits for an event should not wait for a terminal
   }
   sinks_.add(console_);
+  sinks_.add(probes_);
   if (const std::string& directory = options.settings.trace_dir; !directory.empty()) {
     traces_ = std::make_unique<report::TraceFiles>(directory);
     trace_files_ = directory + "/*.json (traces, for ui.perfetto.dev)";

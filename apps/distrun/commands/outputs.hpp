@@ -1,5 +1,5 @@
 #pragma once
-// All output of a run: console, event stream, summary, JUnit, CTRF, traces, and GitHub.
+// All output of a run: console, event stream, static probes, summary, JUnit, CTRF, traces, and GitHub.
 #include <memory>
 #include <set>
 #include <string>
@@ -12,6 +12,7 @@
 #include "fan_out.hpp"
 #include "github_output.hpp"
 #include "options/options.hpp"
+#include "probe_events.hpp"
 
 namespace distrun::cli {
 
@@ -43,6 +44,7 @@ class Outputs {
   std::string trace_files_;          // as shown to users
   std::set<std::string> unwritten_;  // reports that could not be written
   bool console_noted_ = false;       // a console failure was reported
+  ProbeEvents probes_;
   FanOut sinks_;
 };
 

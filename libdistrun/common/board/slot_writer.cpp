@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include <distrun/common/base/probe.hpp>
+
 namespace distrun::board {
 namespace {
 
@@ -116,14 +118,18 @@ int SlotWriter::begin_wait(const WaitInfo& info, base::TimePoint since, base::Ti
   record.tid = own_tid();
   for (int i = 0; i < kWaits; ++i) {
     const int cell = (last + i) % kWaits;
-    if (slot_->waits[static_cast<std::size_t>(cell)].claim(record, size)) return last = cell;
+    if (!slot_->waits[static_cast<std::size_t>(cell)].claim(record, size)) continue;
+    DISTRUN_PROBE(wait_begin, cell, name_of(info.kind), info.name.data(), info.name.size());
+    return last = cell;
   }
   slot_->waits_not_shown.fetch_add(1, std::memory_order_relaxed);
   return -1;
 }
 
 void SlotWriter::end_wait(int cell) noexcept {
-  if (cell >= 0) slot_->waits[static_cast<std::size_t>(cell)].release();
+  if (cell < 0) return;
+  slot_->waits[static_cast<std::size_t>(cell)].release();
+  DISTRUN_PROBE(wait_end, cell);
 }
 
 int SlotWriter::show_error(std::string_view text) noexcept {
