@@ -9,7 +9,7 @@
 namespace distrun::rank {
 namespace {
 
-// The dynamic section of a loaded library, with addresses as the loader has left them.
+// What the dynamic section of a loaded library says.
 struct Imports {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -26,7 +26,9 @@ Imports imports_of(const dl_phdr_info& library, const ElfW(Phdr) & header) {
   Imports imports;
   for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + header.p_vaddr);
        entry->d_tag != DT_NULL; ++entry) {
-    const auto* const address = reinterpret_cast<const void*>(entry->d_un.d_ptr);
+    // The loader relocates these addresses, but not on every architecture.
+    const ElfW(Addr) bias = entry->d_un.d_ptr < library.dlpi_addr ? library.dlpi_addr : 0;
+    const auto* const address = reinterpret_cast<const void*>(entry->d_un.d_ptr + bias);
     if (entry->d_tag == DT_SYMTAB) imports.symbols = static_cast<const ElfW(Sym)*>(address);
     if (entry->d_tag == DT_STRTAB) imports.names = static_cast<const char*>(address);
     if (entry->d_tag == DT_GNU_HASH) imports.hashes = static_cast<const std::uint32_t*>(address);

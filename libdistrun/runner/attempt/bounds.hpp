@@ -15,7 +15,7 @@ struct Graces {
   Nanoseconds peers = std::chrono::milliseconds(500);       // for the other ranks to report their errors
   Nanoseconds terminate = std::chrono::milliseconds(500);   // from SIGTERM to SIGKILL
   Nanoseconds kill = std::chrono::milliseconds(1000);       // from SIGKILL to giving a process up
-  Nanoseconds exit = std::chrono::milliseconds(5000);       // the same if it is exiting by then: it may lack a CPU
+  Nanoseconds exit = std::chrono::milliseconds(3000);       // the same if it is exiting by then: it may lack a CPU
   Nanoseconds connection = std::chrono::milliseconds(200);  // from a broken connection to a lost rank
   Nanoseconds leak = std::chrono::milliseconds(100);        // what disappears within this time is no leak
   // Bounds the stacks when the run is stopped, if the test has run for at least last_snapshot_after.

@@ -18,7 +18,7 @@
 //   terminating  SIGTERM was sent to the remaining ranks (SIGCONT to stopped ones), 0.5 s  -> killing
 //   killing      SIGKILL was sent; a process that survives 1 s more is given up    -> sweeping
 //                one that exits by then has time                                   -> exiting
-//   exiting      4 s more; then it is given up, too                                -> sweeping
+//   exiting      2 s more; then it is given up, too                                -> sweeping
 //   sweeping     finds, names and ends what outlived the ranks                     -> over
 //   over         judged
 //

@@ -66,5 +66,5 @@ TEST_CASE("the grace periods are those of the design") {
   CHECK(graces.peers == 500ms);
   CHECK(graces.terminate == 500ms);
   CHECK(graces.kill == 1s);
-  CHECK(graces.exit == 5s);
+  CHECK(graces.exit == 3s);
 }
