@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <set>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
@@ -73,9 +74,11 @@ NamedLocks::Answer NamedLocks::try_take(const std::vector<std::string>& names) {
   return {true, ""};
 }
 
-// Which of a lock's places becomes free makes no difference.
+// Which of a lock's places becomes free makes no difference. Names for which one was taken give one back.
 void NamedLocks::release(const std::vector<std::string>& names) {
+  std::set<std::string> released;
   for (const std::string& name : names) {
+    if (!released.insert(socket_name(name, 0)).second) continue;
     for (int place = limit_of(name) - 1; place >= 0; --place) {
       if (held_.erase(socket_name(name, place)) > 0) break;
     }

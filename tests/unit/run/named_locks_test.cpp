@@ -64,4 +64,7 @@ TEST_CASE("a test that names a lock twice takes one of its places") {
   CHECK(locks.try_take({own("twice"), own("twice")}).taken);
   CHECK(locks.try_take({own("twice")}).taken);
   CHECK_FALSE(locks.try_take({own("twice")}).taken);
+  locks.release({own("twice"), own("twice")});
+  CHECK(locks.try_take({own("twice")}).taken);
+  CHECK_FALSE(locks.try_take({own("twice")}).taken);
 }
