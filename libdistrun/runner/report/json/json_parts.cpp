@@ -30,30 +30,22 @@ void write_shard(JsonWriter& out, const runner::Shard& shard) {
 
 void write_overrides(JsonWriter& out, const std::vector<runner::Override>& overrides) {
   out.key("overrides");
-  out.begin_array();
-  for (const runner::Override& each : overrides) {
-    out.begin_object();
+  write_objects(out, overrides, [&](const runner::Override& each) {
     out.field("filter", each.filter);
     if (each.timeout.count() > 0) out.field("timeout_ms", each.timeout);
     if (each.retries >= 0) out.field("retries", each.retries);
     if (!each.tags.empty()) write_array(out, "tags", each.tags);
     if (!each.locks.empty()) write_array(out, "locks", each.locks);
     if (each.world_size > 0) out.field("world_size", each.world_size);
-    out.end_object();
-  }
-  out.end_array();
+  });
 }
 
 void write_lock_limits(JsonWriter& out, const std::vector<runner::LockLimit>& limits) {
   out.key("lock_limits");
-  out.begin_array();
-  for (const runner::LockLimit& each : limits) {
-    out.begin_object();
+  write_objects(out, limits, [&](const runner::LockLimit& each) {
     out.field("lock", each.lock);
     out.field("tests", each.tests);
-    out.end_object();
-  }
-  out.end_array();
+  });
 }
 
 void write_environment(JsonWriter& out, const runner::Settings& settings) {
@@ -154,26 +146,18 @@ void write_parameters(JsonWriter& out, const std::vector<wire::KeyValue>& parame
 }
 
 void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs) {
-  out.begin_array();
-  for (const wire::KeyValue& pair : pairs) {
-    out.begin_object();
+  write_objects(out, pairs, [&](const wire::KeyValue& pair) {
     out.field("key", pair.key);
     out.field("value", pair.value);
-    out.end_object();
-  }
-  out.end_array();
+  });
 }
 
 void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks) {
-  out.begin_array();
-  for (const runner::Leak& leak : leaks) {
-    out.begin_object();
+  write_objects(out, leaks, [&](const runner::Leak& leak) {
     out.field("kind", name_of(leak.kind));
     out.field("what", leak.what);
     out.field("removed", leak.removed);
-    out.end_object();
-  }
-  out.end_array();
+  });
 }
 
 void write_problem_fields(JsonWriter& out, const runner::Problem& problem) {

@@ -29,4 +29,16 @@ void write_array(JsonWriter& out, std::string_view name, const Items& items) {
   out.end_array();
 }
 
+// Writes an object for each item; `write` writes its fields.
+template <class Items, class Write>
+void write_objects(JsonWriter& out, const Items& items, Write write) {
+  out.begin_array();
+  for (const auto& item : items) {
+    out.begin_object();
+    write(item);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 }  // namespace distrun::report

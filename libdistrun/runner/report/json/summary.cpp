@@ -1,5 +1,8 @@
 #include <distrun/runner/report/json/summary.hpp>
 
+#include <string_view>
+#include <vector>
+
 #include <distrun/runner/record/stress.hpp>
 #include <distrun/runner/report/json/cause_json.hpp>
 #include <distrun/runner/report/json/json_parts.hpp>
@@ -121,31 +124,19 @@ void write_test(JsonWriter& out, const runner::TestRecord& test) {
 
 void write_problems(JsonWriter& out, const std::vector<runner::Problem>& problems) {
   out.key("problems");
-  out.begin_array();
-  for (const runner::Problem& problem : problems) {
-    out.begin_object();
-    write_problem_fields(out, problem);
-    out.end_object();
-  }
-  out.end_array();
+  write_objects(out, problems, [&](const runner::Problem& problem) { write_problem_fields(out, problem); });
 }
 
 // Omitted if empty.
 void write_appeared(JsonWriter& out, const std::vector<std::string>& names) {
-  if (names.empty()) return;
-  out.key("appeared");
-  out.begin_array();
-  for (const std::string& name : names) out.value(name);
-  out.end_array();
+  if (!names.empty()) write_array(out, "appeared", names);
 }
 
 // Omitted if empty.
 void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) {
   if (hosts.empty()) return;
   out.key("hosts");
-  out.begin_array();
-  for (const runner::HostRecord& host : hosts) {
-    out.begin_object();
+  write_objects(out, hosts, [&](const runner::HostRecord& host) {
     out.field("suite", host.suite);
     out.field("plugin", host.plugin);
     out.field("verdict", name_of(host.verdict));
@@ -154,17 +145,14 @@ void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) 
     out.field("tear_down_ms", host.tear_down);
     out.key("rank");
     write_rank(out, host.rank);
-    out.end_object();
-  }
-  out.end_array();
+  });
 }
 
 void write_uses(JsonWriter& out, const runner::RunRecord& run) {
-  out.key("uses");
-  out.begin_array();
-  if (run.uses_backend) out.value("backend");
-  if (run.uses_agent) out.value("agent");
-  out.end_array();
+  std::vector<std::string_view> uses;
+  if (run.uses_backend) uses.emplace_back("backend");
+  if (run.uses_agent) uses.emplace_back("agent");
+  write_array(out, "uses", uses);
 }
 
 void write_run_fields(JsonWriter& out, const runner::RunRecord& run) {
