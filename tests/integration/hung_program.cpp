@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+
+#include "../support/end_with.hpp"
 
 namespace hung {
 
@@ -56,8 +57,9 @@ int wait_for_sleeper() {
 
 // A process that ends with this one. Returns 0 in it.
 pid_t start_child() {
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (child == 0) distrun::testing::end_with(parent);
   return child;
 }
 

@@ -1,6 +1,5 @@
 #include "child_worker.hpp"
 
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include <stdexcept>
 
 #include <distrun/runtime/core/rank_state.hpp>
+
+#include "support/end_with.hpp"
 
 namespace distrun::rpc::testing {
 namespace {
@@ -33,8 +34,9 @@ ChildWorker::ChildWorker(WorkerId id) : setting_(setting_of(id, 0)) {
   const timeval bound{30, 0};
   for (const int end : ends) ::setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
   ours_ = ends[0], theirs_ = ends[1];
+  const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) serve();
+  if (pid_ == 0) serve(parent);
   ::close(theirs_);
 }
 
@@ -56,8 +58,8 @@ void ChildWorker::signal(int number) const {
   ::waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
-void ChildWorker::serve() const {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+void ChildWorker::serve(pid_t parent) const {
+  distrun::testing::end_with(parent);
   ::close(ours_);
   const std::string address = hear(theirs_);
   core::RankState rank;  // the rank state of the other process may have had threads

@@ -23,7 +23,7 @@ class ChildWorker {
   void signal(int number) const;
 
  private:
-  [[noreturn]] void serve() const;
+  [[noreturn]] void serve(pid_t parent) const;
 
   const AgentSetting setting_;
   pid_t pid_ = -1;

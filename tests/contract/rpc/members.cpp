@@ -1,7 +1,6 @@
 #include "members.hpp"
 
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <memory>
 
 #include <distrun/common/base/error.hpp>
+
+#include "support/end_with.hpp"
 
 namespace distrun::rpc::testing {
 namespace {
@@ -73,8 +74,7 @@ Member::Member(const std::function<void(const Post&)>& body) {
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) std::_Exit(4);
+    distrun::testing::end_with(parent);
     body(Post(told.second.get(), orders.first.get(), orders.second.get()));
     std::_Exit(0);
   }

@@ -1,6 +1,5 @@
 #include <catch2/catch.hpp>
 
-#include <sys/prctl.h>
 #include <sys/time.h>
 
 #include <csignal>
@@ -9,6 +8,7 @@
 #include <distrun/runner/evidence/waits/wakers.hpp>
 
 #include "cast.hpp"
+#include "support/end_with.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -20,11 +20,19 @@ using wire::WaitObject;
 
 namespace {
 
+// Forks a child of this process that ends with it.
+void start_child() {
+  const pid_t parent = ::getpid();
+  if (::fork() != 0) return;
+  testing::end_with(parent);
+  testing::rest();
+}
+
 // A child that catches the signal, and has a child itself if wanted.
 Wakers of_child_that_catches(int signal, bool has_child = false) {
   const Actor child({}, [&] {
     if (signal != 0) ::signal(signal, [](int) {});
-    if (has_child && ::fork() == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (has_child) start_child();
     testing::rest();
   });
   REQUIRE(gets_to(child.pid(), "rt_sigsuspend"));

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 #include <optional>
 #include <vector>
 
+#include "support/end_with.hpp"
 #include "unit/support/forked.hpp"
 
 namespace distrun::testing {
@@ -98,8 +98,8 @@ int run_here(const std::function<void(Attempt&)>& scenario, Shared& shared, std:
 }
 
 // A process that crashes leaves no core, and what it and std::terminate() say is in the report.
-void become_run() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+void become_run(pid_t parent) {
+  end_with(parent);
   constexpr rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
 }
@@ -117,8 +117,8 @@ bool ends_in_time(pid_t child) {
 std::string run_in_child(const std::function<void(Attempt&)>& scenario, Shared& shared, std::optional<int> descriptors,
                          const std::function<void()>& prepare) {
   shared.fault[0] = '\0';
-  const pid_t child = fork_child([&] {
-    become_run();
+  const pid_t child = fork_child([&, parent = ::getpid()] {
+    become_run(parent);
     prepare();
     return run_here(scenario, shared, descriptors);
   });

@@ -19,11 +19,21 @@
 namespace distrun::rpc {
 namespace {
 
+using distrun::testing::Door;
 using distrun::testing::eventually;
 using distrun::testing::soon;
 
 int quiet_one() { return 1; }
 DISTRUN_RPC(quiet_one)
+
+// Returns when the door is open. A callback that is attached before that runs in the pool; attached to a future that is
+// complete, it would run in the thread that attaches it.
+Door* g_door_of_later = nullptr;
+int quiet_later() {
+  g_door_of_later->pass_seen();
+  return 1;
+}
+DISTRUN_RPC(quiet_later)
 
 void quiet_shutdown(bool graceful) { shutdown({.graceful = graceful}); }
 DISTRUN_RPC(quiet_shutdown)
@@ -62,6 +72,8 @@ std::vector<std::string> errors_with(const std::string& faults, bool is_repeated
 
 TEST_CASE("a graceful shutdown waits for a callback that blocks, and later calls of the callback are answered") {
   const Ranks ranks(2);
+  Door attached;
+  g_door_of_later = &attached;
   std::atomic<bool> is_over{false};
   std::atomic<int> got{0};
   std::thread opener([&] {
@@ -71,10 +83,11 @@ TEST_CASE("a graceful shutdown waits for a callback that blocks, and later calls
   const auto errors = ranks.run([&](int rank) {
     init_rpc(ranks.options(rank));
     if (rank == 1) {
-      rpc_async<int>(0, "quiet_one").then([&](const Future<int>& one) {
+      rpc_async<int>(0, "quiet_later").then([&](const Future<int>& one) {
         ranks.store()->wait({"go"}, std::chrono::seconds(60));
         got = one.wait() + rpc_sync<int>(0, "quiet_one");
       });
+      attached.open();
     }
     shutdown();
     is_over = true;
@@ -121,16 +134,18 @@ TEST_CASE("a handler may leave at once") {
 
 TEST_CASE("a shutdown that takes too long names the callbacks that run") {
   const Ranks ranks(2);
-  distrun::testing::Door door;
+  Door attached, door;
+  g_door_of_later = &attached;
   std::vector<std::string> errors = ranks.run([&](int rank) {
     init_rpc(ranks.options(rank));
     if (rank == 1) {
-      rpc_async<int>(0, "quiet_one").then([&](const Future<int>&) { door.pass_seen(); });
+      rpc_async<int>(0, "quiet_later").then([&](const Future<int>&) { door.pass_seen(); });
+      attached.open();
     }
     shutdown({.timeout = 0.3});
   });
   door.open();
-  CHECK_THAT(errors[0], Catch::Contains("worker1 (1 handler running: callback of future \"quiet_one\" made at ") &&
+  CHECK_THAT(errors[0], Catch::Contains("worker1 (1 handler running: callback of future \"quiet_later\" made at ") &&
                             Catch::Contains("session_quiet_test.cpp:"));
   CHECK_THAT(errors[0], !Catch::Contains("is quiet by now"));
   CHECK(soon([&] { return future::handler_pool_of(ranks.state(1)).statistics().open == 0; }));
