@@ -125,10 +125,18 @@ bool shows_a_stop(const SyscallText& call, const WaitedOn& on) {
 
 bool can_begin_again(long number) { return is_one_of_ended(number) || waits_on_descriptor(shape_of(number)); }
 
-std::optional<SyscallText> call_to_be_left(const evidence::Tasks& tasks, pid_t tid) {
-  const auto call = evidence::read_call(tasks, tid);
-  if (!call || call->where != SyscallText::Where::InCall || call->is_32_bit()) return std::nullopt;
-  return shows_a_stop(*call, waited_on(tasks.pid(), tid, *call)) ? call : std::nullopt;
+bool ended_at_limit(const SyscallText& call, bool has_slept) {
+  if (has_slept) return false;
+  return (call.number == SYS_io_getevents || call.number == SYS_io_pgetevents) && call.args[4] != 0;
+}
+
+std::optional<SyscallText> sleeping_call(const evidence::Tasks& tasks, pid_t tid) {
+  auto call = evidence::read_call(tasks, tid);
+  return call && call->where == SyscallText::Where::InCall ? std::move(call) : std::nullopt;
+}
+
+bool must_be_left(pid_t pid, pid_t tid, const SyscallText& call) {
+  return !call.is_32_bit() && shows_a_stop(call, waited_on(pid, tid, call));
 }
 
 }  // namespace distrun::probe

@@ -23,8 +23,13 @@ struct WaitedOn {
 bool shows_a_stop(const evidence::SyscallText& call, const WaitedOn& on);
 // Returns whether the call returns EINTR only for signals, so that it can be restarted after a stop.
 bool can_begin_again(long number);
+// Returns whether the call ended at its time limit although it returned EINTR: io_getevents prefers to tell of the stop.
+// Restarted, it would wait for its time limit once more. `has_slept`: between the check and the stop.
+bool ended_at_limit(const evidence::SyscallText& call, bool has_slept);
 
-// Returns the call that the thread sleeps in, if the thread must not be stopped there. Does not stop the thread.
-std::optional<evidence::SyscallText> call_to_be_left(const evidence::Tasks& tasks, pid_t tid);
+// Returns the call that the thread sleeps in. Does not stop the thread.
+std::optional<evidence::SyscallText> sleeping_call(const evidence::Tasks& tasks, pid_t tid);
+// Returns whether the thread, which sleeps in this call, must not be stopped there.
+bool must_be_left(pid_t pid, pid_t tid, const evidence::SyscallText& call);
 
 }  // namespace distrun::probe

@@ -40,17 +40,19 @@ bool Registers::read(pid_t tid) {
 
 #if defined(__x86_64__)
 
-// The result that makes the kernel restart the call, if no handler runs. Programs never see it.
-constexpr long kRestartIfNoHandler = -514;
-
-void begin_call_again(pid_t tid, bool (*may_begin_again)(long number)) {
+std::optional<evidence::SyscallText> interrupted_call(pid_t tid) {
   user_regs_struct regs{};
   iovec place{&regs, sizeof regs};
-  if (::ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &place) != 0 || place.iov_len != sizeof regs) return;
-  const auto call = static_cast<long>(regs.orig_rax);
-  if (call < 0 || static_cast<long>(regs.rax) != -EINTR || !may_begin_again(call)) return;
-  ::ptrace(PTRACE_POKEUSER, tid, offsetof(user, regs.rax), kRestartIfNoHandler);
+  if (::ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &place) != 0 || place.iov_len != sizeof regs) return std::nullopt;
+  const auto number = static_cast<long>(regs.orig_rax);
+  if (number < 0 || static_cast<long>(regs.rax) != -EINTR) return std::nullopt;
+  evidence::SyscallText call;
+  call.number = number;
+  call.args = {regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9};
+  return call;
 }
+
+void set_result(pid_t tid, long result) { ::ptrace(PTRACE_POKEUSER, tid, offsetof(user, regs.rax), result); }
 
 Registers Registers::of_sleeping(const evidence::SyscallText& call) noexcept {
   Registers registers;
@@ -103,7 +105,9 @@ bool Registers::give_to(Dwfl_Thread* thread) const {
 
 #elif defined(__aarch64__)
 
-void begin_call_again(pid_t, bool (*)(long)) {}
+std::optional<evidence::SyscallText> interrupted_call(pid_t) { return std::nullopt; }
+
+void set_result(pid_t, long) {}
 
 Registers Registers::of_sleeping(const evidence::SyscallText& call) noexcept {
   Registers registers;

@@ -7,13 +7,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 
 namespace distrun::probe {
 
-// True if begin_call_again() is supported.
+// True if set_result() is supported.
 #if defined(__x86_64__)
 inline constexpr bool kCanBeginCallsAgain = true;
 #else
@@ -23,9 +24,14 @@ inline constexpr bool kCanBeginCallsAgain = false;  // the first argument is ove
 // False: Registers::call() is always -1.
 inline constexpr bool kShowsCalls = kCanBeginCallsAgain;
 
-// Requires a thread in ptrace-stop. If a system call has just ended with EINTR and `may_begin_again` accepts its
-// number, restarts it when the thread continues, unless a signal handler runs first, which may see the EINTR.
-void begin_call_again(pid_t tid, bool (*may_begin_again)(long number));
+// Requires a thread in ptrace-stop. Returns the system call that has just ended with EINTR, if one has: its number and
+// arguments.
+std::optional<evidence::SyscallText> interrupted_call(pid_t tid);
+// Sets the result of that call.
+void set_result(pid_t tid, long result);
+// The result that makes the kernel restart the call when the thread continues, unless a signal handler runs first: then
+// the call returns EINTR.
+inline constexpr long kRestartIfNoHandler = -514;
 
 // Returns a hash of the floating-point and vector registers of a thread in ptrace-stop; 0 if they cannot be read.
 std::uint64_t hash_of_vectors(pid_t tid);

@@ -40,6 +40,15 @@ bool has_ended(const evidence::Tasks& tasks, pid_t tid) {
   return state == 'Z' || state == 'X' || state == '?';
 }
 
+// Restarts the call that the stop has ended, or gives it the result of its time limit.
+void repair_call(const Tracee& tracee) {
+  const auto call = interrupted_call(tracee.tid);
+  if (!call || !can_begin_again(call->number)) return;
+  // The stop itself counts as a sleep.
+  const bool has_slept = tracee.sleeps < 0 || evidence::sleeps_of(tracee.pid, tracee.tid) > tracee.sleeps + 1;
+  set_result(tracee.tid, ended_at_limit(*call, has_slept) ? 0 : kRestartIfNoHandler);
+}
+
 }  // namespace
 
 Stopper::Stopper() {
@@ -70,9 +79,8 @@ void Stopper::leave_processes(const std::vector<pid_t>& pids) {
   for (const pid_t pid : pids) {
     const evidence::Tasks tasks(pid);
     for (const pid_t tid : tasks.ids()) {
-      const auto call = evidence::read_call(tasks, tid);
-      const bool sleeps = call && call->where == evidence::SyscallText::Where::InCall;
-      tracees_[tid] = {pid, tid, sleeps ? State::Left : State::Awake, 0, 0, call.value_or(evidence::SyscallText{})};
+      const auto call = sleeping_call(tasks, tid);
+      tracees_[tid] = {pid, tid, call ? State::Left : State::Awake, 0, 0, call.value_or(evidence::SyscallText{})};
     }
   }
 }
@@ -93,8 +101,10 @@ int Stopper::ask_new_threads(pid_t pid) {
 
 void Stopper::ask(const evidence::Tasks& tasks, pid_t tid) {
   Tracee tracee{tasks.pid(), tid, State::Asked, 0, 0};
+  const auto call = sleeping_call(tasks, tid);
+  if (!call) tracee.sleeps = evidence::sleeps_of(tasks.pid(), tid);
   // Unlike attaching, seizing sends no SIGSTOP that could be left behind.
-  if (const auto call = call_to_be_left(tasks, tid)) {
+  if (call && must_be_left(tasks.pid(), tid, *call)) {
     tracee.state = State::Left;
     tracee.call = *call;
   } else if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
@@ -163,7 +173,7 @@ void Stopper::take_report(pid_t tid, int status) {
     return;
   }
   tracee.state = State::Stopped;
-  begin_call_again(tid, can_begin_again);
+  repair_call(tracee);
   // An event in the upper half is our interrupt, or an earlier stop of the whole process. Without an event, a signal
   // was about to be delivered.
   const bool is_event = (status >> 16) != 0;

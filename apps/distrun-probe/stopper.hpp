@@ -36,6 +36,7 @@ struct Tracee {
   int error = 0;
   int signal = 0;  // to be delivered on release
   evidence::SyscallText call{};
+  std::int64_t sleeps = -1;  // how often it had slept when it was asked to stop, if it was awake then
 };
 
 class Stopper {

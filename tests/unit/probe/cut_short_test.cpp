@@ -69,6 +69,22 @@ TEST_CASE("a thread without a visible system call is stopped, since that gives i
 #endif
 }
 
+TEST_CASE("a call that the stop found at its time limit is not restarted") {
+  evidence::SyscallText call;
+  call.args = {3, 1, 1, 4, 0x1000};
+  for (const long number : {SYS_io_getevents, SYS_io_pgetevents}) {
+    call.number = number;
+    CHECK(probe::ended_at_limit(call, false));
+    CHECK_FALSE(probe::ended_at_limit(call, true));
+  }
+  call.args[4] = 0;
+  CHECK_FALSE(probe::ended_at_limit(call, false));
+  call = {};
+  call.number = SYS_epoll_pwait;  // tells of its time limit first
+  call.args[3] = 10;
+  CHECK_FALSE(probe::ended_at_limit(call, false));
+}
+
 TEST_CASE("only calls that return EINTR for signals alone are restarted") {
   CHECK(probe::can_begin_again(SYS_epoll_pwait));
   CHECK(probe::can_begin_again(SYS_recvfrom));
