@@ -59,8 +59,9 @@ bool has_line() {
   order.files_max = std::strtoull(words[1], nullptr, 10);
   order.space = {words[2], words[3]};
   order.coordinator_pid = std::atoi(words[4]);
-  order.path = words[5];
-  order.arguments = words + 6;
+  order.cpus = words[5];
+  order.path = words[6];
+  order.arguments = words + 7;
   distrun::rank::become_program(take_line(), order);
 }
 
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
       distrun::rank::leave_at_once(distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3])));
     }
     if (mode == "--mounts") distrun::rank::leave_at_once(distrun::rank::make_mount_space(argv + 2, take_line()));
-    if (mode == "--program" && argc >= 9) run_program(argv + 2);
+    if (mode == "--program" && argc >= 10) run_program(argv + 2);
     if (mode == "--rank" && argc == 7) run_exec_rank(argv + 2);
   } catch (const distrun::Error& error) {
     std::fprintf(stderr, "distrun-rank: %s\n", error.what());

@@ -77,6 +77,7 @@ std::vector<Refused> refused() {
       {{"--quiet", "--github=often"}, {"--github", "often", "auto", "off"}},
       {{"--quiet", "--show-output"}, {"--show-output", "--quiet"}},
       {{"--quiet", "--live-output"}, {"--live-output", "--quiet"}},
+      {{"--bind", "cores"}, {"--bind cores", "none, core, numa", "did you mean core"}},
       {{"--lock-limit", "database"}, {"--lock-limit database", "LOCK=N"}},
       {{"--lock-limit", "database=0"}, {"--lock-limit database=0", "1 to 256"}},
       {{"--lock-limit", "=2"}, {"--lock-limit =2", "LOCK=N"}},

@@ -7,6 +7,7 @@
 #include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/text.hpp>
 
+#include "bind_option.hpp"
 #include "parsing.hpp"
 #include "raw_options.hpp"
 #include "report_options.hpp"
@@ -62,6 +63,7 @@ void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
   app.add_option("--stdin", program.stdin_rank,
                  "Give standard input to this rank; the others, and by default all ranks, read from /dev/null")
       ->type_name("RANK");
+  add_bind_option(app, raw);
   app.add_option("--leaks", raw.leaks,
                  "Treatment of processes, shared memory and sockets that are left behind: normal: the run fails; off: "
                  "they are ended silently")
@@ -140,6 +142,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   }
   settings.leaks_off = one_of("--leaks", raw.leaks, kLeaks) == "off";
   settings.private_tmp = raw.private_tmp;
+  settings.bind = bind_of(raw);
   settings.isolation = Isolation::Program;
   settings.keep_output = program.tee;
   settings.program_name = checked_name(program.name);

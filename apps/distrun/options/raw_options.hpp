@@ -73,6 +73,7 @@ struct Raw {
   bool print_config_schema = false;
   std::string exit = "handlers";
   std::string rpc_transport = "best";
+  std::string bind = "none";
   std::string faults;
 };
 

@@ -14,6 +14,7 @@
 #include <distrun/runner/plan/filter.hpp>
 #include <distrun/runner/record/machine.hpp>
 
+#include "bind_option.hpp"
 #include "config_file.hpp"
 #include "config_schema.hpp"
 #include "config_text.hpp"
@@ -109,6 +110,7 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "How ranks exit: handlers: like programs, with exit handlers and static destructors, whose failures "
                  "count; quick: without them")
       ->type_name(kExits);
+  add_bind_option(app, raw);
   app.add_option("--rpc-transport", raw.rpc_transport,
                  "Transport of the RPC agent pipe: shared memory, a Unix socket or TCP; best: the first of these that "
                  "both ranks have")
@@ -229,6 +231,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   add_watch_settings(raw, settings);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
+  settings.bind = bind_of(raw);
   settings.lock_limits = lock_limits_of(raw.lock_limits);
   settings.env = environment_of(raw.env);
   settings.env_values = raw.env_values;

@@ -13,7 +13,7 @@
 namespace distrun::wire {
 
 // Incremented when a message changes. Coordinator and ranks of the same build agree by construction; others refuse.
-inline constexpr std::uint32_t kControlAbi = 7;
+inline constexpr std::uint32_t kControlAbi = 8;
 
 enum class ControlFrame : std::uint16_t {
   // rank to coordinator
@@ -104,6 +104,7 @@ struct RunOrder {
   std::vector<WatchedDirectory> watched;  // Done reports the names there that the process holds
   std::string init_method;
   std::vector<KeyValue> env;  // set in the rank before anything else
+  std::string cpus;           // that it runs on: "0-3,8"; empty: any
   std::string suite;
   bool suite_code = false;  // the suite has set-up and tear-down code in the rank
   HostWork host = HostWork::None;
@@ -113,8 +114,8 @@ struct RunOrder {
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed, m.backend,
                m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads, m.quick_exit, m.temp_dir,
-               m.work_dir, m.tmp_dir, m.watched, m.init_method, m.env, m.suite, m.suite_code, m.host, m.run_world_size,
-               m.suite_dir, m.suite_settings)
+               m.work_dir, m.tmp_dir, m.watched, m.init_method, m.env, m.cpus, m.suite, m.suite_code, m.host,
+               m.run_world_size, m.suite_dir, m.suite_settings)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/plugin/rank/binding.hpp>
 #include <distrun/plugin/rank/control_line.hpp>
 #include <distrun/plugin/rank/entry.hpp>
 #include <distrun/plugin/rank/limits.hpp>
@@ -38,6 +39,7 @@ void become_program(base::Fd line, const ProgramOrder& order) {
   restore_files_limit(order.files_max);
   try {
     enter(order.space);
+    bind_to(order.cpus);
   } catch (const Error& error) {
     tell_failure(std::move(line), error.what());
   }

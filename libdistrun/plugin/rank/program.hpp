@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/wire/zygote.hpp>
@@ -14,6 +15,7 @@ struct ProgramOrder {
   std::uint64_t files_max = 0;  // the user's limit of open files
   pid_t coordinator_pid = 0;
   wire::MountSpace space;  // mounts of the program
+  std::string cpus;        // that it runs on: "0-3,8"; empty: any
   const char* path = nullptr;
   char** arguments = nullptr;  // from argv[0] on, ended by a null pointer
 };

@@ -13,6 +13,7 @@
 #include <distrun/common/board/body_life.hpp>
 #include <distrun/common/wire/skip_table.hpp>
 #include <distrun/common/wire/zygote.hpp>
+#include <distrun/plugin/rank/binding.hpp>
 #include <distrun/plugin/rank/crash_handler.hpp>
 #include <distrun/plugin/rank/exit_call.hpp>
 #include <distrun/plugin/rank/thread_owner.hpp>
@@ -63,6 +64,7 @@ RankProcess::~RankProcess() = default;
 int RankProcess::run(wire::RunOrder first) {
   if (first.threads) return run_threads(std::move(first));
   try {
+    bind_to(first.cpus);
     listen();
   } catch (const Error& error) {
     cannot_begin(line_, first.rank, error);
@@ -106,7 +108,7 @@ int RankProcess::run_threads(wire::RunOrder first) {
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     bind_thread(rank);
     { const std::lock_guard begin(loading_); }
-    if (auto order = place.inbox.wait_for_order()) serve(place, std::move(*order));
+    if (auto order = place.inbox.wait_for_order()) begin(place, std::move(*order));
   };
   try {
     for (int rank = 0; rank < static_cast<int>(places_.size()); ++rank) {
@@ -120,6 +122,15 @@ int RankProcess::run_threads(wire::RunOrder first) {
   all_there.unlock();
   threads.clear();  // joins them
   return 0;         // each has reported its own result
+}
+
+void RankProcess::begin(OwnRank& place, wire::RunOrder order) {
+  try {
+    bind_to(order.cpus);
+  } catch (const Error& error) {
+    cannot_begin(line_, order.rank, error);
+  }
+  serve(place, std::move(order));
 }
 
 int RankProcess::serve(OwnRank& place, wire::RunOrder order) {

@@ -43,6 +43,8 @@ class RankProcess {
   int run_threads(wire::RunOrder first);
   void share_process();
   void listen();
+  // Serves as a rank of several in this process, in its own thread.
+  void begin(OwnRank& place, wire::RunOrder order);
   int serve(OwnRank& place, wire::RunOrder order);
   void tell_what_runs_on(RankApi& api, Changes& changes);
   std::int32_t run_test(OwnRank& place, const wire::RunOrder& order, bool looks_at_state);

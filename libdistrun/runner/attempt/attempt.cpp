@@ -42,6 +42,7 @@ void Attempt::start_world() {
   launch::WorldSpec spec = world_spec();
   if (test().is_program()) {
     spec.program = program_spec(ranks_.run.settings, ranks_.run.run_id, provisions_.dirs().shared());
+    provisions_.bind(spec.program);
   }
   world_ = ranks_.run.node.spawn(spec, events_);
   ranks_.use(*world_);

@@ -7,6 +7,7 @@
 
 #include <distrun/runner/attempt/attempt_store.hpp>
 #include <distrun/runner/attempt/attempt_trace.hpp>
+#include <distrun/runner/attempt/cpu_binding.hpp>
 #include <distrun/runner/attempt/run_context.hpp>
 #include <distrun/runner/attempt/standing_world.hpp>
 #include <distrun/runner/attempt/test_resources.hpp>
@@ -20,6 +21,7 @@ struct Environment {
   bool stay = false;                        // give the ranks back to `standing` if all goes well
   const PrivateTmp* private_tmp = nullptr;  // private to the ranks; null: they have none
   bool ran_others = false;                  // the ranks have run other tests before
+  const LaneCpus* cpus = nullptr;           // that the ranks run on; null: any
 };
 
 class Provisions {
@@ -30,6 +32,8 @@ class Provisions {
   // The part of the order that all ranks share.
   const wire::RunOrder& order() const noexcept { return order_; }
   wire::RunOrder order_of(int rank) const;
+  // Binds the ranks of a program to their CPUs.
+  void bind(launch::ProgramSpec& program) const;
   const WorkDirs& dirs() const noexcept { return *dirs_; }
   TestResources& resources() noexcept { return resources_; }
   // Null if nothing is traced.
@@ -42,6 +46,7 @@ class Provisions {
  private:
   const RunContext& run_;
   const PlannedTest& test_;
+  const LaneCpus cpus_;
   std::shared_ptr<WorkDirs> dirs_;
   std::shared_ptr<AttemptStore> store_ = std::make_shared<AttemptStore>();
   const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);

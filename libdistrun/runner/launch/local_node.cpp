@@ -210,11 +210,14 @@ void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const Wo
                      space.mounts,
                      space.users,
                      std::to_string(::getpid()),
+                     "",
                      program.path};
+  const std::size_t cpus = child.arguments.size() - 2;
   child.arguments.insert(child.arguments.end(), program.arguments.begin(), program.arguments.end());
   for (int rank = 0; rank < world->members(); ++rank) {
     const RankEnds ends = world->make_member();
     child.environment = proc::environment_with(program.variables.at(static_cast<std::size_t>(rank)));
+    child.arguments[cpus] = program.cpus.at(static_cast<std::size_t>(rank));
     child.descriptors = {{ends.control.get(), 3}, {ends.out.get(), 1}, {ends.err.get(), 2}};
     if (rank == program.stdin_rank) child.descriptors.emplace_back(program.stdin_fd, 0);
     const pid_t pid = proc::start_rank(child).pid;

@@ -31,8 +31,9 @@ struct ProgramSpec {
   std::vector<std::string> arguments;  // from argv[0] on
   // For each rank: "KEY=value", overriding the environment of this process.
   std::vector<std::vector<std::string>> variables;
-  int stdin_rank = -1;  // the rank that reads `stdin_fd`; the others read /dev/null
-  int stdin_fd = -1;    // owned by the caller
+  std::vector<std::string> cpus;  // for each rank, those that it runs on: "0-3,8"; empty: any
+  int stdin_rank = -1;            // the rank that reads `stdin_fd`; the others read /dev/null
+  int stdin_fd = -1;              // owned by the caller
 };
 
 // A directory or file that ranks also see at another path.

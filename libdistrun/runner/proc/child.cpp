@@ -201,8 +201,9 @@ Child start_rank(const ChildSpec& spec) {
 
 std::vector<std::string> inherited_environment() {
   // Ranks get these only from their test's settings: some tests require their absence.
-  static constexpr std::array<std::string_view, 8> kOurs{
-      "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR="};
+  static constexpr std::array<std::string_view, 9> kOurs{
+      "RANK=",    "LOCAL_RANK=",  "WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT=",
+      "BACKEND=", "INIT_METHOD=", "TEMP_DIR=",   "DISTRUN_CPUS="};
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

@@ -1,15 +1,15 @@
 #include <distrun/runner/record/machine.hpp>
 
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <distrun/common/base/cpu_list.hpp>
 
 namespace distrun::runner {
 
 int usable_cpus() {
-  cpu_set_t usable{};
-  const bool told = ::sched_getaffinity(0, sizeof usable, &usable) == 0;  // fails with more than 1024 CPUs
-  return told ? CPU_COUNT(&usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const std::size_t usable = base::cpus_of_thread().size();
+  return usable > 0 ? static_cast<int>(usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 Machine this_machine() {

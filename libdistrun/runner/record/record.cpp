@@ -50,6 +50,15 @@ const char* name_of(CauseKind kind) noexcept {
   return "?";
 }
 
+const char* name_of(Bind bind) noexcept {
+  switch (bind) {
+    case Bind::None: return "none";
+    case Bind::Core: return "core";
+    case Bind::Numa: return "numa";
+  }
+  return "unknown";
+}
+
 const char* name_of(DeadlockPolicy policy) noexcept {
   switch (policy) {
     case DeadlockPolicy::Off: return "off";

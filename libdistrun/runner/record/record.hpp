@@ -240,6 +240,15 @@ enum class DeadlockPolicy : std::uint8_t {
 inline constexpr int kDeadlockPolicyCount = 3;
 const char* name_of(DeadlockPolicy policy) noexcept;  // "verdict"
 
+// The CPUs that ranks run on (attempt/cpu_binding.hpp).
+enum class Bind : std::uint8_t {
+  None,  // any
+  Core,  // cores of their own
+  Numa,  // those of one NUMA node
+};
+inline constexpr int kBindCount = 3;
+const char* name_of(Bind bind) noexcept;  // "core"
+
 // Settings of the tests that a filter selects (plan/overrides.hpp).
 struct Override {
   std::string filter;
@@ -290,7 +299,8 @@ struct Settings {
   Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
   int stop_signal = SIGTERM;                                     // the first signal for ranks that must end
   int jobs = 1;                                                  // tests that run at the same time
-  std::vector<LockLimit> lock_limits;                            // of the tests' locks, each once
+  Bind bind = Bind::None;
+  std::vector<LockLimit> lock_limits;  // of the tests' locks, each once
   int repeat = 1;
   int until_fail = 0;  // maximum attempts until one does not pass; 0: `repeat` applies
   int retries = 0;

@@ -16,8 +16,12 @@ int next_number(const TestRecord& test) { return static_cast<int>(test.attempts.
 
 }  // namespace
 
-Lane::Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem)
-    : run_(run), plugins_(plugins), on_problem_(std::move(on_problem)), standing_(run.loop, run.node) {}
+Lane::Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem, LaneCpus cpus)
+    : run_(run),
+      plugins_(plugins),
+      on_problem_(std::move(on_problem)),
+      cpus_(std::move(cpus)),
+      standing_(run.loop, run.node) {}
 
 void Lane::cancel(Urgency urgency) {
   cancelled_ = true;
@@ -99,7 +103,7 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, int n, A
       if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
       note_test(test, standing);
       const Environment environment{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(),
-                                    ran_.size() > 1};
+                                    ran_.size() > 1, &cpus_};
       attempt_ = std::make_unique<Attempt>(run_, test, n, kind, environment);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();

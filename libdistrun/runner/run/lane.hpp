@@ -16,8 +16,9 @@ class Lane {
  public:
   using OnProblem = std::function<void(const std::string& plugin, const std::string& text)>;
 
-  // All arguments must outlive the lane. `on_problem` reports ranks that died between two tests.
-  Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem);
+  // `run` and `plugins` must outlive the lane. `on_problem` reports ranks that died between two tests. `cpus`: that its
+  // ranks run on.
+  Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem, LaneCpus cpus = {});
 
   // Runs all attempts of a test. `stay`: a similar test follows on this lane. Never throws because of a plugin.
   io::Task<void> run(PlannedTest& test, TestRecord& record, bool stay);
@@ -46,6 +47,7 @@ class Lane {
   const RunContext& run_;
   Preparation& plugins_;
   OnProblem on_problem_;
+  const LaneCpus cpus_;
   std::unique_ptr<PrivateTmp> private_tmp_;  // for all its ranks; null: not created yet, or not requested
   StandingWorld standing_;
   std::vector<std::string> ran_;  // ids of the tests that the current ranks have run, each once

@@ -114,7 +114,9 @@ io::Task<void> Run::run_lanes() {
   const auto on_problem = [this](const std::string& plugin, const std::string& text) {
     add_problem(plugin, "between tests", text);
   };
-  for (int i = 0; i < jobs; ++i) lanes_.push_back(std::make_unique<Lane>(context_, plugins_, on_problem));
+  for (LaneCpus& cpus : bind_lanes(record_.settings.bind, jobs)) {
+    lanes_.push_back(std::make_unique<Lane>(context_, plugins_, on_problem, std::move(cpus)));
+  }
   std::exception_ptr failure;
   const auto on_end = [&](const std::exception_ptr& error) {
     if (error) failure = error;

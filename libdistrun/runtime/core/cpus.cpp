@@ -1,16 +1,23 @@
 #include <distrun/runtime/core/cpus.hpp>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include <distrun/common/base/cpu_list.hpp>
 
 namespace distrun::core {
 
 int cpus() noexcept {
-  cpu_set_t usable;
-  const bool is_told = ::sched_getaffinity(0, sizeof usable, &usable) == 0;
-  return std::max(1, is_told ? CPU_COUNT(&usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  int told = 0;
+  const char* text = std::getenv("DISTRUN_CPUS");
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), told);
+  if (told > 0) return told;
+  const auto usable = base::cpus_of_thread().size();
+  return std::max(1, static_cast<int>(usable > 0 ? static_cast<long>(usable) : ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace distrun::core

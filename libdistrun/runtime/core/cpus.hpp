@@ -1,6 +1,6 @@
 #pragma once
-// The number of CPUs that this process may use: with one CPU a thread that polls keeps the thread that it waits for
-// from running.
+// The number of CPUs that the ranks of this test may use together: with one CPU a thread that polls keeps the thread
+// that it waits for from running. DISTRUN_CPUS if the ranks are bound, each to its own; else the CPUs of this process.
 
 namespace distrun::core {
 

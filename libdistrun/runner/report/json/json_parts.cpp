@@ -95,6 +95,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
   out.field("keep_output", settings.keep_output);
   out.field("jobs", settings.jobs);
+  if (settings.bind != runner::Bind::None) out.field("bind", name_of(settings.bind));
   if (!settings.lock_limits.empty()) write_lock_limits(out, settings.lock_limits);
   out.field("repeat", settings.repeat);
   out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);

@@ -113,6 +113,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "stdin_rank", settings.stdin_rank);
   read(from, "keep_output", settings.keep_output);
   read(from, "jobs", settings.jobs);
+  read_enum(from, "bind", runner::kBindCount, settings.bind);
   read(from, "repeat", settings.repeat);
   read(from, "until_fail", settings.until_fail);
   read(from, "retries", settings.retries);

@@ -178,6 +178,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add_unless(!settings.leaks_strict, "--leaks", "strict");
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_unless(!settings.quick_exit, "--exit", "quick");
+  options.add_unless(settings.bind == usual.bind, "--bind", name_of(settings.bind));
   options.add_flag_if(settings.private_tmp, kPrivateTmp);
   add_environment(options, settings);
   return options.take();

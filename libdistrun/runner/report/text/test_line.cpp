@@ -80,6 +80,8 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
   }
   if (settings.isolation != Isolation::Process) line += std::string(", isolation ") + name_of(settings.isolation);
   if (settings.jobs > 1) line += ", " + std::to_string(settings.jobs) + " tests in parallel";
+  if (settings.bind == runner::Bind::Core) line += ", ranks bound to cores";
+  if (settings.bind == runner::Bind::Numa) line += ", ranks bound to NUMA nodes";
   if (settings.repeat > 1) line += ", each " + std::to_string(settings.repeat) + " times";
   if (settings.until_fail > 0) {
     line += ", each until it fails, at most " + std::to_string(settings.until_fail) + " times";

@@ -1,0 +1,111 @@
+// --bind: the CPUs that ranks run on.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "exec.hpp"
+#include "support/skip.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+using Cpus = std::set<std::string>;
+
+// Returns the CPUs of a list such as "Cpus_allowed_list: 0-3,8".
+Cpus cpus_in(const std::string& text) {
+  Cpus cpus;
+  const std::size_t digit = text.find_first_of("0123456789");
+  std::istringstream ranges(digit == std::string::npos ? "" : text.substr(digit));
+  for (std::string range; std::getline(ranges, range, ',');) {
+    const std::size_t dash = range.find('-');
+    const int first = std::stoi(range);
+    const int last = dash == std::string::npos ? first : std::stoi(range.substr(dash + 1));
+    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(std::to_string(cpu));
+  }
+  return cpus;
+}
+
+// Returns what rank `name` has written.
+Cpus written(const Sandbox& sandbox, const std::string& name) {
+  return cpus_in(read_file(sandbox.start_directory() + "/" + name));
+}
+
+bool share_one(const Cpus& a, const Cpus& b) {
+  return std::any_of(a.begin(), a.end(), [&](const std::string& cpu) { return b.contains(cpu); });
+}
+
+Cpus usable_cpus() {
+  const std::string status = read_file("/proc/self/status");
+  const std::size_t line = status.find("Cpus_allowed_list:");
+  return cpus_in(status.substr(line, status.find('\n', line) - line));
+}
+
+void require_two_cores() {
+  std::set<std::string> cores;
+  for (const std::string& cpu : usable_cpus()) {
+    cores.insert(read_file("/sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list"));
+  }
+  skip_case_if(cores.size() < 2, "it needs two cores");
+}
+
+Ended run_bound(const Sandbox& sandbox, const std::string& isolation, const std::string& bind) {
+  return sandbox.run({"run", "--output", sandbox.output(), "--isolation", isolation, "--bind", bind, "--env",
+                      "BOUND_DIR=" + sandbox.start_directory(), "--filter", "Bound.writes*", DISTRUN_BOUND});
+}
+
+}  // namespace
+
+TEST_CASE("ranks that are bound to cores have cores of their own, in every isolation", "[bind]") {
+  require_two_cores();
+  for (const char* isolation : {"process", "exec", "pool", "threads"}) {
+    INFO(isolation);
+    const Sandbox sandbox(distrun_program());
+    const Ended ended = run_bound(sandbox, isolation, "core");
+    INFO(ended.out << ended.err);
+    CHECK(ended.exit_code == 0);
+    CHECK_THAT(ended.out, Contains(", ranks bound to cores"));
+    const Cpus first = written(sandbox, "0"), second = written(sandbox, "1");
+    CHECK_FALSE((first.empty() || second.empty() || share_one(first, second)));
+    CHECK((written(sandbox, "again0") == first && written(sandbox, "again1") == second));
+    CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("\"bind\": \"core\""));
+    CHECK(wrong_with_reports(sandbox).empty());
+  }
+}
+
+TEST_CASE("ranks that are not bound may run on all usable CPUs", "[bind]") {
+  const Sandbox sandbox(distrun_program());
+  CHECK(run_bound(sandbox, "process", "none").exit_code == 0);
+  CHECK((written(sandbox, "0") == usable_cpus() && written(sandbox, "1") == usable_cpus()));
+}
+
+TEST_CASE("ranks that are bound to nodes have all usable CPUs of one", "[bind]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = run_bound(sandbox, "process", "numa");
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains(", ranks bound to NUMA nodes"));
+  CHECK_FALSE(written(sandbox, "1").empty());
+}
+
+TEST_CASE("programs are bound before they begin", "[bind][exec]") {
+  require_two_cores();
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "2", "--bind", "core"}, "grep Cpus_allowed_list /proc/self/status > " +
+                                                                    exec.sandbox().start_directory() + "/$RANK");
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK_FALSE(share_one(written(exec.sandbox(), "0"), written(exec.sandbox(), "1")));
+}
+
+TEST_CASE("a test of bound ranks that fails is repeated with them bound", "[bind]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--bind", "core", "--filter", "Bound.fails", DISTRUN_BOUND});
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(ended.out, Contains("--bind core"));
+}
