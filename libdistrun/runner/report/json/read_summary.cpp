@@ -78,6 +78,11 @@ void read_run_bounds(const Json& from, runner::Settings& settings) {
   read_lock_limits(from, settings);
 }
 
+void read_shard(const Json& from, runner::Shard& shard) {
+  read(object_at(from, "shard"), "index", shard.index);
+  read(object_at(from, "shard"), "count", shard.count);
+}
+
 void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "plugins", settings.plugins);
   read(from, "program", settings.program);
@@ -94,8 +99,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read_enum(from, "isolation", base::kIsolationCount, settings.isolation);
   read(from, "filters", settings.filters);
   read(from, "rerun_failed", settings.rerun_failed);
-  read(object_at(from, "shard"), "index", settings.shard.index);
-  read(object_at(from, "shard"), "count", settings.shard.count);
+  read_shard(from, settings.shard);
   read(from, "shuffle", settings.shuffle);
   read(from, "timeout_ms", settings.timeout);
   read(from, "timeout_override_ms", settings.timeout_override);
