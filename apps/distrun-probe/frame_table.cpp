@@ -33,6 +33,24 @@ std::vector<std::uint32_t> FrameTable::add(const CodeSpace& space, const Frame& 
   return intern(place.module != nullptr ? &file_of(space, place.module) : nullptr, result);
 }
 
+void FrameTable::warm(const CodeSpace& space, const Frame& frame) {
+  const CodePlace place = space.place_of(frame.pc);
+  if (place.module != nullptr) file_of(space, place.module).find(place.offset);
+}
+
+std::uint32_t FrameTable::add_address(const CodeSpace& space, const Frame& frame) {
+  const CodePlace place = space.place_of(frame.pc);
+  wire::StackFrame result;
+  result.pc = frame.pc;
+  result.offset = place.offset;
+  result.signal_frame = frame.signal_frame;
+  if (place.module != nullptr) result.module = path_of(place.module);
+  const auto next = static_cast<std::uint32_t>(frames_.size());
+  const auto [known, is_new] = addresses_.try_emplace({frame.pc, result.module}, next);
+  if (is_new) frames_.push_back(std::move(result));
+  return known->second;
+}
+
 std::vector<std::uint32_t> FrameTable::add(const std::vector<wire::RawModule>& modules, std::uint64_t pc) {
   wire::StackFrame result;
   result.pc = pc;

@@ -1,6 +1,6 @@
 #pragma once
 // Converts addresses to frames for the coordinator. Equal frames share one index; new ones are sent as a table. A file
-// is opened once, even if several processes map it. One thread at a time.
+// is opened once, even if several processes map it. One thread at a time, but for warm().
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,7 +18,12 @@ class FrameTable {
  public:
   // Returns the indices of the frames at an address, inlined functions first. The space must outlive the table.
   std::vector<std::uint32_t> add(const CodeSpace& space, const Frame& frame);
-  // The same for an address reported by another process, with the files that were mapped there.
+  // Opens the file that holds the code, and looks the address up, so that add() will find it at once. May run beside
+  // add_address().
+  void warm(const CodeSpace& space, const Frame& frame);
+  // Returns the index of a frame without names, which takes no time.
+  std::uint32_t add_address(const CodeSpace& space, const Frame& frame);
+  // The same as the first for an address reported by another process, with the files that were mapped there.
   std::vector<std::uint32_t> add(const std::vector<wire::RawModule>& modules, std::uint64_t pc);
 
   const wire::StackFrame& operator[](std::uint32_t index) const { return frames_[index]; }
@@ -37,6 +42,7 @@ class FrameTable {
   std::map<std::string, SymbolFile> files_;  // by path
   std::vector<DwflPointer> opened_;          // for files that no process here has mapped
   std::map<Key, std::vector<std::uint32_t>> known_;
+  std::map<std::pair<std::uint64_t, std::string>, std::uint32_t> addresses_;  // frames without names, by pc and file
   std::vector<wire::StackFrame> frames_;
   std::size_t sent_ = 0;
 };

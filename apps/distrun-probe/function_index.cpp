@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "names.hpp"
 
@@ -64,6 +65,8 @@ void set_call(Function& function, Dwarf_Die& unit, Dwarf_Die* inlined) {
   function.line = number_of(inlined, DW_AT_call_line);
 }
 
+Dwarf_Off offset_of_unit(Dwarf_Die die) { return dwarf_dieoffset(&die) - dwarf_cuoffset(&die); }
+
 }  // namespace
 
 void FunctionIndex::add_ranges(Dwarf_Die* die, Ranges& ranges) {
@@ -121,23 +124,39 @@ const FunctionIndex::Range* FunctionIndex::range_of(const Ranges& ranges, Dwarf_
   return address < next->end ? &*next : nullptr;
 }
 
-const FunctionIndex::Ranges& FunctionIndex::all_units() {
-  if (all_units_) return *all_units_;
-  Ranges& ranges = all_units_.emplace();
+// clang writes no .debug_aranges.
+const FunctionIndex::Ranges& FunctionIndex::other_units() {
+  if (other_units_) return *other_units_;
+  Ranges& ranges = other_units_.emplace();
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
   std::uint8_t type = 0;
   while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
-    if (type == DW_UT_compile || type == DW_UT_skeleton) add_ranges(&die, ranges);
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    if (!indexed_units_ || !indexed_units_->has(offset_of_unit(die))) add_ranges(&die, ranges);
   }
   sort(ranges);
   return ranges;
 }
 
-std::optional<Dwarf_Die> FunctionIndex::unit_die(Dwarf_Addr address) {
+std::optional<Dwarf_Die> FunctionIndex::indexed_unit_die(Dwarf_Addr address) {
+  if (!std::exchange(has_looked_, true)) indexed_units_ = UnitRanges::of(dwarf_);
   Dwarf_Die die;
-  if (dwarf_addrdie(dwarf_, address, &die) != nullptr) return die;
-  const Range* range = range_of(all_units(), address);  // clang writes no .debug_aranges
+  if (!indexed_units_) return dwarf_addrdie(dwarf_, address, &die) != nullptr ? std::optional(die) : std::nullopt;
+  const std::optional<std::uint64_t> unit = indexed_units_->find(address);
+  Dwarf_Off next = 0;
+  std::size_t header = 0;
+  if (!unit ||
+      dwarf_next_unit(dwarf_, *unit, &next, &header, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) != 0 ||
+      dwarf_offdie(dwarf_, *unit + header, &die) == nullptr) {
+    return std::nullopt;
+  }
+  return die;
+}
+
+std::optional<Dwarf_Die> FunctionIndex::unit_die(Dwarf_Addr address) {
+  if (std::optional<Dwarf_Die> die = indexed_unit_die(address)) return die;
+  const Range* range = range_of(other_units(), address);
   return range != nullptr ? std::optional(range->die) : std::nullopt;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "unit_ranges.hpp"
+
 namespace distrun::probe {
 
 struct Function {
@@ -47,12 +49,15 @@ class FunctionIndex {
   static const Range* function_of(Unit& unit, Dwarf_Addr address);
   static const Range* range_of(const Ranges& ranges, Dwarf_Addr address);
   std::optional<Dwarf_Die> unit_die(Dwarf_Addr address);
-  const Ranges& all_units();
+  std::optional<Dwarf_Die> indexed_unit_die(Dwarf_Addr address);
+  const Ranges& other_units();
   Unit& unit_of(Dwarf_Die die);
 
   Dwarf* dwarf_;
-  std::optional<Ranges> all_units_;  // created when .debug_aranges lacks an address
-  std::map<Dwarf_Off, Unit> units_;  // the units read so far
+  bool has_looked_ = false;                  // for `indexed_units_`
+  std::optional<UnitRanges> indexed_units_;  // empty: libdw reads .debug_aranges, if there is one
+  std::optional<Ranges> other_units_;        // that .debug_aranges lacks; created when it lacks an address
+  std::map<Dwarf_Off, Unit> units_;          // the units read so far
 };
 
 }  // namespace distrun::probe

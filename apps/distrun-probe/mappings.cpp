@@ -1,10 +1,12 @@
 #include "mappings.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 #include <string_view>
 
 #include <distrun/common/base/fd.hpp>
@@ -54,6 +56,18 @@ void Mappings::add_line(std::string_view line) {
   mapping.vdso = line.ends_with("[vdso]");
   mappings_.push_back(mapping);
   if (mapping.executable) code_signature_.append(line).append("\n");
+}
+
+std::uint64_t Mappings::largest_code_file() const {
+  std::uint64_t largest = 0;
+  std::istringstream lines(code_signature_);
+  for (std::string line; std::getline(lines, line);) {
+    struct stat file {};
+    const std::size_t path = line.find('/');
+    if (path == std::string::npos || ::stat(line.c_str() + path, &file) != 0 || !S_ISREG(file.st_mode)) continue;
+    largest = std::max(largest, static_cast<std::uint64_t>(file.st_size));
+  }
+  return largest;
 }
 
 const Mapping* Mappings::find(std::uint64_t address) const noexcept {

@@ -29,6 +29,8 @@ class Mappings {
   const Mapping* find(std::uint64_t address) const noexcept;
   bool is_code(std::uint64_t address) const noexcept;
   const std::string& code_signature() const noexcept { return code_signature_; }
+  // Returns the size of the largest file with code, in bytes; 0: none can be seen.
+  std::uint64_t largest_code_file() const;
 
  private:
   void add_line(std::string_view line);

@@ -21,9 +21,12 @@ namespace {
 constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
 constexpr std::size_t kCopyMax = std::size_t{1} << 20;
 constexpr base::Milliseconds kDescendantsTime{50};
-constexpr int kWaitsShare = 3;               // fourths of the limit for stops
-constexpr base::Milliseconds kLateStop{20};  // between two checks for a thread that lacks a CPU
-constexpr std::size_t kLockFrames = 6;       // from the wait for a mutex to the call of its lock, and some more
+constexpr int kWaitsShare = 3;                  // fourths of the limit for stops
+constexpr base::Milliseconds kLateStop{20};     // between two checks for a thread that lacks a CPU
+constexpr base::Milliseconds kNamesSoon{100};   // the warm-up of a usual process takes less
+constexpr base::Milliseconds kNamesEvery{250};  // between two views of a process whose names take long
+constexpr std::uint64_t kLargeFile = std::uint64_t{128} << 20;
+constexpr std::size_t kLockFrames = 6;  // from the wait for a mutex to the call of its lock, and some more
 
 base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
   return base::Milliseconds(std::clamp(value, 1, most));
@@ -51,6 +54,36 @@ void add_new_threads(wire::ProcessStacks& process) {
     if (std::any_of(threads.begin(), threads.end(), is_known)) continue;
     threads.emplace_back().task = evidence::read_task(tasks, tid);
   }
+}
+
+bool has_capture(const std::map<pid_t, Capture>& captures, const wire::ProcessStacks& process) {
+  return std::any_of(process.threads.begin(), process.threads.end(),
+                     [&](const wire::ThreadStack& thread) { return captures.contains(thread.task.tid); });
+}
+
+// Tells why a thread has not stopped, as far as the kernel shows it.
+std::string why_not_stopped(pid_t pid, pid_t tid, base::Milliseconds limit, base::Milliseconds limit_together) {
+  const bool wants_cpu = evidence::read_pulse(pid, tid).state == 'R';
+  const std::string within = std::to_string((wants_cpu ? limit : std::min(limit, limit_together)).count()) + " ms";
+  return "no ptrace stop within " + within + (wants_cpu ? ": it got no CPU, or runs in the kernel" : "");
+}
+
+// Returns the indices of the frames of an address in the table.
+using AddFrame = std::function<std::vector<std::uint32_t>(const Frame&)>;
+
+void fill(CodeSpace& code, const Mappings& mappings, wire::ThreadStack& thread, const Capture& capture,
+          const AddFrame& add) {
+  const UnwoundStack stack = code.unwind(thread.task.tid, capture, mappings);
+  const auto indices_of = [&](const auto& frames) {
+    std::vector<std::uint32_t> indices;
+    for (const Frame& frame : frames) {
+      const std::vector<std::uint32_t> added = add(frame);
+      indices.insert(indices.end(), added.begin(), added.end());
+    }
+    return indices;
+  };
+  thread.incomplete = stack.incomplete;
+  set_frames(thread, indices_of(stack.inner), indices_of(stack.outer), stack.gap);
 }
 
 }  // namespace
@@ -129,6 +162,7 @@ void Session::observe_waits() {
 }
 
 void Session::tell(Process& process) {
+  told_ = base::system_clock().now();
   const wire::StackTable table = table_.take_new();
   if (!table.frames.empty()) line_.send(wire::ProbeFrame::Table, table);
   line_.send(wire::ProbeFrame::Process, process.told);
@@ -139,7 +173,14 @@ void Session::tell(Process& process) {
 // Descendants are stopped later than the ordered processes, which they must not delay.
 void Session::stop_and_describe(bool descendants) {
   stop_all(descendants);
-  if (WarmUp::Code code = warm_up_.finish(); code.space) spaces_[code.signature] = std::move(code.space);
+  names_are_slow_ = names_take_long(descendants);
+  for (Process& process : processes_) {
+    if (names_are_slow_ && process.is_descendant() == descendants) tell_addresses(process);
+  }
+  if (WarmUp::Code code = warm_up_.finish(); code.space) {
+    std::unique_ptr<CodeSpace>& space = spaces_[code.signature];
+    (space ? warm_space_ : space) = std::move(code.space);
+  }
   for (Process& process : processes_) {
     if (process.is_descendant() == descendants) describe(process);
   }
@@ -190,6 +231,35 @@ void Session::capture_stopped() {
   }
 }
 
+// ---- addresses first
+
+// The first look-up of a name in a file reads its index, which for gigabytes takes seconds.
+bool Session::names_take_long(bool descendants) {
+  if (!warm_up_.is_done_within(kNamesSoon)) return true;
+  const std::vector<pid_t> pids = living(descendants);
+  return std::any_of(pids.begin(), pids.end(), [this](pid_t pid) {
+    const auto mappings = mappings_.find(pid);
+    return mappings != mappings_.end() && mappings->second.largest_code_file() > kLargeFile;
+  });
+}
+
+void Session::tell_addresses(Process& process) {
+  if (!process.told.why_none.empty()) return;
+  add_new_threads(process.told);
+  try {
+    find_code(process);
+    for (wire::ThreadStack& thread : process.told.threads) {
+      const auto capture = captures_.find(thread.task.tid);
+      if (capture == captures_.end() || process.code == nullptr) continue;
+      fill(*process.code, *process.mappings, thread, capture->second,
+           [&](const Frame& frame) { return std::vector<std::uint32_t>{table_.add_address(*process.code, frame)}; });
+    }
+  } catch (const Error&) {
+    return;  // describe() meets it again, and tells it
+  }
+  tell(process);
+}
+
 // ---- after it
 
 void Session::describe(Process& process) {
@@ -197,7 +267,10 @@ void Session::describe(Process& process) {
   add_new_threads(process.told);
   try {
     find_code(process);
-    for (wire::ThreadStack& thread : process.told.threads) describe(process, thread);
+    for (wire::ThreadStack& thread : process.told.threads) {
+      describe(process, thread);
+      if (names_are_slow_ && base::system_clock().now() > told_ + kNamesEvery) tell(process);
+    }
     observer_.complete(table_, process.told);
   } catch (const Error& error) {
     process.told.why_none = error.what();
@@ -222,25 +295,12 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
     set_why_none(process, thread);
     return;
   }
-  fill(process, thread, capture->second);
+  fill_with_names(process, thread, capture->second);
   const FutexWait wait{capture->second.futex, capture->second.at_futex, functions_of(table_, thread, true)};
   if (!observer_.has_other_ids(process.told.pid)) {
     thread.waits_for = describe_mutex_wait(wait, thread.task.tid, process.told.threads);
   }
   observer_.complete(process.told, capture->second, table_, thread);
-}
-
-bool Session::has_capture(const Process& process) const {
-  return std::any_of(process.told.threads.begin(), process.told.threads.end(),
-                     [this](const auto& thread) { return captures_.contains(thread.task.tid); });
-}
-
-// Tells why it has not stopped, as far as the kernel shows it.
-std::string Session::why_not_stopped(const Process& process, const wire::ThreadStack& thread) const {
-  const bool wants_cpu = evidence::read_pulse(process.told.pid, thread.task.tid).state == 'R';
-  const base::Milliseconds limit = stop_limit(process.is_descendant());
-  const std::string within = std::to_string((wants_cpu ? limit : std::min(limit, kStopTogether)).count()) + " ms";
-  return "no ptrace stop within " + within + (wants_cpu ? ": it got no CPU, or runs in the kernel" : "");
 }
 
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
@@ -253,30 +313,25 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
   switch (found->second.state) {
     case Tracee::State::Refused: {
       const std::string why = describe_refusal(thread.task.tid, found->second.error);
-      (has_capture(process) ? thread.why_none : process.told.why_none) = why;
+      (has_capture(captures_, process.told) ? thread.why_none : process.told.why_none) = why;
       break;
     }
     case Tracee::State::Gone: thread.why_none = "it has ended"; break;
     case Tracee::State::Asked:
-    case Tracee::State::Stopped: thread.why_none = why_not_stopped(process, thread); break;
+    case Tracee::State::Stopped: {
+      thread.why_none =
+          why_not_stopped(process.told.pid, thread.task.tid, stop_limit(process.is_descendant()), kStopTogether);
+      break;
+    }
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
     case Tracee::State::Awake: thread.why_none = "not stopped, since it was running"; break;
     case Tracee::State::Left: thread.why_none = "not stopped, since that would have interrupted its system call"; break;
   }
 }
 
-void Session::fill(Process& process, wire::ThreadStack& thread, const Capture& capture) {
-  const UnwoundStack stack = process.code->unwind(thread.task.tid, capture, *process.mappings);
-  const auto indices_of = [&](const auto& frames) {
-    std::vector<std::uint32_t> indices;
-    for (const Frame& frame : frames) {
-      const std::vector<std::uint32_t>& added = table_.add(*process.code, frame);
-      indices.insert(indices.end(), added.begin(), added.end());
-    }
-    return indices;
-  };
-  thread.incomplete = stack.incomplete;
-  set_frames(thread, indices_of(stack.inner), indices_of(stack.outer), stack.gap);
+void Session::fill_with_names(Process& process, wire::ThreadStack& thread, const Capture& capture) {
+  fill(*process.code, *process.mappings, thread, capture,
+       [&](const Frame& frame) { return table_.add(*process.code, frame); });
 }
 
 // ---- raw stacks from a rank

@@ -1,8 +1,10 @@
 #pragma once
 // Executes one order: first the kernel's view, since it cannot block; then a short stop of everything, copies, release;
-// then stacks with names; then the same for descendants; then, if requested, more samples that show which threads move.
-// Main thread only; a second thread reads code meanwhile (warm_up.hpp). Errors of one process or thread are reported
-// with it; an Error concerns the whole order.
+// then stacks with names, or with addresses first, if the names of a large program take long; then the same for
+// descendants; then, if requested, more samples that show which threads move. Main thread only; a second thread reads
+// code meanwhile (warm_up.hpp). Errors of one process or thread are reported with it; an Error concerns the whole
+// order.
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,14 +65,16 @@ class Session {
   void stop_all(bool descendants);
   void capture_stopped();
 
+  // Addresses first, if names take long.
+  bool names_take_long(bool descendants);
+  void tell_addresses(Process& process);
+
   // After it.
   void describe(Process& process);
   void describe(Process& process, wire::ThreadStack& thread);
-  bool has_capture(const Process& process) const;
-  std::string why_not_stopped(const Process& process, const wire::ThreadStack& thread) const;
   void set_why_none(Process& process, wire::ThreadStack& thread);
   void find_code(Process& process);
-  void fill(Process& process, wire::ThreadStack& thread, const Capture& capture);
+  void fill_with_names(Process& process, wire::ThreadStack& thread, const Capture& capture);
 
   // More samples (session_samples.cpp).
   void take_samples();
@@ -96,6 +100,9 @@ class Session {
   std::map<pid_t, MotionHistory> histories_;  // by thread
   LoopSampler loops_{stopper_, mappings_, histories_};
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
+  std::unique_ptr<CodeSpace> warm_space_;  // of the warm-up, if `spaces_` has one already: the table refers to it
+  bool names_are_slow_ = false;
+  base::TimePoint told_;  // when a process was told last
   FrameTable table_;
   WarmUp warm_up_{table_};  // from the kernel's view to the first stacks
   Observer observer_;

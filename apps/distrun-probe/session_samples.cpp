@@ -139,7 +139,7 @@ void Session::add_to_sample(Process& process, wire::ThreadStack& thread) {
   if (capture == captures_.end() || history == histories_.end() || process.code == nullptr) return;
   wire::ThreadStack now;
   now.task.tid = thread.task.tid;
-  fill(process, now, capture->second);
+  fill_with_names(process, now, capture->second);
   history->second.samples.back().functions = functions_of(table_, now, false);
   if (!thread.frames.empty()) return;
   thread.frames = std::move(now.frames);

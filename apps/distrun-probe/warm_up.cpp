@@ -30,11 +30,15 @@ void WarmUp::begin(const wire::ProcessStacks& process) {
     } catch (const std::exception&) {
       code_.space = nullptr;  // the main thread will meet the same error
     }
+    const std::lock_guard lock(mutex_);
+    is_done_ = true;
+    changed_.notify_all();
   };
+  is_done_ = false;
   try {
     thread_.emplace("probe-code", body);
   } catch (const Error&) {
-    is_enough_ = true;  // no thread can be made: all is read later
+    is_enough_ = is_done_ = true;  // no thread can be made: all is read later
   }
 }
 
@@ -49,8 +53,13 @@ void WarmUp::run(const wire::ProcessStacks& process) {
     if (!call || call->where != evidence::SyscallText::Where::InCall || call->is_32_bit()) continue;
     const auto capture = capture_sleeping(process.pid, tid, *call, mappings, kCopyMost);
     if (!capture) continue;
-    for (const Frame& frame : code_.space->unwind(tid, *capture, mappings).inner) table_.add(*code_.space, frame);
+    for (const Frame& frame : code_.space->unwind(tid, *capture, mappings).inner) table_.warm(*code_.space, frame);
   }
+}
+
+bool WarmUp::is_done_within(base::Milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [this] { return is_done_; });
 }
 
 WarmUp::Code WarmUp::finish() {

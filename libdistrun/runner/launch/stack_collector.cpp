@@ -137,7 +137,7 @@ void StackCollector::on_probed(ProbeResult result) {
     const bool probed = has_stacks(process_of(i));
     if (!probed) name_tracer(process_of(i));
     const std::string& why = process_of(i).why_none.empty() ? result.error : process_of(i).why_none;
-    add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread could be stopped" : why);
+    add_source(i, "probe", probed, probed ? result.error : why.empty() ? "no thread could be stopped" : why);
   }
   take_descendants(result);
   gentle_ ? finish() : ask_those_that_refused();
@@ -152,10 +152,8 @@ void StackCollector::take_descendants(const ProbeResult& result) {
     if (target < targets_.size()) process.of_rank = targets_[target].rank;
     const bool probed = has_stacks(process);
     process.sources.push_back({"kernel", !process.threads.empty(), process.why_none});
-    process.sources.push_back({"probe", probed,
-                               probed                     ? ""
-                               : process.why_none.empty() ? result.error
-                                                          : process.why_none});
+    const bool has_reason = !probed && !process.why_none.empty();
+    process.sources.push_back({"probe", probed, has_reason ? process.why_none : result.error});
   }
 }
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include "mappings.hpp"
+#include "support/scratch.hpp"
 
+using namespace distrun;
 using namespace distrun::probe;
 
 namespace {
@@ -45,6 +47,16 @@ TEST_CASE("invalid lines of a map are skipped") {
   CHECK(Mappings::parse("").empty());
   CHECK(Mappings::parse("\n\nhello\n12-\n-12 r\nzz-zz r-xp").empty());
   CHECK(Mappings::of(0).empty());
+}
+
+TEST_CASE("the largest file with code is found, and what is no file has no size") {
+  CHECK(Mappings::parse(kMaps).largest_code_file() == 0);
+  CHECK(Mappings::parse("7f1000000000-7f1000800000 r-xp 00000000 fe:01 43   /proc\n").largest_code_file() == 0);
+  const testing::Scratch scratch;
+  testing::write_file(scratch.path() + "/a code.so", std::string(12'345, 'x'));
+  const std::string line = "7f1000000000-7f1000800000 r-xp 00000000 fe:01 43   " + scratch.path() + "/a code.so\n";
+  CHECK(Mappings::parse(kMaps + line).largest_code_file() == 12'345);
+  CHECK(Mappings::of(::getpid()).largest_code_file() > 0);
 }
 
 TEST_CASE("the mappings of this process contain its code and its stack") {

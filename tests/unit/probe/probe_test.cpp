@@ -345,3 +345,20 @@ TEST_CASE("code from a file that was removed still has names, if the probe may o
   CHECK(frame->module.ends_with("/fixture_states_removed (deleted)"));
   CHECK(frame->line > 0);
 }
+
+TEST_CASE("the addresses of a large program are told before its names") {
+  const Scratch scratch;
+  const std::string copy = scratch.path() + "/large";
+  const std::string make = "cp \"$0\" " + copy + " && truncate -s 200M " + copy;  // which takes no space
+  const InState subject("sleeping", fixtures::Build::Plain, {"/bin/sh", "-c", make + " && exec " + copy + " \"$1\""});
+  REQUIRE(subject.reaches('S'));
+  const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
+  INFO(reply.text());
+  const wire::StackFrame* named = frame_of(reply, reply.processes.at(0).threads.front(), "state_sleeping");
+  REQUIRE(named != nullptr);
+  const auto first = std::find_if(reply.frames.begin(), reply.frames.end(),
+                                  [&](const wire::StackFrame& frame) { return frame.pc == named->pc; });
+  REQUIRE(first != reply.frames.end());
+  CHECK((first->function.empty() && first->module == copy && first->offset == named->offset));
+  CHECK(&*first < named);
+}

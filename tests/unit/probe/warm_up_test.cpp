@@ -25,7 +25,9 @@ TEST_CASE("the code of a sleeping process is read ahead") {
   REQUIRE(subject.reaches('S'));
   FrameTable table;
   WarmUp warm_up(table);
+  CHECK(warm_up.is_done_within(base::Milliseconds::zero()));  // nothing has begun
   warm_up.begin(process_of(subject.pid(), 'S'));
+  CHECK(warm_up.is_done_within(std::chrono::seconds(30)));
   const WarmUp::Code code = warm_up.finish();
   REQUIRE(code.space != nullptr);
   CHECK(code.signature == Mappings::of(subject.pid()).code_signature());

@@ -21,7 +21,7 @@ inline constexpr std::size_t kFramesMax = std::size_t{1} << 22;  // of all stack
 struct Source {
   std::string name;  // "kernel", "probe", "listener", "crash handler", "exception", "board"
   bool answered = false;
-  std::string why_not;  // if it has not answered
+  std::string why_not;  // why it has not answered, or not completely; empty: it has
 };
 
 struct Process {

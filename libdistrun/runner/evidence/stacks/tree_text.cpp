@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <distrun/common/base/text.hpp>
@@ -197,12 +198,13 @@ Block TreeWriter::tail() const {
 
 // A process without stacks is explained in its own block.
 void TreeWriter::add_unanswered(Block& lines) const {
-  std::map<std::pair<std::string, std::string>, std::vector<Holder>> unanswered;
+  std::map<std::tuple<bool, std::string, std::string>, std::vector<Holder>> unanswered;
   for (const Group& group : tree_.groups) {
     if (group.frames.empty()) continue;
     for (const Holder& holder : group.holders) {
       for (const Source& source : stacks_.processes[holder.process].sources) {
-        if (!source.answered) unanswered[{source.name, source.why_not}].push_back(holder);
+        if (source.answered && source.why_not.empty()) continue;
+        unanswered[{source.answered, source.name, source.why_not}].push_back(holder);
       }
     }
   }
@@ -210,9 +212,10 @@ void TreeWriter::add_unanswered(Block& lines) const {
   for (auto& [source, holders] : unanswered) {
     if (++count > kSourcesMax) return lines.push_back(Line().add(Tone::Dim, "and more sources did not answer"));
     std::sort(holders.begin(), holders.end(), [&](const Holder& a, const Holder& b) { return before(stacks_, a, b); });
-    const std::string why = base::one_line(source.second, kWhyNotMax);
-    lines.push_back(Line().add(Tone::Dim, who(stacks_, holders) + ": no answer from the " +
-                                              base::one_line(source.first, kWhyNotMax) +
+    const auto& [answered, name, why_not] = source;
+    const std::string why = base::one_line(why_not, kWhyNotMax);
+    lines.push_back(Line().add(Tone::Dim, who(stacks_, holders) + (answered ? ": incomplete" : ": no") +
+                                              " answer from the " + base::one_line(name, kWhyNotMax) +
                                               (why.empty() ? "" : ": " + why)));
   }
 }
