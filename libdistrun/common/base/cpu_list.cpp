@@ -3,28 +3,35 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <charconv>
-#include <memory>
+#include <numeric>
 
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::base {
 namespace {
 
-constexpr int kCpusFirst = 1024;  // as cpu_set_t has; the kernel refuses sets that are smaller than its own
+// As large as any kernel's set, which may be larger than a cpu_set_t.
+struct CpuSet {
+  static constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
+  std::array<unsigned long, kCpuMax / kWordBits> words{};
 
-struct FreeSet {
-  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+  bool read_own() noexcept { return ::sched_getaffinity(0, sizeof words, as_set()) == 0; }
+  bool write_own() noexcept { return ::sched_setaffinity(0, sizeof words, as_set()) == 0; }
+  bool has(int cpu) const noexcept { return (words[word_of(cpu)] & bit_of(cpu)) != 0; }
+  void add(int cpu) noexcept { words[word_of(cpu)] |= bit_of(cpu); }
+  int count() const noexcept {
+    return std::accumulate(words.begin(), words.end(), 0, [](int sum, auto word) { return sum + std::popcount(word); });
+  }
+
+ private:
+  static std::size_t word_of(int cpu) noexcept { return static_cast<std::size_t>(cpu) / kWordBits; }
+  static unsigned long bit_of(int cpu) noexcept { return 1UL << (static_cast<std::size_t>(cpu) % kWordBits); }
+  cpu_set_t* as_set() noexcept { return reinterpret_cast<cpu_set_t*>(words.data()); }
 };
-using CpuSet = std::unique_ptr<cpu_set_t, FreeSet>;
-
-CpuSet make_set(int cpus) {
-  CpuSet set(CPU_ALLOC(static_cast<std::size_t>(cpus)));
-  if (!set) throw std::bad_alloc();
-  CPU_ZERO_S(CPU_ALLOC_SIZE(static_cast<std::size_t>(cpus)), set.get());
-  return set;
-}
 
 std::optional<int> number_at(std::string_view& text) {
   int number = -1;
@@ -84,27 +91,26 @@ std::string cpu_list_text(const std::vector<int>& cpus) {
 }
 
 std::vector<int> cpus_of_thread() {
-  for (int size = kCpusFirst; size <= kCpuMax; size *= 2) {
-    const CpuSet set = make_set(size);
-    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(size));
-    if (::sched_getaffinity(0, bytes, set.get()) != 0) {
-      if (errno == EINVAL) continue;  // the kernel's set is larger
-      return {};
-    }
-    std::vector<int> cpus;
-    for (int cpu = 0; cpu < size; ++cpu) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set.get())) cpus.push_back(cpu);
-    }
-    return cpus;
+  CpuSet set;
+  std::vector<int> cpus;
+  if (!set.read_own()) return cpus;
+  for (int cpu = 0; cpu < kCpuMax; ++cpu) {
+    if (set.has(cpu)) cpus.push_back(cpu);
   }
-  return {};
+  return cpus;
+}
+
+int cpu_count_of_thread() noexcept {
+  CpuSet set;
+  return set.read_own() ? set.count() : 0;
 }
 
 void bind_thread_to(const std::vector<int>& cpus) {
-  const CpuSet set = make_set(kCpuMax);
-  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(kCpuMax));
-  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set.get());
-  if (::sched_setaffinity(0, bytes, set.get()) == 0) return;
+  CpuSet set;
+  for (const int cpu : cpus) {
+    if (cpu >= 0 && cpu < kCpuMax) set.add(cpu);
+  }
+  if (set.write_own()) return;
   throw Error(ErrorKind::Failed, "OSError",
               "cannot run on the CPUs " + cpu_list_text(cpus) + " only: " + errno_text(errno) +
                   "; CPUs of this machine or container may have been taken away since the run began");

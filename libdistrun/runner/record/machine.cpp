@@ -8,8 +8,8 @@
 namespace distrun::runner {
 
 int usable_cpus() {
-  const std::size_t usable = base::cpus_of_thread().size();
-  return usable > 0 ? static_cast<int>(usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const int usable = base::cpu_count_of_thread();
+  return usable > 0 ? usable : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 Machine this_machine() {

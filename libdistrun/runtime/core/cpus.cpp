@@ -16,8 +16,8 @@ int cpus() noexcept {
   const char* text = std::getenv("DISTRUN_CPUS");
   if (text != nullptr) std::from_chars(text, text + std::strlen(text), told);
   if (told > 0) return told;
-  const auto usable = base::cpus_of_thread().size();
-  return std::max(1, static_cast<int>(usable > 0 ? static_cast<long>(usable) : ::sysconf(_SC_NPROCESSORS_ONLN)));
+  const int usable = base::cpu_count_of_thread();
+  return std::max(1, usable > 0 ? usable : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace distrun::core

@@ -44,6 +44,7 @@ TEST_CASE("CPUs are written as ranges") {
 TEST_CASE("a thread runs on the CPUs that it is bound to, and cannot be bound to others than its machine has") {
   const Cpus before = cpus_of_thread();
   REQUIRE_FALSE(before.empty());
+  CHECK(cpu_count_of_thread() == static_cast<int>(before.size()));
   const auto end = testing::in_child([&] {
     bind_thread_to({before.back()});
     if (cpus_of_thread() != Cpus{before.back()}) return 1;
