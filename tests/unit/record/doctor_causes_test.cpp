@@ -128,6 +128,12 @@ TEST_CASE("a message from a rank that has ended is never sent, and one from a ra
   CHECK(brief(causes_twice(snapshot)) == "unsent-message likely 1");
 }
 
+TEST_CASE("a rank that has ended since the earlier snapshot may have sent the message, which is on its way") {
+  const Snapshot now = with_stacks(snapshot_of({in_receive(0, "go", {1})}));
+  const Snapshot before = with_stacks(snapshot_of({in_receive(0, "go", {1}), in_body(1)}));
+  CHECK(brief(doctor::causes_of(doctor::graph_of(now, &before))) == "unsent-message likely 1");
+}
+
 TEST_CASE("the last messages of a rank that owes one are evidence") {
   RankView sender = in_body(1);
   board::ShownOperation& sent = sender.shown->operations.emplace_back();

@@ -195,6 +195,14 @@ std::set<int> processes_with_messages(const Graph& graph, const ById& before) {
   return processes;
 }
 
+// The last message of a rank that has ended since may be on its way: in the coordinator, or between two threads that
+// have not seen it yet.
+bool had_ended(const Graph& earlier, int rank) {
+  return std::none_of(earlier.threads.begin(), earlier.threads.end(), [rank](const Thread& thread) {
+    return thread.rank == rank && thread.is_body && thread.doing != Doing::Ended;
+  });
+}
+
 void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
   ById before;
   for (const Thread& thread : earlier.threads) {
@@ -203,6 +211,10 @@ void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
   graph.has_earlier = true;
   const std::set<int> with_messages = processes_with_messages(graph, before);
   for (Thread& thread : graph.threads) {
+    if (thread.doing == Doing::Ended) {
+      thread.unchanged = thread.tid != 0 || had_ended(earlier, thread.rank);
+      continue;
+    }
     const auto found = before.find({thread.pid, thread.tid});
     if (found == before.end()) continue;
     const bool may_get_message = thread.wait && thread.wait->on_board && with_messages.contains(thread.pid);

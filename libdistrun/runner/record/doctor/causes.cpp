@@ -19,12 +19,13 @@ std::string label_of(const Thread& thread) {
   return std::to_string(thread.tid) + (thread.name.empty() ? "" : " (" + base::one_line(thread.name) + ")");
 }
 
-// A rank that has ended proves the hang of a thread that waits only for it.
+// A rank that had ended in the earlier snapshot already proves the hang of a thread that waits only for it.
 bool is_proven(const Graph& graph, const std::vector<bool>& stuck, const End& end, const std::vector<Waiter>& waiters) {
   if (!graph.has_earlier) return false;
   const auto is_stuck = [&](std::size_t each) { return stuck[each] && graph.threads[each].unchanged; };
   if (graph.threads[end.front()].doing != Doing::Ended) return std::all_of(end.begin(), end.end(), is_stuck);
-  return std::any_of(waiters.begin(), waiters.end(), [&](const Waiter& each) { return is_stuck(each.thread); });
+  return graph.threads[end.front()].unchanged &&
+         std::any_of(waiters.begin(), waiters.end(), [&](const Waiter& each) { return is_stuck(each.thread); });
 }
 
 // Returns whether one of the threads runs a body and can never continue. Threads in the background that block each

@@ -129,7 +129,7 @@ struct Thread {
   std::uint64_t epoch = 0;  // of its rank; grows with its progress
   std::uint64_t cpu_ns = 0;
   bool wants_cpu = false;   // it was ready to run
-  bool unchanged = false;   // it was in the same wait in the earlier snapshot, and did nothing in between
+  bool unchanged = false;   // it was in the same wait in the earlier snapshot, and did nothing in between; or had ended
   bool moved = false;       // it used CPU in between
   bool progressed = false;  // its rank did something on the board in between, or while the snapshot was taken
 };
