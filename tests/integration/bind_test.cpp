@@ -83,13 +83,18 @@ TEST_CASE("ranks that are not bound may run on all usable CPUs", "[bind]") {
   CHECK((written(sandbox, "0") == usable_cpus() && written(sandbox, "1") == usable_cpus()));
 }
 
-TEST_CASE("ranks that are bound to nodes have all usable CPUs of one", "[bind]") {
+TEST_CASE("ranks that are bound to nodes run on usable CPUs", "[bind]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = run_bound(sandbox, "process", "numa");
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
   CHECK_THAT(ended.out, Contains(", ranks bound to NUMA nodes"));
-  CHECK_FALSE(written(sandbox, "1").empty());
+  const Cpus usable = usable_cpus();
+  for (const char* rank : {"0", "1"}) {
+    const Cpus cpus = written(sandbox, rank);
+    CHECK_FALSE(cpus.empty());
+    CHECK(std::includes(usable.begin(), usable.end(), cpus.begin(), cpus.end()));
+  }
 }
 
 TEST_CASE("programs are bound before they begin", "[bind][exec]") {
@@ -108,4 +113,12 @@ TEST_CASE("a test of bound ranks that fails is repeated with them bound", "[bind
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 1);
   CHECK_THAT(ended.out, Contains("--bind core"));
+}
+
+TEST_CASE("a bound program that fails is repeated with its ranks bound", "[bind][exec]") {
+  const Exec exec;
+  const Ended ended = exec.run({"-w", "2", "--bind", "core"}, {"/bin/false"});
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(ended.err, Contains("again: ") && Contains("--bind core"));
 }

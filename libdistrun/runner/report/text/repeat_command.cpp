@@ -46,6 +46,13 @@ void add_environment(Options& options, const runner::Settings& settings) {
   }
 }
 
+// What ranks of tests and of programs run in.
+void add_surroundings(Options& options, const runner::Settings& settings) {
+  options.add_unless(settings.bind == runner::Bind::None, "--bind", name_of(settings.bind));
+  options.add_flag_if(settings.private_tmp, kPrivateTmp);
+  add_environment(options, settings);
+}
+
 void add_timeouts(Options& options, const runner::Settings& settings) {
   const runner::Settings usual;
   options.add_unless(settings.timeout == usual.timeout, "--timeout", seconds(settings.timeout));
@@ -119,8 +126,7 @@ std::string repeat_program(const runner::Settings& settings) {
                      base::signal_name(settings.stop_signal));
   options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
   options.add_unless(!settings.leaks_off, "--leaks", "off");
-  options.add_flag_if(settings.private_tmp, kPrivateTmp);
-  add_environment(options, settings);
+  add_surroundings(options, settings);
   CommandLine line(settings);
   line.add("exec");
   line.add(options.take());
@@ -178,9 +184,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add_unless(!settings.leaks_strict, "--leaks", "strict");
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_unless(!settings.quick_exit, "--exit", "quick");
-  options.add_unless(settings.bind == usual.bind, "--bind", name_of(settings.bind));
-  options.add_flag_if(settings.private_tmp, kPrivateTmp);
-  add_environment(options, settings);
+  add_surroundings(options, settings);
   return options.take();
 }
 
