@@ -23,8 +23,8 @@ struct WaitedOn {
 bool shows_a_stop(const evidence::SyscallText& call, const WaitedOn& on);
 // Returns whether the call returns EINTR only for signals, so that it can be restarted after a stop.
 bool can_begin_again(long number);
-// Returns whether the call ended at its time limit although it returned EINTR: io_getevents prefers to tell of the
-// stop. Restarted, it would wait for its time limit once more. `has_slept`: between the check and the stop.
+// Returns whether the call ended at its time limit although it returned EINTR: io_getevents reports the stop
+// instead. Restarted, it would wait for its time limit once more. `has_slept`: between the check and the stop.
 bool ended_at_limit(const evidence::SyscallText& call, bool has_slept);
 
 // Returns the call that the thread sleeps in. Does not stop the thread.

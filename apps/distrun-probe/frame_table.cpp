@@ -11,6 +11,14 @@ std::string path_of(Dwfl_Module* module) {
   return name.starts_with("[vdso") ? "[vdso]" : name;
 }
 
+wire::StackFrame frame_at(const CodePlace& place, const Frame& frame) {
+  wire::StackFrame result;
+  result.pc = frame.pc;
+  result.offset = place.offset;
+  result.signal_frame = frame.signal_frame;
+  return result;
+}
+
 // Opens a session with only that file, at the file's own addresses. Null if it cannot be read.
 DwflPointer open_plain(const std::string& path, Dwfl_Module*& module) {
   DwflPointer dwfl(dwfl_begin(&kPlainFiles));
@@ -26,11 +34,7 @@ DwflPointer open_plain(const std::string& path, Dwfl_Module*& module) {
 
 std::vector<std::uint32_t> FrameTable::add(const CodeSpace& space, const Frame& frame) {
   const CodePlace place = space.place_of(frame.pc);
-  wire::StackFrame result;
-  result.pc = frame.pc;
-  result.offset = place.offset;
-  result.signal_frame = frame.signal_frame;
-  return intern(place.module != nullptr ? &file_of(space, place.module) : nullptr, result);
+  return intern(place.module != nullptr ? &file_of(space, place.module) : nullptr, frame_at(place, frame));
 }
 
 void FrameTable::warm(const CodeSpace& space, const Frame& frame) {
@@ -40,10 +44,7 @@ void FrameTable::warm(const CodeSpace& space, const Frame& frame) {
 
 std::uint32_t FrameTable::add_address(const CodeSpace& space, const Frame& frame) {
   const CodePlace place = space.place_of(frame.pc);
-  wire::StackFrame result;
-  result.pc = frame.pc;
-  result.offset = place.offset;
-  result.signal_frame = frame.signal_frame;
+  wire::StackFrame result = frame_at(place, frame);
   if (place.module != nullptr) result.module = path_of(place.module);
   const auto next = static_cast<std::uint32_t>(frames_.size());
   const auto [known, is_new] = addresses_.try_emplace({frame.pc, result.module}, next);

@@ -1,6 +1,7 @@
 #include <distrun/common/base/cpu_list.hpp>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -102,7 +103,7 @@ std::vector<int> cpus_of_thread() {
 
 int cpu_count_of_thread() noexcept {
   CpuSet set;
-  return set.read_own() ? set.count() : 0;
+  return std::max(1, set.read_own() ? set.count() : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 void bind_thread_to(const std::vector<int>& cpus) {

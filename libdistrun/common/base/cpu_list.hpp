@@ -17,10 +17,10 @@ std::string cpu_list_text(const std::vector<int>& cpus);
 
 // Returns the CPUs that this thread may run on, ascending. Empty if the kernel does not tell.
 std::vector<int> cpus_of_thread();
-// Returns how many they are; 0 if the kernel does not tell. Allocates nothing.
+// Returns their number, at least 1; all CPUs of the machine if the kernel does not tell. Allocates nothing.
 int cpu_count_of_thread() noexcept;
 // Lets this thread, and those that it starts from now on, run on these CPUs only. Throws Error{Failed} if the kernel
-// refuses, since none of them exists or belongs to the container.
+// refuses, for example if they are not usable in this container.
 void bind_thread_to(const std::vector<int>& cpus);
 
 }  // namespace distrun::base

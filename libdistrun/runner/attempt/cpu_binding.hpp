@@ -39,8 +39,8 @@ class LaneCpus {
   bool one_each_ = false;                // a rank gets one of the units, even if there are more
 };
 
-// Returns the shares of all lanes. They bind no rank if `bind` is None, or if the kernel does not tell which CPUs are
-// usable.
+// Returns the shares of all lanes. They bind no rank with Bind::None, or if the kernel does not tell which CPUs
+// are usable.
 std::vector<LaneCpus> bind_lanes(Bind bind, int lanes);
 
 }  // namespace distrun::runner

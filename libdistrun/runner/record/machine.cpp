@@ -7,10 +7,7 @@
 
 namespace distrun::runner {
 
-int usable_cpus() {
-  const int usable = base::cpu_count_of_thread();
-  return usable > 0 ? usable : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-}
+int usable_cpus() { return base::cpu_count_of_thread(); }
 
 Machine this_machine() {
   Machine machine;

@@ -80,7 +80,7 @@ TEST_CASE("a call that the stop found at its time limit is not restarted") {
   call.args[4] = 0;
   CHECK_FALSE(probe::ended_at_limit(call, false));
   call = {};
-  call.number = SYS_epoll_pwait;  // tells of its time limit first
+  call.number = SYS_epoll_pwait;  // reports its time limit first
   call.args[3] = 10;
   CHECK_FALSE(probe::ended_at_limit(call, false));
 }

@@ -346,7 +346,7 @@ TEST_CASE("code from a file that was removed still has names, if the probe may o
   CHECK(frame->line > 0);
 }
 
-TEST_CASE("the addresses of a large program are told before its names") {
+TEST_CASE("the addresses of a large program are sent before its names") {
   const Scratch scratch;
   const std::string copy = scratch.path() + "/large";
   const std::string make = "cp \"$0\" " + copy + " && truncate -s 200M " + copy;  // which takes no space

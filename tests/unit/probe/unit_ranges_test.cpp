@@ -48,7 +48,7 @@ const std::string kTwoUnits =
 
 }  // namespace
 
-TEST_CASE("an address belongs to the unit whose range holds it") {
+TEST_CASE("an address belongs to the unit that has a range around it") {
   const auto ranges = parse(kTwoUnits);
   REQUIRE(ranges);
   CHECK(ranges->find(0x1000) == 0x40);
