@@ -34,15 +34,15 @@ struct PipeRow {
 };
 
 // A stopped peer goes on after 300 ms, which costs only time. A closing peer completes earlier calls. With shared
-// memory the socket only shows the peer's end, so data already in the ring may arrive before. Junk within unchecked
-// text is text; over the positions of a ring it suppresses wake-ups.
+// memory the socket only shows the peer's end, so a call over the ring may end before either side has seen the cut.
+// Junk within unchecked text is text; over the positions of a ring it suppresses wake-ups.
 inline const std::vector<PipeRow>& pipe_table() {
   static const std::vector<PipeRow> table = {
       {State::Connecting, kLost, kValue, kLost | kValue, kLost, kLost},
       {State::OpeningSent, kLost, kValue, kLost | kValue, kLost, kLost},
       {State::ProofSent, kLost, kValue, kLost | kValue, kLost, kLost},
-      {State::WelcomeSent, kLost, kValue, kLost | kValue, kLost, kLost, 0, kLost | kValue},
-      {State::Idle, kLost, kValue, kLost, kLost, kLost, 0, kLost | kLate},
+      {State::WelcomeSent, kLost, kValue, kLost | kValue, kLost, kLost, kLost | kValue, kLost | kValue},
+      {State::Idle, kLost, kValue, kLost, kLost, kLost, kLost | kValue, kLost | kLate},
       {State::HalfMessage, kLost, kValue, kLost, kLost, kLost, kLost | kValue, kLost | kLate},
       {State::RequestSent, kLost, kValue, kLost | kValue, kLost, kLost, kLost | kValue, kLost | kLate},
       {State::HalfReply, kLost, kValue, kLost | kValue, kLost, kLost | kValue | kLate, kLost | kValue, kLost | kLate},

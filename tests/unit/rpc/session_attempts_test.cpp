@@ -105,12 +105,13 @@ TEST_CASE("a worker that gives up ends the round for workers that come later, an
         }).kind() == ErrorKind::Timeout);
   const Met met = meet_all({store, 2, false}, late, base::Location::here());
   CHECK(met.members.empty());
-  CHECK(met.given_up == "given up by worker1");
+  CHECK(met.given_up == "given up by worker1, which waited for rank 0");
   CHECK(meet_all({store, 3, false}, late, base::Location::here()).given_up == met.given_up);  // not of another size
   const Ranks ranks(2);
   CHECK_THAT(ranks.error_as(1, [&] { init_rpc(brief(ranks, 1)); }), Catch::Contains("it waits for rank 0"));
   CHECK_THAT(ranks.error_as(0, [&] { init_rpc(brief(ranks, 0)); }),
-             Catch::Contains("it waits for rank 1") && Catch::EndsWith("; an earlier attempt was given up by worker1"));
+             Catch::Contains("it waits for rank 1") &&
+                 Catch::EndsWith("; an earlier attempt was given up by worker1, which waited for rank 0"));
 }
 
 TEST_CASE("attempts that failed leave nothing in the store once all have met") {

@@ -6,6 +6,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rank_list.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
@@ -59,11 +60,13 @@ std::string agree_on_world_size(const StaticGroup& group, const Member& self, ba
       site);
 }
 
-// Returns whether this worker has ended the round. If not, no worker is absent.
-bool give_up(const StaticGroup& group, const Member& self, base::Location site) {
+// Marks the places of absent workers, also with the ranks that this one has waited for: workers that find the mark
+// blame them, and not the worker that has given up. Returns whether the round has ended. If not, no worker is absent.
+bool give_up(const StaticGroup& group, const Member& self, const std::vector<int>& awaited, base::Location site) {
+  const std::string why = awaited.empty() ? "" : ", which waited for " + base::ranks_label(awaited);
   bool is_ended = false;
   for (WorkerId id = 0; id < group.world_size; ++id) {
-    is_ended |= is_mark(group.store->compare_set(key_of(id), "", kGivenUp + self.name, site));
+    is_ended |= is_mark(group.store->compare_set(key_of(id), "", kGivenUp + self.name + why, site));
   }
   return is_ended;
 }
@@ -72,7 +75,7 @@ bool give_up(const StaticGroup& group, const Member& self, base::Location site) 
 void try_to_give_up(const StaticGroup& group, const Member& self, base::Location site) noexcept {
   try {
     group.store->set_timeout(std::min(group.store->timeout(), kMarkPatience));
-    give_up(group, self, site);
+    give_up(group, self, {}, site);
   } catch (const std::exception&) {
     return;
   }
@@ -133,7 +136,7 @@ void wait_until_all_have_come(const StaticGroup& group, const Member& self, base
     const std::vector<int> late = missing_in(group, site);
     if (late.empty()) return;  // the last one has come at the deadline
     const std::string awaited = core::what_they_do(late);
-    if (!give_up(group, self, site)) return;  // the last one has just come
+    if (!give_up(group, self, late, site)) return;  // the last one has just come
     throw Error(ErrorKind::Timeout,
                 "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
                     ": it waits for " + awaited +

@@ -26,7 +26,7 @@ struct StaticGroup {
 // The outcome of a round.
 struct Met {
   std::vector<Member> members;  // all, by id
-  std::string given_up;         // "given up by worker2", and there are no members; empty: all have met
+  std::string given_up;         // "given up by worker2, which waited for rank 0", and no members; empty: all have met
 };
 
 // Meets in a round. Throws Error{Failed} for a duplicate id or name, Error{InvalidArgument, "ValueError"} for
