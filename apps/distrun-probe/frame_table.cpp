@@ -67,6 +67,10 @@ std::vector<std::uint32_t> FrameTable::add(const std::vector<wire::RawModule>& m
   return intern(&file, result);
 }
 
+void FrameTable::keep_names() {
+  for (auto& [path, file] : files_) file.keep_names(cache_);
+}
+
 wire::StackTable FrameTable::take_new() {
   wire::StackTable table;
   table.frames.assign(frames_.begin() + static_cast<std::ptrdiff_t>(sent_), frames_.end());
@@ -83,7 +87,7 @@ SymbolFile& FrameTable::file_of(const CodeSpace& space, Dwfl_Module* module) {
     // libdwfl has read it from process memory, which lacks symbols and debug information.
     if (DwflPointer dwfl = open_plain(space.path_of_mapped(module), file)) opened_.push_back(std::move(dwfl));
   }
-  return files_.try_emplace(path, file != nullptr ? file : module, path).first->second;
+  return files_.try_emplace(path, file != nullptr ? file : module, path, cache_).first->second;
 }
 
 SymbolFile& FrameTable::file_of(const std::string& path) {
@@ -91,7 +95,7 @@ SymbolFile& FrameTable::file_of(const std::string& path) {
   if (known != files_.end()) return known->second;
   Dwfl_Module* module = nullptr;
   if (DwflPointer dwfl = open_plain(path, module)) opened_.push_back(std::move(dwfl));
-  return files_.try_emplace(path, module, path).first->second;
+  return files_.try_emplace(path, module, path, cache_).first->second;
 }
 
 std::vector<std::uint32_t> FrameTable::intern(SymbolFile* file, const wire::StackFrame& frame) {

@@ -16,6 +16,8 @@ namespace distrun::probe {
 
 class FrameTable {
  public:
+  explicit FrameTable(NamesCache cache = {}) : cache_(std::move(cache)) {}
+
   // Returns the indices of the frames at an address, inlined functions first. The space must outlive the table.
   std::vector<std::uint32_t> add(const CodeSpace& space, const Frame& frame);
   // Opens the file that holds the code, and looks the address up, so that add() will find it at once. May run beside
@@ -27,6 +29,8 @@ class FrameTable {
   std::vector<std::uint32_t> add(const std::vector<wire::RawModule>& modules, std::uint64_t pc);
 
   const wire::StackFrame& operator[](std::uint32_t index) const { return frames_[index]; }
+  // Adds names that took long to find to the cache. Not beside warm().
+  void keep_names();
   // Returns the frames added since the last call.
   wire::StackTable take_new();
 
@@ -39,6 +43,7 @@ class FrameTable {
   std::vector<std::uint32_t> intern(SymbolFile* file, const wire::StackFrame& frame);
   std::vector<std::uint32_t> append(SymbolFile* file, const wire::StackFrame& frame);
 
+  const NamesCache cache_;
   std::map<std::string, SymbolFile> files_;  // by path
   std::vector<DwflPointer> opened_;          // for files that no process here has mapped
   std::map<Key, std::vector<std::uint32_t>> known_;

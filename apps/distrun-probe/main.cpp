@@ -42,7 +42,7 @@ base::Fd take_line() {
 std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
   try {
     auto order = line.receive_order();
-    if (order) session.emplace(line, std::move(*order)).run();
+    if (order) session.emplace(line, std::move(*order), probe::NamesCache(probe::NamesCache::find_folder())).run();
     return "";
   } catch (const std::exception& error) {
     return error.what();

@@ -99,8 +99,11 @@ std::vector<std::string> functions_of(const FrameTable& table, const wire::Threa
   return functions;
 }
 
-Session::Session(Line& line, wire::ProbeOrder order)
-    : line_(line), order_(std::move(order)), stop_limit_(bounded_ms(order_.stop_ms, 10'000)) {}
+Session::Session(Line& line, wire::ProbeOrder order, NamesCache cache)
+    : line_(line),
+      order_(std::move(order)),
+      stop_limit_(bounded_ms(order_.stop_ms, 10'000)),
+      table_(std::move(cache)) {}
 
 void Session::run() {
   begin_ = base::system_clock().now();
@@ -111,6 +114,7 @@ void Session::run() {
   if (processes_.size() > order_.pids.size()) stop_and_describe(true);
   auto index = static_cast<std::int32_t>(order_.pids.size());
   for (const wire::RawStacks& raw : order_.raw) name_raw(raw, index++);
+  table_.keep_names();
   if (order_.samples > 1) take_samples();
 }
 
@@ -235,12 +239,12 @@ void Session::capture_stopped() {
 
 // The first look-up of a name in a file reads its index, which for gigabytes takes seconds.
 bool Session::names_take_long(bool descendants) {
-  if (!warm_up_.is_done_within(kNamesSoon)) return true;
   const std::vector<pid_t> pids = living(descendants);
-  return std::any_of(pids.begin(), pids.end(), [this](pid_t pid) {
+  const bool is_large = std::any_of(pids.begin(), pids.end(), [this](pid_t pid) {
     const auto mappings = mappings_.find(pid);
     return mappings != mappings_.end() && mappings->second.largest_code_file() > kLargeFile;
   });
+  return is_large || !warm_up_.is_done_within(kNamesSoon);
 }
 
 void Session::tell_addresses(Process& process) {
@@ -269,7 +273,9 @@ void Session::describe(Process& process) {
     find_code(process);
     for (wire::ThreadStack& thread : process.told.threads) {
       describe(process, thread);
-      if (names_are_slow_ && base::system_clock().now() > told_ + kNamesEvery) tell(process);
+      if (!names_are_slow_ || base::system_clock().now() < told_ + kNamesEvery) continue;
+      tell(process);
+      table_.keep_names();  // the time for all names may run out
     }
     observer_.complete(table_, process.told);
   } catch (const Error& error) {

@@ -32,8 +32,8 @@ std::vector<std::string> functions_of(const FrameTable& table, const wire::Threa
 
 class Session {
  public:
-  // `line` must outlive the session.
-  Session(Line& line, wire::ProbeOrder order);
+  // `line` must outlive the session. `cache` has names of earlier sessions.
+  Session(Line& line, wire::ProbeOrder order, NamesCache cache);
 
   // Throws Error{Disconnected} if the coordinator is gone.
   void run();

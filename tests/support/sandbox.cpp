@@ -123,6 +123,7 @@ Command Sandbox::command(std::vector<std::string> arguments) const {
   command.environment.push_back("FIXTURE_TEMP_DIR=" + temp_);
   command.environment.push_back("TMPDIR=" + temp_);
   command.environment.push_back("DISTRUN_HISTORY=off");
+  command.environment.push_back("DISTRUN_NAMES_CACHE=off");
   command.environment.push_back(mark_);
   return command;
 }

@@ -44,6 +44,8 @@ Environment:
   DISTRIBUTED_TESTS_DEFAULT_TIMEOUT     --timeout; the command line and DISTRUN_OPTIONS override it
   DISTRUN_DAEMON                        1: --daemon; overridden likewise
   DISTRUN_HISTORY                       --history; overridden likewise
+  DISTRUN_NAMES_CACHE                   folder for names of code that took long to find
+                                        ($XDG_CACHE_HOME/distrun/names), or off
   TEST_SHARD_INDEX, TEST_TOTAL_SHARDS, TESTBRIDGE_TEST_ONLY, XML_OUTPUT_FILE
                                         --shard, --filter and --junit, as Bazel sets them
   NO_COLOR                              no colours, unless --color is given

@@ -11,13 +11,13 @@
 #include <filesystem>
 #include <iterator>
 
+#include <distrun/common/base/directories.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
 
 namespace distrun::history {
 namespace {
 
-constexpr mode_t kOwnDirectory = 0700;
 constexpr mode_t kOwnFile = 0600;
 
 // The types that statfs(2) returns for NFS, SMB (three), AFS, 9P, Ceph, Lustre, GPFS, BeeGFS and FUSE (such as sshfs).
@@ -39,14 +39,6 @@ void require_regular(const std::string& path, mode_t mode) {
   throw Error(ErrorKind::Failed, path + " is not a regular file; name another with --history or DISTRUN_HISTORY");
 }
 
-void make_directories(const std::filesystem::path& directory) {
-  if (directory.empty() || ::mkdir(directory.c_str(), kOwnDirectory) == 0 || errno == EEXIST) return;
-  if (errno != ENOENT) base::throw_errno("cannot create the directory " + directory.string(), errno);
-  make_directories(directory.parent_path());
-  if (::mkdir(directory.c_str(), kOwnDirectory) == 0 || errno == EEXIST) return;
-  base::throw_errno("cannot create the directory " + directory.string(), errno);
-}
-
 }  // namespace
 
 std::optional<std::string> find_place(const std::string& wish) {
@@ -63,7 +55,7 @@ std::optional<std::string> find_place(const std::string& wish) {
 void make_place(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) {
-    make_directories(std::filesystem::path(path).parent_path());
+    base::make_directories(std::filesystem::path(path).parent_path());
     const base::Fd made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, kOwnFile));
     if (!made) base::throw_errno("cannot create " + path, errno);
     if (::fstat(made.get(), &found) != 0) base::throw_errno("cannot inspect " + path, errno);
