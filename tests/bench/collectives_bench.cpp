@@ -2,13 +2,11 @@
 // the others follow its orders, one batch at a time, and a batch is timed as a whole.
 #include <benchmark/benchmark.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -21,6 +19,8 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
+
+#include "support/end_with.hpp"
 
 namespace {
 
@@ -97,9 +97,10 @@ class Member {
 class Others {
  public:
   Others(const std::string& path, int ranks) {
+    const pid_t parent = ::getpid();
     for (int rank = 1; rank < ranks; ++rank) {
       const pid_t pid = ::fork();
-      if (pid == 0) serve(path, rank, ranks);
+      if (pid == 0) testing::end_with(parent), serve(path, rank, ranks);
       pids_.push_back(pid);
     }
   }
@@ -111,7 +112,6 @@ class Others {
 
  private:
   [[noreturn]] static void serve(const std::string& path, int rank, int ranks) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     use_cpu(rank);
     Member member(join(path, rank, ranks));
     for (;;) {
@@ -130,9 +130,10 @@ class OnGpus {
  public:
   OnGpus(const std::string& path, const std::string& driver, int ranks) {
     if (::pipe(orders_) != 0 || ::pipe(answers_) != 0) std::abort();
+    const pid_t parent = ::getpid();
     for (int rank = 0; rank < ranks; ++rank) {
       const pid_t pid = ::fork();
-      if (pid == 0) serve(path, driver, rank, ranks);
+      if (pid == 0) testing::end_with(parent), serve(path, driver, rank, ranks);
       pids_.push_back(pid);
     }
   }
@@ -156,7 +157,6 @@ class OnGpus {
     if (::write(orders_[1], &order, sizeof order) != sizeof order) std::abort();
   }
   [[noreturn]] void serve(const std::string& path, const std::string& driver, int rank, int ranks) const {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     use_cpu(rank);
     device::GpuSettings settings;
     settings.driver = driver;

@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +26,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "programs.hpp"
+#include "support/end_with.hpp"
 
 namespace {
 
@@ -57,9 +57,10 @@ class World {
     if (shared == MAP_FAILED) std::abort();
     told_ = new (shared) Told;
     (void)!::mkdtemp(folder_.data());
+    const pid_t parent = ::getpid();
     for (int rank = 0; rank < kRanks; ++rank) {
       pids_.push_back(::fork());
-      if (pids_.back() == 0) be_rank(rank);
+      if (pids_.back() == 0) testing::end_with(parent), be_rank(rank);
     }
     ::waitpid(pids_.back(), nullptr, 0);
     reaped_ns_ = now_ns();
@@ -89,7 +90,6 @@ class World {
 
  private:
   [[noreturn]] void be_rank(int rank) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     collectives::GroupInfo info;
     info.name = "world";
     info.rank = rank;

@@ -1,13 +1,11 @@
 #include "rpc_world.hpp"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +17,8 @@
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/hash_store.hpp>
+
+#include "support/end_with.hpp"
 
 namespace distrun::bench {
 namespace {
@@ -64,9 +64,10 @@ void be_threads(int ranks, const RankBody& body, Told& told) {
 }
 
 pid_t start(const std::function<void()>& run) {
+  const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  distrun::testing::end_with(parent);
   ::alarm(kSecondsMax);
   run();
   std::_Exit(0);
