@@ -64,7 +64,7 @@ TEST_CASE("README begins with the output of distrun for a test that hangs", "[re
 
 TEST_CASE("README shows what ps, stacks and doctor print of four hanging ranks", "[readme]") {
   const Sandbox sandbox(distrun_program());
-  Running running = sandbox.start({"--timeout", "100s", DISTRUN_HUNG_RANK});
+  Running running = sandbox.start({"--timeout", "100s", "--deadlock", "report", DISTRUN_HUNG_RANK});
   const auto ask = [&](const std::string& command) {
     const std::string run = sandbox.run_id_in_use();
     if (run.empty()) return std::string();

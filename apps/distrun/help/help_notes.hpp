@@ -10,8 +10,8 @@ Commands:
   distrun list PLUGIN.so...      list the plugins' tests, and why some would be skipped
   distrun show SUMMARY.json      print the report of an earlier run
   distrun ps                     show what the ranks of all current runs do, one line each
-  distrun stacks [RUN] [RANK]    show the waits and stacks of ranks, or with --pid of any processes
-  distrun doctor [RUN]           say why ranks hang, or with --pid any processes, or a program
+  distrun stacks [RUN] [RANK]    show waits and stacks of ranks, or of any processes (--pid)
+  distrun doctor [RUN]           say why ranks hang; also any processes (--pid) or a -- PROGRAM
   distrun attach RUN RANK        start gdb on a live rank
   distrun cancel RUN|all         end a run politely, as Ctrl-C does
   distrun history [TEST...]      show earlier results: verdicts, flakiness, durations
@@ -31,7 +31,8 @@ During the run:
   s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and suspends timeouts.
 
 Exit codes:
-  0    every test passed or is flaky (1 with --flaky fail), or the shard is empty
+  0    every test passed, was skipped (but not all) or is flaky (1 with --flaky fail); or the shard
+       is empty
   1    a test did not pass
   2    the command line or the settings are invalid; nothing was started
   3    distrun or the machine failed, a plugin could not be loaded, output could not be written, or

@@ -22,8 +22,8 @@ Notes:
   Takes two snapshots a moment apart, without changing what the processes do. Prints the first
   cause in three lines (what, the chain of waits, where to look), its evidence and what would
   contradict it, then other causes, then all stacks. A cause is proven, likely or unknown.
-  PROGRAM reads from /dev/null. While it uses no CPU, it is examined every now and then; a proven
-  deadlock is told at once. Then, or after TIME, it is killed, with everything that it has started.
+  PROGRAM reads from /dev/null. If it stops using CPU, it is examined before TIME, and a proven
+  deadlock is reported at once. Afterwards PROGRAM and all that it has started are killed.
 
 Exit codes:
   0    no hang: what was seen makes progress, sleeps or computes, or PROGRAM has ended in time

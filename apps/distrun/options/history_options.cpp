@@ -21,11 +21,11 @@ Examples:
   distrun history --suggest-timeouts     suggested values of --timeout
 
 Notes:
-  In the table, "pass" is the share of the last 20 results that passed; "flaky" is the share
-  that passed only on a retry, or differed from the previous result. Skipped and cancelled tests
-  and infra errors do not count. Durations are of single attempts that passed; median and 95th
-  percentile are over all results in the history. Timeouts are suggested for tests that have
-  passed at least 5 times: 5 times the 99th percentile, rounded up, and at least 10s.
+  In the table, "pass" is how many of the last 20 results passed; "flaky" is the share that
+  passed only on a retry, or differed from the previous result. Skipped and cancelled tests and
+  infra errors do not count. Median and 95% are over all recorded attempts that passed, or over
+  all if none did. Timeouts are suggested for tests that have passed at least 5 times: 5 times
+  the 99th percentile, rounded up, and at least 10s.
 
   Tests of two projects may have the same ids. A run's project is its --project, else the git
   repository of the plugin; --import uses the repository of this directory.

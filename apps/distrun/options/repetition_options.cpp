@@ -73,11 +73,12 @@ void add_repetition_options(CLI::App& app, Raw& raw) {
   app.add_option(
          "--stress", raw.stress,
          "Run the tests again and again for TIME, --jobs at a time, several copies of a test if there are fewer "
-         "tests; then say how often each one failed, and how")
+         "tests than jobs; then say how often each one failed, and how")
       ->type_name("TIME");
-  app.add_option("--stress-load", raw.stress_load,
-                 "What slows ranks down meanwhile, in turn: cpu: busy cores; memory: memory that is written; pause: "
-                 "ranks that are stopped for some milliseconds; none")
+  app.add_option(
+         "--stress-load", raw.stress_load,
+         "Load during --stress, in turn: cpu: busy threads; memory: threads that write memory; pause: ranks that "
+         "are stopped for some milliseconds; none")
       ->type_name("KIND,...");
   app.add_option("--retries", raw.retries, "Retry a failed test up to N times; if it passes then, it is flaky")
       ->type_name("N");

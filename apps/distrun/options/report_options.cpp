@@ -34,7 +34,7 @@ void add_trace(CLI::App& app, Raw& raw) {
          "RPC calls, collectives, operators, work on streams; also of ranks that hang or die")
       ->type_name("DIR");
   app.add_option("--trace-records", raw.trace_records,
-                 "In a trace, keep the last N slices of each rank, 128 bytes of memory each")
+                 "In a trace, keep the last N events of each rank, 128 bytes of memory each")
       ->type_name("N");
 }
 
@@ -80,8 +80,9 @@ void add_reports(CLI::App& app, Raw& raw) {
   add_color(app, raw);
   app.add_flag("-q,--quiet", raw.quiet, "Print only failures and totals");
   app.add_flag("-s,--show-output", raw.show_output, "Also print the output of the ranks of passing tests");
-  app.add_flag("--live-output", raw.live_output,
-               "Print the output of ranks while they run, line by line, each after its rank; for one test at a time");
+  app.add_flag(
+      "--live-output", raw.live_output,
+      "Print the output of ranks while they run, line by line, prefixed with the rank; for one test at a time");
   add_verbose(app, raw.verbose);
 }
 

@@ -73,11 +73,11 @@ void add_selection(CLI::App& app, Raw& raw) {
   app.add_option(
          "--overrides", raw.overrides,
          "Settings of the tests that a filter selects, as in {filter = 'tag:slow', timeout = '5m', retries = 2}; "
-         "also tags, locks and world-size; repeatable, and in a settings file tables [[overrides]]")
+         "also tags, locks and world-size; repeatable; in a settings file: [[overrides]]")
       ->type_name("TABLE")
       ->allow_extra_args(false);
   app.add_option("--shard", raw.shard,
-                 "Take part I of N of the selected tests; each selected test is in exactly one part")
+                 "Run part I of N of the selected tests; each selected test is in exactly one part")
       ->type_name("I/N");
   begin_group(app, "Ranks");
   app.add_option("-w,--world-size", raw.world_size,
@@ -115,9 +115,10 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "Transport of the RPC agent pipe: shared memory, a Unix socket or TCP; best: the first of these that "
                  "both ranks have")
       ->type_name(kRpcTransports);
-  app.add_option("--faults", raw.faults,
-                 "Use the RPC agent faulty, which drops, delays, doubles or changes messages as PLAN says; for example "
-                 "7:drop:retriable:0.1,delay:call:1.5; share/doc/distrun/agents/README.md describes plans")
+  app.add_option(
+         "--faults", raw.faults,
+         "Use the RPC agent faulty, which drops, delays, duplicates or changes messages as PLAN says; for example "
+         "7:drop:retriable:0.1,delay:call:1.5; share/doc/distrun/agents/README.md describes plans")
       ->type_name("SEED:PLAN");
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Keep the ranks' work directories");
   app.add_flag("--private-tmp", raw.private_tmp,
@@ -127,8 +128,7 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("--timeout-override", raw.timeout_override, "Timeout of every test body, even if it sets one")
       ->type_name("TIME");
   app.add_option("--run-timeout", raw.run_timeout,
-                 "End the run after TIME: shows what its tests wait for, writes the reports, exits with 3 (default: "
-                 "none)")
+                 "End the run after TIME: show what its tests wait for, write the reports, exit with 3 (default: none)")
       ->type_name("TIME");
   app.add_option("--stacks-after", raw.stacks_after,
                  "Show the activity and stacks of every rank when a body has run for TIME; the test continues")
@@ -147,8 +147,8 @@ void add_concurrency(CLI::App& app, Raw& raw) {
                  "Run up to N tests in parallel, limited by cores, memory and devices; auto: one per core")
       ->type_name("N");
   app.add_option("--lock-limit", raw.lock_limits,
-                 "Let up to N tests that have this lock run at the same time, in all runs of yours (default: one); "
-                 "repeatable")
+                 "Let up to N tests with this lock run at the same time, counting those of your other runs (default: "
+                 "one); repeatable")
       ->type_name("LOCK=N")
       ->allow_extra_args(false);
   app.add_flag("--daemon", raw.daemon, "Queue the run in the daemon behind other runs (see: distrund --help)");
