@@ -18,4 +18,5 @@
 #include <distrun/plugin/sdk/environment.hpp>
 #include <distrun/plugin/sdk/file_lock.hpp>
 #include <distrun/plugin/sdk/library.hpp>
+#include <distrun/plugin/sdk/measure.hpp>
 #include <distrun/plugin/sdk/shared_file.hpp>

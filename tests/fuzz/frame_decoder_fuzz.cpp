@@ -41,6 +41,7 @@ void decode_control(const wire::Frame& frame) {
     case ControlFrame::BarrierEnter: return round_trip<wire::BarrierEnter>(frame.payload);
     case ControlFrame::Message: return round_trip<wire::RankMessage>(frame.payload);
     case ControlFrame::Note: return round_trip<wire::Note>(frame.payload);
+    case ControlFrame::Measure: return round_trip<wire::Measure>(frame.payload);
     case ControlFrame::Done: return round_trip<wire::Done>(frame.payload);
     case ControlFrame::ReceiveEnd:
     case ControlFrame::ReceiveWait: return round_trip<wire::ReceiveWait>(frame.payload);

@@ -63,6 +63,7 @@ void write_frames() {
   append(rank, wire::pack(ControlFrame::ReceiveWait, 1, wire::ReceiveWait{2, "token"}));
   append(rank, wire::pack(ControlFrame::ReceiveEnd, 1, wire::ReceiveWait{2, "token"}));
   append(rank, wire::pack(ControlFrame::Note, 1, wire::Note{"key", "value"}));
+  append(rank, wire::pack(ControlFrame::Measure, 1, wire::Measure{"rate", 12.5, "GB/s"}));
   append(rank,
          wire::pack(ControlFrame::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
   append(rank, wire::pack(ControlFrame::Skip, 1, wire::SkipReport{74, "no CUDA"}));

@@ -12,6 +12,7 @@ bool is_known(ControlFrame kind) noexcept {
     case ControlFrame::BarrierEnter:
     case ControlFrame::Message:
     case ControlFrame::Note:
+    case ControlFrame::Measure:
     case ControlFrame::Done:
     case ControlFrame::ReceiveWait:
     case ControlFrame::Leak:

@@ -29,6 +29,7 @@ enum class ControlFrame : std::uint16_t {
   ReceiveWait = 10,
   Leak = 11,
   ReceiveEnd = 12,
+  Measure = 13 | kOptionalKind,
   // coordinator to rank
   Run = 32,
   DumpStacks = 33 | kOptionalKind,
@@ -190,6 +191,15 @@ struct Note {
   std::string value;
 };
 DISTRUN_FIELDS(Note, m.key, m.value)
+
+// A value that a rank has measured.
+struct Measure {
+  std::string name;
+  double value = 0;
+  std::string unit;  // may be empty
+  friend bool operator==(const Measure&, const Measure&) = default;
+};
+DISTRUN_FIELDS(Measure, m.name, m.value, m.unit)
 
 struct PeerFailed {
   std::int32_t rank = 0;

@@ -82,6 +82,7 @@ void RankApi::fill_in_suite() {
   api_.on_peer_failed = on_peer_failed;
   api_.on_peer_died = on_peer_died;
   api_.runs_on = runs_on;
+  api_.measure = measure;
   api_.bind = bind;
   api_.unbind = unbind;
   if (order_.host == wire::HostWork::None) return;
@@ -144,6 +145,10 @@ void RankApi::skip(void* self, std::int32_t code, distrun_string reason) {
 
 void RankApi::note(void* self, distrun_string key, distrun_string value) {
   of(self).tell(wire::ControlFrame::Note, wire::Note{text_of(key), text_of(value)});
+}
+
+void RankApi::measure(void* self, distrun_string name, double value, distrun_string unit) {
+  of(self).tell(wire::ControlFrame::Measure, wire::Measure{text_of(name), value, text_of(unit)});
 }
 
 void RankApi::runs_on(void* self, distrun_string what) {

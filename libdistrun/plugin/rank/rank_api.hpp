@@ -43,6 +43,7 @@ class RankApi {
   static void runs_on(void* self, distrun_string what);
   static void skip(void* self, std::int32_t code, distrun_string reason);
   static void note(void* self, distrun_string key, distrun_string value);
+  static void measure(void* self, distrun_string name, double value, distrun_string unit);
   static void checks(void* self, std::uint64_t count);
   static void site(void* self, const char* file, std::uint32_t line);
   static std::int32_t bind(void* self);

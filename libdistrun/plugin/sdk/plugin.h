@@ -284,6 +284,9 @@ typedef struct distrun_rank {
   /* Reports code of the test, named by `what`, that still runs after the test. This is a note, and with --leaks
    * strict a leak; no other test runs in this process. Called before run() returns. */
   void (*runs_on)(void* self, distrun_string what);
+  /* Later fields: check `size`. */
+  /* Adds a measured value to the report; `value` is finite, `unit` may be empty. */
+  void (*measure)(void* self, distrun_string name, double value, distrun_string unit);
 } distrun_rank;
 
 /* Filled by the plugin. `self` is passed back as the first argument of each call. */

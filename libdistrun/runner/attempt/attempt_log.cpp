@@ -1,5 +1,6 @@
 #include <distrun/runner/attempt/attempt_log.hpp>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -12,7 +13,9 @@ namespace {
 
 constexpr std::size_t kErrorsMax = 100;  // per rank
 constexpr std::size_t kNotesMax = 1000;
-constexpr std::size_t kLeaksMax = 1000;  // reported by ranks
+constexpr std::size_t kMeasuresMax = 1000;
+constexpr std::size_t kKeptBytesMax = std::size_t{4} << 20;  // of a rank's notes and measured values together
+constexpr std::size_t kLeaksMax = 1000;                      // reported by ranks
 constexpr std::size_t kSnapshotsMax = 10;
 
 // Phases come in order unless a rank sends nonsense; the first of each counts.
@@ -20,6 +23,13 @@ void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
   const bool began = rank.body_began.count() > 0;
   if (phase == wire::Phase::Body && !began) rank.body_began = at;
   if (phase > wire::Phase::Body && began && rank.body_ended.count() == 0) rank.body_ended = at;
+}
+
+// Returns whether a text of that size is kept. What does not fit is dropped; a smaller text may still fit.
+bool has_room(RankState& rank, std::size_t bytes) {
+  if (bytes > kKeptBytesMax - rank.kept_bytes) return false;
+  rank.kept_bytes += bytes;
+  return true;
 }
 
 }  // namespace
@@ -64,8 +74,17 @@ RankError* AttemptLog::find_error(int rank, std::size_t index) {
 }
 
 void AttemptLog::add_note(int rank, wire::KeyValue note) {
-  std::vector<wire::KeyValue>& notes = at(rank).record.notes;
-  if (notes.size() < kNotesMax) notes.push_back(std::move(note));
+  RankState& state = at(rank);
+  std::vector<wire::KeyValue>& notes = state.record.notes;
+  if (notes.size() >= kNotesMax || !has_room(state, note.key.size() + note.value.size())) return;
+  notes.push_back(std::move(note));
+}
+
+void AttemptLog::add_measure(int rank, wire::Measure measure) {
+  RankState& state = at(rank);
+  std::vector<wire::Measure>& measures = state.record.measures;
+  if (measures.size() >= kMeasuresMax || !std::isfinite(measure.value)) return;
+  if (has_room(state, measure.name.size() + measure.unit.size())) measures.push_back(std::move(measure));
 }
 
 // A change that a test has made to its process, or what it left running, is a note, and a leak only in strict runs: a

@@ -31,6 +31,7 @@ class AttemptLog {
   // Returns null if the rank has no such error.
   RankError* find_error(int rank, std::size_t index);
   void add_note(int rank, wire::KeyValue note);
+  void add_measure(int rank, wire::Measure measure);
   void add_leak(int rank, const wire::LeakReport& leak);
   void add_snapshot(Snapshot snapshot);
   // Reports, in a line that the record does not keep, why the attempt seems to hang.

@@ -73,6 +73,7 @@ void RankEvents::handle(int rank, const wire::Frame& frame) {
       auto note = payload<wire::Note>(frame);
       return ranks_.log.add_note(rank, {std::move(note.key), std::move(note.value)});
     }
+    case wire::ControlFrame::Measure: return ranks_.log.add_measure(rank, payload<wire::Measure>(frame));
     default: throw Error(ErrorKind::InvalidArgument, "a rank must not send this kind of frame");
   }
 }

@@ -26,6 +26,7 @@ struct RankState {
   bool signaled_by_us = false;
   bool is_held = false;  // its failure is decided once the deaths that may have caused it are reported
   std::optional<wire::SkipReport> skip;
+  std::size_t kept_bytes = 0;  // of its notes and measured values
 
   bool alive() const noexcept { return started && !ended; }
   bool decided() const noexcept { return is_held || record.decided != 0; }

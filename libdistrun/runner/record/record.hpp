@@ -59,6 +59,7 @@ struct RankRecord {
   std::string waiting_in;         // the barrier, message or other object that it waited for when it was ended
   std::vector<RankError> errors;  // in order of arrival, at most 100
   std::vector<wire::KeyValue> notes;
+  std::vector<wire::Measure> measures;  // in order of arrival, at most 1000; finite
   Captured out;
   Captured err;
 };

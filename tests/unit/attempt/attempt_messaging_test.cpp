@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <csignal>
 
 #include "stage.hpp"
@@ -170,11 +171,29 @@ TEST_CASE("a message that cannot be delivered is reported as an error of its sen
   CHECK(stage.finish().verdict == Verdict::Fail);
 }
 
-TEST_CASE("notes and errors are kept within their limits") {
+TEST_CASE("notes and names of measured values that are too large together are dropped") {
+  Stage stage(1);
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  const std::string large(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 3; ++i) world.say(0, ControlFrame::Note, wire::Note{"", large});
+  for (int i = 0; i < 3; ++i) world.say(0, ControlFrame::Measure, wire::Measure{large, 1, ""});
+  world.say(0, ControlFrame::Note, wire::Note{"", ""});
+  world.pass(0);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.ranks[0].notes.size() == 4);
+  CHECK(record.ranks[0].measures.size() == 1);
+}
+
+TEST_CASE("notes, measured values and errors are kept within their limits") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   for (int i = 0; i < 1500; ++i) world.say(0, ControlFrame::Note, wire::Note{"key", std::to_string(i)});
+  for (int i = 0; i < 1500; ++i) {
+    world.say(0, ControlFrame::Measure, wire::Measure{"step", i % 2 == 0 ? i : std::nan(""), "ms"});
+  }
+  for (int i = 0; i < 800; ++i) world.say(0, ControlFrame::Measure, wire::Measure{"step", -1, "ms"});
   for (int i = 0; i < 150; ++i) {
     world.say(0, ControlFrame::Error, wire::ErrorReport{"CheckFailed", std::to_string(i), "", 0, "", false, -1});
   }
@@ -182,6 +201,9 @@ TEST_CASE("notes and errors are kept within their limits") {
   world.end(0, ExitStatus::of_code(10));
   const AttemptRecord& record = stage.finish();
   CHECK(record.ranks[0].notes.size() == 1000);
+  CHECK(record.ranks[0].measures.size() == 1000);
+  CHECK(record.ranks[0].measures[749] == wire::Measure{"step", 1498, "ms"});  // what is no number is dropped
+  CHECK(record.ranks[0].measures[750] == wire::Measure{"step", -1, "ms"});
   CHECK(record.ranks[0].errors.size() == 101);
   CHECK(record.ranks[0].errors.front().text == "0");
   CHECK(record.ranks[0].errors.back().text == "the last one");

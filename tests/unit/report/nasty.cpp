@@ -70,6 +70,7 @@ runner::TestRecord test_saying(const std::string& text) {
   runner::RankRecord& culprit = attempt.ranks[2];
   culprit.errors = {{text, text, text, 41, text, true, -1, {}}};
   culprit.notes = {{text, text}};
+  culprit.measures = {{text, 1.5, text}};
   culprit.waiting_in = text;
   culprit.out.text = culprit.err.text = text;
   return test;

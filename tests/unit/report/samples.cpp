@@ -112,6 +112,16 @@ runner::TestRecord passing() {
   return test;
 }
 
+runner::TestRecord measuring() {
+  runner::TestRecord test = passing();
+  test.info.name = "measures";
+  std::vector<runner::RankRecord>& ranks = test.attempts[0].ranks;
+  ranks[0].measures = {{"bandwidth", 12.5, "GB/s"}, {"steps", 3, ""}};
+  ranks[1].measures = {{"bandwidth", 11.25, "GB/s"}};
+  ranks[3].measures = {{"bandwidth", 13.123456, "GB/s"}, {"bandwidth", 12, "GB/s"}, {"bandwidth", 9, "MB/s"}};
+  return test;
+}
+
 runner::TestRecord failing() {
   runner::TestRecord test = test_named("Ring", "gather", Verdict::Fail, kSumIsWrong);
   test.attempts.push_back(failing_attempt());

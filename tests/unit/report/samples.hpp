@@ -22,6 +22,8 @@ class StillClock final : public base::Clock {
 runner::RunRecord empty_run();
 // Tests of four ranks, one for each way in which a test can end.
 runner::TestRecord passing();
+// Passes, and its ranks have measured something.
+runner::TestRecord measuring();
 runner::TestRecord failing();
 runner::TestRecord crashing();
 runner::TestRecord timing_out();

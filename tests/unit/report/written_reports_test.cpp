@@ -28,8 +28,12 @@ TEST_CASE("reports of every kind can be written", "[written-reports]") {
   write_whole_file(prefix + "empty-ctrf.json", ctrf_json(empty_run()));
   write_whole_file(prefix + "hosts-summary.json", summary_json(run_with_hosts()));
   write_whole_file(prefix + "hosts-junit.xml", junit_xml(run_with_hosts()));
+  write_whole_file(prefix + "measured-summary.json", summary_json(run_of(measuring())));
+  write_whole_file(prefix + "measured-junit.xml", junit_xml(run_of(measuring())));
+  write_whole_file(prefix + "measured-ctrf.json", ctrf_json(run_of(measuring())));
   EventStream stream(prefix + "events.ndjson", distrun::base::system_clock());
   replay(full_run(), stream);
   replay(run_with_hosts(), stream);
+  replay(run_of(measuring()), stream);
   CHECK(stream.error().empty());
 }

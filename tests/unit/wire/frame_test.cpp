@@ -26,7 +26,7 @@ std::vector<std::uint16_t> of_control() {
   using enum ControlFrame;
   return numbers({Hello,          Phase,        Error, Skip,        Stacks,     BarrierEnter, Message,
                   Note,           Done,         Run,   ReceiveWait, DumpStacks, PeerFailed,   Finish,
-                  BarrierRelease, PeerFinished, Leak,  ReceiveEnd,  Dismiss,    PeerDied});
+                  BarrierRelease, PeerFinished, Leak,  ReceiveEnd,  Dismiss,    PeerDied,     Measure});
 }
 std::vector<std::uint16_t> of_probe() {
   using enum ProbeFrame;

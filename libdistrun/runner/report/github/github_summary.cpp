@@ -5,13 +5,15 @@
 #include <distrun/runner/report/text/by_urgency.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
+#include <distrun/runner/report/text/measured.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
 namespace distrun::report {
 namespace {
 
-constexpr std::size_t kDetailsMax = 64U << 10U;  // per test
+constexpr std::size_t kDetailsMax = 64U << 10U;   // per test
+constexpr std::size_t kMeasuredMax = 64U << 10U;  // of all tests
 constexpr std::size_t kIdMax = 300;
 constexpr std::size_t kCauseMax = 500;
 constexpr std::size_t kRunLineMax = 1000;
@@ -31,6 +33,20 @@ std::string totals_table(const runner::RunRecord& run) {
     rows += std::string("| ") + name_of(verdict) + " | " + std::to_string(run.total(verdict)) + " |\n";
   }
   return rows.empty() ? "" : "| verdict | tests |\n|---|---:|\n" + rows + "\n";
+}
+
+std::string measured_paragraphs(const runner::RunRecord& run) {
+  std::string text;
+  std::size_t left_out = 0;
+  for (const runner::TestRecord& test : run.tests) {
+    for (const Measured& each : measured(test)) {
+      if (text.size() > kMeasuredMax && ++left_out > 0) continue;
+      text += "<p><code>" + html_line(test.info.id(), kIdMax) + "</code> " + html_line(each.name, kIdMax) + ": " +
+              html_line(measured_text(each), kCauseMax) + "</p>\n\n";
+    }
+  }
+  if (left_out > 0) text += "<p>and " + std::to_string(left_out) + " more measured values</p>\n\n";
+  return text;
 }
 
 // An entry: a line, and its details.
@@ -88,7 +104,7 @@ class Page {
 }  // namespace
 
 std::string github_summary(const runner::RunRecord& run, std::size_t bytes_max) {
-  Page page(head(run) + totals_table(run), bytes_max);
+  Page page(head(run) + totals_table(run) + measured_paragraphs(run), bytes_max);
   for (const runner::Problem& problem : run.problems) page.add(item_of(problem));
   for (const runner::TestRecord* test : tests_by_urgency(run)) page.add(item_of(run.settings, *test));
   return page.finished();

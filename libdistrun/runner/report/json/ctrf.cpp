@@ -14,6 +14,7 @@
 #include <distrun/runner/report/text/case_parts.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
+#include <distrun/runner/report/text/measured.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
 #include <distrun/runner/report/text/reported_settings.hpp>
 
@@ -138,6 +139,18 @@ void write_ranks(JsonWriter& out, const AttemptRecord& attempt) {
   out.end_array();
 }
 
+void write_measured(JsonWriter& out, const TestRecord& test) {
+  const std::vector<Measured> all = measured(test);
+  if (all.empty()) return;
+  out.key("measured");
+  write_objects(out, all, [&](const Measured& each) {
+    out.field("name", each.name);
+    out.field("unit", each.unit);
+    write_array(out, "ranks", each.ranks);
+    write_array(out, "values", each.values);
+  });
+}
+
 void write_extra(JsonWriter& out, const runner::Settings& settings, const TestRecord& test,
                  const AttemptRecord* telling) {
   out.key("extra");
@@ -147,6 +160,7 @@ void write_extra(JsonWriter& out, const runner::Settings& settings, const TestRe
   out.key("variant");
   write_variant(out, test.variant);
   out.field("attempts", test.attempts.size());
+  write_measured(out, test);
   if (!went_well(test.verdict)) out.field("again", repeat_command(reported(settings), test));
   if (telling != nullptr) {
     write_attempt_extra(out, *telling);

@@ -76,6 +76,7 @@ void EventStream::on_rank_end(const std::string& id, int attempt, const runner::
   begin("rank_end", id, attempt, rank.rank);
   line_.field("pid", rank.pid);
   write_outcome_fields(line_, rank);
+  write_measures(line_, rank.measures);
   end();
 }
 

@@ -153,6 +153,15 @@ void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs)
   });
 }
 
+void write_measures(JsonWriter& out, const std::vector<wire::Measure>& measures) {
+  out.key("measures");
+  write_objects(out, measures, [&](const wire::Measure& measure) {
+    out.field("name", measure.name);
+    out.field("value", measure.value);
+    out.field("unit", measure.unit);
+  });
+}
+
 void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks) {
   write_objects(out, leaks, [&](const runner::Leak& leak) {
     out.field("kind", name_of(leak.kind));

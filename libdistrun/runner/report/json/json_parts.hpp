@@ -14,6 +14,7 @@ void write_variant(JsonWriter& out, const runner::Variant& variant);
 void write_parameters(JsonWriter& out, const std::vector<wire::KeyValue>& parameters);
 // Writes an array of {key, value}, since keys may repeat.
 void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs);
+void write_measures(JsonWriter& out, const std::vector<wire::Measure>& measures);  // with its key
 void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks);
 
 void write_problem_fields(JsonWriter& out, const runner::Problem& problem);

@@ -193,6 +193,12 @@ void read_rank(const Json& from, runner::RankRecord& rank) {
   read(from, "declared_death", rank.declared_death);
   read_each_object(from, "errors", [&](const Json& item) { read_error(item, rank.errors.emplace_back()); });
   read_pairs(from, "notes", rank.notes);
+  read_each_object(from, "measures", [&](const Json& item) {
+    wire::Measure& measure = rank.measures.emplace_back();
+    read(item, "name", measure.name);
+    read(item, "value", measure.value);
+    read(item, "unit", measure.unit);
+  });
   read(from, "stdout", rank.out.text);
   read(from, "stderr", rank.err.text);
   read(from, "stdout_bytes", rank.out.bytes_total);

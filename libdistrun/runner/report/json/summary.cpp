@@ -41,6 +41,7 @@ void write_rank(JsonWriter& out, const runner::RankRecord& rank) {
   write_errors(out, rank.errors);
   out.key("notes");
   write_key_values(out, rank.notes);
+  write_measures(out, rank.measures);
   out.field("stdout", rank.out.text);
   out.field("stderr", rank.err.text);
   out.field("stdout_bytes", rank.out.bytes_total);

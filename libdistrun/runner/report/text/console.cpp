@@ -1,6 +1,7 @@
 #include <distrun/runner/report/text/console.hpp>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/text/measured.hpp>
 #include <distrun/runner/report/text/output_text.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/text/snapshot_text.hpp>
@@ -89,7 +90,8 @@ void Console::on_test_end(const runner::TestRecord& test) {
   if (options_.silent) return;  // there is one test, and its failure is shown in full
   const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky || !is_good(test.verdict);
   if (!worth_a_line) return;
-  print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n" + shown_output(test));
+  const int width = options_.tty ? options_.width : 0;
+  print(test_line(test, paint_, width) + "\n" + measured_lines(test, paint_, width) + shown_output(test));
 }
 
 // Output of a failed test is shown with the failure.

@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
+#include <distrun/runner/report/text/measured.hpp>
 #include <distrun/runner/report/text/slow_tests.hpp>
 #include <distrun/runner/report/text/stress_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
@@ -90,7 +91,9 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
 
 std::string show_text(const runner::RunRecord& run, const Paint& paint, std::size_t slow, bool verbose) {
   std::string text = run_line(run, static_cast<int>(run.tests.size()), paint) + "\n";
-  for (const runner::TestRecord& test : run.tests) text += test_line(test, paint, 0) + "\n";
+  for (const runner::TestRecord& test : run.tests) {
+    text += test_line(test, paint, 0) + "\n" + measured_lines(test, paint, 0);
+  }
   return text + run_end_text(run, {}, paint, slow, {}, verbose);
 }
 

@@ -9,7 +9,9 @@
 #include <distrun/runner/record/record.hpp>
 #include <distrun/runner/report/text/attempt_text.hpp>
 #include <distrun/runner/report/text/case_parts.hpp>
+#include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
+#include <distrun/runner/report/text/measured.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
 #include <distrun/runner/report/text/reported_settings.hpp>
 #include <distrun/runner/report/xml/xml_writer.hpp>
@@ -59,6 +61,13 @@ void write_output(XmlWriter& out, const char* element, const std::string& text) 
   out.open(element);
   out.text(text);
   out.close();
+}
+
+// A case has no properties that every reader accepts.
+void write_measured(XmlWriter& out, const TestRecord& test) {
+  std::string text;
+  for (const Measured& each : measured(test)) text += base::one_line(each.name) + ": " + measured_text(each) + "\n";
+  write_output(out, "system-out", excerpt_bytes(text, kOutputMax));
 }
 
 void write_outputs(XmlWriter& out, const AttemptRecord& attempt, std::size_t bytes_max) {
@@ -129,10 +138,13 @@ void write_junit_case(XmlWriter& out, const runner::Settings& settings, const Te
   out.attribute("classname", junit_class_name(test));
   out.attribute("time", junit_seconds(test.duration));
   switch (test.verdict) {
-    case Verdict::Pass: break;
+    case Verdict::Pass: write_measured(out, test); break;
     case Verdict::Skip: write_skipped(out, test.message); break;
     case Verdict::Cancelled: write_skipped(out, "cancelled"); break;
-    case Verdict::Flaky: write_flaky(out, settings, test); break;
+    case Verdict::Flaky:
+      write_flaky(out, settings, test);
+      write_measured(out, test);
+      break;
     default: write_failures(out, settings, test);
   }
   out.close();
