@@ -136,8 +136,8 @@ class KnownStacks {
     for (; i < walk.size; ++i) {
       const CallStack* const inner = frame != nullptr ? &frame->stack : nullptr;
       if (frames_.size() >= kKnownMost && !frames_.contains({inner, walk.pcs[i]})) return nullptr;
-      frame = &frames_[{inner, walk.pcs[i]}];
-      frame->stack = {walk.pcs[i], inner};
+      // A stack that is known is not written again: others read it without the lock.
+      frame = &frames_.try_emplace({inner, walk.pcs[i]}, Frame{{walk.pcs[i], inner}}).first->second;
       const bool has_next = i + 1 < walk.size && is_at(walk, i) && is_at(walk, i + 1);
       frame->to_next = has_next ? walk.slots[i + 1] - walk.slots[i] : 0;
     }

@@ -62,6 +62,7 @@ std::string asked(const std::function<std::string()>& ask) {
   std::string answer;
   CHECK(ranks.run([&](int rank) {
     init_rpc(ranks.options(rank));
+    if (rank == 1) rpc_sync<int>(0, "own_rank");  // calls that come before a rank is ready are run later
     if (rank == 1) answer = ask();
     shutdown();
   }) == no_errors(2));
