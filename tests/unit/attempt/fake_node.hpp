@@ -118,6 +118,8 @@ class World : public launch::World {
   bool deaf = false;                                                 // sending to it overflows
   bool offspring = false;                                            // live ranks have child processes
   base::Nanoseconds used{};                                          // CPU time of each rank
+  bool computes = false;                                             // each rank uses all the time there is
+  bool makes_progress = false;                                       // boards show more each time they are read
   std::map<int, base::Nanoseconds> cpu_waits;                        // by rank; zero if absent
   std::map<int, std::string> output;
   std::map<int, std::string> errors;  // written by ranks
@@ -142,7 +144,10 @@ class World : public launch::World {
   void signal_process(int rank, int number) override { to_processes.push_back({rank, number, Clock::now()}); }
   std::optional<board::Shown> shown(int rank) const override {
     const auto found = boards.find(rank);
-    return found == boards.end() ? std::nullopt : std::optional(found->second);
+    if (found == boards.end()) return std::nullopt;
+    board::Shown shown = found->second;
+    if (makes_progress) shown.epoch = ++readings_;
+    return shown;
   }
   void collect_stacks(const launch::StackOrder& order, launch::OnStacks on_stacks) override {
     if (order.gentle) {
@@ -165,7 +170,7 @@ class World : public launch::World {
       loop_.post([this, on_stacks = std::move(on_stacks)] { on_stacks(asleep); });
     }
   }
-  base::Nanoseconds cpu_time(int /*rank*/) const override { return used; }
+  base::Nanoseconds cpu_time(int /*rank*/) const override { return computes ? Clock::now().time_since_epoch() : used; }
   base::Nanoseconds cpu_wait(int rank) const override {
     const auto found = cpu_waits.find(rank);
     return found == cpu_waits.end() ? base::Nanoseconds::zero() : found->second;
@@ -203,6 +208,7 @@ class World : public launch::World {
   }
 
  private:
+  mutable std::uint64_t readings_ = 0;  // of boards, with makes_progress
   io::Loop& loop_;
   launch::WorldSpec spec_;
   launch::WorldEvents& events_;

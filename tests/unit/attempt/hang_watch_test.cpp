@@ -97,17 +97,13 @@ TEST_CASE("a deadlock that is only reported is told once, and the ranks get thei
 TEST_CASE("ranks that work are not looked at") {
   Stage stage(2);
   fake::World& world = begin_asleep(stage, cycle_of_two());
-  SECTION("they use CPU") {
-    const auto begun = fake::Clock::now();
-    compute_until(stage, world, [&] { return fake::Clock::now() - begun > 700ms; });
-  }
+  SECTION("they use CPU") { world.computes = true; }
   SECTION("they make progress on the board") {
-    const auto begun = fake::Clock::now();
-    stage.until([&] {
-      ++world.boards[0].epoch;
-      return fake::Clock::now() - begun > 700ms;
-    });
+    world.boards[0].epoch = 1;
+    world.makes_progress = true;
   }
+  const auto begun = fake::Clock::now();
+  stage.until([&] { return fake::Clock::now() - begun > 700ms; });
   CHECK(world.gentle_looks == 0);
   expect_pass(stage, world);
 }
