@@ -44,11 +44,6 @@ struct NamesFile {
 };
 DISTRUN_FIELDS(NamesFile, m.format, m.places)
 
-std::string absolute_path_in(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && value[0] == '/' ? value : "";
-}
-
 bool is_own(const struct stat& found) {
   return found.st_uid == ::geteuid() && (found.st_mode & kWritableByOthers) == 0;
 }
@@ -60,7 +55,7 @@ bool is_own_directory(const fs::path& path) {
 
 // Creates no directory within one of another user, such as the home directory that sudo leaves set.
 bool make_own_directory(const fs::path& folder) {
-  fs::path there = folder;
+  fs::path there = fs::absolute(folder);
   struct stat found {};
   while (::stat(there.c_str(), &found) != 0 && there.has_relative_path()) there = there.parent_path();
   if (found.st_uid != ::geteuid()) return false;
@@ -110,9 +105,8 @@ void replace(const std::string& path, const wire::Bytes& bytes) {
 std::string NamesCache::find_folder() {
   const char* wish = std::getenv("DISTRUN_NAMES_CACHE");
   if (wish != nullptr && wish[0] != '\0') return std::string_view(wish) == "off" ? "" : wish;
-  if (const std::string cache = absolute_path_in("XDG_CACHE_HOME"); !cache.empty()) return cache + "/distrun/names";
-  const std::string home = absolute_path_in("HOME");
-  return home.empty() ? "" : home + "/.cache/distrun/names";
+  const std::string cache = base::user_directory("XDG_CACHE_HOME", ".cache");
+  return cache.empty() ? "" : cache + "/distrun/names";
 }
 
 NamesCache::Names NamesCache::read(const std::string& build_id) const {

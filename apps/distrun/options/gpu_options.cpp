@@ -28,8 +28,7 @@ constexpr int kGpusMax = 64;
 void add_gpus(CLI::App& app, Raw& raw) {
   app.add_option("--gpu-driver", raw.gpu_driver,
                  "GPUs behind the devices cuda:0, cuda:1, ...; auto or cuda (the same): those of this machine; "
-                 "virtual: emulated ones, see "
-                 "--gpus; none: no devices")
+                 "virtual: emulated ones, see --gpus; none: no devices")
       ->type_name(kGpuDrivers);
   app.add_option("--gpus", raw.gpus, "With --gpu-driver virtual, emulate N GPUs")->type_name("N");
 }

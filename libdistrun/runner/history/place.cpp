@@ -44,12 +44,9 @@ void require_regular(const std::string& path, mode_t mode) {
 std::optional<std::string> find_place(const std::string& wish) {
   if (!wish.empty()) return unless_off(wish);
   if (const std::string place = variable("DISTRUN_HISTORY"); !place.empty()) return unless_off(place);
-  // The XDG specification requires relative paths to be ignored.
-  const std::string state = variable("XDG_STATE_HOME");
-  if (state.starts_with('/')) return state + "/distrun/history.db";
-  const std::string home = variable("HOME");
-  if (home.starts_with('/')) return home + "/.local/state/distrun/history.db";
-  return std::nullopt;
+  const std::string state = base::user_directory("XDG_STATE_HOME", ".local/state");
+  if (state.empty()) return std::nullopt;
+  return state + "/distrun/history.db";
 }
 
 void make_place(const std::string& path) {

@@ -156,6 +156,20 @@ TEST_CASE("no folder is made in a directory of another user") {
   CHECK(fs::is_empty(home));
 }
 
+TEST_CASE("a folder may be named from the current directory, by any user") {
+  constexpr uid_t kAnybody = 1;
+  const Scratch scratch;
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch.path());
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) REQUIRE((::chown(scratch.path().c_str(), kAnybody, kAnybody) == 0 && ::seteuid(kAnybody) == 0));
+  NamesCache("names").write(kId, some_names());
+  const bool is_kept = is_same(NamesCache("names").read(kId), some_names());
+  if (is_root) REQUIRE(::seteuid(0) == 0);
+  fs::current_path(before);
+  CHECK(is_kept);
+}
+
 TEST_CASE("what was kept first goes when there is much") {
   const Scratch scratch;
   const NamesCache cache(scratch.path());
