@@ -29,8 +29,8 @@
 #include <vector>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/proof/proof.hpp>
 #include <distrun/common/wire/codec.hpp>
-#include <distrun/runtime/proof/proof.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
 #include <agents/pipe/seal.hpp>

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <distrun/runtime/proof/proof.hpp>
+#include <distrun/common/proof/proof.hpp>
 
 namespace distrun::stores {
 

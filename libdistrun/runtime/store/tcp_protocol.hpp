@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
+#include <distrun/common/proof/proof.hpp>
 #include <distrun/common/wire/error_fields.hpp>
-#include <distrun/runtime/proof/proof.hpp>
 #include <distrun/runtime/store/request.hpp>
 
 namespace distrun::stores {

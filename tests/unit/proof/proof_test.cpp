@@ -4,7 +4,7 @@
 #include <set>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/proof/proof.hpp>
+#include <distrun/common/proof/proof.hpp>
 
 namespace distrun::proof {
 namespace {

@@ -1,4 +1,4 @@
-#include <distrun/runtime/proof/proof.hpp>
+#include <distrun/common/proof/proof.hpp>
 
 #include <sodium.h>
 #include <sys/random.h>
