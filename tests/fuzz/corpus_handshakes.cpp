@@ -1,5 +1,5 @@
 #include <agents/pipe/handshake.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 
 #include "corpus.hpp"
 

@@ -8,6 +8,7 @@
 #include <agents/pipe/handshake.hpp>
 #include <agents/pipe/message_stream.hpp>
 #include <distrun/common/board/layout.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/report/json/summary.hpp>
@@ -16,7 +17,6 @@
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 #include <distrun/runtime/rpc/graph/builder.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>

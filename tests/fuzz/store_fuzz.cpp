@@ -2,9 +2,9 @@
 #include <optional>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/store_server/key_table.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/common/wire/frame.hpp>
-#include <distrun/runtime/store/key_table.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
 
 #include "fuzz.hpp"
 

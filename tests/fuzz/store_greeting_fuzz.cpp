@@ -2,8 +2,8 @@
 // refused: it cannot have the proof for a nonce drawn after it was written.
 #include <algorithm>
 
-#include <distrun/runtime/store/server_greeting.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/common/store_server/server_greeting.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 
 #include "fuzz.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <distrun/common/base/process_mark.hpp>
-#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 #include <distrun/runtime/store/watches.hpp>
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 
 namespace distrun::stores {
 

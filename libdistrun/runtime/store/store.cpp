@@ -4,7 +4,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/store/request.hpp>
+#include <distrun/common/store_server/request.hpp>
 
 namespace distrun::stores {
 namespace {

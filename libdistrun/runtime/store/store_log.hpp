@@ -30,7 +30,7 @@
 
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/process_mark.hpp>
-#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 #include <distrun/runtime/store/log_format.hpp>
 
 namespace distrun::stores {

@@ -12,10 +12,10 @@
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 
 namespace distrun::stores {

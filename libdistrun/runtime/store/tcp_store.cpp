@@ -15,12 +15,12 @@
 #include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/common/store_server/store_server.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
-#include <distrun/runtime/store/store_server.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_line.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 #include <distrun/runtime/store/watches.hpp>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/store_server/key_table.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::stores {
@@ -68,12 +69,7 @@ board::WaitInfo wait_for(const Request& request, std::string& name, base::Locati
 }
 
 Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& missing, base::Location site) {
-  constexpr std::size_t kNamed = 20;
-  std::string keys;
-  for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) keys += (i == 0 ? "" : ", ") + missing[i];
-  if (missing.size() > kNamed) keys += " and " + std::to_string(missing.size() - kNamed) + " more";
-  return Error(ErrorKind::Timeout, "DistStoreError",
-               "wait timeout after " + base::human(timeout) + ", keys: " + keys + awaited_text(), site);
+  return Error(ErrorKind::Timeout, "DistStoreError", timeout_text(timeout, missing) + awaited_text(), site);
 }
 
 }  // namespace distrun::stores

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/store_server/request.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/wait.hpp>
-#include <distrun/runtime/store/request.hpp>
 
 namespace distrun::stores {
 

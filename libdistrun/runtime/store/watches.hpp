@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {

@@ -12,7 +12,7 @@
 
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/thread.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
 
 namespace distrun::testing {
 

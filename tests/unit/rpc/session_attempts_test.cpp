@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/store_server/request.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
-#include <distrun/runtime/store/request.hpp>
 
 #include "session_ranks.hpp"
 #include "support/error_of.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include <distrun/common/base/fd.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 
 namespace distrun::stores::raw {
 

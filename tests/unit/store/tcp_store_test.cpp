@@ -9,10 +9,10 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
 
 #include "raw_peer.hpp"

@@ -16,7 +16,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/text.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
 
 namespace distrun::collectives {
 namespace {

@@ -1,4 +1,4 @@
-#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -108,6 +108,14 @@ bool is_change(Op op) noexcept {
     case Op::QueueLength: return false;
     default: return true;
   }
+}
+
+std::string timeout_text(base::Nanoseconds timeout, const std::vector<std::string>& missing) {
+  constexpr std::size_t kNamed = 20;
+  std::string keys;
+  for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) keys += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > kNamed) keys += " and " + std::to_string(missing.size() - kNamed) + " more";
+  return "wait timeout after " + base::human(timeout) + ", keys: " + keys;
 }
 
 bool KeyTable::has(const std::string& key) const { return values_.contains(key) || queues_.contains(key); }

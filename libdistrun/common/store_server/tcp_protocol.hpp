@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include <distrun/common/proof/proof.hpp>
+#include <distrun/common/store_server/request.hpp>
 #include <distrun/common/wire/error_fields.hpp>
-#include <distrun/runtime/store/request.hpp>
 
 namespace distrun::stores {
 

@@ -5,7 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
-#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 #include <distrun/runtime/store/log_format.hpp>
 
 namespace distrun::stores {

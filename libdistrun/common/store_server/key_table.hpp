@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runtime/store/request.hpp>
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/store_server/request.hpp>
 
 namespace distrun::stores {
 
@@ -23,6 +24,9 @@ struct Change {
   std::optional<std::string> before;
   std::optional<std::string> after;
 };
+
+// Returns "wait timeout after 100 ms, keys: a, b": the text of an Error{Timeout, "DistStoreError"}.
+std::string timeout_text(base::Nanoseconds timeout, const std::vector<std::string>& missing);
 
 class KeyTable {
  public:

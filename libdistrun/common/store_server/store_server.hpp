@@ -4,8 +4,20 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+
+#include <distrun/common/base/fd.hpp>
 
 namespace distrun::stores {
+
+// Listens at the first address of `host` that permits it, at `port`; 0: at a free port, see port_of(). The socket does
+// not block. Throws Error{InvalidArgument} if the host has no address, Error{Failed} if none permits it.
+base::Fd listen_for_store(const std::string& host, std::uint16_t port);
+
+// Serves an empty store at the socket `listening` on the calling thread, for a process that does nothing else. Returns
+// when `ends_with`, a pipe's end that reads, is at its end: all processes have closed the other one. Throws
+// Error{Failed, Overloaded} if it cannot begin.
+void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with);
 
 class StoreServer {
  public:

@@ -1,4 +1,4 @@
-#include <distrun/runtime/store/tcp_address.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -4,8 +4,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
-#include <distrun/runtime/store/serving.hpp>
-#include <distrun/runtime/store/waiting.hpp>
+#include <distrun/common/store_server/serving.hpp>
 
 namespace distrun::stores {
 namespace {
@@ -143,7 +142,8 @@ void Serving::end_late() {
     if (each.deadline > now) return false;
     --each.client->waiting;
     refuse(*each.client, each.ask.id, [&] {
-      return timeout_error(base::Nanoseconds(each.ask.timeout_ns), table_.named_missing(each.ask.request), {});
+      return Error(ErrorKind::Timeout, "DistStoreError",
+                   timeout_text(base::Nanoseconds(each.ask.timeout_ns), table_.named_missing(each.ask.request)));
     });
     return true;
   });

@@ -14,17 +14,17 @@
 #include <vector>
 
 #include <distrun/common/io/frame_socket.hpp>
-#include <distrun/runtime/store/key_table.hpp>
-#include <distrun/runtime/store/server_greeting.hpp>
-#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/common/store_server/key_table.hpp>
+#include <distrun/common/store_server/server_greeting.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 
 namespace distrun::stores {
 
 class Serving {
  public:
-  Serving(const std::string& host, std::uint16_t port, std::string_view secret, std::atomic<int>& refused);
+  // `listening` is a socket that listens. `refused` counts the clients that were refused, and must outlive this.
+  Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused);
 
-  std::uint16_t port() const noexcept { return port_; }
   io::Loop& loop() noexcept { return loop_; }
   // Finishes what a handler that has thrown may have left undone.
   void go_on() noexcept;
@@ -50,7 +50,6 @@ class Serving {
     base::TimePoint deadline;
   };
 
-  void listen(const std::string& host, std::uint16_t port);
   void accept_all();
   bool turn_one_away();
   void add(base::Fd socket);
@@ -83,7 +82,6 @@ class Serving {
   io::Loop loop_;
   const std::string secret_;
   std::atomic<int>& refused_;
-  std::uint16_t port_ = 0;
   KeyTable table_;
   Clients clients_;
   std::list<Waiting> waiting_;  // the oldest first

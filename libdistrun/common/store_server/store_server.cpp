@@ -1,5 +1,9 @@
-#include <distrun/runtime/store/store_server.hpp>
+#include <distrun/common/store_server/store_server.hpp>
 
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
 #include <future>
 #include <optional>
 #include <stdexcept>
@@ -8,7 +12,8 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/base/thread.hpp>
-#include <distrun/runtime/store/serving.hpp>
+#include <distrun/common/store_server/serving.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
 
 namespace distrun::stores {
 namespace {
@@ -25,7 +30,47 @@ std::exception_ptr as_ours(const std::exception_ptr& thrown) noexcept {
   }
 }
 
+// Returns false if a handler has thrown, which happens only when memory runs out. The other handlers can continue.
+bool ends(Serving& serving, void (io::Loop::*run)()) noexcept {
+  try {
+    (serving.loop().*run)();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Returns when the loop is stopped.
+void run_to_end(Serving& serving) noexcept {
+  bool is_over = ends(serving, &io::Loop::run);
+  while (!is_over) {
+    serving.go_on();
+    is_over = ends(serving, &io::Loop::go_on);
+  }
+}
+
+// Stops the loop at the pipe's end. What is written into the pipe has no meaning, and is thrown away.
+void stop_at_end(const io::FdWatch& pipe, io::Loop& loop) {
+  char bytes[256];
+  const ssize_t count = ::read(pipe.fd(), bytes, sizeof bytes);
+  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) loop.stop();
+}
+
 }  // namespace
+
+void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with) {
+  std::atomic<int> refused{0};
+  std::optional<Serving> serving;
+  std::optional<io::FdWatch> end;
+  try {
+    base::set_nonblocking(ends_with.get());
+    serving.emplace(std::move(listening), secret, refused);
+    end.emplace(serving->loop(), std::move(ends_with), [&] { stop_at_end(*end, serving->loop()); });
+  } catch (...) {
+    std::rethrow_exception(as_ours(std::current_exception()));
+  }
+  run_to_end(*serving);
+}
 
 class StoreServer::Impl {
  public:
@@ -46,27 +91,15 @@ class StoreServer::Impl {
   void serve(const std::string& host, std::uint16_t port, std::string_view secret, Listens& listens) {
     std::optional<Serving> serving;
     try {
-      serving.emplace(host, port, secret, refused_);
+      base::Fd socket = listen_for_store(host, port);
+      const std::uint16_t found = port_of(socket.get());
+      serving.emplace(std::move(socket), secret, refused_);
       loop_ = &serving->loop();
-      loop_->post([&listens, at = serving->port()] { listens.set_value(at); });  // the loop runs by then
+      loop_->post([&listens, found] { listens.set_value(found); });  // the loop runs by then
     } catch (...) {
       return listens.set_exception(as_ours(std::current_exception()));
     }
-    bool is_over = ends(*serving, &io::Loop::run);
-    while (!is_over) {
-      serving->go_on();
-      is_over = ends(*serving, &io::Loop::go_on);
-    }
-  }
-
-  // Returns false if a handler has thrown, which happens only when memory runs out. The other handlers can continue.
-  static bool ends(Serving& serving, void (io::Loop::*run)()) noexcept {
-    try {
-      (serving.loop().*run)();
-      return true;
-    } catch (const std::exception&) {
-      return false;
-    }
+    run_to_end(*serving);
   }
 
   const std::shared_ptr<Listens> listens_ = std::make_shared<Listens>();

@@ -1,11 +1,11 @@
-#include <distrun/runtime/store/server_greeting.hpp>
+#include <distrun/common/store_server/server_greeting.hpp>
 
 #include <unistd.h>
 
 #include <cstdint>
 #include <utility>
 
-#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/common/store_server/tcp_protocol.hpp>
 
 namespace distrun::stores {
 

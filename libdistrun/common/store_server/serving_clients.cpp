@@ -7,8 +7,9 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/store/serving.hpp>
-#include <distrun/runtime/store/tcp_address.hpp>
+#include <distrun/common/store_server/serving.hpp>
+#include <distrun/common/store_server/store_server.hpp>
+#include <distrun/common/store_server/tcp_address.hpp>
 
 namespace distrun::stores {
 namespace {
@@ -21,16 +22,17 @@ constexpr auto kPatience = 5s;  // for the first bytes
 
 }  // namespace
 
-Serving::Serving(const std::string& host, std::uint16_t port, std::string_view secret, std::atomic<int>& refused)
+// Accepting must not block: another process may share the socket, and take the client.
+Serving::Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused)
     : secret_(secret),
       refused_(refused),
       deadline_(loop_, [this] { end_late(); }),
       reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
-  listen(host, port);
+  base::set_nonblocking(listening.get());
+  listener_ = std::make_unique<io::FdWatch>(loop_, std::move(listening), [this] { accept_all(); });
 }
 
-// Listens at the first of the host's addresses that permits it.
-void Serving::listen(const std::string& host, std::uint16_t port) {
+base::Fd listen_for_store(const std::string& host, std::uint16_t port) {
   std::string why;
   for (const TcpAddress& wanted : resolve(host, port)) {
     base::Fd socket = make_tcp_socket(wanted.family());
@@ -40,9 +42,7 @@ void Serving::listen(const std::string& host, std::uint16_t port) {
       why = base::errno_text(errno);
       continue;
     }
-    port_ = port_of(socket.get());
-    listener_ = std::make_unique<io::FdWatch>(loop_, std::move(socket), [this] { accept_all(); });
-    return;
+    return socket;
   }
   throw Error(ErrorKind::Failed,
               "the server socket of the store has failed to listen on any local network address at " +
