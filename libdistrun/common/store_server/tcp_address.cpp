@@ -33,6 +33,26 @@ std::vector<TcpAddress> resolve(const std::string& host, std::uint16_t port) {
   return addresses;
 }
 
+namespace {
+
+// Returns the bytes of the address, without the port; empty for another family.
+std::string host_bytes(const TcpAddress& address) {
+  const auto bytes_of = [](const auto& host) { return std::string(reinterpret_cast<const char*>(&host), sizeof host); };
+  if (address.family() == AF_INET) return bytes_of(reinterpret_cast<const sockaddr_in*>(&address.bytes)->sin_addr);
+  if (address.family() == AF_INET6) return bytes_of(reinterpret_cast<const sockaddr_in6*>(&address.bytes)->sin6_addr);
+  return "";
+}
+
+}  // namespace
+
+bool are_ends_of_one_host(int socket) {
+  TcpAddress own, peer;
+  own.size = peer.size = sizeof own.bytes;
+  const bool are_known = ::getsockname(socket, reinterpret_cast<sockaddr*>(&own.bytes), &own.size) == 0 &&
+                         ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.bytes), &peer.size) == 0;
+  return are_known && !host_bytes(own).empty() && host_bytes(own) == host_bytes(peer);
+}
+
 std::uint16_t port_of(int socket) {
   TcpAddress address;
   address.size = sizeof address.bytes;

@@ -21,6 +21,8 @@ struct TcpAddress {
 // Returns all addresses of `host`, in the system's order. Throws Error{InvalidArgument} if it has no address.
 std::vector<TcpAddress> resolve(const std::string& host, std::uint16_t port);
 std::uint16_t port_of(int socket);
+// Returns whether a connected socket's ends have the same address, as they do within a host.
+bool are_ends_of_one_host(int socket);
 // Returns "localhost:29500", "[::1]:29500".
 std::string place_of(const std::string& host, std::uint16_t port);
 

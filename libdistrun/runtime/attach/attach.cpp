@@ -36,6 +36,7 @@
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/groups.hpp>
 #include <distrun/runtime/core/backends.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/core/inline_function.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/tracing.hpp>
@@ -154,6 +155,7 @@ void hear_of_death(void* state, std::int32_t rank) { static_cast<core::RankState
 void Ranks::attach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
   if (!chosen_) choose_driver(rank);
+  core::set_rank_of_process(rank.rank);
   chosen_ = true;
   core::RankState& state = state_of(rank);
   attached_.push_back({&rank, &state});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <distrun/common/board/describe.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 
 namespace distrun::core {
 namespace {
@@ -14,7 +15,10 @@ std::optional<board::Shown> shown_of(int rank) {
   return line != nullptr && rank >= 0 ? line->look_at(rank) : std::nullopt;
 }
 
-bool has_ended(const board::Shown& shown) noexcept { return shown.pid != 0 && is_ending(shown.pid); }
+// The process of a rank on another host is another process here, or none.
+bool has_ended(const Hosts& hosts, int rank, const board::Shown& shown) {
+  return shown.pid != 0 && hosts.is_here(rank) && is_ending(shown.pid);
+}
 
 std::string ended_text(int pid) { return "its process " + std::to_string(pid) + " has ended"; }
 
@@ -22,7 +26,7 @@ std::string ended_text(int pid) { return "its process " + std::to_string(pid) + 
 
 std::optional<Death> death_of(int rank) {
   const auto shown = shown_of(rank);
-  if (!shown || !has_ended(*shown)) return std::nullopt;
+  if (!shown || !has_ended(known_hosts(), rank, *shown)) return std::nullopt;
   return Death{rank, shown->pid};
 }
 
@@ -32,15 +36,17 @@ std::optional<Death> first_death() {
   {
     const PeerDiedCall ask(rank_state(), [&](int rank) { declared.push_back(rank); });
   }
+  const Hosts& hosts = known_hosts();
   for (int rank = 0; rank < kRanksShown; ++rank) {
     if (std::find(declared.begin(), declared.end(), rank) != declared.end()) continue;
     const auto shown = shown_of(rank);
-    if (shown && shown->phase <= wire::Phase::Body && has_ended(*shown)) return Death{rank, shown->pid};
+    if (shown && shown->phase <= wire::Phase::Body && has_ended(hosts, rank, *shown)) return Death{rank, shown->pid};
   }
   return std::nullopt;
 }
 
 bool are_all_ranks(std::size_t count) {
+  if (const Hosts& hosts = known_hosts(); hosts.are_several()) return hosts.rank_count() == count;
   int last = kRanksShown - 1;
   while (last >= 0 && !shown_of(last)) --last;
   return static_cast<std::size_t>(last + 1) == count;
@@ -52,10 +58,11 @@ std::string text_of(const Death& death) {
 
 std::string what_they_do(const std::vector<int>& ranks) {
   std::string text;
+  const Hosts& hosts = known_hosts();
   for (const int rank : ranks) {
     const auto shown = shown_of(rank);
     std::string what = shown ? board::doing(*shown) : "";
-    if (shown && has_ended(*shown)) what = ended_text(shown->pid);
+    if (shown && has_ended(hosts, rank, *shown)) what = ended_text(shown->pid);
     text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank) + (what.empty() ? "" : " (" + what + ")");
   }
   return text;

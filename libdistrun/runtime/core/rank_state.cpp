@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
@@ -106,9 +107,10 @@ namespace {
 
 constexpr int kRanksLookedAt = 256;
 
-// 0: it is not known, or there is no memory to look.
+// 0: it is not known, or there is no memory to look; or the rank is on another host, where the number has a meaning.
 int pid_of(const RankLine& line, int rank) noexcept {
   const auto look = [&] {
+    if (!known_hosts().is_here(rank)) return 0;
     const auto shown = line.look_at(rank);
     return shown ? shown->pid : 0;
   };

@@ -15,6 +15,7 @@
 #include <distrun/common/store_server/tcp_address.hpp>
 #include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/runtime/core/deaths.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 
@@ -100,7 +101,13 @@ void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
   if (hear(1, patience, give_up, kClosed)[0] != kWelcome) lose("it refused this client's proof of the secret");
   std::int32_t pid = 0;
   std::memcpy(&pid, hear(sizeof pid, patience, give_up, kClosed).data(), sizeof pid);
-  server_ = {core::rank_of_peer(-1, pid), pid};
+  server_ = {is_server_here() ? core::rank_of_peer(-1, pid) : -1, pid};
+}
+
+// Processes of another host have other numbers. Both ends of a connection within a host have the same address.
+bool TcpLine::is_server_here() const {
+  if (!core::known_hosts().are_several()) return true;
+  return are_ends_of_one_host(socket_.get());
 }
 
 void TcpLine::check_magic(std::string_view magic) const {

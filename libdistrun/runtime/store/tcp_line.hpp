@@ -45,6 +45,7 @@ class TcpLine {
 
   bool try_connect(TimePoint deadline, int give_up);
   void greet(std::string_view secret, TimePoint deadline, int give_up);
+  bool is_server_here() const;
   void check_magic(std::string_view magic) const;
   void say(std::string_view bytes) const;
   std::string hear(std::size_t size, TimePoint deadline, int give_up, const char* if_closed) const;
