@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include <distrun/runner/attempt/program.hpp>
 
 namespace distrun::runner {
 
@@ -10,11 +9,11 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
                  const Environment& environment)
     : environment_(environment),
       ranks_(run, test, n, kind, environment.ran_others, [this] { course_.on_alarm(); }),
-      provisions_(run, test, n, environment),
+      provisions_(make_provisions(run, test, n, environment)),
       course_(ranks_, [this](bool any_alive) { conclusion_.on_idle(any_alive); }),
-      conclusion_(ranks_, provisions_, course_, environment.standing, [this] { over_.set(true); }),
+      conclusion_(ranks_, *provisions_, course_, environment.standing, [this] { over_.set(true); }),
       programs_(ranks_),
-      events_(ranks_, provisions_, course_, conclusion_, programs_),
+      events_(ranks_, *provisions_, course_, conclusion_, programs_),
       over_(run.loop) {}
 
 Attempt::~Attempt() {
@@ -40,10 +39,7 @@ launch::WorldSpec Attempt::world_spec() const {
 // The ranks arrive one by one.
 void Attempt::start_world() {
   launch::WorldSpec spec = world_spec();
-  if (test().is_program()) {
-    spec.program = program_spec(ranks_.run.settings, ranks_.run.run_id, provisions_.dirs().shared());
-    provisions_.bind(spec.program);
-  }
+  if (test().is_program()) spec.program = provisions_->program();
   world_ = ranks_.run.node.spawn(spec, events_);
   ranks_.use(*world_);
   programs_.show_output(*world_);
@@ -54,7 +50,7 @@ void Attempt::borrow_world() {
   StandingWorld& standing = *environment_.standing;
   const launch::WorldSpec spec = world_spec();
   const bool there = standing.serves(spec, test().info.suite);
-  if (!there && provisions_.order().suite_code && !test().is_host()) conclusion_.hold_for_suite();
+  if (!there && provisions_->order().suite_code && !test().is_host()) conclusion_.hold_for_suite();
   world_ = standing.lend(spec, test().info.suite, events_);
   ranks_.use(*world_);
   programs_.show_output(*world_);

@@ -52,7 +52,7 @@ class Attempt {
   const PlannedTest& test() const noexcept { return ranks_.test; }
   int n() const noexcept { return ranks_.log.record().n; }
   // Returns the names that the ranks have created so far, as far as they are provably theirs.
-  std::vector<proc::NewName> names() { return provisions_.resources().names(); }
+  std::vector<proc::NewName> names() { return provisions_->names(); }
   // The settings that a host has provided for the ranks of its suite.
   const std::vector<wire::KeyValue>& suite_settings() const noexcept { return events_.suite_settings(); }
 
@@ -63,7 +63,7 @@ class Attempt {
 
   const Environment environment_;
   Ranks ranks_;
-  Provisions provisions_;
+  const std::unique_ptr<Provisions> provisions_;
   Course course_;
   Conclusion conclusion_;
   Programs programs_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -136,8 +135,7 @@ base::TimePoint Clocks::timeout_at() const {
 
 bool Clocks::is_traced(const launch::World& world) const {
   return std::any_of(ranks_.begin(), ranks_.end(), [&world](const RankState& rank) {
-    const pid_t tracer = rank.alive() ? evidence::tracer_of(rank.record.pid) : 0;
-    return tracer > 0 && tracer != ::getpid() && !world.is_from_ranks(tracer);
+    return rank.alive() && world.process_state(rank.record.rank).debugged;
   });
 }
 
@@ -160,7 +158,7 @@ void Clocks::pause(launch::World* world) {
   paused_at_ = now();
   for (const RankState& rank : ranks_) {
     // A rank that has stopped itself stays stopped after resume().
-    if (!rank.alive() || evidence::read_pulse(rank.record.pid, rank.record.pid).state == 'T') continue;
+    if (!rank.alive() || world->process_state(rank.record.rank).stopped) continue;
     stopped_.push_back(rank.record.rank);
     world->signal(rank.record.rank, SIGSTOP);
   }

@@ -95,7 +95,7 @@ bool Conclusion::may_be_kept() {
                     record.leaks.empty() && record.infra_error.empty();
   if (!provisions_.order().stay || !all_here || !fine) return false;
   if (ranks_.test.is_host()) return true;  // what it has started and created is for the suite's tests
-  return !ranks_.world->has_offspring() && !provisions_.resources().any() && !course_.strays().find_all();
+  return !ranks_.world->has_offspring() && !provisions_.any_left() && !course_.strays().find_all();
 }
 
 void Conclusion::keep() {
@@ -127,9 +127,7 @@ void Conclusion::sweep() {
   // A child that returned from the body reports that and ends a moment later.
   const bool awaits_more = course_.failures().first() < 0 || course_.strays().has_found();
   const bool patient = awaits_more && !ranks_.log.record().cancelled;
-  sweep_ = std::make_unique<Sweep>(ranks_.run.loop, *ranks_.world, provisions_.resources(), ranks_.run.graces, patient,
-                                   [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
-  sweep_->start();
+  provisions_.sweep(*ranks_.world, patient, [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
 }
 
 void Conclusion::finish(std::vector<Leak> leaks) {

@@ -13,7 +13,6 @@
 
 #include <distrun/runner/attempt/course.hpp>
 #include <distrun/runner/attempt/provisions.hpp>
-#include <distrun/runner/attempt/sweep.hpp>
 
 namespace distrun::runner {
 
@@ -50,7 +49,6 @@ class Conclusion {
   std::function<void()> on_over_;
   bool sets_up_suite_ = false;
   bool kept_ = false;
-  std::unique_ptr<Sweep> sweep_;
 };
 
 }  // namespace distrun::runner

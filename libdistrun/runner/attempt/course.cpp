@@ -14,11 +14,19 @@ namespace distrun::runner {
 namespace {
 
 // Returns whether the process's end is about to be reported. On a busy machine that takes longer than a grace.
-bool is_about_to_end(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
+bool is_about_to_end(const launch::World& world, int rank) {
+  const launch::ProcessState process = world.process_state(rank);
+  return process.exists && process.ends;
+}
 
-bool any_exits(const std::vector<RankState>& ranks) {
-  return std::any_of(ranks.begin(), ranks.end(),
-                     [](const RankState& rank) { return rank.alive() && proc::is_ending(rank.record.pid); });
+bool any_exits(const Ranks& ranks) {
+  return std::any_of(ranks.all.begin(), ranks.all.end(), [&ranks](const RankState& rank) {
+    return rank.alive() && ranks.world->process_state(rank.record.rank).ends;
+  });
+}
+
+std::string process_of(const RankRecord& rank) {
+  return rank.host.empty() ? proc::describe_process(rank.pid) : std::to_string(rank.pid) + " on " + rank.host;
 }
 
 // "2.0 s", or "2.0 s, extended by 3.1 s because ranks waited for a CPU,".
@@ -137,7 +145,7 @@ void Course::on_alarm() {
 void Course::lose_ranks(base::TimePoint now) {
   for (RankState& rank : ranks_.all) {
     if (rank.ended || rank.decided() || now < rank.lost_at) continue;
-    if (is_about_to_end(rank.record.pid)) {
+    if (ranks_.world != nullptr && is_about_to_end(*ranks_.world, rank.record.rank)) {
       rank.lost_at = now + ranks_.run.graces.connection;
       continue;
     }
@@ -202,7 +210,7 @@ void Course::move_on() {
     case State::Grace: return terminate();
     case State::Terminating: return asked_by_ == SIGTERM ? kill() : ask_to_end(SIGTERM);
     case State::Killing:
-      return any_exits(ranks_.all) ? enter(State::Exiting, ranks_.run.graces.exit - ranks_.run.graces.kill) : give_up();
+      return any_exits(ranks_) ? enter(State::Exiting, ranks_.run.graces.exit - ranks_.run.graces.kill) : give_up();
     case State::Exiting: return give_up();
     default: return;
   }
@@ -240,7 +248,7 @@ void Course::give_up() {
       rank.record.because_of = failures_.first();
     }
     ranks_.log.record().leaks.push_back(
-        {LeakKind::Process, proc::describe_process(rank.record.pid) + ", which SIGKILL did not end", false});
+        {LeakKind::Process, process_of(rank.record) + ", which SIGKILL did not end", false});
     rank.ended = true;
   }
   spawn_expected_ = 0;

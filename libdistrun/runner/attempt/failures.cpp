@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <distrun/common/base/text.hpp>
-#include <distrun/runner/proc/process_tree.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -14,8 +13,6 @@ using namespace std::chrono_literals;
 constexpr Nanoseconds kHold = 100ms;     // waits for a rank that an error names
 constexpr Nanoseconds kHoldMore = 20ms;  // interval between checks of ranks that are ending
 constexpr Nanoseconds kHoldMax = 2s;     // a process may end slowly on a busy machine
-
-bool is_ending(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
 
 // Returns the position of an outcome in the order of decisions.
 int place_of(const RankRecord& rank) {
@@ -65,7 +62,9 @@ bool Failures::is_death_near() const {
 // Returns whether the rank is crashing or has called exit(), which its slot shows first, or the kernel takes it apart.
 bool Failures::is_dying(const RankState& rank) const {
   if (ranks_.world->crash(rank.record.rank)) return true;
-  return !rank.shares_process && is_ending(rank.record.pid);
+  if (rank.shares_process) return false;
+  const launch::ProcessState process = ranks_.world->process_state(rank.record.rank);
+  return process.exists && process.ends;
 }
 
 void Failures::settle() {

@@ -1,16 +1,17 @@
 #pragma once
-// The things that an attempt provides for its ranks: directories, a store, memory for traces, and the order that names
-// them. Also finds what the ranks leave there. Lives on: the coordinator's loop.
+// The things that an attempt provides for its ranks, and the order that names them; also finds what the ranks leave
+// behind. On this machine these are directories, a store and memory for traces (local_provisions.hpp); on other
+// machines their nodes provide for the ranks (spread_provisions.hpp). Lives on: the coordinator's loop.
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <distrun/runner/attempt/attempt_store.hpp>
-#include <distrun/runner/attempt/attempt_trace.hpp>
+#include <distrun/common/trace/memory.hpp>
 #include <distrun/runner/attempt/cpu_binding.hpp>
+#include <distrun/runner/attempt/private_tmp.hpp>
 #include <distrun/runner/attempt/run_context.hpp>
 #include <distrun/runner/attempt/standing_world.hpp>
-#include <distrun/runner/attempt/test_resources.hpp>
 #include <distrun/runner/plan/plan.hpp>
 
 namespace distrun::runner {
@@ -26,32 +27,41 @@ struct Environment {
 
 class Provisions {
  public:
-  // `run` and `test` must outlive this. Throws Error if it cannot create the work directories or find a port.
-  Provisions(const RunContext& run, const PlannedTest& test, int n, const Environment& environment);
+  using OnSwept = std::function<void(std::vector<Leak>)>;
+
+  explicit Provisions(wire::RunOrder order) : order_(std::move(order)) {}
+  virtual ~Provisions() = default;
+  Provisions(const Provisions&) = delete;
+  Provisions& operator=(const Provisions&) = delete;
 
   // The part of the order that all ranks share.
   const wire::RunOrder& order() const noexcept { return order_; }
-  wire::RunOrder order_of(int rank) const;
-  // Binds the ranks of a program to their CPUs.
-  void bind(launch::ProgramSpec& program) const;
-  const WorkDirs& dirs() const noexcept { return *dirs_; }
-  TestResources& resources() noexcept { return resources_; }
+  virtual wire::RunOrder order_of(int rank, const launch::World& world) const = 0;
+  virtual launch::ProgramSpec program() const = 0;
+  // Adds a process of the attempt, and names that its processes were seen to hold.
+  virtual void add_process(pid_t /*pid*/) {}
+  virtual void add_held(std::vector<base::HeldName> /*names*/) {}
+  // Returns the names that the ranks have created so far, as far as they are provably theirs and on this machine.
+  virtual std::vector<proc::NewName> names() { return {}; }
+  // Returns whether something is left, without its removal. On this machine only.
+  virtual bool any_left() { return false; }
   // Null if nothing is traced.
-  const trace::Memory* trace() const noexcept { return trace_.get(); }
+  virtual const trace::Memory* trace() const noexcept { return nullptr; }
   // Returns what ranks go on using if they are kept after setting up their suite.
-  std::vector<std::shared_ptr<const void>> shared() const { return {dirs_, store_}; }
+  virtual std::vector<std::shared_ptr<const void>> shared() const { return {}; }
+  // Finds, ends and removes what has outlived the ranks of `world`. Call once, when all have ended. May call `on_swept`
+  // before it returns.
+  virtual void sweep(launch::World& world, bool patient, OnSwept on_swept) = 0;
   // Removes the directories. Returns what could not be removed, or empty.
-  std::string clear() { return dirs_->clear(); }
+  virtual std::string clear() { return ""; }
 
- private:
-  const RunContext& run_;
-  const PlannedTest& test_;
-  const LaneCpus cpus_;
-  std::shared_ptr<WorkDirs> dirs_;
-  std::shared_ptr<AttemptStore> store_ = std::make_shared<AttemptStore>();
-  const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);
-  TestResources resources_;
+ protected:
   wire::RunOrder order_;
 };
+
+// Returns those for the node of the run. `run` and `test` must outlive them. Throws Error if the work directories cannot
+// be created, or no port is free.
+std::unique_ptr<Provisions> make_provisions(const RunContext& run, const PlannedTest& test, int n,
+                                            const Environment& environment);
 
 }  // namespace distrun::runner

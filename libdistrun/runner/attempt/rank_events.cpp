@@ -32,9 +32,25 @@ std::vector<base::HeldName> names_in(const wire::Done& done) {
 }  // namespace
 
 void RankEvents::on_rank_started(int rank, int pid) {
-  provisions_.resources().add_process(pid);
+  provisions_.add_process(pid);
+  const launch::Spread* const spread = ranks_.world->spread();
+  if (spread != nullptr) ranks_.at(rank).record.host = spread->host_of.at(static_cast<std::size_t>(rank));
   ranks_.log.add_start(ranks_.at(rank), pid);
   course_.add_started(ranks_.at(rank));
+}
+
+// What the lost ranks did last is not known; what the others do then only follows from it.
+void RankEvents::on_host_lost(const std::vector<int>& ranks, const std::string& why) {
+  if (course_.state() == Course::State::Over) return;
+  bool has_living = false;
+  for (const int rank : ranks) {
+    RankState& state = ranks_.at(rank);
+    has_living = has_living || !state.ended;
+    if (state.ended || state.decided()) continue;
+    state.record.outcome = {OutcomeKind::Lost, 0, why};
+    course_.failures().decide(state);
+  }
+  if (has_living) on_spawn_failed(why);
 }
 
 void RankEvents::on_stray_child(int rank) {
@@ -91,7 +107,7 @@ void RankEvents::on_hello(int rank, const wire::Hello& hello) {
 void RankEvents::begin(RankState& state) {
   const int rank = state.record.rank;
   ranks_.log.enter_phase(state, first_phase(ranks_.test));
-  ranks_.messaging.begin(rank, provisions_.order_of(rank));
+  ranks_.messaging.begin(rank, provisions_.order_of(rank, *ranks_.world));
 }
 
 void RankEvents::on_phase(int rank, wire::Phase phase) {
@@ -122,7 +138,7 @@ void RankEvents::on_error(int rank, wire::ErrorReport report) {
 
 void RankEvents::on_done(int rank, const wire::Done& done) {
   if (ranks_.test.is_host()) take_suite_settings(done);
-  provisions_.resources().add_held(names_in(done));
+  provisions_.add_held(names_in(done));
   RankState& state = ranks_.at(rank);
   state.done = true;
   state.done_passed = done.passed;

@@ -22,6 +22,7 @@ class RankEvents final : public launch::WorldEvents {
   void on_stray_child(int rank) override;
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override { course_.fail_to_start(why); }
+  void on_host_lost(const std::vector<int>& ranks, const std::string& why) override;
   void on_program(int rank) override { programs_.on_program(rank); }
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override {
     programs_.on_output(rank, stream, bytes);

@@ -6,15 +6,13 @@
 #include <cstdlib>
 #include <sstream>
 
-#include <distrun/common/base/free_port.hpp>
 #include <distrun/common/base/rng.hpp>
-#include <distrun/runner/attempt/attempt_trace.hpp>
-#include <distrun/runner/attempt/cpu_share.hpp>
 
 namespace distrun::runner {
 namespace {
 
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
+constexpr char kStoreSecret[] = "DISTRUN_STORE_SECRET";
 
 // Returns "2" for rank 1 and the list "0,2"; without a list, or if it is too short, the rank's number.
 std::string device_of(int rank) {
@@ -27,22 +25,23 @@ std::string device_of(int rank) {
   return device;
 }
 
-void give_own_device(wire::RunOrder& order) {
+void give_own_device(wire::RunOrder& order, int local_rank) {
   order.gpus = 1;
   order.env.insert(order.env.begin(),
-                   {{kVisibleDevices, device_of(order.rank)}, {"DISTRUN_GPU", std::to_string(order.rank)}});
-}
-
-// The run's secret: its ranks and hosts prove it to each other on sockets that any process can connect to.
-const std::string& store_secret() {
-  static const std::string secret = base::random_hex(32);
-  return secret;
+                   {{kVisibleDevices, device_of(local_rank)}, {"DISTRUN_GPU", std::to_string(local_rank)}});
 }
 
 }  // namespace
 
-wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
-                            const WorkDirs& dirs, const AttemptStore& store, const trace::Memory* trace) {
+std::string store_secret(const Settings& settings) {
+  static const std::string secret = base::random_hex(32);
+  for (auto pair = settings.env.rbegin(); pair != settings.env.rend(); ++pair) {
+    if (pair->key == kStoreSecret) return pair->value;
+  }
+  return secret;
+}
+
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt) {
   wire::RunOrder order;
   order.run_id = run_id;
   order.test_id = test.is_host() ? test.id : test.info.id_in_plugin();
@@ -66,28 +65,35 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   }
   // Things that a test leaves behind in a process that is kept would be blamed on the next test.
   order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || base::ranks_stay(test.variant.isolation));
-  order.temp_dir = dirs.shared();
-  order.init_method = "file://" + dirs.shared() + "/rendezvous";
-  if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
-  order.env.push_back({"DISTRUN_STORE", store.path()});
-  order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
+  order.env.push_back({kStoreSecret, store_secret(settings)});
   order.env.push_back({"DISTRUN_RPC_TRANSPORT", settings.rpc_transport});
-  order.env.push_back({"DISTRUN_THREADS", threads_each(order.world_size, settings.jobs)});
-  add_trace(order, trace);
   if (!settings.faults.empty()) order.env.push_back({"DISTRUN_RPC_FAULTS", settings.faults});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;
 }
 
-wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank) {
-  common.rank = rank;
-  common.work_dir = dirs.of(rank);
-  common.tmp_dir = test.is_host() ? test.share->tmp_dir : dirs.tmp_of(common.threads ? 0 : rank);
-  if (test.info.env_rendezvous) {
-    common.env.insert(common.env.begin(), {{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}});
+// In front, so that what the user has set wins.
+void add_meeting(wire::RunOrder& order, const PlannedTest& test, const Meeting& meeting) {
+  std::vector<wire::KeyValue> variables;
+  if (!meeting.store.empty()) variables.push_back({"DISTRUN_STORE", meeting.store});
+  if (!meeting.address.empty()) variables.push_back({"MASTER_ADDR", meeting.address});
+  if (test.info.env_rendezvous) variables.push_back({"MASTER_PORT", std::to_string(meeting.port)});
+  order.env.insert(order.env.begin(), variables.begin(), variables.end());
+  order.init_method = meeting.init_method;
+}
+
+void add_machine(wire::RunOrder& order, const OnMachine& machine, bool env_rendezvous, bool own_gpu) {
+  order.coordinator_pid = ::getpid();
+  order.temp_dir = machine.temp_dir;
+  order.work_dir = machine.work_dir;
+  order.tmp_dir = machine.tmp_dir;
+  std::vector<wire::KeyValue> variables{{"DISTRUN_THREADS", machine.threads}};
+  if (env_rendezvous) {
+    variables.push_back({"RANK", std::to_string(order.rank)});
+    variables.push_back({"LOCAL_RANK", std::to_string(machine.local_rank)});
   }
-  if (test.info.gpu_per_rank) give_own_device(common);
-  return common;
+  order.env.insert(order.env.begin(), variables.begin(), variables.end());
+  if (own_gpu) give_own_device(order, machine.local_rank);
 }
 
 std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names, const PrivateTmp* private_tmp) {

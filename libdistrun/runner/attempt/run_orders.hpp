@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <distrun/common/trace/memory.hpp>
-#include <distrun/runner/attempt/attempt_store.hpp>
 #include <distrun/runner/attempt/name_watch.hpp>
 #include <distrun/runner/attempt/private_tmp.hpp>
 #include <distrun/runner/attempt/work_dirs.hpp>
@@ -12,13 +10,31 @@
 
 namespace distrun::runner {
 
-// Returns the part of the order that all ranks share. For a test with env:// rendezvous it includes a port that was
-// free a moment ago. `store` is the ranks' store; `trace` is where they record what they do, null if they do not.
-wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
-                            const WorkDirs& dirs, const AttemptStore& store, const trace::Memory* trace = nullptr);
-// Completes the order for one rank. A rank that is to see a single device gets the one at its index in distrun's
-// CUDA_VISIBLE_DEVICES.
-wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
+// Where the ranks of an attempt meet.
+struct Meeting {
+  std::string store;        // $DISTRUN_STORE; empty: their machine has one
+  std::string init_method;  // a URL for a rendezvous
+  std::string address;      // $MASTER_ADDR; empty: this machine
+  int port = 0;             // $MASTER_PORT, for a test with env:// rendezvous
+};
+
+// The run's secret, which ranks and hosts of suites prove to each other on sockets that any process can connect to: the
+// user's $DISTRUN_STORE_SECRET of --env, else a random one.
+std::string store_secret(const Settings& settings);
+// Returns the part of the order that all ranks share, on any machine.
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt);
+void add_meeting(wire::RunOrder& order, const PlannedTest& test, const Meeting& meeting);
+// What a rank's machine gives it.
+struct OnMachine {
+  int local_rank = 0;  // among the ranks of the world on this machine
+  std::string temp_dir;
+  std::string work_dir;
+  std::string tmp_dir;
+  std::string threads;  // $DISTRUN_THREADS
+};
+// Completes the order for a rank on its machine. A rank that is to see a single device (`own_gpu`) gets the one at its
+// local index in CUDA_VISIBLE_DEVICES of this process.
+void add_machine(wire::RunOrder& order, const OnMachine& machine, bool env_rendezvous, bool own_gpu);
 // Returns the watched directories that ranks share with other processes; `private_tmp` is null if they share all.
 std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names, const PrivateTmp* private_tmp);
 

@@ -9,7 +9,6 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
-#include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/record/outcome.hpp>
 
 namespace distrun::runner {
@@ -74,8 +73,7 @@ void StandingWorld::forget() {
 void StandingWorld::pause() {
   if (!world_ || lent_to_ != nullptr) return;
   for (const int rank : alive_) {
-    const pid_t pid = pids_[static_cast<std::size_t>(rank)];
-    if (evidence::read_pulse(pid, pid).state == 'T' || !stopped_.insert(rank).second) continue;
+    if (world_->process_state(rank).stopped || !stopped_.insert(rank).second) continue;
     world_->signal(rank, SIGSTOP);
   }
 }

@@ -15,25 +15,26 @@ constexpr const char* kBodyIsOver =
 
 }  // namespace
 
-BodyWatch::BodyWatch(io::Loop& loop, WorldEvents& events, int world_size, ProcessOf process_of,
+BodyWatch::BodyWatch(io::Loop& loop, WorldEvents& events, WorldShape shape, ProcessOf process_of,
                      std::function<void()> on_due)
     : loop_(loop),
       events_(events),
+      shape_(shape),
       process_of_(std::move(process_of)),
-      bodies_over_(static_cast<std::size_t>(world_size)),
-      strays_seen_(static_cast<std::size_t>(world_size)),
+      bodies_over_(static_cast<std::size_t>(shape.world_size)),
+      strays_seen_(static_cast<std::size_t>(shape.world_size)),
       due_(loop, std::move(on_due)) {}
 
 void BodyWatch::begin() { due_.set(loop_.clock().now() + kPause); }
 
 // Checks two words of the board for each rank.
 void BodyWatch::look(const board::Board& board) {
-  const int world_size = static_cast<int>(bodies_over_.size());
+  const int end = shape_.first + shape_.here;
   bool any_alive = false;
-  for (int rank = 0; rank < world_size && !any_alive; ++rank) any_alive = process_of_(rank).is_alive();
+  for (int rank = shape_.first; rank < end && !any_alive; ++rank) any_alive = process_of_(rank).is_alive();
   if (!any_alive) return;
   begin();
-  for (int rank = 0; rank < world_size; ++rank) {
+  for (int rank = shape_.first; rank < end; ++rank) {
     if (process_of_(rank).has_ended()) continue;
     look_for_stray_child(board, rank);
     look_for_lost_body(board, rank);

@@ -7,6 +7,7 @@
 
 #include <distrun/common/board/board.hpp>
 #include <distrun/common/io/loop.hpp>
+#include <distrun/runner/launch/event_router.hpp>
 #include <distrun/runner/launch/node.hpp>
 #include <distrun/runner/launch/rank_process.hpp>
 
@@ -18,7 +19,7 @@ class BodyWatch {
   using ProcessOf = std::function<RankProcess&(int rank)>;
 
   // `on_due` is called at the time of the next check, and calls look().
-  BodyWatch(io::Loop& loop, WorldEvents& events, int world_size, ProcessOf process_of, std::function<void()> on_due);
+  BodyWatch(io::Loop& loop, WorldEvents& events, WorldShape shape, ProcessOf process_of, std::function<void()> on_due);
 
   // Call when a process has started.
   void begin();
@@ -31,6 +32,7 @@ class BodyWatch {
 
   io::Loop& loop_;
   WorldEvents& events_;
+  const WorldShape shape_;
   ProcessOf process_of_;
   std::vector<int> bodies_over_;  // by rank: how often the end of its body was seen
   std::vector<int> strays_seen_;  // by rank: how often a stray child was seen

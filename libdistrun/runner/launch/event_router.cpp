@@ -5,7 +5,7 @@
 namespace distrun::launch {
 
 std::vector<int> EventRouter::ranks_of(int process) const {
-  if (!shape_.threads) return {process};
+  if (!shape_.threads) return {shape_.rank_of(process)};
   std::vector<int> all(static_cast<std::size_t>(shape_.world_size));
   std::iota(all.begin(), all.end(), 0);
   return all;
@@ -16,7 +16,7 @@ void EventRouter::started(int process, pid_t pid) {
 }
 
 void EventRouter::frame(int process, const wire::Frame& frame) {
-  if (!shape_.threads) return events_.on_frame(process, frame);
+  if (!shape_.threads) return events_.on_frame(shape_.rank_of(process), frame);
   if (frame.is(wire::ControlFrame::Hello)) {  // one for all ranks
     for (const int rank : ranks_of(process)) events_.on_frame(rank, frame);
   } else if (frame.rank < shape_.world_size) {
@@ -28,7 +28,7 @@ void EventRouter::frame(int process, const wire::Frame& frame) {
 
 void EventRouter::lost(int process, const std::string& why) {
   // The connection closes when the process becomes its program.
-  if (shape_.program && why == "closed") return events_.on_program(process);
+  if (shape_.program && why == "closed") return events_.on_program(shape_.rank_of(process));
   for (const int rank : ranks_of(process)) events_.on_connection_lost(rank, why);
 }
 

@@ -13,8 +13,12 @@ struct WorldShape {
   int world_size = 1;
   bool threads = false;  // one process for all ranks
   bool program = false;  // ranks become programs, which send nothing
+  int first = 0;         // rank of the first process
+  int here = 1;          // ranks of these processes; the others run elsewhere
 
-  int processes() const noexcept { return threads ? 1 : world_size; }
+  int processes() const noexcept { return threads ? 1 : here; }
+  int rank_of(int process) const noexcept { return first + process; }  // not of threads
+  bool has(int rank) const noexcept { return rank >= first && rank - first < here; }
 };
 
 class EventRouter {

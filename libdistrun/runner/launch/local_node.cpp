@@ -43,7 +43,7 @@ void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int
     world.started(first + static_cast<int>(i), answer.pids[i]);
   }
   if (static_cast<int>(answer.pids.size()) < wanted) {
-    world.spawn_failed("cannot fork rank " + std::to_string(first + static_cast<int>(answer.pids.size())) + ": " +
+    world.spawn_failed("cannot fork rank " + std::to_string(world.rank_of(first + static_cast<int>(answer.pids.size()))) + ": " +
                        base::fork_errno_text(answer.error));
   }
 }
@@ -116,7 +116,8 @@ io::Task<std::shared_ptr<MountSpace>> LocalNode::make_mounts(std::vector<Mount> 
 std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& events) {
   const std::uint64_t tag = next_tag_++;
   LocalWorld::Options options;
-  options.shape = {spec.world_size, spec.isolation == Isolation::Threads, spec.isolation == Isolation::Program};
+  options.shape = {spec.world_size, spec.isolation == Isolation::Threads, spec.isolation == Isolation::Program,
+                   spec.first_rank, spec.ranks_here > 0 ? spec.ranks_here : spec.world_size};
   options.output_cap = options_.output_cap;
   options.tag = tag;
   options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };

@@ -6,6 +6,7 @@
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
+#include <distrun/runner/launch/process_state.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/proc/tracees.hpp>
 
@@ -24,7 +25,7 @@ LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
       stacks_(loop, options_.probe, *this, options_.shape.threads ? options_.shape.world_size : 0),
       leftovers_([this](pid_t pid) { return !owns(pid) && !options_.is_foreign(pid); }),
       bodies_(
-          loop, events, options_.shape.world_size, [this](int rank) -> RankProcess& { return process_of(rank); },
+          loop, events, options_.shape, [this](int rank) -> RankProcess& { return process_of(rank); },
           [this] {
             const std::shared_ptr<LocalWorld> self = shared_from_this();  // a callback may release it
             bodies_.look(*board_);
@@ -42,8 +43,9 @@ RankEnds LocalWorld::make_member() {
   RankProcess& member = *members_[static_cast<std::size_t>(index)];
   RankEnds ends = member.make(options_.output_cap);
   ++made_;
-  member.follow_output(
-      [this, index](Stream stream, std::string_view bytes) { events_.on_output(index, stream, bytes); });
+  member.follow_output([this, rank = options_.shape.rank_of(index)](Stream stream, std::string_view bytes) {
+    events_.on_output(rank, stream, bytes);
+  });
   return ends;
 }
 
@@ -75,7 +77,7 @@ void LocalWorld::on_lost(int index, const std::string& why) {
 void LocalWorld::on_frame(int index, const wire::Frame& frame) {
   if (!frame.is(wire::ControlFrame::Stacks)) return router_.frame(index, frame);
   try {
-    stacks_.take(index, frame);
+    stacks_.take(options_.shape.rank_of(index), frame);
   } catch (const Error& error) {
     on_lost(index, std::string("it sent invalid stacks: ") + error.what());
   }
@@ -112,7 +114,7 @@ void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
     const RankProcess& member = *members_[static_cast<std::size_t>(index)];
     if (!member.is_alive()) continue;
     if (!order.gentle) proc::let_tracees_go(member.pid());  // a probe cannot trace what we trace
-    targets.push_back({index, member.pid()});
+    targets.push_back({options_.shape.rank_of(index), member.pid()});
   }
   StackOrder whole = order;
   whole.descendants = kDescendantsMax;
@@ -130,7 +132,9 @@ base::Nanoseconds LocalWorld::cpu_wait(int rank) const { return evidence::cpu_wa
 
 base::Nanoseconds LocalWorld::cpu_time(int rank) const { return evidence::cpu_time_of(process_of(rank).pid()); }
 
-bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
+ProcessState LocalWorld::process_state(int rank) const {
+  return process_state_of(process_of(rank).pid(), [this](pid_t pid) { return proc::tag_of(pid) == options_.tag; });
+}
 
 // Output of threads of one process cannot be separated; it is shown with rank 0.
 proc::Captured LocalWorld::standard_output(int rank) const {

@@ -36,6 +36,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void open_board() { board_.emplace(options_.shape.world_size); }
   // Shared by all ranks.
   int board_fd() const noexcept { return board_->fd(); }
+  int rank_of(int member) const noexcept { return options_.shape.rank_of(member); }
   // The number of processes to start.
   int members() const noexcept { return options_.shape.processes(); }
   // Creates the descriptors of the next process. Throws Error if there are not enough.
@@ -56,7 +57,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
                    OnStacks on_stacks) override;
   base::Nanoseconds cpu_wait(int rank) const override;
   base::Nanoseconds cpu_time(int rank) const override;
-  bool is_from_ranks(int pid) const override;
+  ProcessState process_state(int rank) const override;
   proc::Captured standard_output(int rank) const override;
   proc::Captured standard_error(int rank) const override;
   void finish_output() override;
@@ -69,7 +70,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
 
  private:
   RankProcess& process_of(int rank) const {
-    return *members_[static_cast<std::size_t>(options_.shape.threads ? 0 : rank)];
+    return *members_[static_cast<std::size_t>(options_.shape.threads ? 0 : rank - options_.shape.first)];
   }
   void on_frame(int member, const wire::Frame& frame);
   void on_lost(int member, const std::string& why);

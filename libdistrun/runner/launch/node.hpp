@@ -29,9 +29,9 @@ namespace distrun::launch {
 struct ProgramSpec {
   std::string path;                    // of the executable
   std::vector<std::string> arguments;  // from argv[0] on
-  // For each rank: "KEY=value", overriding the environment of this process.
+  // For each rank that runs here: "KEY=value", overriding the environment of this process.
   std::vector<std::vector<std::string>> variables;
-  std::vector<std::string> cpus;  // for each rank, those that it runs on: "0-3,8"; empty: any
+  std::vector<std::string> cpus;  // for each of these ranks, those that it runs on: "0-3,8"; empty: any
   int stdin_rank = -1;            // the rank that reads `stdin_fd`; the others read /dev/null
   int stdin_fd = -1;              // owned by the caller
 };
@@ -53,8 +53,39 @@ struct WorldSpec {
   std::string plugin;
   Isolation isolation = Isolation::Process;  // as Prepared says
   int world_size = 1;
+  int first_rank = 0;                         // of those that run here
+  int ranks_here = 0;                         // their number; 0: all
   ProgramSpec program{};                      // for the isolation Program
   std::shared_ptr<const MountSpace> space{};  // the ranks' mounts; null: those of the machine
+  // Only a node on another machine uses these: it completes the ranks' orders.
+  std::string test{};           // id
+  bool env_rendezvous = false;  // ranks get $RANK and $LOCAL_RANK
+  bool own_gpu = false;         // each rank is to see a device of its own
+};
+
+// The kernel's view of a rank's process.
+struct ProcessState {
+  bool exists = false;    // it has threads
+  bool ends = false;      // it has ended, or all its threads are exiting
+  bool stopped = false;   // by a signal
+  bool debugged = false;  // a process that is neither ours nor from the ranks traces it
+};
+
+// How the ranks of a world are spread over machines other than the coordinator's.
+struct Spread {
+  std::vector<std::string> host_of;  // by rank: the name of its host
+  std::string hosts;                 // "node01=0-3;node02=4-7": $DISTRUN_HOSTS of the ranks
+  std::string master_address;        // of the host of rank 0, as other hosts reach it
+  int master_port = 0;               // that was free there a moment ago, as was the next
+  int rendezvous_port = 0;
+  std::string store;  // "tcp://10.0.0.1:4000": $DISTRUN_STORE of the ranks
+};
+
+// Something that the ranks have left behind on their machine.
+struct LeftBehind {
+  std::uint8_t kind = 0;  // runner::LeakKind
+  std::string what;
+  bool removed = false;
 };
 
 // A process that outlived the ranks that started it.
@@ -85,6 +116,9 @@ class WorldEvents {
   virtual void on_rank_ended(int rank, proc::ExitStatus status, int because_of) = 0;
   // Ranks that have not been reported as started will not start.
   virtual void on_spawn_failed(const std::string& why) = 0;
+  // The machine of these ranks is lost: nothing more will be heard of them. on_rank_ended() follows for each that has
+  // been reported as started.
+  virtual void on_host_lost(const std::vector<int>& /*ranks*/, const std::string& why) { on_spawn_failed(why); }
   // The rank's process has become its program. Programs only.
   virtual void on_program(int /*rank*/) {}
   // The rank has written output. Programs only. Also called from inside finish_output().
@@ -124,8 +158,8 @@ class World {
   virtual base::Nanoseconds cpu_wait(int rank) const = 0;
   // Returns how much CPU time the rank's process has used so far.
   virtual base::Nanoseconds cpu_time(int rank) const = 0;
-  // Returns whether a process descends from the ranks.
-  virtual bool is_from_ranks(int pid) const = 0;
+  // Returns the state of the rank's process; all false before it starts.
+  virtual ProcessState process_state(int rank) const = 0;
   // The output read so far.
   virtual proc::Captured standard_output(int rank) const = 0;
   virtual proc::Captured standard_error(int rank) const = 0;
@@ -137,12 +171,18 @@ class World {
   virtual void forget_output() = 0;
   // Returns whether any process started by the living ranks is running.
   virtual bool has_offspring() = 0;
-  // Returns the leftovers that still exist.
+  // Returns the leftovers that still exist. This and the next two: on this machine; elsewhere sweep() does it.
   virtual std::vector<Leftover> leftovers() = 0;
   // Returns the names in these directories that leftovers have open.
   virtual std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& directories) = 0;
   // Kills leftovers and what they have started. Blocks for at most a few milliseconds.
   virtual EndedLeftovers end_leftovers() = 0;
+  // Of a world on other machines, complete before the first frame of a rank arrives; null: it runs on this machine.
+  virtual const Spread* spread() const { return nullptr; }
+  // Worlds on other machines only: finds and ends what the ranks have left there, and fetches the rest of their
+  // output. `patient`: what ends by itself soon is not left behind. Call when all ranks have ended; calls `on_swept`
+  // once, within the bound of a sweep, unless the world is destroyed first.
+  virtual void sweep(bool /*patient*/, std::function<void(std::vector<LeftBehind>)> on_swept) { on_swept({}); }
 };
 
 struct Prepared {
@@ -163,6 +203,8 @@ class Node {
   // Starts the ranks of one attempt of a prepared plugin. `events` must outlive the world. Never throws: failures are
   // reported by on_spawn_failed.
   virtual std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) = 0;
+  // Returns whether worlds run on other machines than this: World::spread() says which.
+  virtual bool is_spread() const { return false; }
   // Exempts a child of this process that belongs to no rank: it is no leftover.
   virtual void spare(int pid) = 0;
   // Makes current listing and loading fail soon.

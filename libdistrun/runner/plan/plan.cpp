@@ -83,6 +83,9 @@ launch::WorldSpec spec_of(const PlannedTest& test) {
   spec.plugin = test.plugin;
   spec.isolation = test.variant.isolation;
   spec.world_size = test.variant.world_size;
+  spec.test = test.id;
+  spec.env_rendezvous = test.info.env_rendezvous;
+  spec.own_gpu = test.info.gpu_per_rank;
   return spec;
 }
 

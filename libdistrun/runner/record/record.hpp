@@ -38,6 +38,7 @@ struct RankError {
 struct RankRecord {
   int rank = 0;  // -1: the host of the suite
   int pid = 0;   // 0: never started
+  std::string host;  // where it ran; empty: this machine
   Outcome outcome;
   int exit_code = -1;                      // as reported by the kernel; -1: none
   int signal = 0;                          // 0: none

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <distrun/runner/attempt/attempt.hpp>
+#include <distrun/runner/attempt/test_resources.hpp>
 
 namespace distrun::runner {
 

@@ -35,7 +35,7 @@ class Ending {
 fake::World& begin_with(Stage& stage, const Ending& ending) {
   fake::World& world = stage.begin();
   for (int rank = 0; rank < world.spec().world_size; ++rank) {
-    world.events().on_rank_started(rank, rank == 1 ? ending.pid() : ::getpid());
+    world.start(rank, rank == 1 ? ending.pid() : ::getpid());
     world.hello(rank);
   }
   return world;
@@ -162,7 +162,7 @@ TEST_CASE("a program that was killed is blamed before those that exited after it
   stage.test.variant.isolation = Isolation::Program;
   fake::World& world = stage.begin();
   for (int rank = 0; rank < 3; ++rank) {
-    world.events().on_rank_started(rank, rank == 1 ? ending.pid() : ::getpid());
+    world.start(rank, rank == 1 ? ending.pid() : ::getpid());
     world.events().on_program(rank);
   }
   world.end(2, ExitStatus::of_code(1));
@@ -179,7 +179,7 @@ TEST_CASE("a program that is killed long after another has failed is not blamed"
   stage.test.variant.isolation = Isolation::Program;
   fake::World& world = stage.begin();
   for (int rank = 0; rank < 2; ++rank) {
-    world.events().on_rank_started(rank, ::getpid());
+    world.start(rank, ::getpid());
     world.events().on_program(rank);
   }
   world.end(0, ExitStatus::of_code(1));

@@ -16,6 +16,7 @@
 #include <distrun/common/io/loop.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/launch/process_state.hpp>
 
 namespace distrun::runner::fake {
 
@@ -33,7 +34,11 @@ class World : public launch::World {
       : loop_(loop), spec_(std::move(spec)), events_(events) {}
 
   // ---- actions of ranks
-  void start(int rank) { events_.on_rank_started(rank, 1000 + rank); }
+  void start(int rank) { start(rank, 1000 + rank); }
+  void start(int rank, int pid) {
+    pids_[rank] = pid;
+    events_.on_rank_started(rank, pid);
+  }
   void start_all() {
     for (int rank = 0; rank < spec_.world_size; ++rank) start(rank);
   }
@@ -175,7 +180,10 @@ class World : public launch::World {
     const auto found = cpu_waits.find(rank);
     return found == cpu_waits.end() ? base::Nanoseconds::zero() : found->second;
   }
-  bool is_from_ranks(int) const override { return false; }
+  launch::ProcessState process_state(int rank) const override {
+    const auto pid = pids_.find(rank);
+    return launch::process_state_of(pid == pids_.end() ? 0 : pid->second, [](pid_t) { return false; });
+  }
   std::optional<board::Dump> crash(int) const override { return std::nullopt; }
   void name_stacks(const char*, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds,
                    launch::OnStacks on_stacks) override {
@@ -213,6 +221,7 @@ class World : public launch::World {
   launch::WorldSpec spec_;
   launch::WorldEvents& events_;
   std::vector<wire::Frame> sent_;
+  std::map<int, int> pids_;  // by rank
 };
 
 class MountSpace final : public launch::MountSpace {

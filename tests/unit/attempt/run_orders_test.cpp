@@ -18,7 +18,18 @@ using namespace distrun::runner;
 
 namespace {
 
-const AttemptStore store;
+Meeting meeting(int port = 4711) { return {"/proc/1/fd/9", "file:///run/rendezvous", "", port}; }
+
+OnMachine machine(int local_rank) { return {local_rank, "/run", "/run/rank", "/run/tmp", "2"}; }
+
+// The order for a rank of a test on one machine.
+wire::RunOrder order_of(const PlannedTest& test, const Settings& settings, int rank) {
+  wire::RunOrder order = common_order(test, settings, "id", 5);
+  add_meeting(order, test, meeting());
+  order.rank = rank;
+  add_machine(order, machine(rank), test.info.env_rendezvous, test.info.gpu_per_rank);
+  return order;
+}
 
 std::string value_of(const wire::RunOrder& order, const std::string& key) {
   for (const wire::KeyValue& entry : order.env) {
@@ -30,10 +41,6 @@ std::string value_of(const wire::RunOrder& order, const std::string& key) {
 }  // namespace
 
 TEST_CASE("an order contains what its rank needs") {
-  const testing::Scratch scratch;
-  WorkDirPool pool(scratch.path() + "/run", false);
-  const auto taken = pool.take(2);
-  const WorkDirs& dirs = *taken;
   PlannedTest test;
   test.info.suite = "Ring";
   test.info.name = "pass";
@@ -42,8 +49,7 @@ TEST_CASE("an order contains what its rank needs") {
   Settings settings;
   settings.seed = 17;
   settings.env = {{"KEY", "value"}};
-  const wire::RunOrder common = common_order(test, settings, "id", 5, dirs, store);
-  const wire::RunOrder order = order_for(common, test, dirs, 1);
+  const wire::RunOrder order = order_of(test, settings, 1);
   CHECK(order.run_id == "id");
   CHECK(order.test_id == "Ring.pass");
   CHECK(order.rank == 1);
@@ -51,39 +57,28 @@ TEST_CASE("an order contains what its rank needs") {
   CHECK(order.attempt == 5);
   CHECK(order.seed == 17);
   CHECK(order.coordinator_pid == ::getpid());
-  CHECK(order.temp_dir == dirs.shared());
-  CHECK(order.work_dir == dirs.of(1));
-  CHECK(order.tmp_dir == dirs.tmp_of(1));
-  CHECK(order.init_method == "file://" + dirs.shared() + "/rendezvous");
+  CHECK(order.temp_dir == "/run");
+  CHECK(order.work_dir == "/run/rank");
+  CHECK(order.tmp_dir == "/run/tmp");
+  CHECK(order.init_method == "file:///run/rendezvous");
   CHECK(value_of(order, "KEY") == "value");
-  CHECK(value_of(order, "DISTRUN_STORE") == store.path());
+  CHECK(value_of(order, "DISTRUN_STORE") == "/proc/1/fd/9");
+  CHECK(value_of(order, "DISTRUN_THREADS") == "2");
   for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT"}) CHECK(value_of(order, name) == "none");
 }
 
 TEST_CASE("orders of one run share a secret, unless the user has one") {
-  const testing::Scratch scratch;
-  WorkDirPool pool(scratch.path() + "/run", false);
-  const auto taken = pool.take(2);
   PlannedTest test;
   Settings settings;
-  const std::string secret = value_of(common_order(test, settings, "id", 1, *taken, store), "DISTRUN_STORE_SECRET");
+  const std::string secret = value_of(common_order(test, settings, "id", 1), "DISTRUN_STORE_SECRET");
   CHECK(secret.size() == 32);
-  CHECK(value_of(common_order(test, settings, "id", 2, *taken, store), "DISTRUN_STORE_SECRET") == secret);
+  CHECK(value_of(common_order(test, settings, "id", 2), "DISTRUN_STORE_SECRET") == secret);
   settings.env = {{"DISTRUN_STORE_SECRET", "own"}};
-  CHECK(common_order(test, settings, "id", 3, *taken, store).env.back().value == "own");
+  CHECK(order_of(test, settings, 0).env.back().value == "own");
 }
 
 TEST_CASE("concurrent ranks get equal shares of the CPUs, but a user's setting wins") {
-  const testing::Scratch scratch;
-  WorkDirPool pool(scratch.path() + "/run", false);
-  const auto dirs = pool.take(1);
-  PlannedTest test;
-  Settings settings;
-  const auto told = [&](int ranks, int jobs) {
-    test.variant.world_size = ranks;
-    settings.jobs = jobs;
-    return value_of(common_order(test, settings, "id", 1, *dirs, store), "DISTRUN_THREADS");
-  };
+  const auto told = [](int ranks, int jobs) { return threads_each(ranks, jobs); };
   const int cpus = cpus_of_quota("", usable_cpus());
   CHECK(std::stoi(told(1, 1)) <= cpus);
   CHECK(told(2 * cpus, 1) == "1");
@@ -107,59 +102,63 @@ TEST_CASE("a container's limit of CPU time counts as whole CPUs") {
 }
 
 TEST_CASE("a test that asks for env:// gets a separate port and the rank numbers") {
-  const testing::Scratch scratch;
-  WorkDirPool pool(scratch.path() + "/run", false);
-  const auto taken = pool.take(3);
-  const WorkDirs& dirs = *taken;
   PlannedTest test;
   test.variant.world_size = 3;
   test.info.env_rendezvous = true;
-  const wire::RunOrder common = common_order(test, Settings{}, "id", 1, dirs, store);
-  const wire::RunOrder first = order_for(common, test, dirs, 0);
-  const wire::RunOrder last = order_for(common, test, dirs, 2);
+  const wire::RunOrder first = order_of(test, Settings{}, 0);
+  const wire::RunOrder last = order_of(test, Settings{}, 2);
   CHECK(value_of(first, "RANK") == "0");
   CHECK(value_of(last, "RANK") == "2");
   CHECK(value_of(last, "LOCAL_RANK") == "2");
-  CHECK(value_of(first, "MASTER_PORT") == value_of(last, "MASTER_PORT"));
-  CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
+  CHECK(value_of(first, "MASTER_PORT") == "4711");
+  CHECK(value_of(last, "MASTER_PORT") == "4711");
+}
+
+TEST_CASE("a rank on another machine learns its place there, and where rank 0 is") {
+  PlannedTest test;
+  test.variant.world_size = 4;
+  test.info.env_rendezvous = true;
+  wire::RunOrder order = common_order(test, Settings{}, "id", 1);
+  add_meeting(order, test, {"tcp://10.0.0.1:99", "tcp://10.0.0.2:7", "10.0.0.2", 8});
+  order.rank = 3;
+  add_machine(order, machine(1), true, false);
+  CHECK(value_of(order, "RANK") == "3");
+  CHECK(value_of(order, "LOCAL_RANK") == "1");
+  CHECK(value_of(order, "MASTER_ADDR") == "10.0.0.2");
+  CHECK(value_of(order, "MASTER_PORT") == "8");
+  CHECK(value_of(order, "DISTRUN_STORE") == "tcp://10.0.0.1:99");
+  CHECK(order.init_method == "tcp://10.0.0.2:7");
 }
 
 TEST_CASE("a plugin is not told that a test runs with several world sizes") {
-  const testing::Scratch scratch;
-  WorkDirPool pool(scratch.path() + "/run", false);
-  const auto dirs = pool.take(2);
   PlannedTest test;
   test.info.suite = "Ring";
   test.info.name = "pass";
   test.info.parameters = {{"n", "1"}};
   test.info.world_size = test.variant.world_size = 2;
   test.id = test.info.id();
-  CHECK(common_order(test, Settings{}, "id", 1, *dirs, store).test_id == "Ring.pass/n=1");
+  CHECK(common_order(test, Settings{}, "id", 1).test_id == "Ring.pass/n=1");
   test.info.has_size_in_id = true;
   test.id = test.info.id();
   CHECK(test.id == "Ring.pass/n=1 [np=2]");
-  CHECK(common_order(test, Settings{}, "id", 1, *dirs, store).test_id == "Ring.pass/n=1");
+  CHECK(common_order(test, Settings{}, "id", 1).test_id == "Ring.pass/n=1");
 }
 
 TEST_CASE("a rank with a separate device sees the one at its place among those that distrun sees") {
-  const testing::Scratch scratch;
-  WorkDirPool pool(scratch.path() + "/run", false);
-  const auto dirs = pool.take(3);
   PlannedTest test;
   test.variant.world_size = 3;
   test.info.gpu_per_rank = true;
   Settings settings;
   settings.gpus = 3;
-  const wire::RunOrder common = common_order(test, settings, "id", 1, *dirs, store);
   ::setenv("CUDA_VISIBLE_DEVICES", "5,3", 1);
   for (const auto& [rank, device] : {std::pair(0, "5"), std::pair(1, "3"), std::pair(2, "2")}) {
-    const wire::RunOrder order = order_for(common, test, *dirs, rank);
+    const wire::RunOrder order = order_of(test, settings, rank);
     CHECK(value_of(order, "CUDA_VISIBLE_DEVICES") == device);
     CHECK(value_of(order, "DISTRUN_GPU") == std::to_string(rank));
     CHECK(order.gpus == 1);
   }
   ::unsetenv("CUDA_VISIBLE_DEVICES");
-  CHECK(value_of(order_for(common, test, *dirs, 1), "CUDA_VISIBLE_DEVICES") == "1");
+  CHECK(value_of(order_of(test, settings, 1), "CUDA_VISIBLE_DEVICES") == "1");
 }
 
 TEST_CASE("an attempt has a separate directory and one for each rank, and removes them once used") {

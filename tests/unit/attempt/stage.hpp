@@ -6,6 +6,7 @@
 #include <string>
 
 #include <distrun/runner/attempt/attempt.hpp>
+#include <distrun/runner/attempt/test_resources.hpp>
 
 #include "../../support/scratch.hpp"
 #include "../support/loop.hpp"

@@ -26,6 +26,7 @@ struct Source {
 
 struct Process {
   int index = 0;     // the probe's index of it
+  int host = 0;      // the number of its machine: processes of two machines may have the same pid
   int rank = -1;     // -1: not a rank. Set by the collector
   int of_rank = -1;  // the rank that has started it, or its parent; -1: it is a rank, or none has. Set by the collector
   int pid = 0;

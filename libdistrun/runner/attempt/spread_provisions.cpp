@@ -1,0 +1,53 @@
+#include <distrun/runner/attempt/spread_provisions.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
+
+namespace distrun::runner {
+namespace {
+
+LeakKind leak_kind(std::uint8_t number) {
+  return number < kLeakKindCount ? static_cast<LeakKind>(number) : LeakKind::File;
+}
+
+std::vector<Leak> leaks_of(std::vector<launch::LeftBehind> left) {
+  std::vector<Leak> leaks;
+  for (launch::LeftBehind& each : left) leaks.push_back({leak_kind(each.kind), std::move(each.what), each.removed});
+  return leaks;
+}
+
+}  // namespace
+
+SpreadProvisions::SpreadProvisions(const RunContext& run, const PlannedTest& test, int n)
+    : Provisions(common_order(test, run.settings, run.run_id, n)), test_(test) {}
+
+wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) const {
+  wire::RunOrder order = order_;
+  order.rank = rank;
+  const launch::Spread& spread = *world.spread();
+  const std::string host = spread.master_address.find(':') == std::string::npos ? spread.master_address
+                                                                                : "[" + spread.master_address + "]";
+  Meeting meeting;
+  meeting.store = spread.store;
+  meeting.init_method = "tcp://" + host + ":" + std::to_string(spread.rendezvous_port);
+  meeting.address = spread.master_address;
+  meeting.port = spread.master_port;
+  add_meeting(order, test_, meeting);
+  if (!spread.hosts.empty()) order.env.insert(order.env.begin(), {"DISTRUN_HOSTS", spread.hosts});
+  return order;
+}
+
+launch::ProgramSpec SpreadProvisions::program() const {
+  throw Error(ErrorKind::Unimplemented, "distrun exec runs programs on this machine only, not on --hosts");
+}
+
+void SpreadProvisions::sweep(launch::World& world, bool patient, OnSwept on_swept) {
+  world.sweep(patient, [on_swept = std::move(on_swept)](std::vector<launch::LeftBehind> left) {
+    on_swept(leaks_of(std::move(left)));
+  });
+}
+
+}  // namespace distrun::runner

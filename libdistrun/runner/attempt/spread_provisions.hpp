@@ -1,0 +1,21 @@
+#pragma once
+// What an attempt provides for ranks on other machines: what all of them share. Their nodes complete the orders, and
+// find what the ranks leave behind. Lives on: the coordinator's loop.
+#include <distrun/runner/attempt/provisions.hpp>
+
+namespace distrun::runner {
+
+class SpreadProvisions final : public Provisions {
+ public:
+  SpreadProvisions(const RunContext& run, const PlannedTest& test, int n);
+
+  wire::RunOrder order_of(int rank, const launch::World& world) const override;
+  // Throws Error{Unimplemented}.
+  launch::ProgramSpec program() const override;
+  void sweep(launch::World& world, bool patient, OnSwept on_swept) override;
+
+ private:
+  const PlannedTest& test_;
+};
+
+}  // namespace distrun::runner
