@@ -19,8 +19,6 @@
 
 #include "scratch.hpp"
 
-extern char** environ;
-
 namespace distrun::testing {
 namespace {
 
