@@ -1,7 +1,7 @@
 #pragma once
 // Several hosts on one machine, for tests of what runs on more than one: scripts/cluster without Slurm and ssh. Each
 // host has a network, processes, a host name, a monotonic clock and /tmp, /run, /dev/shm and /proc of its own; all
-// other files are shared. Starting two hosts takes about 0.2 s.
+// other files are shared. Starting two hosts takes about 0.3 s.
 #include <sys/types.h>
 
 #include <string>
