@@ -108,7 +108,7 @@ void Launcher::end() {
   stage_ = Stage::Asked;
   join_alarm_.cancel();
   attention_.set(loop_.clock().now());
-  end_alarm_.set(loop_.clock().now() + settings_.patience);
+  end_alarm_.set(loop_.clock().now() + settings_.terminate_after);
 }
 
 void Launcher::push_on() {
@@ -118,7 +118,7 @@ void Launcher::push_on() {
     engine->close_input();
     engine->signal(kills ? SIGKILL : SIGTERM);
   }
-  if (!kills) end_alarm_.set(loop_.clock().now() + settings_.patience);
+  if (!kills) end_alarm_.set(loop_.clock().now() + settings_.kill_after);
 }
 
 }  // namespace distrun::nodes

@@ -21,8 +21,8 @@ class Launcher {
     NodeProgram node;
     std::string secret;  // of the run, without a line break
     base::Nanoseconds join_timeout = std::chrono::seconds(30);
-    // From end() on: until SIGTERM, and from there to SIGKILL.
-    base::Nanoseconds patience = std::chrono::seconds(2);
+    base::Nanoseconds terminate_after = std::chrono::seconds(2);  // from end() to SIGTERM
+    base::Nanoseconds kill_after = std::chrono::seconds(2);       // from there to SIGKILL
   };
   struct Failure {
     std::string host;
@@ -51,8 +51,8 @@ class Launcher {
   std::string words_about(const std::string& host) const;
   // Returns the processes that were started and have not ended.
   std::vector<pid_t> pids() const;
-  // Begins the end. The nodes have been asked to end over their links; engines that still run when the patience is over
-  // get SIGTERM, and the nodes the end of their standard input. Idempotent.
+  // Begins the end. The nodes have been asked to end over their links; engines that still run after `terminate_after`
+  // get SIGTERM, and the nodes the end of their standard input; after `kill_after` they are killed. Idempotent.
   void end();
   bool has_ended() const;
 

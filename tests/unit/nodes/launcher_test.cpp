@@ -20,8 +20,8 @@ using testing::read_file;
 using testing::run_until;
 
 // A launcher whose engines are shell scripts.
-struct Stage {
-  Stage() { settings.node = {"/opt/distrun", {"10.0.0.1:4711"}}; }
+struct LaunchStage {
+  LaunchStage() { settings.node = {"/opt/distrun", {"10.0.0.1:4711"}}; }
 
   // Writes a program `name` that is found before others of that name.
   void program(const std::string& name, const std::string& script) {
@@ -57,7 +57,7 @@ struct Stage {
 };
 
 TEST_CASE("ssh is started for each host, and the secret comes by its standard input alone") {
-  Stage stage;
+  LaunchStage stage;
   stage.program("ssh", "cd " + stage.folder.path() +
                            "; read secret; echo \"$secret\" > $3.secret; echo \"$@\" > $3.words; env > $3.env\n"
                            "mv $3.env $3.ready; exec sleep 100\n");
@@ -73,7 +73,7 @@ TEST_CASE("ssh is started for each host, and the secret comes by its standard in
 }
 
 TEST_CASE("a host whose command ends before its node has joined fails at once, with what the command said") {
-  Stage stage;
+  LaunchStage stage;
   stage.program("ssh", "echo 'ssh: connect to host node02 port 22: No route to host' >&2; exit 255\n");
   stage.settings.engine = {EngineKind::Ssh, ""};
   stage.launch({"node02"});
@@ -85,7 +85,7 @@ TEST_CASE("a host whose command ends before its node has joined fails at once, w
 }
 
 TEST_CASE("a host that does not join in time fails with the last words of its command, but not one that has joined") {
-  Stage stage;
+  LaunchStage stage;
   stage.settings.join_timeout = 300ms;
   Launcher& launcher = stage.launch({"a", "b"}, "echo warning one; echo warning two >&2; exec sleep 100");
   launcher.joined("a");
@@ -97,7 +97,7 @@ TEST_CASE("a host that does not join in time fails with the last words of its co
 }
 
 TEST_CASE("a host that says nothing and does not join gets a hint") {
-  Stage stage;
+  LaunchStage stage;
   stage.settings.join_timeout = 50ms;
   stage.launch({"a"}, "exec sleep 100");
   REQUIRE(stage.until([&] { return !stage.failures.empty(); }));
@@ -106,7 +106,7 @@ TEST_CASE("a host that says nothing and does not join gets a hint") {
 }
 
 TEST_CASE("a command that ends after its node has joined is no failure, and its words are kept") {
-  Stage stage;
+  LaunchStage stage;
   Launcher& launcher = stage.launch({"a"}, "read secret; echo connection reset; exit 3");
   launcher.joined("a");
   REQUIRE(stage.until([&] { return launcher.has_ended(); }));
@@ -117,7 +117,7 @@ TEST_CASE("a command that ends after its node has joined is no failure, and its 
 }
 
 TEST_CASE("output of an engine is bounded, and cannot control a terminal") {
-  Stage stage;
+  LaunchStage stage;
   stage.launch({"a"}, "yes 0123456789 | head -c 4000000; printf '\\033[31mred\\n'; exit 1");
   REQUIRE(stage.until([&] { return !stage.failures.empty(); }));
   CHECK(stage.failures[0].why.size() < 1000);
@@ -126,9 +126,9 @@ TEST_CASE("output of an engine is bounded, and cannot control a terminal") {
 }
 
 TEST_CASE("the end leaves commands time, then ends their input and asks them, then kills them") {
-  Stage stage;
-  stage.settings.patience = 200ms;
+  LaunchStage stage;
   SECTION("one that ends by itself is not signalled") {
+    stage.settings.terminate_after = 30s;
     Launcher& launcher =
         stage.launch({"a"}, "trap 'echo > signalled' TERM; exec 3<&0; read secret; touch ready; sleep 0.05");
     launcher.joined("a");
@@ -139,14 +139,19 @@ TEST_CASE("the end leaves commands time, then ends their input and asks them, th
     CHECK(!stage.has_file("signalled"));
   }
   SECTION("one that reads its input to the end notices") {
-    Launcher& launcher = stage.launch({"a"}, "trap '' TERM; cat > input; touch ended");
+    stage.settings.terminate_after = 50ms;
+    stage.settings.kill_after = 30s;
+    Launcher& launcher = stage.launch({"a"}, "trap '' TERM; touch ready; cat > input; touch ended");
     launcher.joined("a");
+    REQUIRE(stage.until([&] { return stage.has_file("ready"); }));
     launcher.end();
     REQUIRE(stage.until([&] { return stage.is_over; }));
     CHECK(stage.file("input") == "open sesame\n");
     CHECK(stage.has_file("ended"));
   }
   SECTION("one that ignores everything is killed") {
+    stage.settings.terminate_after = 200ms;
+    stage.settings.kill_after = 200ms;
     Launcher& launcher = stage.launch({"a"}, "trap '' TERM; touch ready; while :; do sleep 100; done");
     launcher.joined("a");
     REQUIRE(stage.until([&] { return stage.has_file("ready"); }));
@@ -159,7 +164,7 @@ TEST_CASE("the end leaves commands time, then ends their input and asks them, th
 }
 
 TEST_CASE("the end is reported also if everything has ended before") {
-  Stage stage;
+  LaunchStage stage;
   Launcher& launcher = stage.launch({"a"}, "exit 0");
   launcher.joined("a");
   REQUIRE(stage.until([&] { return launcher.has_ended(); }));
@@ -170,7 +175,7 @@ TEST_CASE("the end is reported also if everything has ended before") {
 }
 
 TEST_CASE("a launcher that is destroyed leaves no process") {
-  Stage stage;
+  LaunchStage stage;
   stage.launch({"a"}, "sleep 100 & echo $! > child; exec sleep 100");
   REQUIRE(stage.until([&] { return !stage.file("child").empty(); }));
   const pid_t pid = stage.launcher->pids().front();
@@ -180,7 +185,7 @@ TEST_CASE("a launcher that is destroyed leaves no process") {
 }
 
 TEST_CASE("a handler may destroy the launcher") {
-  Stage stage;
+  LaunchStage stage;
   stage.settings.engine = {EngineKind::Command, "exit 1 # {node}"};
   stage.settings.hosts = {"a"};
   bool has_failed = false;
@@ -194,7 +199,7 @@ TEST_CASE("a handler may destroy the launcher") {
 }
 
 TEST_CASE("an engine that is not there is refused by name") {
-  Stage stage;
+  LaunchStage stage;
   ::setenv("PATH", stage.folder.path().c_str(), 1);
   stage.settings.engine = {EngineKind::Ssh, ""};
   const Error error = error_of([&] { stage.launch({"a"}); });
