@@ -10,6 +10,7 @@
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/common/wire/backend_names.hpp>
 #include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
+#include <distrun/runtime/collectives/hosts_of_group.hpp>
 #include <distrun/runtime/collectives/nccl/nccl_backend.hpp>
 #include <distrun/runtime/collectives/nccl/virtual_library.hpp>
 #include <distrun/runtime/collectives/shm/shm_backend.hpp>
@@ -25,10 +26,12 @@ bool may_copy_once() {
 }
 
 std::unique_ptr<HostBackend> make_shm(const GroupInfo& group, Store& store, base::TimePoint deadline) {
+  refuse_several_hosts("backend shm", "backend gloo (--backend gloo)", store, group, deadline);
   return make_shm_backend(group, store, deadline, {.threads_only = false, .single_copy = may_copy_once()});
 }
 
 std::unique_ptr<HostBackend> make_threads(const GroupInfo& group, Store& store, base::TimePoint deadline) {
+  refuse_several_hosts("backend threads", "backend gloo (--backend gloo)", store, group, deadline);
   return make_shm_backend(group, store, deadline, {.threads_only = true, .single_copy = may_copy_once()});
 }
 

@@ -9,6 +9,7 @@
 #include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/runtime/collectives/call_engine.hpp>
 #include <distrun/runtime/collectives/checks.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
@@ -51,6 +52,8 @@ void unpack(ConstBytes packed, const std::vector<Bytes>& targets) {
 }
 
 }  // namespace
+
+std::string default_backend() { return core::known_hosts().are_several() ? "gloo" : "shm"; }
 
 ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options)
     : ProcessGroup(std::move(info), std::move(store), std::move(options), nullptr, 0) {}

@@ -38,9 +38,12 @@
 
 namespace distrun::collectives {
 
+// Returns the backend of groups that name none: "shm"; "gloo" if the ranks of the test run on several hosts.
+std::string default_backend();
+
 // Options of a group. All its ranks use the same backend.
 struct GroupOptions {
-  std::string backend = "shm";                           // "shm", "threads", "gloo", "nccl", or one that is registered
+  std::string backend = default_backend();               // "shm", "threads", "gloo", "nccl", or one that is registered
   base::Nanoseconds timeout = std::chrono::minutes(30);  // of each call that sets none
   std::optional<device::Device> gpu{};  // default: the rank's with nccl, else by rank number modulo their count
 };

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 #include "support/sandbox.hpp"
@@ -150,6 +151,17 @@ void check_survivor(const Case& tested, const Lines& lines, int rank) {
 }
 
 }  // namespace
+
+// For the rest of the rank's process.
+Case across_hosts(Case tested) {
+  tested.open = [open = std::move(tested.open)](int rank, const std::string& folder) {
+    ::setenv("DISTRUN_HOSTS", "a=0-1;b=2-3", 1);
+    ::setenv("DISTRUN_HOST_ADDRESS", rank < 2 ? "127.0.0.1" : "127.0.0.2", 1);
+    core::set_rank_of_process(rank);
+    return open(rank, folder);
+  };
+  return tested;
+}
 
 void check(const std::vector<Case>& cases) {
   const Scratch scratch;

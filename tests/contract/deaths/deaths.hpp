@@ -27,6 +27,9 @@ struct Case {
   bool is_struck_before = false;  // the victim is killed before the others begin to wait
 };
 
+// Returns the same case with ranks 0 and 1 on host a, and the others, the victim among them, on host b.
+Case across_hosts(Case tested);
+
 // Runs the cases beside each other, and checks that each survivor's error names the victim, its process, and no other
 // rank as the cause; that it is no timeout; and that it comes within a bound.
 void check(const std::vector<Case>& cases);

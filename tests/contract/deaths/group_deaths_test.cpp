@@ -168,6 +168,15 @@ TEST_CASE("with gloo, too, all others name the rank that was killed") {
   check(cases_of("gloo"));
 }
 
+TEST_CASE("with gloo on two hosts all others name the rank that was killed, by its connection") {
+  const std::string why_not = collectives::why_no_backend("gloo");
+  skip_case_if(!why_not.empty(), why_not);
+  std::vector<Case> cases;
+  for (Case& each : cases_of("gloo")) cases.push_back(across_hosts(std::move(each)));
+  for (Case& each : cases_of_rows("gloo")) cases.push_back(across_hosts(std::move(each)));
+  check(cases);
+}
+
 TEST_CASE("the rank that was killed is named in groups that it is not in, too") {
   std::vector<Case> cases = cases_of_rows("shm");
   const auto leave = [](ProcessGroup& group) { group.leave(); };

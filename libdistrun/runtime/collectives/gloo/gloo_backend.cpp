@@ -12,7 +12,9 @@
 #include <distrun/runtime/collectives/shm/exchange.hpp>
 #include <distrun/runtime/collectives/shm/exchange_failure.hpp>
 #include <distrun/runtime/collectives/shm/mail.hpp>
+#include <distrun/runtime/collectives/shm/meeting.hpp>
 #include <distrun/runtime/core/deaths.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/core/module.hpp>
 #include <distrun/runtime/store/awaited_ranks.hpp>
 
@@ -174,7 +176,7 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
   const base::TimePoint begin = base::system_clock().now();
   try {
     StoreMeeting meeting(store, group_, deadline);
-    mesh_ = module.connect(group_.rank, group_.size(), left_until(deadline), meeting);
+    mesh_ = module.connect(group_.rank, group_.size(), core::hosts().address().c_str(), left_until(deadline), meeting);
   } catch (const std::exception& error) {
     exchanges_.explain(call, begin, "gloo cannot connect the ranks: " + std::string(error.what()));
   }
@@ -346,7 +348,7 @@ std::string why_no_gloo() { return open_gloo().why_none; }
 std::unique_ptr<HostBackend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline) {
   const Opened gloo = open_gloo();
   if (gloo.module == nullptr) throw Error(ErrorKind::Unimplemented, gloo.why_none);
-  auto backend = std::make_unique<GlooBackend>(group, shm::Area::meet(store, group, deadline));
+  auto backend = std::make_unique<GlooBackend>(group, shm::meet(store, group, deadline));
   try {
     backend->join(*gloo.module, store, deadline);
   } catch (const std::exception& error) {

@@ -68,9 +68,11 @@ class Mesh {
 // The type of the module's symbol kEntry.
 struct Module {
   int version = 0;  // kVersion, or it is of another distrun
-  std::unique_ptr<Mesh> (*connect)(int rank, int ranks, Timeout timeout, Meeting& meeting) = nullptr;
+  // `address`: of this host, numeric; the ranks listen there, and only there.
+  std::unique_ptr<Mesh> (*connect)(int rank, int ranks, const char* address, Timeout timeout,
+                                   Meeting& meeting) = nullptr;
 };
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr char kFile[] = "distrun_gloo.so";
 inline constexpr char kEntry[] = "distrun_gloo_module";
 

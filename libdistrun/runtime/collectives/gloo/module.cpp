@@ -1,4 +1,4 @@
-// distrun_gloo.so: gloo's collectives over local TCP, behind gloo_line.hpp.
+// distrun_gloo.so: gloo's collectives over TCP, behind gloo_line.hpp.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
@@ -17,6 +17,7 @@
 #include <ctime>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include <distrun/runtime/collectives/gloo/gloo_line.hpp>
@@ -64,11 +65,14 @@ class NoSigpipe {
   bool was_pending_ = false;
 };
 
-std::shared_ptr<::gloo::transport::Device> make_device() {
+constexpr std::string_view kLoopback = "127.0.0.1";
+
+std::shared_ptr<::gloo::transport::Device> make_device(const char* address) {
   const NoSigpipe of_its_thread;
   try {
-    return ::gloo::transport::tcp::CreateDevice("127.0.0.1");
+    return ::gloo::transport::tcp::CreateDevice(address);
   } catch (const std::exception&) {
+    if (address != kLoopback) throw;
     return ::gloo::transport::tcp::CreateDevice("::1");  // a machine or container without IPv4
   }
 }
@@ -102,7 +106,7 @@ Options of_turn(const std::shared_ptr<::gloo::Context>& context, const Turn& tur
 
 class TcpMesh final : public Mesh {
  public:
-  TcpMesh(int rank, int ranks, Timeout timeout, Meeting& meeting) : device_(make_device()) {
+  TcpMesh(int rank, int ranks, const char* address, Timeout timeout, Meeting& meeting) : device_(make_device(address)) {
     const NoSigpipe quiet;
     auto context = std::make_shared<::gloo::rendezvous::Context>(rank, ranks);
     context->setTimeout(timeout);
@@ -225,8 +229,8 @@ void TcpMesh::all_to_all(const Turn& turn, const std::vector<Piece>& in, const s
   for (const Buffer& each : sent) each->waitSend(left());
 }
 
-std::unique_ptr<Mesh> connect(int rank, int ranks, Timeout timeout, Meeting& meeting) {
-  return std::make_unique<TcpMesh>(rank, ranks, timeout, meeting);
+std::unique_ptr<Mesh> connect(int rank, int ranks, const char* address, Timeout timeout, Meeting& meeting) {
+  return std::make_unique<TcpMesh>(rank, ranks, address, timeout, meeting);
 }
 
 }  // namespace

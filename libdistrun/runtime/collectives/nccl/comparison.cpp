@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <distrun/runtime/collectives/shm/meeting.hpp>
+
 namespace distrun::collectives {
 
 Comparison::Comparison(const GroupInfo& group, std::shared_ptr<shm::Area> area)
@@ -15,7 +17,7 @@ Comparison::Comparison(const GroupInfo& group, std::shared_ptr<shm::Area> area)
 }
 
 std::shared_ptr<Comparison> Comparison::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {
-  auto made = std::make_shared<Comparison>(group, shm::Area::meet(store, group, deadline));
+  auto made = std::make_shared<Comparison>(group, shm::meet(store, group, deadline));
   Call start;
   start.deadline = deadline;
   made->gather(start);

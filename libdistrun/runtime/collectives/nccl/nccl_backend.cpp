@@ -1,5 +1,7 @@
 #include <distrun/runtime/collectives/nccl/nccl_backend.hpp>
 
+#include <distrun/runtime/collectives/hosts_of_group.hpp>
+
 #include <distrun/runtime/collectives/nccl/nccl_group.hpp>
 #include <distrun/runtime/collectives/nccl/virtual_library.hpp>
 #include <distrun/runtime/core/module.hpp>
@@ -93,6 +95,10 @@ std::string why_no_nccl() {
 
 std::unique_ptr<DeviceBackend> make_nccl_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
                                                  const BackendOptions& options) {
+  if (is_virtual()) {
+    refuse_several_hosts("backend nccl on virtual GPUs", "backend gloo (--backend gloo), or real GPUs", store, group,
+                         deadline);
+  }
   NcclParts parts;
   parts.store = options.store != nullptr ? options.store : std::shared_ptr<Store>(std::shared_ptr<Store>(), &store);
   parts.library = library_for(parts.store);

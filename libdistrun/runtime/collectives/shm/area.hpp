@@ -2,12 +2,16 @@
 // The mapped memory of a group. Ranks that are threads of one process share one mapping, so that sanitizers see their
 // accesses to each other's data.
 //
+// If the group's ranks are on several hosts, the memory is this rank's own, and a FarSide shows the others what is
+// written into it. The functions show_...() do that; in shared memory they do nothing.
+//
 // Data that must not be trusted from shared memory is kept beside the mapping: which ranks are threads of this process,
 // so that their addresses are valid here; which of those have left; and the process of each other rank as first shown.
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include <distrun/runtime/collectives/shm/far_side.hpp>
 #include <distrun/runtime/collectives/shm/layout.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/store.hpp>
@@ -22,11 +26,6 @@ struct Cause {
 
 class Area {
  public:
-  // The group's first rank creates the memory, the others find it in `store`, which is private to the group. Throws
-  // what the store throws, Error{Timeout} and base::PeerFailed naming the first rank, Error{Disconnected} if the ranks
-  // are on several machines, and Error{Unimplemented} for too many ranks.
-  static std::shared_ptr<Area> meet(Store& store, const GroupInfo& group, base::TimePoint deadline);
-
   Area(int ranks);
   Area(int ranks, const core::SharedAddress& address);
   Area(const Area&) = delete;
@@ -41,8 +40,34 @@ class Area {
   bool is_here(int rank) const noexcept { return sitter(rank).is_here.load(std::memory_order_relaxed); }
   // Returns true if all ranks are threads of this process, so that no other process is in the group.
   bool is_one_process() const noexcept { return here_.load(std::memory_order_relaxed) == sitters_.size(); }
-  // Returns the process of a rank; 0: it has not arrived yet.
+  // Returns the process of a rank; 0: it has not arrived yet, or is on another host.
   int pid_of(int rank) const noexcept;
+  // Makes the area one of a group on several hosts; at most once, before a rank takes its seat.
+  void use(std::unique_ptr<FarSide> far_side) noexcept { far_side_ = std::move(far_side); }
+  bool is_mirrored() const noexcept { return far_side_ != nullptr; }
+  // Returns whether the connection to a rank has ended before the rank has left; has_lost_any(): to any rank.
+  bool has_lost(int rank) const noexcept { return far_side_ != nullptr && far_side_->has_lost(rank); }
+  bool has_lost_any() const noexcept { return far_side_ != nullptr && far_side_->has_lost_any(); }
+  // Only for an area that is mirrored.
+  const FarSide& far_side() const noexcept { return *far_side_; }
+
+  // Called after this rank has written there.
+  void show_come(std::uint64_t exchange, int parts, std::size_t used) const noexcept {
+    if (far_side_ != nullptr) far_side_->show_come(exchange, parts, used);
+  }
+  void show_left(std::uint64_t exchange) const noexcept {
+    if (far_side_ != nullptr) far_side_->show_left(exchange);
+  }
+  void show_message(int to, std::uint64_t written, ConstBytes outside) const noexcept {
+    if (far_side_ != nullptr) far_side_->show_message(to, written, outside);
+  }
+  void show_taken(int from, std::uint64_t taken) const noexcept {
+    if (far_side_ != nullptr) far_side_->show_taken(from, taken);
+  }
+  std::vector<std::byte> take_outside(int from, std::uint64_t written) const {
+    return far_side_ != nullptr ? far_side_->take_outside(from, written) : std::vector<std::byte>();
+  }
+
   // Shows all ranks why this rank is about to give up, so that they do not blame it. The first cause counts.
   void blame(Cause cause) const noexcept;
   // Returns the first cause shown, if it is plausible.
@@ -78,7 +103,8 @@ class Area {
   Layout layout_;
   core::SharedMemory memory_;
   mutable std::vector<Sitter> sitters_;
-  std::atomic<std::size_t> here_{0};  // number of sitters that are here
+  std::atomic<std::size_t> here_{0};   // number of sitters that are here
+  std::unique_ptr<FarSide> far_side_;  // ends before the memory does
 };
 
 }  // namespace distrun::collectives::shm

@@ -35,11 +35,6 @@ void sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t value, base::TimeP
   ::syscall(SYS_futex, word_of(bell), FUTEX_WAIT_BITSET, value, &at, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-void strike(Seat& seat) noexcept {
-  seat.bell.fetch_add(1);
-  ::syscall(SYS_futex, word_of(seat.bell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
 // Announces that a thread of the rank waits for the bell.
 class Sleeper {
  public:
@@ -53,6 +48,11 @@ class Sleeper {
 };
 
 }  // namespace
+
+void strike(Seat& seat) noexcept {
+  seat.bell.fetch_add(1);
+  ::syscall(SYS_futex, word_of(seat.bell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
 
 // Watches the processes of ranks that were waited for; their ends ring this rank's bell. Thread-safe.
 class Bells::PeerEnds {
@@ -70,8 +70,8 @@ class Bells::PeerEnds {
     for (const int place : places) look(place, all);
     return all;
   }
-  // Returns true if one of the watched processes has ended.
-  bool has_any() const noexcept { return any_.load(); }
+  // Returns true if one of the watched processes has ended, or a connection to one.
+  bool has_any() const noexcept { return any_.load() || area_->has_lost_any(); }
 
  private:
   struct Peer {
@@ -82,6 +82,7 @@ class Bells::PeerEnds {
   void look(int place, Look& all) {
     Peer& peer = peers_[static_cast<std::size_t>(place)];
     const int pid = area_->pid_of(place);
+    all.any_gone |= area_->has_lost(place);
     if (pid == 0 || pid == ::getpid()) return;  // it has not arrived yet, or is a thread of this process
     if (peer.end == nullptr) peer.end = std::make_unique<core::ProcessEnd>(pid, [this, &peer] { tell(peer); });
     const bool is_told = peer.end->is_told();

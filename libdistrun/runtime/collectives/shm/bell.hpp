@@ -21,6 +21,9 @@ struct Awaited {
   const std::function<std::vector<int>()>& missing;  // group ranks that are awaited at this moment
 };
 
+// Wakes the threads of this process that wait for the seat's bell. Never fails.
+void strike(Seat& seat) noexcept;
+
 // Thread-safe.
 class Bells {
  public:

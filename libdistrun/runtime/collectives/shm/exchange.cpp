@@ -133,6 +133,7 @@ void Exchanges::come(const Call& call, const Contribution& contribution, const P
   own_.marks[now_ % kSlots].store(mark_, std::memory_order_relaxed);
   come_.store(now_, std::memory_order_relaxed);
   own_.come.store(now_);
+  area_->show_come(now_, static_cast<int>(contribution.parts.size()), used);
   bells_.ring_all();
 }
 
@@ -331,6 +332,7 @@ void Exchanges::gather(const Call& call) {
 void Exchanges::done() noexcept {
   left_.store(now_, std::memory_order_relaxed);
   own_.left.store(now_);
+  area_->show_left(now_);
   bells_.ring_all();
   ++step_;
 }

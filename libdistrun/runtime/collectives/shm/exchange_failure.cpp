@@ -132,15 +132,30 @@ Gone how_gone(const Area& area, int place) {
   const Presence presence = area.seat(place).presence.load();
   if (presence == Presence::Left) return Gone::Left;
   const int pid = area.pid_of(place);
-  if (pid != 0 && !core::is_alive(pid)) return presence == Presence::GaveUp ? Gone::GaveUp : Gone::Dead;
+  const bool is_dead = area.is_mirrored() ? area.has_lost(place) : pid != 0 && !core::is_alive(pid);
+  if (is_dead) return presence == Presence::GaveUp ? Gone::GaveUp : Gone::Dead;
   return presence == Presence::GaveUp ? Gone::GaveUp : Gone::Not;
 }
 
-std::string ended_text(int pid) { return "is gone: its process " + std::to_string(pid) + " has ended"; }
+// A process on another host is known by its connection only.
+std::string ended_text(const Area& area, const GroupInfo& group, Cause dead) {
+  const std::string process = "is gone: its process " + std::to_string(dead.pid);
+  const auto place = std::find(group.ranks.begin(), group.ranks.end(), dead.rank);
+  if (!area.is_mirrored()) return process + " has ended";
+  const std::string on =
+      place == group.ranks.end() ? "" : " on " + area.far_side().host_of(static_cast<int>(place - group.ranks.begin()));
+  return process + on + " has ended, or cannot be reached";
+}
 
-std::string text_of(const Area& area, int place, Gone gone) {
+// Returns a dead rank of the group as a cause.
+Cause cause_of(const Area& area, const GroupInfo& group, int place) {
+  const int pid = area.is_mirrored() ? area.far_side().pid_of(place) : area.pid_of(place);
+  return {group.ranks[static_cast<std::size_t>(place)], pid};
+}
+
+std::string text_of(const Area& area, const GroupInfo& group, int place, Gone gone) {
   switch (gone) {
-    case Gone::Dead: return ended_text(area.pid_of(place));
+    case Gone::Dead: return ended_text(area, group, cause_of(area, group, place));
     case Gone::Left: return "has left the group";
     default: {
       const auto why = copied(area.seat(place).why);
@@ -164,7 +179,7 @@ std::optional<Cause> who_died(const Area& area, const GroupInfo& group, const st
   if (const auto shown = area.cause(); shown && shown->pid != 0) return shown;
   const auto cause_if_dead = [&](int place) -> std::optional<Cause> {
     if (how_gone(area, place) != Gone::Dead) return std::nullopt;
-    return Cause{group.ranks[static_cast<std::size_t>(place)], area.pid_of(place)};
+    return cause_of(area, group, place);
   };
   for (const int place : missing) {
     if (const auto dead = cause_if_dead(place)) return dead;
@@ -180,7 +195,7 @@ std::optional<Cause> who_died(const Area& area, const GroupInfo& group, const st
                              Cause dead, int left) {
   area.blame(dead);
   core::rank_state().note_death({dead.rank, dead.pid});
-  std::string text = what + ": rank " + std::to_string(dead.rank) + " " + ended_text(dead.pid);
+  std::string text = what + ": rank " + std::to_string(dead.rank) + " " + ended_text(area, group, dead);
   if (left >= 0 && group.ranks[static_cast<std::size_t>(left)] != dead.rank) {
     const bool gave_up = how_gone(area, left) == Gone::GaveUp;
     text += "; since then " + text_of(group, left) + (gave_up ? " has given up the group" : " has left the group");
@@ -202,7 +217,7 @@ void throw_gone(const Area& area, const GroupInfo& group, const std::string& wha
   }
   if (gone == Gone::Not) throw base::PeerFailed(what + ": a rank has gone", -1, site);
   const int rank = group.ranks[static_cast<std::size_t>(*nearest)];
-  const std::string text = what + ": " + text_of(group, *nearest) + " " + text_of(area, *nearest, gone);
+  const std::string text = what + ": " + text_of(group, *nearest) + " " + text_of(area, group, *nearest, gone);
   if (gone == Gone::Left) throw PeerLeft(text, rank, site);
   const auto cause = gone == Gone::GaveUp ? area.cause() : std::nullopt;
   throw base::PeerFailed(text, cause ? cause->rank : rank, site);

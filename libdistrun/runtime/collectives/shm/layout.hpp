@@ -102,7 +102,8 @@ struct alignas(64) Seat {
   void show_end(Presence how, const std::string& text) noexcept;
 };
 
-enum class Carriage : std::uint32_t { Inside, Fetched, Shared };  // where a message's bytes are
+// Where a message's bytes are; Sent: they came with it over TCP (mirror.hpp).
+enum class Carriage : std::uint32_t { Inside, Fetched, Shared, Sent };
 
 struct MessageHeader {
   std::uint64_t tag = 0;
@@ -114,6 +115,10 @@ struct MessageHeader {
   std::uint64_t address = 0;   // Fetched: in the sender's memory
   core::SharedAddress memory;  // Shared
 };
+
+inline bool carries_bytes(const MessageHeader& head) noexcept {
+  return head.carriage == Carriage::Inside || head.carriage == Carriage::Sent;
+}
 
 struct MessageSlot {
   MessageHeader head;

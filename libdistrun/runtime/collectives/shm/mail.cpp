@@ -12,9 +12,7 @@ namespace distrun::collectives::shm {
 namespace {
 
 // Returns the bytes that a kept message takes.
-std::size_t cost_of(const MessageHeader& head) {
-  return sizeof(Arrived) + (head.carriage == Carriage::Inside ? head.size : 0);
-}
+std::size_t cost_of(const MessageHeader& head) { return sizeof(Arrived) + (carries_bytes(head) ? head.size : 0); }
 
 ReadOffer offer_of(const MessageHeader& head) { return {head.read_index, head.read_word}; }
 
@@ -55,7 +53,7 @@ class Mail::Sending final : public Transfer {
   bool is_settled() {
     const std::lock_guard lock(mail_->mutex_);
     mail_->put_all_queued();
-    if (in_box_ && (!offer_ || mail_->reads_.is_fetched(*offer_))) return true;
+    if (in_box_ && (offer_ ? mail_->reads_.is_fetched(*offer_) : has_arrived())) return true;
     if (offer_ && mail_->reads_.is_broken(*offer_))
       mail_->boxes_.refuse(message_.peer, "it has changed the state of a message sent to it");
     return mail_->has_gone(message_.peer);
@@ -68,9 +66,12 @@ class Mail::Sending final : public Transfer {
     is_back_ = true;
     if (!in_box_) std::erase(mail_->queued_[static_cast<std::size_t>(message_.peer)], this);
     lock.unlock();
-    const bool is_read = !offer_ || mail_->reads_.end(*offer_, message_.peer);
+    const bool is_read = offer_ ? mail_->reads_.end(*offer_, message_.peer) : has_arrived();
     return was_done_ = in_box_ && is_read;
   }
+
+  // A large message to another host is done when it has been taken, as one that is read from this rank's memory is.
+  bool has_arrived() const { return sent_ == 0 || mail_->boxes_.taken_by(message_.peer) >= sent_; }
 
   const std::shared_ptr<Mail> mail_;
   const PointToPoint message_;
@@ -78,6 +79,7 @@ class Mail::Sending final : public Transfer {
   // Guarded by the mail's lock.
   bool in_box_ = false;
   std::optional<ReadOffer> offer_;  // nothing: the message carries its bytes
+  std::uint64_t sent_ = 0;          // the number of a message whose bytes are Sent; 0: of another kind
   std::unique_ptr<core::SharedMemory> shared_;
   bool is_back_ = false;
   bool was_done_ = false;
@@ -178,7 +180,7 @@ void Mail::Receiving::fetch() {
 
 // A message that does not fit, or cannot be read, counts as taken: its sender has done its part.
 void Mail::Receiving::read() {
-  if (arrived_->head.carriage == Carriage::Inside) {
+  if (carries_bytes(arrived_->head)) {
     check_size();
     if (!bytes_.empty()) std::memcpy(bytes_.data(), arrived_->inside.data(), bytes_.size());
     return;
@@ -253,7 +255,7 @@ void Mail::post(Receiving& receiving, bool is_first) {
 
 // Returns true if the sender leaves the bytes in place from now on; false if it has withdrawn them.
 bool Mail::claim(const Arrived& message) const {
-  return message.head.carriage == Carriage::Inside || reads_.claim(message.from, offer_of(message.head));
+  return carries_bytes(message.head) || reads_.claim(message.from, offer_of(message.head));
 }
 
 // Called by every waiting thread: the peer it waits for may itself wait for one of these messages.
@@ -280,13 +282,18 @@ bool Mail::put(Sending& sending) {
   shown.head.size = sending.bytes_.size();
   shown.head.dtype = sending.message_.dtype;
   shown.head.carriage = Carriage::Inside;
-  if (sending.bytes_.size() > kLetterRoom) {
+  const bool is_large = sending.bytes_.size() > kLetterRoom;
+  if (is_large && area_->is_mirrored()) {
+    if (boxes_.taken_by(to) != boxes_.sent_to(to)) return false;  // one at a time is in flight
+    shown.head.carriage = Carriage::Sent;
+  } else if (is_large) {
     if (!offer(sending, shown.head)) return false;
   } else if (!sending.bytes_.empty()) {
     std::memcpy(shown.inside.data(), sending.bytes_.data(), sending.bytes_.size());
   }
   sending.in_box_ = true;
-  boxes_.send(to);
+  if (shown.head.carriage == Carriage::Sent) sending.sent_ = boxes_.sent_to(to) + 1;
+  boxes_.send(to, shown.head.carriage == Carriage::Sent ? sending.bytes_ : ConstBytes());
   return true;
 }
 

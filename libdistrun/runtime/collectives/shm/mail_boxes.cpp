@@ -6,12 +6,12 @@ namespace distrun::collectives::shm {
 namespace {
 
 // Returns why the message is invalid; empty if it may be used.
-std::string why_not(const MessageHeader& head) {
+std::string why_not(const MessageHeader& head, bool is_mirrored) {
   const auto is_above = [](auto value, auto most) { return static_cast<std::uint64_t>(value) > most; };
   if (is_above(head.dtype, std::uint64_t{tensor::kDTypeCount - 1})) {
     return "a message with the unknown dtype " + std::to_string(static_cast<int>(head.dtype));
   }
-  if (is_above(head.carriage, static_cast<std::uint64_t>(Carriage::Shared))) {
+  if (is_above(head.carriage, static_cast<std::uint64_t>(is_mirrored ? Carriage::Sent : Carriage::Shared))) {
     return "a message with the unknown transfer kind " + std::to_string(static_cast<std::uint32_t>(head.carriage));
   }
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
@@ -21,7 +21,7 @@ std::string why_not(const MessageHeader& head) {
     return "a message of " + std::to_string(head.size) + " bytes, where at most " + std::to_string(most) + " can be";
   }
 #endif
-  if (head.carriage != Carriage::Inside && head.read_index >= kReads) {
+  if (!carries_bytes(head) && head.read_index >= kReads) {
     return "a message with direct read " + std::to_string(head.read_index) + " of " + std::to_string(kReads);
   }
   return "";
@@ -48,7 +48,12 @@ MessageSlot* MailBoxes::room(int to) {
   return written - taken < kMessages ? &box.messages[written % kMessages] : nullptr;
 }
 
-void MailBoxes::send(int to) { area_->mail_box(rank_, to).written.store(++side(to).written); }
+// What is outside of the slot must be there before the receiver sees the message, which may be this rank.
+void MailBoxes::send(int to, ConstBytes outside) {
+  const std::uint64_t written = ++side(to).written;
+  area_->show_message(to, written, outside);
+  area_->mail_box(rank_, to).written.store(written);
+}
 
 std::optional<MessageHeader> MailBoxes::look(int from) {
   const MailBox& box = area_->mail_box(from, rank_);
@@ -59,7 +64,7 @@ std::optional<MessageHeader> MailBoxes::look(int from) {
     return std::nullopt;
   }
   const MessageHeader head = copied(box.messages[taken % kMessages].head);
-  if (std::string how = why_not(head); !how.empty()) {
+  if (std::string how = why_not(head, area_->is_mirrored()); !how.empty()) {
     refuse(from, "it shows " + how);
     return std::nullopt;
   }
@@ -73,9 +78,13 @@ Arrived MailBoxes::take(int from, const MessageHeader& head) {
     message.inside.assign(inside.begin(), inside.begin() + static_cast<std::ptrdiff_t>(head.size));
   }
   ++side(from).taken;
+  if (head.carriage == Carriage::Sent) message.inside = area_->take_outside(from, side(from).taken);
   return message;
 }
 
-void MailBoxes::show_taken(int from) { area_->mail_box(from, rank_).taken.store(side(from).taken); }
+void MailBoxes::show_taken(int from) {
+  area_->mail_box(from, rank_).taken.store(side(from).taken);
+  area_->show_taken(from, side(from).taken);
+}
 
 }  // namespace distrun::collectives::shm

@@ -13,7 +13,7 @@ namespace distrun::collectives::shm {
 struct Arrived {
   int from = -1;
   MessageHeader head;
-  std::vector<std::byte> inside;  // all head.size bytes of a message that carries its bytes
+  std::vector<std::byte> inside;  // all head.size bytes of a message that carries them: Inside or Sent
 };
 
 // One thread at a time.
@@ -23,8 +23,11 @@ class MailBoxes {
 
   // Returns the slot for the next message to that rank; null if the box is full.
   MessageSlot* room(int to);
-  // Publishes that message.
-  void send(int to);
+  // Publishes that message. `outside`: its bytes, if they are Sent.
+  void send(int to, ConstBytes outside = {});
+  // Return how many messages this rank has sent to that one, and how many of them it shows as taken.
+  std::uint64_t sent_to(int to) const { return sides_[static_cast<std::size_t>(to)].written; }
+  std::uint64_t taken_by(int to) const { return area_->mail_box(rank_, to).taken.load(); }
 
   // Returns the header of the next message from that rank, if there is one.
   std::optional<MessageHeader> look(int from);

@@ -10,6 +10,7 @@
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/collectives/shm/exchange.hpp>
 #include <distrun/runtime/collectives/shm/mail.hpp>
+#include <distrun/runtime/collectives/shm/meeting.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 
@@ -294,7 +295,7 @@ void ShmBackend::all_to_all(const Call& call) {
 
 std::unique_ptr<HostBackend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
                                               ShmOptions options) {
-  auto backend = std::make_unique<ShmBackend>(group, shm::Area::meet(store, group, deadline), options);
+  auto backend = std::make_unique<ShmBackend>(group, shm::meet(store, group, deadline), options);
   try {
     backend->join(deadline);
   } catch (const std::exception& error) {
