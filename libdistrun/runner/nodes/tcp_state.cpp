@@ -13,8 +13,19 @@
 namespace distrun::nodes {
 namespace {
 
-// Where the kernel's struct tcp_info has tcpi_bytes_received, which the C library's does not have.
+// Where the kernel's struct tcp_info has fields that the C library's does not have.
 constexpr std::size_t kBytesReceivedAt = 128;
+constexpr std::size_t kNotSentAt = 144;     // bytes
+constexpr std::size_t kSendWindowAt = 228;  // bytes; since Linux 5.4
+
+using Info = std::array<std::byte, 256>;
+
+template <class Number>
+Number number_at(const Info& info, std::size_t at) {
+  Number number;
+  std::memcpy(&number, info.data() + at, sizeof number);
+  return number;
+}
 
 std::string address_text(const sockaddr_storage& address, socklen_t size) {
   std::array<char, NI_MAXHOST> text{};
@@ -25,16 +36,20 @@ std::string address_text(const sockaddr_storage& address, socklen_t size) {
 
 }  // namespace
 
+// If this host itself has lost the way, nothing is sent and nothing is unconfirmed: the data stays here, although the
+// peer's window is open. A closed window is that of a process that does not read; its host lives.
 std::optional<TcpState> tcp_state_of(int socket) noexcept {
-  std::array<std::byte, 256> bytes{};
+  Info bytes{};
   socklen_t size = bytes.size();
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, bytes.data(), &size) != 0) return std::nullopt;
-  if (size < kBytesReceivedAt + sizeof(std::uint64_t)) return std::nullopt;
+  if (size < kSendWindowAt + sizeof(std::uint32_t)) return std::nullopt;
   tcp_info info{};
   std::memcpy(&info, bytes.data(), std::min(sizeof info, bytes.size()));
+  const bool is_held_here = number_at<std::uint32_t>(bytes, kNotSentAt) > 0 &&
+                            number_at<std::uint32_t>(bytes, kSendWindowAt) >= info.tcpi_snd_mss;
   TcpState state;
-  std::memcpy(&state.received, bytes.data() + kBytesReceivedAt, sizeof state.received);
-  state.expects_answer = info.tcpi_unacked > 0;
+  state.received = number_at<std::uint64_t>(bytes, kBytesReceivedAt);
+  state.expects_answer = info.tcpi_unacked > 0 || is_held_here;
   state.since_heard = std::chrono::milliseconds(std::min(info.tcpi_last_data_recv, info.tcpi_last_ack_recv));
   return state;
 }

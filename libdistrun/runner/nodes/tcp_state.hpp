@@ -10,7 +10,7 @@ namespace distrun::nodes {
 
 struct TcpState {
   std::uint64_t received = 0;       // bytes of data that have arrived, read or not
-  bool expects_answer = false;      // data was sent that the peer's host has not confirmed
+  bool expects_answer = false;      // there is data that the peer's host has not confirmed, but could
   base::Nanoseconds since_heard{};  // since the last data or confirmation arrived
 };
 

@@ -22,12 +22,13 @@ using testing::run_until;
 // A launcher whose engines are shell scripts.
 struct LaunchStage {
   LaunchStage() { settings.node = {"/opt/distrun", {"10.0.0.1:4711"}}; }
+  ~LaunchStage() { ::setenv("PATH", path.c_str(), 1); }
 
   // Writes a program `name` that is found before others of that name.
   void program(const std::string& name, const std::string& script) {
-    const std::string path = folder.path() + "/" + name;
-    testing::write_file(path, "#!/bin/sh\n" + script);
-    ::chmod(path.c_str(), 0755);
+    const std::string file_path = folder.path() + "/" + name;
+    testing::write_file(file_path, "#!/bin/sh\n" + script);
+    ::chmod(file_path.c_str(), 0755);
     ::setenv("PATH", (folder.path() + ":/usr/bin:/bin").c_str(), 1);
   }
   // Starts `script` for each host, with the folder as its first word behind `$0`.
@@ -48,6 +49,7 @@ struct LaunchStage {
   bool has_file(const std::string& name) const { return testing::exists(folder.path() + "/" + name); }
   std::string file(const std::string& name) const { return read_file(folder.path() + "/" + name); }
 
+  const std::string path = std::getenv("PATH");
   testing::Scratch folder;
   io::Loop loop;
   Launcher::Settings settings;

@@ -347,6 +347,19 @@ TEST_CASE("a peer that does not read may be sent only so much") {
   CHECK_THAT(one.end.lost[0], Catch::StartsWith("silent for 300.0 ms"));
 }
 
+TEST_CASE("a process that does not read for a while is not taken for a host that vanished") {
+  LinkSettings settings = quick();
+  settings.host_silent = 200ms;
+  settings.process_silent = 30s;
+  settings.queue_max = 8 << 20;
+  OneSided one(settings);
+  error_of([&] {
+    for (;;) one.end.link->send(frame_with(std::string(100'000, 'x')));
+  });
+  run_for(one.loop, 2s);
+  CHECK(one.end.lost.empty());
+}
+
 TEST_CASE("silence is counted in looks") {
   Silence silence(250ms, 100ms);
   silence.count(false);
