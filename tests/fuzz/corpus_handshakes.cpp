@@ -1,5 +1,7 @@
 #include <agents/pipe/handshake.hpp>
 #include <distrun/common/store_server/tcp_protocol.hpp>
+#include <distrun/runner/nodes/greeting.hpp>
+#include <distrun/runner/nodes/link_messages.hpp>
 
 #include "corpus.hpp"
 
@@ -14,6 +16,24 @@ void write_store_greetings() {
   write("store_greeting/hello_and_guess", {}, whole + hello + std::string(proof::kProofSize, 'x'));
   write("store_greeting/hello_of_another_version", {}, whole + "dstore-1" + std::string(64, 's'));
   write("store_greeting/http", {}, whole + "GET / HTTP/1.1\r\n\r\n");
+}
+
+// The beginnings of nodes, after a byte that tells who reads, and one that tells the size of the pieces.
+void write_node_joins() {
+  const std::string to_coordinator("\0\xff", 2), to_node("\x01\xff"), joins("\x02\xff");
+  const std::string hello = std::string(nodes::kNodeMagic) + std::string(proof::kNonceSize, 'n');
+  const std::string answer = std::string(proof::kNonceSize + proof::kProofSize, 'x');
+  write("node_join/hello", {}, std::string("\0\x07", 2) + hello);
+  write("node_join/hello_and_guess", {}, to_coordinator + hello + std::string(proof::kProofSize, 'x'));
+  write("node_join/hello_of_another_version", {}, to_coordinator + "dsnode-0" + std::string(64, 's'));
+  write("node_join/http", {}, to_coordinator + "GET / HTTP/1.1\r\n\r\n");
+  write("node_join/answer", {}, to_node + std::string(nodes::kCoordinatorMagic) + answer + "y");
+  write("node_join/answer_of_another_version", {}, to_node + "dsnode+9");
+  write("node_join/answer_http", {}, to_node + "HTTP/1.1 400 Bad Request\r\n\r\n");
+  nodes::Join join{"node01", "node01.example.org", 4711, "1.0.0", {"10.0.0.7", "fd00::7"}};
+  write("node_join/join", wire::encode(join), joins);
+  join.host = "-oProxyCommand=x";
+  write("node_join/join_of_no_host", wire::encode(join), joins);
 }
 
 // Greetings of both sides, after a byte that tells the size of the pieces.
@@ -69,6 +89,7 @@ void write_greetings() {
 
 void write_handshakes() {
   write_store_greetings();
+  write_node_joins();
   write_greetings();
 }
 
