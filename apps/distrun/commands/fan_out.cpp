@@ -14,8 +14,8 @@ void FanOut::on_test_start(const runner::TestStart& start) {
 void FanOut::on_attempt_start(const runner::AttemptStart& start) {
   for (auto* sink : sinks_) sink->on_attempt_start(start);
 }
-void FanOut::on_rank_start(const std::string& id, int attempt, int rank, int pid) {
-  for (auto* sink : sinks_) sink->on_rank_start(id, attempt, rank, pid);
+void FanOut::on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) {
+  for (auto* sink : sinks_) sink->on_rank_start(id, attempt, rank);
 }
 void FanOut::on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) {
   for (auto* sink : sinks_) sink->on_rank_phase(id, attempt, rank, phase);

@@ -8,9 +8,9 @@ void ProbeEvents::on_attempt_start([[maybe_unused]] const runner::AttemptStart& 
   DISTRUN_PROBE(attempt_start, start.id.c_str(), start.n, start.world_size);
 }
 
-void ProbeEvents::on_rank_start([[maybe_unused]] const std::string& id, int, [[maybe_unused]] int rank,
-                                [[maybe_unused]] int pid) {
-  DISTRUN_PROBE(rank_start, id.c_str(), rank, pid);
+void ProbeEvents::on_rank_start([[maybe_unused]] const std::string& id, int,
+                                [[maybe_unused]] const runner::RankRecord& rank) {
+  DISTRUN_PROBE(rank_start, id.c_str(), rank.rank, rank.pid);
 }
 
 void ProbeEvents::on_rank_end([[maybe_unused]] const std::string& id, int,

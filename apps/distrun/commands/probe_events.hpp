@@ -7,7 +7,7 @@ namespace distrun::cli {
 class ProbeEvents final : public runner::SilentSink {
  public:
   void on_attempt_start(const runner::AttemptStart& start) override;
-  void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
+  void on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_test_end(const runner::TestRecord& test) override;
 };

@@ -35,8 +35,8 @@ void give_terminal_to(pid_t group) {
 Debugger::Debugger(io::Loop& loop, launch::Node& node, int rank)
     : loop_(loop), node_(node), rank_(rank), program_(find_program("gdb")), over_(loop) {}
 
-void Debugger::on_rank_start(const std::string&, int, int rank, int pid) {
-  if (rank == rank_) rank_pid_ = pid;
+void Debugger::on_rank_start(const std::string&, int, const runner::RankRecord& rank) {
+  if (rank.rank == rank_) rank_pid_ = rank.pid;
 }
 
 void Debugger::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {

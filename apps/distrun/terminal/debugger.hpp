@@ -22,7 +22,7 @@ class Debugger final : public runner::SilentSink {
   // Call it once: completes when gdb has ended, or at once if none was started.
   io::Task<void> ended();
 
-  void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
+  void on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   // The rank waits for a debugger in the rendezvous; a debugger started earlier could have ended by then.
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
 

@@ -38,9 +38,10 @@ struct RankStatus {
   std::int64_t since_ms = -1;  // -1: unknown
   std::string waits;           // "barrier \"meet\" (ring.cpp:41) for rank 1"; empty: no wait recorded
   std::uint64_t cpu_ms = 0;
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes = 0;  // 0: not known, as on other hosts
+  std::string host;                // where it runs; empty: this machine
 };
-DISTRUN_FIELDS(RankStatus, m.rank, m.pid, m.doing, m.since_ms, m.waits, m.cpu_ms, m.memory_bytes)
+DISTRUN_FIELDS(RankStatus, m.rank, m.pid, m.doing, m.since_ms, m.waits, m.cpu_ms, m.memory_bytes, m.host)
 
 // A running test.
 struct TestStatus {
@@ -61,8 +62,10 @@ struct RunStatus {
   std::vector<std::string> plugins;  // paths of the plugins, or of the program
   std::string directory;             // in which it was started
   std::int64_t started_ms = 0;       // since 1970
+  std::string reach;                 // the command that runs another one on {host}: "ssh -t {host}"; empty: unknown
 };
-DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests, m.command, m.plugins, m.directory, m.started_ms)
+DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests, m.command, m.plugins, m.directory, m.started_ms,
+               m.reach)
 
 // Lines for users, in segments with a tone (runner/evidence/stacks/text_line.hpp).
 struct ToldSegment {

@@ -47,6 +47,9 @@ class Attempt {
 
   // Returns what the ranks are doing.
   std::vector<RankView> views() const { return ranks_.views(); }
+  base::RankHosts hosts() const { return ranks_.hosts(); }
+  // Returns how much CPU time the rank's process has used so far.
+  Nanoseconds cpu_time(int rank) const { return world_ ? world_->cpu_time(rank) : Nanoseconds{}; }
   Nanoseconds age() const { return ranks_.log.age(); }  // without pauses
   const std::vector<RankState>& ranks() const noexcept { return ranks_.all; }
   const PlannedTest& test() const noexcept { return ranks_.test; }

@@ -32,6 +32,11 @@ bool has_room(RankState& rank, std::size_t bytes) {
   return true;
 }
 
+std::string label_of(const RankRecord& rank) {
+  const std::string number = "rank " + std::to_string(rank.rank);
+  return rank.host.empty() ? number : number + " on " + rank.host;
+}
+
 }  // namespace
 
 AttemptLog::AttemptLog(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind,
@@ -50,7 +55,7 @@ void AttemptLog::add_start(RankState& rank, int pid) {
   rank.started = true;
   rank.record.pid = pid;
   rank.record.started = age();
-  run_.events.on_rank_start(test_.id, record_.n, rank.record.rank, pid);
+  run_.events.on_rank_start(test_.id, record_.n, rank.record);
 }
 
 void AttemptLog::enter_phase(RankState& rank, wire::Phase phase) {
@@ -95,7 +100,7 @@ void AttemptLog::add_leak(int rank, const wire::LeakReport& leak) {
   }
   if (record_.leaks.size() >= kLeaksMax) return;
   const LeakKind kind = leak.thread ? LeakKind::Thread : leak.state ? LeakKind::State : LeakKind::Descriptor;
-  record_.leaks.push_back({kind, "of rank " + std::to_string(rank) + ": " + leak.what, true});
+  record_.leaks.push_back({kind, "of " + label_of(at(rank).record) + ": " + leak.what, true});
 }
 
 // Keeps up to kSnapshotsMax snapshots; kinds that occur once per attempt are always kept.
@@ -112,6 +117,7 @@ void AttemptLog::tell_suspicion(const HangCause& cause) {
   snapshot.kind = SnapshotKind::Suspect;
   snapshot.at = age();
   snapshot.at_ns = monotonic_ns(clocks_.now());
+  snapshot.hosts = cause.hosts;
   snapshot.text.emplace_back().add(evidence::Tone::Plain,
                                    cause.is_deadlock() ? verdict_text(cause) : observation_text(cause));
   run_.events.on_snapshot(test_.id, record_.n, snapshot);

@@ -45,7 +45,7 @@ std::optional<Release> BarrierDesk::check(const std::string& barrier) {
   Release release{barrier, {ranks.begin(), ranks.end()}, "", -1};
   if (!complete) {
     release.because_of = gone_.front();
-    release.error = "rank " + std::to_string(gone_.front()) + " finished without entering barrier \"" + barrier + "\"";
+    release.error = hosts_.label(gone_.front()) + " finished without entering barrier \"" + barrier + "\"";
   }
   waiting_.erase(found);
   for (const int rank : release.ranks) passed_[rank] = barrier;

@@ -5,7 +5,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <distrun/common/base/rank_hosts.hpp>
 
 namespace distrun::runner {
 
@@ -19,6 +22,8 @@ struct Release {
 class BarrierDesk {
  public:
   explicit BarrierDesk(int world_size);
+  // Errors name these hosts of the ranks.
+  void use(base::RankHosts hosts) { hosts_ = std::move(hosts); }
 
   // The rank waits. Returns a release if it was the last to arrive, or if a rank can no longer arrive.
   std::optional<Release> enter(int rank, const std::string& barrier);
@@ -35,6 +40,7 @@ class BarrierDesk {
   std::optional<Release> check(const std::string& barrier);
 
   int world_size_;
+  base::RankHosts hosts_;
   std::set<int> excused_;  // declared deaths
   std::vector<int> gone_;  // the others, in the order in which they left
   std::map<std::string, std::set<int>> waiting_;

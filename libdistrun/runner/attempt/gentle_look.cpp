@@ -12,6 +12,7 @@ void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void>
   snapshot.kind = look.kind;
   snapshot.at = ranks.log.age();
   snapshot.at_ns = monotonic_ns(ranks.clocks.now());
+  snapshot.hosts = ranks.hosts();
   snapshot.ranks = ranks.views();
   launch::StackOrder order;
   order.samples = look.samples;
@@ -22,6 +23,7 @@ void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void>
     if (guard.expired()) return;
     snapshot.took = ranks.log.age() - snapshot.at;
     snapshot.stacks = std::move(stacks);
+    snapshot.stacks.hosts = snapshot.hosts;
     on_look(std::move(snapshot));
   });
 }

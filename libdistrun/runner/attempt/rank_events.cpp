@@ -118,7 +118,7 @@ void RankEvents::on_phase(int rank, wire::Phase phase) {
 }
 
 void RankEvents::on_error(int rank, wire::ErrorReport report) {
-  if (report.type == wire::kCannotBegin) return on_spawn_failed("rank " + std::to_string(rank) + " " + report.text);
+  if (report.type == wire::kCannotBegin) return on_spawn_failed(ranks_.hosts().label(rank) + " " + report.text);
   RankState& state = ranks_.at(rank);
   RankError error;
   error.type = std::move(report.type);
@@ -162,7 +162,7 @@ void RankEvents::take_suite_settings(const wire::Done& done) {
 }
 
 void RankEvents::on_message(int rank, wire::RankMessage message) {
-  const std::string what = "a message \"" + message.tag + "\" to rank " + std::to_string(message.to);
+  const std::string what = "a message \"" + message.tag + "\" to " + ranks_.hosts().label(message.to);
   try {
     ranks_.messaging.pass_on(rank, std::move(message));
   } catch (const Error& error) {
@@ -219,7 +219,7 @@ Outcome RankEvents::outcome_of_ended(const RankState& rank, proc::ExitStatus sta
 
 // After exit(), handlers have destroyed what the process's other ranks still use; their crash follows from that.
 std::string RankEvents::describe_dragged(int rank, int because_of) const {
-  const std::string cause = "rank " + std::to_string(because_of);
+  const std::string cause = ranks_.hosts().label(because_of);
   const auto dump = ranks_.world->crash(rank);
   if (!dump || dump->signal == 0 || dump->rank != rank) return "its process ended with " + cause;
   return "it crashed by signal " + std::to_string(dump->signal) + " (" + base::signal_name(dump->signal) + ") after " +

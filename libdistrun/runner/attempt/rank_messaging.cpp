@@ -14,6 +14,15 @@ constexpr std::size_t kWaitingMax = std::size_t{64} << 20;  // bytes, for a rank
 RankMessaging::RankMessaging(int world_size, OnUnreachable on_unreachable)
     : on_unreachable_(std::move(on_unreachable)), lines_(static_cast<std::size_t>(world_size)), barriers_(world_size) {}
 
+void RankMessaging::use(launch::World& world) {
+  world_ = &world;
+  const launch::Spread* const spread = world.spread();
+  if (spread == nullptr) return;
+  const base::RankHosts hosts(spread->host_of);
+  barriers_.use(hosts);
+  receives_.use(hosts);
+}
+
 void RankMessaging::begin(int rank, const wire::RunOrder& order) {
   Line& line = lines_[static_cast<std::size_t>(rank)];
   line.is_open = true;
@@ -64,6 +73,7 @@ void RankMessaging::release(const Release& release) {
 
 // Queues frames for a rank that has no order yet, up to a limit. Throws Error{Overloaded} beyond it.
 void RankMessaging::post(int rank, wire::Bytes packed) {
+  ++sent_;
   Line& to = lines_[static_cast<std::size_t>(rank)];
   if (to.is_open) return world_->send(rank, std::move(packed));
   if (to.waiting_bytes + packed.size() > kWaitingMax) {

@@ -1,6 +1,7 @@
 #pragma once
 // Relays what ranks send to each other: messages, barriers and news of failures. Also sends everything else to ranks:
 // frames for a rank that has not begun are queued until it has its order. Lives on: the coordinator's loop.
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ class RankMessaging {
 
   RankMessaging(int world_size, OnUnreachable on_unreachable);
   // Call before anything else. The world must outlive this.
-  void use(launch::World& world) noexcept { world_ = &world; }
+  void use(launch::World& world);
 
   // Sends a message to the rank.
   template <class Message>
@@ -44,6 +45,8 @@ class RankMessaging {
   void leave(int rank, bool declared);
   // Returns `barrier "x"` or `receive("token") from rank 1`; or empty.
   std::string waiting_in(int rank) const;
+  // Returns how many frames were sent to ranks so far: what one of them waits for may be among the last ones.
+  std::uint64_t sent() const noexcept { return sent_; }
   // Drops waits that the rank still shows although what ends them has been sent to it.
   void drop_ended_waits(int rank, board::Shown& shown) const;
 
@@ -60,6 +63,7 @@ class RankMessaging {
 
   launch::World* world_ = nullptr;
   OnUnreachable on_unreachable_;
+  std::uint64_t sent_ = 0;
   std::vector<Line> lines_;  // by rank
   BarrierDesk barriers_;
   ReceiveDesk receives_;

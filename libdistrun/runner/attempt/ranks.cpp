@@ -22,6 +22,15 @@ Ranks::Ranks(const RunContext& run_context, const PlannedTest& planned, int n, A
 void Ranks::use(launch::World& made) {
   world = &made;
   messaging.use(made);
+  const launch::Spread* const spread = made.spread();
+  if (spread == nullptr) return;
+  for (std::size_t i = 0; i < all.size() && i < spread->host_of.size(); ++i) all[i].record.host = spread->host_of[i];
+}
+
+base::RankHosts Ranks::hosts() const {
+  std::vector<std::string> by_rank;
+  for (const RankState& rank : all) by_rank.push_back(rank.record.host);
+  return base::RankHosts(std::move(by_rank));
 }
 
 std::vector<RankView> Ranks::views() const {

@@ -25,6 +25,8 @@ struct Ranks {
   void use(launch::World& made);
   RankState& at(int rank) { return all[static_cast<std::size_t>(rank)]; }
   bool has(int rank) const noexcept { return rank >= 0 && rank < static_cast<int>(all.size()); }
+  // Returns the hosts of the ranks, to name them in texts.
+  base::RankHosts hosts() const;
   // Returns what the living ranks are doing.
   std::vector<RankView> views() const;
   // The rank can no longer be controlled: it is lost unless it ends at once.

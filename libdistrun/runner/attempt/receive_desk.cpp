@@ -45,7 +45,7 @@ std::string ReceiveDesk::waiting_in(int rank) const {
   const auto found = waiting_.find(rank);
   if (found == waiting_.end()) return "";
   const wire::ReceiveWait& wait = found->second.front();
-  return "receive(\"" + wait.tag + "\") from " + (wait.from < 0 ? "any rank" : "rank " + std::to_string(wait.from));
+  return "receive(\"" + wait.tag + "\") from " + (wait.from < 0 ? "any rank" : hosts_.label(wait.from));
 }
 
 }  // namespace distrun::runner

@@ -4,14 +4,18 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/wire/control.hpp>
 
 namespace distrun::runner {
 
 class ReceiveDesk {
  public:
+  // Waits are described with these hosts of the ranks.
+  void use(base::RankHosts hosts) { hosts_ = std::move(hosts); }
   // The rank waits. Returns the ranks that it waits for and that have finished; it must be notified of each.
   std::vector<int> wait(int rank, const wire::ReceiveWait& wait, int world_size);
   // One such wait of the rank has ended.
@@ -27,6 +31,7 @@ class ReceiveDesk {
 
   std::map<int, std::vector<wire::ReceiveWait>> waiting_;  // by rank, one per waiting thread; no empty lists
   std::set<int> gone_;
+  base::RankHosts hosts_;
 };
 
 }  // namespace distrun::runner

@@ -7,7 +7,6 @@
 #include <map>
 #include <string_view>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/evidence/proc/proc_files.hpp>
 
@@ -85,14 +84,14 @@ std::optional<std::string> find_script(const std::string& executable, const std:
 void add_script_notes(Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const evidence::Process& process : snapshot.stacks.processes) {
-    if (process.rank < 0) continue;
+    if (process.rank < 0 || process.host != 0) continue;  // /proc has only this machine's processes
     const std::string executable = executable_of(process.pid);
     const auto script = python_script(executable, arguments_of(process.pid));
     if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);
   }
   for (const auto& [what, ranks] : ranks_of) {
     const std::string note = "; stacks show the interpreter, not the line of Python";
-    snapshot.text.emplace_back().add(evidence::Tone::Dim, base::ranks_label(ranks) + ": " + what + note);
+    snapshot.text.emplace_back().add(evidence::Tone::Dim, snapshot.hosts.label(ranks) + ": " + what + note);
   }
 }
 

@@ -47,6 +47,7 @@ Snapshot Snapshots::begin(SnapshotKind kind) {
   Snapshot snapshot;
   snapshot.kind = kind;
   snapshot.at = ranks_.log.age();
+  snapshot.hosts = ranks_.hosts();
   return snapshot;
 }
 
@@ -68,6 +69,7 @@ void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapsho
 void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot& on_snapshot) {
   snapshot.took = ranks_.log.age() - snapshot.at;
   snapshot.stacks = std::move(stacks);
+  snapshot.stacks.hosts = snapshot.hosts;
   snapshot.text = describe(snapshot);
   if (ranks_.test.is_program()) add_script_notes(snapshot);
   const SnapshotKind kind = snapshot.kind;
@@ -140,6 +142,7 @@ void Snapshots::on_throws_named(evidence::Stacks stacks) {
 void Snapshots::tell_throws() {
   throws_snapshot_.stacks = throws_.take();
   if (throws_snapshot_.stacks.processes.empty()) return;
+  throws_snapshot_.hosts = throws_snapshot_.stacks.hosts = ranks_.hosts();
   throws_snapshot_.text = describe(throws_snapshot_);
   ranks_.log.add_snapshot(std::move(throws_snapshot_));
 }

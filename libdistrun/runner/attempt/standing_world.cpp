@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
 #include <distrun/runner/record/outcome.hpp>
@@ -126,7 +127,7 @@ io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
     dismiss();
     co_await until_closed(patience);
     if (!alive_.empty() && bad_end_.empty()) {
-      bad_end_ = "rank " + std::to_string(*alive_.begin()) + " did not end within " + base::human(patience);
+      bad_end_ = name_of(*alive_.begin()) + " did not end within " + base::human(patience);
     }
   }
   if (world_ && !alive_.empty()) {
@@ -160,15 +161,20 @@ void StandingWorld::on_stray_child(int rank) {
   if (lent_to_ != nullptr) lent_to_->on_stray_child(rank);
 }
 
+std::string StandingWorld::name_of(int rank) const {
+  const launch::Spread* const spread = world_ ? world_->spread() : nullptr;
+  return base::RankHosts(spread == nullptr ? std::vector<std::string>{} : spread->host_of).label(rank);
+}
+
 void StandingWorld::break_with(int rank, std::string how) {
   if (!broken_.empty()) return;
-  broken_ = "rank " + std::to_string(rank) + " " + std::move(how);
+  broken_ = name_of(rank) + " " + std::move(how);
   on_broken_();
 }
 
 void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   alive_.erase(rank);
-  last_death_ = "rank " + std::to_string(rank) + " " + text_of(status);
+  last_death_ = name_of(rank) + " " + text_of(status);
   last_status_ = status;
   if (lent_to_ != nullptr) return lent_to_->on_rank_ended(rank, status, because_of);
   if (closed_) {
@@ -181,6 +187,11 @@ void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because
 
 void StandingWorld::on_spawn_failed(const std::string& why) {
   if (lent_to_ != nullptr) lent_to_->on_spawn_failed(why);
+}
+
+// Between tests, the ends of the ranks follow, which break the world.
+void StandingWorld::on_host_lost(const std::vector<int>& ranks, const std::string& why) {
+  if (lent_to_ != nullptr) lent_to_->on_host_lost(ranks, why);
 }
 
 }  // namespace distrun::runner

@@ -61,10 +61,12 @@ class StandingWorld final : public launch::WorldEvents {
   void on_stray_child(int rank) override;
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
+  void on_host_lost(const std::vector<int>& ranks, const std::string& why) override;
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override {
     if (lent_to_ != nullptr) lent_to_->on_output(rank, stream, bytes);
   }
   void forget();
+  std::string name_of(int rank) const;
   void break_with(int rank, std::string how);
   void dismiss();
   io::Task<void> until_closed(base::Nanoseconds patience);

@@ -22,8 +22,7 @@ std::optional<RankError> stray_error(const std::string& rank, const std::optiona
 
 std::optional<RankError> StrayChildren::look(const RankState& rank) const {
   const int number = rank.record.rank;
-  return stray_error(ranks_.test.is_host() ? "the host" : "rank " + std::to_string(number),
-                     ranks_.world->shown(number));
+  return stray_error(ranks_.test.is_host() ? "the host" : ranks_.hosts().label(number), ranks_.world->shown(number));
 }
 
 bool StrayChildren::find(RankState& rank) {

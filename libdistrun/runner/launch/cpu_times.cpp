@@ -16,8 +16,9 @@ void read_cpu_times_again(evidence::Stacks& stacks) {
   int left = kThreadsRead;
   stacks.times_are_later = true;
   for (evidence::Process& process : stacks.processes) {
+    const bool is_here = process.host == 0;
     for (wire::ThreadStack& thread : process.threads) {
-      thread.task.cpu_ns = left-- > 0 ? evidence::read_cpu_ns(process.pid, thread.task.tid) : 0;
+      thread.task.cpu_ns = is_here && left-- > 0 ? evidence::read_cpu_ns(process.pid, thread.task.tid) : 0;
     }
   }
 }

@@ -11,7 +11,7 @@
 
 namespace distrun::launch {
 
-// Replaces the CPU times by those of now; 0 (unknown) for threads beyond the limit.
+// Replaces the CPU times by those of now; 0 (unknown) for threads beyond the limit, and those of other machines.
 void read_cpu_times_again(evidence::Stacks& stacks);
 
 // Returns the CPU time that the process and everything that it has started have used; nothing if one of their threads

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
 #include <distrun/runner/record/doctor/cause_text.hpp>
@@ -12,7 +12,8 @@
 namespace distrun::runner {
 namespace {
 
-std::string name_of_rank(int rank) { return "rank " + std::to_string(rank); }
+// Returns "rank 5", or "rank 5 on node02".
+std::string name_of_rank(const AttemptRecord& attempt, int rank) { return hosts_of(attempt).label(rank); }
 
 std::string place(const RankError& error) {
   return error.file.empty() ? "" : " (" + error.file + ":" + std::to_string(error.line) + ")";
@@ -39,7 +40,7 @@ std::string describe_doing(const Standstill& still, std::size_t culprits) {
   if (first.ranks.size() == culprits) return ", all " + first.what;
   std::string text;
   for (std::size_t i = 0; i < still.doing.size() && i < kStandingsMax; ++i) {
-    text += (i == 0 ? ": " : ", ") + base::ranks_label(still.doing[i].ranks) + " " + still.doing[i].what;
+    text += (i == 0 ? ": " : ", ") + still.hosts.label(still.doing[i].ranks) + " " + still.doing[i].what;
   }
   return text + and_more(still.doing.size());
 }
@@ -48,7 +49,7 @@ std::string describe_doing(const Standstill& still, std::size_t culprits) {
 std::string for_whom(const Standstill& still, const Standing& waiting) {
   if (waiting.awaited == waiting.ranks) return " for itself";
   const bool goes_without_saying = waiting.awaited.empty() || waiting.awaited == still.causes;
-  return goes_without_saying ? "" : " for " + base::ranks_label(waiting.awaited);
+  return goes_without_saying ? "" : " for " + still.hosts.label(waiting.awaited);
 }
 
 // Describes ranks that waited at the timeout: "; ranks 0, 2 waited in barrier "x", rank 3 for rank 2 in barrier "y"".
@@ -57,7 +58,7 @@ std::string describe_waiting(const Standstill& still, const Standing* but = null
   std::size_t count = 0;
   for (const Standing& each : still.waiting) {
     if (&each == but || ++count > kStandingsMax) continue;
-    text += text.empty() ? "; " + base::ranks_label(each.ranks) + " waited" : ", " + base::ranks_label(each.ranks);
+    text += text.empty() ? "; " + still.hosts.label(each.ranks) + " waited" : ", " + still.hosts.label(each.ranks);
     text += for_whom(still, each) + " in " + each.what;
   }
   return text + and_more(count);
@@ -65,13 +66,13 @@ std::string describe_waiting(const Standstill& still, const Standing* but = null
 
 // Returns "ranks 0-2 wait for each other: ranks 0-1 for rank 2 in barrier "x", rank 2 for rank 0 in receive "y"". If
 // all wait in the same thing, it is named once.
-std::string describe_circle(const Circle& circle) {
+std::string describe_circle(const Circle& circle, const base::RankHosts& hosts) {
   const std::vector<Standing>& waits = circle.waits;
-  std::string text = base::ranks_label(circle.ranks) + " wait for each other";
+  std::string text = hosts.label(circle.ranks) + " wait for each other";
   const bool is_same =
       std::all_of(waits.begin(), waits.end(), [&](const Standing& each) { return each.what == waits.front().what; });
   for (std::size_t i = 0; i < waits.size() && i < kStandingsMax; ++i) {
-    text += (i == 0 ? ": " : ", ") + base::ranks_label(waits[i].ranks) + " for " + base::ranks_label(waits[i].awaited);
+    text += (i == 0 ? ": " : ", ") + hosts.label(waits[i].ranks) + " for " + hosts.label(waits[i].awaited);
     if (!is_same) text += " in " + waits[i].what;
   }
   text += and_more(waits.size());
@@ -80,7 +81,9 @@ std::string describe_circle(const Circle& circle) {
 
 std::string describe_circles(const Standstill& still) {
   std::string text;
-  for (const Circle& circle : still.circles) text += (text.empty() ? "" : "; ") + describe_circle(circle);
+  for (const Circle& circle : still.circles) {
+    text += (text.empty() ? "" : "; ") + describe_circle(circle, still.hosts);
+  }
   return text + describe_waiting(still);
 }
 
@@ -93,9 +96,10 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
     const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
     (same ? alike : others).push_back(culprits[i]);
   }
-  std::string text = name_of_rank(cause.rank) + describe_action(cause);
-  if (!alike.empty()) text += "; so did " + base::ranks_label(alike);
-  if (!others.empty()) text += "; " + base::ranks_label(others) + " failed later";
+  const base::RankHosts hosts = hosts_of(attempt);
+  std::string text = hosts.label(cause.rank) + describe_action(cause);
+  if (!alike.empty()) text += "; so did " + hosts.label(alike);
+  if (!others.empty()) text += "; " + hosts.label(others) + " failed later";
   return text;
 }
 
@@ -117,11 +121,12 @@ std::string describe_culprits(const AttemptRecord& attempt) {
   const bool is_late = cause.outcome.kind == OutcomeKind::TimedOut;
   const Standstill still = is_late ? standstill_of(attempt) : Standstill{};
   if (!still.circles.empty()) return describe_circles(still);
-  std::string text = name_of_rank(cause.rank) + describe_action(cause);
+  const base::RankHosts hosts = hosts_of(attempt);
+  std::string text = hosts.label(cause.rank) + describe_action(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
     const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
-    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + base::ranks_label(others);
+    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + hosts.label(others);
   }
   return text + describe_doing(still, culprits.size()) + describe_waiting(still);
 }
@@ -143,11 +148,12 @@ const Standing* waiter_of_culprit(const Standstill& still, const RankRecord& wai
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& late) {
   const Standstill still = standstill_of(attempt);
   const Standing* const waiting = waiter_of_culprit(still, late);
-  if (waiting == nullptr) return name_of_rank(late.rank) + describe_action(late);
+  if (waiting == nullptr) return name_of_rank(attempt, late.rank) + describe_action(late);
   const RankRecord& first = attempt.ranks[static_cast<std::size_t>(attempt.culprits.front())];
   const bool is_done = first.outcome.kind == OutcomeKind::Passed || first.outcome.kind == OutcomeKind::Skipped;
-  return base::ranks_label(waiting->ranks) + describe_action(late) + ", waiting in " + waiting->what + " for " +
-         base::ranks_label(attempt.culprits) +
+  const base::RankHosts hosts = hosts_of(attempt);
+  return hosts.label(waiting->ranks) + describe_action(late) + ", waiting in " + waiting->what + " for " +
+         hosts.label(attempt.culprits) +
          (is_done ? std::string(", which had ") + name_of(first.outcome.kind)
                   : describe_phase(first) + describe_doing(still, attempt.culprits.size())) +
          describe_waiting(still, waiting);
@@ -155,10 +161,10 @@ std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& lat
 
 // Returns "outcomes disagree: rank 1 skipped (no network), rank 0 passed".
 std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped) {
-  std::string text = "outcomes disagree: " + name_of_rank(skipped.rank) + " " + short_outcome(skipped);
+  std::string text = "outcomes disagree: " + name_of_rank(attempt, skipped.rank) + " " + short_outcome(skipped);
   for (const RankRecord& rank : attempt.ranks) {
     if (rank.outcome == skipped.outcome) continue;
-    return text + ", " + name_of_rank(rank.rank) + " " + short_outcome(rank);
+    return text + ", " + name_of_rank(attempt, rank.rank) + " " + short_outcome(rank);
   }
   return text;
 }
@@ -213,7 +219,7 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
     case CauseKind::Awaited: return describe_awaited(attempt, *rank);
     case CauseKind::LeftEarly: return describe_early_leaver(attempt, *rank);
     case CauseKind::Deadlock: return "a deadlock was proven";
-    case CauseKind::Unknown: return name_of_rank(cause.rank) + " was ended without a recorded cause";
+    case CauseKind::Unknown: return name_of_rank(attempt, cause.rank) + " was ended without a recorded cause";
     case CauseKind::Disagreement: return describe_disagreement(attempt, *rank);
     case CauseKind::Skipped: return rank->outcome.text;
     case CauseKind::LeftBehind: return describe_leaks(attempt.leaks);
@@ -235,7 +241,7 @@ std::string describe_unseen_error(const AttemptRecord& attempt) {
            line.ranks.end();
   };
   const auto of_culprit = std::find_if(errors.begin(), errors.end(), is_of_culprit);
-  return "; " + describe(of_culprit != errors.end() ? *of_culprit : errors.front());
+  return "; " + describe(of_culprit != errors.end() ? *of_culprit : errors.front(), hosts_of(attempt));
 }
 
 constexpr std::size_t kMessageMax = 1000;
@@ -264,7 +270,8 @@ bool is_one_action(const AttemptRecord& attempt) {
   const auto culprit = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), is_it);
   if (culprit == attempt.ranks.end()) return false;
   if (culprit->outcome.kind == OutcomeKind::TimedOut) {
-    return attempt.message == base::one_line(name_of_rank(culprit->rank) + describe_action(*culprit), kMessageMax);
+    return attempt.message ==
+           base::one_line(name_of_rank(attempt, culprit->rank) + describe_action(*culprit), kMessageMax);
   }
   if (culprit->outcome.kind != OutcomeKind::Failed) return true;
   if (culprit->errors.empty()) return !culprit->outcome.text.empty();
@@ -322,7 +329,7 @@ std::string describe_bad_ends(const AttemptRecord& attempt) {
       continue;
     }
     rank.outcome = *rank.bad_end;
-    text = name_of_rank(rank.rank) + describe_action(rank);
+    text = name_of_rank(attempt, rank.rank) + describe_action(rank);
   }
   if (more == 0) return text;
   return text + ", and " + std::to_string(more) + " more rank" + (more == 1 ? "" : "s") + " ended badly";

@@ -33,7 +33,8 @@ class EventSink {
   virtual void on_problem(const Problem& problem) = 0;
   virtual void on_test_start(const TestStart& start) = 0;
   virtual void on_attempt_start(const AttemptStart& start) = 0;
-  virtual void on_rank_start(const std::string& id, int attempt, int rank, int pid) = 0;
+  // `rank` says where it runs, and its process; nothing else is known yet.
+  virtual void on_rank_start(const std::string& id, int attempt, const RankRecord& rank) = 0;
   virtual void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) = 0;
   virtual void on_rank_error(const std::string& id, int attempt, int rank, const RankError& error) = 0;
   // A snapshot of the ranks was taken: on a timeout or a crash, because the test is slow, or on request.

@@ -1,5 +1,7 @@
 #include <distrun/runner/record/record.hpp>
 
+#include <utility>
+
 namespace distrun::runner {
 
 const char* name_of(LeakKind kind) noexcept {
@@ -15,6 +17,17 @@ const char* name_of(LeakKind kind) noexcept {
     case LeakKind::Queue: return "message queue";
   }
   return "unknown";
+}
+
+base::RankHosts hosts_of(const AttemptRecord& attempt) {
+  std::vector<std::string> hosts;
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.rank < 0) continue;
+    const auto index = static_cast<std::size_t>(rank.rank);
+    if (index >= hosts.size()) hosts.resize(index + 1);
+    hosts[index] = rank.host;
+  }
+  return base::RankHosts(std::move(hosts));
 }
 
 const char* name_of(SnapshotKind kind) noexcept {

@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/isolation.hpp>
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/common/wire/plugin_table.hpp>
@@ -36,8 +37,8 @@ struct RankError {
 };
 
 struct RankRecord {
-  int rank = 0;  // -1: the host of the suite
-  int pid = 0;   // 0: never started
+  int rank = 0;      // -1: the host of the suite
+  int pid = 0;       // 0: never started
   std::string host;  // where it ran; empty: this machine
   Outcome outcome;
   int exit_code = -1;                      // as reported by the kernel; -1: none
@@ -102,7 +103,10 @@ struct Snapshot {
   SnapshotKind kind = SnapshotKind::Timeout;
   Nanoseconds at{};  // since the attempt began
   Nanoseconds took{};
-  std::int64_t at_ns = 0;  // monotonic clock, for the times on the board
+  // Monotonic clock, for the times on the board. Those of other machines are converted to it, with an error of up to a
+  // millisecond.
+  std::int64_t at_ns = 0;
+  base::RankHosts hosts;  // of the ranks
   std::vector<RankView> ranks;
   evidence::Stacks stacks;
   std::vector<evidence::Line> text;  // the text for readers
@@ -154,6 +158,9 @@ struct AttemptRecord {
   bool cancelled = false;
   std::string trace;  // the file with the ranks' traces; empty: none
 };
+
+// Returns the hosts of its ranks, to name them in texts.
+base::RankHosts hosts_of(const AttemptRecord& attempt);
 
 // Fields of the report that are not part of a test's id.
 struct Variant {

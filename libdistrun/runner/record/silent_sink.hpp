@@ -10,7 +10,7 @@ class SilentSink : public EventSink {
   void on_problem(const Problem&) override {}
   void on_test_start(const TestStart&) override {}
   void on_attempt_start(const AttemptStart&) override {}
-  void on_rank_start(const std::string&, int, int, int) override {}
+  void on_rank_start(const std::string&, int, const RankRecord&) override {}
   void on_rank_phase(const std::string&, int, int, wire::Phase) override {}
   void on_rank_error(const std::string&, int, int, const RankError&) override {}
   void on_snapshot(const std::string&, int, const Snapshot&) override {}

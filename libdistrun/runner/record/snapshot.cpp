@@ -5,7 +5,6 @@
 #include <string_view>
 #include <tuple>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/evidence/stacks/merge.hpp>
@@ -31,14 +30,16 @@ const board::ShownWait* wait_in_same(const RankView& view, const board::ShownWai
   return same == view.shown->waits.end() ? nullptr : &*same;
 }
 
-// Returns the rank with the process in "lock of process 4711: model.bin"; none if ranks share the process.
-std::vector<int> holder(const std::vector<RankView>& views, const std::string& name) {
+// Returns the rank with the process in "lock of process 4711: model.bin"; none if ranks share the process. Processes of
+// several hosts may have this number.
+std::vector<int> holder(const std::vector<RankView>& views, const std::string& name, const std::string& host,
+                        const base::RankHosts& hosts) {
   constexpr std::string_view kHeldBy = "lock of process ";
   if (!name.starts_with(kHeldBy)) return {};
   const int pid = std::atoi(name.c_str() + kHeldBy.size());
   std::vector<int> ranks;
   for (const RankView& view : views) {
-    if (view.shown && view.shown->pid == pid) ranks.push_back(view.rank);
+    if (view.shown && view.shown->pid == pid && hosts.of(view.rank) == host) ranks.push_back(view.rank);
   }
   return ranks.size() == 1 ? ranks : std::vector<int>{};
 }
@@ -48,7 +49,8 @@ std::string for_how_long(std::int64_t since_ns, std::int64_t now_ns) {
 }
 
 // Describes what the callee does for the call: runs it and possibly waits itself, or has not begun.
-std::string there(const std::vector<RankView>& views, int caller, const board::ShownWait& wait, std::int64_t now_ns) {
+std::string there(const std::vector<RankView>& views, int caller, const board::ShownWait& wait, std::int64_t now_ns,
+                  const base::RankHosts& hosts) {
   if (wait.kind != board::WaitKind::RpcReply || wait.peers.size() != 1 || wait.id == 0) return "";
   const int callee = wait.peers.front();
   const RankView* const view = find_view(views, callee);
@@ -56,7 +58,7 @@ std::string there(const std::vector<RankView>& views, int caller, const board::S
   const auto handler = std::find_if(view->shown->waits.begin(), view->shown->waits.end(), [&](const auto& each) {
     return each.kind == board::WaitKind::Handler && each.id == wait.id && each.peers == std::vector<int>{caller};
   });
-  const std::string rank = base::ranks_label({callee});
+  const std::string rank = hosts.label(callee);
   if (handler == view->shown->waits.end()) return rank + " is not running it";
   const std::string since = for_how_long(handler->since_ns, now_ns);
   const std::string text = rank + (since.empty() ? " is running it" : " has been running it" + since);
@@ -71,8 +73,10 @@ std::string named(const board::ShownWait& wait) {
   return name_of_wait(wait) + (site.empty() ? "" : " (" + site + ")");
 }
 
-WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::int64_t now_ns) {
+WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::int64_t now_ns,
+                 const base::RankHosts& hosts) {
   WaitLine line;
+  line.hosts = hosts;
   line.ranks = {view.rank};
   line.phase = view.shown->phase;
   const board::ShownWait* wait = board::main_wait(*view.shown);
@@ -83,10 +87,10 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
     return line;
   }
   line.what = named(*wait);
-  line.awaited = awaited(views, view.rank, *wait);
+  line.awaited = awaited(views, view.rank, *wait, hosts);
   line.any = wait->rule == board::PeerRule::Any;
   if (wait->deadline_ns != 0) line.left = Nanoseconds(wait->deadline_ns - now_ns);
-  line.there = there(views, view.rank, *wait, now_ns);
+  line.there = there(views, view.rank, *wait, now_ns, hosts);
   return line;
 }
 
@@ -95,19 +99,20 @@ auto identity(const WaitLine& line) { return std::tie(line.what, line.awaited, l
 constexpr std::size_t kErrorLinesMax = 8;
 
 // Adds the errors of one rank, or of all.
-void add_errors(std::vector<evidence::Line>& lines, const std::vector<RankView>& views, int rank = -1) {
-  const std::vector<ErrorLine> errors = error_lines(views);
+void add_errors(std::vector<evidence::Line>& lines, const Snapshot& snapshot, int rank = -1) {
+  const std::vector<ErrorLine> errors = error_lines(snapshot.ranks);
   for (std::size_t i = 0; i < errors.size() && i < kErrorLinesMax; ++i) {
     const std::vector<int>& ranks = errors[i].ranks;
     if (rank >= 0 && std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
-    lines.emplace_back().add(evidence::Tone::Plain, describe(errors[i]));
+    lines.emplace_back().add(evidence::Tone::Plain, describe(errors[i], snapshot.hosts));
   }
 }
 
 }  // namespace
 
-std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait) {
-  if (wait.peers.empty()) return holder(views, wait.name);
+std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait,
+                         const base::RankHosts& hosts) {
+  if (wait.peers.empty()) return holder(views, wait.name, hosts.of(rank), hosts);
   if (wait.rule != board::PeerRule::All || !is_meeting(wait.kind)) return wait.peers;
   std::vector<int> absent;
   std::vector<int> waiting;  // there, for ranks other than this one
@@ -133,11 +138,12 @@ bool is_stopped_by_signal(const wire::ThreadStack& thread) noexcept {
   return static_cast<char>(thread.task.state) == 'T';
 }
 
-std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns) {
+std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns,
+                                 const base::RankHosts& hosts) {
   std::vector<WaitLine> lines;
   for (const RankView& view : views) {
     if (!view.shown) continue;
-    WaitLine line = line_of(views, view, now_ns);
+    WaitLine line = line_of(views, view, now_ns, hosts);
     const auto like = std::find_if(lines.begin(), lines.end(),
                                    [&](const WaitLine& other) { return identity(other) == identity(line); });
     if (like == lines.end()) {
@@ -173,8 +179,8 @@ std::vector<ErrorLine> error_lines(const std::vector<RankView>& views) {
   return lines;
 }
 
-std::string describe(const ErrorLine& line) {
-  return base::ranks_label(line.ranks) + ": unseen error: " + base::one_line(line.text);
+std::string describe(const ErrorLine& line, const base::RankHosts& hosts) {
+  return hosts.label(line.ranks) + ": unseen error: " + base::one_line(line.text);
 }
 
 std::string wait_text(const WaitLine& line) {
@@ -182,7 +188,7 @@ std::string wait_text(const WaitLine& line) {
   std::string text = line.what;
   if (!line.awaited.empty()) {
     text += line.any && line.awaited.size() > 1 ? " for any of " : " for ";
-    text += base::ranks_label(line.awaited);
+    text += line.hosts.label(line.awaited);
   }
   if (line.left) text += line.left->count() > 0 ? ", " + base::human(*line.left) + " left" : ", past its deadline";
   return line.there.empty() ? text : text + "; " + line.there;
@@ -190,7 +196,7 @@ std::string wait_text(const WaitLine& line) {
 
 std::string describe(const WaitLine& line) {
   const bool one = line.ranks.size() == 1;
-  std::string text = base::ranks_label(line.ranks);
+  std::string text = line.hosts.label(line.ranks);
   const std::string since = line.longest.count() > 0 ? " for " + base::human(line.longest) : "";
   if (line.what.empty()) {
     const bool is_body = line.phase == wire::Phase::Body;
@@ -207,11 +213,11 @@ Snapshot only(int rank, Snapshot snapshot) {
                 [rank](const evidence::Process& each) { return each.rank != rank && each.of_rank != rank; });
   // The waits of other ranks are still needed, to know which ranks are in the same barrier.
   std::vector<evidence::Line> lines;
-  for (const WaitLine& line : wait_lines(snapshot.ranks, snapshot.at_ns)) {
+  for (const WaitLine& line : wait_lines(snapshot.ranks, snapshot.at_ns, snapshot.hosts)) {
     if (std::find(line.ranks.begin(), line.ranks.end(), rank) == line.ranks.end()) continue;
     lines.emplace_back().add(evidence::Tone::Plain, describe(line));
   }
-  add_errors(lines, snapshot.ranks, rank);
+  add_errors(lines, snapshot, rank);
   snapshot.ranks.clear();
   std::vector<evidence::Line> stacks = describe(snapshot);
   std::move(stacks.begin(), stacks.end(), std::back_inserter(lines));
@@ -221,10 +227,10 @@ Snapshot only(int rank, Snapshot snapshot) {
 
 std::vector<evidence::Line> describe(const Snapshot& snapshot) {
   std::vector<evidence::Line> lines;
-  for (const WaitLine& line : wait_lines(snapshot.ranks, snapshot.at_ns)) {
+  for (const WaitLine& line : wait_lines(snapshot.ranks, snapshot.at_ns, snapshot.hosts)) {
     lines.emplace_back().add(line.what.empty() ? evidence::Tone::Strong : evidence::Tone::Plain, describe(line));
   }
-  add_errors(lines, snapshot.ranks);
+  add_errors(lines, snapshot);
   for (evidence::Line& line : evidence::tree_text(snapshot.stacks, evidence::merge(snapshot.stacks))) {
     lines.push_back(std::move(line));
   }

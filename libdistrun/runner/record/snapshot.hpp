@@ -18,8 +18,9 @@ inline std::int64_t monotonic_ns(base::TimePoint time) {
 }
 
 // Returns the ranks that a rank waits for, given what it shows. In a barrier or collective: the absent ranks or, if
-// none is absent, those that wait there for others; for a lock: its holder.
-std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait);
+// none is absent, those that wait there for others; for a lock: its holder, which is on the same host.
+std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait,
+                         const base::RankHosts& hosts = {});
 // Returns "barrier \"meet\"", without ranks.
 std::string name_of_wait(const board::ShownWait& wait);
 
@@ -33,7 +34,7 @@ struct ErrorLine {
 };
 std::vector<ErrorLine> error_lines(const std::vector<RankView>& views);
 // Returns "ranks 0-1: unseen error: future (f.cpp:9) failed: std::runtime_error: no".
-std::string describe(const ErrorLine& line);
+std::string describe(const ErrorLine& line, const base::RankHosts& hosts = {});
 
 // Returns the part of a snapshot that is about one rank.
 Snapshot only(int rank, Snapshot snapshot);
@@ -49,8 +50,10 @@ struct WaitLine {
   wire::Phase phase = wire::Phase::Body;
   Nanoseconds longest{};
   std::optional<Nanoseconds> left;  // until the first deadline; negative: past it; nothing: no deadline
+  base::RankHosts hosts{};          // of all ranks
 };
-std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns);
+std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns,
+                                 const base::RankHosts& hosts = {});
 std::string describe(const WaitLine& line);
 // Returns "barrier \"meet\" (ring.cpp:41) for rank 1, 12.0 s left"; empty if no wait is shown.
 std::string wait_text(const WaitLine& line);

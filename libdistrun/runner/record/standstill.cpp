@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/record/doctor/build_graph.hpp>
 #include <distrun/runner/record/doctor/causes.hpp>
@@ -97,7 +96,7 @@ void dissolve_circles(Standstill& still) {
   for (const Circle& circle : still.circles) {
     for (const Standing& wait : circle.waits) {
       for (const int rank : wait.ranks) {
-        add(still.doing, rank, "waiting in " + wait.what + " for " + base::ranks_label(wait.awaited));
+        add(still.doing, rank, "waiting in " + wait.what + " for " + still.hosts.label(wait.awaited));
       }
     }
   }
@@ -133,7 +132,7 @@ void add_waiting(Standstill& still, const Graph& graph, const Snapshot& snapshot
     const board::ShownWait* const wait = view.shown ? board::main_wait(*view.shown) : nullptr;
     const Thread* const body = graph.body_of(view.rank);
     if (wait != nullptr) {
-      add(still.waiting, view.rank, name_of_wait(*wait), awaited(snapshot.ranks, view.rank, *wait));
+      add(still.waiting, view.rank, name_of_wait(*wait), awaited(snapshot.ranks, view.rank, *wait, snapshot.hosts));
     } else if (body != nullptr && body->wait && !body->wait->next.empty() && !body->wait->guessed) {
       add(still.waiting, view.rank, doctor::waits_in(graph, *body), awaited_by(graph, *body));
     }
@@ -170,6 +169,7 @@ Standstill by_snapshot(const Snapshot& snapshot, const std::vector<int>& late) {
   std::vector<End> ends = doctor::ends_from(graph, bodies_of(graph, late));
   if (!shows_boards(snapshot)) std::erase_if(ends, [&](const End& end) { return !is_telling(graph, end); });
   Standstill still;
+  still.hosts = snapshot.hosts;
   if (ends.empty()) return still;
   add_ends(still, graph, ends);
   add_waiting(still, graph, snapshot);
@@ -182,6 +182,7 @@ Standstill by_records(const AttemptRecord& attempt) {
   std::vector<int> others_at_work;
   std::vector<int> late;
   Standstill still;
+  still.hosts = hosts_of(attempt);
   for (const RankRecord& rank : attempt.ranks) {
     const bool is_late = rank.outcome.kind == OutcomeKind::TimedOut;
     if (is_late) late.push_back(rank.rank);

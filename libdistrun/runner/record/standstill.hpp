@@ -27,6 +27,7 @@ struct Standstill {
   std::vector<Circle> circles;    // cycles that contain all causes; else empty
   std::vector<Standing> doing;    // activities of causes that are in no cycle, where known
   std::vector<Standing> waiting;  // the other ranks that wait
+  base::RankHosts hosts{};        // of all ranks
 };
 
 // Explains an attempt in which ranks timed out. Uses the snapshot of that moment: what threads wait in, of any kind,

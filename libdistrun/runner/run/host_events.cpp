@@ -32,8 +32,10 @@ std::function<void(const Snapshot&)> naming_host(std::function<void(const Snapsh
   };
 }
 
-void HostEvents::on_rank_start(const std::string&, int attempt, int, int pid) {
-  sink_.on_rank_start(id_, attempt, kHostRank, pid);
+void HostEvents::on_rank_start(const std::string&, int attempt, const RankRecord& rank) {
+  RankRecord named = rank;
+  named.rank = kHostRank;
+  sink_.on_rank_start(id_, attempt, named);
 }
 
 void HostEvents::on_rank_phase(const std::string&, int attempt, int, wire::Phase phase) {

@@ -21,7 +21,7 @@ class HostEvents final : public SilentSink {
   // `id` is the test's. `sink` must outlive this object.
   HostEvents(EventSink& sink, std::string id) : sink_(sink), id_(std::move(id)) {}
 
-  void on_rank_start(const std::string&, int attempt, int rank, int pid) override;
+  void on_rank_start(const std::string&, int attempt, const RankRecord& rank) override;
   void on_rank_phase(const std::string&, int attempt, int rank, wire::Phase phase) override;
   void on_rank_error(const std::string&, int attempt, int rank, const RankError& error) override;
   void on_snapshot(const std::string&, int attempt, const Snapshot& snapshot) override;

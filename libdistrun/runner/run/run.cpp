@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/io/spawn.hpp>
 #include <distrun/runner/record/judge.hpp>
 #include <distrun/runner/record/snapshot.hpp>
@@ -34,14 +33,15 @@ std::string message_of(const TestRecord& test) {
   return "";
 }
 
-// Leaves out attempts that may hang: to be paused again and again would disturb the search for the reason.
+// Returns the processes that run on this machine. Leaves out attempts that may hang: to be paused again and again would
+// disturb the search for the reason.
 std::vector<pid_t> living_ranks(const std::vector<Attempt*>& attempts) {
   constexpr Nanoseconds kMayHang = std::chrono::seconds(1);
   std::vector<pid_t> pids;
   for (const Attempt* attempt : attempts) {
     if (attempt->age() > kMayHang) continue;
     for (const RankState& rank : attempt->ranks()) {
-      if (rank.alive() && rank.record.pid > 0) pids.push_back(rank.record.pid);
+      if (rank.alive() && rank.record.pid > 0 && rank.record.host.empty()) pids.push_back(rank.record.pid);
     }
   }
   return pids;
@@ -230,10 +230,10 @@ std::map<std::string, std::string> Run::long_waits() const {
   const std::int64_t now_ns = monotonic_ns(loop_.clock().now());
   std::map<std::string, std::string> waits;
   for (const Attempt* attempt : attempts()) {
-    for (const WaitLine& line : wait_lines(attempt->views(), now_ns)) {
+    for (const WaitLine& line : wait_lines(attempt->views(), now_ns, attempt->hosts())) {
       if (line.what.empty() || line.longest < kLongWait) continue;
       std::string& text = waits[attempt->test().id];
-      text += (text.empty() ? "" : "; ") + base::ranks_label(line.ranks) + ": " + base::human(line.longest) + " in " +
+      text += (text.empty() ? "" : "; ") + line.hosts.label(line.ranks) + ": " + base::human(line.longest) + " in " +
               wait_text(line);
     }
   }

@@ -35,15 +35,18 @@ wire::TestStatus describe(const Attempt& attempt, base::TimePoint now) {
   status.test = attempt.test().id;
   status.attempt = attempt.n();
   status.test_ms = ms_of(attempt.age());
-  const std::vector<WaitLine> lines = wait_lines(attempt.views(), monotonic_ns(now));
+  const std::vector<WaitLine> lines = wait_lines(attempt.views(), monotonic_ns(now), attempt.hosts());
   for (const RankState& rank : attempt.ranks()) {
     wire::RankStatus line;
     line.rank = rank.record.rank;
     line.pid = rank.record.pid;
+    line.host = rank.record.host;
     line.doing = doing(rank);
     add_wait(line, lines);
     if (attempt.test().is_host()) line.rank = kHostRank;
-    if (rank.alive()) {
+    if (!line.host.empty()) {
+      line.cpu_ms = static_cast<std::uint64_t>(ms_of(attempt.cpu_time(rank.record.rank)));
+    } else if (rank.alive()) {
       const proc::Usage usage = proc::usage_of(rank.record.pid);
       line.cpu_ms = static_cast<std::uint64_t>(ms_of(usage.cpu));
       line.memory_bytes = usage.memory_bytes;

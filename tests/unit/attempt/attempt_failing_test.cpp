@@ -188,3 +188,30 @@ TEST_CASE("a program that is killed long after another has failed is not blamed"
   CHECK(record.verdict == Verdict::Fail);
   CHECK(record.culprits == std::vector<int>{0});
 }
+
+TEST_CASE("ranks on other hosts are named with their host, in records and messages") {
+  Stage stage(3);
+  stage.node.host_of = {"node01", "node01", "node02"};
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  SECTION("one is killed") {
+    world.die(2, SIGKILL);
+    world.pass(0);
+    world.pass(1);
+    const AttemptRecord& record = stage.finish();
+    CHECK_THAT(record.message, Catch::StartsWith("rank 2 on node02 was killed by signal 9 (SIGKILL) in "));
+    CHECK(record.ranks[2].host == "node02");
+    CHECK(record.ranks[0].host == "node01");
+  }
+  SECTION("one leaves before a barrier of the others") {
+    world.say(0, wire::ControlFrame::BarrierEnter, wire::BarrierEnter{"meet"});
+    world.pass(2);
+    REQUIRE(stage.until(
+        [&] { return !world.messages<wire::BarrierRelease>(0, wire::ControlFrame::BarrierRelease).empty(); }));
+    CHECK(world.messages<wire::BarrierRelease>(0, wire::ControlFrame::BarrierRelease).front().error ==
+          "rank 2 on node02 finished without entering barrier \"meet\"");
+    world.pass(0);
+    world.pass(1);
+    stage.finish();
+  }
+}

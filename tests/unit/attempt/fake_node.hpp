@@ -98,7 +98,9 @@ class World : public launch::World {
     return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
   }
   const launch::WorldSpec& spec() const { return spec_; }
+  const launch::Spread* spread() const override { return hosts.host_of.empty() ? nullptr : &hosts; }
 
+  launch::Spread hosts;  // of the ranks; empty: this machine
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;  // only those for the ranks' processes
   int snapshots = 0;                 // number of requests for stacks
@@ -255,6 +257,7 @@ class Node final : public launch::Node {
   }
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override {
     world = std::make_shared<World>(loop_, spec, events);
+    world->hosts.host_of = host_of;
     worlds.push_back(world);
     ++spawned;
     if (script) loop_.post([this, made = world] { script(*made); });
@@ -271,6 +274,7 @@ class Node final : public launch::Node {
   std::vector<std::vector<launch::Mount>> mounts;  // requested
   std::string no_mounts;                           // the reason why mounts fail
   std::string unloadable;
+  std::vector<std::string> host_of;  // of ranks of new worlds; empty: this machine
   std::string exec_only;
   std::vector<std::string> released;
   int spawned = 0;

@@ -85,6 +85,45 @@ TEST_CASE("ranks that can never continue are ended at once, and the verdict is a
   CHECK(world.snapshots == 1);
 }
 
+TEST_CASE("ranks are not looked at before all have started: what one of them is about to do is not known") {
+  Stage stage(2);
+  fake::World& world = stage.begin();
+  world.asleep = cycle_of_two();
+  world.start(0);
+  world.hello(0);
+  const auto begun = fake::Clock::now();
+  stage.until([&] { return fake::Clock::now() - begun > 700ms; });
+  CHECK(world.gentle_looks == 0);
+  CHECK(world.signals.empty());
+  world.start(1);
+  world.hello(1);
+  expect_pass(stage, world);
+}
+
+TEST_CASE("a message that reaches the coordinator during the second look was on its way: nothing is proven") {
+  Stage stage(2);
+  fake::World& world = begin_asleep(stage, cycle_of_two());
+  world.hold_gentle = true;
+  REQUIRE(stage.until([&] { return world.gentle_looks == 1; }));
+  world.give_gentle();
+  REQUIRE(stage.until([&] { return world.gentle_looks == 2; }));
+  SECTION("a message for a rank") {
+    world.say(1, wire::ControlFrame::Message, wire::RankMessage{1, 0, "go", ""});
+    world.give_gentle();
+    const auto begun = fake::Clock::now();
+    stage.until([&] { return fake::Clock::now() - begun > 300ms; });
+    CHECK(world.signals.empty());
+    expect_pass(stage, world);
+  }
+  SECTION("nothing") {
+    world.give_gentle();
+    REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM); }));
+    world.die(0, SIGTERM);
+    world.die(1, SIGTERM);
+    CHECK(stage.finish().verdict == Verdict::Deadlock);
+  }
+}
+
 TEST_CASE("a deadlock that is only reported is told once, and the ranks get their time") {
   Stage stage(2);
   stage.settings.deadlock = DeadlockPolicy::Report;

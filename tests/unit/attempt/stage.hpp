@@ -28,7 +28,9 @@ class Told final : public EventSink {
   void on_problem(const Problem& problem) override { add("problem " + problem.phase + " " + problem.text); }
   void on_test_start(const TestStart& start) override { add("test start " + start.id); }
   void on_attempt_start(const AttemptStart& start) override { add("attempt start " + std::to_string(start.n)); }
-  void on_rank_start(const std::string&, int, int rank, int) override { add("rank start " + std::to_string(rank)); }
+  void on_rank_start(const std::string&, int, const RankRecord& rank) override {
+    add("rank start " + std::to_string(rank.rank));
+  }
   void on_rank_phase(const std::string&, int, int rank, wire::Phase phase) override {
     add("rank phase " + std::to_string(rank) + " " + wire::name_of(phase));
   }

@@ -73,6 +73,22 @@ TEST_CASE("a connection that was not accepted belongs to the listener, and a rem
   CHECK(sockets[5].peer_name == "8.8.8.8:80");
 }
 
+TEST_CASE("a connection to another machine is not that of a listener on the same port here") {
+  // Listens on port 5000 of any address; connects to port 5000 of 10.0.0.2, of 10.0.0.1 from there, and of 127.0.0.2.
+  std::vector<Socket> sockets = parse_inet_table(
+      "   0: 00000000:1388 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 637 1 0 100 0\n"
+      "   1: 0100000A:A028 0200000A:1388 02 00000000:00000000 01:00000000 00000000     0        0 700 1 0 100 0\n"
+      "   2: 0100000A:A029 0100000A:1388 02 00000000:00000000 01:00000000 00000000     0        0 701 1 0 100 0\n"
+      "   3: 0100007F:A02A 0200007F:1388 02 00000000:00000000 01:00000000 00000000     0        0 702 1 0 100 0\n",
+      SocketKind::Tcp);
+  REQUIRE(sockets.size() == 4);
+  match_inet(sockets);
+  CHECK(sockets[1].peer == 0);
+  CHECK_FALSE(sockets[1].unaccepted);
+  CHECK(sockets[2].peer == 637);
+  CHECK(sockets[3].peer == 637);
+}
+
 TEST_CASE("a v4 address inside v6 is read as the v4 address") {
   const auto sockets = parse_inet_table(
       "0: 0000000000000000FFFF00000100007F:1388 00000000000000000000000001000000:A028 01 0:0 0:0 0 0 0 9 1\n",

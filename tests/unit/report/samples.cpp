@@ -277,6 +277,16 @@ runner::TestRecord hostile() {
   return test;
 }
 
+runner::TestRecord on_two_nodes(runner::TestRecord test) {
+  for (runner::AttemptRecord& attempt : test.attempts) {
+    const std::size_t half = attempt.ranks.size() / 2;
+    for (std::size_t i = 0; i < attempt.ranks.size(); ++i) attempt.ranks[i].host = i < half ? "node01" : "node02";
+    for (runner::HangCause& cause : attempt.hang) cause.hosts = hosts_of(attempt);
+    for (runner::Snapshot& snapshot : attempt.snapshots) snapshot.hosts = hosts_of(attempt);
+  }
+  return test;
+}
+
 void add(runner::RunRecord& run, runner::TestRecord test) {
   ++run.totals[static_cast<std::size_t>(test.verdict)];
   run.tests.push_back(std::move(test));
@@ -327,7 +337,7 @@ void replay_test(const runner::TestRecord& test, runner::EventSink& sink) {
   for (const runner::AttemptRecord& attempt : test.attempts) {
     sink.on_attempt_start({id, attempt.n, attempt.kind, static_cast<int>(attempt.ranks.size())});
     for (const runner::RankRecord& rank : attempt.ranks) {
-      sink.on_rank_start(id, attempt.n, rank.rank, rank.pid);
+      sink.on_rank_start(id, attempt.n, rank);
       sink.on_rank_phase(id, attempt.n, rank.rank, rank.phase);
       for (const auto& error : rank.errors) sink.on_rank_error(id, attempt.n, rank.rank, error);
       sink.on_rank_end(id, attempt.n, rank);

@@ -39,6 +39,9 @@ runner::TestRecord wide();
 // Ids, errors and output that try to break the reader.
 runner::TestRecord hostile();
 
+// The same test, of which the first half of the ranks ran on node01, and the rest on node02.
+runner::TestRecord on_two_nodes(runner::TestRecord test);
+
 // Updates the totals, too.
 void add(runner::RunRecord& run, runner::TestRecord test);
 // A run of only this test.

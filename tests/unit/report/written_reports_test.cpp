@@ -28,12 +28,17 @@ TEST_CASE("reports of every kind can be written", "[written-reports]") {
   write_whole_file(prefix + "empty-ctrf.json", ctrf_json(empty_run()));
   write_whole_file(prefix + "hosts-summary.json", summary_json(run_with_hosts()));
   write_whole_file(prefix + "hosts-junit.xml", junit_xml(run_with_hosts()));
+  const auto nodes = run_of(on_two_nodes(deadlocked()));
+  write_whole_file(prefix + "nodes-summary.json", summary_json(nodes));
+  write_whole_file(prefix + "nodes-junit.xml", junit_xml(nodes));
+  write_whole_file(prefix + "nodes-ctrf.json", ctrf_json(nodes));
   write_whole_file(prefix + "measured-summary.json", summary_json(run_of(measuring())));
   write_whole_file(prefix + "measured-junit.xml", junit_xml(run_of(measuring())));
   write_whole_file(prefix + "measured-ctrf.json", ctrf_json(run_of(measuring())));
   EventStream stream(prefix + "events.ndjson", distrun::base::system_clock());
   replay(full_run(), stream);
   replay(run_with_hosts(), stream);
+  replay(nodes, stream);
   replay(run_of(measuring()), stream);
   CHECK(stream.error().empty());
 }

@@ -88,10 +88,22 @@ bool is_for_any_address(const std::string& name) { return name.starts_with("0.0.
 
 using Ends = std::pair<std::string, std::string>;
 
-// A connected end without an inode waits to be accepted by the socket that listens at its address.
-std::uint64_t listener_at(const std::map<std::string, std::uint64_t>& listeners, const std::string& name) {
-  for (const std::string& place : {name, "0.0.0.0" + port_of(name), "[::]" + port_of(name)}) {
-    if (const auto found = listeners.find(place); found != listeners.end()) return found->second;
+std::string_view host_of(const std::string& name) { return std::string_view(name).substr(0, name.rfind(':')); }
+
+// Returns whether the other end is on this machine for certain: the kernel connects an own address from that address.
+bool is_to_this_machine(const Socket& socket) {
+  const std::string_view to = host_of(socket.peer_name);
+  return to == host_of(socket.name) || to.starts_with("127.") || to == "[::1]";
+}
+
+// A connected end without an inode waits to be accepted by the socket that listens at its address. A socket that
+// connects to another machine has nothing to do with one that listens on this port of any address here.
+std::uint64_t listener_at(const std::map<std::string, std::uint64_t>& listeners, const std::string& name,
+                          bool is_here) {
+  if (const auto found = listeners.find(name); found != listeners.end()) return found->second;
+  if (!is_here) return 0;
+  for (const char* const any : {"0.0.0.0", "[::]"}) {
+    if (const auto found = listeners.find(any + port_of(name)); found != listeners.end()) return found->second;
   }
   return 0;
 }
@@ -122,7 +134,7 @@ void match_inet(std::vector<Socket>& sockets) {
     if (held) socket.peer = other->second->inode;
     const bool nobodys = other != by_ends.end() && other->second->state == SocketState::Connected;
     if (held || !(nobodys || socket.state == SocketState::Connecting)) continue;
-    socket.peer = listener_at(listeners, socket.peer_name);
+    socket.peer = listener_at(listeners, socket.peer_name, nobodys || is_to_this_machine(socket));
     socket.unaccepted = socket.peer != 0;
   }
 }

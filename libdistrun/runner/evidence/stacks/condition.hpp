@@ -19,7 +19,7 @@ struct Condition {
   std::string call;          // the system call or kernel function in which it waits; empty: none or unknown
   std::string why_none;      // why it has no stack, with numbers replaced by #
   std::string kernel_stack;  // of a thread without a stack, or in state D
-  std::int32_t apart = 0;    // of a thread in a cycle of waits, as WaitLabels::cycle_of(): no other may join it
+  std::int64_t apart = 0;    // of a thread in a cycle of waits, as WaitLabels::cycle_of(): no other may join it
   friend auto operator<=>(const Condition&, const Condition&) = default;
 };
 

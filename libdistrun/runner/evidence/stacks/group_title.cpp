@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/evidence/stacks/frame_class.hpp>
 #include <distrun/runner/evidence/stacks/frame_name.hpp>
@@ -17,10 +16,12 @@ constexpr std::size_t kWaitsMax = 8;      // different ones of a group
 constexpr std::size_t kThreadIdsMax = 4;  // listed individually
 constexpr std::size_t kKernelLinesMax = 12;
 
-std::string name_of_process(const Process& process) {
+std::string on_host(const std::string& host) { return host.empty() ? "" : " on " + host; }
+
+std::string name_of_process(const Stacks& stacks, const Process& process) {
   if (process.of_rank >= 0) {
     return "rank " + std::to_string(process.of_rank) + "'s child " + std::to_string(process.pid) + " (" +
-           base::one_line(process.command, kNameMax) + ")";
+           base::one_line(process.command, kNameMax) + ")" + on_host(stacks.hosts.of(process.of_rank));
   }
   const std::string pid = "process " + std::to_string(process.pid);
   return process.command.empty() ? pid : pid + " \"" + base::one_line(process.command, kNameMax) + "\"";
@@ -190,12 +191,12 @@ std::string who(const Stacks& stacks, const std::vector<Holder>& holders) {
       ranks.push_back(process.rank);
     }
   }
-  std::string text = ranks.empty() ? "" : base::ranks_label(ranks);
+  std::string text = ranks.empty() ? "" : stacks.hosts.label(ranks);
   if (others.empty()) return text;
   if (!text.empty()) text += " and ";
-  if (others.size() == 1) return text + name_of_process(*others.front());
+  if (others.size() == 1) return text + name_of_process(stacks, *others.front());
   const bool started = std::all_of(others.begin(), others.end(), [](const auto* each) { return each->of_rank >= 0; });
-  if (started) return text + std::to_string(others.size()) + " children of " + base::ranks_label(starters_of(others));
+  if (started) return text + std::to_string(others.size()) + " children of " + stacks.hosts.label(starters_of(others));
   return text + std::to_string(others.size()) + (ranks.empty() ? " processes" : " other processes");
 }
 

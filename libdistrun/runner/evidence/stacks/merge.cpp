@@ -59,8 +59,9 @@ auto place_of(const Stacks& stacks, const Holder& holder) {
   const Process& process = stacks.processes[holder.process];
   const bool has_thread = holder.thread >= 0;
   const wire::ThreadStack* thread = has_thread ? &process.threads[static_cast<std::size_t>(holder.thread)] : nullptr;
-  return std::tuple(process.rank < 0, process.rank, process.pid, thread != nullptr && !is_main(process, *thread),
-                    thread != nullptr ? thread->task.tid : 0, holder.process, holder.thread);
+  return std::tuple(process.rank < 0, process.rank, process.host, process.pid,
+                    thread != nullptr && !is_main(process, *thread), thread != nullptr ? thread->task.tid : 0,
+                    holder.process, holder.thread);
 }
 
 // Returns whether the thread runs a test body. Where ranks are threads, the main thread only waits for them.
@@ -83,7 +84,7 @@ Group group_of(const StackTree& tree, const Ids& folded, const WaitLabels& label
   Group group;
   group.frames = frames_of(thread, folded);
   group.condition = condition_of(process, thread);
-  group.condition.apart = labels.cycle_of(thread);
+  group.condition.apart = labels.cycle_of(thread, process.host);
   group.has_user_code =
       std::any_of(group.frames.begin(), group.frames.end(), [&](std::uint32_t frame) { return tree.is_user(frame); });
   return group;

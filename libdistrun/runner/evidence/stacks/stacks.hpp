@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::evidence {
@@ -25,8 +26,10 @@ struct Source {
 };
 
 struct Process {
-  int index = 0;     // the probe's index of it
-  int host = 0;      // the number of its machine: processes of two machines may have the same pid
+  int index = 0;  // the probe's index of it
+  // The number of its machine, since processes of two machines may have the same pid; 0: this one. Set by the component
+  // that gathers the stacks of several machines.
+  int host = 0;
   int rank = -1;     // -1: not a rank. Set by the collector
   int of_rank = -1;  // the rank that has started it, or its parent; -1: it is a rank, or none has. Set by the collector
   int pid = 0;
@@ -45,6 +48,7 @@ struct Stacks {
   std::vector<wire::StackFrame> table;
   std::vector<Process> processes;
   bool cut = false;          // more arrived than is kept
+  base::RankHosts hosts;     // of the ranks, to name them. Set by the requester
   int descendants_left = 0;  // processes started by ranks that were not looked at
   bool times_are_later =
       false;  // the CPU times were read when the threads had run on after the stop, or none was stopped

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/wire/wait_kinds.hpp>
 
 namespace distrun::evidence {
@@ -66,6 +65,8 @@ std::int32_t only_ender(const Process& process, const wire::ThreadStack& thread)
   return holder_in(thread.waits_for, thread.task.tid);
 }
 
+std::int64_t id_on(int host, std::int32_t id) { return (static_cast<std::int64_t>(host) << 32) | id; }
+
 std::string with_note(std::string text, const std::string& note) { return note.empty() ? text : text + ", " + note; }
 
 }  // namespace
@@ -89,47 +90,54 @@ bool waits_for_lock(const wire::ThreadStack& thread) noexcept {
   return !thread.waits_for.empty() || wire::is_lock(thread.wait.object);
 }
 
-WaitLabels::WaitLabels(const Stacks& stacks) {
+WaitLabels::WaitLabels(const Stacks& stacks) : stacks_(stacks) {
   for (const Process& process : stacks.processes) {
-    processes_.try_emplace(process.pid, &process);
+    processes_.try_emplace(id_on(process.host, process.pid), &process);
     for (const wire::ThreadStack& thread : process.threads) add_edge(process, thread);
   }
-  std::vector<std::int32_t> waiters;
-  for (const auto& [tid, edge] : edges_) waiters.push_back(tid);
+  std::vector<Id> waiters;
+  for (const auto& [thread, edge] : edges_) waiters.push_back(thread);
   std::sort(waiters.begin(), waiters.end());
-  for (const std::int32_t tid : waiters) mark_cycle(tid);
+  std::uint32_t walk = 0;
+  for (const Id thread : waiters) mark_cycle(thread, ++walk);
 }
 
 void WaitLabels::add_edge(const Process& process, const wire::ThreadStack& thread) {
   const std::int32_t to = only_ender(process, thread);
-  if (to > 0 && thread.task.tid > 0) edges_.try_emplace(thread.task.tid, Edge{to});
+  if (to <= 0 || thread.task.tid <= 0) return;
+  edges_.try_emplace(id_on(process.host, thread.task.tid), Edge{id_on(process.host, to)});
 }
 
 // Each thread has one edge at most: from any start the walk ends, reaches an earlier walk, or itself.
-void WaitLabels::mark_cycle(std::int32_t start) {
-  const auto walk = static_cast<std::uint32_t>(start);
+void WaitLabels::mark_cycle(Id start, std::uint32_t walk) {
   auto at = edges_.find(start);
   for (; at != edges_.end() && at->second.walk == 0; at = edges_.find(at->second.to)) at->second.walk = walk;
   if (at == edges_.end() || at->second.walk != walk || at->second.cycle != 0) return;
-  std::vector<std::int32_t> members;
-  for (std::int32_t tid = at->first; members.empty() || tid != members.front(); tid = edges_.at(tid).to) {
-    members.push_back(tid);
+  std::vector<Id> members;
+  for (Id thread = at->first; members.empty() || thread != members.front(); thread = edges_.at(thread).to) {
+    members.push_back(thread);
   }
-  const std::int32_t shared = *std::min_element(members.begin(), members.end());
-  for (const std::int32_t tid : members) edges_.at(tid).cycle = members.size() <= kApartMax ? tid : shared;
+  const Id shared = *std::min_element(members.begin(), members.end());
+  for (const Id thread : members) edges_.at(thread).cycle = members.size() <= kApartMax ? thread : shared;
 }
 
-std::int32_t WaitLabels::cycle_of(const wire::ThreadStack& thread) const {
-  const auto found = edges_.find(thread.task.tid);
+std::int64_t WaitLabels::cycle_of(const wire::ThreadStack& thread, int host) const {
+  const auto found = edges_.find(id_on(host, thread.task.tid));
   return found == edges_.end() ? 0 : found->second.cycle;
 }
 
+// What ends a wait is on the same machine.
+const Process* WaitLabels::find_process(const Process& waiter, const wire::WaitEnder& ender) const {
+  const auto found = processes_.find(id_on(waiter.host, ender.pid));
+  return found == processes_.end() ? nullptr : found->second;
+}
+
 std::string WaitLabels::holder_name(const Process& process, const wire::WaitEnder& ender) const {
-  const auto found = processes_.find(ender.pid);
-  const bool is_rank = found != processes_.end() && found->second->rank >= 0 && !found->second->has_thread_ranks;
+  const Process* const found = find_process(process, ender);
+  const bool is_rank = found != nullptr && found->rank >= 0 && !found->has_thread_ranks;
   const std::string thread = std::string(kThread) + std::to_string(ender.tid);
   if (ender.pid != process.pid && is_rank) {
-    return (ender.tid != 0 ? thread + " of " : "") + "rank " + std::to_string(found->second->rank);
+    return (ender.tid != 0 ? thread + " of " : "") + stacks_.hosts.label(found->rank);
   }
   if (!ender.name.empty()) return ender.name;
   return ender.tid != 0 ? thread : "process " + std::to_string(ender.pid);
@@ -150,13 +158,13 @@ std::string WaitLabels::other_end(const Process& process, const wire::ObservedWa
   std::vector<int> ranks;
   if (wait.enders.size() == 1 && wait.enders.front().pid == process.pid) return "other end in the same process";
   for (const wire::WaitEnder& ender : wait.enders) {
-    const auto found = processes_.find(ender.pid);
-    if (found == processes_.end() || found->second->rank < 0 || found->second->has_thread_ranks) return wait.note;
-    ranks.push_back(found->second->rank);
+    const Process* const found = find_process(process, ender);
+    if (found == nullptr || found->rank < 0 || found->has_thread_ranks) return wait.note;
+    ranks.push_back(found->rank);
   }
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks.empty() ? wait.note : "other end at " + base::ranks_label(ranks);
+  return ranks.empty() ? wait.note : "other end at " + stacks_.hosts.label(ranks);
 }
 
 std::string WaitLabels::label_of(const Process& process, const wire::ThreadStack& thread) const {

@@ -26,23 +26,27 @@ class WaitLabels {
   std::string kind_of(const Process& process, const wire::ThreadStack& thread) const;
   // Returns a number that is equal for all threads of a cycle of waits, but differs for each thread of a short cycle.
   // 0: the thread is in no cycle.
-  std::int32_t cycle_of(const wire::ThreadStack& thread) const;
+  std::int64_t cycle_of(const wire::ThreadStack& thread, int host = 0) const;
 
  private:
+  using Id = std::int64_t;  // of a process or thread: the number of its machine, then the kernel's id
+
   struct Edge {
-    std::int32_t to = 0;  // thread id
-    std::int32_t cycle = 0;
+    Id to = 0;
+    Id cycle = 0;
     std::uint32_t walk = 0;  // the search that reached it; 0: not yet
   };
 
   void add_edge(const Process& process, const wire::ThreadStack& thread);
-  void mark_cycle(std::int32_t start);
+  void mark_cycle(Id start, std::uint32_t walk);
+  const Process* find_process(const Process& waiter, const wire::WaitEnder& ender) const;
   std::string holder_name(const Process& process, const wire::WaitEnder& ender) const;
   std::string holders_of(const Process& process, const wire::ObservedWait& wait) const;
   std::string other_end(const Process& process, const wire::ObservedWait& wait) const;
 
-  std::unordered_map<std::int32_t, const Process*> processes_;  // by pid
-  std::unordered_map<std::int32_t, Edge> edges_;                // by thread id: its only ender, if it has one
+  const Stacks& stacks_;
+  std::unordered_map<Id, const Process*> processes_;
+  std::unordered_map<Id, Edge> edges_;  // by thread: its only ender, if it has one
 };
 
 // Replaces each number by #.

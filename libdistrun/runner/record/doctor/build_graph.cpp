@@ -111,7 +111,7 @@ class Builder {
   }
 
   bool shares_process(std::size_t index) const {
-    const Indices threads = roster_.threads_in(graph_.threads[index].pid);
+    const Indices threads = roster_.threads_in(graph_.threads[index].host, graph_.threads[index].pid);
     return std::any_of(threads.begin(), threads.end(),
                        [&](std::size_t each) { return graph_.threads[each].of_rank != graph_.threads[index].of_rank; });
   }
@@ -131,7 +131,7 @@ class Builder {
   // Where ranks are threads, it is not known which rank a further thread belongs to.
   Indices other_user_threads(std::size_t index) const {
     Indices others;
-    for (const std::size_t each : roster_.threads_in(graph_.threads[index].pid)) {
+    for (const std::size_t each : roster_.threads_in(graph_.threads[index].host, graph_.threads[index].pid)) {
       const Thread& other = graph_.threads[each];
       const bool is_of_same = each != index && other.of_rank == graph_.threads[index].of_rank;
       if (is_of_same && !other.is_own && !other.place.function.empty()) others.push_back(each);
@@ -168,6 +168,12 @@ bool did_nothing(const Thread& now, const Thread& before) {
   return now.cpu_ns != 0 && now.cpu_ns == before.cpu_ns && !now.wants_cpu && !before.wants_cpu;
 }
 
+// The times of another machine are converted to this machine's clock, each time with another error.
+bool began_together(const Thread& thread, std::int64_t one_ns, std::int64_t other_ns) {
+  constexpr std::int64_t kErrorMax = 20'000'000;
+  return one_ns == other_ns || (thread.host != 0 && one_ns - other_ns < kErrorMax && other_ns - one_ns < kErrorMax);
+}
+
 bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier, const Thread& before) {
   if (!thread.wait || !before.wait) return false;
   const Wait& one = *thread.wait;
@@ -177,20 +183,21 @@ bool is_same_wait(const Graph& graph, const Thread& thread, const Graph& earlier
   const bool is_same_thing = thing.kind == old.kind && thing.name == old.name && thing.key == old.key;
   if (!is_same_thing || one.on_board != other.on_board || one.ranks != other.ranks) return false;
   if (!did_nothing(thread, before)) return false;
-  if (one.on_board) return one.since_ns == other.since_ns && thread.epoch == before.epoch;
+  if (one.on_board) return began_together(thread, one.since_ns, other.since_ns) && thread.epoch == before.epoch;
   return one.call == other.call && !thing.key.empty();
 }
 
-using ById = std::map<std::pair<int, int>, const Thread*>;
+using ById = std::map<ThreadId, const Thread*>;
+using Process = std::pair<int, int>;  // its machine, and its id there
 
 // A message that has arrived is passed on by one of distrun's threads, which may not have had a CPU yet. Returns the
 // processes in which one may be about to do so, or has done so.
-std::set<int> processes_with_messages(const Graph& graph, const ById& before) {
-  std::set<int> processes;
+std::set<Process> processes_with_messages(const Graph& graph, const ById& before) {
+  std::set<Process> processes;
   for (const Thread& thread : graph.threads) {
     if (!thread.is_own) continue;
-    const auto found = before.find({thread.pid, thread.tid});
-    if (found == before.end() || !did_nothing(thread, *found->second)) processes.insert(thread.pid);
+    const auto found = before.find(thread.id());
+    if (found == before.end() || !did_nothing(thread, *found->second)) processes.insert({thread.host, thread.pid});
   }
   return processes;
 }
@@ -206,18 +213,19 @@ bool had_ended(const Graph& earlier, int rank) {
 void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
   ById before;
   for (const Thread& thread : earlier.threads) {
-    if (thread.tid != 0) before[{thread.pid, thread.tid}] = &thread;
+    if (thread.tid != 0) before[thread.id()] = &thread;
   }
   graph.has_earlier = true;
-  const std::set<int> with_messages = processes_with_messages(graph, before);
+  const std::set<Process> with_messages = processes_with_messages(graph, before);
   for (Thread& thread : graph.threads) {
     if (thread.doing == Doing::Ended) {
       thread.unchanged = thread.tid != 0 || had_ended(earlier, thread.rank);
       continue;
     }
-    const auto found = before.find({thread.pid, thread.tid});
+    const auto found = before.find(thread.id());
     if (found == before.end()) continue;
-    const bool may_get_message = thread.wait && thread.wait->on_board && with_messages.contains(thread.pid);
+    const bool may_get_message =
+        thread.wait && thread.wait->on_board && with_messages.contains({thread.host, thread.pid});
     thread.unchanged = is_same_wait(graph, thread, earlier, *found->second) && !may_get_message;
     thread.progressed = thread.progressed || thread.epoch != found->second->epoch;
     thread.moved = times_are_later && found->second->cpu_ns != 0 && thread.cpu_ns != found->second->cpu_ns;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/evidence/stacks/frame_name.hpp>
 
 namespace distrun::runner {
 namespace {
+
+using base::RankHosts;
 
 constexpr std::size_t kLineMax = 500;
 constexpr std::size_t kFunctionMax = 80;
@@ -51,21 +52,27 @@ std::string process_text(const ChainLink& link) {
   return std::to_string(link.pid) + (link.command.empty() ? "" : " (" + link.command + ")");
 }
 
-// Returns "rank 2", "process 4711 (sleep)" or "child 4711 (sleep) of rank 2".
-std::string owner(const ChainLink& link) {
-  if (!link.ranks.empty()) return base::ranks_label(link.ranks);
-  if (link.of_rank < 0) return "process " + process_text(link);
-  return "child " + process_text(link) + " of " + base::ranks_label({link.of_rank});
+// Returns "4711 (sleep) on node02".
+std::string process_on_host(const ChainLink& link) {
+  return process_text(link) + (link.host.empty() ? "" : " on " + link.host);
 }
 
-std::string who(const ChainLink& link) {
-  return link.thread.empty() ? owner(link) : thread_text(link.tid, link.thread) + " of " + owner(link);
+// Returns "rank 2", "process 4711 (sleep)" or "child 4711 (sleep) of rank 2".
+std::string owner(const ChainLink& link, const RankHosts& hosts) {
+  if (!link.ranks.empty()) return hosts.label(link.ranks);
+  if (link.of_rank < 0) return "process " + process_on_host(link);
+  return "child " + process_text(link) + " of " + hosts.label(link.of_rank);
+}
+
+std::string who(const ChainLink& link, const RankHosts& hosts) {
+  return link.thread.empty() ? owner(link, hosts) : thread_text(link.tid, link.thread) + " of " + owner(link, hosts);
 }
 
 // Returns "its thread 4712 (worker)" or "its main thread" if the step before is of the same process, which is no rank.
-std::string who(const ChainLink& link, const ChainLink* before) {
-  const bool is_of_same = before != nullptr && link.ranks.empty() && before->ranks.empty() && link.pid == before->pid;
-  if (!is_of_same) return who(link);
+std::string who(const ChainLink& link, const ChainLink* before, const RankHosts& hosts) {
+  const bool is_of_same = before != nullptr && link.ranks.empty() && before->ranks.empty() && link.pid == before->pid &&
+                          link.host == before->host;
+  if (!is_of_same) return who(link, hosts);
   return link.thread.empty() ? "its main thread" : "its " + thread_text(link.tid, link.thread);
 }
 
@@ -101,7 +108,7 @@ std::string also(const HangCause& cause) {
   const bool is_one = cause.ranks.size() <= 1 && (!is_round(cause) || cause.kind == HangKind::SelfDeadlock);
   return cause.victims.empty()
              ? ""
-             : "; " + base::ranks_label(cause.victims) + (cause.victims.size() == 1 ? " waits" : " wait") + " for " +
+             : "; " + cause.hosts.label(cause.victims) + (cause.victims.size() == 1 ? " waits" : " wait") + " for " +
                    (is_one ? "it" : "them");
 }
 
@@ -116,7 +123,7 @@ std::string in_which(const HangCause& cause) {
   std::string text;
   if (cause.kind != HangKind::MismatchedCollective && cause.kind != HangKind::CollectiveOrder) return text;
   for (std::size_t i = 0; i + 1 < cause.chain.size(); ++i) {
-    text += (i == 0 ? ": " : ", ") + who(cause.chain[i]) + waits_in(cause.chain[i]);
+    text += (i == 0 ? ": " : ", ") + who(cause.chain[i], cause.hosts) + waits_in(cause.chain[i]);
   }
   return text;
 }
@@ -125,7 +132,7 @@ std::string in_which(const HangCause& cause) {
 std::vector<std::string> processes_of(const HangCause& cause) {
   std::vector<std::string> processes;
   for (const ChainLink& link : cause.chain) {
-    const std::string process = link.ranks.empty() ? process_text(link) : "";
+    const std::string process = link.ranks.empty() ? process_on_host(link) : "";
     const bool is_known = std::find(processes.begin(), processes.end(), process) != processes.end();
     if (!process.empty() && !is_known) processes.push_back(process);
   }
@@ -136,8 +143,8 @@ std::vector<std::string> processes_of(const HangCause& cause) {
 // "rank 0 and process 4712 (b)".
 std::string members_of(const HangCause& cause) {
   const std::vector<std::string> processes = processes_of(cause);
-  if (cause.ranks.size() + processes.size() < 2) return "threads of " + owner(cause.chain.front());
-  std::string text = cause.ranks.empty() ? "" : base::ranks_label(cause.ranks);
+  if (cause.ranks.size() + processes.size() < 2) return "threads of " + owner(cause.chain.front(), cause.hosts);
+  std::string text = cause.ranks.empty() ? "" : cause.hosts.label(cause.ranks);
   for (std::size_t i = 0; i < processes.size(); ++i) {
     text += text.empty() ? "" : i + 1 == processes.size() ? " and " : ", ";
     if (i == 0) text += processes.size() == 1 ? "process " : "processes ";
@@ -152,31 +159,32 @@ std::string but_others(const HangCause& cause) {
   std::vector<int> rest = cause.victims;
   for (std::size_t i = 0; i + 1 < cause.chain.size(); ++i) {
     const ChainLink& link = cause.chain[i];
-    text += (i == 0 ? "" : i == 1 ? ", but " : ", and ") + who(link) + " " + for_number(link);
+    text += (i == 0 ? "" : i == 1 ? ", but " : ", and ") + who(link, cause.hosts) + " " + for_number(link);
     std::erase_if(rest, [&](int rank) { return std::count(link.ranks.begin(), link.ranks.end(), rank) > 0; });
   }
   if (rest.empty()) return text;
-  return text + "; " + base::ranks_label(rest) + (rest.size() == 1 ? " waits" : " wait") + " for them";
+  return text + "; " + cause.hosts.label(rest) + (rest.size() == 1 ? " waits" : " wait") + " for them";
 }
 
 // Returns "; its thread 4712 (worker) waits for it", of a process that is no rank.
 std::string waits_too(const HangCause& cause) {
   if (cause.chain.size() < 2) return "";
   const ChainLink& waiter = cause.chain[cause.chain.size() - 2];
-  return "; " + who(waiter, &cause.chain.back()) + " waits for it";
+  return "; " + who(waiter, &cause.chain.back(), cause.hosts) + " waits for it";
 }
 
 std::string sentence_of(const HangCause& cause) {
   if (cause.chain.empty()) return "no rank was seen";
   if (is_round(cause)) {
     if (cause.kind == HangKind::SelfDeadlock) {
-      return who(cause.chain.front()) + " " + does(cause.chain.front()) + ", which only it can end" + also(cause);
+      return who(cause.chain.front(), cause.hosts) + " " + does(cause.chain.front()) + ", which only it can end" +
+             also(cause);
     }
     if (cause.kind == HangKind::MismatchedCollective && !cause.victims.empty()) return but_others(cause);
     return members_of(cause) + " wait for each other" + in_which(cause) + also(cause);
   }
   const ChainLink& last = cause.chain.back();
-  const std::string text = who(last) + " " + does(last);
+  const std::string text = who(last, cause.hosts) + " " + does(last);
   if (cause.victims.empty()) return text + (cause.ranks.empty() ? waits_too(cause) : "");
   const bool wait_alike = cause.chain.size() > 1 && cause.chain[cause.chain.size() - 2].ranks == cause.victims;
   return text + also(cause) + (wait_alike ? waits_in(cause.chain[cause.chain.size() - 2]) : "");
@@ -198,7 +206,7 @@ std::string chain_text(const HangCause& cause) {
   bool is_clause = true;  // the next link is the subject of a sentence
   const ChainLink* before = nullptr;
   for (const ChainLink& link : cause.chain) {
-    text += who(link, std::exchange(before, &link));
+    text += who(link, std::exchange(before, &link), cause.hosts);
     if (!link.does.empty()) text += (is_clause ? " " : ", which ") + does(link);
     text += link.leads;
     is_clause = link.leads == ": ";
@@ -219,7 +227,7 @@ std::string look_text(const HangCause& cause) {
   if (!at.empty() || !function.empty()) text += ", ";
   const bool has_thread = !cause.thread.empty();
   if (has_thread) text += "thread " + cause.thread;
-  if (cause.rank >= 0) text += (has_thread ? " of " : "") + base::ranks_label({cause.rank});
+  if (cause.rank >= 0) text += (has_thread ? " of " : "") + cause.hosts.label(cause.rank);
   if (cause.rank < 0 && cause.pid != 0) text += (has_thread ? " of process " : "process ") + std::to_string(cause.pid);
   if (cause.lasted.count() > 0) text += "; the wait has lasted " + base::human(cause.lasted);
   return base::one_line(text, kLineMax);

@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/record/doctor/chain.hpp>
 #include <distrun/runner/record/doctor/kinds.hpp>
@@ -77,7 +76,7 @@ void add_messages(HangCause& cause, const Graph& graph, const End& end) {
   for (const std::size_t each : end) {
     const Thread& thread = graph.threads[each];
     if (thread.sent.empty() || thread.rank < 0) continue;
-    std::string text = base::ranks_label({thread.rank}) + " sent last: ";
+    std::string text = graph.hosts.label(thread.rank) + " sent last: ";
     for (std::size_t i = 0; i < thread.sent.size(); ++i) text += (i == 0 ? "" : ", ") + thread.sent[i];
     cause.evidence.push_back(text);
   }
@@ -86,7 +85,7 @@ void add_messages(HangCause& cause, const Graph& graph, const End& end) {
 void add_evidence(HangCause& cause, const Graph& graph, const End& end) {
   if (!cause.victims.empty()) {
     const bool is_one = cause.victims.size() == 1;
-    cause.evidence.push_back(base::ranks_label(cause.victims) + (is_one ? " waits" : " wait") + " for it");
+    cause.evidence.push_back(graph.hosts.label(cause.victims) + (is_one ? " waits" : " wait") + " for it");
   }
   for (const std::size_t each : end) {
     const std::optional<Wait>& wait = graph.threads[each].wait;
@@ -143,6 +142,7 @@ HangCause cause_of(const Graph& graph, const std::vector<bool>& stuck, const End
   } else if (cause.kind != HangKind::Unknown) {
     cause.certainty = Certainty::Likely;
   }
+  cause.hosts = graph.hosts;
   cause.rank = thread.rank;
   cause.pid = thread.pid;
   cause.tid = thread.tid;
@@ -174,6 +174,7 @@ bool try_join(HangCause& to, const HangCause& from) {
   to.ranks.insert(to.ranks.end(), from.ranks.begin(), from.ranks.end());
   link.ranks.insert(link.ranks.end(), other.ranks.begin(), other.ranks.end());
   link.pid = link.tid = 0;
+  link.host.clear();
   return true;
 }
 

@@ -55,6 +55,7 @@ ChainLink link_of(const Graph& graph, std::size_t index) {
   if (thread.rank >= 0) link.ranks = {thread.rank};
   link.pid = thread.pid;
   link.tid = thread.tid;
+  if (const auto found = graph.machines.find(thread.host); found != graph.machines.end()) link.host = found->second;
   if (thread.rank < 0) {
     link.command = thread.command;
     link.of_rank = thread.of_rank;
@@ -86,7 +87,10 @@ void fold(const Graph& graph, ChainLink& link, std::size_t index, std::size_t ne
   for (const std::size_t other : others) {
     if (other != index && is_alike(graph, index, other, next)) ranks.insert(graph.threads[other].rank);
   }
-  if (ranks.size() > 1) link.pid = link.tid = 0;
+  if (ranks.size() > 1) {
+    link.pid = link.tid = 0;
+    link.host.clear();
+  }
   link.ranks.assign(ranks.begin(), ranks.end());
 }
 

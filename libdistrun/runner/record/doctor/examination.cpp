@@ -23,12 +23,17 @@ std::string why_unseen(const evidence::Process& process) {
   return "";
 }
 
+std::string name_of(const evidence::Process& process, const base::RankHosts& hosts) {
+  const std::string& host = hosts.of(process.rank >= 0 ? process.rank : process.of_rank);
+  return "process " + std::to_string(process.pid) + (host.empty() ? "" : " on " + host);
+}
+
 std::vector<std::string> unseen_in(const Snapshot& snapshot, int asked) {
   std::vector<std::string> unseen;
   for (const evidence::Process& process : snapshot.stacks.processes) {
     const bool must_be_seen = process.rank >= 0 || (process.of_rank < 0 && process.index < asked);
     const std::string why = has_stack(process) ? "" : why_unseen(process);
-    if (must_be_seen && !why.empty()) unseen.push_back("process " + std::to_string(process.pid) + ": " + why);
+    if (must_be_seen && !why.empty()) unseen.push_back(name_of(process, snapshot.hosts) + ": " + why);
   }
   return unseen;
 }

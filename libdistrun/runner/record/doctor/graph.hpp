@@ -8,8 +8,10 @@
 // any of them, have acted. A party lists the expected thread first: the search for a culprit follows only that one,
 // whereas a proof must exclude all of them. A wait is open if something outside the graph may end it as well: a timer,
 // a deadline, a foreign process or an unknown party. build_graph.hpp builds it.
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -74,7 +76,7 @@ enum class ThingKind : std::uint8_t {
 struct Thing {
   ThingKind kind = ThingKind::Other;
   std::string name;  // "barrier \"meet\"", "lock of /tmp/x"
-  std::string key;   // equal for all threads that wait for the same thing
+  std::string key;   // equal for all threads that wait for the same thing; of one machine, unless the board names it
 };
 
 using Indices = std::vector<std::size_t>;
@@ -107,9 +109,18 @@ struct Wait {
 
 inline constexpr std::size_t kSentMax = 4;
 
+// Threads and processes of two machines may have the same ids.
+struct ThreadId {
+  int host = 0;  // the number of its machine, as evidence::Process::host
+  int pid = 0;
+  int tid = 0;
+  friend auto operator<=>(const ThreadId&, const ThreadId&) = default;
+};
+
 struct Thread {
   int rank = -1;     // -1: its process is no rank
   int of_rank = -1;  // its rank, or the rank that its process descends from
+  int host = 0;      // as in ThreadId
   int pid = 0;
   int tid = 0;
   std::string name;
@@ -132,15 +143,19 @@ struct Thread {
   bool unchanged = false;   // it was in the same wait in the earlier snapshot, and did nothing in between; or had ended
   bool moved = false;       // it used CPU in between
   bool progressed = false;  // its rank did something on the board in between, or while the snapshot was taken
+
+  ThreadId id() const noexcept { return {host, pid, tid}; }
 };
 
 struct Graph {
   std::vector<Thread> threads;
   std::vector<Thing> things;
   std::vector<Party> parties;
-  Indices bodies;            // by rank; then the main threads of processes that are no ranks
-  bool has_earlier = false;  // it was compared with an earlier snapshot
-  std::int64_t at_ns = 0;    // when it was seen, on the monotonic clock
+  Indices bodies;                       // by rank; then the main threads of processes that are no ranks
+  bool has_earlier = false;             // it was compared with an earlier snapshot
+  std::int64_t at_ns = 0;               // when it was seen, on the monotonic clock
+  base::RankHosts hosts;                // of the ranks, to name them
+  std::map<int, std::string> machines;  // names by the threads' `host`; without this machine
 
   // Returns the thread that runs the body of the rank; nullptr if the rank is not in the snapshot.
   const Thread* body_of(int rank) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/rank_hosts.hpp>
 
 namespace distrun::runner {
 
@@ -65,6 +66,7 @@ struct ChainLink {
   std::string leads;      // to the next step: " for ", ", held by "; empty: the last step
   std::string command{};  // of a process that is no rank
   int of_rank = -1;       // the rank that has started this process, which is no rank
+  std::string host{};     // of its process, if ranks run on other machines than this
 };
 
 struct HangCause {
@@ -82,6 +84,7 @@ struct HangCause {
   std::vector<ChainLink> chain;
   std::vector<std::string> evidence;         // sentences
   std::vector<std::string> contradicted_by;  // for what is not proven: observations that would refute it
+  base::RankHosts hosts;                     // of the ranks, to name them
 
   // Returns whether none of its threads can ever continue: the verdict is then a deadlock.
   bool is_deadlock() const noexcept { return certainty == Certainty::Proven; }

@@ -20,6 +20,13 @@ bool is_known(const wire::ObservedWait& wait) {
   return wait.object != WaitObject::None && wait.object != WaitObject::Unknown;
 }
 
+// Addresses and numbers mean an object of one machine.
+std::string key_of(int host, ThingKind kind, const std::string& key) {
+  if (key.empty()) return "";
+  const std::string on_machine = std::to_string(static_cast<int>(kind)) + key;
+  return host == 0 ? on_machine : "host " + std::to_string(host) + ' ' + on_machine;
+}
+
 }  // namespace
 
 wire::ObservedWait observed(const wire::ThreadStack& stack, int pid) {
@@ -78,14 +85,15 @@ Wait ObservedEdges::unknown_wait(std::size_t thread) const {
   return wait;
 }
 
-// Adds the threads that the ender stands for. Returns false if it has some that are not in the graph.
-bool ObservedEdges::add_ender(Indices& enders, const wire::WaitEnder& ender) const {
+// Adds the threads that the ender, which is on that machine, stands for. Returns false if it has some that are not in
+// the graph.
+bool ObservedEdges::add_ender(Indices& enders, int host, const wire::WaitEnder& ender) const {
   if (ender.tid != 0) {
-    const std::size_t* const known = roster_.find(ender.pid, ender.tid);
+    const std::size_t* const known = roster_.find({host, ender.pid, ender.tid});
     if (known != nullptr) enders.push_back(*known);
     return known != nullptr;
   }
-  const Indices threads = roster_.threads_in(ender.pid);
+  const Indices threads = roster_.threads_in(host, ender.pid);
   enders.insert(enders.end(), threads.begin(), threads.end());
   return !threads.empty();
 }
@@ -107,34 +115,36 @@ bool ObservedEdges::is_expected(std::size_t thread, const wire::WaitEnder& ender
 
 // A process that ends closes its pipes and releases its locks. If a rank ends, the test is over; but another process
 // may have set itself an alarm, which nobody can see, and those that wait for it go on.
-bool ObservedEdges::has_mortal(int pid, const Party& party) const {
+bool ObservedEdges::has_mortal(const Thread& thread, const Party& party) const {
   return std::any_of(party.threads.begin(), party.threads.end(), [&](std::size_t each) {
-    return graph_.threads[each].rank < 0 && graph_.threads[each].pid != pid;
+    const Thread& other = graph_.threads[each];
+    return other.rank < 0 && (other.host != thread.host || other.pid != thread.pid);
   });
 }
 
-std::string ObservedEdges::why_open(int pid, const wire::ObservedWait& seen, const Party& party) const {
+std::string ObservedEdges::why_open(const Thread& thread, const wire::ObservedWait& seen, const Party& party) const {
   if (!seen.limit.empty()) return "it has a timeout of " + seen.limit;
   if (!seen.closed) return "a timer, a signal or something outside the seen processes may end it";
   if (party.open) return "a process that was not seen may end it";
   const bool is_for_end = seen.object == WaitObject::Child || seen.object == WaitObject::Process;
-  return is_for_end || has_mortal(pid, party) ? "an alarm, which cannot be seen, may end the process" : "";
+  return is_for_end || has_mortal(thread, party) ? "an alarm, which cannot be seen, may end the process" : "";
 }
 
 Wait ObservedEdges::wait_for(std::size_t thread, const wire::ObservedWait& seen) {
   Wait wait;
   const ThingKind kind = kind_of(seen.object);
-  wait.thing = things_.add(kind, seen.name, seen.key.empty() ? "" : std::to_string(static_cast<int>(kind)) + seen.key);
+  const Thread& waiter = graph_.threads[thread];
+  wait.thing = things_.add(kind, seen.name, key_of(waiter.host, kind, seen.key));
   wait.need = Need::Any;
   wait.call = seen.call;
   wait.note = seen.note;
   Party party;
   for (const wire::WaitEnder& ender : seen.enders) {
     const std::size_t before = party.threads.size();
-    if (!add_ender(party.threads, ender)) party.open = true;
+    if (!add_ender(party.threads, waiter.host, ender)) party.open = true;
     if (is_expected(thread, ender, party.threads, before)) wait.next.push_back(party.threads[before]);
   }
-  wait.why_open = why_open(graph_.threads[thread].pid, seen, party);
+  wait.why_open = why_open(waiter, seen, party);
   wait.open = !wait.why_open.empty();
   if (!party.threads.empty()) wait.parties.push_back(roster_.add_party(std::move(party)));
   return wait;

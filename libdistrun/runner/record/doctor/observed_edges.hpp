@@ -18,9 +18,9 @@ class ObservedEdges {
  private:
   Wait unknown_wait(std::size_t thread) const;
   Wait wait_for(std::size_t thread, const wire::ObservedWait& seen);
-  std::string why_open(int pid, const wire::ObservedWait& seen, const Party& party) const;
-  bool add_ender(Indices& enders, const wire::WaitEnder& ender) const;
-  bool has_mortal(int pid, const Party& party) const;
+  std::string why_open(const Thread& thread, const wire::ObservedWait& seen, const Party& party) const;
+  bool add_ender(Indices& enders, int host, const wire::WaitEnder& ender) const;
+  bool has_mortal(const Thread& thread, const Party& party) const;
   bool is_of_one_rank(const Indices& threads, std::size_t first) const;
   bool is_expected(std::size_t thread, const wire::WaitEnder& ender, const Indices& threads, std::size_t first) const;
 

@@ -22,7 +22,9 @@ std::vector<std::string> last_sent(const board::Shown& shown) {
 }  // namespace
 
 Roster::Roster(const Snapshot& snapshot, Graph& graph)
-    : snapshot_(snapshot), graph_(graph), classes_(snapshot.stacks.table) {
+    : snapshot_(snapshot), graph_(graph), machines_(snapshot), classes_(snapshot.stacks.table) {
+  graph_.hosts = snapshot.hosts;
+  graph_.machines = machines_.names();
   for (const RankView& view : snapshot.ranks) add_view(view);
   for (const evidence::Process& process : snapshot.stacks.processes) add_process(process);
   for (const auto& [rank, body] : bodies_) graph_.bodies.push_back(body);
@@ -31,14 +33,15 @@ Roster::Roster(const Snapshot& snapshot, Graph& graph)
   }
 }
 
-std::size_t Roster::add(int rank, int pid, int tid) {
+std::size_t Roster::add(int rank, const ThreadId& id) {
   const std::size_t index = graph_.threads.size();
   Thread& thread = graph_.threads.emplace_back();
   thread.rank = thread.of_rank = rank;
-  thread.pid = pid;
-  thread.tid = tid;
+  thread.host = id.host;
+  thread.pid = id.pid;
+  thread.tid = id.tid;
   seen_.emplace_back();
-  if (tid != 0) by_id_.try_emplace({pid, tid}, index);
+  if (id.tid != 0) by_id_.try_emplace(id, index);
   if (rank >= 0) of_rank_[rank].push_back(index);
   return index;
 }
@@ -46,13 +49,14 @@ std::size_t Roster::add(int rank, int pid, int tid) {
 void Roster::set_wait(std::size_t thread, const board::ShownWait* wait) {
   Seen& seen = seen_[thread];
   seen.wait = wait;
-  if (wait != nullptr) seen.awaited = awaited(snapshot_.ranks, graph_.threads[thread].rank, *wait);
+  if (wait != nullptr) seen.awaited = awaited(snapshot_.ranks, graph_.threads[thread].rank, *wait, snapshot_.hosts);
 }
 
 void Roster::add_view(const RankView& view) {
   if (bodies_.contains(view.rank)) return;
+  const int host = machines_.of_rank(view.rank);
   const int pid = view.shown ? view.shown->pid : 0;
-  const std::size_t body = add(view.rank, pid, view.shown ? view.shown->body_tid : 0);
+  const std::size_t body = add(view.rank, {host, pid, view.shown ? view.shown->body_tid : 0});
   bodies_[view.rank] = body;
   Thread& thread = graph_.threads[body];
   thread.is_body = true;
@@ -62,8 +66,9 @@ void Roster::add_view(const RankView& view) {
   set_wait(body, board::wait_of_body(*view.shown));
   for (const board::ShownWait& wait : view.shown->waits) {
     if (wait.in_body) continue;
-    const std::size_t* const known = find(pid, wait.tid);
-    const std::size_t other = known != nullptr ? *known : add(view.rank, pid, wait.tid);
+    const ThreadId id{host, pid, wait.tid};
+    const std::size_t* const known = find(id);
+    const std::size_t other = known != nullptr ? *known : add(view.rank, id);
     if (wait.kind == board::WaitKind::Handler) seen_[other].handler = &wait;
     set_wait(other, board::wait_of_thread(*view.shown, wait));
   }
@@ -85,7 +90,7 @@ void Roster::add_process(const evidence::Process& process) {
     if (thread.pid == 0) thread.pid = process.pid;
     if (thread.tid == 0) {
       thread.tid = process.threads.front().task.tid;
-      by_id_.try_emplace({thread.pid, thread.tid}, body->second);
+      by_id_.try_emplace(thread.id(), body->second);
     }
   }
   for (const wire::ThreadStack& stack : process.threads) add_stack(process, stack);
@@ -94,9 +99,9 @@ void Roster::add_process(const evidence::Process& process) {
 void Roster::add_stack(const evidence::Process& process, const wire::ThreadStack& stack) {
   const auto body = bodies_.find(process.rank);
   const bool has_body = body != bodies_.end();
-  const int pid = has_body ? graph_.threads[body->second].pid : process.pid;
-  const std::size_t* const known = find(pid, stack.task.tid);
-  const std::size_t index = known != nullptr ? *known : add(process.rank, pid, stack.task.tid);
+  const ThreadId id{process.host, has_body ? graph_.threads[body->second].pid : process.pid, stack.task.tid};
+  const std::size_t* const known = find(id);
+  const std::size_t index = known != nullptr ? *known : add(process.rank, id);
   Thread& thread = graph_.threads[index];
   if (known == nullptr) {
     thread.of_rank = rank_behind(process);
@@ -130,7 +135,7 @@ void Roster::describe(std::size_t index, const evidence::Process& process, const
 std::size_t Roster::body(int rank) {
   const auto found = bodies_.find(rank);
   if (found != bodies_.end()) return found->second;
-  const std::size_t index = add(rank, 0, 0);
+  const std::size_t index = add(rank, {machines_.of_rank(rank)});
   graph_.threads[index].doing = Doing::Ended;
   graph_.threads[index].is_body = true;
   bodies_[rank] = index;
@@ -141,7 +146,8 @@ std::size_t Roster::idle(int rank) {
   if (!has_rank(rank)) return body(rank);
   const auto [found, is_new] = idle_.try_emplace(rank, graph_.threads.size());
   if (is_new) {
-    const std::size_t index = add(rank, graph_.threads[body(rank)].pid, 0);
+    const Thread& its_body = graph_.threads[body(rank)];
+    const std::size_t index = add(rank, {its_body.host, its_body.pid});
     graph_.threads[index].doing = Doing::Idle;
   }
   return found->second;
@@ -152,17 +158,18 @@ Indices Roster::threads_of(int rank) const {
   return found == of_rank_.end() ? Indices{} : found->second;
 }
 
-Indices Roster::threads_in(int pid) const {
+Indices Roster::threads_in(int host, int pid) const {
   Indices threads;
-  for (auto each = by_id_.lower_bound({pid, 0}); each != by_id_.end() && each->first.first == pid; ++each) {
+  const auto is_there = [&](const ThreadId& id) { return id.host == host && id.pid == pid; };
+  for (auto each = by_id_.lower_bound({host, pid}); each != by_id_.end() && is_there(each->first); ++each) {
     const bool is_first = graph_.threads[each->second].is_body;
     threads.insert(is_first ? threads.begin() : threads.end(), each->second);
   }
   return threads;
 }
 
-const std::size_t* Roster::find(int pid, int tid) const {
-  const auto found = by_id_.find({pid, tid});
+const std::size_t* Roster::find(const ThreadId& id) const {
+  const auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : &found->second;
 }
 
@@ -188,7 +195,7 @@ Party Roster::find_party(int rank) {
   for (const std::size_t each : threads_of(rank)) {
     if (each != first && !graph_.threads[each].is_own && graph_.threads[each].tid != 0) party.threads.push_back(each);
   }
-  for (const std::size_t each : threads_in(graph_.threads[first].pid)) {
+  for (const std::size_t each : threads_in(graph_.threads[first].host, graph_.threads[first].pid)) {
     if (graph_.threads[each].rank < 0 && !graph_.threads[each].is_own) party.threads.push_back(each);
   }
   return party;

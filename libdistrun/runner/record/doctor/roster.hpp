@@ -3,11 +3,11 @@
 // Graph::threads, Graph::bodies and Graph::parties; threads keep their indices.
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include <distrun/runner/record/doctor/frame_classes.hpp>
 #include <distrun/runner/record/doctor/graph.hpp>
+#include <distrun/runner/record/doctor/machines.hpp>
 
 namespace distrun::runner::doctor {
 
@@ -34,8 +34,8 @@ class Roster {
   // Returns the threads of the rank, its body first.
   Indices threads_of(int rank) const;
   // Returns the threads of the process, its main thread first; empty if the process is not in the snapshot.
-  Indices threads_in(int pid) const;
-  const std::size_t* find(int pid, int tid) const;
+  Indices threads_in(int host, int pid) const;
+  const std::size_t* find(const ThreadId& id) const;
   // Returns the party of all threads that can act for the rank.
   std::size_t party_of(int rank);
   std::size_t add_party(Party party);
@@ -43,7 +43,7 @@ class Roster {
   bool is_stopped(int rank) const;
 
  private:
-  std::size_t add(int rank, int pid, int tid);
+  std::size_t add(int rank, const ThreadId& id);
   void add_view(const RankView& view);
   void add_process(const evidence::Process& process);
   void add_stack(const evidence::Process& process, const wire::ThreadStack& stack);
@@ -53,10 +53,11 @@ class Roster {
 
   const Snapshot& snapshot_;
   Graph& graph_;
+  Machines machines_;
   FrameClasses classes_;
   std::vector<Seen> seen_;
-  std::map<std::pair<int, int>, std::size_t> by_id_;  // process and thread
-  std::map<int, std::size_t> bodies_;                 // by rank, as all that follow
+  std::map<ThreadId, std::size_t> by_id_;
+  std::map<int, std::size_t> bodies_;  // by rank, as all that follow
   std::map<int, std::size_t> idle_;
   std::map<int, std::size_t> parties_;
   std::map<int, Indices> of_rank_;  // threads of the rank and of its descendants

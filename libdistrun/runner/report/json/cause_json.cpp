@@ -27,6 +27,7 @@ void write_link(JsonWriter& out, const ChainLink& link) {
   out.field("thread", link.thread);
   out.field("command", link.command);
   out.field_if(link.of_rank >= 0, "of_rank", link.of_rank);
+  if (!link.host.empty()) out.field("host", link.host);
   out.field("does", link.does);
   write_place(out, link.place);
   out.field("leads", link.leads);
@@ -73,6 +74,7 @@ void read_link(const Json& from, ChainLink& link) {
   read(from, "thread", link.thread);
   read(from, "command", link.command);
   read(from, "of_rank", link.of_rank);
+  read(from, "host", link.host);
   read(from, "does", link.does);
   read_place(from, link.place);
   read(from, "leads", link.leads);

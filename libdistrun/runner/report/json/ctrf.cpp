@@ -133,6 +133,7 @@ void write_ranks(JsonWriter& out, const AttemptRecord& attempt) {
   for (const runner::RankRecord& rank : attempt.ranks) {
     out.begin_object();
     out.field("rank", rank.rank);
+    write_host(out, rank);
     write_outcome_fields(out, rank);
     out.end_object();
   }

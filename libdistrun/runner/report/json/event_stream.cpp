@@ -48,9 +48,10 @@ void EventStream::on_attempt_start(const runner::AttemptStart& start) {
   end();
 }
 
-void EventStream::on_rank_start(const std::string& id, int attempt, int rank, int pid) {
-  begin("rank_start", id, attempt, rank);
-  line_.field("pid", pid);
+void EventStream::on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) {
+  begin("rank_start", id, attempt, rank.rank);
+  line_.field("pid", rank.pid);
+  write_host(line_, rank);
   end();
 }
 
@@ -75,6 +76,7 @@ void EventStream::on_snapshot(const std::string& id, int attempt, const runner::
 void EventStream::on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) {
   begin("rank_end", id, attempt, rank.rank);
   line_.field("pid", rank.pid);
+  write_host(line_, rank);
   write_outcome_fields(line_, rank);
   write_measures(line_, rank.measures);
   end();

@@ -24,7 +24,7 @@ class EventStream final : public runner::EventSink {
   void on_problem(const runner::Problem& problem) override;
   void on_test_start(const runner::TestStart& start) override;
   void on_attempt_start(const runner::AttemptStart& start) override;
-  void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
+  void on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
   void on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) override;
   void on_snapshot(const std::string& id, int attempt, const runner::Snapshot& snapshot) override;

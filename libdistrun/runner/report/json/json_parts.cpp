@@ -188,6 +188,10 @@ void write_error_fields(JsonWriter& out, const runner::RankError& error) {
   out.field("at_ms", error.at);
 }
 
+void write_host(JsonWriter& out, const runner::RankRecord& rank) {
+  if (!rank.host.empty()) out.field("host", rank.host);
+}
+
 void write_outcome_fields(JsonWriter& out, const runner::RankRecord& rank) {
   const runner::Outcome& outcome = rank.outcome;
   out.field("outcome", name_of(outcome.kind));

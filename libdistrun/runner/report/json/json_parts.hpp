@@ -21,6 +21,8 @@ void write_problem_fields(JsonWriter& out, const runner::Problem& problem);
 void write_error_fields(JsonWriter& out, const runner::RankError& error);
 // Writes the result of a rank: outcome, exit_code, signal, skip_code, reason, phase, checks, times, cause.
 void write_outcome_fields(JsonWriter& out, const runner::RankRecord& rank);
+// Writes where the rank ran; nothing if that is this machine.
+void write_host(JsonWriter& out, const runner::RankRecord& rank);
 
 template <class Items>
 void write_array(JsonWriter& out, std::string_view name, const Items& items) {

@@ -179,6 +179,7 @@ void read_outcome(const Json& from, runner::RankRecord& rank) {
 void read_rank(const Json& from, runner::RankRecord& rank) {
   read(from, "rank", rank.rank);
   read(from, "pid", rank.pid);
+  read(from, "host", rank.host);
   read_outcome(from, rank);
   read_enum(from, "phase", wire::kPhaseCount, rank.phase);
   read(from, "checks", rank.checks);
@@ -238,6 +239,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read(from, "infra_error", attempt.infra_error);
   read(from, "trace", attempt.trace);
   read_each_object(from, "ranks", [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });
+  for (runner::HangCause& cause : attempt.hang) cause.hosts = hosts_of(attempt);
 }
 
 void read_variant(const Json& from, runner::Variant& variant) {

@@ -1,5 +1,6 @@
 #include <distrun/runner/report/json/snapshot_json.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace distrun::report {
@@ -38,6 +39,11 @@ void write_numbers(JsonWriter& out, const char* name, const Numbers& numbers) {
   write_list(out, name, numbers, [&](const auto number) { out.value(static_cast<std::int64_t>(number)); });
 }
 
+// Times of other hosts are not exact: an event may seem to lie in the future.
+base::Nanoseconds since(std::int64_t at_ns, std::int64_t now_ns) {
+  return base::Nanoseconds(std::max<std::int64_t>(now_ns - at_ns, 0));
+}
+
 void write_wait(JsonWriter& out, const board::ShownWait& wait, std::int64_t now_ns) {
   out.begin_object();
   out.field("kind", board::name_of(wait.kind));
@@ -46,7 +52,7 @@ void write_wait(JsonWriter& out, const board::ShownWait& wait, std::int64_t now_
   out.field("rule", name_of(wait.rule));
   write_numbers(out, "peers", wait.peers);
   out.field("in_body", wait.in_body);
-  out.field("since_ms", base::Nanoseconds(now_ns - wait.since_ns));
+  out.field("since_ms", since(wait.since_ns, now_ns));
   out.field("file", wait.file);
   out.field("line", wait.line);
   out.end_object();
@@ -59,7 +65,7 @@ void write_operation(JsonWriter& out, const board::ShownOperation& operation, st
   out.field("name", operation.name);
   out.field("id", operation.id);
   out.field_if(operation.peer >= 0, "peer", operation.peer);
-  out.field("ago_ms", base::Nanoseconds(now_ns - operation.at_ns));
+  out.field("ago_ms", since(operation.at_ns, now_ns));
   out.end_object();
 }
 
@@ -114,7 +120,7 @@ void write_source(JsonWriter& out, const evidence::Source& source) {
   out.end_object();
 }
 
-void write_process(JsonWriter& out, const evidence::Process& process) {
+void write_process(JsonWriter& out, const evidence::Process& process, const base::RankHosts& hosts) {
   out.begin_object();
   out.field("rank", process.rank);
   if (process.of_rank >= 0) {
@@ -122,6 +128,8 @@ void write_process(JsonWriter& out, const evidence::Process& process) {
     out.field("command", process.command);
   }
   out.field("pid", process.pid);
+  const std::string& host = hosts.of(process.rank >= 0 ? process.rank : process.of_rank);
+  if (!host.empty()) out.field("host", host);
   out.field("why_none", process.why_none);
   write_list(out, "sources", process.sources, [&](const auto& each) { write_source(out, each); });
   write_list(out, "threads", process.threads, [&](const auto& each) { write_thread(out, each); });
@@ -136,7 +144,8 @@ void write_snapshot_fields(JsonWriter& out, const runner::Snapshot& snapshot) {
   out.field("took_ms", snapshot.took);
   write_list(out, "text", snapshot.text, [&](const auto& line) { out.value(evidence::plain(line)); });
   write_list(out, "ranks", snapshot.ranks, [&](const auto& view) { write_view(out, view, snapshot.at_ns); });
-  write_list(out, "processes", snapshot.stacks.processes, [&](const auto& each) { write_process(out, each); });
+  write_list(out, "processes", snapshot.stacks.processes,
+             [&](const auto& each) { write_process(out, each, snapshot.hosts); });
   write_list(out, "frames", snapshot.stacks.table, [&](const auto& each) { write_frame(out, each); });
 }
 

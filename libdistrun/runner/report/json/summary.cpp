@@ -35,6 +35,7 @@ void write_rank(JsonWriter& out, const runner::RankRecord& rank) {
   out.begin_object();
   out.field("rank", rank.rank);
   out.field("pid", rank.pid);
+  write_host(out, rank);
   write_outcome_fields(out, rank);
   out.field_if(rank.body_began.count() > 0, "body_began_ms", rank.body_began);
   out.field_if(rank.body_ended.count() > 0, "body_ended_ms", rank.body_ended);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/record/doctor/cause_text.hpp>
@@ -24,6 +24,12 @@ constexpr std::size_t kLeaksMax = 20;
 constexpr std::size_t kCausesMax = 4;  // of a hang, after the first one
 constexpr char kMore[] = "and more; see the reports for all\n";
 
+// How an attempt is shown.
+struct Shown {
+  const Paint& paint;
+  base::RankHosts hosts;
+};
+
 std::string place_of(const RankError& error) {
   if (error.file.empty()) return "";
   std::string place = base::one_line(error.file, 300);
@@ -44,12 +50,12 @@ bool has_look_at_exceptions(const runner::AttemptRecord& attempt) {
 }
 
 // The first line of the text is appended to the last line of `out`.
-void add_error(std::string& out, const RankError& error, bool with_stack, const Paint& paint) {
+void add_error(std::string& out, const RankError& error, bool with_stack, const Shown& shown) {
   const std::vector<std::string> lines = excerpt_lines(error.text, kLinesMax);
-  out += paint(Style::Bold, base::one_line(error.type));
+  out += shown.paint(Style::Bold, base::one_line(error.type));
   if (!lines.empty()) out += ": " + lines.front();
   if (error.because_of >= 0) {
-    out += " (follows from rank " + std::to_string(error.because_of) + ")";
+    out += " (follows from " + shown.hosts.label(error.because_of) + ")";
   }
   out += '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) out += "    " + lines[i] + "\n";
@@ -60,11 +66,11 @@ void add_error(std::string& out, const RankError& error, bool with_stack, const 
 
 // A crash is shown by the outcome, and its stack by the snapshot.
 void add_errors(std::string& out, const std::vector<RankError>& errors, std::size_t from, bool with_stacks,
-                const Paint& paint) {
+                const Shown& shown) {
   for (std::size_t i = from; i < errors.size() && i < kErrorsMax; ++i) {
     if (errors[i].is_crash) continue;
     out += i == 0 ? "  " : "  also ";
-    add_error(out, errors[i], with_stacks, paint);
+    add_error(out, errors[i], with_stacks, shown);
   }
   if (errors.size() > kErrorsMax) {
     out += "  and " + std::to_string(errors.size() - kErrorsMax) + " more errors\n";
@@ -86,20 +92,20 @@ bool error_is_the_story(const Finding& finding) {
   return finding.sample->outcome.kind == OutcomeKind::Failed && !finding.sample->errors.empty();
 }
 
-void add_culprit(std::string& out, const Finding& finding, bool with_stacks, const Paint& paint) {
-  out += paint(Style::Bad, base::ranks_label(finding.ranks)) + ": ";
+void add_culprit(std::string& out, const Finding& finding, bool with_stacks, const Shown& shown) {
+  out += shown.paint(Style::Bad, shown.hosts.label(finding.ranks)) + ": ";
   const bool starts_with_error = error_is_the_story(finding);
   if (starts_with_error) {
-    add_error(out, finding.sample->errors.front(), with_stacks, paint);
+    add_error(out, finding.sample->errors.front(), with_stacks, shown);
   } else {
     out += finding.story + "\n";
   }
-  add_errors(out, finding.sample->errors, starts_with_error ? 1 : 0, with_stacks, paint);
+  add_errors(out, finding.sample->errors, starts_with_error ? 1 : 0, with_stacks, shown);
   add_notes(out, finding.sample->notes);
 }
 
-void add_in_one_line(std::string& out, const Finding& finding) {
-  out += base::ranks_label(finding.ranks) + ": ";
+void add_in_one_line(std::string& out, const Finding& finding, const Shown& shown) {
+  out += shown.hosts.label(finding.ranks) + ": ";
   if (!error_is_the_story(finding)) out += finding.story;
   if (!finding.sample->errors.empty() && !finding.sample->errors.front().is_crash) {
     const RankError& error = finding.sample->errors.front();
@@ -148,20 +154,20 @@ bool is_told_by_hang(const Finding& finding) {
   return is_ended && rank.errors.empty() && rank.notes.empty();
 }
 
-void add_culprits(std::string& out, const std::vector<Finding>& culprits, bool with_stacks, const Paint& paint) {
+void add_culprits(std::string& out, const std::vector<Finding>& culprits, bool with_stacks, const Shown& shown) {
   for (std::size_t i = 0; i < culprits.size() && i < kFindingsMax + kOthersMax; ++i) {
     if (i < kFindingsMax) {
-      add_culprit(out, culprits[i], with_stacks, paint);
+      add_culprit(out, culprits[i], with_stacks, shown);
     } else {
-      add_in_one_line(out, culprits[i]);
+      add_in_one_line(out, culprits[i], shown);
     }
   }
   if (culprits.size() > kFindingsMax + kOthersMax) out += kMore;
 }
 
-void add_others(std::string& out, const std::vector<Finding>& others) {
+void add_others(std::string& out, const std::vector<Finding>& others, const Shown& shown) {
   for (std::size_t i = 0; i < others.size() && i < kOthersMax; ++i) {
-    add_in_one_line(out, others[i]);
+    add_in_one_line(out, others[i], shown);
   }
   if (others.size() > kOthersMax) out += kMore;
 }
@@ -187,8 +193,9 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
   if (!attempt.infra_error.empty() && attempt.infra_error != attempt.message) {
     add_lines(out, "", attempt.infra_error);
   }
-  add_culprits(out, findings.culprits, !has_look_at_exceptions(attempt), paint);
-  add_others(out, findings.others);
+  const Shown shown{paint, hosts_of(attempt)};
+  add_culprits(out, findings.culprits, !has_look_at_exceptions(attempt), shown);
+  add_others(out, findings.others, shown);
   add_leaks(out, attempt.leaks, paint);
   add_snapshots(out, attempt.snapshots, paint);
   return out;

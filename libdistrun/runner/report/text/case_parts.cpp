@@ -25,8 +25,8 @@ const runner::RankError* first_with_place(const runner::RankRecord& rank) {
 
 constexpr std::size_t kStreamMax = 16U << 10U;  // of one rank, to leave room for others
 
-std::string prefixed(int rank, std::string_view output) {
-  const std::string prefix = rank < 0 ? "[host] " : "[rank " + std::to_string(rank) + "] ";
+std::string prefixed(const base::RankHosts& hosts, int rank, std::string_view output) {
+  const std::string prefix = rank < 0 ? "[host] " : "[" + hosts.label(rank) + "] ";
   std::string text;
   for (const std::string& line : base::split_lines(output)) text += prefix + line + "\n";
   return excerpt_bytes(text, kStreamMax);
@@ -57,7 +57,7 @@ std::string rank_output(const runner::AttemptRecord& attempt, const runner::Capt
                         std::size_t bytes_max) {
   std::string text;
   for (const runner::RankRecord* rank : culprits_first(attempt)) {
-    text += prefixed(rank->rank, (rank->*stream).text);
+    text += prefixed(hosts_of(attempt), rank->rank, (rank->*stream).text);
   }
   return excerpt_bytes(text, bytes_max);
 }

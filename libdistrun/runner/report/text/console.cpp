@@ -60,7 +60,7 @@ void Console::on_attempt_start(const runner::AttemptStart& start) {
   draw_if_due();
 }
 
-void Console::on_rank_start(const std::string&, int, int, int) { draw_if_due(); }
+void Console::on_rank_start(const std::string&, int, const runner::RankRecord&) { draw_if_due(); }
 
 void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
   progress_.rank_in_phase(id, rank, phase);

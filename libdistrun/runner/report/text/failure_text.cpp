@@ -1,6 +1,7 @@
 #include <distrun/runner/report/text/failure_text.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
@@ -14,11 +15,20 @@ namespace {
 
 using runner::AttemptRecord;
 
+// Returns " on node02", " on 4 hosts"; empty: all ranks ran on this machine.
+std::string on_hosts(const AttemptRecord& attempt) {
+  std::set<std::string> hosts;
+  for (const runner::RankRecord& rank : attempt.ranks) hosts.insert(rank.host);
+  if (hosts_of(attempt).empty()) return "";
+  return hosts.size() == 1 ? " on " + base::one_line(*hosts.begin()) : " on " + std::to_string(hosts.size()) + " hosts";
+}
+
 // "ring.so, 4 ranks, shm, pipe, attempt 2 of 3 (retry), in the test body after 12.4 ms"
 std::string circumstances(const runner::TestRecord& test, const AttemptRecord* attempt) {
   std::string text = base::one_line(test.plugin, 300);
   if (test.variant.world_size > 0) {
     text += ", world size " + std::to_string(test.variant.world_size);
+    if (attempt != nullptr) text += on_hosts(*attempt);
   }
   if (!test.variant.backend.empty()) text += ", " + base::one_line(test.variant.backend);
   if (!test.variant.agent.empty()) text += ", " + base::one_line(test.variant.agent);

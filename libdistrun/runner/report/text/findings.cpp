@@ -90,7 +90,7 @@ std::string story_of(const AttemptRecord& attempt, const RankRecord& rank) {
   if (rank.declared_death) story += ", as declared";
   if (rank.because_of >= 0) {
     const RankRecord* cause = find_rank(attempt, rank.because_of);
-    story += " after rank " + std::to_string(rank.because_of) + " " +
+    story += " after " + hosts_of(attempt).label(rank.because_of) + " " +
              action_of(cause == nullptr ? OutcomeKind::Failed : cause->outcome.kind);
   }
   if (!rank.waiting_in.empty()) story += ", waiting in " + base::one_line(rank.waiting_in);

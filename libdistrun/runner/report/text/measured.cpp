@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 
@@ -39,12 +38,13 @@ std::vector<Measured> measured(const runner::TestRecord& test) {
   for (const runner::RankRecord& rank : test.attempts.back().ranks) {
     for (const wire::Measure& each : rank.measures) {
       const auto [at, is_new] = index.try_emplace({each.name, each.unit}, all.size());
-      if (is_new) all.push_back({each.name, each.unit, {}, {}});
+      if (is_new) all.push_back({each.name, each.unit, {}, {}, {}});
       Measured& into = all[at->second];
       into.values.push_back(each.value);
       if (into.ranks.empty() || into.ranks.back() != rank.rank) into.ranks.push_back(rank.rank);
     }
   }
+  for (Measured& each : all) each.hosts = hosts_of(test.attempts.back());
   for (Measured& each : all) std::sort(each.values.begin(), each.values.end());
   return all;
 }
@@ -54,7 +54,7 @@ std::string measured_text(const Measured& measured) {
   if (values.size() < 2) return values.empty() ? "" : text_of(values.front(), measured.unit);
   return "median " + text_of(median(values), measured.unit) + ", " + text_of(values.front(), "") + " to " +
          text_of(values.back(), measured.unit) + " (" + std::to_string(values.size()) + " values of " +
-         base::ranks_label(measured.ranks) + ")";
+         measured.hosts.label(measured.ranks) + ")";
 }
 
 std::string measured_lines(const runner::TestRecord& test, const Paint& paint, int width) {

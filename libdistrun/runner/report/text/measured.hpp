@@ -14,6 +14,7 @@ struct Measured {
   std::string unit;            // may be empty
   std::vector<double> values;  // ascending
   std::vector<int> ranks;      // that have measured, ascending
+  base::RankHosts hosts{};     // of all ranks
 };
 
 // Returns the values of the test's last attempt.

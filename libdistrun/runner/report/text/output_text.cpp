@@ -21,10 +21,10 @@ constexpr std::size_t kAllLinesMax = 10'000;
 
 const char* name_of(Stream stream) { return stream == &RankRecord::out ? "stdout" : "stderr"; }
 
-void add_stream(std::string& out, const std::vector<int>& ranks, Stream stream, const std::string& text,
-                std::size_t lines_max, const Paint& paint) {
+void add_stream(std::string& out, const AttemptRecord& attempt, const std::vector<int>& ranks, Stream stream,
+                const std::string& text, std::size_t lines_max, const Paint& paint) {
   if (text.empty()) return;
-  const std::string title = std::string("  ") + name_of(stream) + " of " + base::ranks_label(ranks) + ":";
+  const std::string title = std::string("  ") + name_of(stream) + " of " + hosts_of(attempt).label(ranks) + ":";
   out += "\n" + paint(Style::Dim, title) + "\n";
   const std::string prefix = paint(Style::Dim, "  " + base::rank_list(ranks) + "|");
   for (const std::string& line : excerpt_lines(text, lines_max)) {
@@ -49,7 +49,7 @@ std::string output_of_culprits(const AttemptRecord& attempt, const Paint& paint)
     if (!wrote(*rank) || shown == kExcerptRanksMax || (!guilty && shown > 0)) continue;
     ++shown;
     for (const Stream stream : {&RankRecord::out, &RankRecord::err}) {
-      add_stream(out, {rank->rank}, stream, (rank->*stream).text, kExcerptLinesMax, paint);
+      add_stream(out, attempt, {rank->rank}, stream, (rank->*stream).text, kExcerptLinesMax, paint);
     }
   }
   return out;
@@ -67,7 +67,7 @@ std::string output_of_all(const AttemptRecord& attempt, const Paint& paint) {
       alike.push_back(attempt.ranks[i].rank);
     }
     for (const Stream stream : {&RankRecord::out, &RankRecord::err}) {
-      add_stream(out, alike, stream, (attempt.ranks[first].*stream).text, kAllLinesMax, paint);
+      add_stream(out, attempt, alike, stream, (attempt.ranks[first].*stream).text, kAllLinesMax, paint);
     }
   }
   return out;
