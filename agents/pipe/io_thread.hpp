@@ -49,13 +49,14 @@ class IoThread {
   // Returns the request to connect to a peer. Throws Error{InvalidArgument} for an address that can't be read.
   static Requests request(rpc::WorkerKey peer, std::string name, const std::string& address);
   // Ends in connected() or failed(), unless forget() is called before. Does nothing if there is a connection or an
-  // attempt already.
+  // attempt already, except that it replaces an attempt to reach another incarnation of the peer.
   void connect(Requests request) noexcept;
   void connect(rpc::WorkerKey peer, std::string name, const std::string& address) {
     connect(request(peer, std::move(name), address));
   }
-  // Watches the socket of a connected peer. The caller owns `fd` and keeps it open until forget() or ended(). If not
-  // `readable`, bytes violate the protocol and end the connection.
+  // Watches the socket of a connected peer. Call it within connected(), also if forget() was called meanwhile: that was
+  // for an earlier connection. The caller owns `fd` and keeps it open until forget() or ended(). If not `readable`,
+  // bytes violate the protocol and end the connection.
   void watch(WorkerId peer, int fd, bool readable);
   // Does nothing if the peer is not watched.
   void want_writable(WorkerId peer) noexcept;

@@ -125,10 +125,10 @@ bool Link::flush() noexcept {
   return is_empty;
 }
 
-void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
+bool Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   const std::lock_guard reading(reading_);
   const std::lock_guard writing(writing_);
-  if (why_) return;
+  if (why_) return false;
   if (connection.proved) queue_.make_place();
   stream_ = std::move(stream);
   auto* const shm = dynamic_cast<ShmStream*>(stream_.get());
@@ -151,6 +151,7 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   state_.store(State::Up);
   write_queue();
   stream_->ring();
+  return true;
 }
 
 // Called when both ends can read each other.

@@ -90,8 +90,8 @@ class Link {
   // Returns whether the peer has yet to read memory directly.
   bool has_kept() const noexcept { return queue_.has_kept(); }
 
-  // Called once connected. Writes the queue.
-  void begin(Connection connection, std::unique_ptr<Stream> stream);
+  // Called once connected. Writes the queue. Returns false if the link is over.
+  bool begin(Connection connection, std::unique_ptr<Stream> stream);
   // Ends the link because of `why`; returns false if it was over already. Lost: the end of the stream notifies the
   // peer, if it exists. A peer that was connected, or has died, is named as the cause.
   bool end(State state, Error why) noexcept;

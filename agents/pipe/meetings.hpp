@@ -30,7 +30,8 @@ class Meetings {
   void start();
   void close() noexcept;
 
-  // Does nothing if there is an attempt or a connection already. `address` is not empty.
+  // Does nothing if there is an attempt or a connection already. Replaces an attempt to reach another incarnation.
+  // `address` is not empty.
   void connect(rpc::WorkerKey peer, std::string name, Address address) noexcept;
   void cancel(WorkerId peer) noexcept;
 

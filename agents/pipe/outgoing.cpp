@@ -49,8 +49,9 @@ void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) n
   advance(peer, [&] {
     std::vector<Place> places = places_of(own_, address);
     const auto [at, is_new] = outgoing_.try_emplace(peer.id);
-    if (!is_new) return;
     Outgoing& outgoing = at->second;
+    if (!is_new && outgoing.peer == peer) return;
+    outgoing = Outgoing();  // for a predecessor: there was no memory for the request to forget it
     outgoing.peer = peer;
     outgoing.name = std::move(name);
     outgoing.deadline = base::deadline_after(limit_);

@@ -90,41 +90,44 @@ PipeAgent::LinkPtr PipeAgent::get(rpc::WorkerKey worker) const {
               setting_.worker.name() + " does not know a worker with the id " + std::to_string(worker.id));
 }
 
-PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
-  const std::lock_guard publishing(publishing_);
+void PipeAgent::put(LinkPtr link) {
+  const WorkerId id = link->peer().id();
   LinkPtr before;
   {
     const std::unique_lock lock(mutex_);
-    if (is_closed_.load()) return link;
-    LinkPtr& there = links_[link->peer().id()];
-    if (there != nullptr && !there->is_over() && there->peer().matches(link->peer())) return there;
-    if (there != nullptr && rpc::is_successor(there->peer(), link->peer())) return nullptr;
-    before = std::exchange(there, link);
+    if (is_closed_.load()) return;
+    before = std::exchange(links_[id], std::move(link));
   }
   try {
     reactor_->set_links(links());
   } catch (...) {
     const std::unique_lock lock(mutex_);
-    links_[link->peer().id()] = std::move(before);
-    if (links_[link->peer().id()] == nullptr) links_.erase(link->peer().id());
+    links_[id] = std::move(before);
+    if (links_[id] == nullptr) links_.erase(id);
     throw;
   }
-  return link;
 }
 
 void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
   parse_address(record.address);
   if (record.worker.id() == setting_.worker.id()) return;
-  const LinkPtr known = find(record.worker.id());
-  if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return;
-  const bool is_outdated = known != nullptr && rpc::is_successor(known->peer(), record.worker);
-  if (known != nullptr && !is_outdated) {
-    io_thread_->forget(record.worker.id());
-    end_replaced(*known);
-    known->close();
+  while (!try_add_worker(record)) continue;
+}
+
+bool PipeAgent::try_add_worker(const rpc::WorkerRecord& record) {
+  const WorkerId id = record.worker.id();
+  const LinkPtr known = find(id);
+  if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return true;
+  if (known != nullptr && rpc::is_successor(known->peer(), record.worker)) throw rpc::outdated_error(record.worker);
+  if (known != nullptr) end_replaced(*known);
+  {
+    const std::lock_guard publishing(publishing_);
+    if (find(id) != known) return false;
+    if (known != nullptr) io_thread_->forget(id);  // first: it also ends attempts to connect
+    put(std::make_shared<Link>(record.worker, record.address));
   }
-  if (!is_outdated && put_unless_there(std::make_shared<Link>(record.worker, record.address)) != nullptr) return;
-  throw rpc::outdated_error(record.worker);
+  if (known != nullptr) known->close();
+  return true;
 }
 
 void PipeAgent::end_replaced(Link& link) noexcept {
@@ -143,6 +146,7 @@ PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
     link = std::move(found->second);
     links_.erase(found);
   }
+  io_thread_->forget(worker.id);
   base::if_memory(
       [this] { reactor_->set_links(links()); });  // else it visits the link, which is over, until the next change
   return link;
@@ -169,7 +173,6 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
 void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {
   const LinkPtr link = take_out(worker);
   if (link == nullptr) return;
-  io_thread_->forget(worker.id);
   link->dismiss(base::error_or_shortage(
       ErrorKind::Disconnected, [&] { return Error(ErrorKind::Disconnected, link->peer().name() + " has left"); }));
   link->close();
@@ -300,26 +303,34 @@ std::unique_ptr<Stream> PipeAgent::stream_of(Connection& connection) {
 void PipeAgent::connected(Connection connection) {
   const WorkerId peer = connection.peer;
   const rpc::WorkerKey key(peer, connection.incarnation);
-  LinkPtr link = find(key);
   try {
-    // An unknown worker that was accepted. One that this worker has connected to is known, unless it was removed since.
-    if ((link == nullptr || link->is_over()) && !connection.is_connector) {
-      link =
-          put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, key), connection.peer_address));
-    }
-    if (link == nullptr || link->is_over()) return io_thread_->forget_here(peer);  // or another worker has the id since
-    std::unique_ptr<Stream> stream = stream_of(connection);
-    const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
-    const bool is_socket = stream->fd() >= 0;
-    link->begin(std::move(connection), std::move(stream));
-    io_thread_->watch(peer, socket, is_socket);
-    if (is_socket && link->has_queue()) io_thread_->want_writable(peer);
+    if (!begin_link(std::move(connection))) return io_thread_->forget_here(peer);
   } catch (const std::exception& why) {
     io_thread_->forget_here(peer);
     const auto error = [&] { return Error(ErrorKind::Disconnected, why.what()); };
     return failed(key, base::error_or_shortage(ErrorKind::Disconnected, error));
   }
   reactor_->rouse();
+}
+
+bool PipeAgent::begin_link(Connection connection) {
+  const rpc::WorkerInfo worker(connection.peer_name, {connection.peer, connection.incarnation});
+  const std::lock_guard publishing(publishing_);
+  LinkPtr link = find(worker.id());
+  if (link == nullptr || link->is_over()) {
+    // A worker that this one has connected to was known, and was removed since. One that was accepted may be unknown.
+    if (connection.is_connector || (link != nullptr && rpc::is_successor(link->peer(), worker))) return false;
+    link = std::make_shared<Link>(worker, connection.peer_address);
+    put(link);
+  }
+  if (!link->peer().key().matches(worker.key())) return false;  // another worker has the id since
+  std::unique_ptr<Stream> stream = stream_of(connection);
+  const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
+  const bool is_socket = stream->fd() >= 0;
+  if (!link->begin(std::move(connection), std::move(stream))) return false;
+  io_thread_->watch(worker.id(), socket, is_socket);
+  if (is_socket && link->has_queue()) io_thread_->want_writable(worker.id());
+  return true;
 }
 
 void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) noexcept {

@@ -70,11 +70,14 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   // Returns null if there is no link, or one to another incarnation.
   LinkPtr find(rpc::WorkerKey worker) const noexcept;
   LinkPtr get(rpc::WorkerKey worker) const;
-  // Returns the worker's link from now on: `link`, or one that another thread has added meanwhile. Returns null if
-  // there is a link to a later incarnation.
-  LinkPtr put_unless_there(LinkPtr link);
-  // Returns null if there is no link.
+  // Makes `link` the link to its peer. Requires publishing_.
+  void put(LinkPtr link);
+  // Returns false if the I/O thread has changed the worker's link meanwhile: try again.
+  bool try_add_worker(const rpc::WorkerRecord& record);
+  // Also forgets the link's socket. Returns null if there is no link.
   LinkPtr take_out(rpc::WorkerKey worker);
+  // Returns false if the connection is for no link.
+  bool begin_link(Connection connection);
   // Ends a link because another worker has joined in its peer's place.
   void end_replaced(Link& link) noexcept;
   std::unique_ptr<Stream> stream_of(Connection& connection);
@@ -92,7 +95,10 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   std::unique_ptr<IoThread> io_thread_;
   std::atomic<rpc::Receiver*> receiver_{nullptr};
   std::atomic<bool> is_closed_{false};
-  std::mutex publishing_;  // held from a change of links_ until the reactor has it; taken before mutex_
+  // Held from a change of links_ until the reactor has it. Also while the I/O thread begins a link and watches its
+  // socket, and while another thread takes a link out and forgets its socket: watches are found by the peer's id, so
+  // that thread could forget the socket of the peer's next link. Taken before mutex_ and the locks of links.
+  std::mutex publishing_;
   mutable std::shared_mutex mutex_;
   std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, as are the next two
   std::string end_;                    // reason reported to peers; empty: none

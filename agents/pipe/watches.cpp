@@ -54,9 +54,7 @@ void Watches::clear() noexcept {
 
 void Watches::watch(WorkerId peer, int fd, bool readable) {
   const std::lock_guard lock(mutex_);
-  const auto found = peers_.find(peer);
-  if (found == peers_.end()) return;  // forgotten meanwhile
-  Watch& watch = found->second;
+  Watch& watch = peers_[peer];
   DISTRUN_ASSERT(watch.fd < 0);  // a peer has one socket
   watch.token = {PollKind::Watched, ++last_ << kIdBits | static_cast<std::uint64_t>(peer)};
   watch.readable = readable;

@@ -21,7 +21,7 @@ class Watches {
   void forget(WorkerId peer) noexcept;
   void clear() noexcept;
 
-  // As IoThread's.
+  // As IoThread's. Adds the peer again if it was forgotten since admit().
   void watch(WorkerId peer, int fd, bool readable);
   void want_writable(WorkerId peer) noexcept;
 

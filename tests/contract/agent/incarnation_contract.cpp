@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 #include "agent_contract.hpp"
@@ -12,6 +14,9 @@ namespace distrun::rpc::testing {
 namespace {
 
 using distrun::testing::error_of;
+
+constexpr Incarnation kSuccessors = 100;
+constexpr WorkerId kIdle = 4000;
 
 AgentSetting setting_of(WorkerId id, Incarnation incarnation) {
   AgentSetting setting = testing::setting_of(id, 0);
@@ -32,8 +37,9 @@ class Group {
 
   Worker& owner() noexcept { return owner_; }
   Inbox& inbox() noexcept { return owner_.inbox(); }
-  std::unique_ptr<Worker> join(Incarnation incarnation) {
-    auto worker = std::make_unique<Worker>(setting_of(1, incarnation), rank_of(incarnation));
+  std::unique_ptr<Worker> join(Incarnation incarnation) { return join(incarnation, rank_of(incarnation)); }
+  std::unique_ptr<Worker> join(Incarnation incarnation, core::RankState& rank) {
+    auto worker = std::make_unique<Worker>(setting_of(1, incarnation), rank);
     worker->agent().start(worker->inbox());
     worker->agent().add_worker(owner_.record());
     return worker;
@@ -114,6 +120,34 @@ TEST_CASE("a worker that is no longer the one at its address gets no messages") 
     CHECK(error.kind() == ErrorKind::InvalidArgument);
   }
   CHECK(group.inbox().count() == 0);
+}
+
+// The owner's thread drops the predecessor at some moment while the successor connects. With many workers an agent
+// takes longer to change one of them, so the two meet in every step of that.
+TEST_CASE("a worker is heard, and its end is noticed, if its predecessor is dropped while it connects") {
+  Group group;
+  Agent& owner = group.owner().agent();
+  for (WorkerId id = 1; id <= kIdle; ++id) {
+    owner.add_worker({WorkerInfo("worker" + std::to_string(id), WorkerKey(id, 1)), owner.address()});
+  }
+  base::Rng random(20'261);
+  for (Incarnation incarnation = 2; incarnation < 2 + kSuccessors; ++incarnation) {
+    CAPTURE(incarnation);
+    const std::size_t messages = group.inbox().count();
+    const auto successor = group.join(incarnation, rank_of(incarnation % 2 + 1));
+    successor->send(0, message_of(1, 10));
+    const base::TimePoint until = base::system_clock().now() + std::chrono::microseconds(random.below(1500));
+    while (base::system_clock().now() < until) continue;
+    if (incarnation % 4 < 2) {
+      owner.remove_worker(WorkerKey(1, incarnation - 1));
+    } else {
+      owner.add_worker(successor->record());
+    }
+    REQUIRE(group.inbox().wait_messages(messages + 1));
+    const std::size_t losses = group.inbox().losses().size();
+    successor->close();
+    REQUIRE(group.inbox().wait_losses(losses + 1));
+  }
 }
 
 TEST_CASE("a worker is gone once its agent is closed, and not before") {

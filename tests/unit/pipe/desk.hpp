@@ -79,6 +79,7 @@ class Desk final : public IoThreadEvents {
   std::string reason;           // for refusing every peer
   int because_of = -1;          // of that
   bool watches = true;          // watches connections, from their start
+  bool forgets = false;         // forgets the peer first, as another thread may for an earlier connection
   bool reads = true;            // reads their input and discards it
   std::vector<base::Fd> files;  // sent with each Hello and Welcome
 
@@ -115,6 +116,7 @@ class Desk final : public IoThreadEvents {
     return fds;
   }
   void connected(Connection connection) override {
+    if (forgets) io_thread.forget(connection.peer);
     if (watches) io_thread.watch(connection.peer, connection.socket.get(), connection.transport != "shm");
     write_down([&] { connections.push_back(std::move(connection)); });
   }

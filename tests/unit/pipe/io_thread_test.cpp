@@ -143,6 +143,31 @@ TEST_CASE("a second attempt changes nothing, a new one after the end connects ag
   CHECK(one.failures.empty());
 }
 
+TEST_CASE("a connection is watched, even if an earlier one of its peer is forgotten while it begins") {
+  Desk one(1, {"uds"});
+  Desk two(2, {"uds"});
+  two.forgets = true;
+  one.io_thread.start();
+  two.io_thread.start();
+  one.io_thread.connect(2, "worker2", two.io_thread.address());
+  REQUIRE(::send(one.connection().socket.get(), "x", 1, MSG_NOSIGNAL) == 1);
+  CHECK(two.comes([](const Desk& desk) { return desk.times_readable > 0; }));
+  one.io_thread.forget(2);
+  one.connections.clear();
+  CHECK(two.end() == "the peer closed the connection");
+}
+
+TEST_CASE("an attempt to reach a worker replaces one to reach its predecessor") {
+  const Listener silent(true, "");
+  Desk one(1, {"uds"});
+  Desk two(2, {"uds"});
+  one.io_thread.start();
+  two.io_thread.start();
+  one.io_thread.connect({2, 1}, "worker2", to_string(silent.address()));
+  one.io_thread.connect({2, 2}, "worker2", two.io_thread.address());
+  CHECK(one.connection().incarnation == 2);
+}
+
 TEST_CASE("an end is reported once all data sent before is read") {
   Desk one(1, {"uds"});
   Desk two(2, {"uds"});
