@@ -9,6 +9,7 @@
 #include "../support/loop.hpp"
 #include "support/error_of.hpp"
 #include "support/process.hpp"
+#include "support/sandbox.hpp"
 #include "support/scratch.hpp"
 
 namespace distrun::nodes {
@@ -88,12 +89,13 @@ TEST_CASE("a host whose command ends before its node has joined fails at once, w
 
 TEST_CASE("a host that does not join in time fails with the last words of its command, but not one that has joined") {
   LaunchStage stage;
-  stage.settings.join_timeout = 300ms;
+  stage.settings.join_timeout = testing::at_latest(500ms);
   Launcher& launcher = stage.launch({"a", "b"}, "echo warning one; echo warning two >&2; exec sleep 100");
   launcher.joined("a");
   REQUIRE(stage.until([&] { return !stage.failures.empty(); }));
   REQUIRE(stage.failures.size() == 1);
-  CHECK(stage.failures[0].why == "b did not join within 300.0 ms:\n  | warning one\n  | warning two");
+  CHECK(stage.failures[0].why ==
+        "b did not join within " + base::human(stage.settings.join_timeout) + ":\n  | warning one\n  | warning two");
   CHECK_THAT(launcher.words_about("a"), Catch::StartsWith("output of its launcher:\n  | warning one"));
   CHECK(launcher.words_about("c").empty());
 }
