@@ -108,48 +108,31 @@ void PipeAgent::put(LinkPtr link) {
   }
 }
 
+// If the I/O thread has changed the worker's link meanwhile, it looks again.
 void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
   parse_address(record.address);
-  if (record.worker.id() == setting_.worker.id()) return;
-  while (!try_add_worker(record)) continue;
-}
-
-bool PipeAgent::try_add_worker(const rpc::WorkerRecord& record) {
   const WorkerId id = record.worker.id();
-  const LinkPtr known = find(id);
-  if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return true;
-  if (known != nullptr && rpc::is_successor(known->peer(), record.worker)) throw rpc::outdated_error(record.worker);
-  if (known != nullptr) end_replaced(*known);
-  {
-    const std::lock_guard publishing(publishing_);
-    if (find(id) != known) return false;
-    if (known != nullptr) io_thread_->forget(id);  // first: it also ends attempts to connect
-    put(std::make_shared<Link>(record.worker, record.address));
+  if (id == setting_.worker.id()) return;
+  for (;;) {
+    const LinkPtr known = find(id);
+    if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return;
+    if (known != nullptr && rpc::is_successor(known->peer(), record.worker)) throw rpc::outdated_error(record.worker);
+    if (known != nullptr) end_replaced(*known);
+    {
+      const std::lock_guard publishing(publishing_);
+      if (find(id) != known) continue;
+      if (known != nullptr) io_thread_->forget(id);  // first: it also ends attempts to connect
+      put(std::make_shared<Link>(record.worker, record.address));
+    }
+    if (known != nullptr) known->close();
+    return;
   }
-  if (known != nullptr) known->close();
-  return true;
 }
 
 void PipeAgent::end_replaced(Link& link) noexcept {
   link.end(Link::State::Lost,
            base::error_or_shortage(ErrorKind::Disconnected, [&] { return rpc::replaced_error(link.peer()); }));
   reactor_->tell_end(link);
-}
-
-PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
-  const std::lock_guard publishing(publishing_);
-  LinkPtr link;
-  {
-    const std::unique_lock lock(mutex_);
-    const auto found = links_.find(worker.id);
-    if (found == links_.end() || !found->second->peer().key().matches(worker)) return nullptr;
-    link = std::move(found->second);
-    links_.erase(found);
-  }
-  io_thread_->forget(worker.id);
-  base::if_memory(
-      [this] { reactor_->set_links(links()); });  // else it visits the link, which is over, until the next change
-  return link;
 }
 
 // Retries for a moment: a dying process closes its descriptors one by one. A process forked from it may keep them.
@@ -171,8 +154,19 @@ bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
 }
 
 void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {
-  const LinkPtr link = take_out(worker);
-  if (link == nullptr) return;
+  LinkPtr link;
+  {
+    const std::lock_guard publishing(publishing_);
+    link = find(worker);
+    if (link == nullptr) return;
+    io_thread_->forget(worker.id);
+    {
+      const std::unique_lock lock(mutex_);
+      links_.erase(worker.id);
+    }
+    base::if_memory(
+        [this] { reactor_->set_links(links()); });  // else it visits the link, which is over, until the next change
+  }
   link->dismiss(base::error_or_shortage(
       ErrorKind::Disconnected, [&] { return Error(ErrorKind::Disconnected, link->peer().name() + " has left"); }));
   link->close();

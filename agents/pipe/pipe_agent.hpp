@@ -72,10 +72,6 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   LinkPtr get(rpc::WorkerKey worker) const;
   // Makes `link` the link to its peer. Requires publishing_.
   void put(LinkPtr link);
-  // Returns false if the I/O thread has changed the worker's link meanwhile: try again.
-  bool try_add_worker(const rpc::WorkerRecord& record);
-  // Also forgets the link's socket. Returns null if there is no link.
-  LinkPtr take_out(rpc::WorkerKey worker);
   // Returns false if the connection is for no link.
   bool begin_link(Connection connection);
   // Ends a link because another worker has joined in its peer's place.
