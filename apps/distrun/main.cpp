@@ -37,6 +37,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
     case cli::CommandKind::History: return cli::history(line.history);
     case cli::CommandKind::Completion: return cli::completion(line.completion);
     case cli::CommandKind::Complete: return cli::complete(line.complete);
+    case cli::CommandKind::Node: return cli::node(line.node);
     case cli::CommandKind::Man: return cli::man();
     case cli::CommandKind::Done: return line.exit_code;
   }

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -35,22 +36,34 @@ class MatrixPrinter : public Catch::TestEventListenerBase {
 CATCH_REGISTER_LISTENER(MatrixPrinter)
 
 // Deals out the rows in turn, so that neighbouring slow ones are distributed.
-std::vector<Invocation> start(const Group& group, const std::string& isolation, bool through_daemon) {
+std::vector<Invocation> start(const Group& group, const std::string& isolation, const std::string& way) {
   std::vector<Invocation> invocations(static_cast<std::size_t>(group.parallel));
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     invocations[i % invocations.size()].rows.push_back(group.rows[i]);
   }
   for (Invocation& invocation : invocations) {
-    invocation.way = through_daemon ? kDaemon : isolation;
+    invocation.way = way.empty() ? isolation : way;
     invocation.isolation = isolation;
     begin(group, invocation);
   }
   return invocations;
 }
 
+// The table names ranks without their hosts: "ranks 0-1 on one, 2 on two" is "ranks 0-1, 2" there.
+std::string without_hosts(std::string text) {
+  static const std::regex kHost(" on (one|two)\\b"), kBoth("\\b0-1, 2-3\\b");
+  return std::regex_replace(std::regex_replace(text, kHost, ""), kBoth, "0-3");
+}
+
 Texts differences_in(const Summary& summary, const Row& row, const std::string& isolation) {
-  const TestResult* test = summary.find(row.test);
-  if (test == nullptr) return {"the summary has no such test"};
+  const TestResult* found = summary.find(row.test);
+  if (found == nullptr) return {"the summary has no such test"};
+  TestResult named = *found;
+  named.message = without_hosts(named.message);
+  for (AttemptResult& attempt : named.attempts) {
+    for (auto& leak : attempt.leaks) leak.what = without_hosts(leak.what);
+  }
+  const TestResult* const test = &named;
   Texts findings = differences(row, *test, isolation);
   for (std::string& wrong : wrong_with_leaks(*test)) findings.push_back(std::move(wrong));
   return findings;
@@ -75,6 +88,7 @@ void compare_rows(const Group& group, Invocation& invocation, const Summary& sum
   for (const Row& in_any : invocation.rows) {
     const Row row = distrun::fixtures::in_isolation(in_any, invocation.isolation);
     if (invocation.isolation == "threads" && !row.not_in_threads.empty()) continue;
+    if (invocation.way == kHosts && !row.not_on_hosts.empty()) continue;
     if (DISTRUN_SANITIZED && !row.not_sanitized.empty()) continue;
     if (DISTRUN_SANITIZED_THREADS && !row.not_thread_sanitized.empty()) continue;
     Texts findings = differences_in(summary, row, invocation.isolation);
@@ -201,7 +215,7 @@ Texts isolations_for(const Group& group, bool through_daemon) {
 std::vector<Invocation> run_at_once(const Group& group, bool through_daemon) {
   std::vector<Invocation> all;
   for (const std::string& isolation : isolations_for(group, through_daemon)) {
-    std::vector<Invocation> invocations = start(group, isolation, through_daemon);
+    std::vector<Invocation> invocations = start(group, isolation, through_daemon ? kDaemon : "");
     std::move(invocations.begin(), invocations.end(), std::back_inserter(all));
   }
   finish(group, all);
@@ -211,7 +225,7 @@ std::vector<Invocation> run_at_once(const Group& group, bool through_daemon) {
 std::vector<Invocation> run_one_by_one(const Group& group, bool through_daemon) {
   std::vector<Invocation> all;
   for (const std::string& isolation : isolations_for(group, through_daemon)) {
-    std::vector<Invocation> invocations = start(group, isolation, through_daemon);
+    std::vector<Invocation> invocations = start(group, isolation, through_daemon ? kDaemon : "");
     finish(group, invocations);
     std::move(invocations.begin(), invocations.end(), std::back_inserter(all));
   }
@@ -223,6 +237,12 @@ std::vector<Invocation> run_one_by_one(const Group& group, bool through_daemon) 
 void run_together(const Group& group) {
   const std::vector<Invocation> plain = run_at_once(group, false);
   if (!DISTRUN_SANITIZED) compare_with_daemon(group, plain, run_at_once(group, true));
+}
+
+// Ranks of two nodes have the results of ranks of one machine.
+void run_on_hosts(const Group& group) {
+  std::vector<Invocation> invocations = start(group, "process", kHosts);
+  finish(group, invocations);
 }
 
 // Runs groups that would interfere with each other if concurrent.
@@ -335,4 +355,28 @@ TEST_CASE("errors of a plugin while it is unloaded are reported for its ranks", 
   for (const Group& group : distrun::fixtures::unload_groups()) {
     run_together(group);
   }
+}
+
+TEST_CASE("passing and failing fixtures have the same results on two hosts", "[fixtures][hosts]") {
+  run_on_hosts(distrun::fixtures::passes_group());
+  run_on_hosts(distrun::fixtures::fails_group());
+  run_on_hosts(distrun::fixtures::skips_group());
+  run_on_hosts(distrun::fixtures::flaky_group());
+}
+
+TEST_CASE("fixtures that crash or leave early have the same results on two hosts", "[fixtures][hosts]") {
+  run_on_hosts(distrun::fixtures::crashes_group());
+  run_on_hosts(distrun::fixtures::exits_group());
+  run_on_hosts(distrun::fixtures::declared_deaths_group());
+}
+
+TEST_CASE("fixtures that hang have the same results on two hosts", "[fixtures][hosts]") {
+  run_on_hosts(distrun::fixtures::hangs_group());
+  run_on_hosts(distrun::fixtures::hangs_stopped_group());
+  run_on_hosts(distrun::fixtures::hangs_in_other_phases_group());
+}
+
+TEST_CASE("what fixtures print and leave behind on two hosts is found", "[fixtures][hosts][alone]") {
+  run_on_hosts(distrun::fixtures::prints_group());
+  run_on_hosts(distrun::fixtures::leaves_group());
 }

@@ -57,6 +57,7 @@ Texts arguments_of(const Group& group, const Invocation& invocation) {
   }
   const double scale = group.timeout_scale * time_scale();
   if (invocation.way == kDaemon) arguments.push_back("--daemon");
+  if (invocation.way == kHosts) arguments.insert(arguments.end(), {"--hosts", "one,two", "--launcher", "local"});
   if (scale != 1) arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(scale)});
   arguments.push_back(plugin_path(sandbox, group.plugin));
   return arguments;

@@ -10,10 +10,11 @@
 namespace distrun::testing {
 
 inline constexpr char kDaemon[] = "daemon";  // each isolation again, through the daemon
+inline constexpr char kHosts[] = "hosts";    // ranks of two nodes, on this machine
 
 // One invocation of distrun for some of the rows of a group.
 struct Invocation {
-  std::string way;  // an isolation, or kDaemon
+  std::string way;  // an isolation, kDaemon or kHosts
   std::string isolation;
   std::vector<fixtures::Row> rows;
   std::unique_ptr<Sandbox> sandbox;

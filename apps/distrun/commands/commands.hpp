@@ -21,6 +21,7 @@ int cancel(const CancelOptions& options);
 // Executes the run in the daemon, with this process as its front end: same output, same exit code.
 int submit(const std::vector<std::string>& command_line);
 int history(const HistoryOptions& options);
+int node(const NodeOptions& options);
 int completion(const CompletionOptions& options);
 int complete(const CompleteOptions& options);
 int man();

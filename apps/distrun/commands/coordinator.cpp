@@ -13,7 +13,6 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
-#include <distrun/runner/launch/local_node.hpp>
 #include <distrun/runner/proc/harmless_signals.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/proc/program.hpp>
@@ -44,6 +43,8 @@ bool is_readable(int fd) {
   return ::poll(&entry, 1, 0) == 1;
 }
 
+}  // namespace
+
 launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
   launch::LocalNodeOptions options;
   options.rank_program = proc::program_beside("distrun-rank");
@@ -52,8 +53,6 @@ launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
   options.files_max = raise_files_limit();
   return options;
 }
-
-}  // namespace
 
 CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places)
     : signals_(loop_.context()), guard_look_(loop_, [this] { look_at_guard(); }) {

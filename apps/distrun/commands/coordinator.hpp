@@ -7,12 +7,15 @@
 
 #include <distrun/common/io/loop.hpp>
 #include <distrun/runner/attempt/attempt.hpp>
-#include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/launch/local_node.hpp>
 #include <distrun/runner/proc/guard.hpp>
 
 #include "terminal/keys.hpp"
 
 namespace distrun::cli {
+
+// What this machine needs to run ranks. Raises the limit of open files, which ranks get back.
+launch::LocalNodeOptions node_options(const proc::RunPlaces& places);
 
 class CoordinatorLoop {
  public:

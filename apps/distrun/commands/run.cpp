@@ -19,7 +19,9 @@
 #include "guarded.hpp"
 #include "outputs.hpp"
 #include "program_path.hpp"
+#include "reach.hpp"
 #include "run_history.hpp"
+#include "run_hosts.hpp"
 #include "run_server.hpp"
 #include "terminal/debugger.hpp"
 #include "terminal/program_output.hpp"
@@ -87,9 +89,11 @@ void warn_of_gone(const std::vector<std::string>& gone) {
 }
 
 // A debugger may still inspect ranks that have ended.
-io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
-  co_await run.run();
+io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger, RunHosts* hosts) {
+  const bool is_ready = hosts == nullptr || co_await hosts->assemble(run);
+  if (is_ready) co_await run.run();
   if (debugger) co_await debugger->ended();
+  if (hosts != nullptr) co_await hosts->end(run);
 }
 
 int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
@@ -101,7 +105,9 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   std::optional<ProgramOutput> program_output;
   std::optional<TerminalInput> input;
   if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
-  runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
+  std::optional<RunHosts> hosts;
+  if (!options.hosts.hosts.empty()) hosts.emplace(main.loop(), options, places, outputs.sink());
+  runner::Run run(main.loop(), hosts ? hosts->node() : main.node(), outputs.sink(), places, options.settings);
   if (!options.settings.program.empty()) {
     run.show_output(program_output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
     main.on_user_signal([&run](int signal) { run.pass_on(signal); });
@@ -110,7 +116,10 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   if (outputs.traces() != nullptr) run.trace_to(*outputs.traces());
   run.record().machine = runner::this_machine();
   arrange_tests(options, run, outputs.console().estimate());
-  main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
+  main.on_stop([&](runner::Urgency urgency) {
+    if (hosts) hosts->cancel();
+    run.cancel(urgency);
+  });
   main.on_snapshot([&] { run.take_snapshot_now(); });
   main.on_pause(
       [&] {
@@ -121,7 +130,8 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
         run.resume();
         outputs.console().resume();
       });
-  const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
+  const std::string reach = reach_of(options.hosts.engine);
+  const RunServer server(main.loop(), run, places.run_id, reach, [&] { main.interrupt(); });
   if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
@@ -132,7 +142,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   }
   {
     const Ticker ticker(main.loop(), outputs.console(), run);
-    main.run(run_all(run, debugger));
+    main.run(run_all(run, debugger, hosts ? &*hosts : nullptr));
   }
   main.node().close();
   proc::tell_stuck(proc::remove_run_files(places, options.settings.keep_work_dir));

@@ -80,6 +80,7 @@ void refuse_misspelt(const std::string& word) {
 CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (first == "node") return parse_node(rest);
   if (first == "version") return parse_run(std::vector<std::string>{"--version"});
   if (first == "help") return parse_run(std::vector<std::string>{"--help"});
   for (const Command& command : kCommands) {

@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <distrun/runner/nodes/engine.hpp>
+#include <distrun/runner/nodes/host_list.hpp>
+#include <distrun/runner/nodes/place.hpp>
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::cli {
@@ -43,8 +46,17 @@ struct ProgramOptions {
   std::string log_dir;   // a file for each rank and stream; empty: none
 };
 
+// Where ranks run.
+struct HostsOptions {
+  std::vector<nodes::HostSlot> hosts;  // empty: this machine
+  nodes::Engine engine;
+  int per_host = 0;  // 0: not said
+  base::Nanoseconds join_timeout = std::chrono::seconds(30);
+};
+
 struct RunOptions {
   runner::Settings settings;
+  HostsOptions hosts;
   NothingToRun nothing_to_run;
   ReportPaths reports;
   GithubOptions github;
@@ -126,6 +138,14 @@ struct HistoryOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+// Of a process that a launcher has started on a host.
+struct NodeOptions {
+  std::vector<nodes::Place> places;  // where the coordinator listens
+  std::string host;
+  std::string directory;  // in which it runs; empty: the current one
+  bool own_tmp = false;   // use a temporary directory that no other node of this machine uses
+};
+
 struct CompletionOptions {
   std::string shell;  // the shell of the script
 };
@@ -148,6 +168,7 @@ enum class CommandKind {
   History,
   Completion,
   Complete,
+  Node,
   Man,
   Done
 };
@@ -164,6 +185,7 @@ struct CommandLine {
   AttachOptions attach;
   CancelOptions cancel;
   HistoryOptions history;
+  NodeOptions node;
   CompletionOptions completion;
   CompleteOptions complete;
 };

@@ -68,5 +68,6 @@ CommandLine parse_attach(const Arguments& arguments);
 CommandLine parse_cancel(const Arguments& arguments);
 // The command that shows earlier runs.
 CommandLine parse_history(const Arguments& arguments);
+CommandLine parse_node(const Arguments& arguments);  // which launchers start
 
 }  // namespace distrun::cli

@@ -32,6 +32,10 @@ struct Raw {
   std::string debug;
   std::string jobs = "1";
   bool daemon = false;
+  std::string hosts;
+  std::string launcher;
+  std::string per_host;
+  std::string join_timeout = "30s";
   std::string repeat = "1";
   std::string until_fail;
   std::string retries = "0";

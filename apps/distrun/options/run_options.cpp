@@ -20,6 +20,7 @@
 #include "config_text.hpp"
 #include "gpu_options.hpp"
 #include "help/help_notes.hpp"
+#include "host_options.hpp"
 #include "option_layers.hpp"
 #include "overrides.hpp"
 #include "parsing.hpp"
@@ -167,6 +168,7 @@ void add_run(CLI::App& app, Raw& raw) {
   app.footer(kRunNotes);
   add_selection(app, raw);
   add_execution(app, raw);
+  add_host_options(app, raw);
   add_concurrency(app, raw);
   add_repetition_options(app, raw);
   add_reports(app, raw);
@@ -286,12 +288,14 @@ void require_plugins(const std::vector<std::string>& plugins) {
   if (plugins.empty()) refuse("no plugin is given; name the test plugins (.so files) to run");
 }
 
-RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
+RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report, bool has_backend) {
   RunOptions run;
   run.settings = settings_of(raw);
   add_execution_settings(raw, run.settings);
   add_repetition_settings(raw, run.settings);
   set_rerun(raw, report, run);
+  run.hosts = hosts_of(raw);
+  adapt_to_hosts(raw, run, has_backend);
   run.order = order_of(raw);
   run.history = raw.history;
   run.project = raw.project;
@@ -322,7 +326,7 @@ CommandLine parse_run(const Arguments& arguments) {
   }
   const Sources sources = fill_in(app, raw);
   try {
-    line.run = run_options_of(raw, sources.report);
+    line.run = run_options_of(raw, sources.report, sources.origins.contains("backend"));
   } catch (Error& error) {
     add_origin(error, sources.origins);
     throw;

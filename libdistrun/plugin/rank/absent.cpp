@@ -36,13 +36,15 @@ bool has_come(const board::Shown& shown, const Coming& coming) {
 
 }  // namespace
 
-std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming) {
+std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming,
+                             bool several_hosts) {
   std::vector<int> absent;
   for (int peer = 0; peer < world_size; ++peer) {
     const board::Slot* slot = board.peer(peer);
     if (peer == rank || slot == nullptr) continue;
     const std::optional<board::Shown> shown = board::read(*slot, world_size);
-    if (!shown || !has_come(*shown, coming)) absent.push_back(peer);
+    const bool is_absent = shown ? !has_come(*shown, coming) : !several_hosts;
+    if (is_absent) absent.push_back(peer);
   }
   return absent;
 }

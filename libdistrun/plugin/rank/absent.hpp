@@ -17,8 +17,10 @@ struct Coming {
 };
 
 // Returns the other ranks that neither wait in the barrier nor have recorded this arrival in this test. Empty without a
-// board.
-std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming);
+// board. With `several_hosts` a rank that shows nothing may run on another host, which the board does not reach: it is
+// left out.
+std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming,
+                             bool several_hosts = false);
 
 // Returns ": rank 1 has not arrived", ": ranks 1, 3 have not arrived"; empty for no ranks.
 std::string absent_text(const std::vector<int>& ranks);

@@ -215,7 +215,9 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
   api.tell(wire::ControlFrame::BarrierEnter, wire::BarrierEnter{barrier});
   Waited waited = api.inbox_.wait_for_release(barrier, timeout_ms, take_site());
   if (waited.code == DISTRUN_TIMEOUT) {
-    waited.why += absent_text(absent_from(api.seat_.board, api.order_.rank, api.order_.world_size, coming));
+    const bool several_hosts = std::getenv("DISTRUN_HOSTS") != nullptr;
+    waited.why +=
+        absent_text(absent_from(api.seat_.board, api.order_.rank, api.order_.world_size, coming, several_hosts));
   }
   return api.answer(waited, why, context, because_of);
 }

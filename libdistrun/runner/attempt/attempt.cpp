@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <distrun/runner/attempt/make_provisions.hpp>
 
 namespace distrun::runner {
 

@@ -19,7 +19,11 @@ std::string joined(const Words& words, char between) {
   return text;
 }
 
-Words node_words(const NodeProgram& node) { return {node.path, "node", "--join", joined(node.joins, ',')}; }
+Words node_words(const NodeProgram& node) {
+  Words words{node.path, "node", "--join", joined(node.joins, ',')};
+  if (!node.directory.empty()) words.insert(words.end(), {"--directory", node.directory});
+  return words;
+}
 
 Words node_words_of(const NodeProgram& node, const std::string& host) {
   Words words = node_words(node);
@@ -68,8 +72,12 @@ Words words_for(const Engine& engine, const NodeProgram& node, const std::string
   switch (engine.kind) {
     case EngineKind::Ssh: return ssh_words(node, host);
     case EngineKind::Command: return shell_words(engine.command, node, host);
-    default: return node_words_of(node, host);
+    default: break;
   }
+  // Several nodes of one machine would use the same temporary files.
+  Words words = node_words_of(node, host);
+  words.emplace_back("--own-tmp");
+  return words;
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ Engine parse_engine(const std::string& option, const std::string& text);
 struct NodeProgram {
   std::string path;                // of distrun, as the hosts see it
   std::vector<std::string> joins;  // where the coordinator listens: "10.0.0.1:4711"
+  std::string directory{};         // in which it runs, as the hosts see it; empty: where the engine starts it
 };
 
 // One process of the coordinator's machine, which starts the nodes of these hosts.

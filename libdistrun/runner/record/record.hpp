@@ -291,6 +291,9 @@ struct Settings {
   std::string gpu_driver = "auto";
   int gpus = 0;            // number of the driver's devices
   std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: it has one
+  std::string hosts;       // of --hosts; empty: this machine, or Slurm's allocation
+  std::string launcher;    // of --launcher; empty: the default
+  int per_host = 0;        // 0: not said
   Isolation isolation = Isolation::Process;
   std::vector<std::string> filters;
   std::string rerun_failed;     // the summary from which failed tests are rerun; empty: any test runs

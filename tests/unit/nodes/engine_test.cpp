@@ -32,7 +32,7 @@ TEST_CASE("a local node is a process of this machine for each name") {
   REQUIRE(commands.size() == 2);
   CHECK(commands[1].hosts == Words{"b"});
   CHECK(commands[1].words ==
-        Words{"/opt/distrun/bin/distrun", "node", "--join", "10.0.0.1:4711,[::1]:4711", "--host", "b"});
+        Words{"/opt/distrun/bin/distrun", "node", "--join", "10.0.0.1:4711,[::1]:4711", "--host", "b", "--own-tmp"});
 }
 
 TEST_CASE("ssh gets one word that the remote shell reads") {

@@ -92,6 +92,16 @@ TEST_CASE("no rank is absent without a board") {
   CHECK(absent_from(board::RankBoard(), 0, 3, {"meet", 1, {}}).empty());
 }
 
+TEST_CASE("a rank of another host, which shows nothing here, is not called absent") {
+  board::Board all(3);
+  board::RankBoard own(all.fd(), 0, 3), here(all.fd(), 1, 3);
+  board::SlotWriter writer(own.own()), neighbour(here.own());
+  writer.attach();
+  neighbour.attach();
+  CHECK(absent_from(own, 0, 3, {"meet", 1, {}}, true) == std::vector<int>{1});
+  CHECK(absent_from(own, 0, 3, {"meet", 1, {}}, false) == std::vector<int>{1, 2});
+}
+
 TEST_CASE("absent ranks are named, if there are any") {
   CHECK(absent_text({}).empty());
   CHECK(absent_text({1}) == ": rank 1 has not arrived");

@@ -60,6 +60,13 @@ void write_environment(JsonWriter& out, const runner::Settings& settings) {
   out.end_array();
 }
 
+// Writes where ranks run; what is not set is left out.
+void write_places(JsonWriter& out, const runner::Settings& settings) {
+  if (!settings.hosts.empty()) out.field("hosts", settings.hosts);
+  if (!settings.launcher.empty()) out.field("launcher", settings.launcher);
+  if (settings.per_host > 0) out.field("per_host", settings.per_host);
+}
+
 }  // namespace
 
 void write_settings(JsonWriter& out, const runner::Settings& all) {
@@ -95,6 +102,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
   out.field("keep_output", settings.keep_output);
   out.field("jobs", settings.jobs);
+  write_places(out, settings);
   if (settings.bind != runner::Bind::None) out.field("bind", name_of(settings.bind));
   if (!settings.lock_limits.empty()) write_lock_limits(out, settings.lock_limits);
   out.field("repeat", settings.repeat);

@@ -83,6 +83,12 @@ void read_shard(const Json& from, runner::Shard& shard) {
   read(object_at(from, "shard"), "count", shard.count);
 }
 
+void read_places(const Json& from, runner::Settings& settings) {
+  read(from, "hosts", settings.hosts);
+  read(from, "launcher", settings.launcher);
+  read(from, "per_host", settings.per_host);
+}
+
 void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "plugins", settings.plugins);
   read(from, "program", settings.program);
@@ -117,6 +123,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "stdin_rank", settings.stdin_rank);
   read(from, "keep_output", settings.keep_output);
   read(from, "jobs", settings.jobs);
+  read_places(from, settings);
   read_enum(from, "bind", runner::kBindCount, settings.bind);
   read(from, "repeat", settings.repeat);
   read(from, "until_fail", settings.until_fail);

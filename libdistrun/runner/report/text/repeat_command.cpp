@@ -48,6 +48,9 @@ void add_environment(Options& options, const runner::Settings& settings) {
 
 // What ranks of tests and of programs run in.
 void add_surroundings(Options& options, const runner::Settings& settings) {
+  options.add_unless(settings.hosts.empty(), "--hosts", settings.hosts);
+  options.add_unless(settings.launcher.empty(), "--launcher", settings.launcher);
+  options.add_unless(settings.per_host == 0, "--per-host", std::to_string(settings.per_host));
   options.add_unless(settings.bind == runner::Bind::None, "--bind", name_of(settings.bind));
   options.add_flag_if(settings.private_tmp, kPrivateTmp);
   add_environment(options, settings);

@@ -1,4 +1,4 @@
-#include <distrun/runner/attempt/provisions.hpp>
+#include <distrun/runner/attempt/make_provisions.hpp>
 
 #include <distrun/runner/attempt/local_provisions.hpp>
 #include <distrun/runner/attempt/spread_provisions.hpp>

@@ -1,0 +1,64 @@
+// distrun node: runs ranks on this machine for a coordinator on another.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/nodes/allocation.hpp>
+#include <distrun/runner/nodes/run_node.hpp>
+
+#include "commands.hpp"
+#include "coordinator.hpp"
+#include "guarded.hpp"
+
+namespace distrun::cli {
+namespace {
+
+// An MPI library or a batch command in a test would take a rank for a process that the launcher has started.
+void forget_engine() {
+  std::vector<std::string> names;
+  for (char** variable = ::environ; *variable != nullptr; ++variable) {
+    std::string name(*variable);
+    name.resize(std::min(name.find('='), name.size()));
+    if (nodes::is_engine_variable(name)) names.push_back(std::move(name));
+  }
+  for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
+// The coordinator removes it: its name has the run's id.
+void take_own_tmp(proc::RunPlaces& places, const std::string& host) {
+  places.temp_dir += "/distrun-" + places.run_id + "-" + host;
+  if (::mkdir(places.temp_dir.c_str(), 0700) != 0) base::throw_errno("cannot create " + places.temp_dir, errno);
+  ::setenv("TMPDIR", places.temp_dir.c_str(), 1);
+}
+
+}  // namespace
+
+int node(const NodeOptions& options) {
+  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) {
+    base::throw_errno("this host has no directory " + options.directory +
+                          ", in which the run was started: hosts need the same files at the same paths",
+                      errno);
+  }
+  nodes::NodeSettings settings;
+  settings.secret = nodes::read_node_secret(STDIN_FILENO);
+  forget_engine();
+  settings.places = options.places;
+  settings.host = options.host;
+  settings.version = DISTRUN_VERSION;
+  settings.run = proc::RunPlaces::here(settings.secret.run_id);
+  if (options.own_tmp) take_own_tmp(settings.run, options.host);
+  settings.run.start_dir = settings.run.temp_dir;  // what lies there is for the coordinator: hosts may share it
+  const auto be_node = [&](proc::Coordinator under) {
+    settings.node = node_options(settings.run);
+    return nodes::run_node(settings, std::move(under));
+  };
+  return guarded(settings.run, be_node);
+}
+
+}  // namespace distrun::cli

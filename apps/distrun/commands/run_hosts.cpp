@@ -1,0 +1,71 @@
+#include "run_hosts.hpp"
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
+#include <distrun/runner/proc/program.hpp>
+
+namespace distrun::cli {
+namespace {
+
+nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunPlaces& places) {
+  nodes::Cluster::Settings settings;
+  settings.engine = options.hosts.engine;
+  settings.hosts = options.hosts.hosts;
+  settings.per_host = options.hosts.per_host;
+  settings.join_timeout = options.hosts.join_timeout;
+  settings.program = proc::program_beside("distrun");
+  settings.directory = places.start_dir;
+  settings.version = DISTRUN_VERSION;
+  settings.store_secret = runner::store_secret(options.settings);
+  nodes::Welcome& welcome = settings.welcome;
+  welcome.run_id = places.run_id;
+  welcome.keep_work_dir = options.settings.keep_work_dir;
+  welcome.leaks_off = options.settings.leaks_off;
+  welcome.live_output = options.live_output;
+  welcome.jobs = options.settings.jobs;
+  return settings;
+}
+
+}  // namespace
+
+RunHosts::RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places,
+                   runner::EventSink& events)
+    : events_(events), cluster_(loop, settings_of(options, places)) {}
+
+void RunHosts::add_problem(runner::Run& run, const char* phase, std::string text) {
+  run.record().problems.push_back({"", phase, std::move(text)});
+  events_.on_problem(run.record().problems.back());
+}
+
+io::Task<bool> RunHosts::assemble(runner::Run& run) {
+  std::string failure;
+  try {
+    co_await cluster_.assemble();
+    is_assembled_ = true;
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  if (!is_assembled_) add_problem(run, "start", failure);
+  co_return is_assembled_;
+}
+
+void RunHosts::cancel() {
+  if (!is_assembled_) cluster_.cancel();
+}
+
+io::Task<void> RunHosts::end(runner::Run& run) {
+  const std::vector<std::pair<std::string, nodes::Closed>> found = co_await cluster_.end();
+  for (const auto& [host, closed] : found) {
+    for (const std::string& name : closed.suspicions) {
+      add_problem(run, "left behind", name + " was left behind on " + host + " by one of several tests");
+    }
+    for (const std::string& stuck : closed.stuck) add_problem(run, "left behind", stuck + " on " + host);
+    for (const std::string& name : closed.strangers) {
+      if (run.record().appeared.size() < runner::kAppearedMax) run.record().appeared.push_back(name + " on " + host);
+    }
+  }
+}
+
+}  // namespace distrun::cli

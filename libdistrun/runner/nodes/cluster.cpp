@@ -1,0 +1,144 @@
+#include <distrun/runner/nodes/cluster.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+
+namespace distrun::nodes {
+namespace {
+
+constexpr auto kCloseBound = std::chrono::seconds(5);
+
+std::vector<std::string> names_of(const std::vector<HostSlot>& hosts) {
+  std::vector<std::string> names;
+  for (const HostSlot& host : hosts) names.push_back(host.name);
+  return names;
+}
+
+// Nodes on this machine need no other address than loopback.
+std::vector<std::string> addresses_for(const Engine& engine) {
+  if (engine.kind == EngineKind::Local) return {"127.0.0.1"};
+  std::vector<std::string> addresses = addresses_of_this_machine();
+  if (addresses.empty()) addresses.emplace_back("127.0.0.1");
+  return addresses;
+}
+
+std::vector<std::string> texts_of(const std::vector<Place>& places) {
+  std::vector<std::string> texts;
+  for (const Place& place : places) texts.push_back(text_of(place));
+  return texts;
+}
+
+}  // namespace
+
+Cluster::Cluster(io::Loop& loop, Settings settings)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      secret_(base::random_hex(64)),
+      nodes_(loop, settings_.per_host,
+             [this] {
+               return std::make_shared<WorldStore>(loop_, links_.front()->local_address(), settings_.store_secret);
+             }),
+      links_(settings_.hosts.size()),
+      addresses_(settings_.hosts.size()),
+      assembled_(loop),
+      engines_over_(loop) {
+  Listener::Settings listening;
+  listening.addresses = addresses_for(settings_.engine);
+  listening.secret = secret_;
+  listening.version = settings_.version;
+  listening.hosts = names_of(settings_.hosts);
+  listening.link = settings_.link;
+  listener_ = std::make_unique<Listener>(
+      loop, std::move(listening),
+      Listener::Handlers{
+          [this](const Join& join, std::unique_ptr<Link> link) { on_joined(join, std::move(link)); },
+          [this](const std::string& why) { fail(why); }});
+  Launcher::Settings launching;
+  launching.engine = settings_.engine;
+  launching.hosts = names_of(settings_.hosts);
+  launching.node = {settings_.program, texts_of(listener_->places()), settings_.directory};
+  launching.secret = secret_ + " " + settings_.welcome.run_id;
+  launching.join_timeout = settings_.join_timeout;
+  launcher_ = std::make_unique<Launcher>(loop, std::move(launching),
+                                         Launcher::Handlers{[this](const std::vector<Launcher::Failure>& failures) {
+                                                              for (const auto& each : failures) fail(each.why);
+                                                            },
+                                                            [this] { engines_over_.set(true); }});
+}
+
+Cluster::~Cluster() = default;
+
+std::size_t Cluster::index_of(const std::string& host) const {
+  const auto found = std::find_if(settings_.hosts.begin(), settings_.hosts.end(),
+                                  [&host](const HostSlot& slot) { return slot.name == host; });
+  return static_cast<std::size_t>(found - settings_.hosts.begin());
+}
+
+void Cluster::on_joined(const Join& join, std::unique_ptr<Link> link) {
+  const std::size_t host = index_of(join.host);
+  addresses_[host] = link->peer_address();
+  link->follow({[this, host](const wire::Frame& frame) { nodes_.at(static_cast<int>(host)).take(frame); },
+                [this, host](const std::string& why) { on_lost(host, why); }});
+  link->send(wire::NodeFrame::Welcome, 0, settings_.welcome);
+  links_[host] = std::move(link);
+  launcher_->joined(join.host);
+  if (++joined_ == links_.size()) complete();
+}
+
+// The nodes get their places in the order of the hosts, which is that of the ranks.
+void Cluster::complete() {
+  for (std::size_t i = 0; i < links_.size(); ++i) nodes_.add(make_node(i), settings_.hosts[i]);
+  if (!assembled_.is_set()) assembled_.set(true);
+}
+
+std::unique_ptr<RemoteNode> Cluster::make_node(std::size_t host) {
+  Link& link = *links_[host];
+  RemoteNode::Link ends{[&link](wire::Bytes packed) { link.send(std::move(packed)); },
+                        [&link] {
+                          const auto offset = link.offset();
+                          return offset ? -offset->offset : base::Nanoseconds::zero();
+                        }};
+  return std::make_unique<RemoteNode>(loop_, static_cast<int>(host), settings_.hosts[host].name, addresses_[host],
+                                      std::move(ends));
+}
+
+void Cluster::on_lost(std::size_t host, const std::string& why) {
+  const std::string& name = settings_.hosts[host].name;
+  const std::string words = launcher_->words_about(name);
+  const std::string text = words.empty() ? why : why + "; " + words;
+  if (nodes_.size() == 0) return fail(name + " was lost before the run began: " + text);
+  nodes_.at(static_cast<int>(host)).lose(text);
+}
+
+void Cluster::fail(const std::string& why) {
+  failures_.push_back(why);
+  if (!assembled_.is_set()) assembled_.set(false);
+}
+
+void Cluster::cancel() { fail("the run was stopped before all hosts had joined"); }
+
+io::Task<void> Cluster::assemble() {
+  const bool is_complete = co_await assembled_.wait();
+  if (is_complete) co_return;
+  std::string text;
+  for (const std::string& each : failures_) text += (text.empty() ? "" : "\n") + each;
+  throw Error(ErrorKind::Failed, text);
+}
+
+io::Task<std::vector<std::pair<std::string, Closed>>> Cluster::end() {
+  std::vector<std::pair<std::string, Closed>> found;
+  if (nodes_.size() > 0) {
+    std::vector<Closed> closed = co_await nodes_.close_all(kCloseBound);
+    for (std::size_t i = 0; i < closed.size(); ++i) {
+      found.emplace_back(settings_.hosts[i].name, std::move(closed[i]));
+    }
+  }
+  for (std::unique_ptr<Link>& link : links_) link.reset();
+  launcher_->end();
+  if (!launcher_->has_ended()) co_await engines_over_.wait();
+  co_return found;
+}
+
+}  // namespace distrun::nodes

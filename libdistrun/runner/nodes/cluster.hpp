@@ -1,0 +1,68 @@
+#pragma once
+// The hosts of a run, from their start to their end: a launcher starts a node on each, the nodes join over links, and
+// are then one launch::Node. A host whose link breaks is lost for the rest of the run. Lives on: the coordinator's loop.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/io/one_shot.hpp>
+#include <distrun/runner/nodes/launcher.hpp>
+#include <distrun/runner/nodes/listener.hpp>
+#include <distrun/runner/nodes/node_set.hpp>
+
+namespace distrun::nodes {
+
+class Cluster {
+ public:
+  struct Settings {
+    Engine engine;
+    std::vector<HostSlot> hosts;
+    int per_host = 0;  // as for split_world()
+    base::Nanoseconds join_timeout = std::chrono::seconds(30);
+    std::string program;    // path of distrun, as the hosts see it
+    std::string directory;  // in which ranks run, as the hosts see it
+    std::string version;
+    Welcome welcome;
+    std::string store_secret;  // of the ranks' stores
+    LinkSettings link;
+  };
+
+  // Throws Error{Failed} if it can listen nowhere, or an engine cannot be started.
+  Cluster(io::Loop& loop, Settings settings);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // Completes when all hosts have joined. Throws Error{Failed} with a line for each that has not, and the reason.
+  io::Task<void> assemble();
+  // Makes assemble() fail soon.
+  void cancel();
+  // Usable once assemble() is complete.
+  NodeSet& nodes() noexcept { return nodes_; }
+  // Ends the nodes and what has started them. Returns by host what the nodes have found at the end. Bounded.
+  io::Task<std::vector<std::pair<std::string, Closed>>> end();
+
+ private:
+  std::size_t index_of(const std::string& host) const;
+  void on_joined(const Join& join, std::unique_ptr<Link> link);
+  void on_lost(std::size_t host, const std::string& why);
+  void fail(const std::string& why);
+  void complete();
+  std::unique_ptr<RemoteNode> make_node(std::size_t host);
+
+  io::Loop& loop_;
+  const Settings settings_;
+  const std::string secret_;
+  NodeSet nodes_;
+  std::vector<std::unique_ptr<Link>> links_;  // by host; null: not joined
+  std::vector<std::string> addresses_;        // by host
+  std::size_t joined_ = 0;
+  std::vector<std::string> failures_;
+  io::OneShot<bool> assembled_;
+  io::OneShot<bool> engines_over_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Launcher> launcher_;
+};
+
+}  // namespace distrun::nodes

@@ -1,0 +1,278 @@
+#pragma once
+// The messages between a coordinator and its nodes. A node runs some of the ranks of a world, which has the same number
+// on all nodes; ranks keep their numbers in the world. Times of the board are those of the node's monotonic clock: the
+// coordinator converts them.
+//
+//   coordinator   Welcome, once; List, Prepare: each is answered once, by its id
+//                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
+//                 Sweep, once all ranks of the world on this node have ended: Captured for each rank, then Swept
+//                 EndWorld: living ranks are killed, and no more is sent of this world
+//                 Close: Closed is the last frame of the node
+//
+// All contents are untrusted on both sides.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/common/board/dump_area.hpp>
+#include <distrun/common/board/slot_reader.hpp>
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/common/wire/node.hpp>
+#include <distrun/common/wire/plugin_table.hpp>
+#include <distrun/common/wire/stacks.hpp>
+#include <distrun/runner/evidence/stacks/stacks.hpp>
+#include <distrun/runner/launch/node.hpp>
+
+namespace distrun::board {
+
+DISTRUN_FIELDS(ShownWait, m.kind, m.name, m.id, m.rule, m.peers, m.tid, m.in_body, m.since_ns, m.deadline_ns, m.file,
+               m.line)
+DISTRUN_FIELDS(ShownOperation, m.number, m.kind, m.name, m.id, m.peer, m.at_ns)
+DISTRUN_FIELDS(Shown, m.pid, m.body_tid, m.phase, m.stray_child, m.phase_since_ns, m.epoch, m.waits_not_shown,
+               m.child_returned, m.leaving_with, m.waits, m.operations, m.errors)
+DISTRUN_FIELDS(Dump, m.stacks, m.complete, m.signal, m.code, m.address, m.stack_pointer, m.crashed_tid, m.rank,
+               m.left_out, m.exception_type, m.exception_text, m.address_text)
+
+}  // namespace distrun::board
+
+namespace distrun::evidence {
+
+DISTRUN_FIELDS(Source, m.name, m.answered, m.why_not)
+DISTRUN_FIELDS(Process, m.index, m.host, m.rank, m.of_rank, m.pid, m.command, m.threads, m.why_none, m.sources,
+               m.has_thread_ranks, m.threw)
+DISTRUN_FIELDS(Stacks, m.table, m.processes, m.cut, m.descendants_left, m.times_are_later)
+
+}  // namespace distrun::evidence
+
+namespace distrun::launch {
+
+DISTRUN_FIELDS(ProcessState, m.exists, m.ends, m.stopped, m.debugged)
+DISTRUN_FIELDS(LeftBehind, m.kind, m.what, m.removed)
+
+}  // namespace distrun::launch
+
+namespace distrun::nodes {
+
+// Returns the message of a frame. Throws Error{InvalidArgument} if it has another.
+template <class Message>
+Message payload(const wire::Frame& frame) {
+  return wire::decode<Message>(wire::view_of(frame.payload));
+}
+
+// Bytes inside a message are a string.
+inline std::string text_of(const wire::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline wire::BytesView bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+// ---- from the coordinator
+
+// What a node needs to know of the run.
+struct Welcome {
+  std::string run_id;
+  bool keep_work_dir = false;
+  bool leaks_off = false;
+  bool live_output = false;  // send what ranks write at once
+  std::int32_t jobs = 1;
+  std::int64_t leak_ns = 0;  // graces: see runner::Graces
+  std::int64_t kill_ns = 0;
+  std::int64_t exit_ns = 0;
+};
+DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.jobs, m.leak_ns, m.kill_ns, m.exit_ns)
+
+struct ListRequest {
+  std::uint32_t id = 0;
+  std::string plugin;
+  wire::ListOrder order;
+  std::int64_t bound_ns = 0;
+};
+DISTRUN_FIELDS(ListRequest, m.id, m.plugin, m.order, m.bound_ns)
+
+struct PrepareRequest {
+  std::uint32_t id = 0;
+  std::string plugin;
+  Isolation isolation = Isolation::Process;
+  std::int64_t bound_ns = 0;
+};
+DISTRUN_FIELDS(PrepareRequest, m.id, m.plugin, m.isolation, m.bound_ns)
+
+struct ReleaseOrder {
+  std::string plugin;
+};
+DISTRUN_FIELDS(ReleaseOrder, m.plugin)
+
+struct SpawnRequest {
+  std::uint32_t world = 0;
+  std::string plugin;
+  Isolation isolation = Isolation::Process;
+  std::int32_t world_size = 0;
+  std::int32_t first_rank = 0;
+  std::int32_t ranks_here = 0;
+  std::string test;
+  bool env_rendezvous = false;
+  bool own_gpu = false;
+  bool wants_ports = false;  // it runs rank 0
+};
+DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test,
+               m.env_rendezvous, m.own_gpu, m.wants_ports)
+
+// A packed control frame for a rank, or from one.
+struct RankBytes {
+  std::uint32_t world = 0;
+  std::int32_t rank = 0;
+  std::string bytes;
+};
+DISTRUN_FIELDS(RankBytes, m.world, m.rank, m.bytes)
+
+struct SignalOrder {
+  std::uint32_t world = 0;
+  std::int32_t rank = 0;
+  std::int32_t signal = 0;
+  bool process_only = false;
+};
+DISTRUN_FIELDS(SignalOrder, m.world, m.rank, m.signal, m.process_only)
+
+struct CollectRequest {
+  std::uint32_t id = 0;
+  std::uint32_t world = 0;
+  std::int32_t samples = 0;
+  std::int64_t bound_ns = 0;
+  bool gentle = false;
+};
+DISTRUN_FIELDS(CollectRequest, m.id, m.world, m.samples, m.bound_ns, m.gentle)
+
+struct StacksOfRank {
+  std::int32_t rank = 0;
+  wire::RawStacks raw;
+};
+DISTRUN_FIELDS(StacksOfRank, m.rank, m.raw)
+
+struct NameRequest {
+  std::uint32_t id = 0;
+  std::uint32_t world = 0;
+  std::string source;
+  std::int64_t bound_ns = 0;
+  std::vector<StacksOfRank> stacks;
+};
+DISTRUN_FIELDS(NameRequest, m.id, m.world, m.source, m.bound_ns, m.stacks)
+
+// HoldOutput, Sweep (patient?), EndWorld.
+struct WorldOrder {
+  std::uint32_t world = 0;
+  bool yes = false;
+};
+DISTRUN_FIELDS(WorldOrder, m.world, m.yes)
+
+struct CloseOrder {};
+template <class Archive>
+void fields(Archive& /*archive*/, const CloseOrder& /*m*/) {}
+
+// ---- from the node
+
+struct Listed {
+  std::uint32_t id = 0;
+  std::string error;  // why there is no table; empty: there is
+  std::string table;  // encoded
+};
+DISTRUN_FIELDS(Listed, m.id, m.error, m.table)
+
+struct PreparedAnswer {
+  std::uint32_t id = 0;
+  std::string error;
+  Isolation isolation = Isolation::Process;
+  std::string reason;
+};
+DISTRUN_FIELDS(PreparedAnswer, m.id, m.error, m.isolation, m.reason)
+
+struct Spawned {
+  std::uint32_t world = 0;
+  std::int32_t master_port = 0;  // 0: not asked for
+  std::int32_t rendezvous_port = 0;
+};
+DISTRUN_FIELDS(Spawned, m.world, m.master_port, m.rendezvous_port)
+
+struct RankStarted {
+  std::uint32_t world = 0;
+  std::int32_t rank = 0;
+  std::int32_t pid = 0;
+};
+DISTRUN_FIELDS(RankStarted, m.world, m.rank, m.pid)
+
+// ConnectionLost, StrayChild, SpawnFailed (without a rank).
+struct RankText {
+  std::uint32_t world = 0;
+  std::int32_t rank = -1;
+  std::string text;
+};
+DISTRUN_FIELDS(RankText, m.world, m.rank, m.text)
+
+// What a node sees of a rank. What has not changed is left out.
+struct RankView {
+  std::int32_t rank = 0;
+  std::optional<board::Shown> shown;
+  std::optional<board::Dump> crash;
+  std::int64_t cpu_wait_ns = 0;
+  std::int64_t cpu_time_ns = 0;
+  launch::ProcessState process;
+};
+DISTRUN_FIELDS(RankView, m.rank, m.shown, m.crash, m.cpu_wait_ns, m.cpu_time_ns, m.process)
+
+struct WorldState {
+  std::uint32_t world = 0;
+  std::vector<RankView> ranks;
+};
+DISTRUN_FIELDS(WorldState, m.world, m.ranks)
+
+struct RankEnded {
+  std::uint32_t world = 0;
+  RankView last;
+  std::int32_t code = 0;
+  std::int32_t signal = 0;
+  std::int32_t because_of = -1;
+};
+DISTRUN_FIELDS(RankEnded, m.world, m.last, m.code, m.signal, m.because_of)
+
+struct OutputPiece {
+  std::uint32_t world = 0;
+  std::int32_t rank = 0;
+  launch::Stream stream = launch::Stream::Out;
+  std::string bytes;
+};
+DISTRUN_FIELDS(OutputPiece, m.world, m.rank, m.stream, m.bytes)
+
+struct Collected {
+  std::uint32_t id = 0;
+  evidence::Stacks stacks;
+  WorldState state;  // the ranks at that moment
+};
+DISTRUN_FIELDS(Collected, m.id, m.stacks, m.state)
+
+// All output of a rank's stream, as far as it is kept.
+struct CapturedStream {
+  std::uint32_t world = 0;
+  std::int32_t rank = 0;
+  launch::Stream stream = launch::Stream::Out;
+  std::string text;
+  std::uint64_t bytes_total = 0;
+  std::uint64_t bytes_dropped = 0;
+};
+DISTRUN_FIELDS(CapturedStream, m.world, m.rank, m.stream, m.text, m.bytes_total, m.bytes_dropped)
+
+struct Swept {
+  std::uint32_t world = 0;
+  std::vector<launch::LeftBehind> left;
+};
+DISTRUN_FIELDS(Swept, m.world, m.left)
+
+// What a node found at the end of the run.
+struct Closed {
+  std::vector<std::string> suspicions;  // names with the run's id that belong to one of several tests
+  std::vector<std::string> strangers;   // names that have appeared and may belong to any process
+  std::vector<std::string> stuck;       // files that could not be removed
+};
+DISTRUN_FIELDS(Closed, m.suspicions, m.strangers, m.stuck)
+
+}  // namespace distrun::nodes

@@ -1,0 +1,176 @@
+#include <distrun/runner/nodes/node_service.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/common/io/spawn.hpp>
+
+namespace distrun::nodes {
+namespace {
+
+constexpr std::int32_t kRanksMax = 1 << 20;
+constexpr std::size_t kNamesMax = 1000;  // told at the end
+
+Isolation checked(Isolation isolation) {
+  if (isolation == Isolation::Process || isolation == Isolation::Exec) return isolation;
+  throw Error(ErrorKind::InvalidArgument, "a node runs ranks as processes only");
+}
+
+void check(const SpawnRequest& request) {
+  checked(request.isolation);
+  const bool is_good = request.world_size > 0 && request.world_size <= kRanksMax && request.first_rank >= 0 &&
+                       request.ranks_here > 0 && request.ranks_here <= request.world_size - request.first_rank;
+  if (!is_good) throw Error(ErrorKind::InvalidArgument, "a world with impossible ranks");
+}
+
+}  // namespace
+
+NodeService::NodeService(io::Loop& loop, Settings settings, std::function<void(wire::Bytes)> send,
+                         std::function<void()> on_closed)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      send_(std::move(send)),
+      on_closed_(std::move(on_closed)),
+      node_(loop, settings_.node) {}
+
+NodeService::~NodeService() { close(); }
+
+template <class Message>
+void NodeService::tell(wire::NodeFrame kind, const Message& message) const {
+  send_(wire::pack(kind, 0, message));
+}
+
+HostedWorld* NodeService::find(std::uint32_t world) {
+  const auto found = worlds_.find(world);
+  return found == worlds_.end() ? nullptr : found->second.get();
+}
+
+// An order for a world that has failed to start, or was ended, is not wrong: they cross on their way.
+void NodeService::on_frame(const wire::Frame& frame) {
+  using Kind = wire::NodeFrame;
+  const auto kind = frame.kind_as<Kind>();
+  if (kind == Kind::Welcome) return welcome(payload<Welcome>(frame));
+  if (!shared_) throw Error(ErrorKind::InvalidArgument, "a frame before the welcome");
+  if (closed_) return;
+  switch (kind) {
+    case Kind::List: return start(list(payload<ListRequest>(frame)));
+    case Kind::Prepare: return start(prepare(payload<PrepareRequest>(frame)));
+    case Kind::Cancel: return node_.cancel();
+    case Kind::Release: return node_.release(payload<ReleaseOrder>(frame).plugin);
+    case Kind::Spawn: return spawn(payload<SpawnRequest>(frame));
+    case Kind::EndWorld: worlds_.erase(payload<WorldOrder>(frame).world); return;
+    case Kind::Close: tell(Kind::Closed, close()); return on_closed_();
+    case Kind::ToRank: {
+      const auto order = payload<RankBytes>(frame);
+      if (HostedWorld* world = find(order.world)) world->send_to_rank(order.rank, order.bytes);
+      return;
+    }
+    case Kind::Signal: {
+      const auto order = payload<SignalOrder>(frame);
+      if (HostedWorld* world = find(order.world)) world->signal(order);
+      return;
+    }
+    case Kind::Collect: {
+      const auto request = payload<CollectRequest>(frame);
+      if (HostedWorld* world = find(request.world)) return world->collect(request);
+      return tell(Kind::Collected, Collected{request.id, {}, {}});
+    }
+    case Kind::NameStacks: {
+      auto request = payload<NameRequest>(frame);
+      if (HostedWorld* world = find(request.world)) return world->name_stacks(std::move(request));
+      return tell(Kind::Collected, Collected{request.id, {}, {}});
+    }
+    case Kind::HoldOutput: {
+      const auto order = payload<WorldOrder>(frame);
+      if (HostedWorld* world = find(order.world)) world->hold_output(order.yes);
+      return;
+    }
+    case Kind::Sweep: {
+      const auto order = payload<WorldOrder>(frame);
+      if (HostedWorld* world = find(order.world)) return world->sweep(order.yes);
+      return tell(Kind::Swept, Swept{order.world, {}});
+    }
+    default: throw Error(ErrorKind::InvalidArgument, "a coordinator must not send this kind of frame");
+  }
+}
+
+void NodeService::welcome(const Welcome& run) {
+  if (shared_) throw Error(ErrorKind::InvalidArgument, "a second welcome");
+  if (run.run_id != settings_.places.run_id) throw Error(ErrorKind::InvalidArgument, "a welcome to another run");
+  names_.emplace(settings_.places);
+  names_->forget();
+  dirs_.emplace(settings_.places.run_dir(), run.keep_work_dir);
+  runner::Graces graces;
+  if (run.leak_ns > 0) graces.leak = base::Nanoseconds(run.leak_ns);
+  if (run.kill_ns > 0) graces.kill = base::Nanoseconds(run.kill_ns);
+  if (run.exit_ns > 0) graces.exit = base::Nanoseconds(run.exit_ns);
+  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, send_});
+}
+
+void NodeService::start(io::Task<void> task) {
+  io::spawn(loop_, std::move(task), [](std::exception_ptr error) {
+    if (error) std::rethrow_exception(error);
+  });
+}
+
+io::Task<void> NodeService::list(ListRequest request) {
+  const std::weak_ptr<const void> alive = guard_;
+  Listed answer;
+  answer.id = request.id;
+  try {
+    const wire::PluginTable table =
+        co_await node_.list(request.plugin, request.order, base::Nanoseconds(request.bound_ns));
+    answer.table = text_of(wire::encode(table));
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  if (!alive.expired()) tell(wire::NodeFrame::Listed, answer);
+}
+
+io::Task<void> NodeService::prepare(PrepareRequest request) {
+  const std::weak_ptr<const void> alive = guard_;
+  PreparedAnswer answer;
+  answer.id = request.id;
+  try {
+    const launch::Prepared prepared =
+        co_await node_.prepare(request.plugin, checked(request.isolation), base::Nanoseconds(request.bound_ns));
+    answer.isolation = prepared.isolation;
+    answer.reason = prepared.reason;
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  if (!alive.expired()) tell(wire::NodeFrame::Prepared, answer);
+}
+
+void NodeService::spawn(SpawnRequest request) {
+  check(request);
+  const std::uint32_t number = request.world;
+  if (worlds_.contains(number)) throw Error(ErrorKind::InvalidArgument, "a world that exists");
+  try {
+    auto world = std::make_unique<HostedWorld>(*shared_, std::move(request));
+    world->begin();
+    worlds_.emplace(number, std::move(world));
+  } catch (const Error& error) {
+    tell(wire::NodeFrame::SpawnFailed, RankText{number, -1, error.what()});
+  }
+}
+
+Closed NodeService::close() {
+  Closed found;
+  if (std::exchange(closed_, true)) return found;
+  worlds_.clear();
+  node_.close();
+  if (names_ && !shared_->run.leaks_off) {
+    for (const runner::NameWatch::Suspicion& each : names_->suspicions()) found.suspicions.push_back(each.path);
+    found.strangers = names_->strangers();
+    if (found.strangers.size() > kNamesMax) found.strangers.resize(kNamesMax);
+  }
+  const bool keep = shared_ && shared_->run.keep_work_dir;
+  found.stuck = proc::remove_run_files(settings_.places, keep).stuck;
+  return found;
+}
+
+}  // namespace distrun::nodes

@@ -1,0 +1,58 @@
+#pragma once
+// What a node does for its coordinator: it is this machine as a node (launch/local_node.hpp), driven by frames. Lives
+// on: the node's loop.
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/nodes/hosted_world.hpp>
+
+namespace distrun::nodes {
+
+class NodeService {
+ public:
+  struct Settings {
+    launch::LocalNodeOptions node;
+    proc::RunPlaces places;
+    std::string address;  // of this host, as other hosts reach it; empty: all ranks run on one host
+  };
+
+  // `send` queues a packed frame for the coordinator and never throws. `on_closed` is called when the coordinator has
+  // closed the node, and everything is ended and removed.
+  NodeService(io::Loop& loop, Settings settings, std::function<void(wire::Bytes)> send,
+              std::function<void()> on_closed);
+  ~NodeService();
+
+  // Throws Error{InvalidArgument} for nonsense; the link cannot be used any more then.
+  void on_frame(const wire::Frame& frame);
+  // Ends all ranks and whatever they have started, and removes the run's files. Idempotent.
+  Closed close();
+
+ private:
+  void welcome(const Welcome& run);
+  io::Task<void> list(ListRequest request);
+  io::Task<void> prepare(PrepareRequest request);
+  void spawn(SpawnRequest request);
+  void start(io::Task<void> task);
+  HostedWorld* find(std::uint32_t world);
+  template <class Message>
+  void tell(wire::NodeFrame kind, const Message& message) const;
+
+  io::Loop& loop_;
+  const Settings settings_;
+  std::function<void(wire::Bytes)> send_;
+  std::function<void()> on_closed_;
+  launch::LocalNode node_;
+  // Once the coordinator has said what run this is.
+  std::optional<runner::NameWatch> names_;
+  std::optional<runner::WorkDirPool> dirs_;
+  std::optional<NodeShared> shared_;
+  std::map<std::uint32_t, std::unique_ptr<HostedWorld>> worlds_;
+  bool closed_ = false;
+  std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
+};
+
+}  // namespace distrun::nodes

@@ -1,0 +1,127 @@
+#include <distrun/runner/nodes/node_set.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/nodes/split_world.hpp>
+
+namespace distrun::nodes {
+namespace {
+
+constexpr const char* kNotKept = "ranks on --hosts are not kept from one test to the next";
+
+}  // namespace
+
+void NodeSet::add(std::unique_ptr<RemoteNode> node, HostSlot slot) {
+  nodes_.push_back(std::move(node));
+  slots_.push_back(std::move(slot));
+}
+
+template <class Message>
+void NodeSet::tell_all(wire::NodeFrame kind, const Message& message) {
+  for (const auto& node : nodes_) {
+    try {
+      node->tell(kind, message);
+    } catch (const Error&) {
+      // It does not read: its link is lost soon.
+    }
+  }
+}
+
+io::Task<wire::PluginTable> NodeSet::list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) {
+  RemoteNode& node = *nodes_.front();
+  const RemoteNode::Reply<Listed> reply = node.list(plugin, order, bound);
+  const Listed answer = co_await reply->wait();
+  if (!answer.error.empty()) throw Error(ErrorKind::Failed, answer.error);
+  co_return wire::read_plugin_table(bytes_of(answer.table));
+}
+
+io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) {
+  if (isolation == Isolation::Program) throw Error(ErrorKind::Unimplemented, "distrun exec does not run on --hosts");
+  launch::Prepared all;
+  if (base::ranks_stay(isolation)) all.reason = kNotKept;
+  all.isolation = isolation == Isolation::Exec ? isolation : Isolation::Process;
+  const Isolation wanted = all.isolation;
+  std::vector<RemoteNode::Reply<PreparedAnswer>> replies;
+  for (const auto& node : nodes_) replies.push_back(node->prepare(plugin, wanted, bound));
+  std::string failure;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const PreparedAnswer answer = co_await replies[i]->wait();
+    if (!answer.error.empty() && failure.empty()) failure = answer.error + " (on " + nodes_[i]->host() + ")";
+    if (answer.isolation == Isolation::Exec && wanted != Isolation::Exec) {
+      all.isolation = Isolation::Exec;
+      all.reason = answer.reason + " (on " + nodes_[i]->host() + ")";
+    }
+  }
+  if (!failure.empty()) throw Error(ErrorKind::Failed, failure);
+  co_return all;
+}
+
+io::Task<std::shared_ptr<launch::MountSpace>> NodeSet::make_mounts(std::vector<launch::Mount> /*mounts*/) {
+  throw Error(ErrorKind::Unimplemented, "--private-tmp does not work with --hosts");
+  co_return nullptr;
+}
+
+std::vector<SpreadWorld::Part> NodeSet::parts_for(int world_size) const {
+  const std::vector<int> counts = split_world(world_size, slots_, per_host_);
+  std::vector<SpreadWorld::Part> parts;
+  int first = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) parts.push_back({nodes_[i].get(), first, counts[i]});
+    first += counts[i];
+  }
+  return parts;
+}
+
+std::shared_ptr<launch::World> NodeSet::spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) {
+  std::vector<SpreadWorld::Part> parts;
+  std::shared_ptr<const WorldStore> store;
+  std::string why;
+  try {
+    parts = parts_for(spec.world_size);
+    if (parts.size() > 1) store = make_store_();
+  } catch (const Error& error) {
+    why = error.what();
+    parts = {{nodes_.front().get(), 0, spec.world_size}};
+  }
+  const std::string url = store ? store->url() : "";
+  auto world = std::make_shared<SpreadWorld>(loop_, events, ++last_world_, std::move(parts), url, std::move(store));
+  if (why.empty()) {
+    world->begin(spec);
+  } else {
+    loop_.post([weak = std::weak_ptr(world), &events, why] {
+      if (!weak.expired()) events.on_spawn_failed(why);
+    });
+  }
+  return world;
+}
+
+void NodeSet::cancel() { tell_all(wire::NodeFrame::Cancel, CloseOrder{}); }
+
+void NodeSet::release(const std::string& plugin) { tell_all(wire::NodeFrame::Release, ReleaseOrder{plugin}); }
+
+io::Task<std::vector<Closed>> NodeSet::close_all(base::Nanoseconds bound) {
+  std::vector<RemoteNode::Reply<Closed>> replies;
+  for (const auto& node : nodes_) {
+    std::string why;
+    try {
+      replies.push_back(node->close());
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    if (!why.empty()) {
+      node->lose(why);
+      replies.push_back(node->close());
+    }
+  }
+  io::Alarm late(loop_, [this] {
+    for (const auto& node : nodes_) node->lose("it did not end in time");
+  });
+  late.set(loop_.clock().now() + bound);
+  std::vector<Closed> found;
+  for (const RemoteNode::Reply<Closed>& reply : replies) found.push_back(co_await reply->wait());
+  co_return found;
+}
+
+}  // namespace distrun::nodes

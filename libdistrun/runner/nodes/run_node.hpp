@@ -1,0 +1,34 @@
+#pragma once
+// The process of `distrun node`: joins the coordinator, runs ranks for it, and cleans up when it is told to end, or when
+// its link or its standard input is closed.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/nodes/dial.hpp>
+#include <distrun/runner/proc/guard.hpp>
+
+namespace distrun::nodes {
+
+// What a node reads first from its standard input.
+struct NodeSecret {
+  std::string secret;
+  std::string run_id;
+};
+// Reads a line "SECRET RUN_ID". Blocks for at most 30 s. Throws Error{InvalidArgument} if there is no such line.
+NodeSecret read_node_secret(int fd);
+
+struct NodeSettings {
+  std::vector<Place> places;
+  std::string host;
+  std::string version;
+  NodeSecret secret;
+  launch::LocalNodeOptions node;
+  proc::RunPlaces run;
+  int input = 0;  // its end says that the coordinator is gone
+};
+
+// Returns the exit code: 0, whatever becomes of the run, since the coordinator knows. Throws Error if it cannot join.
+int run_node(NodeSettings settings, proc::Coordinator under);
+
+}  // namespace distrun::nodes
