@@ -1,4 +1,5 @@
-// distrun attach: gdb on a live rank. While gdb holds the rank, the coordinator suspends all timeouts.
+// distrun attach: gdb on a live rank. While gdb holds the rank, the coordinator suspends all timeouts. For a rank on
+// another host, says what to run.
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <distrun/common/base/text.hpp>
 
 #include "commands.hpp"
+#include "reach.hpp"
 #include "run_socket.hpp"
 
 namespace distrun::cli {
@@ -16,14 +18,14 @@ namespace {
 
 struct Found {
   std::string test;
-  int pid = 0;
+  wire::RankStatus rank;
 };
 
 std::vector<Found> ranks_of_number(const wire::RunStatus& run, int number) {
   std::vector<Found> all;
   for (const wire::TestStatus& test : run.tests) {
     for (const wire::RankStatus& rank : test.ranks) {
-      if (rank.rank == number && rank.pid != 0) all.push_back({test.test, rank.pid});
+      if (rank.rank == number && rank.pid != 0) all.push_back({test.test, rank});
     }
   }
   return all;
@@ -51,8 +53,10 @@ Found find_rank(const wire::RunStatus& run, const AttachOptions& options) {
 }  // namespace
 
 int attach(const AttachOptions& options) {
-  const Found found = find_rank(ask_status(find_run(options.run)), options);
-  const std::string pid = std::to_string(found.pid);
+  const wire::RunStatus run = ask_status(find_run(options.run));
+  const Found found = find_rank(run, options);
+  if (!found.rank.host.empty()) throw Error(ErrorKind::Failed, attach_text(run.reach, found.rank));
+  const std::string pid = std::to_string(found.rank.pid);
   std::printf("gdb on rank %d (pid %s) of %s; timeouts are suspended while it is attached\n", options.rank, pid.c_str(),
               base::one_line(found.test, 400).c_str());
   std::fflush(stdout);

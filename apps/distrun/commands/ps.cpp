@@ -22,6 +22,8 @@
 namespace distrun::cli {
 namespace {
 
+constexpr std::size_t kHostMax = 40;
+
 std::string time_of(std::int64_t ms) { return ms < 0 ? "-" : base::human(std::chrono::milliseconds(ms)); }
 
 std::string name_of(const wire::TestStatus& test) {
@@ -36,22 +38,44 @@ std::string headline(const wire::RunStatus& run) {
   return run.tests.size() == 1 ? text + ": " + name_of(run.tests.front()) : text;
 }
 
+// The memory of ranks on other hosts is not known.
+std::string memory_of(const wire::RankStatus& rank) {
+  if (!rank.host.empty()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(rank.memory_bytes) / (1 << 20));
+  return text;
+}
+
+// Returns the width of the column of hosts; 0: all ranks run on this machine, and there is no such column.
+std::size_t width_of_hosts(const wire::TestStatus& test) {
+  std::size_t width = 0;
+  for (const wire::RankStatus& rank : test.ranks) width = std::max(width, base::one_line(rank.host, kHostMax).size());
+  return width == 0 ? 0 : std::max(width, std::size_t{4});
+}
+
+std::string in_column(const std::string& text, std::size_t width) {
+  return width == 0 ? "" : "  " + text + std::string(width - std::min(width, text.size()), ' ');
+}
+
 void print(const wire::TestStatus& test) {
   if (test.ranks.empty()) return;
-  std::printf("  %4s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", "pid", "doing", "since", "cpu", "memory", "waits in");
+  const std::size_t width = width_of_hosts(test);
+  std::printf("  %4s%s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", in_column("host", width).c_str(), "pid", "doing",
+              "since", "cpu", "memory", "waits in");
   for (const wire::RankStatus& rank : test.ranks) {
     const std::string waits = rank.waits.empty() ? "" : "  " + base::one_line(rank.waits, 400);
-    std::printf("  %4s  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", base::rank_list({rank.rank}).c_str(), rank.pid,
+    std::printf("  %4s%s  %7d  %-10s  %8s  %8s  %9s%s\n", base::rank_list({rank.rank}).c_str(),
+                in_column(base::one_line(rank.host, kHostMax), width).c_str(), rank.pid,
                 base::one_line(rank.doing).c_str(), time_of(rank.since_ms).c_str(),
-                time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
-                static_cast<double>(rank.memory_bytes) / (1 << 20), waits.c_str());
+                time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(), memory_of(rank).c_str(), waits.c_str());
   }
 }
 
 void print_references(const wire::TestStatus& test) {
   std::vector<int> pids;  // ranks that are threads share one
   for (const wire::RankStatus& rank : test.ranks) {
-    if (rank.pid > 0 && std::find(pids.begin(), pids.end(), rank.pid) == pids.end()) pids.push_back(rank.pid);
+    if (rank.pid > 0 && rank.host.empty() && std::find(pids.begin(), pids.end(), rank.pid) == pids.end())
+      pids.push_back(rank.pid);
   }
   std::vector<ledger::Page> pages;
   for (const int pid : pids) {
@@ -59,6 +83,9 @@ void print_references(const wire::TestStatus& test) {
   }
   const std::string text = ledger::text_of(pages, base::system_clock().now().time_since_epoch().count());
   std::printf("%s", text.empty() ? "  no references\n" : text.c_str());
+  const bool any_elsewhere = std::any_of(test.ranks.begin(), test.ranks.end(),
+                                         [](const wire::RankStatus& rank) { return !rank.host.empty(); });
+  if (any_elsewhere) std::printf("  references of ranks on other hosts are not shown\n");
 }
 
 void print(const wire::RunStatus& run, bool with_references) {

@@ -10,11 +10,12 @@ void write_rank(report::JsonWriter& out, const wire::RankStatus& rank) {
   out.begin_object();
   out.field("rank", rank.rank);
   out.field_if(rank.pid > 0, "pid", rank.pid);
+  if (!rank.host.empty()) out.field("host", rank.host);
   out.field("doing", rank.doing);
   out.field_if(rank.since_ms >= 0, "since_ms", rank.since_ms);
   out.field_if(!rank.waits.empty(), "waits_in", rank.waits);
   out.field("cpu_ms", rank.cpu_ms);
-  out.field("memory_bytes", rank.memory_bytes);
+  out.field_if(rank.host.empty(), "memory_bytes", rank.memory_bytes);
   out.end_object();
 }
 

@@ -51,8 +51,9 @@ wire::ToldExamination told(const std::string& run_id, const std::vector<Examined
 
 }  // namespace
 
-RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::function<void()> on_cancel)
-    : loop_(loop), run_(run), run_id_(run_id), on_cancel_(std::move(on_cancel)) {
+RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::string reach,
+                     std::function<void()> on_cancel)
+    : loop_(loop), run_(run), run_id_(run_id), reach_(std::move(reach)), on_cancel_(std::move(on_cancel)) {
   listener_ = std::make_unique<io::FdWatch>(loop, listen_for(run_id), [this] { on_connection(); });
 }
 
@@ -74,10 +75,16 @@ void RunServer::on_frame(int client, const wire::Frame& frame) {
     const bool with_json = order.kind == wire::InspectKind::ExamineAsJson;
     if (order.kind == wire::InspectKind::Examine || with_json) return answer_examination(client, with_json);
     if (order.kind == wire::InspectKind::Cancel) loop_.post(on_cancel_);  // the answer first
-    send(client, wire::InspectFrame::RunStatus, run_.status());
+    answer_status(client);
   } catch (const Error&) {
     drop(client);
   }
+}
+
+void RunServer::answer_status(int client) {
+  wire::RunStatus status = run_.status();
+  status.reach = reach_;
+  send(client, wire::InspectFrame::RunStatus, status);
 }
 
 // Sends one answer, once the snapshots of all running tests are complete.

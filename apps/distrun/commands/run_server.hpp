@@ -15,12 +15,15 @@ namespace distrun::cli {
 
 class RunServer {
  public:
-  // `run` must outlive it. `on_cancel` ends the run. Throws Error{Failed} if the socket cannot be created.
-  RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::function<void()> on_cancel);
+  // `run` must outlive it. `reach` says how users reach its hosts (reach.hpp); `on_cancel` ends the run. Throws
+  // Error{Failed} if the socket cannot be created.
+  RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::string reach,
+            std::function<void()> on_cancel);
 
  private:
   void on_connection();
   void on_frame(int client, const wire::Frame& frame);
+  void answer_status(int client);
   void answer_stacks(int client, int rank);
   void answer_examination(int client, bool with_json);
   template <class T>
@@ -30,6 +33,7 @@ class RunServer {
   io::Loop& loop_;
   runner::Run& run_;
   std::string run_id_;
+  std::string reach_;
   std::function<void()> on_cancel_;
   std::map<int, std::unique_ptr<io::FrameSocket>> clients_;  // by a sequence number
   std::map<int, std::shared_ptr<RunExaminer>> examiners_;    // by client; at work, or done and about to be removed
