@@ -1,9 +1,12 @@
 // Workers that join while others are unreachable, die or leave.
 #include <catch2/catch.hpp>
 
+#include <poll.h>
+
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
@@ -13,6 +16,7 @@
 
 #include "members.hpp"
 #include "struck_agent.hpp"
+#include "support/limits.hpp"
 #include "support/sandbox.hpp"
 #include "support/scratch.hpp"
 
@@ -27,11 +31,13 @@ DISTRUN_RPC(whoever)
 // Parameters shared by all members of a cell.
 class Elastic {
  public:
-  explicit Elastic(std::string folder) : store_(std::move(folder) + "/store") {}
+  explicit Elastic(std::string folder, std::vector<std::string> transports = {})
+      : store_(std::move(folder) + "/store"), transports_(std::move(transports)) {}
 
   void join(int rank) const {
     auto options = std::make_shared<PipeOptions>();
     options->init_timeout = 20;
+    options->transports = transports_;
     options->store = std::make_shared<FileStore>(store_);
     init_rpc({"worker" + std::to_string(rank), struck_backend(), rank, {}, options});
   }
@@ -41,6 +47,7 @@ class Elastic {
 
  private:
   const std::string store_;
+  const std::vector<std::string> transports_;
 };
 
 // Runs a cell in a separate process and returns its lines.
@@ -106,6 +113,47 @@ TEST_CASE("a member that cannot reach another at first tries again until it is k
   };
   const Lines lines = lines_of([&] { return joined(scratch.path(), {}, refuse); });
   check_well(lines, {"join", "ask2", "ask0", "ask1"});
+}
+
+// The end of a shortage is no event: nothing but the passing of time makes the members accept the workers that wait.
+TEST_CASE("workers join soon after the members that had no descriptors for them have some again") {
+  const std::string transport = GENERATE("shm", "uds", "tcp");
+  const int room = GENERATE(0, 2);
+  CAPTURE(transport, room);
+  const distrun::testing::Scratch scratch;
+  const Elastic group(scratch.path(), {transport});
+  const auto be_short = [&](int rank) {
+    return [&group, rank, room](const Post& post) {
+      group.join(rank);
+      post.meet("in");
+      std::optional<distrun::testing::FewFiles> few(std::in_place, room);
+      post.tell("short");
+      (void)::poll(nullptr, 0, 300);
+      few.reset();
+      post.wait();
+    };
+  };
+  const auto join = [&](int rank) {
+    return [&group, rank](const Post& post) {
+      post.tell(timed("join", [&] { group.join(rank); }));
+      post.meet("in");
+    };
+  };
+  const Lines lines = lines_of([&] {
+    Lines told;
+    Member first(be_short(0));
+    if (!first.lines_up_to("in", "", told)) return told;
+    Member second(be_short(1));
+    if (!second.lines_up_to("in", "", told)) return told;
+    for (Member* each : {&first, &second}) {
+      each->go_on();
+      each->lines_up_to("short", "", told);
+    }
+    Member third(join(2)), fourth(join(3));
+    for (Member* each : {&third, &fourth}) each->lines_up_to("in", "", told);
+    return told;
+  });
+  check_well(lines, {"join", "join"});
 }
 
 // Otherwise there would be two groups in one log, which know nothing of each other.

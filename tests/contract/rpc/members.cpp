@@ -19,6 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr char kEnd[] = "end of the cell";
+// A cell reports its lines at its end, and may wait for its members twice before.
+const base::Nanoseconds kCellPatience = 3 * kPatience;
 
 bool is_readable(int fd, base::TimePoint until) {
   pollfd ready{fd, POLLIN, 0};
@@ -87,10 +89,13 @@ Member::~Member() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-std::optional<std::string> Member::line() { return next_line(told_.get(), read_, in(kPatience)); }
+std::optional<std::string> Member::line(base::Nanoseconds patience) {
+  return next_line(told_.get(), read_, in(patience));
+}
 
-bool Member::lines_up_to(const std::string& mark, const std::string& prefix, std::vector<std::string>& told) {
-  while (const auto next = line()) {
+bool Member::lines_up_to(const std::string& mark, const std::string& prefix, std::vector<std::string>& told,
+                         base::Nanoseconds patience) {
+  while (const auto next = line(patience)) {
     if (next->starts_with(mark)) return true;
     told.push_back(prefix + *next);
   }
@@ -158,7 +163,8 @@ std::vector<Lines> conduct(const std::vector<std::function<Lines()>>& cells, int
     }
     // Waits for the oldest; the others run meanwhile.
     auto& [cell, conductor] = running.front();
-    if (!conductor->lines_up_to(kEnd, "", all[cell])) all[cell].push_back("the cell has not come to its end");
+    if (!conductor->lines_up_to(kEnd, "", all[cell], kCellPatience))
+      all[cell].push_back("the cell has not come to its end");
     running.erase(running.begin());
   }
   return all;

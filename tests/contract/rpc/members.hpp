@@ -48,10 +48,11 @@ class Member {
 
   pid_t pid() const noexcept { return pid_; }
   // Returns the next line; nothing: it has ended, or was silent for too long.
-  std::optional<std::string> line();
+  std::optional<std::string> line(base::Nanoseconds patience = kPatience);
   // Reads lines up to one that begins with `mark`; adds those before to `told`, with `prefix`. Returns false if there
   // is no such line.
-  bool lines_up_to(const std::string& mark, const std::string& prefix, std::vector<std::string>& told);
+  bool lines_up_to(const std::string& mark, const std::string& prefix, std::vector<std::string>& told,
+                   base::Nanoseconds patience = kPatience);
   void go_on(char order = 'g') const;
   // Waits until it has ended or stopped; returns false if it does neither.
   bool wait_struck() const;
