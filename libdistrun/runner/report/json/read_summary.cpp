@@ -87,6 +87,7 @@ void read_places(const Json& from, runner::Settings& settings) {
   read(from, "hosts", settings.hosts);
   read(from, "launcher", settings.launcher);
   read(from, "per_host", settings.per_host);
+  read_enum(from, "bind", runner::kBindCount, settings.bind);
 }
 
 void read_settings(const Json& from, runner::Settings& settings) {
@@ -124,7 +125,6 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "keep_output", settings.keep_output);
   read(from, "jobs", settings.jobs);
   read_places(from, settings);
-  read_enum(from, "bind", runner::kBindCount, settings.bind);
   read(from, "repeat", settings.repeat);
   read(from, "until_fail", settings.until_fail);
   read(from, "retries", settings.retries);

@@ -55,9 +55,10 @@ SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptR
 
 std::string rank_output(const runner::AttemptRecord& attempt, const runner::Captured runner::RankRecord::*stream,
                         std::size_t bytes_max) {
+  const base::RankHosts hosts = hosts_of(attempt);
   std::string text;
   for (const runner::RankRecord* rank : culprits_first(attempt)) {
-    text += prefixed(hosts_of(attempt), rank->rank, (rank->*stream).text);
+    text += prefixed(hosts, rank->rank, (rank->*stream).text);
   }
   return excerpt_bytes(text, bytes_max);
 }
