@@ -376,6 +376,10 @@ TEST_CASE("fixtures that hang have the same results on two hosts", "[fixtures][h
   run_on_hosts(distrun::fixtures::hangs_in_other_phases_group());
 }
 
+TEST_CASE("suites have the same results on two hosts", "[fixtures][hosts]") {
+  for (const Group& group : distrun::fixtures::suite_groups()) run_on_hosts(group);
+}
+
 TEST_CASE("what fixtures print and leave behind on two hosts is found", "[fixtures][hosts][alone]") {
   run_on_hosts(distrun::fixtures::prints_group());
   run_on_hosts(distrun::fixtures::leaves_group());

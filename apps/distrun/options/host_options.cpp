@@ -53,12 +53,13 @@ void add_host_options(CLI::App& app, Raw& raw) {
   app.add_option("--join-timeout", raw.join_timeout, "How long hosts may take to begin")->type_name("TIME");
 }
 
-HostsOptions hosts_of(const Raw& raw, const nodes::Variables& variables) {
+HostsOptions hosts_of(const Raw& raw, bool is_typed, const nodes::Variables& variables) {
   HostsOptions hosts;
   if (!raw.launcher.empty()) hosts.engine = nodes::parse_engine("--launcher", raw.launcher);
   const bool wants_slurm = !raw.launcher.empty() && hosts.engine.kind == nodes::EngineKind::Slurm;
-  if (!raw.hosts.empty()) hosts.hosts = nodes::parse_hosts("--hosts", raw.hosts);
-  if (raw.hosts.empty() && (raw.launcher.empty() || wants_slurm)) take_allocation(variables, wants_slurm, hosts);
+  const bool may_take = raw.launcher.empty() || wants_slurm;
+  if (may_take && !is_typed) take_allocation(variables, wants_slurm && raw.hosts.empty(), hosts);
+  if (hosts.hosts.empty() && !raw.hosts.empty()) hosts.hosts = nodes::parse_hosts("--hosts", raw.hosts);
   if (hosts.hosts.empty()) {
     if (!raw.launcher.empty()) refuse("--launcher " + raw.launcher + " needs --hosts");
     if (!raw.per_host.empty()) refuse("--per-host needs --hosts, or an allocation of Slurm with several nodes");

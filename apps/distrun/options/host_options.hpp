@@ -10,8 +10,9 @@ namespace distrun::cli {
 
 void add_host_options(CLI::App& app, Raw& raw);
 
-// Returns no hosts if ranks are to run on this machine. Throws Error{InvalidArgument} for options that make no sense.
-HostsOptions hosts_of(const Raw& raw, const nodes::Variables& variables = nodes::variable_of_process);
+// Returns no hosts if ranks are to run on this machine. `is_typed`: --hosts stands on the command line; otherwise an
+// allocation of several nodes wins. Throws Error{InvalidArgument} for options that make no sense.
+HostsOptions hosts_of(const Raw& raw, bool is_typed, const nodes::Variables& variables = nodes::variable_of_process);
 
 // Refuses what does not work on several hosts, and worlds that do not fit. `has_backend`: the user has chosen one.
 void adapt_to_hosts(const Raw& raw, RunOptions& run, bool has_backend);

@@ -92,6 +92,11 @@ Origins command_line_origins(const CLI::App& app) {
   return origins;
 }
 
+bool is_typed(const Origins& origins, const std::string& name) {
+  const auto found = origins.find(name);
+  return found != origins.end() && found->second == kCommandLine;
+}
+
 void fill_in(CLI::App& app, const Layer& layer, Origins& origins) {
   for (const auto& [name, value] : layer) {
     CLI::Option* option = app.get_option_no_throw("--" + name);

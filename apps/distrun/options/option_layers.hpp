@@ -32,6 +32,8 @@ bool is_for_one_run(const std::string& name);
 
 // Returns the origins of an app that has been parsed.
 Origins command_line_origins(const CLI::App& app);
+// Returns whether the option, by long name, stands on the command line.
+bool is_typed(const Origins& origins, const std::string& name);
 // Sets each option of `app` that has no value yet from the layer; ignores unknown names. Throws Error{InvalidArgument}
 // with the origin of an invalid value.
 void fill_in(CLI::App& app, const Layer& layer, Origins& origins);

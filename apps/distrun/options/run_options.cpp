@@ -288,14 +288,14 @@ void require_plugins(const std::vector<std::string>& plugins) {
   if (plugins.empty()) refuse("no plugin is given; name the test plugins (.so files) to run");
 }
 
-RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report, bool has_backend) {
+RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report, const Origins& origins) {
   RunOptions run;
   run.settings = settings_of(raw);
   add_execution_settings(raw, run.settings);
   add_repetition_settings(raw, run.settings);
   set_rerun(raw, report, run);
-  run.hosts = hosts_of(raw);
-  adapt_to_hosts(raw, run, has_backend);
+  run.hosts = hosts_of(raw, is_typed(origins, "hosts"));
+  adapt_to_hosts(raw, run, origins.contains("backend"));
   run.order = order_of(raw);
   run.history = raw.history;
   run.project = raw.project;
@@ -326,7 +326,7 @@ CommandLine parse_run(const Arguments& arguments) {
   }
   const Sources sources = fill_in(app, raw);
   try {
-    line.run = run_options_of(raw, sources.report, sources.origins.contains("backend"));
+    line.run = run_options_of(raw, sources.report, sources.origins);
   } catch (Error& error) {
     add_origin(error, sources.origins);
     throw;

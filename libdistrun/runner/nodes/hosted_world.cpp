@@ -1,8 +1,10 @@
 #include <distrun/runner/nodes/hosted_world.hpp>
 
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <functional>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -106,8 +108,17 @@ std::string HostedWorld::complete_order(const wire::Frame& frame) const {
   } else {
     order.env.insert(order.env.begin(), {"DISTRUN_HOST_ADDRESS", shared_.address});
   }
+  if (!order.suite_dir.empty()) order.suite_dir = suite_dir(order.suite_dir);
   if (!shared_.run.leaks_off) order.watched = runner::watched_by_ranks(shared_.names, nullptr);
   return text_of(wire::pack(wire::ControlFrame::Run, frame.rank, order));
+}
+
+// Each host has a directory of its own for the ranks of a suite: the coordinator's may not exist here.
+std::string HostedWorld::suite_dir(const std::string& of_coordinator) const {
+  const std::string name = of_coordinator.substr(of_coordinator.find_last_of('/') + 1);
+  const std::string path = dirs_->shared() + "/../suite" + std::to_string(std::hash<std::string>{}(name));
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
+  return path;
 }
 
 void HostedWorld::signal(const SignalOrder& order) {

@@ -56,6 +56,7 @@ class HostedWorld final : public launch::WorldEvents {
   // Returns whether all ranks of the world run here, so that they need nothing of other hosts.
   bool has_all() const noexcept { return request_.ranks_here == request_.world_size; }
   std::string complete_order(const wire::Frame& frame) const;
+  std::string suite_dir(const std::string& of_coordinator) const;
   RankView view_of(int rank);
   WorldState state_of_all();
   void tell_state();
