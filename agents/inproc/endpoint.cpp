@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/rpc/successor.hpp>
 
@@ -76,13 +77,20 @@ std::uint64_t number_in(std::string_view text, const std::string& address) {
   throw Error(ErrorKind::InvalidArgument, "not an address of inproc: \"" + address + "\"");
 }
 
+// Returns "@node01" if the ranks run on several hosts: processes of other hosts may have the same pid.
+std::string at_host() {
+  const std::string& host = core::known_hosts().name();
+  return host.empty() ? "" : "@" + host;
+}
+
 std::uint64_t endpoint_of(const std::string& address) {
-  std::string_view rest = address;
+  const std::size_t at = std::min(address.find('@'), address.size());
+  std::string_view rest = std::string_view(address).substr(0, at);
   const bool is_ours = rest.substr(0, kScheme.size()) == kScheme;
   if (is_ours) rest.remove_prefix(kScheme.size());
   const std::size_t colon = rest.find(':');
   const std::uint64_t pid = number_in(is_ours ? rest.substr(0, colon) : std::string_view(), address);
-  if (pid != static_cast<std::uint64_t>(::getpid())) {
+  if (pid != static_cast<std::uint64_t>(::getpid()) || address.substr(at) != at_host()) {
     throw Error(ErrorKind::InvalidArgument,
                 "inproc is for ranks that are threads of one process (--isolation threads); the worker at " + address +
                     " is in another process");
@@ -103,7 +111,7 @@ Endpoint::Endpoint(const rpc::AgentSetting& setting, std::uint64_t number)
     : worker_(setting.worker), number_(number), secret_(setting.secret), rank_(core::rank_state()) {}
 
 std::string Endpoint::address() const {
-  return std::string(kScheme) + std::to_string(::getpid()) + ":" + std::to_string(number_);
+  return std::string(kScheme) + std::to_string(::getpid()) + ":" + std::to_string(number_) + at_host();
 }
 
 std::vector<rpc::WorkerInfo> Endpoint::workers() const {

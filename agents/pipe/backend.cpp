@@ -5,6 +5,7 @@
 #include <agents/pipe/pipe_agent.hpp>
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -52,7 +53,7 @@ std::shared_ptr<rpc::Agent> make_pipe_agent(const rpc::AgentSetting& setting, co
   made.identity.incarnation = setting.worker.incarnation();
   made.identity.transports = offers_of(transports);
   if (options.channels.empty() || has(options.channels, "cma")) made.identity.channels.push_back(cma_offer());
-  made.tcp_host = has(transports, "tcp") ? "127.0.0.1" : "";
+  made.tcp_host = has(transports, "tcp") ? core::hosts().address() : "";
   made.has_uds = transports != std::vector<std::string>{"tcp"};
   return std::make_shared<PipeAgent>(std::move(made));
 }

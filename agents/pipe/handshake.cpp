@@ -8,6 +8,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -70,6 +71,10 @@ std::string difference(std::string_view one, std::string_view other) {
     if (mine == theirs) continue;
     const std::string_view key = mine.substr(0, mine.find('='));
     if (key.empty() || !theirs.starts_with(key)) return "the peer describes it differently";
+    if (key == "host") {
+      const auto name_in = [&](std::string_view part) { return std::string(part.substr(key.size() + 1)); };
+      return "the peer is on another host (" + name_in(mine) + ", " + name_in(theirs) + ")";
+    }
     if (key == "boot id") return "the peer is on another machine (boot id differs)";
     return "the peer's " + std::string(key) + " differs";
   }
@@ -106,7 +111,9 @@ std::string machine_descriptor() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot_id;
   file >> boot_id;
-  return "boot id=" + boot_id + ", uid=" + std::to_string(::geteuid());
+  const core::Hosts& hosts = core::known_hosts();
+  const std::string host = hosts.are_several() ? "host=" + hosts.name() + ", " : "";
+  return host + "boot id=" + boot_id + ", uid=" + std::to_string(::geteuid());
 }
 
 wire::Bytes pack(const Opening& opening) { return pack_as(Kind::Opening, opening); }

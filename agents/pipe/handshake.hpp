@@ -123,7 +123,8 @@ struct Identity {
   rpc::WorkerKey key() const noexcept { return {id, incarnation}; }
 };
 
-// Returns "boot id=..., uid=...": equal for two processes that can share memory.
+// Returns "boot id=..., uid=...": equal for two processes that can share memory. Where the ranks run on several hosts,
+// "host=node01" comes first: what a host is, distrun says, and not the boot id, which containers share.
 std::string machine_descriptor();
 
 // Return whole frames. Texts that are too long are cut. Throw Error{InvalidArgument} if the frame is still too long.

@@ -12,6 +12,8 @@
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
+#include <distrun/runtime/core/hosts.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -38,8 +40,17 @@ void drain(int fd) noexcept {
   }
 }
 
-// The pid stays that of the listening process, also in a process forked from it.
-std::string with_pid(const Address& address) { return to_string(address) + ";pid:" + std::to_string(::getpid()); }
+// Adds this worker's host and rank, if there are several hosts, and the pid, which stays that of the listening process,
+// also in a process forked from it.
+std::string with_process(const Address& address) {
+  const core::Hosts& hosts = core::known_hosts();
+  std::string where;
+  if (!hosts.name().empty()) {
+    const int rank = core::rank_state().number();
+    where = ";host:" + hosts.name() + ";rank:" + std::to_string(rank >= 0 ? rank : hosts.rank());
+  }
+  return to_string(address) + where + ";pid:" + std::to_string(::getpid());
+}
 
 Identity with_address(Identity own, const std::string& address) {
   own.address = address;
@@ -50,7 +61,7 @@ Identity with_address(Identity own, const std::string& address) {
 
 IoThread::IoThread(Identity own, Listener listener, IoThreadEvents& events, base::Nanoseconds limit)
     : events_(events),
-      address_(with_pid(listener.address())),
+      address_(with_process(listener.address())),
       watches_(poller_),
       meetings_(with_address(std::move(own), address_), std::move(listener), events, poller_, watches_, limit),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),

@@ -23,9 +23,13 @@ void Link::give_up(const Error& why) noexcept {
 namespace {
 
 // Ranks that wait for this one then see the cause, even if this one leaves them because of that death.
-void note_if_dead(int rank) noexcept {
+void note_if_dead(int rank, const PeerProcess& peer) noexcept {
   base::if_memory([&] {
-    if (const auto death = core::death_of(rank)) core::rank_state().note_death(*death);
+    if (const auto death = core::death_of(rank)) {
+      core::rank_state().note_death(*death);
+    } else if (rank >= 0 && rank == peer.rank() && peer.was_cut_off()) {
+      core::rank_state().note_death({rank, peer.known_pid()});
+    }
   });
 }
 
@@ -39,7 +43,7 @@ bool Link::end(State state, Error why) noexcept {
     if (why_) return end_locked(state, std::move(why));
   }
   // Before others learn of the end. The process of a peer that has left may end now, too: that is no death.
-  if (state == State::Lost || why.because_of() != its_rank) note_if_dead(why.because_of());
+  if (state == State::Lost || why.because_of() != its_rank) note_if_dead(why.because_of(), process_);
   const std::lock_guard lock(writing_);
   return end_locked(state, std::move(why));
 }

@@ -24,6 +24,9 @@ class PeerProcess {
   int known_pid() const noexcept;
   // The peer's rank, even if its process has ended; -1: unknown.
   int rank() const noexcept;
+  // Returns whether the peer is on another host and its connection has ended, or could not be made, as gone() or
+  // unreachable() has told: nothing else tells of the end of a process there.
+  bool was_cut_off() const noexcept { return was_cut_off_.load(); }
   // Returns whether the process is known to have ended; false: nothing is known.
   bool has_died() const noexcept;
   // Returns the error of a link with a connection that has ended, or could not be made, with the peer's process; `why`
@@ -36,6 +39,7 @@ class PeerProcess {
   const std::string& address_;
   std::atomic<int> pid_{0};
   std::atomic<bool> has_met_here_{false};
+  mutable std::atomic<bool> was_cut_off_{false};
 };
 
 }  // namespace distrun::agents::pipe

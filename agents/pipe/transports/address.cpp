@@ -12,6 +12,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runtime/core/hosts.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -38,7 +39,7 @@ bool is_host(const std::string& host) {
   return ::inet_pton(is_v6(host) ? AF_INET6 : AF_INET, host.c_str(), &number) == 1;
 }
 
-constexpr std::string_view kPid = ";pid:";
+constexpr std::string_view kHost = ";host:", kRank = ";rank:", kPid = ";pid:";
 
 // Returns 0 for an invalid number.
 template <class Number>
@@ -86,8 +87,9 @@ std::string to_string(const Address& address) {
 Address parse_address(const std::string& text) {
   if (text.size() > kAddressTextMax) refuse(text, "it has more than " + std::to_string(kAddressTextMax) + " bytes");
   Address address;
-  std::string_view rest = std::string_view(text).substr(0, text.rfind(kPid));
-  if (rest.size() < text.size() && pid_in(text) == 0) refuse(text, "its pid is not a positive number");
+  const std::string_view host = host_in(text);
+  std::string_view rest = std::string_view(text).substr(0, std::min(text.find(kHost), text.rfind(kPid)));
+  if (text.rfind(kPid) != std::string::npos && pid_in(text) == 0) refuse(text, "its pid is not a positive number");
   for (bool is_last = false; !is_last;) {
     const std::size_t end = rest.find(';');
     is_last = end == std::string_view::npos;
@@ -98,7 +100,33 @@ Address parse_address(const std::string& text) {
     address.push_back(std::move(place));
     if (!is_last) rest.remove_prefix(end + 1);
   }
-  return address;
+  if (text.find(kHost) != std::string::npos && !is_name(host)) refuse(text, "its host has no valid name");
+  if (!is_far(text)) return address;
+  std::erase_if(address, [](const Place& place) { return place.kind == SocketKind::Uds; });
+  if (!address.empty()) return address;
+  refuse(text, "it is on host " + std::string(host) +
+                   ", where only TCP reaches it, and it has no TCP; use the transports best or tcp (--rpc-transport)");
+}
+
+std::string_view host_in(const std::string& address) noexcept {
+  const std::size_t at = address.find(kHost);
+  if (at == std::string::npos) return {};
+  const std::string_view rest = std::string_view(address).substr(at + kHost.size());
+  return rest.substr(0, rest.find(';'));
+}
+
+int rank_in(const std::string& address) noexcept {
+  const std::size_t at = address.find(kRank);
+  if (at == std::string::npos) return -1;
+  int rank = -1;
+  const auto parsed = std::from_chars(address.data() + at + kRank.size(), address.data() + address.size(), rank);
+  return parsed.ec == std::errc() ? rank : -1;
+}
+
+bool is_far(const std::string& address) noexcept {
+  const core::Hosts& hosts = core::known_hosts();
+  const std::string_view host = host_in(address);
+  return hosts.are_several() && !host.empty() && host != hosts.name();
 }
 
 int pid_in(const std::string& address) noexcept {

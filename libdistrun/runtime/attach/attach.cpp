@@ -158,6 +158,7 @@ void Ranks::attach(const distrun_rank& rank) {
   core::set_rank_of_process(rank.rank);
   chosen_ = true;
   core::RankState& state = state_of(rank);
+  state.set_number(rank.rank);
   attached_.push_back({&rank, &state});
   core::thread_state().rank = &state;
   state.use(line_of(rank));

@@ -15,6 +15,7 @@ namespace {
 
 constexpr char kHosts[] = "DISTRUN_HOSTS", kAddress[] = "DISTRUN_HOST_ADDRESS";
 constexpr int kRanksMost = 1 << 15;
+constexpr std::size_t kNameMost = 100;
 
 std::atomic<int> rank_of_process{-1};
 
@@ -28,7 +29,7 @@ std::atomic<int> rank_of_process{-1};
 }
 
 bool is_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= kNameMost && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
            c == '_';
   });
@@ -94,6 +95,7 @@ Hosts::Hosts(std::string_view hosts, std::string_view address, int rank) {
   parse(hosts);
   if (!are_several()) return;
   name_ = host_of(rank);
+  rank_ = rank;
   if (name_.empty() && rank >= 0) refuse_hosts(hosts, "no host has rank " + std::to_string(rank) + ", which runs here");
   address_ = address;
   if (!is_address(address_)) {
@@ -111,7 +113,7 @@ void Hosts::add(std::string_view entry, std::string_view text) {
   std::string_view ranks = entry;
   const std::string name(trimmed(take_part(ranks, '=')));
   if (!is_name(name)) {
-    refuse_hosts(text, "\"" + name + "\" is not a host's name, which has letters, digits, '-', '.' and '_'");
+    refuse_hosts(text, "\"" + name + "\" is not a host's name, which has up to 100 letters, digits, '-', '.' and '_'");
   }
   if (by_name_.contains(name)) refuse_hosts(text, "host " + name + " is listed twice");
   std::vector<int>& of_host = by_name_[name];

@@ -26,6 +26,8 @@ class Hosts {
   const std::string& name() const noexcept { return name_; }
   // Returns the numeric IPv4 or IPv6 address of this host. "127.0.0.1" unless there are several hosts.
   const std::string& address() const noexcept { return address_; }
+  // Returns the rank of this process, or one of them; -1: unknown, or there is only one host.
+  int rank() const noexcept { return rank_; }
   // Returns the name of a rank's host; empty if there is only one host, or no such rank.
   std::string host_of(int rank) const;
   // Returns whether a rank runs on this host. Process ids and memory of other ranks have no meaning here.
@@ -40,6 +42,7 @@ class Hosts {
   std::map<std::string, std::vector<int>> by_name_;
   std::map<int, std::string> by_rank_;
   std::string name_;
+  int rank_ = -1;
   std::string address_ = "127.0.0.1";
 };
 

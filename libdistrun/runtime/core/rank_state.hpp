@@ -69,6 +69,10 @@ class RankState {
   RankLine* line() const noexcept { return line_.load(std::memory_order_acquire); }
   void use(RankLine* line) noexcept { line_.store(line, std::memory_order_release); }
 
+  // The rank's number in the test; -1: unknown.
+  int number() const noexcept { return number_.load(std::memory_order_relaxed); }
+  void set_number(int number) noexcept { number_.store(number, std::memory_order_relaxed); }
+
   // Returns the rank's only T, created at first use, with the RankState if T's constructor takes it. `part` identifies
   // T and is the same in all calls.
   template <class T>
@@ -111,6 +115,7 @@ class RankState {
   bool is_dead(int rank) const noexcept { return is_rank(rank) && dead_.test(static_cast<std::size_t>(rank)); }
 
   std::atomic<RankLine*> line_{nullptr};
+  std::atomic<int> number_{-1};
   std::array<std::atomic<void*>, kParts> parts_{};
   std::atomic<bool> has_failed_{false};
   mutable std::mutex mutex_;

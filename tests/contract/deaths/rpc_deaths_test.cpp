@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/backends.hpp>
 #include <distrun/runtime/collectives/process_group.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
@@ -15,6 +16,7 @@
 
 #include "../rpc/struck_agent.hpp"
 #include "deaths.hpp"
+#include "support/skip.hpp"
 
 namespace distrun::testing::deaths {
 namespace {
@@ -41,7 +43,7 @@ DISTRUN_RPC(death_ask_victim)
 
 void join(int rank, const std::string& folder, const std::string& transport, int id, int workers) {
   auto options = std::make_shared<rpc::PipeOptions>();
-  options->transports = {transport};
+  if (transport != "best") options->transports = {transport};
   options->rpc_timeout = kHeld;
   options->init_timeout = kHeld;
   options->store = std::make_shared<FileStore>(folder + "/store");
@@ -76,14 +78,15 @@ void meet() { rpc::all_gather(rpc::to_value(1)); }
 void meet_within() { rpc::all_gather(rpc::to_value(1), {}, kHeld); }
 
 // Only the first rank calls the victim; the others wait for it in a group, which it leaves because of the death.
-Case in_group_of_caller(const char* transport) {
-  const auto open = [transport = std::string(transport)](int rank, const std::string& folder) -> Operation {
+Case in_group_of_caller(const char* transport, const char* backend) {
+  const auto open = [transport = std::string(transport), backend = std::string(backend)](
+                        int rank, const std::string& folder) -> Operation {
     if (rank == 0 || rank == kVictim) join(rank, folder, transport, rank == 0 ? 0 : 1, 2);
     if (rank == kVictim) return {};
     const collectives::GroupInfo info{"of the caller", rank == 3 ? 0 : 2 - rank, {3, 1, 0}};
     const auto group =
         std::make_shared<collectives::ProcessGroup>(info, std::make_shared<FileStore>(folder + "/store of the group"),
-                                                    GroupOptions{"shm", std::chrono::seconds(kHeld)});
+                                                    GroupOptions{backend, std::chrono::seconds(kHeld)});
     if (rank != 0) return [group] { group->all_reduce(tensor::ones({10})); };
     return [group] {
       try {
@@ -97,7 +100,7 @@ Case in_group_of_caller(const char* transport) {
   return {"a rank that leaves a group because of a death that it has met in RPC", open};
 }
 
-std::vector<Case> cases_of(const char* transport) {
+std::vector<Case> cases_of(const char* transport, const char* backend = "shm") {
   std::vector<Case> cases{
       in_session("a call", transport, call_victim),
       in_session("a call to a worker that calls it", transport, call_by_another),
@@ -110,12 +113,19 @@ std::vector<Case> cases_of(const char* transport) {
       in_session("a call to a worker that was not met", transport, call_victim, false),
   };
   for (const std::size_t after : {cases.size() - 2, cases.size() - 1}) cases[after].is_struck_before = true;
-  cases.push_back(in_group_of_caller(transport));
+  cases.push_back(in_group_of_caller(transport, backend));
   return cases;
 }
 
 TEST_CASE("over shared memory all others name the worker that was killed, and its process") { check(cases_of("shm")); }
 TEST_CASE("over Unix sockets all others name the worker that was killed, and its process") { check(cases_of("uds")); }
+TEST_CASE("on two hosts all others name the worker that was killed, and its process") {
+  const std::string why_not = collectives::why_no_backend("gloo");
+  skip_case_if(!why_not.empty(), why_not);
+  std::vector<Case> cases;
+  for (Case& each : cases_of("best", "gloo")) cases.push_back(across_hosts(std::move(each)));
+  check(cases);
+}
 TEST_CASE("over TCP all others name the worker that was killed, and its process") { check(cases_of("tcp")); }
 
 }  // namespace

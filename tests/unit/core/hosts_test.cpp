@@ -61,7 +61,8 @@ TEST_CASE("a process that is none of the test's ranks is on none of its hosts") 
 TEST_CASE("hosts that cannot be read are refused with the variable, its value and an example") {
   const std::string end = "; expected the ranks of each host, as in node01=0-3;node02=4,6-7";
   CHECK(why_not("a=0;b c=1") ==
-        "$DISTRUN_HOSTS is \"a=0;b c=1\": \"b c\" is not a host's name, which has letters, digits, '-', '.' and '_'" +
+        "$DISTRUN_HOSTS is \"a=0;b c=1\": \"b c\" is not a host's name, which has up to 100 letters, digits, '-', '.' "
+        "and '_'" +
             end);
   CHECK_THAT(why_not("a=0;a=1"), Catch::Contains("host a is listed twice"));
   CHECK_THAT(why_not("a=0-1;b=1"), Catch::Contains("rank 1 is on two hosts"));

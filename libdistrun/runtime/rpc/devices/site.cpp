@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include <distrun/runtime/core/hosts.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 
 namespace distrun::rpc {
@@ -18,7 +19,8 @@ std::string this_machine() {
   file >> boot_id;
   struct stat processes {};
   if (::stat("/proc/self/ns/pid", &processes) != 0) processes.st_ino = 0;
-  return boot_id + "/" + std::to_string(processes.st_ino) + "/" + std::to_string(::geteuid());
+  return core::known_hosts().name() + "/" + boot_id + "/" + std::to_string(processes.st_ino) + "/" +
+         std::to_string(::geteuid());
 }
 
 }  // namespace
