@@ -1,5 +1,7 @@
 #include "inbox.hpp"
 
+#include "support/sandbox.hpp"
+
 namespace distrun::rpc::testing {
 
 using namespace std::chrono_literals;
@@ -18,7 +20,7 @@ void Inbox::let_go() {
 template <class Ready>
 bool Inbox::wait(Ready ready) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, 30s, ready);
+  return changed_.wait_for(lock, distrun::testing::scaled(30s), ready);
 }
 
 bool Inbox::wait_messages(std::size_t count) {

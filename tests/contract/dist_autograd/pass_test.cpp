@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include <distrun/common/base/sanitizer.hpp>
+
 #include "../rpc/session_table.hpp"
 #include "../rpc/told_lines.hpp"
 #include "pass_cell.hpp"
@@ -20,11 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using distrun::testing::number_of;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned long kCells = 6;
-#else
-constexpr unsigned long kCells = 24;
-#endif
+constexpr unsigned long kCells = base::kSanitized ? 6 : 24;
 constexpr unsigned long kSeed = 20'262;
 constexpr int kAtOnceCells = 3;
 constexpr int kStepsMax = 1500;  // approximate number of steps

@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include <distrun/common/base/sanitizer.hpp>
+
 #include "device_cell.hpp"
 #include "session_table.hpp"
 #include "support/environment.hpp"
@@ -20,11 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using distrun::testing::number_of;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned long kCells = 4;
-#else
-constexpr unsigned long kCells = 16;
-#endif
+constexpr unsigned long kCells = base::kSanitized ? 4 : 16;
 constexpr unsigned long kSeed = 20'265;
 constexpr int kAtOnce = 2;
 constexpr int kStepsMax = 1000;  // approximate number of steps

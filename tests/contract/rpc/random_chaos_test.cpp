@@ -6,6 +6,8 @@
 #include <map>
 #include <random>
 
+#include <distrun/common/base/sanitizer.hpp>
+
 #include "session_cell.hpp"
 #include "support/environment.hpp"
 #include "support/sandbox.hpp"
@@ -16,11 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned long kCells = 30;
-#else
-constexpr unsigned long kCells = 200;
-#endif
+constexpr unsigned long kCells = base::kSanitized ? 30 : 200;
 constexpr unsigned long kSeed = 20'260;
 constexpr int kAtOnceCells = 5;
 constexpr int kStepsMax = 36;  // approximate number of steps

@@ -31,7 +31,9 @@ DISTRUN_RPC(storm_ask)
 
 void greet(int rank) {
   for (int other = 0; other < kKillRanks; ++other) {
-    if (other != rank) (void)remote<Canary>(other, "StormCanary", std::int64_t{other}).to_here();
+    if (other == rank) continue;
+    const auto whom = rpc::Destination(other).within(seconds(kPatience));  // none is stopped yet
+    (void)remote<Canary>(whom, "StormCanary", std::int64_t{other}).to_here(seconds(kPatience));
   }
 }
 

@@ -12,8 +12,8 @@ using rpc::testing::Lines;
 using rpc::testing::Post;
 
 inline constexpr int kKillRanks = 4;
-inline constexpr base::Nanoseconds kStoppedCall =
-    std::chrono::milliseconds(500);  // limit of a call if one may be stopped
+// Limit of a call if one may be stopped.
+inline const base::Nanoseconds kStoppedCall = distrun::testing::scaled(std::chrono::milliseconds(500));
 inline constexpr base::Nanoseconds kKillShutdown = std::chrono::milliseconds(700);
 
 struct KillCell {

@@ -9,6 +9,8 @@
 
 #include <random>
 
+#include <distrun/common/base/sanitizer.hpp>
+
 #include "../rpc/session_table.hpp"
 #include "../rpc/told_lines.hpp"
 #include "kill_cell.hpp"
@@ -21,11 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned long kCells = 8;
-#else
-constexpr unsigned long kCells = 36;
-#endif
+constexpr unsigned long kCells = base::kSanitized ? 8 : 36;
 constexpr unsigned long kSeed = 20'261;
 constexpr int kAtOnceCells = 3;
 constexpr int kStepsMax = 2500;  // approximate number of steps

@@ -9,6 +9,8 @@
 #include <barrier>
 #include <cstdlib>
 
+#include <distrun/common/base/sanitizer.hpp>
+
 #include "../../unit/rpc/faulty_ranks.hpp"
 #include "storm.hpp"
 #include "support/environment.hpp"
@@ -21,11 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kRanks = 4;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned long kSeeds = 2, kReferences = 2000;
-#else
-constexpr unsigned long kSeeds = 3, kReferences = 6000;
-#endif
+constexpr unsigned long kSeeds = base::kSanitized ? 2 : 3, kReferences = base::kSanitized ? 2000 : 6000;
 constexpr char kFaults[] = "drop:retriable:0.03,dup:retriable:0.1,reorder:retriable:0.2:3";
 
 using distrun::testing::number_of;
