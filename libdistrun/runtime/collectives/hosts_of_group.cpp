@@ -30,10 +30,13 @@ std::string text_of(const GroupInfo& group, const std::vector<std::string>& host
 void wait_for_ranks(Store& store, const GroupInfo& group, const std::vector<std::string>& keys,
                     base::TimePoint deadline) {
   const base::TimePoint begin = base::system_clock().now();
-  const stores::AwaitedRanks awaited(group.ranks,
-                                     core::are_all_ranks(group.ranks.size()) ? group.ranks : std::vector<int>());
+  const bool are_all = core::are_all_ranks(group.ranks.size());
   try {
-    store.wait(keys, std::min(std::max(deadline - begin, base::Nanoseconds::zero()), store.timeout()));
+    for (std::size_t i = 0; i < keys.size(); ++i) {  // one after the other, so that a wait names who is absent
+      const stores::AwaitedRanks awaited({group.ranks[i]}, are_all ? group.ranks : std::vector<int>());
+      const base::Nanoseconds left = std::max(deadline - base::system_clock().now(), base::Nanoseconds::zero());
+      store.wait({keys[i]}, std::min(left, store.timeout()));
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Timeout) throw;
     std::vector<int> missing;
