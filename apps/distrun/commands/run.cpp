@@ -96,6 +96,14 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger, RunH
   if (hosts != nullptr) co_await hosts->end(run);
 }
 
+void tell_no_match(const RunOptions& options, const runner::RunRecord& record) {
+  const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
+  if (!filtered_out || !record.problems.empty()) return;
+  std::fprintf(stderr, "distrun: no test matches --filter %s%s%s\n",
+               base::one_line(joined(options.settings.filters)).c_str(), base::one_line(record.filter_hint).c_str(),
+               record.filter_hint.empty() ? "; `distrun list` lists the tests" : "");
+}
+
 int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
                proc::Coordinator coordinator) {
   WorkNotes notes(*coordinator.note);
@@ -149,13 +157,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   if (own) own->give_place_back();  // the reports may wait for their readers
   if (program_output) program_output->finish(run.record());
   outputs.finish(run.record());
-  const runner::RunRecord& record = run.record();
-  const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
-  if (filtered_out && record.problems.empty()) {
-    std::fprintf(stderr, "distrun: no test matches --filter %s%s%s\n",
-                 base::one_line(joined(options.settings.filters)).c_str(), base::one_line(record.filter_hint).c_str(),
-                 record.filter_hint.empty() ? "; `distrun list` lists the tests" : "");
-  }
+  tell_no_match(options, run.record());
   warn_of_gone(run.record().gone);
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
   remember(options, run.record());

@@ -38,13 +38,14 @@ std::uint64_t first_tag(const std::string& run_id) {
 
 wire::MountSpace space_of(const WorldSpec& spec) { return spec.space ? spec.space->name() : wire::MountSpace{}; }
 
-void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int wanted) {
+// Members are counted from `first`; `first_rank` is the rank of member 0.
+void hand_over(LocalWorld& world, int first_rank, int first, const wire::ForkAnswer& answer, int wanted) {
   for (std::size_t i = 0; i < answer.pids.size(); ++i) {
     world.started(first + static_cast<int>(i), answer.pids[i]);
   }
   if (static_cast<int>(answer.pids.size()) < wanted) {
-    world.spawn_failed("cannot fork rank " + std::to_string(world.rank_of(first + static_cast<int>(answer.pids.size()))) + ": " +
-                       base::fork_errno_text(answer.error));
+    const int rank = first_rank + first + static_cast<int>(answer.pids.size());
+    world.spawn_failed("cannot fork rank " + std::to_string(rank) + ": " + base::fork_errno_text(answer.error));
   }
 }
 
@@ -170,11 +171,11 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const WorldS
     for (const base::Fd* fd : {&ends.back().control, &ends.back().out, &ends.back().err}) fds.push_back(fd->get());
   }
   fds.push_back(world->board_fd());
-  const auto on_forked = [this, plugin = spec.plugin, weak = std::weak_ptr(world), first, count](
-                             const std::optional<wire::ForkAnswer>& answer, const std::string& why_not) {
+  const auto on_forked = [this, plugin = spec.plugin, weak = std::weak_ptr(world), first_rank = spec.first_rank, first,
+                          count](const std::optional<wire::ForkAnswer>& answer, const std::string& why_not) {
     if (!answer) note_silence(plugin);
     const auto alive = weak.lock();
-    if (alive && answer) hand_over(*alive, first, *answer, count);
+    if (alive && answer) hand_over(*alive, first_rank, first, *answer, count);
     if (alive && !answer) alive->spawn_failed(why_not);
     // Ranks of a destroyed world see their sockets closed and end.
   };

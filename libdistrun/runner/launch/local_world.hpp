@@ -36,7 +36,6 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void open_board() { board_.emplace(options_.shape.world_size); }
   // Shared by all ranks.
   int board_fd() const noexcept { return board_->fd(); }
-  int rank_of(int member) const noexcept { return options_.shape.rank_of(member); }
   // The number of processes to start.
   int members() const noexcept { return options_.shape.processes(); }
   // Creates the descriptors of the next process. Throws Error if there are not enough.

@@ -166,7 +166,7 @@ void Listener::take_join(Guests::iterator guest, const wire::Frame& frame) {
 std::string Listener::why_not(const Join& join) const {
   const std::string& host = join.host;
   if (std::find(settings_.hosts.begin(), settings_.hosts.end(), host) == settings_.hosts.end()) {
-    return "the host " + host + " is not part of this run, whose hosts are " + list_of(settings_.hosts);
+    return "the host " + host + " is not part of this run, which has the hosts " + list_of(settings_.hosts);
   }
   if (join.version != settings_.version) {
     return "distrun on " + host + " has the version " + base::one_line(join.version, 60) + ", the coordinator " +

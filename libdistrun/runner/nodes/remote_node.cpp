@@ -96,7 +96,7 @@ void RemoteNode::take(const wire::Frame& frame) {
     case Kind::Collected: {
       auto collected = payload<Collected>(frame);
       const auto found = collections_.find(collected.id);
-      if (found == collections_.end()) throw Error(ErrorKind::InvalidArgument, "stacks that nobody has asked for");
+      if (found == collections_.end()) throw Error(ErrorKind::InvalidArgument, "stacks without a request");
       const OnStacks on_stacks = std::move(found->second);
       collections_.erase(found);
       return on_stacks(std::move(collected));

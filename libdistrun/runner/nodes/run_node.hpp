@@ -1,6 +1,6 @@
 #pragma once
-// The process of `distrun node`: joins the coordinator, runs ranks for it, and cleans up when it is told to end, or when
-// its link or its standard input is closed.
+// The process of `distrun node`: joins the coordinator, runs ranks for it, and cleans up when the coordinator says so,
+// or when its link or its standard input is closed.
 #include <string>
 #include <vector>
 

@@ -64,7 +64,7 @@ TEST_CASE("a backend of one machine refuses a group on several hosts, and names 
   }
 }
 
-TEST_CASE("a group whose ranks are on one of several hosts uses shared memory") {
+TEST_CASE("a group with all ranks on one of several hosts uses shared memory") {
   const auto thrown = run_on_hosts(4, [](const GroupInfo& all, Store& store) {
     GroupInfo group;
     group.name = all.rank % 2 == 0 ? "even" : "odd";
@@ -82,7 +82,7 @@ TEST_CASE("groups that name no backend use gloo on several hosts, and shm on one
   CHECK(GroupOptions().backend == "gloo");
 }
 
-TEST_CASE("ranks of several hosts that make different calls are told which") {
+TEST_CASE("ranks of several hosts that make different calls learn which") {
   skip_without_gloo();
   const auto thrown = run_on_hosts(3, [](const GroupInfo& group, Store& store) {
     const auto backend = make_host_backend("gloo", group, store, soon());
@@ -128,12 +128,12 @@ stores::TcpAddress address_of_first(Store& store) {
 
 base::Fd connect_to(const stores::TcpAddress& address, const std::string& bytes) {
   base::Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(socket.get(), address.get(), address.size) != 0) throw Error(ErrorKind::Failed, "nobody listens");
+  if (::connect(socket.get(), address.get(), address.size) != 0) throw Error(ErrorKind::Failed, "no process listens");
   (void)!::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   return socket;
 }
 
-TEST_CASE("strangers that connect while ranks of several hosts meet disturb nobody") {
+TEST_CASE("strangers that connect while ranks of several hosts meet disturb no rank") {
   const auto thrown = run_on_hosts(2, [](const GroupInfo& group, Store& store) {
     const std::vector<std::string> hosts = hosts_of_group(store, group, soon());
     std::vector<base::Fd> strangers;

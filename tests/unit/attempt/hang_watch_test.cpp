@@ -124,7 +124,7 @@ TEST_CASE("a message that reaches the coordinator during the second look was on 
   }
 }
 
-TEST_CASE("a deadlock that is only reported is told once, and the ranks get their time") {
+TEST_CASE("a deadlock that is only reported is shown once, and the ranks get their time") {
   Stage stage(2);
   stage.settings.deadlock = DeadlockPolicy::Report;
   fake::World& world = begin_asleep(stage, cycle_of_two());

@@ -51,7 +51,7 @@ TEST_CASE("each rank has its host, and a process is on the host of its rank") {
   CHECK(Hosts(kTwo, "fd00::12", 0).address() == "fd00::12");
 }
 
-TEST_CASE("a process that is none of the test's ranks is on none of its hosts") {
+TEST_CASE("a process that is not a rank of the test has no host") {
   const Hosts hosts(kTwo, "10.77.1.2", -1);
   CHECK(hosts.name().empty());
   CHECK_FALSE(hosts.is_here(0));

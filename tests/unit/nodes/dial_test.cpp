@@ -77,7 +77,7 @@ TEST_CASE("a node tells other programs at its coordinator's place from it, and t
   CHECK(heard.size() == kHelloSize);
 }
 
-TEST_CASE("a node whose coordinator closes the connection in the handshake tries again") {
+TEST_CASE("a node tries again if its coordinator closes the connection in the handshake") {
   const ends::RawListener listener;
   DialSettings settings = dial_to(listener.port(), "node01");
   settings.patience = 500ms;

@@ -165,7 +165,7 @@ TEST_CASE("numbers of tasks count only if the job was submitted with one") {
   }
 }
 
-TEST_CASE("a process that srun has started with others is told from the one that starts them") {
+TEST_CASE("a process that srun has started with others is not the one that starts them") {
   Job job{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n[1-2]"}, {"SLURM_STEP_NUM_TASKS", "1"}};
   CHECK(!allocation_of(job)->is_one_of_many);
   job["SLURM_STEP_NUM_TASKS"] = "2";

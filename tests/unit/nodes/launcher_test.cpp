@@ -20,7 +20,7 @@ using testing::error_of;
 using testing::read_file;
 using testing::run_until;
 
-// A launcher whose engines are shell scripts.
+// A launcher with shell scripts as engines.
 struct LaunchStage {
   LaunchStage() { settings.node = {"/opt/distrun", {"10.0.0.1:4711"}}; }
   ~LaunchStage() { ::setenv("PATH", path.c_str(), 1); }
@@ -43,6 +43,7 @@ struct LaunchStage {
     Launcher::Handlers handlers;
     handlers.on_failed = [this](const auto& more) { failures.insert(failures.end(), more.begin(), more.end()); };
     handlers.on_ended = [this] { is_over = true; };
+    handlers.on_engine_ended = on_engine_ended;
     launcher = std::make_unique<Launcher>(loop, settings, handlers);
     return *launcher;
   }
@@ -56,6 +57,7 @@ struct LaunchStage {
   Launcher::Settings settings;
   std::vector<Launcher::Failure> failures;
   bool is_over = false;
+  std::function<void()> on_engine_ended;
   std::unique_ptr<Launcher> launcher;
 };
 
@@ -75,7 +77,7 @@ TEST_CASE("ssh is started for each host, and the secret comes by its standard in
   CHECK(stage.failures.empty());
 }
 
-TEST_CASE("a host whose command ends before its node has joined fails at once, with what the command said") {
+TEST_CASE("a host fails at once if its command ends before its node has joined, with what the command said") {
   LaunchStage stage;
   stage.program("ssh", "echo 'ssh: connect to host node02 port 22: No route to host' >&2; exit 255\n");
   stage.settings.engine = {EngineKind::Ssh, ""};
@@ -165,6 +167,32 @@ TEST_CASE("the end leaves commands time, then ends their input and asks them, th
     CHECK(std::chrono::steady_clock::now() - begin >= 400ms);
   }
   CHECK(stage.launcher->has_ended());
+}
+
+TEST_CASE("the end does not wait for commands of nodes that have not joined, or are lost") {
+  LaunchStage stage;
+  stage.settings.terminate_after = 600s;
+  Launcher& launcher = stage.launch({"a", "b"}, "touch ready$$; exec sleep 100");
+  SECTION("one is lost") {
+    launcher.joined("a");
+    launcher.lost("a");
+  }
+  SECTION("none has joined") {}
+  CHECK(!launcher.has_ended("a"));
+  launcher.end();
+  REQUIRE(stage.until([&] { return stage.is_over; }));
+  CHECK(launcher.has_ended("a"));
+}
+
+TEST_CASE("the end of a joined node's command is reported, since its words are complete then") {
+  LaunchStage stage;
+  std::string words;
+  stage.on_engine_ended = [&] { words += stage.launcher->words_about("a") + ";"; };
+  Launcher& launcher = stage.launch({"a", "b"}, "read secret; echo killed; exit 3");
+  launcher.joined("a");
+  launcher.joined("b");
+  REQUIRE(stage.until([&] { return words.find("sh exited with code 3: killed;") != words.npos; }));
+  CHECK(stage.failures.empty());
 }
 
 TEST_CASE("the end is reported also if everything has ended before") {

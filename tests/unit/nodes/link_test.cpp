@@ -151,7 +151,7 @@ TEST_CASE("a link that is closed by its peer is lost at once, after what it has 
   CHECK(two.b.texts == std::vector<std::string>{"last words"});
   CHECK(two.b.lost == std::vector<std::string>{"closed"});
   CHECK(two.b.link->is_lost());
-  two.b.link->send(frame_with("nobody hears that"));
+  two.b.link->send(frame_with("not heard by any peer"));
 }
 
 TEST_CASE("a peer that sends nonsense is lost with the reason") {
@@ -333,7 +333,7 @@ TEST_CASE("a killed process is lost at once") {
   testing::wait_for(child);
 }
 
-TEST_CASE("a peer that does not read may be sent only so much") {
+TEST_CASE("a peer that does not read gets a bounded number of bytes") {
   LinkSettings settings = quick();
   settings.queue_max = 1 << 20;
   OneSided one(settings);

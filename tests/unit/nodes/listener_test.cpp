@@ -44,7 +44,7 @@ TEST_CASE("a coordinator listens at all its addresses, and nodes find the one th
   settings.addresses = {"127.0.0.1", "no-such-host.invalid", "127.0.0.2"};
   Stage stage(settings);
   REQUIRE(stage.listener->places().size() == 2);
-  DialSettings dialling = dial_to(ends::RawListener().port(), "node01");  // nobody is there any more
+  DialSettings dialling = dial_to(ends::RawListener().port(), "node01");  // no listener is there any more
   dialling.places.push_back(stage.listener->places()[1]);
   const DialingNode node(dialling);
   REQUIRE(stage.until([&] { return stage.joins.size() == 1; }));
@@ -84,7 +84,7 @@ TEST_CASE("a second node of a host, one of another host and one of another versi
   }
   SECTION("another host") {
     settings.join.host = "node07";
-    why = "the host node07 is not part of this run, whose hosts are node01, node02";
+    why = "the host node07 is not part of this run, which has the hosts node01, node02";
   }
   SECTION("another version") {
     settings.join.version = "distrun 1.2.4";

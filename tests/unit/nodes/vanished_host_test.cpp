@@ -1,4 +1,4 @@
-// Links between hosts whose network fails. Both ends of a link are in this process, on imitated hosts.
+// Links between hosts when the network fails. Both ends of a link are in this process, on imitated hosts.
 #include <catch2/catch.hpp>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Workers on several hosts: what their addresses say, and what is told of their processes.
+// Workers on several hosts: what their addresses say, and what is said of their processes.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -55,7 +55,7 @@ TEST_CASE("with one host an address has no host, and one that names a host is ne
   CHECK_FALSE(machine_descriptor().starts_with("host="));
 }
 
-TEST_CASE("workers share memory only within a host, whatever their boot id, and are told the other host") {
+TEST_CASE("workers share memory only within a host, with any boot id, and learn the other host") {
   std::string on_a, on_b;
   {
     const OnHost here("a=0-1;b=2-3", "127.0.0.1", 0);
@@ -70,7 +70,7 @@ TEST_CASE("workers share memory only within a host, whatever their boot id, and 
   CHECK(why_not_shm(on_a, on_a).empty());
 }
 
-TEST_CASE("the process of a worker on another host is told with its host, and not looked up on this one") {
+TEST_CASE("the process of a worker on another host is reported with its host, and not looked up on this one") {
   const OnHost here("a=0-1;b=2-3", "127.0.0.1", 0);
   distrun::testing::FakeRank rank;
   rank.line.pids = {{1, 77}};
