@@ -189,10 +189,7 @@ void FakeNodes::Node::take(const wire::Frame& frame) {
       return;
     }
     case NodeFrame::Collect: {
-      if (number_ == 0) {
-        all_.asked_at_ = all_.loop_.clock().now();
-        all_.cpu_when_asked_ = all_.nodes_cpu_;
-      }
+      if (number_ == 0) all_.cpu_when_asked_ = thread_cpu_time() - all_.nodes_cpu_;
       return tell(NodeFrame::Collected, nodes::Collected{payload<nodes::CollectRequest>(frame).id, stacks(), state()});
     }
     case NodeFrame::Sweep: return tell(NodeFrame::Swept, nodes::Swept{world_, {}});

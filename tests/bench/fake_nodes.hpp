@@ -37,9 +37,8 @@ class FakeNodes {
   base::Nanoseconds nodes_cpu() const noexcept { return nodes_cpu_; }
   // Ranks whose order has arrived.
   int begun() const noexcept { return begun_; }
-  // When the coordinator last asked the first node for stacks.
-  base::TimePoint asked_at() const noexcept { return asked_at_; }
-  base::Nanoseconds cpu_since_asked() const noexcept { return nodes_cpu_ - cpu_when_asked_; }
+  // The CPU time of this thread without that of the nodes, when the first node was asked for stacks.
+  base::Nanoseconds cpu_when_asked() const noexcept { return cpu_when_asked_; }
 
  private:
   class Node;
@@ -53,7 +52,6 @@ class FakeNodes {
   Traffic traffic_;
   base::Nanoseconds nodes_cpu_{};
   int begun_ = 0;
-  base::TimePoint asked_at_;
   base::Nanoseconds cpu_when_asked_{};
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<nodes::NodeSet> set_;

@@ -36,12 +36,12 @@ double resident_bytes() {
 }
 double ms(base::Nanoseconds time) { return Milliseconds(time).count(); }
 
-// Notes how long the snapshot of a hang has taken.
+// Notes how much CPU time the snapshot of a hang has taken.
 class Watch final : public runner::SilentSink {
  public:
   void on_snapshot(const std::string&, int, const runner::Snapshot& snapshot) override {
     if (snapshot.kind != runner::SnapshotKind::Timeout) return;
-    took = base::system_clock().now() - fakes->asked_at() - fakes->cpu_since_asked();
+    took = thread_cpu_time() - fakes->nodes_cpu() - fakes->cpu_when_asked();
     processes = snapshot.stacks.processes.size();
     lines = snapshot.text.size();
   }
@@ -143,7 +143,7 @@ void trivial(benchmark::State& state) {
 }
 BENCHMARK(trivial)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// From the request for the stacks of all ranks to the report of them: two threads of each rank.
+// The CPU time from the request for the stacks of all ranks to the report of them: two threads of each rank.
 void stacks_to_report(benchmark::State& state) {
   Coordinator coordinator(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), Ranks::Hang);
   for (auto _ : state) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace distrun::runner {
 namespace {
 
@@ -43,8 +42,8 @@ void Clocks::begin_phase(RankState& rank, wire::Phase phase) {
     slow_at_ = now() + run_.settings.stacks_after;
     if (slow_at_ < state_deadline_) arm();
   }
-  // The alarm is set for the earliest deadline; a later one need not move it.
-  if (phase != wire::Phase::Spawn && rank.deadline < state_deadline_) arm();
+  // A later deadline need not move the alarm: it comes too early then, and is set again.
+  if (phase != wire::Phase::Spawn && rank.deadline < std::min(state_deadline_, armed_for_)) arm();
 }
 
 void Clocks::begin_loss(RankState& rank, Nanoseconds grace) {
@@ -104,6 +103,7 @@ void Clocks::stop() {
 }
 
 void Clocks::arm() {
+  armed_for_ = kNever;
   if (paused_at_ != kNever) return alarm_.cancel();
   if (over_) return;
   base::TimePoint next = std::min(state_deadline_, hold_until_);
@@ -112,6 +112,7 @@ void Clocks::arm() {
   }
   if (is_running() && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
   if (is_running()) next = std::min(next, slow_at_);
+  armed_for_ = next;
   alarm_.set(next);
 }
 

@@ -81,6 +81,7 @@ class Clocks {
   base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
   Nanoseconds stood_{};                                 // total of earlier pauses
   std::vector<int> stopped_;                            // ranks stopped by pause()
+  base::TimePoint armed_for_ = base::TimePoint::max();  // when the alarm comes
   io::Alarm alarm_;
 };
 

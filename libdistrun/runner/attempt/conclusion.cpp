@@ -151,6 +151,7 @@ void Conclusion::finish(std::vector<Leak> leaks) {
 // Moves the ranks' records into that of the attempt.
 void Conclusion::complete_ranks() {
   ranks_.world->finish_output();
+  ranks_.log.record().ranks.reserve(ranks_.all.size());
   for (RankState& rank : ranks_.all) {
     rank.record.out = ranks_.world->standard_output(rank.record.rank);
     rank.record.err = ranks_.world->standard_error(rank.record.rank);

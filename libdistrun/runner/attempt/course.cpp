@@ -257,10 +257,12 @@ void Course::give_up() {
 
 void Course::check_all_idle() {
   if (is_past_ranks() || spawn_expected_ > 0 || snapshots_.pending() > 0) return;
+  // Called at the end of each rank, so it does not begin with the first each time.
+  while (over_ < ranks_.all.size() && ranks_.all[over_].ended) ++over_;
   bool any_alive = false;
-  for (const RankState& rank : ranks_.all) {
-    if (!rank.alive()) continue;
-    if (!rank.settled) return;
+  for (std::size_t i = over_; i < ranks_.all.size(); ++i) {
+    if (!ranks_.all[i].alive()) continue;
+    if (!ranks_.all[i].settled) return;
     any_alive = true;
   }
   on_idle_(any_alive);

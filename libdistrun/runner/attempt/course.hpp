@@ -101,6 +101,7 @@ class Course final : private Failures::Owner {
   State state_ = State::Running;
   int asked_by_ = 0;         // the last signal that asked the ranks to end; 0: none yet
   int spawn_expected_ = 0;   // ranks that are not started yet but still may be
+  std::size_t over_ = 0;     // ranks that have ended, from the first on
   bool bystanders_ = false;  // in a timeout: some ranks are still within their bounds
 };
 

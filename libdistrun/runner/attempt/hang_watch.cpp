@@ -77,8 +77,7 @@ void HangWatch::observe(base::TimePoint now) {
   for (std::size_t i = 0; i < ranks_.all.size(); ++i) {
     if (!ranks_.all[i].alive()) continue;
     const int rank = ranks_.all[i].record.rank;
-    const auto shown = ranks_.world->shown(rank);
-    const Activity seen{shown ? shown->epoch : 0, ranks_.world->cpu_time(rank)};
+    const Activity seen{ranks_.world->epoch(rank), ranks_.world->cpu_time(rank)};
     const Activity before = std::exchange(activity_[i], seen);
     still = still && seen.epoch == before.epoch;
     idle = idle && (seen.cpu - before.cpu) * kIdleShare <= passed;

@@ -162,14 +162,15 @@ void RankEvents::take_suite_settings(const wire::Done& done) {
 }
 
 void RankEvents::on_message(int rank, wire::RankMessage message) {
-  const std::string what = "a message \"" + message.tag + "\" to " + ranks_.hosts().label(message.to);
+  const int to = message.to;
+  const std::string tag = message.tag;
   try {
     ranks_.messaging.pass_on(rank, std::move(message));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::InvalidArgument) throw;
     RankError dropped;
     dropped.type = "Overloaded";
-    dropped.text = what + " was dropped: " + error.what();
+    dropped.text = "a message \"" + tag + "\" to " + ranks_.hosts().label(to) + " was dropped: " + error.what();
     dropped.ended_body = false;
     ranks_.log.add_error(rank, std::move(dropped));
   }

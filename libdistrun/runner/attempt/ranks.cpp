@@ -25,12 +25,7 @@ void Ranks::use(launch::World& made) {
   const launch::Spread* const spread = made.spread();
   if (spread == nullptr) return;
   for (std::size_t i = 0; i < all.size() && i < spread->host_of.size(); ++i) all[i].record.host = spread->host_of[i];
-}
-
-base::RankHosts Ranks::hosts() const {
-  std::vector<std::string> by_rank;
-  for (const RankState& rank : all) by_rank.push_back(rank.record.host);
-  return base::RankHosts(std::move(by_rank));
+  hosts_ = base::RankHosts(spread->host_of);
 }
 
 std::vector<RankView> Ranks::views() const {

@@ -26,7 +26,7 @@ struct Ranks {
   RankState& at(int rank) { return all[static_cast<std::size_t>(rank)]; }
   bool has(int rank) const noexcept { return rank >= 0 && rank < static_cast<int>(all.size()); }
   // Returns the hosts of the ranks, to name them in texts.
-  base::RankHosts hosts() const;
+  const base::RankHosts& hosts() const noexcept { return hosts_; }
   // Returns what the living ranks are doing.
   std::vector<RankView> views() const;
   // The rank can no longer be controlled: it is lost unless it ends at once.
@@ -39,6 +39,9 @@ struct Ranks {
   AttemptLog log;
   RankMessaging messaging;
   launch::World* world = nullptr;  // null until the attempt runs
+
+ private:
+  base::RankHosts hosts_;
 };
 
 }  // namespace distrun::runner

@@ -1,5 +1,6 @@
 #include <distrun/runner/attempt/snapshots.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/common/board/describe.hpp>
@@ -18,14 +19,16 @@ bool counts_instead(const RankView& again, const RankView& view, std::int64_t at
   return wait != nullptr && wait->since_ns <= at_ns;
 }
 
-void read_again(Snapshot& snapshot, const std::vector<RankView>& later) {
+// Both are in the order of the ranks.
+void read_again(Snapshot& snapshot, std::vector<RankView> later) {
+  auto again = later.begin();
   for (RankView& view : snapshot.ranks) {
-    for (const RankView& again : later) {
-      if (again.rank != view.rank || !view.shown || !again.shown) continue;
-      const bool progressed = again.shown->epoch != view.shown->epoch;
-      if (counts_instead(again, view, snapshot.at_ns)) view = again;
-      view.progressed = progressed;
-    }
+    again = std::find_if(again, later.end(), [&view](const RankView& each) { return each.rank >= view.rank; });
+    if (again == later.end()) return;
+    if (again->rank != view.rank || !view.shown || !again->shown) continue;
+    const bool progressed = again->shown->epoch != view.shown->epoch;
+    if (counts_instead(*again, view, snapshot.at_ns)) view = std::move(*again);
+    view.progressed = progressed;
   }
 }
 
@@ -58,11 +61,10 @@ void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapsho
   launch::StackOrder order;
   order.bound = bound;
   ranks_.world->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot),
-                                       on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) {
+                                       on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) mutable {
     if (alive.expired()) return;
-    Snapshot seen = snapshot;
-    read_again(seen, ranks_.views());
-    end(std::move(seen), std::move(stacks), on_snapshot);
+    read_again(snapshot, ranks_.views());
+    end(std::move(snapshot), std::move(stacks), on_snapshot);
   });
 }
 

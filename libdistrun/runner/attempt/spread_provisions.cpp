@@ -28,15 +28,14 @@ wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) 
   wire::RunOrder order = order_;
   order.rank = rank;
   const launch::Spread& spread = *world.spread();
-  const std::string host = spread.master_address.find(':') == std::string::npos ? spread.master_address
-                                                                                : "[" + spread.master_address + "]";
+  const std::string host =
+      spread.master_address.find(':') == std::string::npos ? spread.master_address : "[" + spread.master_address + "]";
   Meeting meeting;
   meeting.store = spread.store;
   meeting.init_method = "tcp://" + host + ":" + std::to_string(spread.rendezvous_port);
   meeting.address = spread.master_address;
   meeting.port = spread.master_port;
   add_meeting(order, test_, meeting);
-  if (!spread.hosts.empty()) order.env.insert(order.env.begin(), {"DISTRUN_HOSTS", spread.hosts});
   return order;
 }
 

@@ -7,14 +7,13 @@
 namespace distrun::runner {
 namespace {
 
-// Returns what a process forked by the rank has done in the rank's place, or nothing.
-std::optional<RankError> stray_error(const std::string& rank, const std::optional<board::Shown>& seen) {
-  if (!seen || seen->stray_child == 0) return std::nullopt;
+// Returns what a process forked by the rank has done in the rank's place.
+RankError stray_error(const std::string& rank, const board::Shown& seen) {
   RankError error;
-  const std::string child = "a child that " + rank + " forked (process " + std::to_string(seen->stray_child) + ")";
-  error.type = seen->child_returned ? "ChildReturned" : "ChildFailed";
+  const std::string child = "a child that " + rank + " forked (process " + std::to_string(seen.stray_child) + ")";
+  error.type = seen.child_returned ? "ChildReturned" : "ChildFailed";
   error.text =
-      seen->child_returned ? child + " returned from the body" : "a check failed in " + child + "; see standard error";
+      seen.child_returned ? child + " returned from the body" : "a check failed in " + child + "; see standard error";
   return error;
 }
 
@@ -22,7 +21,9 @@ std::optional<RankError> stray_error(const std::string& rank, const std::optiona
 
 std::optional<RankError> StrayChildren::look(const RankState& rank) const {
   const int number = rank.record.rank;
-  return stray_error(ranks_.test.is_host() ? "the host" : ranks_.hosts().label(number), ranks_.world->shown(number));
+  const std::optional<board::Shown> seen = ranks_.world->shown(number);
+  if (!seen || seen->stray_child == 0) return std::nullopt;
+  return stray_error(ranks_.test.is_host() ? "the host" : ranks_.hosts().label(number), *seen);
 }
 
 bool StrayChildren::find(RankState& rank) {

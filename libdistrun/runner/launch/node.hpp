@@ -145,6 +145,11 @@ class World {
   virtual void signal_process(int /*rank*/, int /*signal*/) {}
   // Returns what the rank shows on the board: nothing before it begins, the last state after its end. Never blocks.
   virtual std::optional<board::Shown> shown(int rank) const = 0;
+  // Returns the epoch of that, which changes when the rank makes progress; 0 if it shows nothing.
+  virtual std::uint64_t epoch(int rank) const {
+    const auto seen = shown(rank);
+    return seen ? seen->epoch : 0;
+  }
   // Reads the stacks of all living ranks, from outside and, where that is refused, from inside. Calls `on_stacks` once,
   // within the bound (three times that on a busy machine), unless the world is destroyed first.
   virtual void collect_stacks(const StackOrder& order, OnStacks on_stacks) = 0;

@@ -106,7 +106,7 @@ std::string HostedWorld::complete_order(const wire::Frame& frame) const {
     order.env.insert(order.env.begin(), {"DISTRUN_STORE", store_->path()});
     order.init_method = "file://" + dirs_->shared() + "/rendezvous";
   } else {
-    order.env.insert(order.env.begin(), {"DISTRUN_HOST_ADDRESS", shared_.address});
+    order.env.insert(order.env.begin(), {{"DISTRUN_HOST_ADDRESS", shared_.address}, {"DISTRUN_HOSTS", request_.hosts}});
   }
   if (!order.suite_dir.empty()) order.suite_dir = suite_dir(order.suite_dir);
   if (!shared_.run.leaks_off) order.watched = runner::watched_by_ranks(shared_.names, nullptr);

@@ -115,9 +115,10 @@ struct SpawnRequest {
   bool env_rendezvous = false;
   bool own_gpu = false;
   bool wants_ports = false;  // it runs rank 0
+  std::string hosts;         // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
 };
 DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test,
-               m.env_rendezvous, m.own_gpu, m.wants_ports)
+               m.env_rendezvous, m.own_gpu, m.wants_ports, m.hosts)
 
 // A packed control frame for a rank, or from one.
 struct RankBytes {

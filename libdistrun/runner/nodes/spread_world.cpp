@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -44,9 +45,15 @@ class SpreadWorld::Gathering {
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;
 
-  // Returns a callback for the answer of a node.
+  // Returns a callback for the answer of a node to a request for its ranks' stacks.
   static RemoteNode::OnStacks of_node(std::shared_ptr<Gathering> all, int node) {
     return [all = std::move(all), node](Collected collected) { all->take(node, std::move(collected)); };
+  }
+  // The same to a request for names. `positions` are those of its stacks among the stacks of all nodes.
+  static RemoteNode::OnStacks of_node(std::shared_ptr<Gathering> all, int node, std::vector<int> positions) {
+    return [all = std::move(all), node, positions = std::move(positions)](Collected collected) {
+      all->take_named(node, std::move(collected.stacks), positions);
+    };
   }
 
  private:
@@ -55,6 +62,19 @@ class SpreadWorld::Gathering {
     if (!world) return;
     append(all_, nodes::checked(std::move(collected.stacks), node));
     if (!collected.state.ranks.empty()) world->take_state(world->part_on(node), std::move(collected.state));
+  }
+  void take_named(int node, evidence::Stacks stacks, const std::vector<int>& positions) {
+    std::erase_if(stacks.processes, [&](const evidence::Process& process) {
+      return process.index < 0 || static_cast<std::size_t>(process.index) >= positions.size();
+    });
+    const std::size_t before = all_.processes.size();
+    std::vector<int> indices;
+    stacks = nodes::checked(std::move(stacks), node);
+    for (const evidence::Process& process : stacks.processes) {
+      indices.push_back(positions[static_cast<std::size_t>(process.index)]);
+    }
+    append(all_, std::move(stacks));
+    for (std::size_t i = 0; i < indices.size(); ++i) all_.processes[before + i].index = indices[i];
   }
 
   std::weak_ptr<SpreadWorld> world_;
@@ -73,13 +93,21 @@ void SpreadWorld::collect_stacks(const launch::StackOrder& order, launch::OnStac
 void SpreadWorld::name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank,
                               base::Nanoseconds bound, launch::OnStacks on_stacks) {
   auto all = std::make_shared<Gathering>(weak_from_this(), std::move(on_stacks));
-  for (const Part& part : parts_) {
-    NameRequest request{0, number_, source, bound.count(), {}};
-    for (auto& [rank, raw] : by_rank) {
-      if (&part_of(rank) == &part) request.stacks.push_back({rank, std::move(raw)});
-    }
-    if (request.stacks.empty()) continue;
-    part.node->name_stacks(std::move(request), Gathering::of_node(all, part.node->number()));
+  struct OfNode {
+    NameRequest request;
+    std::vector<int> positions;
+  };
+  std::map<RemoteNode*, OfNode> by_node;
+  for (std::size_t i = 0; i < by_rank.size(); ++i) {
+    OfNode& its = by_node[part_of(by_rank[i].first).node];
+    its.request.stacks.push_back({by_rank[i].first, std::move(by_rank[i].second)});
+    its.positions.push_back(static_cast<int>(i));
+  }
+  for (auto& [node, its] : by_node) {
+    its.request.world = number_;
+    its.request.source = source;
+    its.request.bound_ns = bound.count();
+    node->name_stacks(std::move(its.request), Gathering::of_node(all, node->number(), std::move(its.positions)));
   }
   loop_.post([all = std::move(all)] {});
 }
@@ -107,11 +135,17 @@ SpreadWorld::~SpreadWorld() {
 }
 
 void SpreadWorld::begin(const launch::WorldSpec& spec) {
+  SpawnRequest request{number_, spec.plugin, spec.isolation, spec.world_size};
+  request.test = spec.test;
+  request.env_rendezvous = spec.env_rendezvous;
+  request.own_gpu = spec.own_gpu;
+  request.hosts = spread_.hosts;
   for (const Part& part : parts_) {
     part.node->add_world(number_, weak_from_this());
     std::string why = part.node->lost();
-    SpawnRequest request{number_,    spec.plugin, spec.isolation,      spec.world_size, part.first,
-                         part.count, spec.test,   spec.env_rendezvous, spec.own_gpu,    part.first == 0};
+    request.first_rank = part.first;
+    request.ranks_here = part.count;
+    request.wants_ports = part.first == 0;
     try {
       part.node->tell(wire::NodeFrame::Spawn, request);
     } catch (const Error& error) {
@@ -125,13 +159,15 @@ void SpreadWorld::begin(const launch::WorldSpec& spec) {
   }
 }
 
+// Parts are in the order of their nodes, which is that of their ranks: each frame asks for one.
 SpreadWorld::Part& SpreadWorld::part_of(int rank) {
-  return *std::find_if(parts_.begin(), parts_.end(),
-                       [rank](const Part& part) { return rank >= part.first && rank - part.first < part.count; });
+  return *std::prev(
+      std::partition_point(parts_.begin(), parts_.end(), [rank](const Part& part) { return part.first <= rank; }));
 }
 
 SpreadWorld::Part& SpreadWorld::part_on(int node) {
-  return *std::find_if(parts_.begin(), parts_.end(), [node](const Part& part) { return part.node->number() == node; });
+  return *std::partition_point(parts_.begin(), parts_.end(),
+                               [node](const Part& part) { return part.node->number() < node; });
 }
 
 int SpreadWorld::checked(int rank, const Part& part) const {
@@ -257,7 +293,7 @@ void SpreadWorld::sweep(bool patient, std::function<void(std::vector<launch::Lef
 }
 
 void SpreadWorld::on_swept(Part& part, std::vector<launch::LeftBehind> left) {
-  if (!on_swept_ || part.is_swept) throw Error(ErrorKind::InvalidArgument, "a sweep that nobody has asked for");
+  if (!on_swept_ || part.is_swept) throw Error(ErrorKind::InvalidArgument, "a sweep without a request");
   part.is_swept = true;
   for (launch::LeftBehind& each : left) {
     each.what += " on " + part.node->host();

@@ -41,6 +41,7 @@ class SpreadWorld final : public launch::World,
   void signal(int rank, int signal) override { tell_signal(rank, signal, false); }
   void signal_process(int rank, int signal) override { tell_signal(rank, signal, true); }
   std::optional<board::Shown> shown(int rank) const override { return at(rank).shown; }
+  std::uint64_t epoch(int rank) const override { return at(rank).shown ? at(rank).shown->epoch : 0; }
   void collect_stacks(const launch::StackOrder& order, launch::OnStacks on_stacks) override;
   std::optional<board::Dump> crash(int rank) const override { return at(rank).crash; }
   void name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
