@@ -30,8 +30,7 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
 
 }  // namespace
 
-RunHosts::RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places,
-                   runner::EventSink& events)
+RunHosts::RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events)
     : events_(events), cluster_(loop, settings_of(options, places)) {}
 
 void RunHosts::add_problem(runner::Run& run, const char* phase, std::string text) {
@@ -47,12 +46,18 @@ io::Task<bool> RunHosts::assemble(runner::Run& run) {
   } catch (const Error& error) {
     failure = error.what();
   }
-  if (!is_assembled_) add_problem(run, "start", failure);
+  if (is_cancelled_) {
+    run.record().interrupted = true;
+  } else if (!is_assembled_) {
+    add_problem(run, "start", failure);
+  }
   co_return is_assembled_;
 }
 
 void RunHosts::cancel() {
-  if (!is_assembled_) cluster_.cancel();
+  if (is_assembled_) return;
+  is_cancelled_ = true;
+  cluster_.cancel();
 }
 
 io::Task<void> RunHosts::end(runner::Run& run) {

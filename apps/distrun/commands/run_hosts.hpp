@@ -13,7 +13,8 @@ class RunHosts {
   RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events);
 
   launch::Node& node() noexcept { return cluster_.nodes(); }
-  // Waits for all hosts. Returns false if some do not come, which is a problem of the run.
+  // Waits for all hosts. Returns false if some do not come, which is a problem of the run, or after cancel(), which
+  // interrupts it.
   io::Task<bool> assemble(runner::Run& run);
   // Makes assemble() end soon.
   void cancel();
@@ -26,6 +27,7 @@ class RunHosts {
   runner::EventSink& events_;
   nodes::Cluster cluster_;
   bool is_assembled_ = false;
+  bool is_cancelled_ = false;
 };
 
 }  // namespace distrun::cli

@@ -9,6 +9,9 @@ namespace distrun::nodes {
 namespace {
 
 constexpr auto kCloseBound = std::chrono::seconds(5);
+// A connection closes before the engine of its node has ended, which then says why.
+constexpr auto kWordsPatience = std::chrono::milliseconds(300);
+constexpr const char* kClosed = "closed";  // as a link says it
 
 std::vector<std::string> names_of(const std::vector<HostSlot>& hosts) {
   std::vector<std::string> names;
@@ -42,6 +45,7 @@ Cluster::Cluster(io::Loop& loop, Settings settings)
              }),
       links_(settings_.hosts.size()),
       addresses_(settings_.hosts.size()),
+      losses_due_(loop, [this] { tell_losses(true); }),
       assembled_(loop),
       engines_over_(loop) {
   Listener::Settings listening;
@@ -52,20 +56,20 @@ Cluster::Cluster(io::Loop& loop, Settings settings)
   listening.link = settings_.link;
   listener_ = std::make_unique<Listener>(
       loop, std::move(listening),
-      Listener::Handlers{
-          [this](const Join& join, std::unique_ptr<Link> link) { on_joined(join, std::move(link)); },
-          [this](const std::string& why) { fail(why); }});
+      Listener::Handlers{[this](const Join& join, std::unique_ptr<Link> link) { on_joined(join, std::move(link)); },
+                         [this](const std::string& why) { fail(why); }});
   Launcher::Settings launching;
   launching.engine = settings_.engine;
   launching.hosts = names_of(settings_.hosts);
   launching.node = {settings_.program, texts_of(listener_->places()), settings_.directory};
   launching.secret = secret_ + " " + settings_.welcome.run_id;
   launching.join_timeout = settings_.join_timeout;
-  launcher_ = std::make_unique<Launcher>(loop, std::move(launching),
-                                         Launcher::Handlers{[this](const std::vector<Launcher::Failure>& failures) {
-                                                              for (const auto& each : failures) fail(each.why);
-                                                            },
-                                                            [this] { engines_over_.set(true); }});
+  launcher_ = std::make_unique<Launcher>(
+      loop, std::move(launching),
+      Launcher::Handlers{[this](const std::vector<Launcher::Failure>& failures) {
+                           for (const auto& each : failures) fail(each.why);
+                         },
+                         [this] { engines_over_.set(true); }, [this] { tell_losses(false); }});
 }
 
 Cluster::~Cluster() = default;
@@ -94,17 +98,44 @@ void Cluster::complete() {
 }
 
 std::unique_ptr<RemoteNode> Cluster::make_node(std::size_t host) {
-  Link& link = *links_[host];
-  RemoteNode::Link ends{[&link](wire::Bytes packed) { link.send(std::move(packed)); },
-                        [&link] {
-                          const auto offset = link.offset();
-                          return offset ? -offset->offset : base::Nanoseconds::zero();
-                        }};
+  // A world may outlive its link, which end() destroys.
+  const auto send = [this, host](wire::Bytes packed) {
+    try {
+      if (links_[host]) links_[host]->send(std::move(packed));
+    } catch (const Error&) {
+      on_lost(host, "its node does not read what it is sent");
+    }
+  };
+  const auto offset = [this, host] {
+    const auto ahead = links_[host] ? links_[host]->offset() : std::nullopt;
+    return ahead ? -ahead->offset : base::Nanoseconds::zero();
+  };
+  RemoteNode::Link ends{send, offset};
   return std::make_unique<RemoteNode>(loop_, static_cast<int>(host), settings_.hosts[host].name, addresses_[host],
                                       std::move(ends));
 }
 
-void Cluster::on_lost(std::size_t host, const std::string& why) {
+// Told later, never in a call: an attempt may be in the middle of an order to the node.
+void Cluster::on_lost(std::size_t host, std::string why) {
+  const bool may_say_more = why == kClosed && !launcher_->has_ended(settings_.hosts[host].name);
+  launcher_->lost(settings_.hosts[host].name);
+  losses_.emplace(host, std::move(why));
+  if (!may_say_more) {
+    losses_due_.set(loop_.clock().now());
+  } else if (losses_.size() == 1) {
+    losses_due_.set(loop_.clock().now() + kWordsPatience);
+  }
+}
+
+void Cluster::tell_losses(bool all) {
+  for (const auto& [host, why] : std::map(losses_)) {
+    if (!all && !launcher_->has_ended(settings_.hosts[host].name)) continue;
+    losses_.erase(host);
+    tell_loss(host, why == kClosed ? "its node ended" : why);
+  }
+}
+
+void Cluster::tell_loss(std::size_t host, const std::string& why) {
   const std::string& name = settings_.hosts[host].name;
   const std::string words = launcher_->words_about(name);
   const std::string text = words.empty() ? why : why + "; " + words;
@@ -117,7 +148,9 @@ void Cluster::fail(const std::string& why) {
   if (!assembled_.is_set()) assembled_.set(false);
 }
 
-void Cluster::cancel() { fail("the run was stopped before all hosts had joined"); }
+void Cluster::cancel() {
+  if (!assembled_.is_set()) fail("the run was stopped before all hosts had joined");
+}
 
 io::Task<void> Cluster::assemble() {
   const bool is_complete = co_await assembled_.wait();
@@ -135,6 +168,7 @@ io::Task<std::vector<std::pair<std::string, Closed>>> Cluster::end() {
       found.emplace_back(settings_.hosts[i].name, std::move(closed[i]));
     }
   }
+  listener_.reset();  // a node that has not joined yet is not wanted any more
   for (std::unique_ptr<Link>& link : links_) link.reset();
   launcher_->end();
   if (!launcher_->has_ended()) co_await engines_over_.wait();

@@ -1,6 +1,8 @@
 #pragma once
 // The hosts of a run, from their start to their end: a launcher starts a node on each, the nodes join over links, and
-// are then one launch::Node. A host whose link breaks is lost for the rest of the run. Lives on: the coordinator's loop.
+// are then one launch::Node. A host is lost for the rest of the run when its link breaks. Lives on: the coordinator's
+// loop.
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,7 +38,7 @@ class Cluster {
 
   // Completes when all hosts have joined. Throws Error{Failed} with a line for each that has not, and the reason.
   io::Task<void> assemble();
-  // Makes assemble() fail soon.
+  // Makes assemble() fail soon. Does nothing once it is complete.
   void cancel();
   // Usable once assemble() is complete.
   NodeSet& nodes() noexcept { return nodes_; }
@@ -46,7 +48,9 @@ class Cluster {
  private:
   std::size_t index_of(const std::string& host) const;
   void on_joined(const Join& join, std::unique_ptr<Link> link);
-  void on_lost(std::size_t host, const std::string& why);
+  void on_lost(std::size_t host, std::string why);
+  void tell_losses(bool all);
+  void tell_loss(std::size_t host, const std::string& why);
   void fail(const std::string& why);
   void complete();
   std::unique_ptr<RemoteNode> make_node(std::size_t host);
@@ -59,6 +63,8 @@ class Cluster {
   std::vector<std::string> addresses_;        // by host
   std::size_t joined_ = 0;
   std::vector<std::string> failures_;
+  std::map<std::size_t, std::string> losses_;  // by host: not told yet, since its engine may say why
+  io::Alarm losses_due_;
   io::OneShot<bool> assembled_;
   io::OneShot<bool> engines_over_;
   std::unique_ptr<Listener> listener_;

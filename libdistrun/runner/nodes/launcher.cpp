@@ -39,6 +39,17 @@ void Launcher::joined(const std::string& name) {
   }
 }
 
+void Launcher::lost(const std::string& name) {
+  for (Host& host : hosts_) {
+    if (host.name == name && host.state == HostState::Joined) host.state = HostState::Lost;
+  }
+}
+
+bool Launcher::has_ended(const std::string& name) const {
+  return std::all_of(hosts_.begin(), hosts_.end(),
+                     [&](const Host& host) { return host.name != name || engines_[host.engine]->has_ended(); });
+}
+
 // Finds hosts that failed to join, and the end of everything.
 void Launcher::look() {
   if (stage_ != Stage::Runs) {
@@ -49,9 +60,9 @@ void Launcher::look() {
     return;
   }
   const std::vector<Failure> failures = take_failures();
-  if (failures.empty()) return;
-  const auto on_failed = handlers_.on_failed;
-  on_failed(failures);
+  const auto handlers = handlers_;  // they may destroy this
+  if (handlers.on_engine_ended) handlers.on_engine_ended();
+  if (!failures.empty()) handlers.on_failed(failures);
 }
 
 std::vector<Launcher::Failure> Launcher::take_failures() {
@@ -109,14 +120,27 @@ void Launcher::end() {
   join_alarm_.cancel();
   attention_.set(loop_.clock().now());
   end_alarm_.set(loop_.clock().now() + settings_.terminate_after);
+  for (std::size_t i = 0; i < engines_.size(); ++i) {
+    if (!has_joined_host(i)) terminate(*engines_[i]);
+  }
+}
+
+bool Launcher::has_joined_host(std::size_t engine) const {
+  return std::any_of(hosts_.begin(), hosts_.end(),
+                     [engine](const Host& host) { return host.engine == engine && host.state == HostState::Joined; });
+}
+
+void Launcher::terminate(EngineProcess& engine) {
+  engine.close_input();
+  engine.signal(SIGTERM);
 }
 
 void Launcher::push_on() {
   const bool kills = stage_ == Stage::Terminated;
   stage_ = kills ? Stage::Killed : Stage::Terminated;
   for (const auto& engine : engines_) {
-    engine->close_input();
-    engine->signal(kills ? SIGKILL : SIGTERM);
+    terminate(*engine);
+    if (kills) engine->signal(SIGKILL);
   }
   if (!kills) end_alarm_.set(loop_.clock().now() + settings_.kill_after);
 }

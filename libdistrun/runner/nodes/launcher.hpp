@@ -34,6 +34,8 @@ class Launcher {
     std::function<void(const std::vector<Failure>&)> on_failed;
     // Everything that was started has ended, after end().
     std::function<void()> on_ended;
+    // An engine has ended, before end(): words_about() its hosts are complete. May be empty.
+    std::function<void()> on_engine_ended{};
   };
 
   // Starts all engines. Handlers run on the loop, never in a call to this, and may destroy it. Throws Error{Failed} if
@@ -46,19 +48,24 @@ class Launcher {
 
   // The host's node has joined: it is awaited no longer.
   void joined(const std::string& host);
+  // The host's node is lost: it hears no order to end over its link.
+  void lost(const std::string& host);
+  // Returns whether the host's engine has ended.
+  bool has_ended(const std::string& host) const;
   // Returns what the host's engine says: how it has ended, if it has, and the end of its output. Empty if there is
   // nothing. With Slurm it is the same for all hosts.
   std::string words_about(const std::string& host) const;
   // Returns the processes that were started and have not ended.
   std::vector<pid_t> pids() const;
-  // Begins the end. The nodes have been asked to end over their links; engines that still run after `terminate_after`
-  // get SIGTERM, and the nodes the end of their standard input; after `kill_after` they are killed. Idempotent.
+  // Begins the end. Nodes that have joined have been asked to end over their links; engines that still run after
+  // `terminate_after` get SIGTERM, and the nodes the end of their standard input. Engines none of whose nodes is joined
+  // get both at once. After `kill_after` all are killed. Idempotent.
   void end();
   bool has_ended() const;
 
  private:
   enum class Stage : std::uint8_t { Runs, Asked, Terminated, Killed };
-  enum class HostState : std::uint8_t { Awaited, Joined, Failed };
+  enum class HostState : std::uint8_t { Awaited, Joined, Failed, Lost };
   struct Host {
     std::string name;
     std::size_t engine;  // index in engines_
@@ -68,6 +75,8 @@ class Launcher {
   void start(const EngineCommand& command);
   void look();
   std::vector<Failure> take_failures();
+  bool has_joined_host(std::size_t engine) const;
+  static void terminate(EngineProcess& engine);
   void push_on();
   std::string why(const Host& host, bool is_late) const;
   std::string words_of(const EngineProcess& engine) const;

@@ -1,0 +1,295 @@
+#!/usr/bin/env bash
+# distrun on several hosts, which scripts/cluster imitates: how nodes are started, what becomes of a run if a host, a
+# process or the network fails, and that nothing is left then.
+#
+# usage: hosts.sh BUILD ssh | slurm | lost | ends | joining
+# Exit status: 77 if this machine cannot imitate hosts, or lacks the programs, which it says.
+set -euo pipefail
+self=$(readlink -f "$0")
+cluster=${self%/*/*/*}/scripts/cluster
+export PATH=$PATH:/usr/sbin:/sbin
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+fail() {
+  echo "$*"
+  echo "distrun has printed:"
+  cat out 2>/dev/null
+  exit 1
+}
+needs() {
+  local program
+  [ "$EUID" -eq 0 ] || skip "this needs root"
+  for program in "$@"; do
+    command -v "$program" >/dev/null || skip "there is no $program; scripts/setup --cluster installs it"
+  done
+}
+
+# ---- On the head
+
+# How many times longer this may take than on an idle machine.
+load() {
+  local running
+  running=$(sed -n 's/^procs_running //p' /proc/stat)
+  awk -v running="$running" -v cpus="$(nproc)" -v scale="${DISTRUN_TIMEOUT_SCALE_FOR_TESTS:-1}" \
+    'BEGIN { load = running / cpus; print scale * (load < 2 ? 2 : load > 8 ? 8 : load) }'
+}
+now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+within() { # MILLISECONDS WHAT: since `began`
+  local took
+  took=$(($(now_ms) - began))
+  awk -v took="$took" -v limit="$1" -v load="$(load)" 'BEGIN { exit took > limit * load }' ||
+    fail "$2: after $took ms, and $1 ms are allowed on an idle machine"
+}
+on() { cluster-do --pids "$1" | awk -v name="$2" '$2 == name { print $1 }'; } # HOST NAME: process ids
+
+# run EXIT_STATUS ARGUMENTS...: a run that ends by itself.
+run() {
+  local status=0 wanted=$1
+  shift
+  rm -f out summary.json
+  "$distrun" --json summary.json "$@" >out 2>&1 || status=$?
+  [ "$status" -eq "$wanted" ] || fail "distrun $* exited with $status; expected $wanted"
+}
+# begin ARGUMENTS...: a run whose ranks sleep; returns when they are there on node02. Other than a program that a shell
+# starts in the background, it does not ignore SIGINT.
+start() {
+  rm -f out summary.json
+  env --default-signal=INT "$distrun" -w 4 --timeout 300s --filter Hangs.all_sleep --json summary.json "$@" "$hangs" \
+    >out 2>&1 &
+  run=$!
+}
+begin() {
+  start "$@"
+  until [ "$(on node02 distrun-rank | wc -l)" -ge 3 ]; do # a zygote, two ranks
+    kill -s 0 "$run" || fail "the run has ended too early"
+    sleep 0.05
+  done
+}
+ends_with() { # EXIT_STATUS
+  local status=0
+  wait "$run" 2>/dev/null || status=$?
+  [ "$status" -eq "$1" ] || fail "the run exited with $status; expected $1"
+}
+says() { grep --quiet --regexp="$1" out || fail "the output lacks: $1"; }
+processes() { ps -o comm= -C distrun,distrun-rank,distrun-probe,distrun-store,ssh,srun; }
+files() {
+  local host
+  for host in ${CLUSTER_HOSTS//,/ }; do
+    cluster-do "$host" find /tmp /dev/shm -name '*distrun*' ! -path "$PWD/*" | sed "s/^/$host: /"
+  done
+}
+nothing_left() { # MILLISECONDS [FILES_TOO]: after the end of the run
+  local left
+  began=$(now_ms)
+  while left=$(processes); do
+    within "$1" "processes are left:"$'\n'"$left"
+    sleep 0.05
+  done
+  [ "${2:-yes}" = no ] || left=$(files)
+  [ -z "$left" ] || fail "files are left: $left"
+}
+ranks_on() { # HOSTS: of the ranks of the first test, in order
+  local found
+  found=$(python3 -c 'import json
+test = json.load(open("summary.json"))["tests"][0]
+print(*[rank["host"] for rank in test["attempts"][0]["ranks"]])')
+  [ "$found" = "$1" ] || fail "the ranks ran on $found; expected $1"
+}
+
+head_ssh() {
+  local visit=(--filter Ring.token_visits_every_rank_in_order "$ring")
+  run 0 -w 4 --hosts node01,node02 "$ring"
+  ranks_on "node01 node01 node02 node02"
+  run 0 -w 6 --hosts node01,node02,node03 "${visit[@]}"
+  ranks_on "node01 node01 node02 node02 node03 node03"
+  run 0 -w 4 --hosts node01,node02:3,node03 --per-host 3 "${visit[@]}"
+  ranks_on "node01 node01 node01 node02"
+  run 0 -w 4 --hosts node02,node01 --launcher 'ssh {host} {node}' "${visit[@]}"
+  ranks_on "node02 node02 node01 node01"
+  run 1 -w 4 --hosts node01,node02 --timeout 1s --filter Hangs.all_sleep "$hangs"
+  says 'ranks 0-1 on node01, 2-3 on node02 sleep'
+  nothing_left 2000
+}
+
+head_slurm() {
+  local job
+  rm -f out summary.json
+  salloc --quiet --nodes=2 "$distrun" -w 4 --json summary.json "$ring" >out 2>&1 || fail "salloc exited with $?"
+  ranks_on "node01 node01 node02 node02"
+  job=$(sbatch --parsable --nodes=2 --output=out --wrap "exec $distrun -w 4 --json summary.json $ring; echo ended \$?")
+  until [ -z "$(squeue --noheader)" ]; do sleep 0.05; done
+  says '4 pass'
+  ranks_on "node01 node01 node02 node02"
+  rm -f out
+  job=$(sbatch --parsable --nodes=2 --output=out --wrap "exec $distrun -w 4 --filter Hangs.all_sleep $hangs")
+  until [ "$(on node02 distrun-rank | wc -l)" -ge 3 ]; do sleep 0.05; done
+  scancel "$job"
+  until [ -z "$(squeue --noheader)" ]; do sleep 0.05; done
+  nothing_left 3000
+  says 'interrupted'
+}
+
+# A host is lost in a running test: the test and the run end at once.
+is_lost() { # WHY
+  until grep --quiet '^infra-error' out; do
+    kill -s 0 "$run" || fail "the run has ended without this verdict"
+    sleep 0.05
+  done
+  within 1000 "the loss was noticed"
+  ends_with 3
+  within 2500 "the run ended"
+  says "^infra-error .*node02 was lost: $1"
+  says '^1 infra-error'
+}
+head_lost() {
+  begin --hosts node01,node02
+  began=$(now_ms)
+  # shellcheck disable=SC2046 # words
+  kill -s KILL $(on node02 distrun)
+  is_lost 'its node ended; ssh'
+  # Both processes that clean up are dead.
+  nothing_left 2000 no
+  cluster-do node02 sh -c 'rm -r /tmp/distrun-*'
+
+  begin --hosts node01,node02
+  began=$(now_ms)
+  kill -s KILL "$(on node02 distrun | tail -n 1)"
+  is_lost 'its node ended; ssh exited with code 3'
+  nothing_left 2000
+
+  begin --hosts node01,node02
+  began=$(now_ms)
+  kill -s KILL "$(on node02 distrun | head -n 1)"
+  is_lost 'its node ended; ssh'
+  nothing_left 2000
+
+  begin --hosts node01,node02
+  began=$(now_ms)
+  kill -s KILL "$(pgrep --newest --exact ssh)"
+  is_lost 'its node ended; ssh was killed by signal 9 (SIGKILL)'
+  nothing_left 2000
+
+  local fault
+  for fault in --blackhole --link-down; do
+    begin --hosts node01,node02
+    began=$(now_ms)
+    cluster-do "$fault" node02
+    is_lost 'silent for 600.0 ms: its host or the network does not answer'
+    nothing_left 2000
+    cluster-do --undo node02
+  done
+
+  # A guard continues a node that is stopped alone. If both are stopped, no one does.
+  local stopped
+  begin --hosts node01,node02
+  stopped=$(on node02 distrun)
+  began=$(now_ms)
+  # shellcheck disable=SC2086 # words
+  kill -s STOP $stopped
+  ends_with 3
+  says '^infra-error .*node02 was lost: silent for 5.0 s: its process does not run'
+  # shellcheck disable=SC2086 # words
+  kill -s CONT $stopped
+  nothing_left 2000
+}
+
+# The coordinator ends, in all ways.
+head_ends() {
+  local victim coordinator
+  for victim in coordinator guard both; do
+    begin --hosts node01,node02
+    coordinator=$(pgrep --parent "$run" --oldest)
+    case $victim in
+      coordinator) kill -s KILL "$coordinator" && ends_with 3 ;;
+      guard) kill -s KILL "$run" && ends_with 137 ;;
+      both) kill -s KILL "$run" "$coordinator" && ends_with 137 ;;
+    esac
+    nothing_left 2000
+  done
+  local signal
+  for signal in INT TERM; do
+    begin --hosts node01,node02
+    began=$(now_ms)
+    kill -s "$signal" "$run"
+    ends_with 130
+    within 2500 "the interrupted run ended"
+    says '^interrupted, 1 cancelled'
+    nothing_left 2000
+  done
+}
+
+# Nodes that do not come, and those that nobody has started.
+head_joining() {
+  began=$(now_ms)
+  run 3 -w 4 --hosts node01,nowhere "$ring"
+  within 2500 "a host without an address"
+  says '^problem: start: nowhere: ssh exited with code 255 before its node joined: ssh: Could not resolve'
+  nothing_left 2000
+  began=$(now_ms)
+  run 3 -w 4 --hosts node01,node02 --launcher 'ssh -p 9 {host} {node}' "$ring"
+  within 2500 "a port without sshd"
+  says 'sh exited with code 255 before its node joined: ssh: connect to host node0. port 9: Connection refused'
+  run 3 -w 4 --hosts node01,node02,node03 \
+    --launcher '[ {host} = node03 ] && { echo no such machine; exit 3; }; ssh {host} {node}' "$ring"
+  says '^problem: start: node03: sh exited with code 3 before its node joined: no such machine'
+  nothing_left 2000
+  began=$(now_ms)
+  run 3 -w 4 --hosts node01,node02 --join-timeout 500ms --launcher 'exec sleep 1000; {node}' "$ring"
+  within 2500 "nodes that are late"
+  says 'node01 did not join within 500.0 ms'
+
+  cluster-do --blackhole node02
+  start --hosts node01,node02
+  until [ "$(on node01 distrun | wc -l)" -ge 2 ]; do sleep 0.05; done
+  began=$(now_ms)
+  kill -s INT "$run"
+  ends_with 130
+  within 1500 "a run that was interrupted while hosts joined"
+  says '^interrupted'
+  nothing_left 2000
+  cluster-do --undo node02
+
+  # A stranger knows where the run listens, but not its secret.
+  local place
+  begin --hosts node01,node02
+  place=$(ps -eo args | sed -n 's/.*--join \([^ ]*\) .*/\1/p' | head -n 1)
+  # Its standard input stays open, as that of a node does.
+  cluster-do node01 "$distrun" node --join "$place" --host node01 >stranger 2>&1 < <(echo "guess 1" && sleep 1000) &&
+    fail "a stranger has joined"
+  grep --quiet "does not know this run's secret" stranger || fail "the stranger says: $(cat stranger)"
+  kill -s INT "$run"
+  ends_with 130
+  says '^interrupted, 1 cancelled'
+}
+
+if [ "${1:-}" = --on-head ]; then
+  build=$2 distrun=$2/bin/distrun ring=$2/plugins/ring.so hangs=$2/plugins/fixtures/fixture_hangs.so
+  "head_$3"
+  exit
+fi
+
+# ---- On this machine
+
+build=$(cd "$1" && pwd)
+why=$("$cluster" --check 2>&1) || skip "$why"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+case ${2:-} in
+  slurm)
+    needs slurmctld slurmd srun munged
+    "$cluster" 2 --slurm --no-ssh -- "$self" --on-head "$build" slurm
+    ;;
+  ssh | joining)
+    needs sshd ssh ssh-keygen
+    "$cluster" 3 --no-slurm --ssh -- "$self" --on-head "$build" "$2"
+    ;;
+  lost | ends)
+    needs sshd ssh ssh-keygen
+    "$cluster" 2 --no-slurm --ssh -- "$self" --on-head "$build" "$2"
+    ;;
+  *) echo "usage: hosts.sh BUILD ssh | slurm | lost | ends | joining" >&2 && exit 2 ;;
+esac
