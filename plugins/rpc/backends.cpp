@@ -6,6 +6,8 @@
 #include <distrun/runtime/rpc/compat.hpp>
 #include <distrun/runtime/rpc/session/hooks.hpp>
 
+#include "support/dist_backend.hpp"
+
 using namespace distrun;
 using namespace distrun::suites;
 
@@ -106,7 +108,7 @@ DISTRUN_TEST(RpcTest, register_rpc_backend_and_set_and_start_rpc_backend) {
 
 DISTRUN_TEST(RpcTest, duplicate_name) {
   const auto options = rpc_options(rank);
-  const auto store = stores::rendezvous(options->init_method, rank.rank(), rank.world_size()).store;
+  const auto store = meeting_store(rank);
   DISTRUN_EXPECT(thrown_by([&] {
                    rpc::init_rpc_backend(agent_backend(rank), store, "duplicate_name", rank.rank(), rank.world_size(),
                                          *options);

@@ -1,15 +1,14 @@
 #include "dist_backend.hpp"
 
-#include <distrun/collectives.hpp>
+#include "hosts.hpp"
 
 namespace distrun::suites {
 namespace {
 
 void open_group(const Rank& rank, base::Nanoseconds timeout) {
-  const stores::Rendezvous found =
-      stores::rendezvous("file://" + group_file(rank), rank.rank(), rank.world_size(), timeout);
   GroupOptions options{.backend = std::string(rank.backend()), .timeout = timeout};
-  collectives::init_process_group({found.store, found.rank, found.world_size, std::move(options)});
+  collectives::init_process_group(
+      {meeting_store(rank, "", timeout), rank.rank(), rank.world_size(), std::move(options)});
 }
 
 }  // namespace
@@ -33,5 +32,18 @@ void TestDistBackend::tear_down(Rank& rank) {
 }
 
 std::string group_file(const Rank& rank) { return std::string(rank.temp_dir()) + "/default_group"; }
+
+std::shared_ptr<Store> store_of_hosts(const std::string& ending) {
+  if (!are_hosts_several()) return nullptr;
+  return std::make_shared<PrefixStore>("default_group" + ending, stores::rank_store());
+}
+
+std::shared_ptr<Store> meeting_store(const Rank& rank, const std::string& ending, base::Nanoseconds timeout) {
+  if (auto store = store_of_hosts(ending)) {
+    store->set_timeout(timeout);
+    return store;
+  }
+  return stores::rendezvous("file://" + group_file(rank) + ending, rank.rank(), rank.world_size(), timeout).store;
+}
 
 }  // namespace distrun::suites

@@ -8,8 +8,10 @@
 //
 // The barriers are the runner's, which end when a rank can no longer arrive, and report the culprit.
 #include <chrono>
+#include <memory>
 #include <string>
 
+#include <distrun/collectives.hpp>
 #include <distrun/common/base/clock.hpp>
 #include <distrun/test.hpp>
 
@@ -27,5 +29,13 @@ class TestDistBackend : public Fixture {
 
 // Returns the rendezvous file of this test's group. The file of INIT_METHOD is left to tests that open a group again.
 std::string group_file(const Rank& rank);
+
+// Returns the place in the store of the ranks at which they meet instead if they run on several hosts, which share no
+// files; null on one host. Each `ending` is a place of its own.
+std::shared_ptr<Store> store_of_hosts(const std::string& ending = "");
+// Returns the store at which the ranks of this test meet: at group_file() followed by `ending`, or in store_of_hosts().
+// Throws what stores::rendezvous() throws.
+std::shared_ptr<Store> meeting_store(const Rank& rank, const std::string& ending = "",
+                                     base::Nanoseconds timeout = Store::kTimeout);
 
 }  // namespace distrun::suites

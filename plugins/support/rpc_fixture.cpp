@@ -10,9 +10,14 @@ namespace distrun::suites {
 
 std::string rpc_address(const Rank& rank, const std::string& ending) { return "file://" + group_file(rank) + ending; }
 
+void meet(const Rank& rank, rpc::RpcBackendOptions& options, const std::string& ending) {
+  options.store = store_of_hosts(ending);
+  options.init_method = options.store == nullptr ? rpc_address(rank, ending) : "";
+}
+
 std::shared_ptr<rpc::PipeOptions> rpc_options(const Rank& rank, const std::string& ending) {
   auto options = std::make_shared<rpc::PipeOptions>();
-  options->init_method = rpc_address(rank, ending);
+  meet(rank, *options, ending);
   return options;
 }
 
@@ -30,7 +35,7 @@ void start_rpc(Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options
 std::shared_ptr<const PortedFaults> faults_of(const Rank& rank, const RpcUse& use) {
   if (!use.is_faulty) return nullptr;
   auto options = std::make_shared<PortedFaults>();
-  options->init_method = rpc_address(rank);
+  meet(rank, *options);
   if (use.faulty_messages) options->messages_to_fail = *use.faulty_messages;
   if (use.messages_to_delay) options->messages_to_delay = *use.messages_to_delay;
   options->set_plan();
@@ -55,7 +60,10 @@ void join_rpc(Rank& rank) {
                  .options = rpc_options(rank)});
 }
 
-void open_group(Rank& rank) { initialize_pg(rpc_address(rank), rank.rank(), rank.world_size()); }
+void open_group(Rank& rank) {
+  if (collectives::is_initialized()) return;
+  collectives::init_process_group({meeting_store(rank), rank.rank(), rank.world_size(), {}});
+}
 void group_barrier() { default_group()->barrier(); }
 
 void RpcAgentTest::set_up(Rank& rank) {

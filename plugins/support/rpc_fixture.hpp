@@ -21,9 +21,12 @@
 
 namespace distrun::suites {
 
-// Returns where the ranks of this test meet, for RPC and for process groups: "file:///..."; one file per `ending`.
+// Returns where the ranks of this test meet on one host, for RPC and for process groups: "file:///..."; one file per
+// `ending`.
 std::string rpc_address(const Rank& rank, const std::string& ending = "");
-// Returns new options each time, which the caller may change: that address, and the library's defaults.
+// Sets the options with which the ranks of this test meet: that address, or a store if they run on several hosts.
+void meet(const Rank& rank, rpc::RpcBackendOptions& options, const std::string& ending = "");
+// Returns new options each time, which the caller may change: those of meet(), and the library's defaults.
 std::shared_ptr<rpc::PipeOptions> rpc_options(const Rank& rank, const std::string& ending = "");
 // Returns the agent that the run asks for.
 rpc::Backend agent_backend(const Rank& rank);
