@@ -30,7 +30,6 @@ void forget_engine() {
   for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
-// The coordinator removes it: its name has the run's id.
 void take_own_tmp(proc::RunPlaces& places, const std::string& host) {
   places.temp_dir += "/distrun-" + places.run_id + "-" + host;
   if (::mkdir(places.temp_dir.c_str(), 0700) != 0) base::throw_errno("cannot create " + places.temp_dir, errno);
@@ -54,11 +53,19 @@ int node(const NodeOptions& options) {
   settings.run = proc::RunPlaces::here(settings.secret.run_id);
   if (options.own_tmp) take_own_tmp(settings.run, options.host);
   settings.run.start_dir = settings.run.temp_dir;  // what lies there is for the coordinator: hosts may share it
+  // Of a node that is killed with its guard, the coordinator removes it: its name has the run's id.
+  const auto remove_own_tmp = [&] {
+    if (options.own_tmp) ::rmdir(settings.run.temp_dir.c_str());
+  };
   const auto be_node = [&](proc::Coordinator under) {
     settings.node = node_options(settings.run);
-    return nodes::run_node(settings, std::move(under));
+    const int exit_code = nodes::run_node(settings, std::move(under));
+    remove_own_tmp();
+    return exit_code;
   };
-  return guarded(settings.run, be_node);
+  const int exit_code = guarded(settings.run, be_node);
+  remove_own_tmp();
+  return exit_code;
 }
 
 }  // namespace distrun::cli

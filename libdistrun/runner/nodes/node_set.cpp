@@ -48,9 +48,8 @@ io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolat
   std::string failure;
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const PreparedAnswer answer = co_await replies[i]->wait();
-    if (!answer.error.empty() && failure.empty()) {
-      failure = nodes_[i]->lost().empty() ? answer.error + " (on " + nodes_[i]->host() + ")" : answer.error;
-    }
+    if (!nodes_[i]->lost().empty()) continue;  // worlds that need it fail; others do not
+    if (!answer.error.empty() && failure.empty()) failure = answer.error + " (on " + nodes_[i]->host() + ")";
     if (answer.isolation == Isolation::Exec && wanted != Isolation::Exec) {
       all.isolation = Isolation::Exec;
       all.reason = answer.reason + " (on " + nodes_[i]->host() + ")";

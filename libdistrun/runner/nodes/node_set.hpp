@@ -26,7 +26,7 @@ class NodeSet final : public launch::Node {
   io::Task<std::vector<Closed>> close_all(base::Nanoseconds bound);
 
   io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) override;
-  // A plugin that must not be forked on one of them is started by exec on all.
+  // A plugin that must not be forked on one of them is started by exec on all. Nodes that are lost do not count.
   io::Task<launch::Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) override;
   // Throws Error{Unimplemented}.
   io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> mounts) override;
