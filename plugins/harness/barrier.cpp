@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/hosts.hpp"
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -16,6 +18,7 @@ bool was_written(const std::string& path) { return std::ifstream(path).good(); }
 
 DISTRUN_TEST(Barrier, nobody_leaves_before_all_have_come) {
   rank.note("rows", "[row:barrier/Barrier.init]");
+  distrun::suites::needs_one_host(rank);
   for (int round = 0; round < 3; ++round) {
     const std::string head = std::string(rank.temp_dir()) + "/came-" + std::to_string(round) + "-";
     touch(head + std::to_string(rank.rank()));

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "support/hosts.hpp"
+
 namespace {
 
 int count_threads() {
@@ -24,7 +26,9 @@ class Child : public distrun::Fixture {
   void set_up(distrun::Rank& rank) override {
     DISTRUN_EXPECT(order_ == "made");  // also in the second test of a process
     DISTRUN_EXPECT(rank.worker_name() == rank.worker_name(rank.rank()));
-    DISTRUN_EXPECT(rank.init_method().starts_with("file://" + std::string(rank.temp_dir())));
+    const std::string meets_at =
+        distrun::suites::are_hosts_several() ? "tcp://" : "file://" + std::string(rank.temp_dir());
+    DISTRUN_EXPECT(rank.init_method().starts_with(meets_at));
     DISTRUN_EXPECT(&distrun::this_rank() == &rank);
     DISTRUN_EXPECT(count_threads() > 1);  // a thread listens while the body runs
     order_ = "set up";

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/hosts.hpp"
+
 namespace {
 
 constexpr int kRanks = 2;
@@ -56,6 +58,7 @@ DISTRUN_SUITE(Continuous, .world_size = fixed(kRanks), .isolation = Isolation::P
 
 DISTRUN_TEST(Continuous, first_test_finds_new_processes) {
   rank.note("rows", "[row:continuous/class-variables] [row:continuous/run_rank-entry]");
+  distrun::suites::needs_one_host(rank, "ranks of several hosts are not kept for the next test");
   DISTRUN_EXPECT(first_pid == 0);
   first_pid = getpid();
   rank.send(1 - rank.rank(), "pid", std::to_string(getpid()));
@@ -65,6 +68,7 @@ DISTRUN_TEST(Continuous, first_test_finds_new_processes) {
 // Selected alone, it has no earlier process to compare with.
 DISTRUN_TEST(Continuous, second_test_finds_the_same_processes) {
   rank.note("rows", "[row:continuous/class-variables] [row:continuous/run_rank-entry]");
+  distrun::suites::needs_one_host(rank, "ranks of several hosts are not kept for the next test");
   DISTRUN_EXPECT((first_pid == 0 || first_pid == getpid()));
   rank.note("stayed", first_pid == getpid() ? "yes" : "no");
   DISTRUN_EXPECT(rank.world_size() == 2);
@@ -82,6 +86,7 @@ DISTRUN_TEST(Continuous, the_run_names_the_backend) {
 // Whichever test runs first: it finds the suite set up once, and not torn down.
 DISTRUN_TEST(Continuous, all_tests_share_one_set_up) {
   rank.note("rows", "[row:continuous/class-set-up] [row:continuous/class-tear-down]");
+  distrun::suites::needs_one_host(rank, "ranks of several hosts are not kept for the next test");
   DISTRUN_EXPECT(rank.suite<ContinuousSuite>().backend() == rank.backend());
   DISTRUN_EXPECT(lines_of(rank.suite_dir(), "set-up") == kRanks);
   DISTRUN_EXPECT(lines_of(rank.suite_dir(), "torn-down") == 0);

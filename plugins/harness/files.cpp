@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/hosts.hpp"
+
 namespace {
 
 std::string file_of(const distrun::Rank& rank) {
@@ -34,6 +36,7 @@ void add_one(const std::string& path) {
 
 DISTRUN_TEST(Files, a_new_directory_is_everybodys) {
   rank.note("rows", "[row:tempdir/initialize_temp_directories-init_method-None]");
+  distrun::suites::needs_one_host(rank);
   const std::string directory(rank.temp_dir());
   DISTRUN_EXPECT(directory == std::getenv("TEMP_DIR"));
   rank.barrier("nothing is written yet");
@@ -48,6 +51,7 @@ DISTRUN_TEST(Files, a_new_directory_is_everybodys) {
 
 DISTRUN_TEST(Files, the_rendezvous_file_is_named_and_not_made) {
   rank.note("rows", "[row:tempdir/file_name-per-test] [row:helpers/FILE_SCHEMA-find_free_port-flags]");
+  distrun::suites::needs_one_host(rank);
   const std::string path = file_of(rank);
   DISTRUN_REQUIRE(path.starts_with("/"));
   DISTRUN_EXPECT(path.starts_with(std::string(rank.temp_dir()) + "/"));
@@ -59,6 +63,7 @@ DISTRUN_TEST(Files, the_rendezvous_file_is_named_and_not_made) {
 
 DISTRUN_TEST(Files, a_file_of_rank_0_is_known_to_all) {
   rank.note("rows", "[row:tempdir/_rank_temp_file]");
+  distrun::suites::needs_one_host(rank);
   const std::string path = distrun::make_shared_file(rank);
   const std::string another = distrun::make_shared_file(rank);
   DISTRUN_EXPECT(path != another);
@@ -75,6 +80,7 @@ DISTRUN_TEST(Files, a_file_of_rank_0_is_known_to_all) {
 
 DISTRUN_TEST(Files, a_lock_has_one_holder) {
   rank.note("rows", "[row:lock/_lock]");
+  distrun::suites::needs_one_host(rank);
   constexpr int kRounds = 50;
   const std::string counter = std::string(rank.temp_dir()) + "/counter";
   const std::string lockfile = std::string(rank.temp_dir()) + "/lockfile";

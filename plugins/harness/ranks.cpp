@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/hosts.hpp"
+
 namespace {
 
 using Lists = std::vector<std::vector<int>>;
@@ -40,6 +42,7 @@ DISTRUN_TEST(Ranks, run_the_body_once_each) {
 DISTRUN_TEST(Ranks, are_processes_of_their_own,
              .skip = {skip_if(ranks_share_memory, "ranks share a process, or run other tests before this one")}) {
   rank.note("rows", "[row:multiprocess/starting-ranks] [row:multiprocess/start-method-is-spawn]");
+  distrun::suites::needs_one_host(rank, "processes of hosts may have the same id");
   const std::multiset<std::string> pids = gather(rank, std::to_string(getpid()));
   for (const std::string& pid : pids) DISTRUN_EXPECT(pids.count(pid) == 1U);
   DISTRUN_EXPECT(++touched == 1);  // memory is in the state in which the plugin was loaded

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/hosts.hpp"
+
 class Threads : public distrun::Fixture {
  public:
   // Runs on the rank's thread; its values are this rank's.
@@ -66,6 +68,7 @@ DISTRUN_TEST_F(Threads, are_the_ranks_of_one_process) {
   rank.note("rows",
             "[row:multithread/spawn_threads_and_init_comms-wrapper] [row:multithread/spawning-threads] "
             "[row:multithread/world-size-and-name]");
+  distrun::suites::needs_one_host(rank, "the ranks are threads of one process");
   const std::vector<std::string> pids = gather(rank, std::to_string(getpid()));
   const std::vector<std::string> threads = gather(rank, std::to_string(gettid()));
   if (!rank.is_master()) return;
@@ -78,6 +81,7 @@ DISTRUN_TEST_F(Threads, have_a_fixture_each) {
   rank.note("rows",
             "[row:multithread/thread-entry-_run] [row:multithread/MultiThreadedTestCase-role-of-set-up-hooks] "
             "[row:multithread/running-one-thread]");
+  distrun::suites::needs_one_host(rank, "the ranks are threads of one process");
   DISTRUN_EXPECT(thread_ == gettid());
   DISTRUN_EXPECT(rank_ == rank.rank());
   DISTRUN_EXPECT(name_ == rank.worker_name());

@@ -14,6 +14,7 @@ Tensor add_ones_at(const std::string& worker) {
 
 Thrown error_of_init(const Rank& rank, const std::string& address) {
   const auto options = rpc_options(rank);
+  options->store = nullptr;  // which would count instead of the address
   options->init_method = address;
   return thrown_by([&] {
     rpc::init_rpc({.name = std::string(rank.worker_name()),

@@ -8,6 +8,7 @@
 
 #include "support/dist_backend.hpp"
 #include "support/efa.hpp"
+#include "support/hosts.hpp"
 
 using namespace distrun;
 using namespace distrun::suites;
@@ -63,6 +64,7 @@ DISTRUN_SUITE(RpcHelpers, .world_size = fixed(4));
 
 DISTRUN_TEST(RpcHelpers, ranks_meet_at_a_file_of_the_test) {
   rank.note("rows", "[row:rpc_init/INIT_METHOD_TEMPLATE]");
+  needs_one_host(rank);
   DISTRUN_EXPECT(rpc_options(rank)->init_method == "file://" + group_file(rank));
   DISTRUN_EXPECT(group_file(rank).rfind(std::string(rank.temp_dir()), 0) == 0u);
   DISTRUN_EXPECT(rpc_options(rank) != rpc_options(rank));  // new ones each time
@@ -136,6 +138,7 @@ DISTRUN_TEST(RpcHelpers, a_node_that_fails_is_waited_for) {
 
 DISTRUN_TEST(RpcHelpers, what_fi_info_says_decides_the_transports) {
   rank.note("rows", "[row:helpers/has_efa] [row:helpers/tp_transports]");
+  needs_one_host(rank, "the ranks use shared memory");
   const std::string has_it = write_program(rank, "has_it", "exit 0");
   const std::string has_it_not = write_program(rank, "has_it_not", "exit 1");
   rank.barrier("all are written");  // a file that another process has open for writing can't be executed

@@ -8,8 +8,8 @@
 
 namespace distrun::suites {
 
-// Opens the default group, with the backend shm and the library's default timeout; the ranks meet at `init_method`.
-// Does nothing if there is a group. The end of the test closes it.
+// Opens the default group, with the backend shm (gloo on several hosts) and the library's default timeout; the ranks
+// meet at `init_method`. Does nothing if there is a group. The end of the test closes it.
 void initialize_pg(const std::string& init_method, int rank, int world_size);
 
 // How many times a busy port is tried, and what runs between tries: by default a random sleep of up to a second.
