@@ -5,6 +5,7 @@
 
 #include <distrun/common/io/loop.hpp>
 #include <distrun/runner/attempt/attempt.hpp>
+#include <distrun/runner/attempt/test_resources.hpp>
 #include <distrun/runner/launch/local_node.hpp>
 #include <distrun/runner/record/silent_sink.hpp>
 

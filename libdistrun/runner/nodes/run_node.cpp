@@ -46,18 +46,18 @@ class Node {
   Node(io::Loop& loop, NodeSettings settings, proc::Coordinator under)
       : loop_(loop),
         link_(join(loop, settings)),
-        service_(loop,
-                 {settings.node, settings.run, link_->local_address()},
-                 [this](wire::Bytes packed) { send(std::move(packed)); },
-                 [this] { end_.set(loop_.clock().now() + kFarewell); }),
+        service_(
+            loop, {settings.node, settings.run, link_->local_address()},
+            [this](wire::Bytes packed) { send(std::move(packed)); },
+            [this] { end_.set(loop_.clock().now() + kFarewell); }),
         end_(loop, [this] { loop_.stop(); }),
         signals_(loop.context(), SIGTERM, SIGHUP),
         guard_(loop, std::move(under.guard), [this] { loop_.stop(); }),
         input_(loop, base::Fd(::dup(settings.input)), [this] {
           if (is_at_end(input_.fd())) loop_.stop();
         }) {
-    link_->follow({[this](const wire::Frame& frame) { service_.on_frame(frame); },
-                   [this](const std::string&) { loop_.stop(); }});
+    link_->follow(
+        {[this](const wire::Frame& frame) { service_.on_frame(frame); }, [this](const std::string&) { loop_.stop(); }});
     signals_.async_wait([this](const auto& error, int) {
       if (!error) loop_.stop();
     });
