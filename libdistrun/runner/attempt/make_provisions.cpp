@@ -7,7 +7,7 @@ namespace distrun::runner {
 
 std::unique_ptr<Provisions> make_provisions(const RunContext& run, const PlannedTest& test, int n,
                                             const Environment& environment) {
-  if (run.node.is_spread()) return std::make_unique<SpreadProvisions>(run, test, n);
+  if (run.node.is_spread()) return std::make_unique<SpreadProvisions>(run, test, n, environment.stay);
   return std::make_unique<LocalProvisions>(run, test, n, environment);
 }
 

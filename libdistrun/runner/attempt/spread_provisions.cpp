@@ -21,8 +21,10 @@ std::vector<Leak> leaks_of(std::vector<launch::LeftBehind> left) {
 
 }  // namespace
 
-SpreadProvisions::SpreadProvisions(const RunContext& run, const PlannedTest& test, int n)
-    : Provisions(common_order(test, run.settings, run.run_id, n)), test_(test) {}
+SpreadProvisions::SpreadProvisions(const RunContext& run, const PlannedTest& test, int n, bool stay)
+    : Provisions(common_order(test, run.settings, run.run_id, n)), test_(test) {
+  order_.stay = stay;
+}
 
 wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) const {
   wire::RunOrder order = order_;

@@ -7,7 +7,8 @@ namespace distrun::runner {
 
 class SpreadProvisions final : public Provisions {
  public:
-  SpreadProvisions(const RunContext& run, const PlannedTest& test, int n);
+  // `stay`: the ranks get another order afterwards, as a suite's host does.
+  SpreadProvisions(const RunContext& run, const PlannedTest& test, int n, bool stay);
 
   wire::RunOrder order_of(int rank, const launch::World& world) const override;
   // Throws Error{Unimplemented}.

@@ -13,6 +13,7 @@
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
+#include <distrun/runner/proc/run_files.hpp>
 
 namespace distrun::nodes {
 namespace {
@@ -52,6 +53,7 @@ HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request)
 
 HostedWorld::~HostedWorld() {
   if (world_ && !sweep_) world_->end_leftovers();
+  if (!suite_dir_.empty() && !dirs_->kept()) proc::remove_tree(suite_dir_);
 }
 
 template <class Message>
@@ -91,7 +93,7 @@ void HostedWorld::send_to_rank(int rank, const std::string& bytes) {
   }
 }
 
-std::string HostedWorld::complete_order(const wire::Frame& frame) const {
+std::string HostedWorld::complete_order(const wire::Frame& frame) {
   auto order = wire::decode<wire::RunOrder>(wire::view_of(frame.payload));
   const int local = order.rank - request_.first_rank;
   if (!has(order.rank)) throw Error(ErrorKind::InvalidArgument, "an order for a rank that does not run here");
@@ -108,14 +110,15 @@ std::string HostedWorld::complete_order(const wire::Frame& frame) const {
   } else {
     order.env.insert(order.env.begin(), {{"DISTRUN_HOST_ADDRESS", shared_.address}, {"DISTRUN_HOSTS", request_.hosts}});
   }
-  if (!order.suite_dir.empty()) order.suite_dir = suite_dir(order.suite_dir);
+  if (!order.suite_dir.empty()) order.suite_dir = suite_dir(order);
+  if (order.host != wire::HostWork::None) suite_dir_ = order.suite_dir;
   if (!shared_.run.leaks_off) order.watched = runner::watched_by_ranks(shared_.names, nullptr);
   return text_of(wire::pack(wire::ControlFrame::Run, frame.rank, order));
 }
 
 // Each host has a directory of its own for the ranks of a suite: the coordinator's may not exist here.
-std::string HostedWorld::suite_dir(const std::string& of_coordinator) const {
-  const std::string name = of_coordinator.substr(of_coordinator.find_last_of('/') + 1);
+std::string HostedWorld::suite_dir(const wire::RunOrder& order) const {
+  const std::string name = request_.plugin + '\n' + order.suite + '\n' + order.suite_dir;
   const std::string path = dirs_->shared() + "/../suite" + std::to_string(std::hash<std::string>{}(name));
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
   return path;

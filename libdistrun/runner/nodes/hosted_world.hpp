@@ -55,8 +55,8 @@ class HostedWorld final : public launch::WorldEvents {
   bool has(int rank) const noexcept;
   // Returns whether all ranks of the world run here, so that they need nothing of other hosts.
   bool has_all() const noexcept { return request_.ranks_here == request_.world_size; }
-  std::string complete_order(const wire::Frame& frame) const;
-  std::string suite_dir(const std::string& of_coordinator) const;
+  std::string complete_order(const wire::Frame& frame);
+  std::string suite_dir(const wire::RunOrder& order) const;
   RankView view_of(int rank);
   WorldState state_of_all();
   void tell_state();
@@ -71,6 +71,7 @@ class HostedWorld final : public launch::WorldEvents {
   runner::TestResources resources_;
   std::shared_ptr<launch::World> world_;
   std::unique_ptr<runner::Sweep> sweep_;
+  std::string suite_dir_;            // of a suite whose host runs here: removed with this
   std::map<int, wire::Bytes> told_;  // by rank: the last view, encoded
   std::map<int, bool> crash_told_;
   int alive_ = 0;
