@@ -1,10 +1,11 @@
 #include <distrun/runner/attempt/clocks.hpp>
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
+
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -136,7 +137,9 @@ base::TimePoint Clocks::timeout_at() const {
 
 bool Clocks::is_traced(const launch::World& world) const {
   return std::any_of(ranks_.begin(), ranks_.end(), [&world](const RankState& rank) {
-    return rank.alive() && world.process_state(rank.record.rank).debugged;
+    // Asked five times a second of ranks that wait: the whole state of their processes would cost too much.
+    const bool may_be = !rank.record.host.empty() || evidence::tracer_of(rank.record.pid) > 0;
+    return rank.alive() && may_be && world.process_state(rank.record.rank).debugged;
   });
 }
 
