@@ -215,7 +215,7 @@ void place_groups(const Stacks& stacks, StackTree& tree) {
     const bool may_tell = group.has_user_code || group.frames.empty() || is_locked;
     const bool tells_why = condition.motion == wire::Motion::Spinning || !group.waits.empty();
     const auto first = place_of(stacks, group.holders.front());
-    return std::tuple(!condition.crashed, !may_tell, processes_of(group), !tells_why, std::get<3>(first), first);
+    return std::tuple(!condition.crashed, !may_tell, processes_of(group), !tells_why, std::get<4>(first), first);
   };
   using Key = decltype(key_of(tree.groups.front()));
   std::vector<std::pair<Key, std::size_t>> order;
