@@ -223,7 +223,7 @@ void FakeNodes::schedule(Node& node) {
   loop_.post([this, &node] { turn(node); });
 }
 
-// What the node does, and then the coordinator's part: its answers as they come from a socket.
+// Does the node's part and then the coordinator's: its answers as they come from a socket.
 void FakeNodes::turn(Node& node) {
   const base::Nanoseconds before = thread_cpu_time();
   node.is_scheduled = false;

@@ -35,7 +35,7 @@ class FakeNodes {
   Traffic traffic() const noexcept { return traffic_; }
   // The CPU time of the fake nodes.
   base::Nanoseconds nodes_cpu() const noexcept { return nodes_cpu_; }
-  // Ranks whose order has arrived.
+  // Returns how many ranks have their order.
   int begun() const noexcept { return begun_; }
   // The CPU time of this thread without that of the nodes, when the first node was asked for stacks.
   base::Nanoseconds cpu_when_asked() const noexcept { return cpu_when_asked_; }

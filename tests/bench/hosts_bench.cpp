@@ -1,5 +1,5 @@
-// What many hosts cost their coordinator: worlds of up to 8 000 ranks on 1 000 nodes, of which only the coordinator's
-// side is real (fake_nodes.hpp). "coordinator" is its CPU time, without that of the fake nodes.
+// Measures the cost of many hosts for their coordinator: worlds of up to 8 000 ranks on 1 000 nodes, of which only the
+// coordinator's side is real (fake_nodes.hpp). "coordinator" is its CPU time, without that of the fake nodes.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -162,7 +162,7 @@ BENCHMARK(stacks_to_report)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime();
 
-// What the coordinator uses while all ranks are in their body. Ends the attempt after a while.
+// Measures the coordinator while all ranks are in their body. Ends the attempt after a while.
 class InBody {
  public:
   // The nodes tell their states this often; 0: nothing changes.
@@ -220,7 +220,7 @@ void in_body(benchmark::State& state, base::Nanoseconds states_every, bool watch
   }
 }
 // CPU time for each second, and memory: ranks of which nothing changes, with and without the watch for deadlocks, and
-// ranks whose state changes in each look of their nodes.
+// ranks with a state that changes in each look of their nodes.
 BENCHMARK_CAPTURE(in_body, quiet, base::Nanoseconds::zero(), false)
     ->Arg(100)
     ->Arg(1000)

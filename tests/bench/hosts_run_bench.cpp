@@ -1,4 +1,4 @@
-// What cannot be measured with imitated nodes: links, and whole runs on nodes of this machine.
+// Measures what imitated nodes cannot show: links, and whole runs on nodes of this machine.
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ sockaddr_in loopback() {
 
 base::Fd tcp_socket() { return base::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
 
-// Returns both ends of so many connections.
+// Returns both ends of `count` connections.
 std::pair<std::vector<base::Fd>, std::vector<base::Fd>> connections(int count) {
   const base::Fd listener = tcp_socket();
   sockaddr_in address = loopback();
@@ -98,7 +98,7 @@ void time_run(benchmark::State& state, int repeats) {
   }
 }
 
-// The whole program for one test of 4 ranks, on this machine without nodes (0), and on so many nodes.
+// The whole program for one test of 4 ranks, on this machine without nodes (0), and on that many nodes.
 void one_test_on_hosts(benchmark::State& state) { time_run(state, 1); }
 BENCHMARK(one_test_on_hosts)->Arg(0)->Arg(1)->Arg(2)->Arg(4)->Unit(benchmark::kMillisecond)->UseManualTime();
 

@@ -23,7 +23,7 @@ struct ImitatedHost {
 };
 
 // Starts the hosts node01, node02, ..., and the host `head`, on which a user would start distrun. The destructor ends
-// every process on them. So does the end of this process, by whatever signal. Not thread-safe.
+// every process on them. So does the end of this process, by any signal. Not thread-safe.
 class ImitatedHosts {
  public:
   // Every host sees the `shared` folders; without that only the head sees what is in this machine's /tmp. Throws

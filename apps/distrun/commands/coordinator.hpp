@@ -14,7 +14,7 @@
 
 namespace distrun::cli {
 
-// What this machine needs to run ranks. Raises the limit of open files, which ranks get back.
+// Returns what this machine needs to run ranks. Raises the limit of open files, which ranks get back.
 launch::LocalNodeOptions node_options(const proc::RunPlaces& places);
 
 class CoordinatorLoop {

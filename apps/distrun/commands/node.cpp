@@ -53,7 +53,7 @@ int node(const NodeOptions& options) {
   settings.run = proc::RunPlaces::here(settings.secret.run_id);
   if (options.own_tmp) take_own_tmp(settings.run, options.host);
   settings.run.start_dir = settings.run.temp_dir;  // what lies there is for the coordinator: hosts may share it
-  // Of a node that is killed with its guard, the coordinator removes it: its name has the run's id.
+  // If the node is killed with its guard, the coordinator removes it: its name has the run's id.
   const auto remove_own_tmp = [&] {
     if (options.own_tmp) ::rmdir(settings.run.temp_dir.c_str());
   };

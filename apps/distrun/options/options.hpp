@@ -138,7 +138,7 @@ struct HistoryOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
-// Of a process that a launcher has started on a host.
+// Options of `distrun node`, which a launcher starts on a host.
 struct NodeOptions {
   std::vector<nodes::Place> places;  // where the coordinator listens
   std::string host;

@@ -12,7 +12,7 @@ enum class NodeFrame : std::uint16_t {
   Join = 302,     // the first frame of a node
   Refused = 303,  // why it may not join
   Joined = 304,   // it has joined
-  // From the coordinator.
+  // Sent by the coordinator.
   Welcome = 310,
   List = 311,
   Prepare = 312,
@@ -27,7 +27,7 @@ enum class NodeFrame : std::uint16_t {
   Sweep = 321,
   EndWorld = 322,
   Close = 323,
-  // From the node.
+  // Sent by the node.
   Listed = 340,
   Prepared = 341,
   Spawned = 342,

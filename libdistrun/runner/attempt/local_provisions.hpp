@@ -1,5 +1,5 @@
 #pragma once
-// What an attempt provides for ranks on this machine. Lives on: the coordinator's loop.
+// Provides for an attempt's ranks on this machine. Lives on: the coordinator's loop.
 #include <memory>
 #include <string>
 #include <vector>

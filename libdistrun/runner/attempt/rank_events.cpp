@@ -39,7 +39,7 @@ void RankEvents::on_rank_started(int rank, int pid) {
   course_.add_started(ranks_.at(rank));
 }
 
-// What the lost ranks did last is not known; what the others do then only follows from it.
+// It is not known what the lost ranks did last; what the others do then only follows from it.
 void RankEvents::on_host_lost(const std::vector<int>& ranks, const std::string& why) {
   if (course_.state() == Course::State::Over) return;
   bool has_living = false;

@@ -24,7 +24,7 @@ std::string store_secret(const Settings& settings);
 // Returns the part of the order that all ranks share, on any machine.
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt);
 void add_meeting(wire::RunOrder& order, const PlannedTest& test, const Meeting& meeting);
-// What a rank's machine gives it.
+// The part of an order that depends on the rank's machine.
 struct OnMachine {
   int local_rank = 0;  // among the ranks of the world on this machine
   std::string temp_dir;

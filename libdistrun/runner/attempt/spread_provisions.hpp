@@ -1,6 +1,6 @@
 #pragma once
-// What an attempt provides for ranks on other machines: what all of them share. Their nodes complete the orders, and
-// find what the ranks leave behind. Lives on: the coordinator's loop.
+// Provides what the ranks of an attempt share if they run on other machines. Their nodes complete the orders, and find
+// what the ranks leave behind. Lives on: the coordinator's loop.
 #include <distrun/runner/attempt/provisions.hpp>
 
 namespace distrun::runner {

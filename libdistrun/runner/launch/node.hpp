@@ -182,7 +182,8 @@ class World {
   virtual std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& directories) = 0;
   // Kills leftovers and what they have started. Blocks for at most a few milliseconds.
   virtual EndedLeftovers end_leftovers() = 0;
-  // Of a world on other machines, complete before the first frame of a rank arrives; null: it runs on this machine.
+  // Returns where the ranks of a world on other machines run, complete before the first frame of a rank arrives; null:
+  // they run on this machine.
   virtual const Spread* spread() const { return nullptr; }
   // Worlds on other machines only: finds and ends what the ranks have left there, and fetches the rest of their
   // output. `patient`: what ends by itself soon is not left behind. Call when all ranks have ended; calls `on_swept`

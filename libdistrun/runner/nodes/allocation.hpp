@@ -1,5 +1,5 @@
 #pragma once
-// What Slurm tells a program in an allocation, by environment variables.
+// Reads what Slurm tells a program in an allocation, by environment variables.
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ std::string variable_of_process(const char* name);
 
 struct Allocation {
   std::string job;
-  // With numbers of ranks if the job was submitted with a number of tasks.
+  // They have numbers of ranks if the job was submitted with a number of tasks.
   std::vector<HostSlot> hosts;
   // Slurm has started this process as one of several: it is not the one that starts the others.
   bool is_one_of_many = false;

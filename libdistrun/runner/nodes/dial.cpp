@@ -35,7 +35,7 @@ struct Attempt {
   base::Fd socket;
 };
 
-// What a peer that has proved its knowledge of the secret, or clearly lacks it, says is final.
+// A failure is final if the peer has proved that it knows the secret, or clearly does not know it.
 struct Failure {
   std::string why;
   bool is_final = false;

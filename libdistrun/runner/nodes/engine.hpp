@@ -23,7 +23,7 @@ struct Engine {
 // begins with `option`.
 Engine parse_engine(const std::string& option, const std::string& text);
 
-// What starts a node on every host.
+// The program that is started on every host.
 struct NodeProgram {
   std::string path;                // of distrun, as the hosts see it
   std::vector<std::string> joins;  // where the coordinator listens: "10.0.0.1:4711"

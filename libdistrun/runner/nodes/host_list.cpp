@@ -126,7 +126,7 @@ Source checked(const std::string& name, std::string_view list) {
   return source;
 }
 
-// Splits "node[1-2]:8" into the names and the number. The number is 0 if there is none.
+// Splits "node[1-2]:8" into the names and the number. The number is 0 if it is not given.
 int take_ranks(const Source& source, std::string_view& entry) {
   const std::size_t colon = entry.rfind(':');
   if (colon == entry.npos) return 0;

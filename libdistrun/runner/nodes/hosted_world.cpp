@@ -19,7 +19,7 @@ namespace distrun::nodes {
 namespace {
 
 constexpr auto kLookPeriod = std::chrono::milliseconds(100);
-// CPU times are told in steps, so that a rank that hardly runs sends nothing.
+// CPU times are sent in steps, so that a rank that hardly runs sends nothing.
 constexpr std::int64_t kCpuStep = 1'000'000;
 
 std::int64_t rounded(base::Nanoseconds time) { return time.count() / kCpuStep * kCpuStep; }

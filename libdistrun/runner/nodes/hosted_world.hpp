@@ -15,7 +15,7 @@
 
 namespace distrun::nodes {
 
-// What all worlds of a node share; it must outlive them.
+// Shared by all worlds of a node; it must outlive them.
 struct NodeShared {
   io::Loop& loop;
   launch::Node& node;
@@ -35,7 +35,7 @@ class HostedWorld final : public launch::WorldEvents {
 
   // Starts the ranks.
   void begin();
-  // Passes a packed control frame on. Throws Error{InvalidArgument} if it is none.
+  // Passes a packed control frame on. Throws Error{InvalidArgument} for any other bytes.
   void send_to_rank(int rank, const std::string& bytes);
   void signal(const SignalOrder& order);
   void collect(const CollectRequest& request);
@@ -71,7 +71,7 @@ class HostedWorld final : public launch::WorldEvents {
   runner::TestResources resources_;
   std::shared_ptr<launch::World> world_;
   std::unique_ptr<runner::Sweep> sweep_;
-  std::string suite_dir_;            // of a suite whose host runs here: removed with this
+  std::string suite_dir_;            // of a suite, if its host runs here: removed with this
   std::map<int, wire::Bytes> told_;  // by rank: the last view, encoded
   std::map<int, bool> crash_told_;
   int alive_ = 0;

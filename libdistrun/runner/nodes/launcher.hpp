@@ -29,8 +29,8 @@ class Launcher {
     std::string why;  // "node02 did not join within 30 s: ssh: connect to host node02 port 22: No route to host"
   };
   struct Handlers {
-    // Hosts whose nodes will not come: their engine has ended before, or the time is over. Reports each host once, and
-    // none that has joined.
+    // The nodes of these hosts will not come: their engine has ended before, or the time is over. Reports each host
+    // once, and none that has joined.
     std::function<void(const std::vector<Failure>&)> on_failed;
     // Everything that was started has ended, after end().
     std::function<void()> on_ended;
@@ -58,7 +58,7 @@ class Launcher {
   // Returns the processes that were started and have not ended.
   std::vector<pid_t> pids() const;
   // Begins the end. Nodes that have joined have been asked to end over their links; engines that still run after
-  // `terminate_after` get SIGTERM, and the nodes the end of their standard input. Engines none of whose nodes is joined
+  // `terminate_after` get SIGTERM, and the nodes the end of their standard input. Engines without a joined node
   // get both at once. After `kill_after` all are killed. Idempotent.
   void end();
   bool has_ended() const;

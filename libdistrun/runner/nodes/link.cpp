@@ -187,7 +187,7 @@ void Link::State::look() {
   look_alarm_.set(now + settings_.look_every);
 }
 
-// Whoever is about to be lost may have said something that has not been read.
+// The peer that is about to be lost may have sent something that has not been read.
 void Link::State::judge() {
   if (!host_.is_too_long() && !process_.is_too_long()) return;
   socket_->drain();

@@ -2,14 +2,14 @@
 // The connection between a coordinator and one node once both have proved that they know the run's secret: frames both
 // ways in order, and the knowledge whether the other side is alive. Made by Listener and dial(). Lives on: its loop.
 //
-// Two kinds of silence. The kernel of a living host confirms what it receives, within milliseconds and whatever its
-// processes do. So if a ping is not confirmed and nothing else comes for `host_silent`, the host or the network between
-// is gone: known 0.9 s after it vanished. A process that does not run (SIGSTOP, a debugger, a machine that is
-// overloaded) sends no bytes although its host confirms; it gets `process_silent`, since a false alarm costs a run, and
-// a late one seconds. A process that ends closes its connection, which is known at once.
+// Two kinds of silence. The kernel of a living host confirms what it receives, within milliseconds, even if
+// its processes are stopped. So if a ping is not confirmed and nothing else comes for `host_silent`, the host or the
+// network between is gone: known 0.9 s after it vanished. A process that does not run (SIGSTOP, a debugger, a machine
+// that is overloaded) sends no bytes although its host confirms; it gets `process_silent`, since a false alarm costs a
+// run, and a late one seconds. A process that ends closes its connection, which is known at once.
 //
 // Silence is counted in looks, one each `look_every`. A look that comes late, since this process itself did not run,
-// counts as one: so nobody is lost because this side was stopped.
+// counts as one: so no peer is lost because this side was stopped.
 #include <functional>
 #include <memory>
 #include <optional>

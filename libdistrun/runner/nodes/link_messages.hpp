@@ -21,7 +21,7 @@ struct Join {
 };
 DISTRUN_FIELDS(Join, m.host, m.hostname, m.pid, m.version, m.addresses)
 
-// Returns the message. Throws Error{InvalidArgument} if it is none, or if a text or list is too long.
+// Returns the message. Throws Error{InvalidArgument} for other bytes, or if a text or list is too long.
 Join read_join(wire::BytesView bytes);
 
 struct Joined {

@@ -32,7 +32,7 @@ class Listener {
     // A node of a host has joined, the first and only one of this host. Sets the link's handlers.
     std::function<void(Join, std::unique_ptr<Link>)> on_joined;
     // A peer that has proved the secret was refused or has not joined, with a sentence. Peers that prove nothing are
-    // dropped silently, whatever they say: a node with another secret or protocol says itself what is wrong.
+    // dropped silently: a node with another secret or protocol says itself what is wrong.
     std::function<void(const std::string& why)> on_refused;
   };
 

@@ -70,7 +70,7 @@ inline wire::BytesView bytes_of(const std::string& text) {
 
 // ---- from the coordinator
 
-// What a node needs to know of the run.
+// Tells a node about the run.
 struct Welcome {
   std::string run_id;
   bool keep_work_dir = false;
@@ -210,7 +210,7 @@ struct RankText {
 };
 DISTRUN_FIELDS(RankText, m.world, m.rank, m.text)
 
-// What a node sees of a rank. What has not changed is left out.
+// A rank as its node sees it. Parts that have not changed are left out.
 struct RankView {
   std::int32_t rank = 0;
   std::optional<board::Shown> shown;
@@ -268,7 +268,7 @@ struct Swept {
 };
 DISTRUN_FIELDS(Swept, m.world, m.left)
 
-// What a node found at the end of the run.
+// The findings of a node at the end of the run.
 struct Closed {
   std::vector<std::string> suspicions;  // names with the run's id that belong to one of several tests
   std::vector<std::string> strangers;   // names that have appeared and may belong to any process

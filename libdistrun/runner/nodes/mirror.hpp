@@ -1,5 +1,5 @@
 #pragma once
-// What the coordinator knows of a rank on another machine: the last that its node has told. Its contents are checked
+// A rank on another machine as the coordinator knows it: its node's last news. Its contents are checked
 // when they arrive. Lives on: the coordinator's loop.
 #include <optional>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// What a node does for its coordinator: it is this machine as a node (launch/local_node.hpp), driven by frames. Lives
-// on: the node's loop.
+// A node's work for its coordinator: this machine as a node (launch/local_node.hpp), driven by frames. Lives on: the
+// node's loop.
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,7 +28,7 @@ class NodeService {
 
   // Throws Error{InvalidArgument} for nonsense; the link cannot be used any more then.
   void on_frame(const wire::Frame& frame);
-  // Ends all ranks and whatever they have started, and removes the run's files. Idempotent.
+  // Ends all ranks and everything that they have started, and removes the run's files. Idempotent.
   Closed close();
 
  private:

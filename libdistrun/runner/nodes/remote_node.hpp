@@ -1,6 +1,6 @@
 #pragma once
 // One node as the coordinator sees it: requests and their answers by id, and the frames of its worlds, which it passes
-// on. The link below it is somebody else's (node_set.hpp). Lives on: the coordinator's loop.
+// on. It does not own the link below it (cluster.hpp). Lives on: the coordinator's loop.
 #include <functional>
 #include <map>
 #include <memory>

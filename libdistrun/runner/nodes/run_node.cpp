@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto kSecretBound = std::chrono::seconds(30);
 constexpr std::size_t kSecretMax = 1000;
-// For the last frame to leave; the coordinator closes the link when it has it.
+// Time for the last frame to leave; the coordinator closes the link when it has it.
 constexpr auto kFarewell = std::chrono::seconds(2);
 
 std::string hostname() {

@@ -10,7 +10,7 @@
 
 namespace distrun::nodes {
 
-// What a node reads first from its standard input.
+// The first line of a node's standard input.
 struct NodeSecret {
   std::string secret;
   std::string run_id;
@@ -28,7 +28,8 @@ struct NodeSettings {
   int input = 0;  // its end says that the coordinator is gone
 };
 
-// Returns the exit code: 0, whatever becomes of the run, since the coordinator knows. Throws Error if it cannot join.
+// Returns the exit code: 0, also for a run that fails, since the coordinator reports that. Throws Error if it cannot
+// join.
 int run_node(NodeSettings settings, proc::Coordinator under);
 
 }  // namespace distrun::nodes

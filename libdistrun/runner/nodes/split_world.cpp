@@ -21,7 +21,7 @@ std::string counted(std::size_t count, const std::string& what) {
                                               "on each, or use a smaller --world-size");
 }
 
-// Shares `left` ranks among the hosts without a number. Returns false if there is none.
+// Shares `left` ranks among the hosts without a number. Returns false if each has one.
 bool share_evenly(int left, const std::vector<HostSlot>& hosts, std::vector<int>& ranks) {
   const auto open = [](const HostSlot& host) { return host.ranks == 0; };
   const auto count = static_cast<int>(std::count_if(hosts.begin(), hosts.end(), open));

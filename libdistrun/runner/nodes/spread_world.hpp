@@ -54,7 +54,7 @@ class SpreadWorld final : public launch::World,
   void finish_output() override {}
   void hold_output(bool hold) override;
   void forget_output() override {}
-  // Nodes keep no ranks from one test to the next, so nobody asks these.
+  // Nodes keep no ranks from one test to the next, so these have no caller.
   bool has_offspring() override { return false; }
   std::vector<launch::Leftover> leftovers() override { return {}; }
   std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& /*directories*/) override { return {}; }

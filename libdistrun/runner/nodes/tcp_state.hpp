@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel knows of a TCP connection's peer: whether its host still answers, whatever its process does.
+// Asks the kernel about a TCP connection's peer: whether its host still answers, even if its process does not.
 #include <cstdint>
 #include <optional>
 #include <string>

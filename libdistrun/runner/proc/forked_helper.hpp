@@ -8,7 +8,7 @@
 namespace distrun::proc {
 
 // Forks. In the child `serve` runs, with the descriptors `kept` as 3, 4 and so on and no others but the standard ones,
-// in a session of its own, with default signals; then the child ends with 0, whatever `serve` throws. The kernel kills
+// in a session of its own, with default signals; then the child ends with 0, also if `serve` throws. The kernel kills
 // it when the thread that forked it ends. Call while the process has one thread. Returns the child's pid, which the
 // caller reaps, or -1 with errno.
 pid_t fork_helper(const char* name, std::initializer_list<int> kept, const std::function<void()>& serve);

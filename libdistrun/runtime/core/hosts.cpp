@@ -71,7 +71,7 @@ int own_rank() {
   return known >= 0 ? known : rank_in(text_of("DISTRUN_RANK"));
 }
 
-// What the environment has said. Immutable and never destroyed, so that nothing is locked, which a fork could break.
+// The environment as it was read. Immutable and never destroyed, so that nothing is locked, which a fork could break.
 struct Known {
   std::string hosts, address;
   int rank = -1;

@@ -1,4 +1,4 @@
-// Ranks on two hosts, whose processes, threads and objects have the same numbers.
+// Ranks on two hosts. Their processes, threads and objects have the same numbers.
 #include <algorithm>
 
 #include <catch2/catch.hpp>

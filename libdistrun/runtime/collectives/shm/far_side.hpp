@@ -1,5 +1,5 @@
 #pragma once
-// What the memory of a group tells the ranks on other hosts, and knows of them (mirror.hpp). Thread-safe; no function
+// The link of a group's memory to the ranks on other hosts (mirror.hpp). Thread-safe; no function
 // blocks.
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// The memory of a group whose ranks share none, since they run on several hosts: each rank has memory of its own with
+// The memory of a group on several hosts, which share none: each rank has memory of its own with
 // the layout of a group's, and all ranks show each other over TCP what they write into it. So exchanges and messages
 // work there as in shared memory:
 //

@@ -23,8 +23,8 @@ struct FarRank {
 };
 
 // Connects this rank to all others, and returns them by group rank. `hosts` are the names of the ranks' hosts. Throws
-// what the store throws, Error{Failed} if this rank cannot listen, Error{Timeout} and base::PeerFailed naming who is
-// not there.
+// what the store throws, Error{Failed} if this rank cannot listen, Error{Timeout} and base::PeerFailed naming the
+// absent ranks.
 std::vector<FarRank> connect_ranks(Store& store, const GroupInfo& group, const std::vector<std::string>& hosts,
                                    base::TimePoint deadline);
 
