@@ -4,7 +4,7 @@
 //
 // Two kinds of silence. The kernel of a living host confirms what it receives, within milliseconds, even if
 // its processes are stopped. So if a ping is not confirmed and nothing else comes for `host_silent`, the host or the
-// network between is gone: known 0.9 s after it vanished. A process that does not run (SIGSTOP, a debugger, a machine
+// network between is gone: known within 0.9 s. A process that does not run (SIGSTOP, a debugger, a machine
 // that is overloaded) sends no bytes although its host confirms; it gets `process_silent`, since a false alarm costs a
 // run, and a late one seconds. A process that ends closes its connection, which is known at once.
 //
