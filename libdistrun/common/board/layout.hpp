@@ -14,7 +14,7 @@
 
 namespace distrun::board {
 
-inline constexpr std::uint64_t kMagic = 0x35'64'72'61'6f'62'72'64;  // "drboard5"
+inline constexpr std::uint64_t kMagic = 0x36'64'72'61'6f'62'72'64;  // "drboard6"
 inline constexpr int kWaits = 64;       // at a time, over all threads of a rank; further ones are not shown
 inline constexpr int kOperations = 64;  // the most recent ones are kept
 inline constexpr std::size_t kNameSize = 64;
@@ -51,21 +51,22 @@ constexpr PeerRule peer_rule(std::int32_t number) noexcept {
   return number > 0 && number <= static_cast<int>(PeerRule::Any) ? static_cast<PeerRule>(number) : PeerRule::None;
 }
 
-// One wait of one thread. Times are of the monotonic clock. The texts come last, packed, so that a short record is fast
-// to write: the bytes after them are left over from earlier records.
+// One wait of one thread. Times are of the monotonic clock. Peers and texts come last, packed, so that a short record
+// is fast to write: the bytes after them are left over from earlier records.
 struct WaitRecord {
   std::uint64_t id = 0;  // of a message or a call, depending on the kind
   std::int64_t since_ns = 0;
   std::int64_t deadline_ns = 0;  // 0: none
-  PeerSet peers;
   std::int32_t tid = 0;
   std::uint32_t line = 0;  // call site
   WaitKind kind = WaitKind::Custom;
   PeerRule rule = PeerRule::None;
   std::uint8_t name_size = 0;
   std::uint8_t file_size = 0;
-  std::uint8_t unused[4] = {};
-  char text[kNameSize + kFileSize];  // the name, then the call site (the end of its path)
+  std::uint8_t peer_words = 0;
+  std::uint8_t unused[3] = {};
+  // So many words of the set of peers, the name, then the call site (the end of its path).
+  char rest[sizeof(PeerSet) + kNameSize + kFileSize];
 };
 
 // An operation that the rank has done or begun; if it blocks, there is a wait as well.

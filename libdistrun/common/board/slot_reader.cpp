@@ -5,9 +5,12 @@
 #include <utility>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/common/wire/plugin_table.hpp>
 
 namespace distrun::board {
 namespace {
+
+static_assert(kPeersMax >= wire::kWorldSizeMax, "a wait names any rank of any test");
 
 template <std::size_t N>
 std::string text_of(const char (&from)[N]) {
@@ -20,23 +23,32 @@ bool is_sound(const WaitRecord& record) {
 #endif
   return static_cast<int>(record.kind) < kWaitKindCount &&
          static_cast<int>(record.rule) <= static_cast<int>(PeerRule::Any) && record.name_size <= kNameSize &&
-         record.file_size <= kFileSize;
+         record.file_size <= kFileSize && record.peer_words <= PeerSet().bits.size();
+}
+
+// The words of the record that are not there are 0.
+PeerSet peers_of(const WaitRecord& record) {
+  PeerSet peers;
+  std::memcpy(peers.bits.data(), record.rest, record.peer_words * sizeof(std::uint64_t));
+  return peers;
 }
 
 ShownWait shown(const WaitRecord& record, int world_size, int body_tid) {
   ShownWait wait;
   wait.kind = record.kind;
-  wait.name.assign(record.text, record.name_size);
+  const char* const text = record.rest + record.peer_words * sizeof(std::uint64_t);
+  wait.name.assign(text, record.name_size);
   wait.id = record.id;
   wait.rule = record.rule;
+  const PeerSet peers = peers_of(record);
   for (int rank = 0; rank < std::min(world_size, kPeersMax); ++rank) {
-    if (record.peers.has(rank)) wait.peers.push_back(rank);
+    if (peers.has(rank)) wait.peers.push_back(rank);
   }
   wait.tid = record.tid;
   wait.in_body = record.tid == body_tid;
   wait.since_ns = record.since_ns;
   wait.deadline_ns = record.deadline_ns;
-  wait.file.assign(record.text + record.name_size, record.file_size);
+  wait.file.assign(text + record.name_size, record.file_size);
   wait.line = record.line;
   return wait;
 }

@@ -89,22 +89,27 @@ void SlotWriter::note(WaitKind kind, std::string_view name, int peer, std::uint6
   slot_->operations[operation.number % kOperations].try_write(operation);
 }
 
-// Returns the number of used bytes of the record. Writes `record.text` only that far.
+// Returns the number of used bytes of the record. Writes `record.rest` only that far.
 std::size_t SlotWriter::fill(WaitRecord& record, const WaitInfo& info) noexcept {
   const std::string_view name = info.name.substr(0, kNameSize);
   const std::string_view file = end_of(info.site.file);
+  const std::size_t peer_words = info.peers.used_words();
+  char* const text = record.rest + peer_words * sizeof(std::uint64_t);
   const std::size_t size = name.size() + file.size();
-  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is copied whole
-  copy(record.text, name);
-  copy(record.text + name.size(), file);
+  if (size % 8 != 0) std::memset(text + size / 8 * 8, 0, 8);  // the last word is copied whole
+  for (std::size_t i = 0; i < peer_words; ++i) {
+    std::memcpy(record.rest + i * sizeof(std::uint64_t), &info.peers.bits[i], sizeof(std::uint64_t));
+  }
+  copy(text, name);
+  copy(text + name.size(), file);
+  record.peer_words = static_cast<std::uint8_t>(peer_words);
   record.name_size = static_cast<std::uint8_t>(name.size());
   record.file_size = static_cast<std::uint8_t>(file.size());
   record.id = info.id;
-  record.peers = info.peers;
   record.line = info.site.line;
   record.kind = info.kind;
   record.rule = info.rule;
-  return offsetof(WaitRecord, text) + size;
+  return offsetof(WaitRecord, rest) + peer_words * sizeof(std::uint64_t) + size;
 }
 
 // A thread tries the cell that it used last, so that threads that take turns do not search.

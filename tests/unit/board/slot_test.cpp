@@ -1,11 +1,14 @@
 #include <catch2/catch.hpp>
 
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <distrun/common/board/describe.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/board/slot_writer.hpp>
+#include <distrun/common/wire/plugin_table.hpp>
 
 using namespace distrun;
 using namespace distrun::board;
@@ -59,6 +62,25 @@ TEST_CASE("a wait is shown with all that is known of it, until it ends") {
   CHECK(site_of(wait) == "ring_test.cpp:41");
   writer.end_wait(cell);
   CHECK(one.look().waits.empty());
+}
+
+TEST_CASE("a wait names any rank of the largest test, beside a name and a path of any length") {
+  const OneSlot one;
+  SlotWriter writer = one.writer;
+  const std::string name(kNameSize, 'n'), path(kFileSize, 'p');
+  for (const std::vector<int>& peers : std::vector<std::vector<int>>{{}, {0}, {63}, {64}, {5, 700}, {0, 1023}}) {
+    WaitInfo info;
+    info.name = name;
+    info.site = {path.c_str(), 7};
+    for (const int peer : peers) info.peers.add(peer);
+    const int cell = writer.begin_wait(info, at(1), kNever);
+    const Shown shown = read(*one.slot, wire::kWorldSizeMax).value();
+    REQUIRE(shown.waits.size() == 1);
+    CHECK(shown.waits.front().peers == peers);
+    CHECK(shown.waits.front().name == name);
+    CHECK(shown.waits.front().file == path);
+    writer.end_wait(cell);
+  }
 }
 
 TEST_CASE("the end of a wait is progress, its beginning is not") {

@@ -12,7 +12,7 @@ namespace distrun::rpc {
 // Thread-safe.
 class CallTally {
  public:
-  static constexpr std::size_t kPeers = 256;  // ids with separate counts; other ids count in all() only
+  static constexpr std::size_t kPeers = 1024;  // ids with separate counts; other ids count in all() only
 
   void add(WorkerId peer) noexcept { change(peer, 1); }
   void take_back(WorkerId peer) noexcept { change(peer, ~std::uint64_t{0}); }
