@@ -10,7 +10,7 @@ namespace {
 
 // Handshakes with a store's server, after a byte that tells the size of the pieces.
 void write_store_greetings() {
-  const std::string hello = std::string(stores::kClientMagic) + std::string(proof::kNonceSize, 'n');
+  const std::string hello = std::string(stores::kHandshake.connector_magic) + std::string(proof::kNonceSize, 'n');
   const std::string whole(1, '\xff');
   write("store_greeting/hello", {}, "\x07" + hello);
   write("store_greeting/hello_and_guess", {}, whole + hello + std::string(proof::kProofSize, 'x'));
@@ -21,13 +21,13 @@ void write_store_greetings() {
 // The beginnings of nodes, after a byte that tells who reads, and one that tells the size of the pieces.
 void write_node_joins() {
   const std::string to_coordinator("\0\xff", 2), to_node("\x01\xff"), joins("\x02\xff");
-  const std::string hello = std::string(nodes::kNodeMagic) + std::string(proof::kNonceSize, 'n');
+  const std::string hello = std::string(nodes::kNodeHandshake.connector_magic) + std::string(proof::kNonceSize, 'n');
   const std::string answer = std::string(proof::kNonceSize + proof::kProofSize, 'x');
   write("node_join/hello", {}, std::string("\0\x07", 2) + hello);
   write("node_join/hello_and_guess", {}, to_coordinator + hello + std::string(proof::kProofSize, 'x'));
   write("node_join/hello_of_another_version", {}, to_coordinator + "dsnode-0" + std::string(64, 's'));
   write("node_join/http", {}, to_coordinator + "GET / HTTP/1.1\r\n\r\n");
-  write("node_join/answer", {}, to_node + std::string(nodes::kCoordinatorMagic) + answer + "y");
+  write("node_join/answer", {}, to_node + std::string(nodes::kNodeHandshake.listener_magic) + answer + "y");
   write("node_join/answer_of_another_version", {}, to_node + "dsnode+9");
   write("node_join/answer_http", {}, to_node + "HTTP/1.1 400 Bad Request\r\n\r\n");
   nodes::Join join{"node01", "node01.example.org", 4711, "1.0.0", {"10.0.0.7", "fd00::7"}};

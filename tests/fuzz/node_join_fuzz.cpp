@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t piece = std::max<std::size_t>(1, data[1]);
   const std::string_view rest = distrun::fuzz::text_of(data + 2, size - 2);
   if (data[0] % 3 == 0) {
-    CoordinatorGreeting greeting("secret");
+    distrun::proof::ListenerGreeting greeting(kNodeHandshake, "secret");
     greet(greeting, rest, piece, kHelloSize + distrun::proof::kProofSize, kAnswerSize + 1);
   } else if (data[0] % 3 == 1) {
     NodeGreeting greeting("secret");

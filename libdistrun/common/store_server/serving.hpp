@@ -1,5 +1,5 @@
 #pragma once
-// Serves a store: accepts clients, proves to them that it knows the secret (server_greeting.hpp), answers their
+// Serves a store: accepts clients, proves to them that it knows the secret (proof/listener_greeting.hpp), answers their
 // requests from one table, keeps the requests that wait for keys, and reports changes of watched keys.
 //
 // One thread creates, runs and destroys it. A handler that runs out of memory or descriptors closes its client's
@@ -15,7 +15,6 @@
 
 #include <distrun/common/io/frame_socket.hpp>
 #include <distrun/common/store_server/key_table.hpp>
-#include <distrun/common/store_server/server_greeting.hpp>
 #include <distrun/common/store_server/tcp_protocol.hpp>
 
 namespace distrun::stores {
@@ -32,10 +31,10 @@ class Serving {
  private:
   // One connection: first in the handshake, then with a line.
   struct Client {
-    explicit Client(std::string_view secret) : greeting(secret) {}
+    explicit Client(std::string_view secret);
 
     std::unique_ptr<io::FdWatch> greets;
-    ServerGreeting greeting;
+    proof::ListenerGreeting greeting;
     std::unique_ptr<io::Alarm> patience;
     std::unique_ptr<io::FrameSocket> line;
     std::set<std::string> watches;

@@ -1,6 +1,7 @@
 // Clients: how they connect, prove the secret and leave.
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,14 @@ constexpr int kBacklog = 1024;
 constexpr std::size_t kClients = 4096;
 constexpr auto kPatience = 5s;  // for the first bytes
 
+std::string own_pid() {
+  const std::int32_t pid = ::getpid();
+  return std::string(reinterpret_cast<const char*>(&pid), sizeof pid);
+}
+
 }  // namespace
+
+Serving::Client::Client(std::string_view secret) : greeting(kHandshake, secret, own_pid()) {}
 
 // Accepting must not block: another process may share the socket, and take the client.
 Serving::Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused)
@@ -103,15 +111,16 @@ void Serving::greet(Client& client) {
 
 void Serving::go_on(Client& client, std::string_view bytes) {
   const std::string answer = client.greeting.take(bytes);
-  const bool is_welcome = client.greeting.state() == ServerGreeting::State::Welcome;
+  const bool is_welcome = client.greeting.state() == proof::ListenerGreeting::State::Welcome;
   if (is_welcome) make_line(client);  // before the client is notified
   const auto sent = ::send(client.greets->fd(), answer.data(), answer.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(answer.size())) return drop(client);  // so few bytes fit, or the client is gone
+  using State = proof::ListenerGreeting::State;
   switch (client.greeting.state()) {
-    case ServerGreeting::State::Open: return;
-    case ServerGreeting::State::Welcome: return end_greeting(client);
-    case ServerGreeting::State::Refused: return leave(client);
-    case ServerGreeting::State::Stranger: return drop(client);
+    case State::Open: return;
+    case State::Welcome: return end_greeting(client);
+    case State::Refused: return leave(client);
+    case State::Stranger: return drop(client);
   }
 }
 

@@ -1,14 +1,8 @@
 #pragma once
-// The protocol of a TcpStore and its server. First comes the handshake (proof/proof.hpp), as raw bytes:
-//
-//   client   kClientMagic, its nonce
-//   server   kServerMagic, its nonce, its proof
-//   client   its proof, once it has checked the server's
-//   server   kWelcome, its process id (4 bytes); or kRefusal, if the proof is wrong
-//
-// The magics contain the version and never change otherwise. To a client of another version the server sends its magic
-// and closes the connection. A peer that does not begin with a magic is dropped without an answer at the first wrong
-// byte. The handshake may take five seconds on the server and ten on the client.
+// The protocol of a TcpStore and its server. First comes the handshake (proof/listener_greeting.hpp), as raw bytes; the
+// client is its connector, and the server sends its process id (4 bytes) behind the welcome. The server closes the
+// connection of a client that has another version, and drops a peer that is none at the first wrong byte. The handshake
+// may take five seconds on the server and ten on the client.
 //
 // Then come frames (common/wire/frame.hpp). A client may have several requests in flight; answers come when they are
 // ready. A client that does not want to wait any longer cancels its request, and the answer says whether it was done
@@ -18,21 +12,19 @@
 #include <string>
 #include <string_view>
 
-#include <distrun/common/proof/proof.hpp>
+#include <distrun/common/proof/listener_greeting.hpp>
 #include <distrun/common/store_server/request.hpp>
 #include <distrun/common/wire/error_fields.hpp>
 
 namespace distrun::stores {
 
-inline constexpr std::string_view kProofProtocol = "distrun-store-3";
-inline constexpr std::string_view kClientMagic = "dstore-3";
-inline constexpr std::string_view kServerMagic = "dstore+3";
-inline constexpr std::size_t kMagicSize = 8;
-inline constexpr std::size_t kVersionAt = 7;  // in both magics
-inline constexpr std::size_t kHelloSize = kMagicSize + proof::kNonceSize;
-inline constexpr std::size_t kAnswerSize = kMagicSize + proof::kNonceSize + proof::kProofSize;
-inline constexpr char kWelcome = 'y';
-inline constexpr char kRefusal = 'n';
+using proof::kAnswerSize;
+using proof::kHelloSize;
+using proof::kMagicSize;
+using proof::kRefusal;
+using proof::kWelcome;
+
+inline constexpr proof::Protocol kHandshake{"distrun-store-3", "dstore-3", "dstore+3"};
 
 enum class StoreFrame : std::uint16_t {
   Ask = 128,

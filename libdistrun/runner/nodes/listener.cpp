@@ -97,7 +97,7 @@ void Listener::add(base::Fd socket) {
   if (std::count_if(guests_.begin(), guests_.end(), is_stranger) >= static_cast<std::ptrdiff_t>(kGuestsMax)) {
     drop(std::find_if(guests_.begin(), guests_.end(), is_stranger));
   }
-  guests_.push_back({peer_address_of(socket.get()), CoordinatorGreeting(settings_.secret), {}, {}, {}});
+  guests_.push_back({peer_address_of(socket.get()), proof::ListenerGreeting(kNodeHandshake, settings_.secret), {}, {}, {}});
   const auto guest = std::prev(guests_.end());
   try {
     guest->patience = std::make_unique<io::Alarm>(loop_, [this, guest] { lose_patience(guest); });
@@ -119,8 +119,13 @@ void Listener::greet(Guests::iterator guest) {
 }
 
 void Listener::take(Guests::iterator guest, std::string_view bytes) {
-  using State = CoordinatorGreeting::State;
-  const std::string answer = guest->greeting.take(bytes);
+  using State = proof::ListenerGreeting::State;
+  std::string answer;
+  try {
+    answer = guest->greeting.take(bytes);
+  } catch (const std::exception&) {  // no memory, no random numbers
+    return drop(guest);
+  }
   const ssize_t sent = ::send(guest->socket->fd(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(answer.size())) return drop(guest);  // so few bytes always fit
   switch (guest->greeting.state()) {

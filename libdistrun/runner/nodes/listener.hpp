@@ -51,7 +51,7 @@ class Listener {
   // A connection that has not joined. It is removed by the handlers of its own parts, which allow that.
   struct Guest {
     std::string from;  // its address
-    CoordinatorGreeting greeting;
+    proof::ListenerGreeting greeting;
     std::unique_ptr<io::FdWatch> socket;  // until the proof
     std::unique_ptr<Link> link;           // from then on
     std::unique_ptr<io::Alarm> patience;

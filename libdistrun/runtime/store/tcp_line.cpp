@@ -87,17 +87,17 @@ bool TcpLine::try_connect(TimePoint deadline, int give_up) {
 void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
   const TimePoint patience = std::min(deadline, base::deadline_after(kGreetingPatience));
   proof::Nonces nonces{proof::make_nonce(), {}};
-  say(std::string(kClientMagic) + nonces.connector);
+  say(std::string(kHandshake.connector_magic) + nonces.connector);
   check_magic(hear(kMagicSize, patience, give_up,
                    "it closed the connection without an answer: it is not a store, or has another version"));
   nonces.listener = hear(proof::kNonceSize, patience, give_up, kClosed);
   const std::string claim = hear(proof::kProofSize, patience, give_up, kClosed);
-  if (!proof::is_proof(claim, secret, kProofProtocol, proof::Side::Listener, nonces)) {
+  if (!proof::is_proof(claim, secret, kHandshake.name, proof::Side::Listener, nonces)) {
     lose(
         "it does not know this client's secret; give the server and its clients the same one "
         "(TcpStoreOptions::secret, else $DISTRUN_STORE_SECRET)");
   }
-  say(proof::prove(secret, kProofProtocol, proof::Side::Connector, nonces));
+  say(proof::prove(secret, kHandshake.name, proof::Side::Connector, nonces));
   if (hear(1, patience, give_up, kClosed)[0] != kWelcome) lose("it refused this client's proof of the secret");
   std::int32_t pid = 0;
   std::memcpy(&pid, hear(sizeof pid, patience, give_up, kClosed).data(), sizeof pid);
@@ -111,11 +111,11 @@ bool TcpLine::is_server_here() const {
 }
 
 void TcpLine::check_magic(std::string_view magic) const {
-  if (magic == kServerMagic) return;
-  const bool is_store = magic.substr(0, kVersionAt) == kServerMagic.substr(0, kVersionAt);
+  if (magic == kHandshake.listener_magic) return;
+  const bool is_store = magic.substr(0, proof::kVersionAt) == kHandshake.listener_magic.substr(0, proof::kVersionAt);
   if (!is_store) lose("it is not a store");
-  lose("it speaks version " + base::one_line(magic.substr(kVersionAt), 8) +
-       " of the protocol, but this client speaks version " + kServerMagic[kVersionAt] +
+  lose("it speaks version " + base::one_line(magic.substr(proof::kVersionAt), 8) +
+       " of the protocol, but this client speaks version " + kHandshake.listener_magic[proof::kVersionAt] +
        "; use the same version of distrun on both sides");
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("strangers get no answer, and do not keep nodes out") {
     ends::say(other, "dsnode-0");
     std::string answer;
     REQUIRE(stage.until([&] { return (answer += ends::heard(other)).size() >= kMagicSize; }));
-    CHECK(answer == kCoordinatorMagic);
+    CHECK(answer == kNodeHandshake.listener_magic);
     REQUIRE(stage.until([&] { return ends::is_closed(other); }));
   }
   SECTION("random bytes") {
@@ -200,7 +200,7 @@ TEST_CASE("strangers get no answer, and do not keep nodes out") {
       std::mt19937 random(seed);
       std::string bytes(1 + random() % 200, '\0');
       for (char& byte : bytes) byte = static_cast<char>(random());
-      if (seed % 2 == 0) bytes.replace(0, kMagicSize, kNodeMagic);
+      if (seed % 2 == 0) bytes.replace(0, kMagicSize, kNodeHandshake.connector_magic);
       const base::Fd stranger = ends::connected_to(stage.port());
       ends::say(stranger, bytes);
       stage.listen();
@@ -227,7 +227,7 @@ TEST_CASE("connections that say nothing, or a byte now and then, are few and end
   CHECK(!ends::is_closed(idle[99]));
   const DialingNode node(dial_to(stage.port(), "node01"));
   REQUIRE(stage.until([&] { return stage.joins.size() == 1; }));
-  const std::string slow(kNodeMagic);
+  const std::string slow(kNodeHandshake.connector_magic);
   for (const char byte : slow) {
     ends::say(idle[99], {&byte, 1});
     run_for(stage.loop, 50ms);

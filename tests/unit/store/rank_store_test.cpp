@@ -71,8 +71,8 @@ TEST_CASE("the process id of a store's server names a rank only if the server is
   base::Thread server("server", [&] {
     const base::Fd client(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
     const proof::Nonces nonces{raw::hear(client, kHelloSize).substr(kMagicSize), proof::make_nonce()};
-    raw::say(client, std::string(kServerMagic) + nonces.listener +
-                         proof::prove("x", kProofProtocol, proof::Side::Listener, nonces));
+    raw::say(client, std::string(kHandshake.listener_magic) + nonces.listener +
+                         proof::prove("x", kHandshake.name, proof::Side::Listener, nonces));
     raw::hear(client, proof::kProofSize);
     raw::say(client, std::string(1, kWelcome).append(reinterpret_cast<const char*>(&kPid), sizeof kPid));
   });

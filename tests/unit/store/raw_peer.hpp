@@ -49,7 +49,7 @@ inline base::Fd connect_raw(std::uint16_t port) {
 // Sends a Hello with a new nonce, and returns both nonces.
 inline proof::Nonces challenge(const base::Fd& socket) {
   proof::Nonces nonces{proof::make_nonce(), {}};
-  say(socket, std::string(kClientMagic) + nonces.connector);
+  say(socket, std::string(kHandshake.connector_magic) + nonces.connector);
   const std::string answer = hear(socket, kAnswerSize);
   REQUIRE(answer.size() == kAnswerSize);
   nonces.listener = answer.substr(kMagicSize, proof::kNonceSize);
@@ -58,7 +58,7 @@ inline proof::Nonces challenge(const base::Fd& socket) {
 // Does the whole handshake of a client, without checking the server's proof.
 inline void greet_as_client(const base::Fd& socket, std::string_view secret) {
   const proof::Nonces nonces = challenge(socket);
-  say(socket, proof::prove(secret, kProofProtocol, proof::Side::Connector, nonces));
+  say(socket, proof::prove(secret, kHandshake.name, proof::Side::Connector, nonces));
 }
 
 // A listener at a port of 127.0.0.1.

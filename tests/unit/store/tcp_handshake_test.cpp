@@ -45,7 +45,7 @@ TEST_CASE("a listener that does not know the secret is named, and learns nothing
   std::string recorded;
   const Error error = error_at(listener, [&](const base::Fd& client) {
     recorded = hear(client, kHelloSize);
-    say(client, std::string(kServerMagic) + std::string(proof::kNonceSize + proof::kProofSize, 'x'));
+    say(client, std::string(kHandshake.listener_magic) + std::string(proof::kNonceSize + proof::kProofSize, 'x'));
     recorded += hear_all(client);
   });
   CHECK_THAT(error.text(), Catch::Contains("it does not know this client's secret; give the server and its clients"));
@@ -100,7 +100,7 @@ TEST_CASE("a client without the secret is refused at once, and its server counts
   const TcpStore server("localhost", sesame_server());
   for (const char* const wrong : {"", "open sesam", "open sesame!", "OPEN SESAME"}) {
     const base::Fd client = connect_raw(server.port());
-    say(client, proof::prove(wrong, kProofProtocol, proof::Side::Connector, challenge(client)));
+    say(client, proof::prove(wrong, kHandshake.name, proof::Side::Connector, challenge(client)));
     CHECK(hear_all(client) == kNo);
     TcpStoreOptions other = sesame_at(server.port());
     other.secret = wrong;
@@ -108,7 +108,7 @@ TEST_CASE("a client without the secret is refused at once, and its server counts
                Catch::Contains("it does not know this client's secret"));
   }
   const base::Fd of_another_side = connect_raw(server.port());
-  say(of_another_side, proof::prove(kSesame, kProofProtocol, proof::Side::Listener, challenge(of_another_side)));
+  say(of_another_side, proof::prove(kSesame, kHandshake.name, proof::Side::Listener, challenge(of_another_side)));
   CHECK(hear_all(of_another_side) == kNo);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a client of another version gets the version of the server") {
   for (const std::string begin : {"dstore-1", "dstore-2", "dstore-4"}) {
     const base::Fd client = connect_raw(server.port());
     say(client, begin + std::string(64, 's'));
-    CHECK(hear_all(client) == kServerMagic);
+    CHECK(hear_all(client) == kHandshake.listener_magic);
   }
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("a listener that is slow with its proof is waited for no longer than t
   std::optional<Error> error;
   base::Thread client("client", [&] { error = error_of([&] { TcpStore store("127.0.0.1", options); }); });
   const base::Fd slow = listener.accept();
-  say(slow, std::string(kServerMagic) + "half of a nonce");
+  say(slow, std::string(kHandshake.listener_magic) + "half of a nonce");
   client.join();
   CHECK_THAT(error->text(), Catch::EndsWith(": it does not answer"));
 }
@@ -177,9 +177,9 @@ TEST_CASE("a handshake may arrive byte by byte") {
   TcpStore server("localhost", sesame_server());
   const base::Fd client = connect_raw(server.port());
   proof::Nonces nonces{proof::make_nonce(), {}};
-  for (const char byte : std::string(kClientMagic) + nonces.connector) say(client, std::string(1, byte));
+  for (const char byte : std::string(kHandshake.connector_magic) + nonces.connector) say(client, std::string(1, byte));
   nonces.listener = hear(client, kAnswerSize).substr(kMagicSize, proof::kNonceSize);
-  for (const char byte : proof::prove(kSesame, kProofProtocol, proof::Side::Connector, nonces)) {
+  for (const char byte : proof::prove(kSesame, kHandshake.name, proof::Side::Connector, nonces)) {
     say(client, std::string(1, byte));
   }
   CHECK(hear(client, 1) == std::string(1, kWelcome));

@@ -70,7 +70,7 @@ TEST_CASE("a silent client is dropped after five seconds") {
   const base::Fd half = connect_raw(server);
   const base::Fd unproved = connect_raw(server);
   say(half, "dstore-3half of a nonce");
-  say(unproved, std::string(kClientMagic) + proof::make_nonce() + "half of a proof");
+  say(unproved, std::string(kHandshake.connector_magic) + proof::make_nonce() + "half of a proof");
   CHECK(hear_all(silent).empty());
   CHECK(hear_all(half).empty());
   CHECK(hear_all(unproved).size() == kAnswerSize);
@@ -85,7 +85,7 @@ TEST_CASE("a server without descriptors refuses clients, and serves again when t
   const struct rlimit none { static_cast<rlim_t>(client.get()) + 1, before.rlim_max };
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   const int connected = ::connect(client.get(), address.get(), address.size);
-  say(client, std::string(kClientMagic) + proof::make_nonce());
+  say(client, std::string(kHandshake.connector_magic) + proof::make_nonce());
   const std::string answer = hear_all(client);
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE(connected == 0);
