@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <fstream>
 
 namespace distrun::testing {
@@ -31,6 +32,13 @@ class FewFiles {
   rlimit before_{};
   rlim_t limit_ = 0;
 };
+
+// Makes the calling thread's stack as large as it will get. Without memory it could not grow, which is no fault of what
+// runs on it.
+[[gnu::noinline]] inline void use_stack() {
+  volatile char used[512 << 10];
+  for (std::size_t at = 0; at < sizeof used; at += 1024) used[at] = 1;
+}
 
 // Limits the memory that the process may map to `more` bytes beyond what it has mapped.
 class LittleMemory {

@@ -133,9 +133,10 @@ class Callers {
  public:
   const Caller& find(const core::CallStack* stack) {
     const std::lock_guard lock(mutex_);
-    const auto [found, is_new] = by_stack_.try_emplace(stack);
-    if (is_new && stack != nullptr) found->second = look_for(*stack);
-    return found->second;
+    const auto found = by_stack_.find(stack);
+    if (found != by_stack_.end()) return found->second;
+    Caller caller = stack != nullptr ? look_for(*stack) : Caller();
+    return by_stack_.try_emplace(stack, std::move(caller)).first->second;
   }
   std::vector<std::string> all(const core::CallStack& stack) {
     const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -122,6 +123,9 @@ void find_lines(Dwarf* dwarf, Addresses addresses, std::vector<NamedPlace>& plac
   }
 }
 
+// Without memory libdw ends the process, unless it is told what to do instead. It holds no lock then.
+[[noreturn]] void throw_bad_alloc() { throw std::bad_alloc(); }
+
 std::vector<NamedPlace> name_places(const LoadedFile& loaded, Addresses addresses) {
   std::vector<NamedPlace> places(addresses.size());
   const base::Fd file = open_bounded(loaded.path);
@@ -131,7 +135,9 @@ std::vector<NamedPlace> name_places(const LoadedFile& loaded, Addresses addresse
   if (elf == nullptr || !is_as_loaded(elf.get(), loaded)) return places;
   name_functions(elf.get(), addresses, places);
   const std::unique_ptr<Dwarf, EndDwarf> dwarf(::dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
-  if (dwarf != nullptr) find_lines(dwarf.get(), addresses, places);
+  if (dwarf == nullptr) return places;
+  ::dwarf_new_oom_handler(dwarf.get(), throw_bad_alloc);
+  find_lines(dwarf.get(), addresses, places);
   return places;
 }
 

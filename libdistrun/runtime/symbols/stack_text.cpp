@@ -56,7 +56,7 @@ class KnownFrames {
     for (const std::uint64_t pc : pcs) {
       if (pc == 0 || by_pc_.count(pc) != 0) continue;
       LoadedFile file = find_loaded(pc);
-      by_pc_.try_emplace(pc);
+      if (file.path.empty()) by_pc_.try_emplace(pc);
       if (file.path.empty()) continue;
       auto& [loaded, addresses] = files[file.bias];
       addresses.push_back(pc - file.bias);
@@ -68,10 +68,10 @@ class KnownFrames {
     const std::vector<NamedPlace> places = name_places(file, addresses);
     for (std::size_t i = 0; i < places.size(); ++i) {
       const NamedPlace& place = places[i];
-      Frame& frame = by_pc_[addresses[i] + file.bias];
-      frame.function = function_name(place.function);
+      Frame frame{function_name(place.function), {}};
       const SourceLine& source = place.source;
       if (source.line != 0) frame.place = " at " + bounded(source.file) + ":" + std::to_string(source.line);
+      by_pc_.try_emplace(addresses[i] + file.bias, std::move(frame));  // known once it is whole
     }
   }
 

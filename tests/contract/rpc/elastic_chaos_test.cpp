@@ -94,7 +94,7 @@ std::string what_is_wrong(const Asked& asked) {
            std::to_string(got.at(0)) + ", wanted " + std::to_string(wanted[1]) + "#" + std::to_string(wanted[2]) +
            " to " + std::to_string(wanted[0]);
   } catch (const Error& error) {
-    const std::string text = error.what();
+    const std::string text = error.what() + error.remote_trace().value_or("");
     const bool is_known = error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::Overloaded ||
                           (error.kind() == ErrorKind::Timeout && text.find("ran for more than set") != text.npos);
     // Once its name is forgotten, by its id.
@@ -108,12 +108,6 @@ std::string what_is_wrong(const Asked& asked) {
   }
 }
 
-// Without memory this thread's stack could not grow, which is no fault of what runs on it.
-[[gnu::noinline]] void use_stack() {
-  volatile char used[512 << 10];
-  for (std::size_t at = 0; at < sizeof used; at += 1024) used[at] = 1;
-}
-
 // A member of the group that executes orders.
 class Wanderer {
  public:
@@ -123,7 +117,7 @@ class Wanderer {
   // Reports each failure.
   void run() {
     ::signal(SIGPIPE, SIG_DFL);  // the conductor ignores it
-    use_stack();
+    distrun::testing::use_stack();
     const std::string came = what_comes_of([this] { wander(); });
     if (came != "done") post_.tell("wrong end: " + came);
     post_.tell("end");

@@ -7,12 +7,18 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
 #include <thread>
 #include <utility>
 
+#include <distrun/common/base/sanitizer.hpp>
 #include <distrun/runtime/symbols/stack_text.hpp>
 
+#include "support/limits.hpp"
 #include "support/scratch.hpp"
+#include "support/skip.hpp"
 
 namespace distrun::symbols {
 namespace {
@@ -66,6 +72,42 @@ TEST_CASE("a process without free descriptors resolves names when it has some ag
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
   CHECK(without == "");
   CHECK_THAT(stack_text(std::vector{inside(&numbered<1002>)}), Catch::Contains("::numbered<1002>() at " __FILE__ ":"));
+}
+
+// Takes what the heap has left, so that more must be mapped. Never gives it back.
+void use_up_heap() {
+  const testing::LittleMemory none(0);
+  while (std::malloc(256) != nullptr) {
+  }
+}
+
+// Runs in a child: with ever more memory beside what the mapped file takes, so that libdw fails at each of its steps.
+int name_without_memory() {
+  const std::vector<std::uint64_t> pcs = insides(std::make_integer_sequence<int, 400>());
+  const auto file_size = static_cast<rlim_t>(std::filesystem::file_size("/proc/self/exe"));
+  testing::use_stack();
+  use_up_heap();
+  int failures = 0;
+  for (std::size_t i = 0; i < pcs.size(); ++i) {
+    const testing::LittleMemory little(file_size + (8 << 10) * i);
+    try {
+      (void)stack_text(std::vector{pcs[i]});
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+  }
+  if (failures == 0) return 2;
+  const std::string text = stack_text(std::vector{pcs.front()});
+  return text.find("::numbered<0>() at " __FILE__ ":") == std::string::npos ? 3 : 0;
+}
+
+TEST_CASE("a process that has no memory for names goes on, and resolves them when it has some again") {
+  testing::skip_case_if(base::kSanitized, "sanitizers map terabytes");
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(name_without_memory());
+  int status = -1;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("a fork of a process that has named stacks names others") {
