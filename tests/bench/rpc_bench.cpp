@@ -27,7 +27,7 @@ using bench::time_calls;
 std::int64_t take(const Tensor& tensor) { return tensor.numel(); }
 DISTRUN_RPC(take)
 
-const char* const kTransports[] = {"shm", "uds", "tcp", "inproc"};
+const char* const kTransports[] = {"shm", "uds", "tcp", "hosts", "inproc"};
 
 Tensor small() { return tensor::ones({2, 2}); }
 

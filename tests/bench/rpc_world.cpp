@@ -63,6 +63,17 @@ void be_threads(int ranks, const RankBody& body, Told& told) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Each rank is on a host of its own, for all that it is told: the peers neither share memory nor read each other's.
+void be_on_own_host(int rank, int ranks) {
+  std::string hosts;
+  for (int each = 0; each < ranks; ++each) {
+    hosts += (each == 0 ? "host" : ";host") + std::to_string(each) + "=" + std::to_string(each);
+  }
+  ::setenv("DISTRUN_HOSTS", hosts.c_str(), 1);
+  ::setenv("DISTRUN_HOST_ADDRESS", "127.0.0.1", 1);
+  ::setenv("DISTRUN_RANK", std::to_string(rank).c_str(), 1);
+}
+
 pid_t start(const std::function<void()>& run) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
@@ -78,7 +89,10 @@ pid_t start(const std::function<void()>& run) {
 void RpcRank::init(int devices) {
   auto options = std::make_shared<rpc::PipeOptions>();
   options->store = store_;
-  if (transport_ != "inproc") options->transports = {transport_};
+  if (transport_ == "hosts")
+    options->transports = {"tcp"};
+  else if (transport_ != "inproc")
+    options->transports = {transport_};
   for (int rank = 0; devices > 0 && rank < ranks_; ++rank) {
     for (int device = 0; device < devices; ++device) {
       options->set_device_map("worker" + std::to_string(rank), {{device, device}});
@@ -117,6 +131,7 @@ Figures run_ranks(int ranks, const std::string& transport, const RankBody& body)
   } else {
     for (int rank = 0; rank < ranks; ++rank) {
       pids.push_back(start([&] {
+        if (transport == "hosts") be_on_own_host(rank, ranks);
         be_rank({rank, ranks, transport, std::make_shared<FileStore>(folder + "/store"), *told}, body, *told);
       }));
     }

@@ -45,7 +45,7 @@ class RpcRank {
  private:
   const int rank_;
   const int ranks_;
-  const std::string transport_;  // "shm", "uds", "tcp", or "inproc"
+  const std::string transport_;  // "shm", "uds", "tcp", "inproc", or "hosts": tcp, as between ranks of two hosts
   const std::shared_ptr<Store> store_;
   Told& told_;
 };

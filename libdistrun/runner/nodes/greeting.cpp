@@ -34,8 +34,9 @@ void NodeGreeting::take_magic() {
   if (magic.substr(0, proof::kVersionAt) != kNodeHandshake.listener_magic.substr(0, proof::kVersionAt)) {
     return refuse("it is not a coordinator of distrun");
   }
-  refuse("it speaks version " + base::one_line(magic.substr(proof::kVersionAt), 8) + " of the protocol of nodes, this node " +
-         "version " + kNodeHandshake.listener_magic[proof::kVersionAt] + "; use the same version of distrun on all hosts");
+  refuse("it speaks version " + base::one_line(magic.substr(proof::kVersionAt), 8) +
+         " of the protocol of nodes, this node " + "version " + kNodeHandshake.listener_magic[proof::kVersionAt] +
+         "; use the same version of distrun on all hosts");
 }
 
 std::string NodeGreeting::take_proof() {

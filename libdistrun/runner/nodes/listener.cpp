@@ -97,7 +97,8 @@ void Listener::add(base::Fd socket) {
   if (std::count_if(guests_.begin(), guests_.end(), is_stranger) >= static_cast<std::ptrdiff_t>(kGuestsMax)) {
     drop(std::find_if(guests_.begin(), guests_.end(), is_stranger));
   }
-  guests_.push_back({peer_address_of(socket.get()), proof::ListenerGreeting(kNodeHandshake, settings_.secret), {}, {}, {}});
+  guests_.push_back(
+      {peer_address_of(socket.get()), proof::ListenerGreeting(kNodeHandshake, settings_.secret), {}, {}, {}});
   const auto guest = std::prev(guests_.end());
   try {
     guest->patience = std::make_unique<io::Alarm>(loop_, [this, guest] { lose_patience(guest); });

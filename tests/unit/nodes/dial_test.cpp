@@ -67,7 +67,8 @@ TEST_CASE("a node tells other programs at its coordinator's place from it, and t
   SECTION("one that guesses the proof") {
     const base::Fd socket = listener.accept();
     heard = ends::hear(socket, kHelloSize);
-    ends::say(socket, std::string(kNodeHandshake.listener_magic) + std::string(proof::kNonceSize + proof::kProofSize, 'x'));
+    ends::say(socket,
+              std::string(kNodeHandshake.listener_magic) + std::string(proof::kNonceSize + proof::kProofSize, 'x'));
     heard += ends::hear(socket, 1);
     why = ": it does not know this run's secret";
   }
