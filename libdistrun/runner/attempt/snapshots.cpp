@@ -46,7 +46,7 @@ void show_in_exit(evidence::Stacks& stacks, int rank) {
 }  // namespace
 
 Snapshot Snapshots::begin(SnapshotKind kind) {
-  ++pconclusion_;
+  ++pending_;
   Snapshot snapshot;
   snapshot.kind = kind;
   snapshot.at = ranks_.log.age();
@@ -80,7 +80,7 @@ void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot
 }
 
 void Snapshots::end_one(SnapshotKind kind) {
-  --pconclusion_;
+  --pending_;
   on_over_(kind);
 }
 
@@ -127,7 +127,7 @@ void Snapshots::name_throws() {
   if (batch.empty()) return;
   if (throws_snapshot_.kind != SnapshotKind::Exception) throws_snapshot_.at = ranks_.log.age();
   throws_snapshot_.kind = SnapshotKind::Exception;
-  ++pconclusion_;
+  ++pending_;
   ranks_.world->name_stacks("exception", std::move(batch), ranks_.run.graces.evidence,
                             [this, alive = std::weak_ptr(alive_)](evidence::Stacks stacks) {
                               if (!alive.expired()) on_throws_named(std::move(stacks));

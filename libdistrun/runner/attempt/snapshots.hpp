@@ -19,7 +19,7 @@ class Snapshots {
   // `ranks` must outlive this. `on_over` is called when a snapshot is no longer pending.
   Snapshots(Ranks& ranks, std::function<void(SnapshotKind)> on_over) : ranks_(ranks), on_over_(std::move(on_over)) {}
 
-  int pending() const noexcept { return pconclusion_; }
+  int pending() const noexcept { return pending_; }
   // Reads the stacks of all ranks within `bound` and passes them to `on_snapshot`, or to the log if that is empty.
   void take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot);
   // Names the stack of a rank that was ended by a signal or exit(), or together with its process. Ranks that crash
@@ -48,7 +48,7 @@ class Snapshots {
   Ranks& ranks_;
   std::function<void(SnapshotKind)> on_over_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // guards callbacks with stacks that arrive later
-  int pconclusion_ = 0;
+  int pending_ = 0;
   std::vector<Crash> crashes_;  // crashes with addresses that have no names yet
   bool naming_ = false;         // a probe is naming earlier crashes
   Throws throws_;
