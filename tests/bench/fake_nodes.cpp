@@ -106,7 +106,7 @@ class FakeNodes::Node {
 
 void FakeNodes::Node::spawn(const nodes::SpawnRequest& request) {
   world_ = request.world;
-  tell(NodeFrame::Spawned, nodes::Spawned{world_, 4000, 4001});
+  tell(NodeFrame::Spawned, nodes::Spawned{world_, {4000, 4001}});
   for (int rank = first_; rank < first_ + count_; ++rank) {
     alive(rank) = 1;
     tell(NodeFrame::RankStarted, nodes::RankStarted{world_, rank, kFirstPid + rank});

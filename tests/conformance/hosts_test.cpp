@@ -29,9 +29,10 @@ void check_on_two_hosts(const std::string& plugin, const Texts& filters, std::si
 }  // namespace
 
 TEST_CASE("tests of the harness suite pass on two hosts", "[suite][hosts]") {
-  check_on_two_hosts(
-      DISTRUN_HARNESS,
-      {"Barrier.*", "Child.*", "Environment.*", "Files.*", "Output.*", "Ranks.*", "Rendezvous.*", "Subtests.*"}, 15);
+  check_on_two_hosts(DISTRUN_HARNESS,
+                     {"Barrier.*", "Child.*", "Continuous.*", "Environment.*", "Files.*", "Output.*", "Ranks.*",
+                      "Rendezvous.*", "SingleProcess.*", "Subtests.*"},
+                     20);
 }
 
 TEST_CASE("tests of the collectives suite pass on two hosts", "[suite][hosts]") {

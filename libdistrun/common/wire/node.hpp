@@ -27,6 +27,10 @@ enum class NodeFrame : std::uint16_t {
   Sweep = 321,
   EndWorld = 322,
   Close = 323,
+  Inspect = 324,
+  Keep = 325,
+  Renew = 326,
+  ForgetOutput = 327,
   // Sent by the node.
   Listed = 340,
   Prepared = 341,
@@ -43,10 +47,11 @@ enum class NodeFrame : std::uint16_t {
   Captured = 352,
   Swept = 353,
   Closed = 354,
+  Inspected = 355,
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 323) || (number >= 340 && number <= 354);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 327) || (number >= 340 && number <= 355);
 }
 
 }  // namespace distrun::wire

@@ -79,29 +79,39 @@ void Conclusion::on_idle(bool any_alive) {
   if (!any_alive) {
     sweep();
   } else if (may_be_kept()) {
-    keep();
+    inspect();
   } else {
     dismiss();
   }
 }
 
-// Called when all ranks have settled. Anything unusual is examined after the ranks have ended, as in other isolations.
-bool Conclusion::may_be_kept() {
+// Ranks may die and the run may be cancelled until the answer comes; then it is ignored, or the ranks are dismissed.
+void Conclusion::inspect() {
+  if (std::exchange(is_inspecting_, true)) return;
+  provisions_.inspect(*ranks_.world, [this](bool is_clean) {
+    if (!std::exchange(is_inspecting_, false)) return;
+    // What a host has started and created is for the suite's tests.
+    const bool is_fit = ranks_.test.is_host() || (is_clean && !course_.strays().find_all());
+    is_fit&& may_be_kept() ? keep() : dismiss();
+  });
+}
+
+// Anything unusual is examined after the ranks have ended, as in other isolations.
+bool Conclusion::may_be_kept() const {
   const bool all_here = std::all_of(ranks_.all.begin(), ranks_.all.end(), [](const RankState& rank) {
     return rank.alive() && rank.settled && !rank.used_up;
   });
   const AttemptRecord& record = ranks_.log.record();
   const bool fine = course_.is_running() && course_.failures().first() < 0 && !record.cancelled &&
                     record.leaks.empty() && record.infra_error.empty();
-  if (!provisions_.order().stay || !all_here || !fine) return false;
-  if (ranks_.test.is_host()) return true;  // what it has started and created is for the suite's tests
-  return !ranks_.world->has_offspring() && !provisions_.any_left() && !course_.strays().find_all();
+  return provisions_.order().stay && all_here && fine;
 }
 
 void Conclusion::keep() {
   ranks_.clocks.stop();
   kept_ = true;
-  if (sets_up_suite_) standing_->hold(provisions_.shared());
+  auto held = provisions_.keep(*ranks_.world, sets_up_suite_);
+  if (sets_up_suite_) standing_->hold(std::move(held));
   for (RankState& rank : ranks_.all) {
     rank.record.outcome = outcome_at_done(rank);
     rank.record.ended = ranks_.log.age();
@@ -113,6 +123,7 @@ void Conclusion::keep() {
 
 // Settled ranks end now, within the bound of their exit phase or that of the attempt's state.
 void Conclusion::dismiss() {
+  is_inspecting_ = false;
   for (RankState& rank : ranks_.all) {
     if (!rank.alive()) continue;
     rank.settled = false;
@@ -123,6 +134,7 @@ void Conclusion::dismiss() {
 }
 
 void Conclusion::sweep() {
+  is_inspecting_ = false;
   course_.begin_sweep();
   // A child that returned from the body reports that and ends a moment later.
   const bool awaits_more = course_.failures().first() < 0 || course_.strays().has_found();

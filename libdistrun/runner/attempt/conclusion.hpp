@@ -2,9 +2,11 @@
 // The end of an attempt: when no rank works any more, keeps the ranks for the next test, or dismisses them, or sweeps
 // up what they have left; then completes the record.
 //
-//   all ranks have settled: nothing went wrong, and nothing is left behind   -> kept, over
-//                           otherwise they are dismissed                     -> they end
-//   all ranks have ended                                                     -> swept, over
+//   all ranks have settled: nothing went wrong                -> inspected
+//                           otherwise they are dismissed      -> they end
+//   inspected: nothing is left behind, nor happened meanwhile -> kept, over
+//              otherwise they are dismissed                   -> they end
+//   all ranks have ended                                      -> swept, over
 //
 // Lives on: the coordinator's loop.
 #include <functional>
@@ -34,7 +36,8 @@ class Conclusion {
   bool has_kept() const noexcept { return kept_; }
 
  private:
-  bool may_be_kept();
+  bool may_be_kept() const;
+  void inspect();
   void keep();
   void dismiss();
   void sweep();
@@ -48,6 +51,7 @@ class Conclusion {
   StandingWorld* const standing_;
   std::function<void()> on_over_;
   bool sets_up_suite_ = false;
+  bool is_inspecting_ = false;
   bool kept_ = false;
 };
 

@@ -67,6 +67,15 @@ void LocalProvisions::bind(launch::ProgramSpec& program) const {
   }
 }
 
+void LocalProvisions::inspect(launch::World& world, OnInspected on_inspected) {
+  on_inspected(!world.has_offspring() && !resources_.any());
+}
+
+std::vector<std::shared_ptr<const void>> LocalProvisions::keep(launch::World& /*world*/, bool holds) {
+  if (!holds) return {};
+  return {dirs_, store_};
+}
+
 void LocalProvisions::sweep(launch::World& world, bool patient, OnSwept on_swept) {
   sweep_ = std::make_unique<Sweep>(run_.loop, world, resources_, run_.graces, patient, std::move(on_swept));
   sweep_->start();

@@ -21,9 +21,9 @@ class LocalProvisions final : public Provisions {
   void add_process(pid_t pid) override { resources_.add_process(pid); }
   void add_held(std::vector<base::HeldName> names) override { resources_.add_held(std::move(names)); }
   std::vector<proc::NewName> names() override { return resources_.names(); }
-  bool any_left() override { return resources_.any(); }
   const trace::Memory* trace() const noexcept override { return trace_.get(); }
-  std::vector<std::shared_ptr<const void>> shared() const override { return {dirs_, store_}; }
+  void inspect(launch::World& world, OnInspected on_inspected) override;
+  std::vector<std::shared_ptr<const void>> keep(launch::World& world, bool holds) override;
   void sweep(launch::World& world, bool patient, OnSwept on_swept) override;
   std::string clear() override { return dirs_->clear(); }
 

@@ -27,6 +27,7 @@ struct Environment {
 
 class Provisions {
  public:
+  using OnInspected = std::function<void(bool is_clean)>;
   using OnSwept = std::function<void(std::vector<Leak>)>;
 
   explicit Provisions(wire::RunOrder order) : order_(std::move(order)) {}
@@ -43,12 +44,14 @@ class Provisions {
   virtual void add_held(std::vector<base::HeldName> /*names*/) {}
   // Returns the names that the ranks have created so far, as far as they are provably theirs and on this machine.
   virtual std::vector<proc::NewName> names() { return {}; }
-  // Returns whether something is left, without its removal. On this machine only.
-  virtual bool any_left() { return false; }
   // Null if nothing is traced.
   virtual const trace::Memory* trace() const noexcept { return nullptr; }
-  // Returns what ranks go on using if they are kept after setting up their suite.
-  virtual std::vector<std::shared_ptr<const void>> shared() const { return {}; }
+  // Looks whether the ranks of `world`, which all wait for another order, have left anything behind; removes nothing.
+  // May call `on_inspected` before it returns, and calls it at most once.
+  virtual void inspect(launch::World& world, OnInspected on_inspected) = 0;
+  // The ranks are kept. `holds`: they have set up their suite, and go on using what is provided here; returns what the
+  // coordinator must hold for them then.
+  virtual std::vector<std::shared_ptr<const void>> keep(launch::World& world, bool holds) = 0;
   // Finds, ends and removes what has outlived the ranks of `world`. Call once, when all have ended. May call `on_swept`
   // before it returns.
   virtual void sweep(launch::World& world, bool patient, OnSwept on_swept) = 0;

@@ -45,6 +45,18 @@ launch::ProgramSpec SpreadProvisions::program() const {
   throw Error(ErrorKind::Unimplemented, "distrun exec runs programs on this machine only, not on --hosts");
 }
 
+void SpreadProvisions::inspect(launch::World& world, OnInspected on_inspected) {
+  world.inspect([on_inspected = std::move(on_inspected), alive = std::weak_ptr(alive_)](bool is_clean) {
+    if (!alive.expired()) on_inspected(is_clean);
+  });
+}
+
+// The nodes hold what their ranks go on using, and the world does so for the store.
+std::vector<std::shared_ptr<const void>> SpreadProvisions::keep(launch::World& world, bool holds) {
+  world.keep(holds);
+  return {};
+}
+
 void SpreadProvisions::sweep(launch::World& world, bool patient, OnSwept on_swept) {
   world.sweep(patient, [on_swept = std::move(on_swept)](std::vector<launch::LeftBehind> left) {
     on_swept(leaks_of(std::move(left)));

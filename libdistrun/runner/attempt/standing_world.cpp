@@ -11,6 +11,7 @@
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
 #include <distrun/runner/record/outcome.hpp>
+#include <distrun/runner/record/record.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -44,6 +45,7 @@ std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec
   if (again) {
     resume();
     if (output_ == Output::Forgotten) world_->forget_output();
+    world_->renew(spec);
     return world_;
   }
   spec_ = spec;
@@ -108,6 +110,7 @@ io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
 
 // Looks for processes that exit handlers have started or left; those left by tests are reported with the tests.
 io::Task<void> StandingWorld::look_for_leftovers() {
+  if (world_->spread() != nullptr) co_return co_await look_elsewhere();
   std::vector<launch::Leftover> left = world_->leftovers();
   for (int look = 1; look < kStandingLooksMax && !left.empty(); ++look) {
     io::OneShot<bool> over(loop_);
@@ -118,6 +121,16 @@ io::Task<void> StandingWorld::look_for_leftovers() {
   }
   const auto stays = std::find_if(left.begin(), left.end(), [](const auto& leftover) { return !leftover.ends; });
   if (stays != left.end()) bad_end_ = "they left the process " + stays->process + " behind";
+}
+
+io::Task<void> StandingWorld::look_elsewhere() {
+  io::OneShot<std::vector<launch::LeftBehind>> swept(loop_);
+  world_->sweep(true, [&swept](std::vector<launch::LeftBehind> left) { swept.set(std::move(left)); });
+  const std::vector<launch::LeftBehind> left = co_await swept.wait();
+  const auto process = std::find_if(left.begin(), left.end(), [](const launch::LeftBehind& each) {
+    return each.kind == static_cast<std::uint8_t>(LeakKind::Process);
+  });
+  if (process != left.end()) bad_end_ = "they left the process " + process->what + " behind";
 }
 
 io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
@@ -154,7 +167,7 @@ void StandingWorld::on_frame(int rank, const wire::Frame& frame) {
 
 void StandingWorld::on_connection_lost(int rank, const std::string& why) {
   if (lent_to_ != nullptr) return lent_to_->on_connection_lost(rank, why);
-  if (why != "closed") break_with(rank, "was lost: " + why);
+  if (why != "closed") break_with(name_of(rank) + " was lost: " + why);
 }
 
 void StandingWorld::on_stray_child(int rank) {
@@ -166,9 +179,9 @@ std::string StandingWorld::name_of(int rank) const {
   return base::RankHosts(spread == nullptr ? std::vector<std::string>{} : spread->host_of).label(rank);
 }
 
-void StandingWorld::break_with(int rank, std::string how) {
+void StandingWorld::break_with(std::string what) {
   if (!broken_.empty()) return;
-  broken_ = name_of(rank) + " " + std::move(how);
+  broken_ = std::move(what);
   on_broken_();
 }
 
@@ -181,7 +194,7 @@ void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because
     if (!killed_ && bad_end_.empty() && !is_good_end(status)) bad_end_ = last_death_;
     if (alive_.empty() && !closed_->is_set()) closed_->set(true);
   } else {
-    break_with(rank, text_of(status));
+    break_with(last_death_);
   }
 }
 
@@ -189,9 +202,10 @@ void StandingWorld::on_spawn_failed(const std::string& why) {
   if (lent_to_ != nullptr) lent_to_->on_spawn_failed(why);
 }
 
-// Between tests, the ends of the ranks follow, which break the world.
+// Between tests, the ends of the ranks follow. They say less than the reason.
 void StandingWorld::on_host_lost(const std::vector<int>& ranks, const std::string& why) {
-  if (lent_to_ != nullptr) lent_to_->on_host_lost(ranks, why);
+  if (lent_to_ != nullptr) return lent_to_->on_host_lost(ranks, why);
+  if (!closed_) break_with(why);
 }
 
 }  // namespace distrun::runner

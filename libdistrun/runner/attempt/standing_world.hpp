@@ -38,7 +38,7 @@ class StandingWorld final : public launch::WorldEvents {
   const std::string& suite() const noexcept { return suite_; }
   // The pids of the lent ranks.
   const std::vector<int>& pids() const noexcept { return pids_; }
-  // Returns what happened to a rank while idle: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
+  // Returns what happened to a rank or its host while idle: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
   const std::string& broken() const noexcept { return broken_; }
   // How the rank that died last ended; nothing if none has died.
   const std::optional<proc::ExitStatus>& last_death() const noexcept { return last_status_; }
@@ -67,10 +67,11 @@ class StandingWorld final : public launch::WorldEvents {
   }
   void forget();
   std::string name_of(int rank) const;
-  void break_with(int rank, std::string how);
+  void break_with(std::string what);
   void dismiss();
   io::Task<void> until_closed(base::Nanoseconds patience);
   io::Task<void> look_for_leftovers();
+  io::Task<void> look_elsewhere();
 
   io::Loop& loop_;
   launch::Node& node_;

@@ -174,20 +174,29 @@ class World {
   virtual void hold_output(bool /*hold*/) {}
   // Drops the output read so far: it belongs to another test.
   virtual void forget_output() = 0;
-  // Returns whether any process started by the living ranks is running.
-  virtual bool has_offspring() = 0;
-  // Returns the leftovers that still exist. This and the next two: on this machine; elsewhere sweep() does it.
-  virtual std::vector<Leftover> leftovers() = 0;
+  // This and the next three: worlds on this machine; elsewhere inspect() and sweep() do it. Returns whether any process
+  // started by the living ranks is running.
+  virtual bool has_offspring() { return false; }
+  // Returns the leftovers that still exist.
+  virtual std::vector<Leftover> leftovers() { return {}; }
   // Returns the names in these directories that leftovers have open.
-  virtual std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& directories) = 0;
+  virtual std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& /*directories*/) { return {}; }
   // Kills leftovers and what they have started. Blocks for at most a few milliseconds.
-  virtual EndedLeftovers end_leftovers() = 0;
+  virtual EndedLeftovers end_leftovers() { return {}; }
   // Returns where the ranks of a world on other machines run, complete before the first frame of a rank arrives; null:
   // they run on this machine.
   virtual const Spread* spread() const { return nullptr; }
-  // Worlds on other machines only: finds and ends what the ranks have left there, and fetches the rest of their
-  // output. `patient`: what ends by itself soon is not left behind. Call when all ranks have ended; calls `on_swept`
-  // once, within the bound of a sweep, unless the world is destroyed first.
+  // This and the next three: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
+  // wait for another order have left anything behind, and fetches their output. Calls `on_inspected` once, unless the
+  // world is destroyed or swept first.
+  virtual void inspect(std::function<void(bool is_clean)> on_inspected) { on_inspected(true); }
+  // These ranks are kept: their test is over. `holds`: they go on using the directories and the store that it had.
+  virtual void keep(bool /*holds*/) {}
+  // Kept ranks are about to get orders for the test of `spec`, with which spread() agrees from now on.
+  virtual void renew(const WorldSpec& /*spec*/) {}
+  // Finds and ends what the ranks have left, and fetches the rest of their output. `patient`: what ends by itself soon
+  // is not left behind. Call when all ranks have ended; calls `on_swept` once, within the bound of a sweep, unless the
+  // world is destroyed first.
   virtual void sweep(bool /*patient*/, std::function<void(std::vector<LeftBehind>)> on_swept) { on_swept({}); }
 };
 

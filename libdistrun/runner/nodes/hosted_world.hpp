@@ -1,31 +1,21 @@
 #pragma once
-// The ranks of a world that run on this node, beside what the node provides for them: directories, and the search for
-// what they leave behind. Turns their events into frames for the coordinator, and completes the orders that come from
-// there. Lives on: the node's loop.
-#include <functional>
+// The ranks of a world that run on this node: turns their events into frames for the coordinator, and the coordinator's
+// frames into orders. hosted_test.hpp has what they need for each test. Lives on: the node's loop.
+//
+//   begin -> a test: orders of ranks; when all wait for another order: inspected
+//              -> keep -> between tests -> renew -> a test
+//              -> the ranks are dismissed or killed, and end -> swept
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include <distrun/runner/attempt/attempt_store.hpp>
 #include <distrun/runner/attempt/sweep.hpp>
-#include <distrun/runner/attempt/test_resources.hpp>
-#include <distrun/runner/launch/node.hpp>
-#include <distrun/runner/nodes/messages.hpp>
+#include <distrun/runner/nodes/hosted_test.hpp>
+#include <distrun/runner/nodes/rank_news.hpp>
 
 namespace distrun::nodes {
-
-// Shared by all worlds of a node; it must outlive them.
-struct NodeShared {
-  io::Loop& loop;
-  launch::Node& node;
-  runner::NameWatch& names;
-  runner::WorkDirPool& dirs;
-  runner::Graces graces;
-  Welcome run;
-  std::string address;                           // of this host, as other hosts reach it
-  std::function<void(wire::Bytes packed)> send;  // to the coordinator; never throws
-};
 
 class HostedWorld final : public launch::WorldEvents {
  public:
@@ -41,6 +31,13 @@ class HostedWorld final : public launch::WorldEvents {
   void collect(const CollectRequest& request);
   void name_stacks(NameRequest request);
   void hold_output(bool hold) { world_->hold_output(hold); }
+  void forget_output() { world_->forget_output(); }
+  // Looks whether ranks that wait for another order have left anything.
+  void inspect();
+  // The ranks are kept, and the test is over. `holds`: they go on using its directories and store.
+  void keep(bool holds);
+  // Orders for another test follow. Throws Error if the work directories cannot be created.
+  void renew(TestOfWorld test);
   void sweep(bool patient);
 
  private:
@@ -53,29 +50,24 @@ class HostedWorld final : public launch::WorldEvents {
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   bool has(int rank) const noexcept;
-  // Returns whether all ranks of the world run here, so that they need nothing of other hosts.
-  bool has_all() const noexcept { return request_.ranks_here == request_.world_size; }
+  bool has_stray_child() const;
   std::string complete_order(const wire::Frame& frame);
-  std::string suite_dir(const wire::RunOrder& order) const;
-  RankView view_of(int rank);
-  WorldState state_of_all();
-  void tell_state();
+  Ports find_ports() const;
+  void tell_output();
   void finish(std::vector<runner::Leak> leaks);
   template <class Message>
   void tell(wire::NodeFrame kind, const Message& message) const;
 
   NodeShared& shared_;
   const SpawnRequest request_;
-  const std::unique_ptr<runner::WorkDirs> dirs_;
-  std::unique_ptr<runner::AttemptStore> store_;  // if all ranks run here
-  runner::TestResources resources_;
+  std::unique_ptr<HostedTest> test_;               // null: the ranks are between two tests
+  std::vector<std::shared_ptr<const void>> held_;  // of an earlier test, which the ranks go on using
   std::shared_ptr<launch::World> world_;
+  std::optional<runner::TestResources> between_;  // of a sweep between two tests
   std::unique_ptr<runner::Sweep> sweep_;
-  std::string suite_dir_;            // of a suite, if its host runs here: removed with this
-  std::map<int, wire::Bytes> told_;  // by rank: the last view, encoded
-  std::map<int, bool> crash_told_;
-  int alive_ = 0;
-  io::Alarm due_;  // of the next look at the board
+  std::map<int, pid_t> pids_;  // by rank, of those that are alive
+  std::string suite_dir_;      // of a suite, if its host runs here: removed with this
+  std::unique_ptr<RankNews> news_;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };
 

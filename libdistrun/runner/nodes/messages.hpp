@@ -5,6 +5,8 @@
 //
 //   coordinator   Welcome, once; List, Prepare: each is answered once, by its id
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
+//                 Inspect, once all ranks of the world wait for another order: Captured for each rank, then Inspected
+//                 Keep: their test is over; Renew: they get another, whose orders follow
 //                 Sweep, once all ranks of the world on this node have ended: Captured for each rank, then Swept
 //                 EndWorld: living ranks are killed, and no more is sent of this world
 //                 Close: Closed is the last frame of the node
@@ -104,6 +106,14 @@ struct ReleaseOrder {
 };
 DISTRUN_FIELDS(ReleaseOrder, m.plugin)
 
+// A test that the ranks of a world run, as far as their nodes have to know it.
+struct TestOfWorld {
+  std::string id;
+  bool env_rendezvous = false;
+  bool own_gpu = false;
+};
+DISTRUN_FIELDS(TestOfWorld, m.id, m.env_rendezvous, m.own_gpu)
+
 struct SpawnRequest {
   std::uint32_t world = 0;
   std::string plugin;
@@ -111,14 +121,16 @@ struct SpawnRequest {
   std::int32_t world_size = 0;
   std::int32_t first_rank = 0;
   std::int32_t ranks_here = 0;
-  std::string test;
-  bool env_rendezvous = false;
-  bool own_gpu = false;
-  bool wants_ports = false;  // it runs rank 0
-  std::string hosts;         // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
+  TestOfWorld test{};  // the first
+  std::string hosts;   // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
 };
-DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test,
-               m.env_rendezvous, m.own_gpu, m.wants_ports, m.hosts)
+DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test, m.hosts)
+
+struct RenewRequest {
+  std::uint32_t world = 0;
+  TestOfWorld test;
+};
+DISTRUN_FIELDS(RenewRequest, m.world, m.test)
 
 // A packed control frame for a rank, or from one.
 struct RankBytes {
@@ -160,7 +172,8 @@ struct NameRequest {
 };
 DISTRUN_FIELDS(NameRequest, m.id, m.world, m.source, m.bound_ns, m.stacks)
 
-// HoldOutput, Sweep (patient?), EndWorld.
+// HoldOutput, ForgetOutput, Inspect, Keep (do the ranks go on using what the test was given?), Sweep (patient?),
+// EndWorld.
 struct WorldOrder {
   std::uint32_t world = 0;
   bool yes = false;
@@ -188,12 +201,18 @@ struct PreparedAnswer {
 };
 DISTRUN_FIELDS(PreparedAnswer, m.id, m.error, m.isolation, m.reason)
 
+// Ports that were free a moment ago, for the ranks of one test; 0: rank 0 does not run here.
+struct Ports {
+  std::int32_t master = 0;
+  std::int32_t rendezvous = 0;
+};
+DISTRUN_FIELDS(Ports, m.master, m.rendezvous)
+
 struct Spawned {
   std::uint32_t world = 0;
-  std::int32_t master_port = 0;  // 0: not asked for
-  std::int32_t rendezvous_port = 0;
+  Ports ports{};
 };
-DISTRUN_FIELDS(Spawned, m.world, m.master_port, m.rendezvous_port)
+DISTRUN_FIELDS(Spawned, m.world, m.ports)
 
 struct RankStarted {
   std::uint32_t world = 0;
@@ -261,6 +280,14 @@ struct CapturedStream {
   std::uint64_t bytes_dropped = 0;
 };
 DISTRUN_FIELDS(CapturedStream, m.world, m.rank, m.stream, m.text, m.bytes_total, m.bytes_dropped)
+
+// Left-overs that an inspection finds stay until the ranks have ended and are swept up.
+struct Inspected {
+  std::uint32_t world = 0;
+  bool is_clean = false;
+  Ports ports{};  // for the next test
+};
+DISTRUN_FIELDS(Inspected, m.world, m.is_clean, m.ports)
 
 struct Swept {
   std::uint32_t world = 0;

@@ -15,7 +15,7 @@ constexpr std::int32_t kRanksMax = 1 << 20;
 constexpr std::size_t kNamesMax = 1000;  // told at the end
 
 Isolation checked(Isolation isolation) {
-  if (isolation == Isolation::Process || isolation == Isolation::Exec) return isolation;
+  if (isolation == Isolation::Process || isolation == Isolation::Exec || isolation == Isolation::Pool) return isolation;
   throw Error(ErrorKind::InvalidArgument, "a node runs ranks as processes only");
 }
 
@@ -48,7 +48,6 @@ HostedWorld* NodeService::find(std::uint32_t world) {
   return found == worlds_.end() ? nullptr : found->second.get();
 }
 
-// An order for a world that has failed to start, or was ended, is not wrong: they cross on their way.
 void NodeService::on_frame(const wire::Frame& frame) {
   using Kind = wire::NodeFrame;
   const auto kind = frame.kind_as<Kind>();
@@ -61,8 +60,16 @@ void NodeService::on_frame(const wire::Frame& frame) {
     case Kind::Cancel: return node_.cancel();
     case Kind::Release: return node_.release(payload<ReleaseOrder>(frame).plugin);
     case Kind::Spawn: return spawn(payload<SpawnRequest>(frame));
-    case Kind::EndWorld: worlds_.erase(payload<WorldOrder>(frame).world); return;
     case Kind::Close: tell(Kind::Closed, close()); return on_closed_();
+    default: return on_frame_of_world(frame);
+  }
+}
+
+// An order for a world that has failed to start, or was ended, is not wrong: they cross on their way.
+void NodeService::on_frame_of_world(const wire::Frame& frame) {
+  using Kind = wire::NodeFrame;
+  switch (frame.kind_as<Kind>()) {
+    case Kind::EndWorld: worlds_.erase(payload<WorldOrder>(frame).world); return;
     case Kind::ToRank: {
       const auto order = payload<RankBytes>(frame);
       if (HostedWorld* world = find(order.world)) world->send_to_rank(order.rank, order.bytes);
@@ -88,6 +95,21 @@ void NodeService::on_frame(const wire::Frame& frame) {
       if (HostedWorld* world = find(order.world)) world->hold_output(order.yes);
       return;
     }
+    case Kind::ForgetOutput: {
+      if (HostedWorld* world = find(payload<WorldOrder>(frame).world)) world->forget_output();
+      return;
+    }
+    case Kind::Inspect: {
+      const auto order = payload<WorldOrder>(frame);
+      if (HostedWorld* world = find(order.world)) return world->inspect();
+      return tell(Kind::Inspected, Inspected{order.world});
+    }
+    case Kind::Keep: {
+      const auto order = payload<WorldOrder>(frame);
+      if (HostedWorld* world = find(order.world)) world->keep(order.yes);
+      return;
+    }
+    case Kind::Renew: return renew(payload<RenewRequest>(frame));
     case Kind::Sweep: {
       const auto order = payload<WorldOrder>(frame);
       if (HostedWorld* world = find(order.world)) return world->sweep(order.yes);
@@ -155,6 +177,16 @@ void NodeService::spawn(SpawnRequest request) {
     worlds_.emplace(number, std::move(world));
   } catch (const Error& error) {
     tell(wire::NodeFrame::SpawnFailed, RankText{number, -1, error.what()});
+  }
+}
+
+void NodeService::renew(RenewRequest request) {
+  HostedWorld* const world = find(request.world);
+  if (world == nullptr) return;
+  try {
+    world->renew(std::move(request.test));
+  } catch (const Error& error) {
+    tell(wire::NodeFrame::SpawnFailed, RankText{request.world, -1, error.what()});
   }
 }
 

@@ -32,10 +32,12 @@ class NodeService {
   Closed close();
 
  private:
+  void on_frame_of_world(const wire::Frame& frame);
   void welcome(const Welcome& run);
   io::Task<void> list(ListRequest request);
   io::Task<void> prepare(PrepareRequest request);
   void spawn(SpawnRequest request);
+  void renew(RenewRequest request);
   void start(io::Task<void> task);
   HostedWorld* find(std::uint32_t world);
   template <class Message>

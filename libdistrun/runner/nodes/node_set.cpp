@@ -9,7 +9,8 @@
 namespace distrun::nodes {
 namespace {
 
-constexpr const char* kNotKept = "ranks on --hosts are not kept from one test to the next";
+constexpr const char* kNoThreads =
+    "with --hosts ranks are separate processes, which are kept from one test to the next as threads are";
 
 }  // namespace
 
@@ -40,9 +41,9 @@ io::Task<wire::PluginTable> NodeSet::list(std::string plugin, wire::ListOrder or
 io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) {
   if (isolation == Isolation::Program) throw Error(ErrorKind::Unimplemented, "distrun exec does not run on --hosts");
   launch::Prepared all;
-  if (base::ranks_stay(isolation)) all.reason = kNotKept;
-  all.isolation = isolation == Isolation::Exec ? isolation : Isolation::Process;
-  const Isolation wanted = all.isolation;
+  if (isolation == Isolation::Threads) all.reason = kNoThreads;
+  const Isolation wanted = isolation == Isolation::Threads ? Isolation::Pool : isolation;
+  all.isolation = wanted;
   std::vector<RemoteNode::Reply<PreparedAnswer>> replies;
   for (const auto& node : nodes_) replies.push_back(node->prepare(plugin, wanted, bound));
   std::string failure;
@@ -50,10 +51,9 @@ io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolat
     const PreparedAnswer answer = co_await replies[i]->wait();
     if (!nodes_[i]->lost().empty()) continue;  // worlds that need it fail; others do not
     if (!answer.error.empty() && failure.empty()) failure = answer.error + " (on " + nodes_[i]->host() + ")";
-    if (answer.isolation == Isolation::Exec && wanted != Isolation::Exec) {
-      all.isolation = Isolation::Exec;
-      all.reason = answer.reason + " (on " + nodes_[i]->host() + ")";
-    }
+    if (answer.reason.empty()) continue;
+    if (wanted == Isolation::Process) all.isolation = Isolation::Exec;
+    all.reason = answer.reason + " (on " + nodes_[i]->host() + ")";
   }
   if (!failure.empty()) throw Error(ErrorKind::Failed, failure);
   co_return all;
@@ -64,9 +64,9 @@ io::Task<std::shared_ptr<launch::MountSpace>> NodeSet::make_mounts(std::vector<l
   co_return nullptr;
 }
 
-std::vector<SpreadWorld::Part> NodeSet::parts_for(int world_size) const {
+std::vector<SpreadRanks::Part> NodeSet::parts_for(int world_size) const {
   const std::vector<int> counts = split_world(world_size, slots_, per_host_);
-  std::vector<SpreadWorld::Part> parts;
+  std::vector<SpreadRanks::Part> parts;
   int first = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) parts.push_back({nodes_[i].get(), first, counts[i]});
@@ -76,25 +76,18 @@ std::vector<SpreadWorld::Part> NodeSet::parts_for(int world_size) const {
 }
 
 std::shared_ptr<launch::World> NodeSet::spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) {
-  std::vector<SpreadWorld::Part> parts;
-  std::shared_ptr<const WorldStore> store;
+  std::vector<SpreadRanks::Part> parts;
   std::string why;
   try {
     parts = parts_for(spec.world_size);
-    if (parts.size() > 1) store = make_store_();
   } catch (const Error& error) {
     why = error.what();
     parts = {{nodes_.front().get(), 0, spec.world_size}};
   }
-  const std::string url = store ? store->url() : "";
-  auto world = std::make_shared<SpreadWorld>(loop_, events, ++last_world_, std::move(parts), url, std::move(store));
-  if (why.empty()) {
-    world->begin(spec);
-  } else {
-    loop_.post([weak = std::weak_ptr(world), &events, why] {
-      if (!weak.expired()) events.on_spawn_failed(why);
-    });
-  }
+  const bool is_on_one = parts.size() == 1;
+  auto world = std::make_shared<SpreadWorld>(loop_, events, ++last_world_, std::move(parts),
+                                             is_on_one ? SpreadWorld::MakeStore() : make_store_);
+  why.empty() ? world->begin(spec) : world->fail(std::move(why));
   return world;
 }
 

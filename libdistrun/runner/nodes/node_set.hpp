@@ -15,7 +15,7 @@ namespace distrun::nodes {
 class NodeSet final : public launch::Node {
  public:
   // `make_store` may throw Error. `per_host` as for split_world(); 0: not said.
-  NodeSet(io::Loop& loop, int per_host, std::function<std::shared_ptr<const WorldStore>()> make_store)
+  NodeSet(io::Loop& loop, int per_host, SpreadWorld::MakeStore make_store)
       : loop_(loop), per_host_(per_host), make_store_(std::move(make_store)) {}
 
   // In the order in which ranks fill them. Call before use.
@@ -26,7 +26,8 @@ class NodeSet final : public launch::Node {
   io::Task<std::vector<Closed>> close_all(base::Nanoseconds bound);
 
   io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) override;
-  // A plugin that must not be forked on one of them is started by exec on all. Nodes that are lost do not count.
+  // A plugin that must not be forked on one of them is started by exec on all. Ranks that would be threads are
+  // processes that are kept. Nodes that are lost do not count.
   io::Task<launch::Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) override;
   // Throws Error{Unimplemented}.
   io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> mounts) override;
@@ -38,13 +39,13 @@ class NodeSet final : public launch::Node {
   void close() override {}
 
  private:
-  std::vector<SpreadWorld::Part> parts_for(int world_size) const;
+  std::vector<SpreadRanks::Part> parts_for(int world_size) const;
   template <class Message>
   void tell_all(wire::NodeFrame kind, const Message& message);
 
   io::Loop& loop_;
   const int per_host_;
-  std::function<std::shared_ptr<const WorldStore>()> make_store_;
+  SpreadWorld::MakeStore make_store_;
   std::vector<HostSlot> slots_;
   std::vector<std::unique_ptr<RemoteNode>> nodes_;
   std::uint32_t last_world_ = 0;

@@ -111,6 +111,7 @@ void RemoteNode::take(const wire::Frame& frame) {
     case Kind::Output:
     case Kind::State:
     case Kind::Captured:
+    case Kind::Inspected:
     case Kind::Swept:
       // A world that has been destroyed may still be spoken of.
       if (const auto part = find(frame)) part->take(number_, frame);

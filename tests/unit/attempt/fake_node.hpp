@@ -21,6 +21,7 @@
 namespace distrun::runner::fake {
 
 using Clock = std::chrono::steady_clock;
+using Names = std::vector<std::string>;
 
 class World : public launch::World {
  public:
@@ -100,7 +101,12 @@ class World : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
   const launch::Spread* spread() const override { return hosts.host_of.empty() ? nullptr : &hosts; }
 
-  launch::Spread hosts;  // of the ranks; empty: this machine
+  launch::Spread hosts;                      // of the ranks; empty: this machine
+  Names renewed;                             // tests for which kept ranks on hosts got new provisions
+  int kept = 0;                              // times that ranks on hosts were kept
+  bool clean = true;                         // what hosts answer when they have looked for what waiting ranks have left
+  std::function<void()> on_inspect = [] {};  // called before that
+  std::vector<launch::LeftBehind> left_behind;  // what a sweep of hosts finds
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;  // only those for the ranks' processes
   int snapshots = 0;                 // number of requests for stacks
@@ -197,6 +203,15 @@ class World : public launch::World {
     loop_.post([on_stacks = waiting_for_names.at(0), stacks = std::move(stacks)] { on_stacks(stacks); });
     waiting_for_names.erase(waiting_for_names.begin());
   }
+  void inspect(std::function<void(bool is_clean)> on_inspected) override {
+    on_inspect();
+    loop_.post([this, on_inspected = std::move(on_inspected)] { on_inspected(clean); });
+  }
+  void keep(bool /*holds*/) override { ++kept; }
+  void renew(const launch::WorldSpec& spec) override { renewed.push_back(spec.test); }
+  void sweep(bool /*patient*/, std::function<void(std::vector<launch::LeftBehind>)> on_swept) override {
+    loop_.post([this, on_swept = std::move(on_swept)] { on_swept(left_behind); });
+  }
   proc::Captured standard_output(int rank) const override {
     const auto found = output.find(rank);
     return {found == output.end() ? "" : found->second, 0, 0};
@@ -241,6 +256,7 @@ class Node final : public launch::Node {
     co_return found->second;
   }
   void spare(int) override {}
+  bool is_spread() const override { return !host_of.empty(); }
   io::Task<launch::Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds) override {
     ++prepared;
     if (on_prepare) std::exchange(on_prepare, {})();

@@ -7,17 +7,10 @@
 
 #include <distrun/runner/nodes/node_set.hpp>
 
+#include "no_events.hpp"
+
 namespace distrun::nodes {
 namespace {
-
-class NoEvents final : public launch::WorldEvents {
- public:
-  void on_rank_started(int, int) override {}
-  void on_frame(int, const wire::Frame&) override {}
-  void on_connection_lost(int, const std::string&) override {}
-  void on_rank_ended(int, proc::ExitStatus, int) override {}
-  void on_spawn_failed(const std::string&) override {}
-};
 
 // Two nodes with two ranks each. The test reads and answers their frames.
 class TwoNodes {
@@ -32,10 +25,15 @@ class TwoNodes {
                             [] { return base::Nanoseconds::zero(); }};
       nodes.push_back(std::make_unique<RemoteNode>(loop, i, "node0" + std::to_string(i), "10.0.0.1", std::move(link)));
     }
-    std::vector<SpreadWorld::Part> parts{{nodes[0].get(), 0, 2}, {nodes[1].get(), 2, 2}};
-    world = std::make_shared<SpreadWorld>(loop, events, 1, std::move(parts), "tcp://10.0.0.1:4000", nullptr);
+    std::vector<SpreadRanks::Part> parts{{nodes[0].get(), 0, 2}, {nodes[1].get(), 2, 2}};
+    world = std::make_shared<SpreadWorld>(loop, events, 1, std::move(parts), [this] {
+      auto store = std::make_shared<const WorldStore>(loop, "127.0.0.1", "secret");
+      stores.push_back(store);
+      return store;
+    });
+    world->begin({});
   }
-  // Returns the last message of that kind to the node.
+  // Returns the last message of that kind to the node since this was called last.
   template <class Message>
   Message told(int node, wire::NodeFrame kind) {
     Message message;
@@ -56,6 +54,7 @@ class TwoNodes {
   io::Loop loop;
   NoEvents events;
   std::vector<std::unique_ptr<RemoteNode>> nodes;
+  std::vector<std::weak_ptr<const WorldStore>> stores;  // all that the world has had
   std::shared_ptr<SpreadWorld> world;
 };
 
@@ -104,6 +103,78 @@ TEST_CASE("a signal goes to the node of the rank") {
   two.world->signal(2, 9);
   CHECK(two.told<SignalOrder>(0, wire::NodeFrame::Signal).rank == 1);
   CHECK(two.told<SignalOrder>(1, wire::NodeFrame::Signal).rank == 2);
+}
+
+TEST_CASE("ranks on hosts are clean if all hosts say so, and a host that is lost says nothing") {
+  TwoNodes two;
+  const bool is_first_clean = GENERATE(false, true);
+  const bool is_second_lost = GENERATE(false, true);
+  std::vector<bool> answers;
+  two.world->inspect([&](bool is_clean) { answers.push_back(is_clean); });
+  CHECK(two.told<WorldOrder>(1, wire::NodeFrame::Inspect).world == 1);
+  two.answer(0, wire::NodeFrame::Inspected, Inspected{1, is_first_clean, {}});
+  two.run_loop();
+  CHECK(answers.empty());
+  if (is_second_lost) {
+    two.nodes[1]->lose("its node ended");
+  } else {
+    two.answer(1, wire::NodeFrame::Inspected, Inspected{1, true, {}});
+  }
+  CHECK(answers == std::vector<bool>{is_first_clean});
+}
+
+TEST_CASE("what hosts say of ranks that have been dismissed meanwhile changes nothing") {
+  TwoNodes two;
+  bool has_answer = false;
+  two.world->inspect([&](bool) { has_answer = true; });
+  std::vector<launch::LeftBehind> found;
+  bool is_swept = false;
+  two.world->sweep(false, [&](std::vector<launch::LeftBehind> left) {
+    found = std::move(left);
+    is_swept = true;
+  });
+  for (int node = 0; node < 2; ++node) {
+    two.answer(node, wire::NodeFrame::Inspected, Inspected{1, true, {}});
+    CHECK_FALSE(is_swept);
+    two.answer(node, wire::NodeFrame::Swept, Swept{1, {{0, "7 (sleep 9)", true}}});
+  }
+  CHECK_FALSE(has_answer);
+  REQUIRE(found.size() == 2);
+  CHECK(found[1].what == "7 (sleep 9) on node01");
+}
+
+TEST_CASE("kept ranks get a new store and new ports for each test, and keep the store that their suite uses") {
+  TwoNodes two;
+  const bool holds = GENERATE(false, true);
+  two.answer(0, wire::NodeFrame::Spawned, Spawned{1, {4000, 4001}});
+  const std::string first_store = two.world->spread()->store;
+  CHECK(two.world->spread()->master_port == 4000);
+  two.world->inspect([](bool) {});
+  two.answer(1, wire::NodeFrame::Inspected, Inspected{1, true, {}});
+  two.answer(0, wire::NodeFrame::Inspected, Inspected{1, true, {5000, 5001}});
+  two.world->keep(holds);
+  CHECK(two.told<WorldOrder>(1, wire::NodeFrame::Keep).yes == holds);
+  launch::WorldSpec next;
+  next.test = "Suite.next";
+  next.own_gpu = true;
+  two.world->renew(next);
+  const auto renewed = two.told<RenewRequest>(1, wire::NodeFrame::Renew);
+  CHECK(renewed.test.id == "Suite.next");
+  CHECK(renewed.test.own_gpu);
+  CHECK(two.world->spread()->rendezvous_port == 5001);
+  CHECK(two.world->spread()->store != first_store);
+  REQUIRE(two.stores.size() == 2);
+  CHECK(two.stores[0].expired() != holds);
+  CHECK_FALSE(two.stores[1].expired());
+}
+
+TEST_CASE("output of an earlier test is forgotten here and on the hosts") {
+  TwoNodes two;
+  two.answer(1, wire::NodeFrame::Captured, CapturedStream{1, 2, launch::Stream::Out, "old", 3, 0});
+  CHECK(two.world->standard_output(2).text == "old");
+  two.world->forget_output();
+  CHECK(two.world->standard_output(2).text.empty());
+  CHECK(two.told<WorldOrder>(1, wire::NodeFrame::ForgetOutput).world == 1);
 }
 
 }  // namespace distrun::nodes

@@ -1,0 +1,50 @@
+#include <distrun/runner/nodes/hosted_test.hpp>
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <functional>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/cpu_share.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
+
+namespace distrun::nodes {
+
+HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, TestOfWorld test)
+    : shared_(shared),
+      world_(world),
+      test_(std::move(test)),
+      dirs_(shared.dirs.take(world.ranks_here)),
+      store_(world.ranks_here == world.world_size ? std::make_shared<runner::AttemptStore>() : nullptr),
+      resources_(shared.names, dirs_.get(), nullptr, test_.id) {}
+
+void HostedTest::complete(wire::RunOrder& order) const {
+  const int local = order.rank - world_.first_rank;
+  runner::OnMachine machine;
+  machine.local_rank = local;
+  machine.temp_dir = dirs_->shared();
+  machine.work_dir = dirs_->of(local);
+  machine.tmp_dir = dirs_->tmp_of(local);
+  machine.threads = runner::threads_each(world_.ranks_here, shared_.run.jobs);
+  runner::add_machine(order, machine, test_.env_rendezvous, test_.own_gpu);
+  if (store_) {
+    order.env.insert(order.env.begin(), {"DISTRUN_STORE", store_->path()});
+    order.init_method = "file://" + dirs_->shared() + "/rendezvous";
+  } else {
+    order.env.insert(order.env.begin(), {{"DISTRUN_HOST_ADDRESS", shared_.address}, {"DISTRUN_HOSTS", world_.hosts}});
+  }
+  if (!order.suite_dir.empty()) order.suite_dir = suite_dir(order);
+  if (!shared_.run.leaks_off) order.watched = runner::watched_by_ranks(shared_.names, nullptr);
+}
+
+// Each host has a directory of its own for the ranks of a suite: the coordinator's may not exist here.
+std::string HostedTest::suite_dir(const wire::RunOrder& order) const {
+  const std::string name = world_.plugin + '\n' + order.suite + '\n' + order.suite_dir;
+  const std::string path = dirs_->shared() + "/../suite" + std::to_string(std::hash<std::string>{}(name));
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
+  return path;
+}
+
+}  // namespace distrun::nodes

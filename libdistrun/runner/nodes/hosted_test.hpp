@@ -1,0 +1,41 @@
+#pragma once
+// Provides for a node's ranks of a world while they run one test: directories, a store if all ranks run here, and the
+// search for what they leave behind. Completes the orders that come from the coordinator. Lives on: the node's loop.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/common/wire/control.hpp>
+#include <distrun/runner/attempt/attempt_store.hpp>
+#include <distrun/runner/attempt/test_resources.hpp>
+#include <distrun/runner/nodes/node_shared.hpp>
+
+namespace distrun::nodes {
+
+class HostedTest {
+ public:
+  // `shared` and `world` must outlive this. Throws Error if the directories cannot be created.
+  HostedTest(const NodeShared& shared, const SpawnRequest& world, TestOfWorld test);
+
+  // Adds what only this host knows to an order for one of its ranks. Throws Error if a directory cannot be created.
+  void complete(wire::RunOrder& order) const;
+  runner::TestResources& resources() noexcept { return resources_; }
+  // Returns whether the directories are kept for inspection.
+  bool are_dirs_kept() const noexcept { return dirs_->kept(); }
+  // Removes the directories. Returns what could not be removed, or empty.
+  std::string clear() { return dirs_->clear(); }
+  // Returns the things that ranks go on using if they have set up their suite during this test.
+  std::vector<std::shared_ptr<const void>> in_use() const { return {dirs_, store_}; }
+
+ private:
+  std::string suite_dir(const wire::RunOrder& order) const;
+
+  const NodeShared& shared_;
+  const SpawnRequest& world_;
+  const TestOfWorld test_;
+  const std::shared_ptr<runner::WorkDirs> dirs_;
+  const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too
+  runner::TestResources resources_;
+};
+
+}  // namespace distrun::nodes

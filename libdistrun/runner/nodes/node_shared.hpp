@@ -1,0 +1,27 @@
+#pragma once
+// The settings and services that all worlds of a node share. Lives on: the node's loop.
+#include <functional>
+#include <string>
+
+#include <distrun/common/io/loop.hpp>
+#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/name_watch.hpp>
+#include <distrun/runner/attempt/work_dirs.hpp>
+#include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/nodes/messages.hpp>
+
+namespace distrun::nodes {
+
+// Must outlive the worlds.
+struct NodeShared {
+  io::Loop& loop;
+  launch::Node& node;
+  runner::NameWatch& names;
+  runner::WorkDirPool& dirs;
+  runner::Graces graces;
+  Welcome run;
+  std::string address;                           // of this host, as other hosts reach it
+  std::function<void(wire::Bytes packed)> send;  // to the coordinator; never throws
+};
+
+}  // namespace distrun::nodes

@@ -1,0 +1,82 @@
+#pragma once
+// The ranks of a world on the nodes of a run, as the coordinator knows them: takes the nodes' frames, keeps the last
+// news of each rank (mirror.hpp), reports events, and waits for the nodes' answers. Lives on: the coordinator's loop.
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/nodes/mirror.hpp>
+#include <distrun/runner/nodes/remote_node.hpp>
+
+namespace distrun::nodes {
+
+class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_shared_from_this<SpreadRanks> {
+ public:
+  // The ranks of a node: `count` from `first` on.
+  struct Part {
+    RemoteNode* node = nullptr;
+    int first = 0;
+    int count = 0;
+    bool is_asked = false;  // and has not answered yet
+    bool is_lost = false;
+  };
+  // The answers of all nodes to an order to inspect or to sweep.
+  struct Answers {
+    bool is_clean = true;
+    std::vector<launch::LeftBehind> left;
+  };
+  using OnAnswers = std::function<void(Answers)>;
+
+  // The nodes and `events` must outlive this.
+  SpreadRanks(launch::WorldEvents& events, std::vector<Part> parts);
+
+  // In the order of their nodes, which is that of their ranks.
+  const std::vector<Part>& parts() const noexcept { return parts_; }
+  const Part& part_of(int rank) const;
+  const RankMirror& at(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)); }
+  const launch::Spread& spread() const noexcept { return spread_; }
+  void use_store(std::string url) { spread_.store = std::move(url); }
+  void forget_output();
+
+  // Sends an order to all nodes that are not lost, and waits for their answers instead of those to an earlier order;
+  // none come if there are no such nodes. A node that is lost meanwhile has answered.
+  void ask(wire::NodeFrame order, const WorldOrder& what, OnAnswers on_answers);
+  // Calls the waiting callback if all have answered.
+  void check_answers();
+  // Takes news of ranks that came as part of another answer.
+  void take_state(int node, WorldState state) { take_state(part_on(node), std::move(state)); }
+
+  void take(int node, const wire::Frame& frame) override;
+  void lose(int node, const std::string& why) override;
+
+ private:
+  RankMirror& mirror_of(int rank) { return ranks_.at(static_cast<std::size_t>(rank)); }
+  Part& part_on(int node);
+  // Throws Error{InvalidArgument} if the rank does not run on that node.
+  static int checked(int rank, const Part& part);
+  void take_checked(Part& part, const wire::Frame& frame);
+  void take_state(const Part& part, WorldState state);
+  void use_ports(const Part& part, const Ports& ports);
+  void on_spawned(const Part& part, const Spawned& answer);
+  void on_frame_of_rank(const Part& part, const wire::Frame& frame);
+  void on_ended(const Part& part, RankEnded ended);
+  void on_captured(const Part& part, CapturedStream captured);
+  void on_inspected(Part& part, const Inspected& answer);
+  void on_swept(Part& part, Swept answer);
+  void note_answer(Part& part, wire::NodeFrame order);
+
+  launch::WorldEvents& events_;
+  std::vector<Part> parts_;
+  launch::Spread spread_;
+  std::vector<RankMirror> ranks_;
+  bool may_begin_ = false;          // the node of rank 0 has answered
+  std::vector<wire::Frame> early_;  // frames of ranks that came before that, with the node as their rank
+  wire::NodeFrame asked_{};         // the last order to all nodes
+  Answers answers_;                 // to it, so far
+  OnAnswers on_answers_;
+};
+
+}  // namespace distrun::nodes
