@@ -92,7 +92,7 @@ void Conclusion::inspect() {
     if (!std::exchange(is_inspecting_, false)) return;
     // What a host has started and created is for the suite's tests.
     const bool is_fit = ranks_.test.is_host() || (is_clean && !course_.strays().find_all());
-    is_fit&& may_be_kept() ? keep() : dismiss();
+    may_be_kept() && is_fit ? keep() : dismiss();
   });
 }
 
