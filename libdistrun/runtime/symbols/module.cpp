@@ -124,7 +124,8 @@ void find_lines(Dwarf* dwarf, Addresses addresses, std::vector<NamedPlace>& plac
 }
 
 // Without memory libdw ends the process, unless it is told what to do instead. It holds no lock then.
-[[noreturn]] void throw_bad_alloc() { throw std::bad_alloc(); }
+// The attribute is of the type only in this form.
+__attribute__((noreturn)) void throw_bad_alloc() { throw std::bad_alloc(); }
 
 std::vector<NamedPlace> name_places(const LoadedFile& loaded, Addresses addresses) {
   std::vector<NamedPlace> places(addresses.size());
