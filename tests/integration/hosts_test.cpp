@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "programs.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -143,6 +144,24 @@ TEST_CASE("the report and commands show a rank that hangs with the stacks of all
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 1);
   CHECK_THAT(ended.out, Contains("missing rank") && Contains("fixture::nap") && Contains("2-3 on b"));
+  expect_nothing_left(sandbox);
+}
+
+TEST_CASE("attach starts gdb on a rank of a host, or prints the command that does", "[hosts]") {
+  skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
+  const Sandbox sandbox(distrun_program());
+  Running running = start_sleeping(sandbox);
+  REQUIRE(eventually(at_latest(kHostsStartWithin), [&] { return has_begun(sandbox); }));
+  const std::string id = sandbox.run_id_in_use();
+  const Ended printed = sandbox.run({"attach", id, "3", "--print"});
+  CHECK(printed.exit_code == 0);
+  CHECK_THAT(printed.out, Catch::Matches("gdb -q -p [0-9]+\n"));
+  const Ended attached = sandbox.run({"attach", id, "3"});  // gdb's commands end at once
+  INFO(attached.out << attached.err);
+  CHECK(attached.exit_code == 0);
+  CHECK_THAT(attached.out, Contains("gdb on rank 3 on b (pid ") && Contains(") detached"));
+  running.signal(SIGINT);
+  CHECK(running.wait(at_latest(milliseconds(4000))).exit_code == kInterrupted);
   expect_nothing_left(sandbox);
 }
 

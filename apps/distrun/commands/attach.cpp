@@ -1,5 +1,5 @@
-// distrun attach: gdb on a live rank. While gdb holds the rank, the coordinator suspends all timeouts. For a rank on
-// another host, says what to run.
+// distrun attach: gdb on a live rank. While gdb holds the rank, the coordinator suspends all timeouts. On another host,
+// gdb is started by what has started the host's node, for this terminal; without one, the user is told what to run.
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,19 +50,46 @@ Found find_rank(const wire::RunStatus& run, const AttachOptions& options) {
   return all.front();
 }
 
+// The head of the debugger's output. A host is named only if the rank runs on another one.
+void announce(const Found& found) {
+  const std::string host = found.rank.host.empty() ? "" : " on " + base::one_line(found.rank.host);
+  std::printf("gdb on rank %d%s (pid %d) of %s; timeouts are suspended while it is attached\n", found.rank.rank,
+              host.c_str(), found.rank.pid, base::one_line(found.test, 400).c_str());
+  std::fflush(stdout);
+}
+
+[[noreturn]] void attach_here(const Found& found) {
+  announce(found);
+  const std::string pid = std::to_string(found.rank.pid);
+  ::execlp("gdb", "gdb", "-q", "-p", pid.c_str(), static_cast<char*>(nullptr));
+  throw Error(ErrorKind::Failed, "cannot start gdb: " + base::errno_text(errno) +
+                                     "; install it, or attach another debugger to process " + pid);
+}
+
+[[noreturn]] void attach_there(const std::string& reach, const Found& found) {
+  const std::string command = attach_command(reach, found.rank);
+  if (command.empty() || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) {
+    throw Error(ErrorKind::Failed, attach_text(reach, found.rank));
+  }
+  announce(found);
+  ::execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+  throw Error(ErrorKind::Failed, "cannot start " + base::one_line(command) + ": " + base::errno_text(errno));
+}
+
 }  // namespace
 
 int attach(const AttachOptions& options) {
   const wire::RunStatus run = ask_status(find_run(options.run));
   const Found found = find_rank(run, options);
-  if (!found.rank.host.empty()) throw Error(ErrorKind::Failed, attach_text(run.reach, found.rank));
-  const std::string pid = std::to_string(found.rank.pid);
-  std::printf("gdb on rank %d (pid %s) of %s; timeouts are suspended while it is attached\n", options.rank, pid.c_str(),
-              base::one_line(found.test, 400).c_str());
-  std::fflush(stdout);
-  ::execlp("gdb", "gdb", "-q", "-p", pid.c_str(), static_cast<char*>(nullptr));
-  throw Error(ErrorKind::Failed, "cannot start gdb: " + base::errno_text(errno) +
-                                     "; install it, or attach another debugger to process " + pid);
+  const std::string reach = found.rank.host.empty() ? reach_of({}, "") : run.reach;
+  if (options.print) {
+    const std::string command = attach_command(reach, found.rank);
+    if (command.empty()) throw Error(ErrorKind::Failed, attach_text(reach, found.rank));
+    std::printf("%s\n", command.c_str());
+    return 0;
+  }
+  if (is_here(reach)) attach_here(found);
+  attach_there(reach, found);
 }
 
 }  // namespace distrun::cli

@@ -1,25 +1,30 @@
 #include "reach.hpp"
 
 #include <cstdlib>
+#include <string_view>
 
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::cli {
 namespace {
 
-constexpr char kHost[] = "{host}";
+constexpr std::string_view kHost = "{host}";
+constexpr std::string_view kNode = "{node}";
 
-std::string with_host(std::string reach, const std::string& host) {
-  const std::size_t at = reach.find(kHost);
-  return at == std::string::npos ? reach : reach.replace(at, sizeof kHost - 1, base::shell_quoted(host));
+void replace_all(std::string& text, std::string_view what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
 }
+
+std::string gdb_on(const wire::RankStatus& rank) { return "gdb -q -p " + std::to_string(rank.pid); }
 
 }  // namespace
 
 std::string reach_of(const nodes::Engine& engine, const std::string& slurm_job) {
   switch (engine.kind) {
-    case nodes::EngineKind::Local:
-    case nodes::EngineKind::Command: return "";
+    case nodes::EngineKind::Local: return std::string(kNode);
+    case nodes::EngineKind::Command: return engine.command;
     case nodes::EngineKind::Ssh: return "ssh -t {host}";
     case nodes::EngineKind::Slurm: break;
   }
@@ -32,13 +37,23 @@ std::string reach_of(const nodes::Engine& engine) {
   return reach_of(engine, job == nullptr ? "" : job);
 }
 
+bool is_here(const std::string& reach) noexcept { return reach == kNode; }
+
+std::string attach_command(const std::string& reach, const wire::RankStatus& rank) {
+  if (reach.empty()) return "";
+  std::string command = reach.find(kNode) == reach.npos ? reach + " " + std::string(kNode) : reach;
+  replace_all(command, kHost, base::shell_quoted(rank.host));
+  replace_all(command, kNode, gdb_on(rank));
+  return command;
+}
+
 std::string attach_text(const std::string& reach, const wire::RankStatus& rank) {
-  const std::string pid = std::to_string(rank.pid);
   const std::string host = base::one_line(rank.host);
-  const std::string gdb = "gdb -q -p " + pid;
-  const std::string command = reach.empty() ? gdb + " on " + host : base::one_line(with_host(reach, host)) + " " + gdb;
-  return "rank " + std::to_string(rank.rank) + " runs on " + host + " (pid " + pid + "), not on this machine; run " +
-         command + "; timeouts are suspended while gdb is attached";
+  const std::string command = attach_command(reach, rank);
+  return "rank " + std::to_string(rank.rank) + " runs on " + host + " (pid " + std::to_string(rank.pid) +
+         "), not on this machine, and gdb needs a terminal there; in one, run " +
+         (command.empty() ? gdb_on(rank) + " on " + host : base::one_line(command)) +
+         "; timeouts are suspended while gdb is attached";
 }
 
 }  // namespace distrun::cli

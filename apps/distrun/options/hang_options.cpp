@@ -79,6 +79,8 @@ CommandLine parse_attach(const Arguments& arguments) {
       ->type_name("RUN");
   app.add_option("RANK", rank, "The number of the rank")->required()->type_name("RANK");
   app.add_option("--test", line.attach.test, "The rank's test, if several tests run at the same time")->type_name("ID");
+  app.add_flag("--print", line.attach.print,
+               "Print the command that starts gdb, also on another host, and start nothing");
   if (!parse(app, arguments)) return line;
   line.attach.rank = number("RANK", rank, 0, INT_MAX);
   line.kind = CommandKind::Attach;

@@ -123,7 +123,8 @@ struct CancelOptions {
 struct AttachOptions {
   std::string run;
   int rank = 0;
-  std::string test;  // if several are running; empty: the only one
+  std::string test;    // if several are running; empty: the only one
+  bool print = false;  // prints the command instead
 };
 
 struct HistoryOptions {

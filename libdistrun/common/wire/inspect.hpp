@@ -62,7 +62,7 @@ struct RunStatus {
   std::vector<std::string> plugins;  // paths of the plugins, or of the program
   std::string directory;             // in which it was started
   std::int64_t started_ms = 0;       // since 1970
-  std::string reach;                 // the command that runs another one on {host}: "ssh -t {host}"; empty: unknown
+  std::string reach;                 // the shell command that runs {node} on {host}: "ssh -t {host}"; empty: unknown
 };
 DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests, m.command, m.plugins, m.directory, m.started_ms,
                m.reach)
