@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::board {
@@ -44,21 +43,21 @@ const char* name_of(WaitKind kind) noexcept {
   return index < kNames.size() ? kNames[index] : "?";
 }
 
-std::string describe(const ShownWait& wait) {
+std::string describe(const ShownWait& wait, const base::RankHosts& hosts) {
   std::string text = name_of(wait.kind);
   if (!wait.name.empty()) text += " \"" + base::one_line(wait.name) + "\"";
   if (wait.id != 0) text += " #" + std::to_string(wait.id);
-  if (wait.kind == WaitKind::Handler && !wait.peers.empty()) return text + " of " + base::ranks_label(wait.peers);
+  if (wait.kind == WaitKind::Handler && !wait.peers.empty()) return text + " of " + hosts.label(wait.peers);
   if (wait.rule == PeerRule::None || wait.peers.empty()) return text;
   const bool any = wait.rule == PeerRule::Any && wait.peers.size() > 1;
-  return text + (any ? " for any of " : " for ") + base::ranks_label(wait.peers);
+  return text + (any ? " for any of " : " for ") + hosts.label(wait.peers);
 }
 
-std::string describe(const ShownOperation& operation) {
+std::string describe(const ShownOperation& operation, const base::RankHosts& hosts) {
   std::string text = name_of(operation.kind);
   if (!operation.name.empty()) text += " \"" + base::one_line(operation.name) + "\"";
   if (operation.peer < 0) return text;
-  return text + (operation.kind == WaitKind::Receive ? " from rank " : " to rank ") + std::to_string(operation.peer);
+  return text + (operation.kind == WaitKind::Receive ? " from " : " to ") + hosts.label(operation.peer);
 }
 
 const ShownWait* wait_of_body(const Shown& shown) {

@@ -2,15 +2,16 @@
 // Texts for the contents of the board.
 #include <string>
 
+#include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 
 namespace distrun::board {
 
 // Returns "barrier \"meet\" for ranks 1, 3", "handler \"f\" #81 of rank 2", "RPC reply \"f\" #81 for rank 0", "receive
-// \"go\" for any of ranks 0, 2".
-std::string describe(const ShownWait& wait);
+// \"go\" for any of ranks 0, 2"; ranks with their `hosts`: "for rank 1 on node02".
+std::string describe(const ShownWait& wait, const base::RankHosts& hosts = {});
 // Returns "send \"go\" to rank 2".
-std::string describe(const ShownOperation& operation);
+std::string describe(const ShownOperation& operation, const base::RankHosts& hosts = {});
 // Returns the wait of the body's thread. If waits are nested, this is the innermost that names ranks; if none does, the
 // outermost of the innermost's kind, since the inner ones are slices of it. Null if the thread does not wait.
 const ShownWait* wait_of_body(const Shown& shown);

@@ -65,7 +65,7 @@ std::string there(const std::vector<RankView>& views, int caller, const board::S
   const board::ShownWait* const inner = board::wait_of_thread(*view->shown, *handler);
   if (inner == nullptr) return text;
   const std::string site = board::site_of(*inner);
-  return text + ", waiting in " + board::describe(*inner) + (site.empty() ? "" : " (" + site + ")");
+  return text + ", waiting in " + board::describe(*inner, hosts) + (site.empty() ? "" : " (" + site + ")");
 }
 
 std::string named(const board::ShownWait& wait) {
@@ -83,7 +83,7 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
   const std::int64_t since = wait != nullptr ? wait->since_ns : view.shown->phase_since_ns;
   if (since > 0 && since < now_ns) line.longest = Nanoseconds(now_ns - since);
   if (wait == nullptr) {
-    if (!view.shown->operations.empty()) line.last = board::describe(view.shown->operations.back());
+    if (!view.shown->operations.empty()) line.last = board::describe(view.shown->operations.back(), hosts);
     return line;
   }
   line.what = named(*wait);

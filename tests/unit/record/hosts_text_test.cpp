@@ -87,3 +87,60 @@ TEST_CASE("stacks of several hosts are grouped, and name the hosts of their rank
   CHECK_THAT(text, Catch::Contains("ranks 0 on node01, 1 on node02 (main threads"));
   CHECK_THAT(text, Catch::Contains("rank 1's child 4701 (sleep) on node02"));
 }
+
+TEST_CASE("a rank that a wait or an operation names has its host, too") {
+  Snapshot snapshot;
+  snapshot.at_ns = views::kNow;
+  snapshot.hosts = base::RankHosts({"node01", "node02"});
+  snapshot.ranks.push_back(views::in_body(0));
+  snapshot.ranks.back().shown->operations = {{1, board::WaitKind::Send, "go", 0, 1, views::kNow}};
+  std::string text;
+  for (const evidence::Line& line : describe(snapshot)) text += evidence::plain(line) + "\n";
+  CHECK_THAT(text, Catch::Contains("send \"go\" to rank 1 on node02"));
+}
+
+// ---- failures that happen at almost the same time
+
+namespace {
+
+// The ranks failed on two hosts, at these microseconds, with clocks that are wrong by up to 100 us each.
+AttemptRecord failed_at(const std::vector<int>& times_us, AttemptRecord attempt) {
+  attempt = on_two_hosts(std::move(attempt));
+  for (RankRecord& rank : attempt.ranks) {
+    const auto at = std::chrono::microseconds(times_us.at(static_cast<std::size_t>(rank.rank)));
+    rank.failed_at = RemoteTime{at, std::chrono::microseconds(100)};
+  }
+  return attempt;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that fail alike on two hosts within the error of their clocks failed at the same time") {
+  AttemptRecord attempt = failed_at({1000, 1150, 1100, 5000}, attempt_of({Failed, Passed, Failed, Failed}));
+  conclude(attempt);
+  CHECK(attempt.culprits == std::vector{0, 2, 3});
+  CHECK(attempt.message ==
+        "rank 0 on node01 failed: token is lost (ring.cpp:41); so did rank 2 on node02 at the same time (within "
+        "200 us, the error of their clocks); so did rank 3 on node02");
+}
+
+TEST_CASE("of failures on two hosts, the first by their clocks is the cause, not the one that was told first") {
+  AttemptRecord attempt = failed_at({2000, 0, 0, 1000}, attempt_of({Failed, Passed, Passed, Failed}));
+  attempt.ranks[3].errors[0].text = "no answer";
+  attempt.ranks[3].errors[0].line = 7;
+  conclude(attempt);
+  CHECK(attempt.message == "rank 3 on node02 failed: no answer (ring.cpp:7); so did rank 0 on node01");
+  for (RankRecord& rank : attempt.ranks) rank.host = "node01";  // one clock: the order of the news is right
+  conclude(attempt);
+  CHECK_THAT(attempt.message, Catch::StartsWith("rank 0 on node01 failed: token is lost"));
+}
+
+TEST_CASE("a failure at the same time as a death on another host is told besides") {
+  AttemptRecord attempt = failed_at({1000, 0, 0, 1100}, attempt_of({Signaled, Passed, Passed, Failed}));
+  conclude(attempt);
+  CHECK(attempt.verdict == Verdict::Crash);
+  CHECK(attempt.culprits == std::vector{0, 3});
+  CHECK(attempt.message ==
+        "rank 0 on node01 was killed by signal 11 (SIGSEGV) in the test body; at the same time (within 200 us, the "
+        "error of their clocks) rank 3 on node02 failed: token is lost (ring.cpp:41)");
+}

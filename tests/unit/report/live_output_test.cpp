@@ -216,3 +216,14 @@ TEST_CASE("each rank has a file for each stream, with all its output") {
 TEST_CASE("a directory that cannot be created is named") {
   CHECK_THROWS_WITH(RankLogs("/proc/none/logs", 1), Catch::Contains("/proc/none/logs"));
 }
+
+TEST_CASE("lines of ranks on other hosts name their host") {
+  Terminal terminal;
+  terminal.live().set_host(1, "node02");
+  terminal.live().set_host(0, "");
+  terminal.write(0, "here\n");
+  terminal.write(1, "there\n");
+  terminal.live().set_host(1, "");
+  terminal.write(1, "here again\n");
+  CHECK(terminal.out() == "[rank 0] here\n[rank 1 on node02] there\n[rank 1] here again\n");
+}

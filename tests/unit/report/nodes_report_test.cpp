@@ -11,6 +11,7 @@
 #include <distrun/runner/report/text/attempt_text.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/output_text.hpp>
+#include <distrun/runner/report/text/progress.hpp>
 #include <distrun/runner/report/xml/junit.hpp>
 
 #include "samples.hpp"
@@ -71,4 +72,18 @@ TEST_CASE("the text of a failure names the host of each rank that it tells of", 
   }
   CHECK_THAT(failure_text({}, test, Paint(false), false), Catch::Contains(", world size 4 on 2 hosts, "));
   CHECK_THAT(output_of_all(attempt, Paint(false)), Catch::Contains(" on node"));
+}
+
+TEST_CASE("the status line names the host of ranks that do the same there", "[report]") {
+  const std::vector<std::string> hosts{"node01", "node01", "node02", "node02"};
+  CHECK(activity_text({"body", "body", "body", "set-up"}, hosts) == "0-2 body, 3 on node02 set-up");
+  CHECK(activity_text({"body", "body", "set-up", "set-up"}, hosts) == "0-1 on node01 body, 2-3 on node02 set-up");
+  CHECK(activity_text({"body", "set-up"}) == "0 body, 1 set-up");
+  Progress progress;
+  progress.run_started(1);
+  progress.test_started("Ring.pass", {});
+  progress.attempt_started("Ring.pass", 2);
+  progress.rank_on_host("Ring.pass", 1, "node02");
+  progress.rank_in_phase("Ring.pass", 1, wire::Phase::Body);
+  CHECK(progress.status({}, 80) == "0 of 1 | Ring.pass, 0 us | 0 spawn, 1 on node02 body");
 }

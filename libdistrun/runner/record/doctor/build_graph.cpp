@@ -82,7 +82,7 @@ class Builder {
   void describe(std::size_t index) {
     Thread& thread = graph_.threads[index];
     const Seen& seen = roster_.seen(index);
-    if (seen.handler != nullptr) thread.handler = board::describe(*seen.handler);
+    if (seen.handler != nullptr) thread.handler = board::describe(*seen.handler, graph_.hosts);
     if (seen.handler != nullptr && !thread.wait) thread.since_ns = seen.handler->since_ns;
     if (seen.stack != nullptr) thread.call = evidence::name_of_call(evidence::call_of(*seen.stack));
     if (seen.wait != nullptr && !seen.wait->file.empty() && thread.wait) {

@@ -11,10 +11,10 @@ namespace {
 // Returns the rank of the process, or the one that it descends from; -1: none.
 int rank_behind(const evidence::Process& process) { return process.rank >= 0 ? process.rank : process.of_rank; }
 
-std::vector<std::string> last_sent(const board::Shown& shown) {
+std::vector<std::string> last_sent(const board::Shown& shown, const base::RankHosts& hosts) {
   std::vector<std::string> sent;
   for (auto each = shown.operations.rbegin(); each != shown.operations.rend() && sent.size() < kSentMax; ++each) {
-    if (each->kind == board::WaitKind::Send) sent.push_back(board::describe(*each));
+    if (each->kind == board::WaitKind::Send) sent.push_back(board::describe(*each, hosts));
   }
   return sent;
 }
@@ -62,7 +62,7 @@ void Roster::add_view(const RankView& view) {
   thread.is_body = true;
   if (!view.shown) return;
   thread.has_shown = true;
-  thread.sent = last_sent(*view.shown);
+  thread.sent = last_sent(*view.shown, graph_.hosts);
   set_wait(body, board::wait_of_body(*view.shown));
   for (const board::ShownWait& wait : view.shown->waits) {
     if (wait.in_body) continue;

@@ -60,7 +60,11 @@ void Console::on_attempt_start(const runner::AttemptStart& start) {
   draw_if_due();
 }
 
-void Console::on_rank_start(const std::string&, int, const runner::RankRecord&) { draw_if_due(); }
+void Console::on_rank_start(const std::string& id, int, const runner::RankRecord& rank) {
+  progress_.rank_on_host(id, rank.rank, rank.host);
+  if (live_ && rank.rank >= 0) live_->set_host(rank.rank, rank.host);
+  draw_if_due();
+}
 
 void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
   progress_.rank_in_phase(id, rank, phase);

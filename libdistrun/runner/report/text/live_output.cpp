@@ -38,10 +38,18 @@ LiveOutput::Source& LiveOutput::source(int index) {
 // First resets any colour that a rank's text has left on.
 std::string LiveOutput::prefix(int index) const {
   if (!options_.prefix) return "";
-  const std::string name = one_process_ ? "[ranks]" : "[rank " + std::to_string(index / 2) + "]";
+  const auto rank = static_cast<std::size_t>(index / 2);
+  const std::string host = rank < hosts_.size() && !hosts_[rank].empty() ? " on " + hosts_[rank] : "";
+  const std::string name = one_process_ ? "[ranks]" : "[rank " + std::to_string(rank) + host + "]";
   if (!options_.color[static_cast<std::size_t>(index % 2)]) return name + " ";
-  return std::string("\x1b[0;") + kColors[static_cast<std::size_t>(index / 2) % kColors.size()] + "m" + name +
-         "\x1b[0m ";
+  return std::string("\x1b[0;") + kColors[rank % kColors.size()] + "m" + name + "\x1b[0m ";
+}
+
+void LiveOutput::set_host(int rank, const std::string& host) {
+  const auto place = static_cast<std::size_t>(rank);
+  if (place >= hosts_.size() && host.empty()) return;
+  if (place >= hosts_.size()) hosts_.resize(place + 1);
+  hosts_[place] = host;
 }
 
 // Ends an open line.

@@ -38,6 +38,8 @@ class LiveOutput final : public launch::OutputSink {
   void tick();
   // Further output comes from ranks that are threads of one process: it is not known which of them writes.
   void from_one_process(bool is_so) noexcept { one_process_ = is_so; }
+  // Names the host before further lines of the rank; empty: it runs on this machine.
+  void set_host(int rank, const std::string& host);
   // Shows the rest, and ends unfinished lines: the ranks have ended.
   void end_lines();
   // Does so and blocks until it is out. Returns a description of lost output; empty: nothing was lost.
@@ -63,7 +65,8 @@ class LiveOutput final : public launch::OutputSink {
   LiveOptions options_;
   bool one_process_ = false;
   const base::Clock& clock_;
-  std::vector<Source> sources_;  // rank * 2 + stream
+  std::vector<Source> sources_;     // rank * 2 + stream
+  std::vector<std::string> hosts_;  // by rank, as far as one runs on another machine
   Target out_;
   std::optional<Target> err_;  // empty: it is shown on out_
 };

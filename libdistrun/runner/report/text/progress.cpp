@@ -16,12 +16,23 @@ constexpr std::size_t kRankListMax = 16;
 // Several CI services kill a job that prints nothing for ten minutes.
 constexpr base::Nanoseconds kSilenceMax = std::chrono::minutes(5);
 
+// Returns " on node02" if all of the ranks run there.
+std::string on_one_host(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+  const auto host_of = [&hosts](int rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    return index < hosts.size() ? hosts[index] : std::string();
+  };
+  const std::string host = host_of(ranks.front());
+  const bool is_one = std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return host_of(rank) == host; });
+  return host.empty() || !is_one ? "" : " on " + host;
+}
+
 }  // namespace
 
 void Progress::run_started(int tests) { tests_ = tests; }
 
 void Progress::test_started(const std::string& id, base::TimePoint now) {
-  running_[id] = {now, ++started_, {}, {}};
+  running_[id] = {now, ++started_, {}, {}, {}};
   estimate_.started(id);
   waits_.erase(id);  // they belong to an earlier attempt
 }
@@ -30,6 +41,14 @@ void Progress::attempt_started(const std::string& id, int world_size) {
   const auto at = running_.find(id);
   if (at == running_.end()) return;
   at->second.doing.assign(static_cast<std::size_t>(std::max(world_size, 0)), name_of(wire::Phase::Spawn));
+  at->second.hosts.assign(at->second.doing.size(), "");
+}
+
+void Progress::rank_on_host(const std::string& id, int rank, const std::string& host) {
+  const auto at = running_.find(id);
+  if (at == running_.end() || rank < 0) return;
+  const auto index = static_cast<std::size_t>(rank);
+  if (index < at->second.hosts.size()) at->second.hosts[index] = host;
 }
 
 void Progress::rank_in_phase(const std::string& id, int rank, wire::Phase phase) { set(id, rank, name_of(phase)); }
@@ -51,7 +70,8 @@ void Progress::resume(base::TimePoint now) {
 
 std::string Progress::doing_of(const Entry& test) const {
   const auto waits = waits_.find(test.first);
-  return waits == waits_.end() ? activity_text(test.second.doing) : base::one_line(waits->second, 400);
+  return waits == waits_.end() ? activity_text(test.second.doing, test.second.hosts)
+                               : base::one_line(waits->second, 400);
 }
 
 std::string Progress::left_text_of(base::TimePoint now) const {
@@ -115,7 +135,7 @@ const Progress::Entry* Progress::find_oldest() const {
   return at == running_.end() ? nullptr : &*at;
 }
 
-std::string activity_text(const std::vector<const char*>& doing) {
+std::string activity_text(const std::vector<const char*>& doing, const std::vector<std::string>& hosts) {
   std::vector<std::pair<std::string_view, std::vector<int>>> groups;  // few: one per phase
   for (std::size_t rank = 0; rank < doing.size(); ++rank) {
     const std::string_view name = doing[rank];
@@ -128,7 +148,7 @@ std::string activity_text(const std::vector<const char*>& doing) {
     std::string list = base::rank_list(ranks);
     if (list.size() > kRankListMax) list = std::to_string(ranks.size()) + " ranks";
     if (!text.empty()) text += ", ";
-    text += list + " " + std::string(name);
+    text += list + on_one_host(ranks, hosts) + " " + std::string(name);
   }
   return text;
 }

@@ -20,6 +20,8 @@ class Progress {
   Estimate& estimate() noexcept { return estimate_; }
   void test_started(const std::string& id, base::TimePoint now);
   void attempt_started(const std::string& id, int world_size);
+  // `host` is empty for this machine.
+  void rank_on_host(const std::string& id, int rank, const std::string& host);
   void rank_in_phase(const std::string& id, int rank, wire::Phase phase);
   void rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome);
   // Sets the long waits of the ranks by test, shown in place of their phases.
@@ -44,6 +46,7 @@ class Progress {
     base::TimePoint since;
     std::uint64_t order = 0;
     std::vector<const char*> doing;  // by rank: the static name of a phase or an outcome
+    std::vector<std::string> hosts;  // by rank; empty: this machine
     base::Nanoseconds told_at{};     // the age at which it was last told as slow
   };
   using Entry = std::map<std::string, Running>::value_type;
@@ -70,7 +73,8 @@ class Progress {
   base::TimePoint paused_at_ = base::TimePoint::max();  // max(): not paused
 };
 
-// Returns "0-2 body, 3 set-up"; groups too long to list are counted: "128 ranks body".
-std::string activity_text(const std::vector<const char*>& doing);
+// Returns "0-2 body, 3 set-up"; groups too long to list are counted: "128 ranks body". Names the host if the ranks of a
+// group run on one other machine: "0-2 body, 3 on node02 set-up".
+std::string activity_text(const std::vector<const char*>& doing, const std::vector<std::string>& hosts = {});
 
 }  // namespace distrun::report
