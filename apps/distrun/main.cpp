@@ -49,6 +49,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
 int main(int argc, char** argv) {
   base::mend_inherited_state();
   cli::take_gpus_of_ctest();
+  cli::take_gpus_of_slurm();
   proc::end_when_out_of_memory(cli::kInfraError);
   cli::CommandLine line;
   try {

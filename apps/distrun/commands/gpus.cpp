@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <distrun/common/base/cpu_list.hpp>
 
 namespace distrun::cli {
 namespace {
@@ -49,6 +53,8 @@ int visible_devices(const std::string& list) {
   return static_cast<int>(std::count(seen.begin(), seen.end(), ',')) + 1;
 }
 
+std::string on(const std::string& host) { return host.empty() ? "" : " on " + host; }
+
 // Adds the ids of "id:0,slots:1;id:2,slots:1".
 void add_ids(std::string_view text, std::string& list) {
   constexpr std::string_view kId = "id:";
@@ -72,17 +78,28 @@ void take_gpus_of_ctest() {
   if (!list.empty()) ::setenv("CUDA_VISIBLE_DEVICES", list.c_str(), 0);
 }
 
-CudaDevices count_cuda_devices(const std::string& folder) {
-  const int devices = device_nodes(folder);
-  if (devices == 0) return {0, "this machine has no NVIDIA device"};
-  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
-  const int visible = list == nullptr ? devices : std::min(devices, visible_devices(list));
-  return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides all NVIDIA devices"};
+void take_gpus_of_slurm() {
+  const char* assigned = std::getenv("SLURM_STEP_GPUS");
+  if (assigned == nullptr) assigned = std::getenv("SLURM_JOB_GPUS");
+  if (assigned == nullptr) return;
+  const std::optional<std::vector<int>> gpus = base::parse_cpu_list(assigned);  // the same notation
+  std::string list;
+  for (const int gpu : gpus.value_or(std::vector<int>{})) list += (list.empty() ? "" : ",") + std::to_string(gpu);
+  if (!list.empty()) ::setenv("CUDA_VISIBLE_DEVICES", list.c_str(), 0);
 }
 
-CudaDevices find_cuda_devices() {
-  if (!has_cuda_module()) return {0, "this distrun was built without CUDA"};
-  return count_cuda_devices("/dev");
+CudaDevices count_cuda_devices(const std::string& folder, const std::string& host) {
+  const int devices = device_nodes(folder);
+  if (devices == 0) return {0, (host.empty() ? "this machine" : host) + " has no NVIDIA device"};
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  const int visible = list == nullptr ? devices : std::min(devices, visible_devices(list));
+  return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides all NVIDIA devices" + on(host)};
+}
+
+CudaDevices find_cuda_devices(const std::string& host) {
+  if (!has_cuda_module())
+    return {0, (host.empty() ? "this distrun" : "distrun" + on(host)) + " was built without CUDA"};
+  return count_cuda_devices("/dev", host);
 }
 
 }  // namespace distrun::cli

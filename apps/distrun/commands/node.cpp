@@ -6,14 +6,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/nodes/allocation.hpp>
 #include <distrun/runner/nodes/run_node.hpp>
+#include <distrun/runner/plan/schedule.hpp>
 
 #include "commands.hpp"
 #include "coordinator.hpp"
+#include "gpus.hpp"
 #include "guarded.hpp"
 
 namespace distrun::cli {
@@ -28,6 +32,18 @@ void forget_engine() {
     if (nodes::is_engine_variable(name)) names.push_back(std::move(name));
   }
   for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
+launch::Resources resources_of(const std::string& host) {
+  launch::Resources resources;
+  resources.host = host;
+  resources.cpus = runner::cpus_for_ranks();
+  resources.cpus = std::min(resources.cpus, nodes::cpus_of_step().value_or(resources.cpus));
+  resources.memory_available = runner::memory_available();
+  CudaDevices gpus = find_cuda_devices(host);
+  resources.gpus = gpus.count;
+  resources.why_no_gpu = std::move(gpus.why_none);
+  return resources;
 }
 
 void take_own_tmp(proc::RunPlaces& places, const std::string& host) {
@@ -46,6 +62,7 @@ int node(const NodeOptions& options) {
   }
   nodes::NodeSettings settings;
   settings.secret = nodes::read_node_secret(STDIN_FILENO);
+  settings.resources = resources_of(options.host);
   forget_engine();
   settings.places = options.places;
   settings.host = options.host;

@@ -52,7 +52,7 @@ void arrange_tests(const RunOptions& options, runner::Run& run, report::Estimate
   if (!runs_each_once || !settings.program.empty()) estimate = nullptr;
   const bool by_results = options.order == TestOrder::FailedFirst;
   if (!by_results && estimate == nullptr) return;
-  run.arrange([hints = hints_of(options), by_results, estimate](std::vector<runner::PlannedTest>& tests) {
+  run.arrange([&run, hints = hints_of(options), by_results, estimate](std::vector<runner::PlannedTest>& tests) {
     const auto hint_of = [&](const runner::PlannedTest& test) {
       const auto known = hints.find(test.plugin);
       return known == hints.end() ? runner::Hint{} : known->second.of(test.plugin, test.id);
@@ -61,8 +61,8 @@ void arrange_tests(const RunOptions& options, runner::Run& run, report::Estimate
     for (const runner::PlannedTest& test : tests) {
       if (estimate != nullptr) estimate->expect(test.id, hint_of(test).median);
     }
+    if (estimate != nullptr) estimate->at_once(run.record().settings.jobs);  // known once hosts have joined
   });
-  if (estimate != nullptr) estimate->at_once(settings.jobs);
 }
 
 void remember(const RunOptions& options, const runner::RunRecord& run) {

@@ -24,7 +24,7 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
   welcome.keep_work_dir = options.settings.keep_work_dir;
   welcome.leaks_off = options.settings.leaks_off;
   welcome.live_output = options.live_output;
-  welcome.jobs = options.settings.jobs;
+  welcome.jobs = options.hosts.jobs_by_cpus ? 0 : options.settings.jobs;
   return settings;
 }
 
@@ -43,6 +43,7 @@ io::Task<bool> RunHosts::assemble(runner::Run& run) {
   try {
     co_await cluster_.assemble();
     is_assembled_ = true;
+    run.record().settings.jobs = cluster_.jobs();
   } catch (const Error& error) {
     failure = error.what();
   }

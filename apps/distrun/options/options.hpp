@@ -52,6 +52,7 @@ struct HostsOptions {
   nodes::Engine engine;
   int per_host = 0;  // 0: not said
   base::Nanoseconds join_timeout = std::chrono::seconds(30);
+  bool jobs_by_cpus = false;  // --jobs auto: as many as the hosts have CPUs
 };
 
 struct RunOptions {

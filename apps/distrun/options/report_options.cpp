@@ -129,7 +129,7 @@ void set_console(const Raw& raw, RunOptions& run) {
   if (raw.live_output && run.settings.stress.count() > 0) {
     refuse("--live-output cannot be combined with --stress, which runs copies of tests side by side");
   }
-  if (raw.live_output && run.settings.jobs > 1) {
+  if (raw.live_output && (run.settings.jobs > 1 || run.hosts.jobs_by_cpus)) {
     refuse("--live-output shows one test at a time; leave it or --jobs out, or add --jobs 1");
   }
   run.quiet = raw.quiet;

@@ -144,8 +144,9 @@ void add_execution(CLI::App& app, Raw& raw) {
 // Options for the number of concurrent tests and runs.
 void add_concurrency(CLI::App& app, Raw& raw) {
   begin_group(app, "Concurrency");
-  app.add_option("-j,--jobs", raw.jobs,
-                 "Run up to N tests in parallel, limited by cores, memory and devices; auto: one per core")
+  app.add_option(
+         "-j,--jobs", raw.jobs,
+         "Run up to N tests in parallel, limited by cores, memory and devices; auto: one per core (of all hosts)")
       ->type_name("N");
   app.add_option("--lock-limit", raw.lock_limits,
                  "Let up to N tests with this lock run at the same time, counting those of your other runs (default: "

@@ -26,11 +26,11 @@ int cpus_of_quota(const std::string& text, int otherwise) {
   return std::clamp(static_cast<int>(std::min(quota / period, 1e6)), 1, std::max(otherwise, 1));
 }
 
-std::string threads_each(int ranks, int jobs) {
+int cpus_for_ranks() { return std::max(1, cpus_of_quota(own_quota(), usable_cpus())); }
+
+std::string threads_each(int cpus, int ranks) {
   const char* own = std::getenv("DISTRUN_THREADS");
-  if (own != nullptr) return own;
-  const int usable = usable_cpus();
-  return std::to_string(std::max(1, cpus_of_quota(own_quota(), usable) / std::max(1, ranks * jobs)));
+  return own != nullptr ? own : std::to_string(std::max(1, cpus / std::max(1, ranks)));
 }
 
 }  // namespace distrun::runner

@@ -9,7 +9,10 @@ namespace distrun::runner {
 // `otherwise` if the text sets no limit or is not valid.
 int cpus_of_quota(const std::string& text, int otherwise);
 
-// Returns the value for the ranks' environment; at least "1".
-std::string threads_each(int ranks, int jobs);
+// Returns the CPUs that ranks on this machine may use, at least 1: those of this process, limited by its cgroup.
+int cpus_for_ranks();
+
+// Returns the value for the environment of ranks if so many may run at the same time; at least "1".
+std::string threads_each(int cpus, int ranks);
 
 }  // namespace distrun::runner

@@ -42,7 +42,7 @@ wire::RunOrder LocalProvisions::order_of(int rank, const launch::World& /*world*
   machine.temp_dir = dirs_->shared();
   machine.work_dir = dirs_->of(rank);
   machine.tmp_dir = test_.is_host() ? test_.share->tmp_dir : dirs_->tmp_of(order.threads ? 0 : rank);
-  machine.threads = threads_each(order.world_size, run_.settings.jobs);
+  machine.threads = threads_each(cpus_for_ranks(), order.world_size * run_.settings.jobs);
   add_machine(order, machine, test_.info.env_rendezvous, test_.info.gpu_per_rank);
   order.cpus = cpus_.of(rank, order.world_size);
   if (!order.cpus.empty()) order.env.insert(order.env.begin(), {kCpus, std::to_string(cpus_.count(order.world_size))});

@@ -42,7 +42,7 @@ std::vector<std::string> common_variables(const Settings& settings, const std::s
                                      "DISTRUN_RUN_ID=" + run_id,
                                      "DISTRUN_WORLD_SIZE=" + size,
                                      "DISTRUN_TEMP_DIR=" + temp_dir,
-                                     "DISTRUN_THREADS=" + threads_each(settings.world_size, 1),
+                                     "DISTRUN_THREADS=" + threads_each(cpus_for_ranks(), settings.world_size),
                                      "MASTER_PORT=" + std::to_string(base::find_free_port())};
   if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another directory may be invisible to the ranks
   // Python and Fortran buffer output to a pipe, so the last output of a hung or killed rank would be lost.

@@ -1,13 +1,28 @@
 #include <distrun/runner/attempt/spread_provisions.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
+#include <distrun/runner/plan/machine_gpus.hpp>
 
 namespace distrun::runner {
 namespace {
+
+constexpr char kThreads[] = "DISTRUN_THREADS";
+
+// Each rank sees the devices of its machine.
+std::vector<int> gpus_by_rank(const launch::Node& node, int world_size, const Settings& settings) {
+  const std::vector<launch::Resources> machines = node.machines();
+  const std::vector<int> ranks = node.split(world_size);
+  std::vector<int> gpus;
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    gpus.insert(gpus.end(), static_cast<std::size_t>(ranks.at(i)), gpus_on(machines[i], settings));
+  }
+  return gpus;
+}
 
 LeakKind leak_kind(std::uint8_t number) {
   return number < kLeakKindCount ? static_cast<LeakKind>(number) : LeakKind::File;
@@ -22,13 +37,18 @@ std::vector<Leak> leaks_of(std::vector<launch::LeftBehind> left) {
 }  // namespace
 
 SpreadProvisions::SpreadProvisions(const RunContext& run, const PlannedTest& test, int n, bool stay)
-    : Provisions(common_order(test, run.settings, run.run_id, n)), test_(test) {
+    : Provisions(common_order(test, run.settings, run.run_id, n)),
+      test_(test),
+      gpus_(gpus_by_rank(run.node, test.variant.world_size, run.settings)) {
   order_.stay = stay;
+  // In front, so that --env wins; the nodes have not the user's environment.
+  if (const char* own = std::getenv(kThreads)) order_.env.insert(order_.env.begin(), {kThreads, own});
 }
 
 wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) const {
   wire::RunOrder order = order_;
   order.rank = rank;
+  order.gpus = gpus_.at(static_cast<std::size_t>(rank));
   const launch::Spread& spread = *world.spread();
   const std::string host =
       spread.master_address.find(':') == std::string::npos ? spread.master_address : "[" + spread.master_address + "]";

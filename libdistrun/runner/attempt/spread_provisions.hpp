@@ -1,6 +1,8 @@
 #pragma once
 // Provides what the ranks of an attempt share if they run on other machines. Their nodes complete the orders, and find
 // what the ranks leave behind. Lives on: the coordinator's loop.
+#include <vector>
+
 #include <distrun/runner/attempt/provisions.hpp>
 
 namespace distrun::runner {
@@ -19,6 +21,7 @@ class SpreadProvisions final : public Provisions {
 
  private:
   const PlannedTest& test_;
+  const std::vector<int> gpus_;  // that each rank sees
   std::shared_ptr<const void> alive_ = std::make_shared<int>(0);  // a world may outlive this
 };
 

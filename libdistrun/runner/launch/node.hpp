@@ -20,6 +20,7 @@
 #include <distrun/common/wire/zygote.hpp>
 #include <distrun/runner/evidence/stacks/stacks.hpp>
 #include <distrun/runner/launch/output_sink.hpp>
+#include <distrun/runner/launch/resources.hpp>
 #include <distrun/runner/proc/capture.hpp>
 #include <distrun/runner/proc/exit_status.hpp>
 
@@ -220,6 +221,10 @@ class Node {
   virtual std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) = 0;
   // Returns whether worlds run on other machines than this: World::spread() says which.
   virtual bool is_spread() const { return false; }
+  // Returns what these machines have, in the order in which ranks fill them; empty: worlds run on this machine.
+  virtual std::vector<Resources> machines() const { return {}; }
+  // Returns how many ranks of a world each of them runs. A world that does not fit on them counts for the first one.
+  virtual std::vector<int> split(int world_size) const { return {world_size}; }
   // Exempts a child of this process that belongs to no rank: it is no leftover.
   virtual void spare(int pid) = 0;
   // Makes current listing and loading fail soon.

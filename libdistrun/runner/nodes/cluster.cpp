@@ -12,11 +12,18 @@ constexpr auto kCloseBound = std::chrono::seconds(5);
 // A connection closes before the engine of its node has ended, which then says why.
 constexpr auto kWordsPatience = std::chrono::milliseconds(300);
 constexpr const char* kClosed = "closed";  // as a link says it
+constexpr int kJobsMax = 256;              // as --jobs allows
 
 std::vector<std::string> names_of(const std::vector<HostSlot>& hosts) {
   std::vector<std::string> names;
   for (const HostSlot& host : hosts) names.push_back(host.name);
   return names;
+}
+
+int jobs_for(const std::vector<launch::Resources>& hosts) {
+  int cpus = 0;
+  for (const launch::Resources& host : hosts) cpus += host.cpus;
+  return std::clamp(cpus, 1, kJobsMax);
 }
 
 // Nodes on this machine need no other address than loopback.
@@ -45,6 +52,7 @@ Cluster::Cluster(io::Loop& loop, Settings settings)
              }),
       links_(settings_.hosts.size()),
       addresses_(settings_.hosts.size()),
+      resources_(settings_.hosts.size()),
       losses_due_(loop, [this] { tell_losses(true); }),
       assembled_(loop),
       engines_over_(loop) {
@@ -93,8 +101,19 @@ void Cluster::on_joined(const Join& join, std::unique_ptr<Link> link) {
 
 // The nodes get their places in the order of the hosts, which is that of the ranks.
 void Cluster::complete() {
-  for (std::size_t i = 0; i < links_.size(); ++i) nodes_.add(make_node(i), settings_.hosts[i]);
+  for (std::size_t i = 0; i < links_.size(); ++i) nodes_.add(make_node(i), settings_.hosts[i], resources_[i]);
+  welcome_all();
   if (!assembled_.is_set()) assembled_.set(true);
+}
+
+// How many tests run at the same time may depend on what all hosts have.
+void Cluster::welcome_all() {
+  Welcome welcome = settings_.welcome;
+  if (welcome.jobs == 0) welcome.jobs = jobs_for(resources_);
+  welcome.in_job = settings_.engine.kind == EngineKind::Slurm;
+  jobs_ = welcome.jobs;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    nodes_.at(static_cast<int>(i)).tell(wire::NodeFrame::Welcome, welcome);
 }
 
 std::unique_ptr<RemoteNode> Cluster::make_node(std::size_t host) {

@@ -25,7 +25,7 @@ class Cluster {
     std::string program;    // path of distrun, as the hosts see it
     std::string directory;  // in which ranks run, as the hosts see it
     std::string version;
-    Welcome welcome;
+    Welcome welcome;           // jobs: 0 stands for one per CPU of the hosts
     std::string store_secret;  // of the ranks' stores
     LinkSettings link;
   };
@@ -40,19 +40,23 @@ class Cluster {
   io::Task<void> assemble();
   // Makes assemble() fail soon. Does nothing once it is complete.
   void cancel();
-  // Usable once assemble() is complete.
+  // Usable once assemble() is complete, as is the next.
   NodeSet& nodes() noexcept { return nodes_; }
+  // Returns how many tests the hosts expect at the same time.
+  int jobs() const noexcept { return jobs_; }
   // Ends the nodes and what has started them. Returns by host what the nodes have found at the end. Bounded.
   io::Task<std::vector<std::pair<std::string, Closed>>> end();
 
  private:
   std::size_t index_of(const std::string& host) const;
   void on_joined(const Join& join, std::unique_ptr<Link> link);
+  void take(std::size_t host, const wire::Frame& frame);
   void on_lost(std::size_t host, std::string why);
   void tell_losses(bool all);
   void tell_loss(std::size_t host, const std::string& why);
   void fail(const std::string& why);
   void complete();
+  void welcome_all();
   std::unique_ptr<RemoteNode> make_node(std::size_t host);
 
   io::Loop& loop_;
@@ -61,7 +65,9 @@ class Cluster {
   NodeSet nodes_;
   std::vector<std::unique_ptr<Link>> links_;  // by host; null: not joined
   std::vector<std::string> addresses_;        // by host
+  std::vector<launch::Resources> resources_;  // by host
   std::size_t joined_ = 0;
+  int jobs_ = 1;
   std::vector<std::string> failures_;
   std::map<std::size_t, std::string> losses_;  // by host: not told yet, since its engine may say why
   io::Alarm losses_due_;

@@ -27,7 +27,7 @@ void HostedTest::complete(wire::RunOrder& order) const {
   machine.temp_dir = dirs_->shared();
   machine.work_dir = dirs_->of(local);
   machine.tmp_dir = dirs_->tmp_of(local);
-  machine.threads = runner::threads_each(world_.ranks_here, shared_.run.jobs);
+  machine.threads = runner::threads_each(shared_.cpus, world_.ranks_here * shared_.run.jobs);
   runner::add_machine(order, machine, test_.env_rendezvous, test_.own_gpu);
   if (store_) {
     order.env.insert(order.env.begin(), {"DISTRUN_STORE", store_->path()});

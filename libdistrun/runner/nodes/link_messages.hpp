@@ -9,6 +9,13 @@
 #include <vector>
 
 #include <distrun/common/wire/codec.hpp>
+#include <distrun/runner/launch/resources.hpp>
+
+namespace distrun::launch {
+
+DISTRUN_FIELDS(Resources, m.host, m.cpus, m.memory_available, m.gpus, m.why_no_gpu)
+
+}  // namespace distrun::launch
 
 namespace distrun::nodes {
 
@@ -18,10 +25,12 @@ struct Join {
   std::int32_t pid = 0;
   std::string version;                 // of distrun: must be the coordinator's
   std::vector<std::string> addresses;  // of the host: numeric
+  launch::Resources resources{};       // of the host
 };
-DISTRUN_FIELDS(Join, m.host, m.hostname, m.pid, m.version, m.addresses)
+DISTRUN_FIELDS(Join, m.host, m.hostname, m.pid, m.version, m.addresses, m.resources)
 
-// Returns the message. Throws Error{InvalidArgument} for other bytes, or if a text or list is too long.
+// Returns the message. Throws Error{InvalidArgument} for other bytes, if a text or list is too long, or if no machine
+// has such resources.
 Join read_join(wire::BytesView bytes);
 
 struct Joined {

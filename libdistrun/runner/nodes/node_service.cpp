@@ -129,7 +129,7 @@ void NodeService::welcome(const Welcome& run) {
   if (run.leak_ns > 0) graces.leak = base::Nanoseconds(run.leak_ns);
   if (run.kill_ns > 0) graces.kill = base::Nanoseconds(run.kill_ns);
   if (run.exit_ns > 0) graces.exit = base::Nanoseconds(run.exit_ns);
-  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, send_});
+  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, settings_.cpus, send_});
 }
 
 void NodeService::start(io::Task<void> task) {

@@ -18,6 +18,7 @@ class NodeService {
     launch::LocalNodeOptions node;
     proc::RunPlaces places;
     std::string address;  // of this host, as other hosts reach it; empty: all ranks run on one host
+    int cpus = 1;         // that the ranks here may use
   };
 
   // `send` queues a packed frame for the coordinator and never throws. `on_closed` is called when the coordinator has

@@ -14,9 +14,10 @@ constexpr const char* kNoThreads =
 
 }  // namespace
 
-void NodeSet::add(std::unique_ptr<RemoteNode> node, HostSlot slot) {
+void NodeSet::add(std::unique_ptr<RemoteNode> node, HostSlot slot, launch::Resources resources) {
   nodes_.push_back(std::move(node));
   slots_.push_back(std::move(slot));
+  resources_.push_back(std::move(resources));
 }
 
 template <class Message>
@@ -62,6 +63,17 @@ io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolat
 io::Task<std::shared_ptr<launch::MountSpace>> NodeSet::make_mounts(std::vector<launch::Mount> /*mounts*/) {
   throw Error(ErrorKind::Unimplemented, "--private-tmp does not work with --hosts");
   co_return nullptr;
+}
+
+std::vector<int> NodeSet::split(int world_size) const {
+  if (world_size < 1) return std::vector<int>(slots_.size(), 0);  // of a test that is skipped
+  try {
+    return split_world(world_size, slots_, per_host_);
+  } catch (const Error&) {
+    std::vector<int> ranks(slots_.size(), 0);
+    ranks.front() = world_size;
+    return ranks;
+  }
 }
 
 std::vector<SpreadRanks::Part> NodeSet::parts_for(int world_size) const {

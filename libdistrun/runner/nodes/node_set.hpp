@@ -19,7 +19,7 @@ class NodeSet final : public launch::Node {
       : loop_(loop), per_host_(per_host), make_store_(std::move(make_store)) {}
 
   // In the order in which ranks fill them. Call before use.
-  void add(std::unique_ptr<RemoteNode> node, HostSlot slot);
+  void add(std::unique_ptr<RemoteNode> node, HostSlot slot, launch::Resources resources = {});
   RemoteNode& at(int node) { return *nodes_.at(static_cast<std::size_t>(node)); }
   std::size_t size() const noexcept { return nodes_.size(); }
   // Ends all nodes in order, and waits for what they have found; at most `bound`. Those that do not answer are lost.
@@ -33,6 +33,8 @@ class NodeSet final : public launch::Node {
   io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> mounts) override;
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override;
   bool is_spread() const override { return true; }
+  std::vector<launch::Resources> machines() const override { return resources_; }
+  std::vector<int> split(int world_size) const override;
   void spare(int /*pid*/) override {}
   void cancel() override;
   void release(const std::string& plugin) override;
@@ -47,6 +49,7 @@ class NodeSet final : public launch::Node {
   const int per_host_;
   SpreadWorld::MakeStore make_store_;
   std::vector<HostSlot> slots_;
+  std::vector<launch::Resources> resources_;
   std::vector<std::unique_ptr<RemoteNode>> nodes_;
   std::uint32_t last_world_ = 0;
 };

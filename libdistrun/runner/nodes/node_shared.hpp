@@ -21,6 +21,7 @@ struct NodeShared {
   runner::Graces graces;
   Welcome run;
   std::string address;                           // of this host, as other hosts reach it
+  int cpus = 1;                                  // that the ranks here may use
   std::function<void(wire::Bytes packed)> send;  // to the coordinator; never throws
 };
 

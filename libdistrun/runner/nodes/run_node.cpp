@@ -47,7 +47,7 @@ class Node {
       : loop_(loop),
         link_(join(loop, settings)),
         service_(
-            loop, {settings.node, settings.run, link_->local_address()},
+            loop, {settings.node, settings.run, link_->local_address(), settings.resources.cpus},
             [this](wire::Bytes packed) { send(std::move(packed)); },
             [this] { end_.set(loop_.clock().now() + kFarewell); }),
         end_(loop, [this] { loop_.stop(); }),
@@ -68,7 +68,8 @@ class Node {
     DialSettings dialled;
     dialled.places = settings.places;
     dialled.secret = settings.secret.secret;
-    dialled.join = {settings.host, hostname(), ::getpid(), settings.version, addresses_of_this_machine()};
+    dialled.join = {settings.host,     hostname(), ::getpid(), settings.version, addresses_of_this_machine(),
+                    settings.resources};
     dialled.give_up = settings.input;
     return dial(loop, dialled);
   }

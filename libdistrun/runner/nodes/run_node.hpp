@@ -24,6 +24,7 @@ struct NodeSettings {
   std::string version;
   NodeSecret secret;
   launch::LocalNodeOptions node;
+  launch::Resources resources;
   proc::RunPlaces run;
   int input = 0;  // its end says that the coordinator is gone
 };

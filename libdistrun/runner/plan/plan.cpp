@@ -4,12 +4,11 @@
 #include <chrono>
 #include <utility>
 
+#include <distrun/runner/plan/machine_gpus.hpp>
 #include <distrun/runner/plan/overrides.hpp>
 
 namespace distrun::runner {
 namespace {
-
-constexpr std::int32_t kSkipCode = 86;  // the generic code of the skip table
 
 Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   Variant variant;
@@ -107,6 +106,8 @@ io::Task<wire::PluginTable> list_tests(launch::Node& node, const std::string& pl
   const std::vector<int> sizes = sizes_of_run(settings);
   const std::vector<int> listed = sizes_to_list(settings);
   wire::ListOrder order = list_order(settings);
+  const std::vector<launch::Resources> machines = node.machines();
+  if (!machines.empty()) order.gpus = gpus_in_all(machines, settings);
   wire::PluginTable all;
   std::vector<std::pair<std::size_t, wire::TestInfo>> tests;  // with their places in the plugin
   for (const int size : listed) {

@@ -10,6 +10,8 @@
 
 namespace distrun::runner {
 
+inline constexpr std::int32_t kSkipCode = 86;  // the generic code of the skip table
+
 // The data that a suite's host gives to the suite's ranks.
 struct SuiteShare {
   std::string dir;

@@ -13,6 +13,17 @@ namespace {
 constexpr int kRanksPerCore = 16;
 constexpr std::uint64_t kMemoryPerRank = std::uint64_t{64} << 20;
 
+int ranks_at_once(int cores, std::uint64_t memory_available) {
+  const int ranks = std::max(cores, 1) * kRanksPerCore;
+  if (memory_available == 0) return ranks;
+  const auto held = std::min<std::uint64_t>(memory_available / kMemoryPerRank, std::numeric_limits<int>::max());
+  return std::min(ranks, static_cast<int>(held));
+}
+
+void add_to(std::vector<int>& sums, const std::vector<int>& more, int times) {
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += times * more.at(i);
+}
+
 void add_locks(Batch& batch, const std::vector<std::string>& more) {
   std::vector<std::string> all;
   std::set_union(batch.locks.begin(), batch.locks.end(), more.begin(), more.end(), std::back_inserter(all));
@@ -41,20 +52,32 @@ std::vector<Batch> batches(const std::vector<PlannedTest>& tests) {
   return all;
 }
 
-Room Room::of_machine(int cores, std::uint64_t memory_available) {
+Room Room::of_machine(int cores, std::uint64_t memory_available) { return {{ranks_at_once(cores, memory_available)}}; }
+
+Room Room::of_machines(const launch::Node& node) {
   Room room;
-  room.ranks = std::max(cores, 1) * kRanksPerCore;
-  if (memory_available > 0) {
-    const std::uint64_t held =
-        std::min<std::uint64_t>(memory_available / kMemoryPerRank, std::numeric_limits<int>::max());
-    room.ranks = std::min(room.ranks, static_cast<int>(held));
+  for (const launch::Resources& machine : node.machines()) {
+    room.ranks.push_back(ranks_at_once(machine.cpus, machine.memory_available));
   }
+  room.split = [&node](int world_size) { return node.split(world_size); };
   return room;
+}
+
+Schedule::Schedule(std::vector<Batch> batches, Room room)
+    : waiting_(std::move(batches)), room_(std::move(room)), ranks_(room_.ranks.size(), 0) {}
+
+std::vector<int> Schedule::ranks_of(const Batch& batch) const {
+  return room_.split ? room_.split(batch.ranks) : std::vector<int>{batch.ranks};
 }
 
 bool Schedule::has_room(const Batch& batch) const {
   if (running_ == 0) return true;
-  return ranks_ + batch.ranks <= room_.ranks && !(devices_ && batch.devices);
+  if (devices_ && batch.devices) return false;
+  const std::vector<int> more = ranks_of(batch);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (more.at(i) > 0 && ranks_[i] + more[i] > room_.ranks[i]) return false;
+  }
+  return true;
 }
 
 std::optional<Batch> Schedule::next(const std::function<bool(const Batch&)>& may_begin) {
@@ -64,7 +87,7 @@ std::optional<Batch> Schedule::next(const std::function<bool(const Batch&)>& may
   const Batch batch = *found;
   waiting_.erase(found);
   ++running_;
-  ranks_ += batch.ranks;
+  add_to(ranks_, ranks_of(batch), 1);
   devices_ = devices_ || batch.devices;
   return batch;
 }
@@ -75,7 +98,7 @@ void Schedule::remove(const Batch& batch) {
 
 void Schedule::over(const Batch& batch) {
   --running_;
-  ranks_ -= batch.ranks;
+  add_to(ranks_, ranks_of(batch), -1);
   if (batch.devices) devices_ = false;
 }
 

@@ -24,15 +24,20 @@ std::vector<Batch> batches(const std::vector<PlannedTest>& tests);
 // Returns true if the ranks of one test may persist for the other.
 bool is_alike(const PlannedTest& test, const PlannedTest& other);
 
-// The capacity of the machine. A batch that does not fit waits; one that exceeds the capacity runs alone.
+// The capacity of the machines. A batch that does not fit waits; one that exceeds the capacity runs alone.
 struct Room {
-  int ranks = 0;  // at the same time: sixteen per core, limited to one per 64 MiB of free memory
+  std::vector<int> ranks;  // at the same time, on each machine: sixteen per core, one per 64 MiB of free memory at most
+  // Returns how many ranks of a world each machine runs; empty: there is one machine.
+  std::function<std::vector<int>(int world_size)> split{};
+
   static Room of_machine(int cores, std::uint64_t memory_available);
+  // `node` must outlive the room. Not for a node whose worlds run on this machine.
+  static Room of_machines(const launch::Node& node);
 };
 
 class Schedule {
  public:
-  Schedule(std::vector<Batch> batches, Room room) : waiting_(std::move(batches)), room_(room) {}
+  Schedule(std::vector<Batch> batches, Room room);
 
   // Returns the first batch that fits beside the running ones and that `may_begin`, if given, allows; it is called only
   // for batches that fit. Returns nullopt if no batch may begin now.
@@ -46,12 +51,13 @@ class Schedule {
 
  private:
   bool has_room(const Batch& batch) const;
+  std::vector<int> ranks_of(const Batch& batch) const;  // on each machine
 
   std::vector<Batch> waiting_;
   Room room_;
-  int running_ = 0;  // batches
-  int ranks_ = 0;
-  bool devices_ = false;  // a running batch uses devices: one such at a time
+  int running_ = 0;         // batches
+  std::vector<int> ranks_;  // of these, on each machine
+  bool devices_ = false;    // a running batch uses devices: one such at a time
 };
 
 // Returns the bytes of memory still available to programs; 0: unknown.

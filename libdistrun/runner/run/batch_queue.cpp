@@ -13,7 +13,7 @@ constexpr base::Nanoseconds kLocksPeriod = std::chrono::milliseconds(100);
 BatchQueue::BatchQueue(io::Loop& loop, std::vector<Batch> batches, Room room, bool endless,
                        const std::vector<LockLimit>& limits)
     : loop_(loop),
-      schedule_(batches, room),
+      schedule_(batches, std::move(room)),
       again_and_again_(endless ? std::move(batches) : std::vector<Batch>{}),
       locks_(limits),
       change_(std::make_shared<io::OneShot<bool>>(loop)),

@@ -6,6 +6,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/bounds.hpp>
 #include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/plan/machine_gpus.hpp>
 #include <distrun/runner/plan/selection.hpp>
 
 namespace distrun::runner {
@@ -26,6 +27,7 @@ io::Task<void> Gathering::gather(PrivateTmps* private_tmps) {
 }
 
 io::Task<void> Gathering::list_plugins() {
+  take_gpus(node_.machines(), record_.settings);
   if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
   const Filter filter(record_.settings.filters);
   std::vector<std::string> all_ids;
@@ -40,6 +42,7 @@ io::Task<void> Gathering::list_plugins() {
       const bool uses_backend = table.uses_backend, uses_agent = table.uses_agent;
       rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
+      skip_without_devices(planned);
       record_.uses_backend = record_.uses_backend || (uses_backend && !planned.empty());
       record_.uses_agent = record_.uses_agent || (uses_agent && !planned.empty());
       std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
@@ -50,6 +53,18 @@ io::Task<void> Gathering::list_plugins() {
   }
   record_.gone = rerun.gone();
   if (tests_.empty()) record_.filter_hint = filter.hint(all_ids);
+}
+
+// The plugin knows how many devices there are, but not on which machines its ranks run.
+void Gathering::skip_without_devices(std::vector<PlannedTest>& tests) const {
+  const std::vector<launch::Resources> machines = node_.machines();
+  if (machines.empty()) return;
+  for (PlannedTest& test : tests) {
+    if (test.skipped()) continue;
+    const std::vector<int> ranks = node_.split(test.variant.world_size);
+    const std::string why = why_no_devices(test.info, machines, ranks, record_.settings);
+    if (!why.empty()) test.info.skip.push_back({kSkipCode, why});
+  }
 }
 
 void Gathering::select_tests() {

@@ -28,6 +28,7 @@ class Gathering {
 
  private:
   io::Task<void> list_plugins();
+  void skip_without_devices(std::vector<PlannedTest>& tests) const;
   void select_tests();
   void refuse_to_debug_many();
   io::Task<void> require(PrivateTmps& private_tmps);

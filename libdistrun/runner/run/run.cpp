@@ -33,6 +33,11 @@ std::string message_of(const TestRecord& test) {
   return "";
 }
 
+Room room_on(const launch::Node& node, const Machine& machine) {
+  if (!node.machines().empty()) return Room::of_machines(node);
+  return Room::of_machine(machine.cpus, memory_available());
+}
+
 // Returns the processes that run on this machine. Leaves out attempts that may hang: to be paused again and again would
 // disturb the search for the reason.
 std::vector<pid_t> living_ranks(const std::vector<Attempt*>& attempts) {
@@ -87,8 +92,7 @@ io::Task<void> Run::run() {
   plugins_.expect(tests_);
   hosts_.expect(tests_);
   const bool endless = record_.settings.stress.count() > 0;
-  queue_.emplace(loop_, batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()), endless,
-                 record_.settings.lock_limits);
+  queue_.emplace(loop_, batches(tests_), room_on(node_, record_.machine), endless, record_.settings.lock_limits);
   if (endless) {
     const auto living = [this] { return living_ranks(attempts()); };
     stress_.emplace(Stress::Parts{context_, hosts_, *queue_, tests_, record_.machine.cpus, living});

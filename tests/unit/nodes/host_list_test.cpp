@@ -128,12 +128,13 @@ TEST_CASE("a world that does not fit is refused with the number of ranks that do
 
 // Variables of a job as Slurm sets them.
 using Job = std::map<std::string, std::string>;
-std::optional<Allocation> allocation_of(const Job& job) {
-  return find_allocation([&](const char* name) {
+Variables variables_of(const Job& job) {
+  return [job](const char* name) {
     const auto at = job.find(name);
     return at == job.end() ? std::string() : at->second;
-  });
+  };
 }
+std::optional<Allocation> allocation_of(const Job& job) { return find_allocation(variables_of(job)); }
 
 TEST_CASE("hosts of an allocation come from Slurm's variables") {
   CHECK(!allocation_of({}));
@@ -170,6 +171,14 @@ TEST_CASE("a process that srun has started with others is not the one that start
   CHECK(!allocation_of(job)->is_one_of_many);
   job["SLURM_STEP_NUM_TASKS"] = "2";
   CHECK(allocation_of(job)->is_one_of_many);
+}
+
+TEST_CASE("a step knows how many CPUs of its host it has") {
+  CHECK(cpus_of_step(variables_of({{"SLURM_CPUS_ON_NODE", "4"}})) == 4);
+  for (const char* none : {"", "0", "-1", "4(x2)", "many", "99999999999"}) {
+    CAPTURE(none);
+    CHECK(!cpus_of_step(variables_of({{"SLURM_CPUS_ON_NODE", none}})));
+  }
 }
 
 TEST_CASE("variables of launchers are known by their names") {

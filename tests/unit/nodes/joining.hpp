@@ -22,7 +22,7 @@ inline constexpr char kSecret[] = "open sesame";
 inline constexpr char kVersion[] = "distrun 1.2.3";
 
 inline Join join_of(const std::string& host) {
-  return {host, "machine-of-" + host, ::getpid(), kVersion, {"10.0.0.7"}};
+  return {host, "machine-of-" + host, ::getpid(), kVersion, {"10.0.0.7"}, {host, 12, 0, 2, ""}};
 }
 
 inline DialSettings dial_to(std::uint16_t port, const std::string& host) {

@@ -33,6 +33,9 @@ TEST_CASE("nodes join, and each gets a link") {
     CHECK(join.hostname == "machine-of-node01");
     CHECK(join.pid == ::getpid());
     CHECK(join.addresses == std::vector<std::string>{"10.0.0.7"});
+    CHECK(join.resources.host == "node01");
+    CHECK(join.resources.cpus == 12);
+    CHECK(join.resources.gpus == 2);
     CHECK(stage.links[0]->peer_address() == "127.0.0.1");
     stage.links.clear();
   }
@@ -163,6 +166,12 @@ TEST_CASE("a node that proves the secret and then says nonsense, or nothing, is 
   SECTION("a join with too many addresses") {
     Join join = join_of("node01");
     join.addresses.assign(1000, "::1");
+    with(wire::pack(wire::NodeFrame::Join, 0, join));
+    why = "a join message with impossible contents";
+  }
+  SECTION("a host without a CPU") {
+    Join join = join_of("node01");
+    join.resources.cpus = 0;
     with(wire::pack(wire::NodeFrame::Join, 0, join));
     why = "a join message with impossible contents";
   }

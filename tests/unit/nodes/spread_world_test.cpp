@@ -97,6 +97,50 @@ TEST_CASE("stacks named by several hosts keep their positions, in any order of t
         std::map<int, std::string>{{0, "first of 1"}, {1, "of 3"}, {2, "second of 1"}, {3, "of 2"}});
 }
 
+TEST_CASE("the machines of a run are its hosts, and each counts the ranks that it runs") {
+  io::Loop loop;
+  NodeSet set(loop, 0, [] { return nullptr; });
+  for (const char* host : {"node01", "node02"}) {
+    RemoteNode::Link link{[](const wire::Bytes&) {}, [] { return Offset{}; }};
+    set.add(std::make_unique<RemoteNode>(loop, 0, host, "10.0.0.1", std::move(link)), {host, 3}, {host, 8, 0, 2, ""});
+  }
+  REQUIRE(set.machines().size() == 2);
+  CHECK(set.machines()[1].host == "node02");
+  CHECK(set.machines()[1].cpus == 8);
+  CHECK(set.split(4) == std::vector{3, 1});
+  CHECK(set.split(7) == std::vector{7, 0});  // it fits nowhere
+  CHECK(set.split(0) == std::vector{0, 0});
+}
+
+TEST_CASE("an event of a rank happened when its host has seen it, as well as the clocks of both hosts are known") {
+  using std::chrono::microseconds;
+  TwoNodes two;
+  for (const auto& node : two.nodes) node->add_world(1, two.world);
+  two.answer(0, wire::NodeFrame::Spawned, Spawned{1});
+  const wire::Bytes phase = wire::pack(wire::ControlFrame::Phase, 2, wire::PhaseChange{wire::Phase::Body});
+  const auto told_at = [&](std::int64_t at_ns) {
+    two.answer(1, wire::NodeFrame::FromRank, RankBytes{1, 2, text_of(phase), at_ns});
+    return two.world->seen_at(2);
+  };
+  CHECK(!two.world->seen_at(2));
+  two.offset = Offset{microseconds(-40), microseconds(3)};
+  REQUIRE(told_at(100'000));
+  CHECK(told_at(100'000)->at.time_since_epoch() == microseconds(60));
+  CHECK(told_at(100'000)->error == microseconds(3));
+  CHECK(!told_at(0));
+  two.offset.reset();
+  CHECK(!told_at(100'000));
+  two.offset = Offset{microseconds(5), microseconds(2)};
+  RankEnded ended;
+  ended.world = 1;
+  ended.last.rank = 2;
+  ended.signal = 9;
+  ended.at_ns = 200'000;
+  two.answer(1, wire::NodeFrame::RankEnded, ended);
+  REQUIRE(two.world->seen_at(2));
+  CHECK(two.world->seen_at(2)->at.time_since_epoch() == microseconds(205));
+}
+
 TEST_CASE("a signal goes to the node of the rank") {
   TwoNodes two;
   two.world->signal(1, 15);

@@ -27,6 +27,11 @@ std::string text_of(const std::vector<Batch>& all) {
 
 Batch batch_of(int ranks, bool devices = false) { return {0, 1, ranks, devices}; }
 
+Room room_of(int ranks) { return {{ranks}}; }
+
+// Two machines, which share the ranks of a world evenly, the first one the last.
+std::vector<int> in_halves(int world_size) { return {world_size - world_size / 2, world_size / 2}; }
+
 }  // namespace
 
 TEST_CASE("a test is a separate batch, but a suite with persistent ranks is one batch") {
@@ -40,7 +45,7 @@ TEST_CASE("a test is a separate batch, but a suite with persistent ranks is one 
 }
 
 TEST_CASE("batches begin in order while they fit, and smaller ones may go first") {
-  Schedule schedule({batch_of(4), batch_of(8), batch_of(4), batch_of(2)}, {8});
+  Schedule schedule({batch_of(4), batch_of(8), batch_of(4), batch_of(2)}, room_of(8));
   CHECK(schedule.next()->ranks == 4);
   CHECK(schedule.next()->ranks == 4);  // there is no room for the one of eight
   CHECK_FALSE(schedule.next());
@@ -54,7 +59,7 @@ TEST_CASE("batches begin in order while they fit, and smaller ones may go first"
 }
 
 TEST_CASE("a batch that exceeds the machine runs alone") {
-  Schedule schedule({batch_of(100), batch_of(1)}, {8});
+  Schedule schedule({batch_of(100), batch_of(1)}, room_of(8));
   CHECK(schedule.next()->ranks == 100);
   CHECK_FALSE(schedule.next());
   schedule.over(batch_of(100));
@@ -62,7 +67,7 @@ TEST_CASE("a batch that exceeds the machine runs alone") {
 }
 
 TEST_CASE("tests that use devices run one at a time, beside others") {
-  Schedule schedule({batch_of(1, true), batch_of(1, true), batch_of(1)}, {8});
+  Schedule schedule({batch_of(1, true), batch_of(1, true), batch_of(1)}, room_of(8));
   CHECK(schedule.next()->devices);
   CHECK_FALSE(schedule.next()->devices);
   CHECK_FALSE(schedule.next());
@@ -73,7 +78,7 @@ TEST_CASE("tests that use devices run one at a time, beside others") {
 TEST_CASE("a batch that may not begin yet lets others go first") {
   Batch first = batch_of(1);
   first.locks = {"taken elsewhere"};
-  Schedule schedule({first, batch_of(2)}, {8});
+  Schedule schedule({first, batch_of(2)}, room_of(8));
   const auto has_none = [](const Batch& each) { return each.locks.empty(); };
   CHECK(schedule.next(has_none)->ranks == 2);
   CHECK_FALSE(schedule.next(has_none));
@@ -88,8 +93,27 @@ TEST_CASE("a batch has the locks of all of its tests") {
 }
 
 TEST_CASE("the machine holds sixteen ranks per core, limited by memory") {
-  CHECK(Room::of_machine(2, 0).ranks == 32);
-  CHECK(Room::of_machine(2, std::uint64_t{64} << 24).ranks == 16);
-  CHECK(Room::of_machine(0, 0).ranks == 16);
+  CHECK(Room::of_machine(2, 0).ranks == std::vector{32});
+  CHECK(Room::of_machine(2, std::uint64_t{64} << 24).ranks == std::vector{16});
+  CHECK(Room::of_machine(0, 0).ranks == std::vector{16});
   CHECK(memory_available() > 0);
+}
+
+TEST_CASE("a batch waits until each machine has room for its ranks there") {
+  Schedule schedule({batch_of(4), batch_of(4), batch_of(1)}, {{4, 2}, in_halves});
+  CHECK(schedule.next()->ranks == 4);
+  CHECK(schedule.next()->ranks == 1);  // the second machine is full, the first is not
+  CHECK_FALSE(schedule.next());
+  schedule.over(batch_of(1));
+  CHECK_FALSE(schedule.next());
+  schedule.over(batch_of(4));
+  CHECK(schedule.next()->ranks == 4);
+}
+
+TEST_CASE("a batch that exceeds one of the machines runs alone") {
+  Schedule schedule({batch_of(8), batch_of(1)}, {{16, 2}, in_halves});
+  CHECK(schedule.next()->ranks == 8);
+  CHECK(schedule.next()->ranks == 1);  // on the machine that still has room
+  schedule.over(batch_of(1));
+  schedule.over(batch_of(8));
 }

@@ -24,7 +24,7 @@ TEST_CASE("a batch waits for a lock of another run, and others go first") {
   NamedLocks other_run;
   REQUIRE(other_run.try_take({lock}).taken);
   io::Loop loop;
-  BatchQueue queue(loop, {batch_with(0, {lock}), batch_with(1, {})}, {8});
+  BatchQueue queue(loop, {batch_with(0, {lock}), batch_with(1, {})}, {{8}});
   CHECK(queue.next()->begin == 1);
   CHECK(queue.awaited_lock().empty());
   CHECK_FALSE(queue.next());
@@ -47,7 +47,7 @@ TEST_CASE("batches with a common lock run one at a time, beside others") {
   const std::string port = "port" + suffix;
   io::Loop loop;
   BatchQueue queue(
-      loop, {batch_with(0, {"disk" + suffix, port}), batch_with(1, {port}), batch_with(2, {"other" + suffix})}, {8});
+      loop, {batch_with(0, {"disk" + suffix, port}), batch_with(1, {port}), batch_with(2, {"other" + suffix})}, {{8}});
   const std::optional<Batch> first = queue.next();
   const std::optional<Batch> other = queue.next();
   REQUIRE(first);
@@ -66,7 +66,7 @@ TEST_CASE("batches with a common lock run one at a time, beside others") {
 
 TEST_CASE("an endless queue begins again after its last batch, without those that are left out") {
   io::Loop loop;
-  BatchQueue queue(loop, {batch_with(0, {}), batch_with(1, {})}, {8}, true);
+  BatchQueue queue(loop, {batch_with(0, {}), batch_with(1, {})}, {{8}}, true);
   std::string order;
   for (int i = 0; i < 5; ++i) order += std::to_string(queue.next()->begin);
   CHECK(order == "01010");
@@ -84,7 +84,7 @@ TEST_CASE("an endless queue begins again after its last batch, without those tha
 TEST_CASE("a lock keeps an endless queue from beginning the same batch twice at once") {
   const std::string lock = "port of stress " + std::to_string(::getpid());
   io::Loop loop;
-  BatchQueue queue(loop, {batch_with(0, {lock})}, {8}, true);
+  BatchQueue queue(loop, {batch_with(0, {lock})}, {{8}}, true);
   const std::optional<Batch> first = queue.next();
   REQUIRE(first);
   CHECK_FALSE(queue.next());
