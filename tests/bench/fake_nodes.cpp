@@ -210,7 +210,7 @@ FakeNodes::FakeNodes(io::Loop& loop, int nodes, int ranks_each, Ranks ranks)
                                    node.inbox.push_back(std::move(packed));
                                    schedule(node);
                                  },
-                                 [] { return base::Nanoseconds::zero(); }};
+                                 [] { return nodes::Offset{}; }};
     set_->add(std::make_unique<nodes::RemoteNode>(loop, i, host_name(i), address(i), std::move(link)),
               {host_name(i), ranks_each});
   }

@@ -29,12 +29,21 @@ int place_of(const RankRecord& rank) {
 // A failed check lets its rank continue; the report needs the phase of that check.
 void Failures::fail(RankState& rank, const Outcome& outcome) {
   rank.record.outcome = outcome;
+  rank.record.failed_at = time_of(rank, outcome);
   const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
   if (has_gone_on) rank.record.phase = rank.first_error_in.value_or(rank.record.phase);
   rank.record.waiting_in = ranks_.messaging.waiting_in(rank.record.rank);
   if (!owner_.is_running() || outcome.kind == OutcomeKind::TimedOut) return decide_failure(rank);
   hold(rank);
   settle();
+}
+
+// This machine itself decides that ranks are late or lost.
+std::optional<RemoteTime> Failures::time_of(const RankState& rank, const Outcome& outcome) const {
+  const bool is_event = outcome.kind != OutcomeKind::TimedOut && outcome.kind != OutcomeKind::Lost;
+  const auto seen = is_event && ranks_.world != nullptr ? ranks_.world->seen_at(rank.record.rank) : std::nullopt;
+  if (!seen) return std::nullopt;
+  return RemoteTime{seen->at - ranks_.log.started(), seen->error};
 }
 
 void Failures::hold(RankState& rank) {

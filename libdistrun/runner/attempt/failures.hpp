@@ -7,6 +7,7 @@
 // together: deaths first, then failures that name no rank, and among these in order of arrival.
 //
 // Lives on: the coordinator's loop.
+#include <optional>
 #include <vector>
 
 #include <distrun/runner/attempt/ranks.hpp>
@@ -52,6 +53,7 @@ class Failures {
   void find_root_causes();
 
  private:
+  std::optional<RemoteTime> time_of(const RankState& rank, const Outcome& outcome) const;
   void hold(RankState& rank);
   bool may_be_named(int rank) const;
   bool is_death_near() const;

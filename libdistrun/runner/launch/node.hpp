@@ -72,6 +72,12 @@ struct ProcessState {
   bool debugged = false;  // a process that is neither ours nor from the ranks traces it
 };
 
+// A moment by this machine's monotonic clock, from that of another one.
+struct Moment {
+  base::TimePoint at{};
+  base::Nanoseconds error{};  // at most so wrong, in either direction
+};
+
 // How the ranks of a world are spread over machines other than the coordinator's.
 struct Spread {
   std::vector<std::string> host_of;  // by rank: the name of its host
@@ -187,6 +193,9 @@ class World {
   // Returns where the ranks of a world on other machines run, complete before the first frame of a rank arrives; null:
   // they run on this machine.
   virtual const Spread* spread() const { return nullptr; }
+  // Returns when the rank's machine has seen the rank's latest event; nothing: it is this machine, or its clock is not
+  // known yet.
+  virtual std::optional<Moment> seen_at(int /*rank*/) const { return std::nullopt; }
   // This and the next three: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
   // wait for another order have left anything behind, and fetches their output. Calls `on_inspected` once, unless the
   // world is destroyed or swept first.

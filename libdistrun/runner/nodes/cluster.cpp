@@ -126,8 +126,9 @@ std::unique_ptr<RemoteNode> Cluster::make_node(std::size_t host) {
     }
   };
   const auto offset = [this, host] {
-    const auto ahead = links_[host] ? links_[host]->offset() : std::nullopt;
-    return ahead ? -ahead->offset : base::Nanoseconds::zero();
+    std::optional<Offset> ahead = links_[host] ? links_[host]->offset() : std::nullopt;
+    if (ahead) ahead->offset = -ahead->offset;  // of this machine's clock
+    return ahead;
   };
   RemoteNode::Link ends{send, offset};
   return std::make_unique<RemoteNode>(loop_, static_cast<int>(host), settings_.hosts[host].name, addresses_[host],

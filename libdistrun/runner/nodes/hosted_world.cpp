@@ -132,13 +132,14 @@ void HostedWorld::on_rank_started(int rank, int pid) {
 }
 
 void HostedWorld::on_frame(int rank, const wire::Frame& frame) {
+  const std::int64_t received_ns = now_ns();
   try {
     if (frame.is(wire::ControlFrame::Done) && test_) test_->resources().add_held(names_in(frame));
     // A failure is judged by what the other ranks do at that moment.
     if (frame.is(wire::ControlFrame::Error)) news_->tell_now();
     const wire::Bytes packed =
         wire::pack_frame(frame.kind, static_cast<std::uint16_t>(frame.rank), wire::view_of(frame.payload));
-    tell(wire::NodeFrame::FromRank, RankBytes{request_.world, rank, text_of(packed)});
+    tell(wire::NodeFrame::FromRank, RankBytes{request_.world, rank, text_of(packed), received_ns});
   } catch (const Error& error) {
     on_connection_lost(rank, std::string("it sent an invalid message: ") + error.what());
   }
@@ -157,7 +158,7 @@ void HostedWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_o
   pids_.erase(rank);
   if (pids_.empty()) news_->end();
   tell(wire::NodeFrame::RankEnded,
-       RankEnded{request_.world, news_->view_of(rank), status.code(), status.signal(), because_of});
+       RankEnded{request_.world, news_->view_of(rank), status.code(), status.signal(), because_of, now_ns()});
 }
 
 void HostedWorld::on_spawn_failed(const std::string& why) {

@@ -54,6 +54,7 @@ class HostedWorld final : public launch::WorldEvents {
   std::string complete_order(const wire::Frame& frame);
   Ports find_ports() const;
   void tell_output();
+  std::int64_t now_ns() const { return shared_.loop.clock().now().time_since_epoch().count(); }
   void finish(std::vector<runner::Leak> leaks);
   template <class Message>
   void tell(wire::NodeFrame kind, const Message& message) const;

@@ -1,7 +1,7 @@
 #pragma once
 // The messages between a coordinator and its nodes. A node runs some of the ranks of a world, which has the same number
-// on all nodes; ranks keep their numbers in the world. Times of the board are those of the node's monotonic clock: the
-// coordinator converts them.
+// on all nodes; ranks keep their numbers in the world. Times are those of the node's monotonic clock: the coordinator
+// converts them.
 //
 //   coordinator   Welcome, once; List, Prepare: each is answered once, by its id
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
@@ -137,8 +137,9 @@ struct RankBytes {
   std::uint32_t world = 0;
   std::int32_t rank = 0;
   std::string bytes;
+  std::int64_t at_ns = 0;  // of a frame from a rank: when the node has received it
 };
-DISTRUN_FIELDS(RankBytes, m.world, m.rank, m.bytes)
+DISTRUN_FIELDS(RankBytes, m.world, m.rank, m.bytes, m.at_ns)
 
 struct SignalOrder {
   std::uint32_t world = 0;
@@ -252,8 +253,9 @@ struct RankEnded {
   std::int32_t code = 0;
   std::int32_t signal = 0;
   std::int32_t because_of = -1;
+  std::int64_t at_ns = 0;  // when the node has learned it
 };
-DISTRUN_FIELDS(RankEnded, m.world, m.last, m.code, m.signal, m.because_of)
+DISTRUN_FIELDS(RankEnded, m.world, m.last, m.code, m.signal, m.because_of, m.at_ns)
 
 struct OutputPiece {
   std::uint32_t world = 0;

@@ -18,6 +18,7 @@ struct RankMirror {
   base::Nanoseconds cpu_wait{};
   base::Nanoseconds cpu_time{};
   launch::ProcessState process;
+  std::optional<launch::Moment> seen_at;  // its latest event
   proc::Captured out;
   proc::Captured err;
 

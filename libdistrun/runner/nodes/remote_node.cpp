@@ -29,6 +29,18 @@ void fail(std::map<std::uint32_t, RemoteNode::Reply<Answer>>& open, const std::s
 
 }  // namespace
 
+base::Nanoseconds RemoteNode::offset() const {
+  const std::optional<Offset> ahead = link_.offset();
+  return ahead ? ahead->offset : base::Nanoseconds::zero();
+}
+
+std::optional<launch::Moment> RemoteNode::moment(std::int64_t at_ns) const {
+  const std::optional<Offset> ahead = link_.offset();
+  std::int64_t here_ns = 0;
+  if (!ahead || at_ns <= 0 || __builtin_add_overflow(at_ns, ahead->offset.count(), &here_ns)) return std::nullopt;
+  return launch::Moment{base::TimePoint(base::Nanoseconds(here_ns)), ahead->error};
+}
+
 RemoteNode::Reply<Listed> RemoteNode::list(const std::string& plugin, const wire::ListOrder& order,
                                            base::Nanoseconds bound) {
   auto reply = std::make_shared<io::OneShot<Listed>>(loop_);

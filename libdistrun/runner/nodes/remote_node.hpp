@@ -4,9 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <distrun/common/io/one_shot.hpp>
+#include <distrun/runner/nodes/clock_offset.hpp>
 #include <distrun/runner/nodes/messages.hpp>
 
 namespace distrun::nodes {
@@ -16,8 +18,8 @@ class RemoteNode {
   struct Link {
     // Queues a packed frame. Throws Error{Overloaded} if the node does not read.
     std::function<void(wire::Bytes packed)> send;
-    // Returns how far this machine's monotonic clock is ahead of the node's.
-    std::function<base::Nanoseconds()> offset;
+    // Returns how far this machine's monotonic clock is ahead of the node's; nothing: not known yet.
+    std::function<std::optional<Offset>()> offset;
   };
   // Takes the frames of a world of this node, and its loss.
   class WorldPart {
@@ -40,7 +42,9 @@ class RemoteNode {
   const std::string& address() const noexcept { return address_; }
   // Why it is lost: "node02 was lost: silent for 1.0 s"; empty: it is not.
   const std::string& lost() const noexcept { return lost_; }
-  base::Nanoseconds offset() const { return link_.offset(); }
+  base::Nanoseconds offset() const;
+  // Returns a time of the node's clock by this machine's; nothing if it cannot be.
+  std::optional<launch::Moment> moment(std::int64_t at_ns) const;
 
   template <class Message>
   void tell(wire::NodeFrame kind, const Message& message) {

@@ -162,6 +162,7 @@ void SpreadRanks::on_frame_of_rank(const Part& part, const wire::Frame& frame) {
   }
   const auto bytes = payload<RankBytes>(frame);
   const int rank = checked(bytes.rank, part);
+  mirror_of(rank).seen_at = part.node->moment(bytes.at_ns);
   wire::FrameSplitter splitter(wire::kProtocol<wire::ControlFrame>);
   splitter.feed(bytes_of(bytes.bytes));
   while (const std::optional<wire::Frame> inner = splitter.next()) events_.on_frame(rank, *inner);
@@ -173,6 +174,7 @@ void SpreadRanks::on_ended(const Part& part, RankEnded ended) {
   if (mirror.has_ended) throw Error(ErrorKind::InvalidArgument, "a rank that ended twice");
   mirror.take(std::move(ended.last), part.node->offset(), static_cast<int>(ranks_.size()));
   mirror.has_ended = true;
+  mirror.seen_at = part.node->moment(ended.at_ns);
   const proc::ExitStatus status =
       ended.signal != 0 ? proc::ExitStatus::of_signal(ended.signal) : proc::ExitStatus::of_code(ended.code);
   events_.on_rank_ended(rank, status, ended.because_of);

@@ -49,6 +49,7 @@ class SpreadWorld final : public launch::World {
   void hold_output(bool hold) override { tell_all(wire::NodeFrame::HoldOutput, WorldOrder{number_, hold}); }
   void forget_output() override;
   const launch::Spread* spread() const override { return &ranks_->spread(); }
+  std::optional<launch::Moment> seen_at(int rank) const override { return ranks_->at(rank).seen_at; }
   void inspect(std::function<void(bool is_clean)> on_inspected) override;
   void keep(bool holds) override;
   void renew(const launch::WorldSpec& spec) override;

@@ -5,6 +5,7 @@
 #include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
+#include <distrun/runner/record/at_once.hpp>
 #include <distrun/runner/record/doctor/cause_text.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 #include <distrun/runner/record/standstill.hpp>
@@ -87,28 +88,55 @@ std::string describe_circles(const Standstill& still) {
   return text + describe_waiting(still);
 }
 
-// Used for programs, where it is unknown whether later exit codes follow from the first.
-std::string describe_program_failure(const AttemptRecord& attempt, const std::vector<int>& culprits) {
-  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
-  std::vector<int> alike;
-  std::vector<int> others;
-  for (std::size_t i = 1; i < culprits.size(); ++i) {
-    const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
-    (same ? alike : others).push_back(culprits[i]);
-  }
-  const base::RankHosts hosts = hosts_of(attempt);
-  std::string text = hosts.label(cause.rank) + describe_action(cause);
-  if (!alike.empty()) text += "; so did " + hosts.label(alike);
-  if (!others.empty()) text += "; " + hosts.label(others) + " failed later";
-  return text;
-}
-
 // Describes a rank that failed without reporting an error.
 std::string describe_untold(int exit_code) {
   if (exit_code <= 0) return "";
   if (exit_code != wire::kTestErrorExitCode) return ": it exited with code " + std::to_string(exit_code);
   return ": it exited with code 10, which means a test error, but reported none (did the test close descriptor 3, its "
          "connection to distrun?)";
+}
+
+// Returns "so did " or "so were ".
+std::string so_did(const RankRecord& cause, std::size_t others) {
+  const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
+  return !passive ? "so did " : others == 1 ? "so was " : "so were ";
+}
+
+// Returns "; so did rank 5 on node02 at the same time (within 0.3 ms, the error of their clocks)", or what the others
+// did if that is something else.
+std::string describe_at_once(const AttemptRecord& attempt, const RankRecord& cause, const AtOnce& at_once) {
+  const std::string when = "at the same time (within " + base::human(at_once.within) + ", the error of their clocks)";
+  const base::RankHosts hosts = hosts_of(attempt);
+  const auto action_of = [&attempt](int rank) {
+    return describe_action(attempt.ranks[static_cast<std::size_t>(rank)]);
+  };
+  const bool all_alike = std::all_of(at_once.ranks.begin(), at_once.ranks.end(),
+                                     [&](int rank) { return action_of(rank) == describe_action(cause); });
+  if (all_alike) return "; " + so_did(cause, at_once.ranks.size()) + hosts.label(at_once.ranks) + " " + when;
+  std::string text = "; " + when;
+  for (std::size_t i = 0; i < at_once.ranks.size() && i < kStandingsMax; ++i) {
+    text += (i == 0 ? " " : ", ") + hosts.label(at_once.ranks[i]) + action_of(at_once.ranks[i]);
+  }
+  return text + and_more(at_once.ranks.size());
+}
+
+// Used for programs, where it is unknown whether later exit codes follow from the first.
+std::string describe_program_failure(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  const AtOnce at_once = at_once_with(attempt, cause, {culprits.begin() + 1, culprits.end()});
+  std::vector<int> alike;
+  std::vector<int> others;
+  for (std::size_t i = 1; i < culprits.size(); ++i) {
+    if (std::binary_search(at_once.ranks.begin(), at_once.ranks.end(), culprits[i])) continue;
+    const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
+    (same ? alike : others).push_back(culprits[i]);
+  }
+  const base::RankHosts hosts = hosts_of(attempt);
+  std::string text = hosts.label(cause.rank) + describe_action(cause);
+  if (!at_once.ranks.empty()) text += describe_at_once(attempt, cause, at_once);
+  if (!alike.empty()) text += "; so did " + hosts.label(alike);
+  if (!others.empty()) text += "; " + hosts.label(others) + " failed later";
+  return text;
 }
 
 // Returns "rank 2 failed: token is lost (ring.cpp:41); so did rank 3". The first culprit is the cause.
@@ -123,11 +151,11 @@ std::string describe_culprits(const AttemptRecord& attempt) {
   if (!still.circles.empty()) return describe_circles(still);
   const base::RankHosts hosts = hosts_of(attempt);
   std::string text = hosts.label(cause.rank) + describe_action(cause);
-  if (culprits.size() > 1) {
-    const std::vector<int> others(culprits.begin() + 1, culprits.end());
-    const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
-    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + hosts.label(others);
-  }
+  std::vector<int> others(culprits.begin() + 1, culprits.end());
+  const AtOnce at_once = at_once_with(attempt, cause, others);
+  std::erase_if(others, [&](int rank) { return std::binary_search(at_once.ranks.begin(), at_once.ranks.end(), rank); });
+  if (!at_once.ranks.empty()) text += describe_at_once(attempt, cause, at_once);
+  if (!others.empty()) text += "; " + so_did(cause, others.size()) + hosts.label(others);
   return text + describe_doing(still, culprits.size()) + describe_waiting(still);
 }
 

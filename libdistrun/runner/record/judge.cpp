@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/runner/record/at_once.hpp>
 #include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/record/standstill.hpp>
 
@@ -98,6 +99,16 @@ bool did_the_same(const RankRecord& a, const RankRecord& b) {
   return is_same_place && (!error_a->file.empty() || error_a->text == error_b->text);
 }
 
+// News of several hosts may arrive in another order than they happened in.
+template <class Matches>
+const RankRecord* earlier_elsewhere(const AttemptRecord& attempt, const RankRecord& first, Matches matches) {
+  const RankRecord* found = &first;
+  for (const RankRecord& rank : attempt.ranks) {
+    if (matches(rank) && is_surely_before(rank, *found)) found = &rank;
+  }
+  return found;
+}
+
 // A death that distrun did not cause takes precedence over earlier outcomes. Among ranks that did the same, the lowest
 // represents all, so that the message does not depend on timing.
 const RankRecord* first_cause(const AttemptRecord& attempt, const Standstill& still) {
@@ -107,8 +118,10 @@ const RankRecord* first_cause(const AttemptRecord& attempt, const Standstill& st
   });
   if (first == nullptr) first = earliest(attempt, is_cause);
   if (first == nullptr) return nullptr;
+  const auto is_alike = [&](const RankRecord& rank) { return is_cause(rank) && class_of(rank) == class_of(*first); };
+  first = earlier_elsewhere(attempt, *first, is_alike);
   const auto lowest = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), [&](const RankRecord& rank) {
-    return is_cause(rank) && (&rank == first || did_the_same(rank, *first));
+    return &rank == first || (is_alike(rank) && (did_the_same(rank, *first) || is_at_once(rank, *first)));
   });
   return &*lowest;
 }
@@ -144,7 +157,7 @@ Judgement judge_cause(const AttemptRecord& attempt, const Standstill& still, con
   judgement.culprits.push_back(cause.rank);
   for (const RankRecord& rank : attempt.ranks) {
     if (rank.rank == cause.rank) continue;
-    const bool is_alike = class_of(rank) == c && is_independent(attempt, still, rank);
+    const bool is_alike = (class_of(rank) == c || is_at_once(rank, cause)) && is_independent(attempt, still, rank);
     if (is_alike || contains(circle, rank.rank)) judgement.culprits.push_back(rank.rank);
   }
   return judgement;

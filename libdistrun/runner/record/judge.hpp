@@ -15,8 +15,9 @@
 //
 // A rank that died as the test declared counts as passed. An outcome that follows from another rank's outcome names
 // that rank and is no first cause. The first cause is a death that no earlier failure has prompted, or else the outcome
-// learned first. Among ranks that did the same, the lowest comes first. Among ranks that timed out, those that the
-// others waited for are to blame (standstill.hpp).
+// learned first; on several hosts, the one that was first by their clocks, if these can tell (at_once.hpp). Among ranks
+// that did the same, or failed at the same time on different hosts, the lowest comes first. Among ranks that timed out,
+// those that the others waited for are to blame (standstill.hpp).
 #include <vector>
 
 #include <distrun/runner/record/record.hpp>

@@ -36,6 +36,12 @@ struct RankError {
   bool is_crash = false;  // reported by a crash handler or a sanitizer, not by the test
 };
 
+// When something happened on another machine, by this one's clock.
+struct RemoteTime {
+  Nanoseconds at{};     // since the attempt began
+  Nanoseconds error{};  // at most so wrong, in either direction
+};
+
 struct RankRecord {
   int rank = 0;      // -1: the host of the suite
   int pid = 0;       // 0: never started
@@ -52,9 +58,10 @@ struct RankRecord {
   // When the decisive event of its outcome was learned, as a position among all such events of the attempt; 0: not yet.
   // The judge uses it to find the first cause.
   int decided = 0;
-  int because_of = -1;            // the rank that caused this outcome by its own
-  bool outlived_failure = false;  // it was alive when the first failure was decided, or went on
-  bool declared_death = false;    // it died as the test had declared
+  std::optional<RemoteTime> failed_at;  // when its machine has seen its failure; empty: this machine, or it has none
+  int because_of = -1;                  // the rank that caused this outcome by its own
+  bool outlived_failure = false;        // it was alive when the first failure was decided, or went on
+  bool declared_death = false;          // it died as the test had declared
   // How it ended after its result, if that was bad and its process had run other tests too: any of them may be why.
   std::optional<Outcome> bad_end;
   bool body_passed = false;       // reported before it ended: later errors belong to the exit

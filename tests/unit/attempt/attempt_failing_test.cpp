@@ -215,3 +215,28 @@ TEST_CASE("ranks on other hosts are named with their host, in records and messag
     stage.finish();
   }
 }
+
+TEST_CASE("failures on two hosts that their clocks cannot order happened at the same time, in any order of the news") {
+  using std::chrono::microseconds;
+  const int later_by_us = GENERATE(100, 400);
+  Stage stage(2);
+  stage.node.host_of = {"node01", "node02"};
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  const base::TimePoint moment = stage.loop.clock().now();
+  world.seen[0] = {moment, microseconds(100)};
+  world.seen[1] = {moment + microseconds(later_by_us), microseconds(200)};
+  world.error(1, "no answer");
+  world.error(0, "token is lost");
+  for (const int rank : {0, 1}) world.end(rank, proc::ExitStatus::of_code(10));
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Fail);
+  if (later_by_us == 100) {
+    CHECK(record.culprits == std::vector{0, 1});
+    CHECK(record.message ==
+          "rank 0 on node01 failed: token is lost (ring.cpp:41); at the same time (within 300 us, the error of their "
+          "clocks) rank 1 on node02 failed: no answer (ring.cpp:41)");
+  } else {
+    CHECK(record.message == "rank 0 on node01 failed: token is lost (ring.cpp:41); so did rank 1 on node02");
+  }
+}

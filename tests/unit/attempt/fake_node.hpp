@@ -100,6 +100,10 @@ class World : public launch::World {
   }
   const launch::WorldSpec& spec() const { return spec_; }
   const launch::Spread* spread() const override { return hosts.host_of.empty() ? nullptr : &hosts; }
+  std::optional<launch::Moment> seen_at(int rank) const override {
+    const auto found = seen.find(rank);
+    return found == seen.end() ? std::nullopt : std::optional(found->second);
+  }
 
   launch::Spread hosts;                      // of the ranks; empty: this machine
   Names renewed;                             // tests for which kept ranks on hosts got new provisions
@@ -107,6 +111,7 @@ class World : public launch::World {
   bool clean = true;                         // what hosts answer when they have looked for what waiting ranks have left
   std::function<void()> on_inspect = [] {};  // called before that
   std::vector<launch::LeftBehind> left_behind;  // what a sweep of hosts finds
+  std::map<int, launch::Moment> seen;  // when the machines of ranks have seen their latest events
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;  // only those for the ranks' processes
   int snapshots = 0;                 // number of requests for stacks

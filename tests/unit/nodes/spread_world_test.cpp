@@ -22,7 +22,7 @@ class TwoNodes {
   TwoNodes() {
     for (int i = 0; i < 2; ++i) {
       RemoteNode::Link link{[this, i](wire::Bytes packed) { splitters_.at(i).feed(wire::view_of(packed)); },
-                            [] { return base::Nanoseconds::zero(); }};
+                            [this] { return offset; }};
       nodes.push_back(std::make_unique<RemoteNode>(loop, i, "node0" + std::to_string(i), "10.0.0.1", std::move(link)));
     }
     std::vector<SpreadRanks::Part> parts{{nodes[0].get(), 0, 2}, {nodes[1].get(), 2, 2}};
@@ -53,6 +53,7 @@ class TwoNodes {
 
   io::Loop loop;
   NoEvents events;
+  std::optional<Offset> offset = Offset{};
   std::vector<std::unique_ptr<RemoteNode>> nodes;
   std::vector<std::weak_ptr<const WorldStore>> stores;  // all that the world has had
   std::shared_ptr<SpreadWorld> world;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/runner/record/describe.hpp>
+#include <distrun/runner/record/judge.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
 #include "samples.hpp"
