@@ -99,6 +99,22 @@ print(*[rank["host"] for rank in test["attempts"][0]["ranks"]])')
   [ "$found" = "$1" ] || fail "the ranks ran on $found; expected $1"
 }
 
+verdict_is() { # VERDICT: of the first test
+  local found
+  found=$(python3 -c 'import json; print(json.load(open("summary.json"))["tests"][0]["verdict"])')
+  [ "$found" = "$1" ] || fail "the verdict is $found; expected $1"
+}
+# Starts gdb on a rank of node02, from a terminal.
+attaches() {
+  local id what
+  command -v script >/dev/null && command -v gdb >/dev/null || return 0
+  id=$("$distrun" ps | sed -n 's/^run \([^ ]*\) .*/\1/p')
+  printf 'detach\nquit\n' | script --quiet --command "$distrun attach $id 3" /dev/null >attached 2>&1 || true
+  for what in 'gdb on rank 3 on node02 (pid' '(process [0-9]*) detached'; do
+    grep --quiet "$what" attached || fail "attach says: $(cat attached)"
+  done
+}
+
 head_ssh() {
   local visit=(--filter Ring.token_visits_every_rank_in_order "$ring")
   run 0 -w 4 --hosts node01,node02 "$ring"
@@ -114,24 +130,73 @@ head_ssh() {
   run 1 -w 2 --hosts node01,node02 --filter Leaves.tagged_file "$build/plugins/fixtures/fixture_leaves.so"
   says '^leak .*/tmp/.* on node02$'
   nothing_left 2000
+  begin --hosts node01,node02
+  attaches
+  kill -s INT "$run"
+  ends_with 130
+  nothing_left 2000
 }
 
+gone() { [ -z "$(squeue --noheader --jobs="$1" 2>/dev/null)" ]; } # JOB
+ranks_run_on_node02() { until [ "$(on node02 distrun-rank | wc -l)" -ge "$1" ]; do sleep 0.05; done; } # HOW_MANY
 head_slurm() {
-  local job
+  local job limited
+  # A job whose time is too short, beside all others.
+  mkdir limited
+  limited=$(sbatch --parsable --nodes=2 --time=1 --chdir=limited --output=out --wrap \
+    "$distrun -w 4 --timeout 300s --filter Hangs.all_sleep --json summary.json $hangs; echo ended \$?")
+  ranks_run_on_node02 3
   rm -f out summary.json
   salloc --quiet --nodes=2 "$distrun" -w 4 --json summary.json "$ring" >out 2>&1 || fail "salloc exited with $?"
   ranks_on "node01 node01 node02 node02"
   job=$(sbatch --parsable --nodes=2 --output=out --wrap "exec $distrun -w 4 --json summary.json $ring; echo ended \$?")
-  until [ -z "$(squeue --noheader)" ]; do sleep 0.05; done
+  until gone "$job"; do sleep 0.05; done
   says '4 pass'
   ranks_on "node01 node01 node02 node02"
-  rm -f out
-  job=$(sbatch --parsable --nodes=2 --output=out --wrap "exec $distrun -w 4 --filter Hangs.all_sleep $hangs")
-  until [ "$(on node02 distrun-rank | wc -l)" -ge 3 ]; do sleep 0.05; done
+  salloc --quiet --nodes=2 --cpus-per-task=1 "$distrun" -w 2 --jobs auto "$ring" >out 2>&1 ||
+    fail "salloc exited with $?"
+  says '2 tests in parallel'
+
+  # As the page shows it for Jenkins: sbatch has the exit code of the tests, and the file the results.
+  local status=0
+  sbatch --quiet --wait --nodes=2 --output=out --wrap \
+    "$distrun -w 4 --timeout 1s --filter Hangs.all_sleep --junit tests.xml $hangs" || status=$?
+  [ "$status" -eq 1 ] || fail "sbatch --wait exited with $status; expected 1"
+  python3 -c 'import xml.etree.ElementTree as xml
+assert len(xml.parse("tests.xml").getroot().findall(".//testcase/failure")) == 1' ||
+    fail "the results: $(cat tests.xml)"
+
+  # scancel ends a batch job, and one whose distrun runs outside of the nodes, where only these get the signal.
+  rm -f out summary.json
+  job=$(sbatch --parsable --nodes=2 --output=out --wrap \
+    "exec $distrun -w 4 --filter Hangs.all_sleep --json summary.json $hangs")
+  ranks_run_on_node02 6
   scancel "$job"
-  until [ -z "$(squeue --noheader)" ]; do sleep 0.05; done
+  until gone "$job"; do sleep 0.05; done
+  until grep --quiet '^interrupted' out; do sleep 0.05; done
+  verdict_is cancelled
+  rm -f out summary.json
+  salloc --quiet --nodes=2 --job-name=outside "$distrun" -w 4 --timeout 300s --filter Hangs.all_sleep \
+    --json summary.json "$hangs" >out 2>&1 &
+  run=$!
+  ranks_run_on_node02 6
+  attaches
+  began=$(now_ms)
+  scancel --name=outside
+  wait "$run" || true
+  within 4000 "the run ended after scancel"
+  says '^interrupted'
+  verdict_is cancelled
+
+  # The job whose time is over by now has said so in time.
+  until gone "$limited"; do sleep 0.2; done
+  cp limited/* .
+  says "^notice: the allocation (Slurm job $limited) ends in 30 s: no further test or attempt begins"
+  says "^cancelled .*: the run was cancelled: the allocation (Slurm job $limited) ends in 10 s"
+  says "^problem: run: the allocation (Slurm job $limited) has ended it early; 1 of 1 tests have been run"
+  says '^ended 3$'
+  verdict_is cancelled
   nothing_left 3000
-  says 'interrupted'
 }
 
 # A host is lost in a running test: the test and the run end at once, and the test that would need it later fails.

@@ -5,6 +5,10 @@ namespace distrun::cli {
 void FanOut::on_run_start(const runner::RunRecord& run, int tests) {
   for (auto* sink : sinks_) sink->on_run_start(run, tests);
 }
+void FanOut::on_notice(const std::string& text) {
+  for (auto* sink : sinks_) sink->on_notice(text);
+}
+
 void FanOut::on_problem(const runner::Problem& problem) {
   for (auto* sink : sinks_) sink->on_problem(problem);
 }

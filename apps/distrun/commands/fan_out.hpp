@@ -13,6 +13,7 @@ class FanOut final : public runner::EventSink {
 
   void on_run_start(const runner::RunRecord& run, int tests) override;
   void on_problem(const runner::Problem& problem) override;
+  void on_notice(const std::string& text) override;
   void on_test_start(const runner::TestStart& start) override;
   void on_attempt_start(const runner::AttemptStart& start) override;
   void on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) override;

@@ -9,6 +9,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/nodes/allocation_end.hpp>
 #include <distrun/runner/record/machine.hpp>
 #include <distrun/runner/run/run.hpp>
 
@@ -104,6 +105,18 @@ void tell_no_match(const RunOptions& options, const runner::RunRecord& record) {
                record.filter_hint.empty() ? "; `distrun list` lists the tests" : "");
 }
 
+void follow_pauses(CoordinatorLoop& main, runner::Run& run, report::Console& console) {
+  main.on_pause(
+      [&run, &console] {
+        run.pause();
+        console.pause();
+      },
+      [&run, &console] {
+        run.resume();
+        console.resume();
+      });
+}
+
 int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
                proc::Coordinator coordinator) {
   WorkNotes notes(*coordinator.note);
@@ -114,7 +127,12 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   std::optional<TerminalInput> input;
   if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
   std::optional<RunHosts> hosts;
-  if (!options.hosts.hosts.empty()) hosts.emplace(main.loop(), options, places, outputs.sink());
+  std::string why_ending;  // of the hosts' job
+  if (!options.hosts.hosts.empty()) {
+    hosts.emplace(main.loop(), options, places, outputs.sink(), [&](const std::string& why) {
+      if (std::exchange(why_ending, why).empty()) main.interrupt();
+    });
+  }
   runner::Run run(main.loop(), hosts ? hosts->node() : main.node(), outputs.sink(), places, options.settings);
   if (!options.settings.program.empty()) {
     run.show_output(program_output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
@@ -126,18 +144,14 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   arrange_tests(options, run, outputs.console().estimate());
   main.on_stop([&](runner::Urgency urgency) {
     if (hosts) hosts->cancel();
-    run.cancel(urgency);
+    run.cancel(urgency, why_ending);
   });
+  nodes::AllocationEnd allocation(main.loop(), [&](base::TimePoint end) {
+    run.outside_limit().set(end, "the allocation (" + allocation.name() + ")");
+  });
+  main.node().spare(allocation.asking());
   main.on_snapshot([&] { run.take_snapshot_now(); });
-  main.on_pause(
-      [&] {
-        run.pause();
-        outputs.console().pause();
-      },
-      [&] {
-        run.resume();
-        outputs.console().resume();
-      });
+  follow_pauses(main, run, outputs.console());
   const std::string reach = reach_of(options.hosts.engine);
   const RunServer server(main.loop(), run, places.run_id, reach, [&] { main.interrupt(); });
   if (own) main.stand_by_when_stopped();

@@ -30,8 +30,9 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
 
 }  // namespace
 
-RunHosts::RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events)
-    : events_(events), cluster_(loop, settings_of(options, places)) {}
+RunHosts::RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events,
+                   std::function<void(const std::string& why)> on_ending)
+    : events_(events), cluster_(loop, settings_of(options, places), std::move(on_ending)) {}
 
 void RunHosts::add_problem(runner::Run& run, const char* phase, std::string text) {
   run.record().problems.push_back({"", phase, std::move(text)});

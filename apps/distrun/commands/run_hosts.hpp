@@ -9,8 +9,9 @@ namespace distrun::cli {
 
 class RunHosts {
  public:
-  // Begins to start the nodes. `events` must outlive this. Throws Error{Failed}.
-  RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events);
+  // Begins to start the nodes. `events` must outlive this. `on_ending` as for nodes::Cluster. Throws Error{Failed}.
+  RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events,
+           std::function<void(const std::string& why)> on_ending);
 
   launch::Node& node() noexcept { return cluster_.nodes(); }
   // Waits for all hosts. Returns false if some do not come, which is a problem of the run, or after cancel(), which

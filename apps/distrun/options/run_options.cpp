@@ -295,6 +295,7 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report, const
   add_execution_settings(raw, run.settings);
   add_repetition_settings(raw, run.settings);
   set_rerun(raw, report, run);
+  run.settings.in_job = nodes::is_in_job();
   run.hosts = hosts_of(raw, is_typed(origins, "hosts"));
   adapt_to_hosts(raw, run, origins.contains("backend"));
   run.order = order_of(raw);

@@ -48,10 +48,11 @@ enum class NodeFrame : std::uint16_t {
   Swept = 353,
   Closed = 354,
   Inspected = 355,
+  Ending = 356,  // a signal asks it to end
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 327) || (number >= 340 && number <= 355);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 327) || (number >= 340 && number <= 356);
 }
 
 }  // namespace distrun::wire

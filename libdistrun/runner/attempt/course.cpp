@@ -89,12 +89,15 @@ void Course::lose_host(const std::string& why) {
 }
 
 void Course::cancel(Urgency urgency) {
+  AttemptRecord& record = ranks_.log.record();
+  if (record.cancelled_because.empty()) record.cancelled_because = ranks_.run.why_stopped;
   if (ranks_.world == nullptr || is_past_ranks()) return;
-  const bool is_first = !std::exchange(ranks_.log.record().cancelled, true);
+  const bool is_first = !std::exchange(record.cancelled, true);
   const bool may_hang = !ranks_.test.is_program() && ranks_.log.age() >= ranks_.run.graces.last_snapshot_after;
   if (is_first && may_hang && state_ == State::Running && urgency == Urgency::Polite) return take_last_snapshot();
   if (is_before_end()) terminate();
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
+  check_all_idle();
 }
 
 // ---- snapshots
@@ -265,7 +268,7 @@ void Course::check_all_idle() {
     if (!ranks_.all[i].settled) return;
     any_alive = true;
   }
-  on_idle_(any_alive);
+  if (any_alive || !patience_.should_wait()) on_idle_(any_alive);
 }
 
 void Course::end() {

@@ -23,7 +23,8 @@
 //   over         judged
 //
 // In every state but over, the end of the last rank leads to sweeping, once the requested stacks have arrived and those
-// of crashes and exceptions have names. A cancellation leads to terminating: at once, or, if the test has run for a
+// of crashes and exceptions have names; in a batch job, if ranks have died by SIGTERM, 0.3 s later unless the run is
+// cancelled before. A cancellation leads to terminating: at once, or, if the test has run for a
 // second, through looking for at most 0.5 s. While a debugger holds a rank, no bound expires.
 //
 // The conclusion (conclusion.hpp) decides what follows when no rank works any more. Lives on: the coordinator's loop.
@@ -33,6 +34,7 @@
 
 #include <distrun/runner/attempt/failures.hpp>
 #include <distrun/runner/attempt/hang_watch.hpp>
+#include <distrun/runner/attempt/job_patience.hpp>
 #include <distrun/runner/attempt/peer_look.hpp>
 #include <distrun/runner/attempt/snapshots.hpp>
 #include <distrun/runner/attempt/stray_children.hpp>
@@ -97,6 +99,7 @@ class Course final : private Failures::Owner {
   Snapshots snapshots_;
   HangWatch watch_;
   PeerLook peer_look_{ranks_};
+  JobPatience patience_{ranks_, [this] { check_all_idle(); }};
   std::function<void(bool any_alive)> on_idle_;
   State state_ = State::Running;
   int asked_by_ = 0;         // the last signal that asked the ranks to end; 0: none yet

@@ -84,6 +84,18 @@ std::optional<Allocation> find_allocation(const Variables& variables) {
   return allocation;
 }
 
+bool is_in_job(const Variables& variables) {
+  return !variables(either(variables, "SLURM_JOB_ID", "SLURM_JOBID")).empty();
+}
+
+std::optional<int> cpus_of_step(const Variables& variables) {
+  const std::string text = variables("SLURM_CPUS_ON_NODE");
+  int cpus = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cpus);
+  if (error != std::errc{} || end != text.data() + text.size() || cpus < 1) return std::nullopt;
+  return cpus;
+}
+
 bool is_engine_variable(std::string_view name) noexcept {
   if (name == "SLURM_CONF") return false;  // where Slurm's configuration is; says nothing of a job
   for (const std::string_view prefix : {"SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMI2_", "PMIX_"}) {

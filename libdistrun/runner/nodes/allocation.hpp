@@ -26,6 +26,13 @@ struct Allocation {
 // variable if one cannot be read.
 std::optional<Allocation> find_allocation(const Variables& variables = variable_of_process);
 
+// Returns whether the process belongs to a job of Slurm.
+bool is_in_job(const Variables& variables = variable_of_process);
+
+// Returns how many CPUs of this host Slurm has given to the job step that the process belongs to; nothing outside of
+// one. A cluster may leave it to the processes to keep to that.
+std::optional<int> cpus_of_step(const Variables& variables = variable_of_process);
+
 // Returns whether a variable belongs to a launcher (Slurm, PMI, PMIx). Ranks do not get these: an MPI library or a
 // batch command in a test would take the rank for a process that the launcher has started.
 bool is_engine_variable(std::string_view name) noexcept;

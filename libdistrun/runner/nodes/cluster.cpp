@@ -42,9 +42,10 @@ std::vector<std::string> texts_of(const std::vector<Place>& places) {
 
 }  // namespace
 
-Cluster::Cluster(io::Loop& loop, Settings settings)
+Cluster::Cluster(io::Loop& loop, Settings settings, std::function<void(const std::string& why)> on_ending)
     : loop_(loop),
       settings_(std::move(settings)),
+      on_ending_(std::move(on_ending)),
       secret_(base::random_hex(64)),
       nodes_(loop, settings_.per_host,
              [this] {
@@ -91,9 +92,9 @@ std::size_t Cluster::index_of(const std::string& host) const {
 void Cluster::on_joined(const Join& join, std::unique_ptr<Link> link) {
   const std::size_t host = index_of(join.host);
   addresses_[host] = link->peer_address();
-  link->follow({[this, host](const wire::Frame& frame) { nodes_.at(static_cast<int>(host)).take(frame); },
+  resources_[host] = join.resources;
+  link->follow({[this, host](const wire::Frame& frame) { take(host, frame); },
                 [this, host](const std::string& why) { on_lost(host, why); }});
-  link->send(wire::NodeFrame::Welcome, 0, settings_.welcome);
   links_[host] = std::move(link);
   launcher_->joined(join.host);
   if (++joined_ == links_.size()) complete();
@@ -133,6 +134,14 @@ std::unique_ptr<RemoteNode> Cluster::make_node(std::size_t host) {
   RemoteNode::Link ends{send, offset};
   return std::make_unique<RemoteNode>(loop_, static_cast<int>(host), settings_.hosts[host].name, addresses_[host],
                                       std::move(ends));
+}
+
+void Cluster::take(std::size_t host, const wire::Frame& frame) {
+  if (!frame.is(wire::NodeFrame::Ending)) return nodes_.at(static_cast<int>(host)).take(frame);
+  const int signal = payload<Ending>(frame).signal;
+  if (!on_ending_) return;
+  on_ending_(settings_.hosts[host].name + " got signal " + std::to_string(signal) + " (" + base::signal_name(signal) +
+             ") from Slurm");
 }
 
 // Told later, never in a call: an attempt may be in the middle of an order to the node.

@@ -2,6 +2,7 @@
 // The hosts of a run, from their start to their end: a launcher starts a node on each, the nodes join over links, and
 // are then one launch::Node. A host is lost for the rest of the run when its link breaks. Lives on: the coordinator's
 // loop.
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,8 +31,9 @@ class Cluster {
     LinkSettings link;
   };
 
-  // Throws Error{Failed} if it can listen nowhere, or an engine cannot be started.
-  Cluster(io::Loop& loop, Settings settings);
+  // `on_ending` is called, from the loop, when the hosts' job ends: "node01 got signal 15 (SIGTERM) from Slurm". May
+  // be called for each host. Throws Error{Failed} if it can listen nowhere, or an engine cannot be started.
+  Cluster(io::Loop& loop, Settings settings, std::function<void(const std::string& why)> on_ending = {});
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -61,6 +63,7 @@ class Cluster {
 
   io::Loop& loop_;
   const Settings settings_;
+  std::function<void(const std::string& why)> on_ending_;
   const std::string secret_;
   NodeSet nodes_;
   std::vector<std::unique_ptr<Link>> links_;  // by host; null: not joined

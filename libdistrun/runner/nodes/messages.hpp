@@ -10,6 +10,7 @@
 //                 Sweep, once all ranks of the world on this node have ended: Captured for each rank, then Swept
 //                 EndWorld: living ranks are killed, and no more is sent of this world
 //                 Close: Closed is the last frame of the node
+//   node          Ending, if it belongs to a job and a signal asks it to end
 //
 // All contents are untrusted on both sides.
 #include <cstdint>
@@ -79,11 +80,13 @@ struct Welcome {
   bool leaks_off = false;
   bool live_output = false;  // send what ranks write at once
   std::int32_t jobs = 1;
+  bool in_job = false;       // the nodes belong to a job of a batch system: tell of its signal, and wait for the order
   std::int64_t leak_ns = 0;  // graces: see runner::Graces
   std::int64_t kill_ns = 0;
   std::int64_t exit_ns = 0;
 };
-DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.jobs, m.leak_ns, m.kill_ns, m.exit_ns)
+DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.jobs, m.in_job, m.leak_ns, m.kill_ns,
+               m.exit_ns)
 
 struct ListRequest {
   std::uint32_t id = 0;
@@ -296,6 +299,12 @@ struct Swept {
   std::vector<launch::LeftBehind> left;
 };
 DISTRUN_FIELDS(Swept, m.world, m.left)
+
+// A node in a job got a signal that asks it to end. So do all others, and the ranks.
+struct Ending {
+  std::int32_t signal = 0;
+};
+DISTRUN_FIELDS(Ending, m.signal)
 
 // The findings of a node at the end of the run.
 struct Closed {

@@ -190,6 +190,12 @@ void NodeService::renew(RenewRequest request) {
   }
 }
 
+bool NodeService::tell_ending(int signal) const {
+  if (closed_ || !shared_ || !shared_->run.in_job) return false;
+  tell(wire::NodeFrame::Ending, Ending{signal});
+  return true;
+}
+
 Closed NodeService::close() {
   Closed found;
   if (std::exchange(closed_, true)) return found;

@@ -29,6 +29,8 @@ class NodeService {
 
   // Throws Error{InvalidArgument} for nonsense; the link cannot be used any more then.
   void on_frame(const wire::Frame& frame);
+  // Returns whether a signal to end is for the coordinator to act on, and tells it.
+  bool tell_ending(int signal) const;
   // Ends all ranks and everything that they have started, and removes the run's files. Idempotent.
   Closed close();
 

@@ -22,6 +22,8 @@ constexpr auto kSecretBound = std::chrono::seconds(30);
 constexpr std::size_t kSecretMax = 1000;
 // Time for the last frame to leave; the coordinator closes the link when it has it.
 constexpr auto kFarewell = std::chrono::seconds(2);
+// From a job's signal to the coordinator's order. A batch system kills everything some seconds after its signal.
+constexpr auto kOrderBound = std::chrono::seconds(4);
 
 std::string hostname() {
   char name[256] = {};
@@ -58,12 +60,17 @@ class Node {
         }) {
     link_->follow(
         {[this](const wire::Frame& frame) { service_.on_frame(frame); }, [this](const std::string&) { loop_.stop(); }});
-    signals_.async_wait([this](const auto& error, int) {
-      if (!error) loop_.stop();
+    signals_.async_wait([this](const auto& error, int signal) {
+      if (!error) on_end_signal(signal);
     });
   }
 
  private:
+  // In a job, the coordinator says how the run ends, if it still can.
+  void on_end_signal(int signal) {
+    if (!service_.tell_ending(signal)) return loop_.stop();
+    end_.set(loop_.clock().now() + kOrderBound);
+  }
   static std::unique_ptr<Link> join(io::Loop& loop, const NodeSettings& settings) {
     DialSettings dialled;
     dialled.places = settings.places;

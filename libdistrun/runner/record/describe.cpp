@@ -239,7 +239,7 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
   const RankRecord* rank = cause.rank >= 0 ? &attempt.ranks[static_cast<std::size_t>(cause.rank)] : nullptr;
   switch (cause.kind) {
     case CauseKind::None: return "";
-    case CauseKind::Stopped: return "the run was cancelled";
+    case CauseKind::Stopped: return "the run was cancelled" + after_colon(attempt.cancelled_because);
     case CauseKind::Infra: return attempt.infra_error;
     case CauseKind::Host: return "the suite's host " + attempt.lost_host;
     case CauseKind::NoRanks: return "the test has no ranks";

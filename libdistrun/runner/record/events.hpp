@@ -31,6 +31,8 @@ class EventSink {
   // `run` holds id, machine and settings; `tests` is the number of selected tests.
   virtual void on_run_start(const RunRecord& run, int tests) = 0;
   virtual void on_problem(const Problem& problem) = 0;
+  // Something that changes no verdict: "the allocation (Slurm job 17) ends in 30 s: ...".
+  virtual void on_notice(const std::string& /*text*/) {}
   virtual void on_test_start(const TestStart& start) = 0;
   virtual void on_attempt_start(const AttemptStart& start) = 0;
   // `rank` says where it runs, and its process; nothing else is known yet.

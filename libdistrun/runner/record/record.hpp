@@ -163,7 +163,8 @@ struct AttemptRecord {
   std::string infra_error;          // why distrun could not do its part; empty: it could
   std::string lost_host;  // how the suite's host died during the attempt: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;
-  std::string trace;  // the file with the ranks' traces; empty: none
+  std::string cancelled_because;  // "the allocation (Slurm job 17) ends in 10 s"; empty: the user has cancelled it
+  std::string trace;              // the file with the ranks' traces; empty: none
 };
 
 // Returns the hosts of its ranks, to name them in texts.
@@ -337,6 +338,7 @@ struct Settings {
   bool leaks_strict = false;
   bool leaks_off = false;
   bool skips_pass = false;
+  bool in_job = false;  // of a batch system, which signals ranks, too, when it ends the job
   bool keep_work_dir = false;
   bool private_tmp = false;               // each attempt has a private /tmp and /dev/shm
   bool quick_exit = false;                // ranks end without exit handlers and static destructors
@@ -362,12 +364,13 @@ struct RunRecord {
   std::vector<HostRecord> hosts;  // in the order in which they ended
   // Names that appeared during the run, still exist and may be anyone's: they change no verdict. At most kAppearedMax.
   std::vector<std::string> appeared;
-  int selected = 0;               // before sharding
-  bool uses_backend = false;      // a plugin with selected tests calls process groups
-  bool uses_agent = false;        // the same for RPC
-  std::string filter_hint;        // "; did you mean Suite.name?", if the filter selected nothing
-  int not_run = 0;                // selected, but not run before the run ended
-  std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has
+  std::vector<std::string> notices;  // what the user was told besides, which changes no verdict
+  int selected = 0;                  // before sharding
+  bool uses_backend = false;         // a plugin with selected tests calls process groups
+  bool uses_agent = false;           // the same for RPC
+  std::string filter_hint;           // "; did you mean Suite.name?", if the filter selected nothing
+  int not_run = 0;                   // selected, but not run before the run ended
+  std::vector<std::string> gone;     // ids of settings.rerun that their plugin no longer has
   bool interrupted = false;
 
   int total(Verdict verdict) const { return totals[static_cast<std::size_t>(verdict)]; }

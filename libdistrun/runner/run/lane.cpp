@@ -37,10 +37,14 @@ io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
     bool going = co_await run_attempt(test, record, next_number(record), kind, more);
     const int retries = test.retries >= 0 ? test.retries : settings.retries;
     for (int retry = 0; retry < retries && going; ++retry) {
-      if (!may_retry(record.attempts.back().verdict) || cancelled_) break;
+      if (!may_retry(record.attempts.back().verdict) || cancelled_ || !may_begin_) break;
       going = co_await run_attempt(test, record, next_number(record), AttemptKind::Retry, more);
     }
     if (!going || is_settled(record)) break;
+    if (!may_begin_) {
+      was_cut_ = repeat + 1 < times;
+      break;
+    }
   }
 }
 
@@ -127,6 +131,7 @@ AttemptRecord Lane::failed_attempt(int n, AttemptKind kind, const std::string& f
   failed.kind = kind;
   failed.infra_error = failure;
   failed.cancelled = cancelled_;
+  failed.cancelled_because = run_.why_stopped;
   conclude(failed);
   return failed;
 }

@@ -32,6 +32,11 @@ class Lane {
   // Skips the rest of the test's attempts.
   void cancel(Urgency urgency);
 
+  // Begins no further attempt of its test.
+  void begin_no_more() noexcept { may_begin_ = false; }
+  // Returns whether a test has got fewer attempts for that than --repeat says.
+  bool was_cut() const noexcept { return was_cut_; }
+
   // Returns the running attempt; null: none.
   Attempt* attempt() const noexcept { return attempt_.get(); }
 
@@ -53,6 +58,8 @@ class Lane {
   std::vector<std::string> ran_;  // ids of the tests that the current ranks have run, each once
   std::unique_ptr<Attempt> attempt_;
   bool cancelled_ = false;
+  bool may_begin_ = true;
+  bool was_cut_ = false;
 };
 
 }  // namespace distrun::runner

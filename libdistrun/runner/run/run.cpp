@@ -67,7 +67,16 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
                  if (!cancelled_) add_problem(plugin, "load", text);
                }),
       hosts_(context_, [this](const SuiteHost& host) { lose_host(host); }),
-      time_limit_(loop, settings.run_timeout, [this] { run_out_of_time(); }) {
+      time_limit_(loop, settings.run_timeout, [this] { run_out_of_time(); }),
+      outside_limit_(loop, record_, events,
+                     {[this] {
+                        stopped_ = true;
+                        for (const auto& lane : lanes_) lane->begin_no_more();
+                      },
+                      [this](const std::string& why) {
+                        context_.why_stopped = why;
+                        stop(Urgency::Polite);
+                      }}) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
   if (record_.settings.private_tmp) {
@@ -105,8 +114,12 @@ io::Task<void> Run::run() {
     plugins_.test_over(tests_[i]);
     ++done_;
   }
-  co_await close_hosts();
+  const Hosts::Ending ending = cancelled_ ? Hosts::Ending::Kill : Hosts::Ending::TearDown;
+  const std::vector<Problem> problems = co_await hosts_.close(ending);
+  for (const Problem& problem : problems) add_problem(problem.plugin, problem.phase.c_str(), problem.text);
+  record_.hosts = hosts_.records();
   time_limit_.end();
+  outside_limit_.stop();
   finish(started);
 }
 
@@ -168,6 +181,12 @@ void Run::finish(base::TimePoint started) {
   record_.tests = std::move(sorted);
   record_.not_run += static_cast<int>(tests_.size()) - done_;
   record_.interrupted = interrupted_;
+  const bool is_cut = std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->was_cut(); });
+  if (outside_limit_.is_near() && !interrupted_ && (is_cut || cancelled_ || record_.not_run > 0)) {
+    add_problem("", "run",
+                outside_limit_.what() + " has ended it early; " + std::to_string(record_.tests.size()) + " of " +
+                    std::to_string(tests_.size()) + " tests have been run");
+  }
   record_.duration = active_now() - started;
 }
 
@@ -183,8 +202,9 @@ void Run::tell_suspicions() {
   if (record_.appeared.size() > kAppearedMax) record_.appeared.resize(kAppearedMax);
 }
 
-void Run::cancel(Urgency urgency) {
+void Run::cancel(Urgency urgency, const std::string& why) {
   interrupted_ = true;
+  if (context_.why_stopped.empty()) context_.why_stopped = why;
   stop(urgency);
 }
 
@@ -324,13 +344,6 @@ void Run::lose_host(const SuiteHost& host) {
       attempt->lose_host(host.death());
     }
   }
-}
-
-io::Task<void> Run::close_hosts() {
-  const Hosts::Ending ending = cancelled_ ? Hosts::Ending::Kill : Hosts::Ending::TearDown;
-  const std::vector<Problem> problems = co_await hosts_.close(ending);
-  for (const Problem& problem : problems) add_problem(problem.plugin, problem.phase.c_str(), problem.text);
-  record_.hosts = hosts_.records();
 }
 
 void Run::close_test(TestRecord record, std::size_t index, base::TimePoint started) {

@@ -16,6 +16,7 @@
 #include <distrun/runner/run/gathering.hpp>
 #include <distrun/runner/run/hosts.hpp>
 #include <distrun/runner/run/lane.hpp>
+#include <distrun/runner/run/outside_limit.hpp>
 #include <distrun/runner/run/preparation.hpp>
 #include <distrun/runner/run/stress.hpp>
 #include <distrun/runner/run/time_limit.hpp>
@@ -39,9 +40,12 @@ class Run {
   // Call once. Never throws because of a plugin: its errors become problems or verdicts.
   io::Task<void> run();
   // Stops the run for the user: cancels the current attempts and skips the rest. May be called again, more urgently.
-  void cancel(Urgency urgency);
+  // `why`, if not empty, is told of the attempts.
+  void cancel(Urgency urgency, const std::string& why = "");
   // Stops the run likewise, but does not mark it as interrupted by the user.
   void stop(Urgency urgency);
+  // The time at which the run's machines are taken away: set it once it is known.
+  OutsideLimit& outside_limit() noexcept { return outside_limit_; }
   // Forwards a user's signal to programs.
   void pass_on(int signal);
 
@@ -73,8 +77,6 @@ class Run {
   io::Task<void> run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay);
   io::Task<void> run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay);
   void lose_host(const SuiteHost& host);
-  // Ends the remaining hosts.
-  io::Task<void> close_hosts();
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
   void close_test(TestRecord record, std::size_t index, base::TimePoint started);
   void tell_suspicions();
@@ -106,7 +108,8 @@ class Run {
   Nanoseconds stood_{};                                 // sum of earlier pauses
   bool cancelled_ = false;
   bool interrupted_ = false;
-  TimeLimit time_limit_;          // of --run-timeout
+  TimeLimit time_limit_;  // of --run-timeout
+  OutsideLimit outside_limit_;
   std::optional<Stress> stress_;  // of --stress
 };
 

@@ -252,3 +252,28 @@ TEST_CASE("an attempt leaks if its ranks leave a process behind") {
   }
   CHECK(world.left.empty());
 }
+
+TEST_CASE("in a batch job, deaths by the job's signal wait for that to the run, and cancel the attempt then") {
+  const bool is_cancelled = GENERATE(true, false);
+  Stage stage(2);
+  fake::World& world = stage.begin();
+  stage.settings.in_job = true;
+  world.start_and_greet_all();
+  for (const int rank : {0, 1}) world.die(rank, SIGTERM);
+  CHECK_FALSE(stage.is_over());
+  if (is_cancelled) {
+    stage.run_context->why_stopped = "node01 got signal 15 (SIGTERM) from Slurm";
+    stage.attempt->cancel(Urgency::Polite);
+  }
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == (is_cancelled ? Verdict::Cancelled : Verdict::Crash));
+  if (is_cancelled) CHECK(record.message == "the run was cancelled: node01 got signal 15 (SIGTERM) from Slurm");
+}
+
+TEST_CASE("outside of a batch job, an attempt whose ranks die by SIGTERM is over at once") {
+  Stage stage(2);
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  for (const int rank : {0, 1}) world.die(rank, SIGTERM);
+  CHECK(stage.is_over());
+}

@@ -26,6 +26,7 @@ class Told final : public EventSink {
 
   void on_run_start(const RunRecord&, int tests) override { add("run start " + std::to_string(tests)); }
   void on_problem(const Problem& problem) override { add("problem " + problem.phase + " " + problem.text); }
+  void on_notice(const std::string& text) override { add("notice " + text); }
   void on_test_start(const TestStart& start) override { add("test start " + start.id); }
   void on_attempt_start(const AttemptStart& start) override { add("attempt start " + std::to_string(start.n)); }
   void on_rank_start(const std::string&, int, const RankRecord& rank) override {

@@ -364,3 +364,12 @@ TEST_CASE("settings of retries, world sizes and overrides are read as they were 
   }
   CHECK(found);
 }
+
+TEST_CASE("notices are in the summary and at the end of the text", "[report]") {
+  runner::RunRecord run = full_run();
+  CHECK_FALSE(json::parse(summary_json(run)).contains("notices"));
+  run.notices = {"the allocation (Slurm job 17) ends in 30 s"};
+  CHECK(read_summary(summary_json(run)).notices == run.notices);
+  CHECK_THAT(run_end_text(run, {}, Paint(false)),
+             Catch::Contains("notice: the allocation (Slurm job 17) ends in 30 s\n"));
+}

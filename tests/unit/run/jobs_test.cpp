@@ -136,3 +136,54 @@ TEST_CASE("a name with the run's id that one of several tests left is a problem 
   CHECK_THAT(record.problems[0].text, Catch::Contains("/left") && Catch::Contains("Ring.a, Ring.b"));
   CHECK(exit_code_of(record) == 3);
 }
+
+TEST_CASE("near the end of its machines' time a run says so, begins no test, and cancels what still runs in time") {
+  JobsShow show({"a", "b"}, 1);
+  show.begin(1);
+  show.run->outside_limit().set(show.loop.clock().now() + OutsideLimit::kReserve + std::chrono::milliseconds(200),
+                                "the lease");
+  REQUIRE(testing::run_until(show.loop, [&] { return show.node.worlds[0]->was_sent(0, SIGTERM); }));
+  show.node.worlds[0]->die(0, SIGTERM);
+  show.node.worlds[0]->die(1, SIGTERM);
+  const RunRecord& record = show.finish();
+  REQUIRE(record.tests.size() == 1);
+  CHECK(record.tests[0].verdict == Verdict::Cancelled);
+  CHECK(record.tests[0].message == "the run was cancelled: the lease ends in 10 s");
+  CHECK(record.not_run == 1);
+  CHECK(record.notices == Names{"the lease ends in 11 s: no further test or attempt begins, and what still runs in 1 s "
+                                "is cancelled"});
+  CHECK(show.told.count("notice the lease ends in 11 s") == 1);
+  REQUIRE(record.problems.size() == 1);
+  CHECK(record.problems[0].text == "the lease has ended it early; 1 of 2 tests have been run");
+  CHECK(exit_code_of(record) == 3);
+}
+
+TEST_CASE("a run that ends before its machines' time does is whole") {
+  JobsShow show({"a"}, 1);
+  show.begin(1);
+  show.run->outside_limit().set(show.loop.clock().now() + std::chrono::seconds(20), "the lease");
+  REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("notice") == 1; }));
+  show.pass(0);
+  const RunRecord& record = show.finish();
+  CHECK(record.problems.empty());
+  CHECK(exit_code_of(record) == 0);
+}
+
+TEST_CASE("neither retries nor repeats begin near the end of the machines' time") {
+  const bool repeats = GENERATE(false, true);
+  JobsShow show({"a"}, 1);
+  (repeats ? show.settings.repeat : show.settings.retries) = 3;
+  show.begin(1);
+  show.run->outside_limit().set(show.loop.clock().now() + std::chrono::seconds(20), "the lease");
+  REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("notice") == 1; }));
+  if (repeats) {
+    show.pass(0);
+  } else {
+    show.node.worlds[0]->error(0, "token is lost");
+    show.node.worlds[0]->end(0, proc::ExitStatus::of_code(10));
+    show.node.worlds[0]->pass(1);
+  }
+  const RunRecord& record = show.finish();
+  CHECK(record.tests.at(0).attempts.size() == 1);
+  CHECK(record.problems.size() == (repeats ? 1 : 0));  // fewer repeats than were asked for
+}

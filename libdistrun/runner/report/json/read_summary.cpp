@@ -335,6 +335,7 @@ class Reader {
       read(item, "phase", problem.phase);
       read(item, "text", problem.text);
     });
+    read(rest, "notices", run_.notices);
     read(rest, "appeared", run_.appeared);
     read_each_object(rest, "hosts", [this](const Json& item) { read_host(item, run_.hosts.emplace_back()); });
     return std::move(run_);

@@ -130,8 +130,8 @@ void write_problems(JsonWriter& out, const std::vector<runner::Problem>& problem
 }
 
 // Omitted if empty.
-void write_appeared(JsonWriter& out, const std::vector<std::string>& names) {
-  if (!names.empty()) write_array(out, "appeared", names);
+void write_texts(JsonWriter& out, const char* key, const std::vector<std::string>& texts) {
+  if (!texts.empty()) write_array(out, key, texts);
 }
 
 // Omitted if empty.
@@ -181,7 +181,8 @@ std::string summary_json(const runner::RunRecord& run) {
   out.begin_object();
   write_run_fields(out, run);
   write_problems(out, run.problems);
-  write_appeared(out, run.appeared);
+  write_texts(out, "notices", run.notices);
+  write_texts(out, "appeared", run.appeared);
   write_hosts(out, run.hosts);
   out.key("tests");
   out.begin_array();

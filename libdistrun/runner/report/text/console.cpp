@@ -48,6 +48,8 @@ void Console::on_problem(const runner::Problem& problem) {
   print(problem_lines(problem, paint_));
 }
 
+void Console::on_notice(const std::string& text) { print(notice_line(text, paint_)); }
+
 void Console::on_test_start(const runner::TestStart& start) {
   progress_.test_started(start.id, clock_.now());
   draw_if_due();
@@ -70,8 +72,6 @@ void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase ph
   progress_.rank_in_phase(id, rank, phase);
   draw_if_due();
 }
-
-void Console::on_rank_error(const std::string&, int, int, const runner::RankError&) {}
 
 // A failure's snapshot is shown with the failure.
 void Console::on_snapshot(const std::string& id, int, const runner::Snapshot& snapshot) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
-#include <distrun/runner/record/events.hpp>
+#include <distrun/runner/record/silent_sink.hpp>
 #include <distrun/runner/record/stress.hpp>
 #include <distrun/runner/report/files/outlet.hpp>
 #include <distrun/runner/report/text/live_output.hpp>
@@ -35,7 +35,7 @@ struct ConsoleOptions {
   std::function<bool()> has_terminal = {};
 };
 
-class Console final : public runner::EventSink {
+class Console final : public runner::SilentSink {
  public:
   // `fd` is not owned; `clock` must outlive the console.
   Console(int fd, const ConsoleOptions& options, const base::Clock& clock);
@@ -71,11 +71,11 @@ class Console final : public runner::EventSink {
 
   void on_run_start(const runner::RunRecord& run, int tests) override;
   void on_problem(const runner::Problem& problem) override;
+  void on_notice(const std::string& text) override;
   void on_test_start(const runner::TestStart& start) override;
   void on_attempt_start(const runner::AttemptStart& start) override;
   void on_rank_start(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
-  void on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) override;
   void on_snapshot(const std::string& id, int attempt, const runner::Snapshot& snapshot) override;
   void on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_attempt_end(const std::string& id, const runner::AttemptRecord& attempt) override;

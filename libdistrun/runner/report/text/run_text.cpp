@@ -82,6 +82,7 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
   for (const runner::Problem& problem : run.problems) {
     if (!still_stand_above) out += problem_lines(problem, paint);
   }
+  for (const std::string& notice : run.notices) out += notice_line(notice, paint);
   out += stress_text(run, paint);
   if (verbose) out += appeared_text(run.appeared, paint);
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";

@@ -105,4 +105,8 @@ std::string problem_lines(const runner::Problem& problem, const Paint& paint) {
   return out + "\n";
 }
 
+std::string notice_line(const std::string& text, const Paint& paint) {
+  return paint(Style::Odd, "notice:") + " " + base::one_line(text, 400) + "\n";
+}
+
 }  // namespace distrun::report

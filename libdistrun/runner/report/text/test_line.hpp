@@ -22,5 +22,7 @@ std::string shard_text(const runner::Shard& shard, int selected);
 
 // Returns "problem: ring.so: list: TEXT", one line or more, ending in a newline.
 std::string problem_lines(const runner::Problem& problem, const Paint& paint);
+// Returns "notice: ...", with a line break.
+std::string notice_line(const std::string& text, const Paint& paint);
 
 }  // namespace distrun::report
