@@ -21,7 +21,7 @@ class SpreadProvisions final : public Provisions {
 
  private:
   const PlannedTest& test_;
-  const std::vector<int> gpus_;  // that each rank sees
+  const std::vector<int> gpus_;                                   // that each rank sees
   std::shared_ptr<const void> alive_ = std::make_shared<int>(0);  // a world may outlive this
 };
 

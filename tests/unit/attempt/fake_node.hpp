@@ -111,7 +111,7 @@ class World : public launch::World {
   bool clean = true;                         // what hosts answer when they have looked for what waiting ranks have left
   std::function<void()> on_inspect = [] {};  // called before that
   std::vector<launch::LeftBehind> left_behind;  // what a sweep of hosts finds
-  std::map<int, launch::Moment> seen;  // when the machines of ranks have seen their latest events
+  std::map<int, launch::Moment> seen;           // when the machines of ranks have seen their latest events
   std::vector<Signal> signals;
   std::vector<Signal> to_processes;  // only those for the ranks' processes
   int snapshots = 0;                 // number of requests for stacks
