@@ -37,6 +37,15 @@ bool is_shortage(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
+// An error of this process says for which peer it had no socket.
+Dialled dial_peer(const std::string& name, const Place& place) {
+  try {
+    return dial(place);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.type(), "cannot connect to " + name + ": " + error.text(), error.where());
+  }
+}
+
 bool offers_memory(const Identity& own) {
   return std::any_of(own.transports.begin(), own.transports.end(),
                      [](const Offer& offer) { return offer.name == "shm" && offer.why_not.empty(); });
@@ -133,7 +142,7 @@ void Meetings::try_later(rpc::WorkerKey peer) noexcept {
 void Meetings::dial_next(Outgoing& outgoing) {
   while (outgoing.at < outgoing.places.size()) {
     const Place& place = outgoing.places[outgoing.at];
-    Dialled dialled = dial(place);
+    Dialled dialled = dial_peer(outgoing.name, place);
     const bool is_short = is_shortage(dialled.error);
     if (dialled.error == EAGAIN || is_short) {
       outgoing.is_short |= is_short;

@@ -14,13 +14,13 @@ namespace {
 constexpr std::int32_t kRanksMax = 1 << 20;
 constexpr std::size_t kNamesMax = 1000;  // told at the end
 
-Isolation checked(Isolation isolation) {
+Isolation checked_isolation(Isolation isolation) {
   if (isolation == Isolation::Process || isolation == Isolation::Exec || isolation == Isolation::Pool) return isolation;
   throw Error(ErrorKind::InvalidArgument, "a node runs ranks as processes only");
 }
 
 void check(const SpawnRequest& request) {
-  checked(request.isolation);
+  checked_isolation(request.isolation);
   const bool is_good = request.world_size > 0 && request.world_size <= kRanksMax && request.first_rank >= 0 &&
                        request.ranks_here > 0 && request.ranks_here <= request.world_size - request.first_rank;
   if (!is_good) throw Error(ErrorKind::InvalidArgument, "a world with impossible ranks");
@@ -158,7 +158,7 @@ io::Task<void> NodeService::prepare(PrepareRequest request) {
   answer.id = request.id;
   try {
     const launch::Prepared prepared =
-        co_await node_.prepare(request.plugin, checked(request.isolation), base::Nanoseconds(request.bound_ns));
+        co_await node_.prepare(request.plugin, checked_isolation(request.isolation), base::Nanoseconds(request.bound_ns));
     answer.isolation = prepared.isolation;
     answer.reason = prepared.reason;
   } catch (const Error& error) {

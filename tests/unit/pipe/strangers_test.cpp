@@ -99,6 +99,16 @@ TEST_CASE("a worker that has no descriptors left reports it, and does not blame 
   }
 }
 
+TEST_CASE("a worker that has no descriptor for a connection says to which peer") {
+  Desk one(1, {"uds"}), two(2, {"uds"});
+  one.io_thread.start();
+  const std::string address = two.io_thread.address();
+  const distrun::testing::FewFiles none(0);
+  one.io_thread.connect(2, "worker2", address);
+  CHECK_THAT(one.failure(),
+             Catch::StartsWith("cannot connect to worker2: cannot create a socket: ") && Catch::Contains("raise it"));
+}
+
 TEST_CASE("a peer that disconnects during the handshake leaves nothing behind") {
   Desk desk(1, {"uds", "tcp"});
   desk.io_thread.start();
