@@ -2,7 +2,7 @@
 # distrun on several hosts, which scripts/cluster imitates: how nodes are started, what becomes of a run if a host, a
 # process or the network fails, and that nothing is left then.
 #
-# usage: hosts.sh BUILD ssh | slurm | lost | ends | joining
+# usage: hosts.sh BUILD ssh | slurm | exec | lost | ends | joining
 # Exit status: 77 if this machine cannot imitate hosts, or lacks the programs, which it says.
 set -euo pipefail
 self=$(readlink -f "$0")
@@ -52,6 +52,17 @@ run() {
   rm -f out summary.json
   "$distrun" --json summary.json "$@" >out 2>&1 || status=$?
   [ "$status" -eq "$wanted" ] || fail "distrun $* exited with $status; expected $wanted"
+}
+# program EXIT_STATUS OPTIONS... -- PROGRAM...: a program as ranks, without prefixes; out has both streams.
+program() {
+  local status=0 wanted=$1
+  shift
+  rm -f out summary.json
+  "$distrun" exec --no-prefix --json summary.json "$@" >out 2>&1 || status=$?
+  [ "$status" -eq "$wanted" ] || fail "distrun exec $* exited with $status; expected $wanted"
+}
+prints() { # LINES: in any order
+  [ "$(sort out)" = "$1" ] || fail "expected these lines:"$'\n'"$1"
 }
 # begin ARGUMENTS...: a run whose ranks sleep; returns when they are there on node02. Other than a program that a shell
 # starts in the background, it does not ignore SIGINT.
@@ -137,6 +148,96 @@ head_ssh() {
   nothing_left 2000
 }
 
+# Ranks of all hosts meet where rank 0 listens.
+meeting='
+import os, socket
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+if rank == 0:
+    server = socket.create_server(place)
+    met = [server.accept()[0].makefile().readline().strip() for _ in range(size - 1)]
+    print("rank 0 has met", *sorted(met), flush=True)
+else:
+    while True:
+        try:
+            connection = socket.create_connection(place)
+            break
+        except ConnectionRefusedError:
+            pass
+    connection.sendall(b"rank %d\n" % rank)
+'
+head_exec() {
+  # shellcheck disable=SC2016 # for the shells of ranks
+  FROM_HEAD=yes TMPDIR=$PWD program 0 --hosts node01,node02 -w 4 -- \
+    sh -c 'echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $(hostname) $HOSTNAME $FROM_HEAD ${TMPDIR-none} $PWD'
+  prints "0 0 2 0 node01 node01 yes none $PWD
+1 1 2 0 node01 node01 yes none $PWD
+2 0 2 1 node02 node02 yes none $PWD
+3 1 2 1 node02 node02 yes none $PWD"
+  program 0 --hosts node01,node02,node03 -w 5 -- python3 -c "$meeting"
+  prints "rank 0 has met rank 1 rank 2 rank 3 rank 4"
+
+  # The reader begins late. Until then ranks wait, and the hosts are not taken for lost.
+  local sum
+  sum=$(seq 500000 | md5sum)
+  "$distrun" exec --hosts node01,node02 -w 2 --per-rank-log logs -- seq 500000 2>err | (
+    sleep 2
+    cut -d ' ' -f 3 | sort -n | uniq | md5sum
+  ) >out || fail "a slow reader: $(cat err)"
+  says "^${sum%% *} "
+  [ "$(cat logs/rank0.out logs/rank1.out | md5sum)" = "$( (seq 500000 && seq 500000) | md5sum)" ] ||
+    fail "the logs differ from what was written"
+
+  seq 100000 | "$distrun" exec --no-prefix --hosts node01,node02 -w 2 --stdin 1 -- md5sum >out 2>&1 ||
+    fail "exec --stdin exited with $?"
+  prints "$( (seq 100000 | md5sum && md5sum </dev/null) | sort)"
+
+  # A host that lacks the program: then no rank begins.
+  cluster-do node01 sh -c 'printf "#!/bin/sh\ntouch began\n" >/tmp/only-here && chmod +x /tmp/only-here'
+  program 3 --hosts node01,node02 -w 2 -- /tmp/only-here
+  says 'cannot run /tmp/only-here: No such file or directory (ENOENT) (on node02)'
+  [ ! -e began ] || fail "a rank has begun on node01"
+
+  # shellcheck disable=SC2016
+  program 1 --hosts node01,node02 -w 4 -- sh -c '[ $RANK = 2 ] && exit 3; exec sleep 1000'
+  says 'rank 2 on node02: exited with code 3'
+  # shellcheck disable=SC2016
+  program 1 --hosts node01,node02 -w 2 -- \
+    sh -c 'if [ $RANK = 1 ]; then setsid sleep 1234 >/dev/null 2>&1 & touch /dev/shm/$DISTRUN_RUN_ID; fi'
+  says 'sleep 1234.* on node02'
+  says '/dev/shm/.* on node02'
+  nothing_left 2000
+
+  # A host is lost while its ranks write as much as they can.
+  # shellcheck disable=SC2016
+  "$distrun" exec --hosts node01,node02 -w 2 -- sh -c 'touch begun$RANK; exec yes' >/dev/null 2>out &
+  run=$!
+  until [ -e begun0 ] && [ -e begun1 ]; do sleep 0.05; done
+  began=$(now_ms)
+  cluster-do --blackhole node02
+  ends_with 3
+  within 2500 "the program ended"
+  says 'node02 was lost: silent for 600.0 ms: its host or the network does not answer'
+  nothing_left 2000
+  cluster-do --undo node02
+}
+
+head_exec_in_slurm() {
+  # shellcheck disable=SC2016 # for the shells of ranks
+  local script='echo $RANK $(hostname) $HOSTNAME ${SLURM_PROCID-none} ${SLURM_NTASKS-none} $SLURM_JOB_NAME'
+  local both="0 node01 node01 none none mine
+1 node01 node01 none none mine
+2 node02 node02 none none mine
+3 node02 node02 none none mine"
+  salloc --quiet --nodes=2 --job-name=mine "$distrun" exec --no-prefix -w 4 -- sh -c "$script" >out 2>&1 ||
+    fail "salloc exited with $?"
+  prints "$both"
+  printf '#!/bin/sh\nexec %s exec --no-prefix -w 4 -- sh -c '"'%s'"'\n' "$distrun" "$script" >job
+  rm -f out
+  sbatch --quiet --wait --nodes=2 --job-name=mine --output=out job
+  prints "$both"
+}
+
 gone() { [ -z "$(squeue --noheader --jobs="$1" 2>/dev/null)" ]; } # JOB
 ranks_run_on_node02() { until [ "$(on node02 distrun-rank | wc -l)" -ge "$1" ]; do sleep 0.05; done; } # HOW_MANY
 head_slurm() {
@@ -146,6 +247,7 @@ head_slurm() {
   limited=$(sbatch --parsable --nodes=2 --time=1 --chdir=limited --output=out --wrap \
     "$distrun -w 4 --timeout 300s --filter Hangs.all_sleep --json summary.json $hangs; echo ended \$?")
   ranks_run_on_node02 3
+  head_exec_in_slurm
   rm -f out summary.json
   salloc --quiet --nodes=2 "$distrun" -w 4 --json summary.json "$ring" >out 2>&1 || fail "salloc exited with $?"
   ranks_on "node01 node01 node02 node02"
@@ -350,7 +452,7 @@ case ${2:-} in
     needs slurmctld slurmd srun munged
     "$cluster" 2 --slurm --no-ssh -- "$self" --on-head "$build" slurm
     ;;
-  ssh | joining)
+  ssh | exec | joining)
     needs sshd ssh ssh-keygen
     "$cluster" 3 --no-slurm --ssh -- "$self" --on-head "$build" "$2"
     ;;
@@ -358,5 +460,5 @@ case ${2:-} in
     needs sshd ssh ssh-keygen
     "$cluster" 2 --no-slurm --ssh -- "$self" --on-head "$build" "$2"
     ;;
-  *) echo "usage: hosts.sh BUILD ssh | slurm | lost | ends | joining" >&2 && exit 2 ;;
+  *) echo "usage: hosts.sh BUILD ssh | slurm | exec | lost | ends | joining" >&2 && exit 2 ;;
 esac

@@ -2,6 +2,7 @@
 #include <distrun/common/store_server/tcp_protocol.hpp>
 #include <distrun/runner/nodes/greeting.hpp>
 #include <distrun/runner/nodes/link_messages.hpp>
+#include <distrun/runner/nodes/messages.hpp>
 
 #include "corpus.hpp"
 
@@ -34,6 +35,35 @@ void write_node_joins() {
   write("node_join/join", wire::encode(join), joins);
   join.host = "-oProxyCommand=x";
   write("node_join/join_of_no_host", wire::encode(join), joins);
+}
+
+// Orders for programs after a zero byte, and sizes of pieces of output after another.
+void write_node_orders() {
+  const std::string orders(1, '\0'), output("\x01");
+  nodes::SpawnRequest request;
+  request.world = 7;
+  request.plugin = "train";
+  request.isolation = Isolation::Program;
+  request.world_size = 4;
+  request.first_rank = 2;
+  request.ranks_here = 2;
+  request.hosts = "a=0-1;b=2-3";
+  request.program = nodes::ProgramOrder{
+      {"train", "--epochs", "3"}, {"PATH=/bin", "SLURM_PROCID=0", "EMPTY="}, {"PATH=/usr/bin"}, "10.0.0.7", 1, 2};
+  write("node_orders/program", wire::encode(request), orders);
+  request.program->arguments.clear();
+  write("node_orders/program_without_arguments", wire::encode(request), orders);
+  request.program->arguments = {std::string("tr\0in", 5)};
+  request.program->environment = {"=", "no_value"};
+  write("node_orders/program_with_zero", wire::encode(request), orders);
+  request.program.reset();
+  request.isolation = Isolation::Process;
+  write("node_orders/plugin", wire::encode(request), orders);
+  request.first_rank = 3;
+  write("node_orders/ranks_beyond_the_world", wire::encode(request), orders);
+  write("node_orders/output", {}, output + std::string("\x02\x80\xda\x03\x04\xfe\xfe", 7));
+  write("node_orders/output_held", {}, output + std::string(4, '\xd9'));
+  write("node_orders/output_beyond_the_window", {}, output + std::string(30, '\xd9'));
 }
 
 // Greetings of both sides, after a byte that tells the size of the pieces.
@@ -90,6 +120,7 @@ void write_greetings() {
 void write_handshakes() {
   write_store_greetings();
   write_node_joins();
+  write_node_orders();
   write_greetings();
 }
 

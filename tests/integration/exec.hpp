@@ -1,5 +1,7 @@
 #pragma once
 // Runs `distrun exec` in a sandbox, with its reports.
+#include <algorithm>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +9,14 @@
 #include "programs.hpp"
 
 namespace distrun::testing {
+
+inline std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
 
 class Exec {
  public:

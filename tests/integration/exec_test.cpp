@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,14 +17,6 @@ namespace {
 
 using namespace distrun::testing;
 using Catch::Contains;
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
 
 // Returns whether the command lines of `count` processes of the run contain `name`.
 bool runs(const Exec& exec, const std::string& name, std::size_t count) {
@@ -231,6 +222,9 @@ TEST_CASE("an invalid command line of exec is refused", "[exec]") {
   refused({"-w", "0", "--", "/bin/true"}, "--world-size");
   refused({"-w", "2", "--stdin", "2", "--", "/bin/true"}, "--stdin");
   refused({"--timeout", "soon", "--", "/bin/true"}, "--timeout");
+  refused({"--per-host", "2", "--", "/bin/true"}, "--per-host needs --hosts");
+  refused({"--hosts", "a:1,b:1", "-w", "3", "--", "/bin/true"}, "a world of 3 ranks does not fit on 2 hosts");
+  refused({"--hosts", "a,b", "--private-tmp", "--", "/bin/true"}, "--private-tmp does not work with --hosts");
 }
 
 TEST_CASE("options after the program belong to the program", "[exec]") {

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host_processes.hpp"
 #include "programs.hpp"
 #include "support/skip.hpp"
 
@@ -48,32 +49,6 @@ bool has_begun(const Sandbox& sandbox) {
     return events.find("\"rank\":" + std::string(rank) + ",\"phase\":\"body\"") != std::string::npos;
   };
   return runs("0") && runs("1") && runs("2") && runs("3");
-}
-
-// The processes of distrun, without those of ranks.
-struct ProcessesOfRun {
-  pid_t guard = 0, coordinator = 0;
-  std::vector<pid_t> node_guards, nodes;
-};
-
-ProcessesOfRun processes_of(const Sandbox& sandbox, const Running& running) {
-  ProcessesOfRun found;
-  found.guard = running.pid();
-  const std::vector<ProcessInfo> all = sandbox.processes();
-  const auto children_of = [&all](pid_t parent) {
-    std::vector<pid_t> children;
-    for (const ProcessInfo& each : all) {
-      if (each.parent == parent && each.name == "distrun") children.push_back(each.pid);
-    }
-    return children;
-  };
-  for (const pid_t pid : children_of(found.guard)) found.coordinator = pid;
-  if (found.coordinator == 0) return found;
-  found.node_guards = children_of(found.coordinator);
-  for (const pid_t guard : found.node_guards) {
-    for (const pid_t pid : children_of(guard)) found.nodes.push_back(pid);
-  }
-  return found;
 }
 
 std::vector<pid_t> victims_among(const ProcessesOfRun& run, const std::string& who) {

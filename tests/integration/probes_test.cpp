@@ -7,6 +7,7 @@
 #include "compare.hpp"
 #include "programs.hpp"
 #include "support/environment.hpp"
+#include "support/skip.hpp"
 
 namespace {
 

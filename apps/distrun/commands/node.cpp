@@ -12,6 +12,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/nodes/allocation.hpp>
+#include <distrun/runner/nodes/host_environment.hpp>
 #include <distrun/runner/nodes/run_node.hpp>
 #include <distrun/runner/plan/schedule.hpp>
 
@@ -64,6 +65,7 @@ int node(const NodeOptions& options) {
   settings.secret = nodes::read_node_secret(STDIN_FILENO);
   settings.resources = resources_of(options.host);
   forget_engine();
+  settings.host_variables = nodes::of_this_host();
   settings.places = options.places;
   settings.host = options.host;
   settings.version = DISTRUN_VERSION;

@@ -199,7 +199,9 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
 }
 
 int exec(RunOptions options) {
-  options.settings.program_path = find_program(options.settings.program.front());
+  // Other hosts look for it themselves: this machine may lack it.
+  const std::string& name = options.settings.program.front();
+  options.settings.program_path = options.hosts.hosts.empty() ? find_program(name) : name;
   return run(options, std::nullopt);
 }
 

@@ -25,6 +25,7 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
   welcome.leaks_off = options.settings.leaks_off;
   welcome.live_output = options.live_output;
   welcome.jobs = options.hosts.jobs_by_cpus ? 0 : options.settings.jobs;
+  welcome.any_files = options.settings.program.empty();
   return settings;
 }
 

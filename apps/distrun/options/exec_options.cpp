@@ -8,6 +8,7 @@
 #include <distrun/common/base/text.hpp>
 
 #include "bind_option.hpp"
+#include "host_options.hpp"
 #include "parsing.hpp"
 #include "raw_options.hpp"
 #include "report_options.hpp"
@@ -25,11 +26,12 @@ Examples:
   distrun exec -w 4 -- ./train --steps 100
   distrun exec -w 2 --timeout 10m --stacks-after 1m -- python3 train.py
   distrun exec -w 8 --per-rank-log logs --output reports -- ./solver
+  distrun exec --hosts node01,node02 -w 16 -- python3 train.py
 
 Notes:
   Each of N processes runs the program with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE,
   GROUP_RANK, MASTER_ADDR and MASTER_PORT in its environment. When one fails, the others are
-  ended after --grace.
+  ended after --grace. On other hosts they get the environment and the directory of this command.
 
 During the run:
   s or Ctrl-\ shows what every rank does, with stacks; distrun ps, stacks and attach also work.
@@ -174,6 +176,7 @@ CommandLine parse_exec(const Arguments& arguments) {
   app.footer(kExecNotes);
   app.prefix_command();
   add_ranks(app, raw, program);
+  add_host_options(app, raw);
   add_time(app, raw, program);
   add_output(app, program);
   add_program_reports(app, raw);
@@ -182,6 +185,8 @@ CommandLine parse_exec(const Arguments& arguments) {
   line.kind = CommandKind::Exec;
   line.run.settings = settings_of(raw, program);
   line.run.settings.program = program_of(app);
+  line.run.hosts = hosts_of(raw, !raw.hosts.empty());
+  adapt_to_hosts(raw, line.run, true);
   line.run.history = "off";
   line.run.color = color_of(raw.color);
   line.run.reports = report_paths_of(raw);

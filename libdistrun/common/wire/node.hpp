@@ -23,7 +23,7 @@ enum class NodeFrame : std::uint16_t {
   Signal = 317,
   Collect = 318,
   NameStacks = 319,
-  HoldOutput = 320,
+  ConfirmOutput = 320,
   Sweep = 321,
   EndWorld = 322,
   Close = 323,
@@ -31,6 +31,8 @@ enum class NodeFrame : std::uint16_t {
   Keep = 325,
   Renew = 326,
   ForgetOutput = 327,
+  Begin = 328,
+  Input = 329,
   // Sent by the node.
   Listed = 340,
   Prepared = 341,
@@ -49,10 +51,12 @@ enum class NodeFrame : std::uint16_t {
   Closed = 354,
   Inspected = 355,
   Ending = 356,  // a signal asks it to end
+  ProgramBegan = 357,
+  ConfirmInput = 358,
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 327) || (number >= 340 && number <= 356);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 329) || (number >= 340 && number <= 358);
 }
 
 }  // namespace distrun::wire

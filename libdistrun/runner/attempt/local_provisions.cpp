@@ -51,7 +51,7 @@ wire::RunOrder LocalProvisions::order_of(int rank, const launch::World& /*world*
 }
 
 launch::ProgramSpec LocalProvisions::program() const {
-  launch::ProgramSpec program = program_spec(run_.settings, run_.run_id, dirs_->shared());
+  launch::ProgramSpec program = local_program_spec(run_.settings, run_.run_id, dirs_->shared());
   bind(program);
   return program;
 }

@@ -1,11 +1,11 @@
 #include <distrun/runner/attempt/program.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/attempt/script_note.hpp>
+#include <distrun/runner/proc/environment.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -32,23 +32,26 @@ std::string name_of_program(const Settings& settings) {
   return name_of_file(script ? *script : path);
 }
 
-std::vector<std::string> common_variables(const Settings& settings, const std::string& run_id,
-                                          const std::string& temp_dir) {
-  const std::string size = std::to_string(settings.world_size);
+std::vector<std::string> common_variables(const launch::ProgramSpec& program, const ProgramPlace& place) {
+  const std::string size = std::to_string(place.world_size);
   std::vector<std::string> variables{"WORLD_SIZE=" + size,
-                                     "LOCAL_WORLD_SIZE=" + size,
-                                     "GROUP_RANK=0",
-                                     "MASTER_ADDR=127.0.0.1",
-                                     "DISTRUN_RUN_ID=" + run_id,
+                                     "LOCAL_WORLD_SIZE=" + std::to_string(place.ranks_here),
+                                     "GROUP_RANK=" + std::to_string(place.host),
+                                     "MASTER_ADDR=" + place.master_address,
+                                     "MASTER_PORT=" + std::to_string(place.master_port),
+                                     "DISTRUN_RUN_ID=" + place.run_id,
                                      "DISTRUN_WORLD_SIZE=" + size,
-                                     "DISTRUN_TEMP_DIR=" + temp_dir,
-                                     "DISTRUN_THREADS=" + threads_each(cpus_for_ranks(), settings.world_size),
-                                     "MASTER_PORT=" + std::to_string(base::find_free_port())};
-  if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another directory may be invisible to the ranks
-  // Python and Fortran buffer output to a pipe, so the last output of a hung or killed rank would be lost.
-  for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) {
-    if (std::getenv(name) == nullptr) variables.push_back(std::string(name) + "=1");
+                                     "DISTRUN_TEMP_DIR=" + place.temp_dir};
+  if (!place.hosts.empty()) {
+    variables.push_back("DISTRUN_HOSTS=" + place.hosts);
+    variables.push_back("DISTRUN_HOST_ADDRESS=" + place.host_address);
   }
+  const auto add_default = [&](const char* name, const std::string& value) {
+    if (proc::find_variable(program.environment, name) == nullptr) variables.push_back(name + ("=" + value));
+  };
+  add_default("DISTRUN_THREADS", threads_each(place.cpus, place.ranks_here));
+  // Python and Fortran buffer output to a pipe, so the last output of a hung or killed rank would be lost.
+  for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) add_default(name, "1");
   return variables;
 }
 
@@ -66,19 +69,43 @@ PlannedTest plan_program(const Settings& settings) {
   return test;
 }
 
-launch::ProgramSpec program_spec(const Settings& settings, const std::string& run_id, const std::string& temp_dir) {
+void set_place(launch::ProgramSpec& program, const ProgramPlace& place) {
+  const std::vector<std::string> common = common_variables(program, place);
+  program.variables.assign(static_cast<std::size_t>(place.ranks_here), common);
+  for (int local = 0; local < place.ranks_here; ++local) {
+    std::vector<std::string>& own = program.variables[static_cast<std::size_t>(local)];
+    const std::string rank = std::to_string(place.first_rank + local);
+    own.push_back("RANK=" + rank);
+    own.push_back("DISTRUN_RANK=" + rank);
+    own.push_back("LOCAL_RANK=" + std::to_string(local));
+  }
+}
+
+launch::ProgramSpec program_spec(const Settings& settings) {
   launch::ProgramSpec program;
   program.path = settings.program_path;
   program.arguments = settings.program;
+  program.environment = proc::own_environment();
+  program.keep_output = settings.keep_output;
   program.stdin_rank = settings.stdin_rank;
   program.stdin_fd = settings.stdin_fd;
-  const std::vector<std::string> common = common_variables(settings, run_id, temp_dir);
-  for (int rank = 0; rank < settings.world_size; ++rank) {
-    std::vector<std::string>& own = program.variables.emplace_back(common);
-    const std::string number = std::to_string(rank);
-    for (const char* name : {"RANK=", "LOCAL_RANK=", "DISTRUN_RANK="}) own.push_back(name + number);
-    for (const wire::KeyValue& pair : settings.env) own.push_back(pair.key + "=" + pair.value);
-  }
+  for (const wire::KeyValue& pair : settings.env) program.overrides.push_back(pair.key + "=" + pair.value);
+  return program;
+}
+
+launch::ProgramSpec local_program_spec(const Settings& settings, const std::string& run_id,
+                                       const std::string& temp_dir) {
+  launch::ProgramSpec program = program_spec(settings);
+  ProgramPlace place;
+  place.run_id = run_id;
+  place.temp_dir = temp_dir;
+  place.master_port = base::find_free_port();
+  place.world_size = place.ranks_here = settings.world_size;
+  place.cpus = cpus_for_ranks();
+  set_place(program, place);
+  if (!settings.private_tmp) return program;
+  // Another directory may be invisible to the ranks.
+  for (std::vector<std::string>& variables : program.variables) variables.emplace_back("TMPDIR=/tmp");
   return program;
 }
 

@@ -58,14 +58,15 @@ void RankEvents::on_stray_child(int rank) {
 }
 
 // A program that starts normally sends nothing.
-void RankEvents::handle_program(const wire::Frame& frame) {
+void RankEvents::handle_program(int rank, const wire::Frame& frame) {
   if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program must not send frames");
-  on_spawn_failed(wire::decode<wire::ErrorReport>(wire::view_of(frame.payload)).text);
+  const std::string& host = ranks_.at(rank).record.host;
+  on_spawn_failed(payload<wire::ErrorReport>(frame).text + (host.empty() ? "" : " (on " + host + ")"));
 }
 
 void RankEvents::on_frame(int rank, const wire::Frame& frame) {
   try {
-    ranks_.test.is_program() ? handle_program(frame) : handle(rank, frame);
+    ranks_.test.is_program() ? handle_program(rank, frame) : handle(rank, frame);
   } catch (const Error& error) {
     on_connection_lost(rank, std::string("it sent an invalid message: ") + error.what());
   }

@@ -35,7 +35,7 @@ class RankEvents final : public launch::WorldEvents {
 
  private:
   void handle(int rank, const wire::Frame& frame);
-  void handle_program(const wire::Frame& frame);
+  void handle_program(int rank, const wire::Frame& frame);
   void on_hello(int rank, const wire::Hello& hello);
   void on_phase(int rank, wire::Phase phase);
   void on_error(int rank, wire::ErrorReport report);

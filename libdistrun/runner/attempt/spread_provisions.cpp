@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
 #include <distrun/runner/plan/machine_gpus.hpp>
 
@@ -38,6 +38,7 @@ std::vector<Leak> leaks_of(std::vector<launch::LeftBehind> left) {
 
 SpreadProvisions::SpreadProvisions(const RunContext& run, const PlannedTest& test, int n, bool stay)
     : Provisions(common_order(test, run.settings, run.run_id, n)),
+      run_(run),
       test_(test),
       gpus_(gpus_by_rank(run.node, test.variant.world_size, run.settings)) {
   order_.stay = stay;
@@ -61,9 +62,7 @@ wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) 
   return order;
 }
 
-launch::ProgramSpec SpreadProvisions::program() const {
-  throw Error(ErrorKind::Unimplemented, "distrun exec runs programs on this machine only, not on --hosts");
-}
+launch::ProgramSpec SpreadProvisions::program() const { return program_spec(run_.settings); }
 
 void SpreadProvisions::inspect(launch::World& world, OnInspected on_inspected) {
   world.inspect([on_inspected = std::move(on_inspected), alive = std::weak_ptr(alive_)](bool is_clean) {

@@ -13,13 +13,13 @@ class SpreadProvisions final : public Provisions {
   SpreadProvisions(const RunContext& run, const PlannedTest& test, int n, bool stay);
 
   wire::RunOrder order_of(int rank, const launch::World& world) const override;
-  // Throws Error{Unimplemented}.
   launch::ProgramSpec program() const override;
   void inspect(launch::World& world, OnInspected on_inspected) override;
   std::vector<std::shared_ptr<const void>> keep(launch::World& world, bool holds) override;
   void sweep(launch::World& world, bool patient, OnSwept on_swept) override;
 
  private:
+  const RunContext& run_;
   const PlannedTest& test_;
   const std::vector<int> gpus_;                                   // that each rank sees
   std::shared_ptr<const void> alive_ = std::make_shared<int>(0);  // a world may outlive this

@@ -13,6 +13,7 @@
 #include <distrun/runner/launch/lister.hpp>
 #include <distrun/runner/launch/mount_space.hpp>
 #include <distrun/runner/proc/child.hpp>
+#include <distrun/runner/proc/environment.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 
 namespace distrun::launch {
@@ -218,10 +219,11 @@ void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const Wo
   child.arguments.insert(child.arguments.end(), program.arguments.begin(), program.arguments.end());
   for (int rank = 0; rank < world->members(); ++rank) {
     const RankEnds ends = world->make_member();
-    child.environment = proc::environment_with(program.variables.at(static_cast<std::size_t>(rank)));
+    const proc::Variables& variables = program.variables.at(static_cast<std::size_t>(rank));
+    child.environment = proc::merged({&program.environment, &variables, &program.overrides});
     child.arguments[cpus] = program.cpus.at(static_cast<std::size_t>(rank));
     child.descriptors = {{ends.control.get(), 3}, {ends.out.get(), 1}, {ends.err.get(), 2}};
-    if (rank == program.stdin_rank) child.descriptors.emplace_back(program.stdin_fd, 0);
+    if (spec.first_rank + rank == program.stdin_rank) child.descriptors.emplace_back(program.stdin_fd, 0);
     const pid_t pid = proc::start_rank(child).pid;
     loop_.post([weak = std::weak_ptr(world), rank, pid] {
       if (const auto alive = weak.lock()) alive->started(rank, pid);

@@ -30,11 +30,17 @@ namespace distrun::launch {
 struct ProgramSpec {
   std::string path;                    // of the executable
   std::vector<std::string> arguments;  // from argv[0] on
-  // For each rank that runs here: "KEY=value", overriding the environment of this process.
+  // Three lists of variables ("KEY=value"), each of which overrides those before it: the environment of all ranks; the
+  // place of each rank that runs here; and what the user has set for all ranks.
+  std::vector<std::string> environment;
   std::vector<std::vector<std::string>> variables;
+  std::vector<std::string> overrides;
   std::vector<std::string> cpus;  // for each of these ranks, those that it runs on: "0-3,8"; empty: any
   int stdin_rank = -1;            // the rank that reads `stdin_fd`; the others read /dev/null
   int stdin_fd = -1;              // owned by the caller
+  // Only worlds on other machines use this: whether to keep output up to the usual limit, or only the end of standard
+  // error.
+  bool keep_output = true;
 };
 
 // A directory or file that ranks also see at another path.

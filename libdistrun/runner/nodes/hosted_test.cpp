@@ -17,7 +17,8 @@ HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, Test
       world_(world),
       test_(std::move(test)),
       dirs_(shared.dirs.take(world.ranks_here)),
-      store_(world.ranks_here == world.world_size ? std::make_shared<runner::AttemptStore>() : nullptr),
+      store_(world.ranks_here == world.world_size && !world.program ? std::make_shared<runner::AttemptStore>()
+                                                                    : nullptr),
       resources_(shared.names, dirs_.get(), nullptr, test_.id) {}
 
 void HostedTest::complete(wire::RunOrder& order) const {

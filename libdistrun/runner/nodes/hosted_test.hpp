@@ -19,6 +19,8 @@ class HostedTest {
 
   // Adds what only this host knows to an order for one of its ranks. Throws Error if a directory cannot be created.
   void complete(wire::RunOrder& order) const;
+  // Returns the directory that the ranks share.
+  const std::string& shared_dir() const { return dirs_->shared(); }
   runner::TestResources& resources() noexcept { return resources_; }
   // Returns whether the directories are kept for inspection.
   bool are_dirs_kept() const noexcept { return dirs_->kept(); }
@@ -34,7 +36,7 @@ class HostedTest {
   const SpawnRequest& world_;
   const TestOfWorld test_;
   const std::shared_ptr<runner::WorkDirs> dirs_;
-  const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too
+  const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too, or they run a program
   runner::TestResources resources_;
 };
 

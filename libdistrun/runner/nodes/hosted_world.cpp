@@ -7,6 +7,7 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
+#include <distrun/runner/nodes/hosted_program.hpp>
 #include <distrun/runner/proc/run_files.hpp>
 
 namespace distrun::nodes {
@@ -29,12 +30,22 @@ wire::Frame frame_in(const std::string& bytes) {
   return *std::move(frame);
 }
 
+// If rank 0 does not run here, nor does a server of other ranks.
+Ports find_ports(const SpawnRequest& request) {
+  if (request.first_rank != 0) return {};
+  return {base::find_free_port(), base::find_free_port()};
+}
+
+std::int64_t now_ns(const io::Loop& loop) { return loop.clock().now().time_since_epoch().count(); }
+
 }  // namespace
 
 HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request)
     : shared_(shared),
       request_(std::move(request)),
-      test_(std::make_unique<HostedTest>(shared, request_, request_.test)) {}
+      test_(std::make_unique<HostedTest>(shared, request_, request_.test)),
+      output_(request_.world, {[this](const OutputPiece& piece) { tell(wire::NodeFrame::Output, piece); },
+                               [this](bool hold) { world_->hold_output(hold); }}) {}
 
 HostedWorld::~HostedWorld() {
   if (world_ && !sweep_) world_->end_leftovers();
@@ -46,25 +57,50 @@ void HostedWorld::tell(wire::NodeFrame kind, const Message& message) const {
   shared_.send(wire::pack(kind, 0, message));
 }
 
-// If rank 0 does not run here, nor does a server of other ranks.
-Ports HostedWorld::find_ports() const {
-  if (request_.first_rank != 0) return {};
-  return {base::find_free_port(), base::find_free_port()};
+void HostedWorld::prepare() {
+  if (request_.program) program_ = find_program(*request_.program, shared_.host_variables);
+  tell(wire::NodeFrame::Spawned, Spawned{request_.world, find_ports(request_)});
+  if (!request_.program) start();
 }
 
-void HostedWorld::begin() {
-  tell(wire::NodeFrame::Spawned, Spawned{request_.world, find_ports()});
+void HostedWorld::begin(const BeginOrder& order) {
+  if (world_ || !request_.program) throw Error(ErrorKind::InvalidArgument, "an order to begin what has begun");
+  runner::ProgramPlace place = place_of(request_, order);
+  place.run_id = shared_.run.run_id;
+  place.temp_dir = test_->shared_dir();
+  place.cpus = shared_.cpus;
+  place.host_address = shared_.address;
+  set_place(program_, place);
+  program_.cpus.resize(program_.variables.size());
+  if (has(request_.program->stdin_rank)) {
+    input_ = std::make_unique<InputPipe>(shared_.loop, [this](std::uint64_t bytes) {
+      tell(wire::NodeFrame::ConfirmInput, ConfirmedBytes{request_.world, bytes});
+    });
+    program_.stdin_rank = request_.program->stdin_rank;
+    program_.stdin_fd = input_->rank_end();
+  }
+  start();
+  if (input_) input_->close_rank_end();
+}
+
+void HostedWorld::start() {
   launch::WorldSpec spec;
   spec.plugin = request_.plugin;
   spec.isolation = request_.isolation;
   spec.world_size = request_.world_size;
   spec.first_rank = request_.first_rank;
   spec.ranks_here = request_.ranks_here;
+  spec.program = program_;
   world_ = shared_.node.spawn(spec, *this);
   news_ = std::make_unique<RankNews>(shared_.loop, *world_, request_.first_rank, request_.ranks_here,
                                      [this](std::vector<RankView> changed) {
                                        tell(wire::NodeFrame::State, WorldState{request_.world, std::move(changed)});
                                      });
+}
+
+void HostedWorld::add_input(std::string_view bytes) {
+  if (!input_) throw Error(ErrorKind::InvalidArgument, "input for a rank that does not read it");
+  input_->add(bytes);
 }
 
 bool HostedWorld::has(int rank) const noexcept {
@@ -132,7 +168,7 @@ void HostedWorld::on_rank_started(int rank, int pid) {
 }
 
 void HostedWorld::on_frame(int rank, const wire::Frame& frame) {
-  const std::int64_t received_ns = now_ns();
+  const std::int64_t received_ns = now_ns(shared_.loop);
   try {
     if (frame.is(wire::ControlFrame::Done) && test_) test_->resources().add_held(names_in(frame));
     // A failure is judged by what the other ranks do at that moment.
@@ -157,18 +193,18 @@ void HostedWorld::on_stray_child(int rank) {
 void HostedWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   pids_.erase(rank);
   if (pids_.empty()) news_->end();
-  tell(wire::NodeFrame::RankEnded,
-       RankEnded{request_.world, news_->view_of(rank), status.code(), status.signal(), because_of, now_ns()});
+  tell(wire::NodeFrame::RankEnded, RankEnded{request_.world, news_->view_of(rank), status.code(), status.signal(),
+                                             because_of, now_ns(shared_.loop)});
 }
 
 void HostedWorld::on_spawn_failed(const std::string& why) {
   tell(wire::NodeFrame::SpawnFailed, RankText{request_.world, -1, why});
 }
 
+void HostedWorld::on_program(int rank) { tell(wire::NodeFrame::ProgramBegan, RankStarted{request_.world, rank, 0}); }
+
 void HostedWorld::on_output(int rank, launch::Stream stream, std::string_view bytes) {
-  if (shared_.run.live_output) {
-    tell(wire::NodeFrame::Output, OutputPiece{request_.world, rank, stream, std::string(bytes)});
-  }
+  if (request_.program || shared_.run.live_output) output_.add(rank, stream, bytes);
 }
 
 // ---- from test to test
@@ -188,7 +224,7 @@ void HostedWorld::inspect() {
   answer.is_clean =
       are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() && !has_stray_child();
   try {
-    answer.ports = find_ports();
+    answer.ports = find_ports(request_);
   } catch (const Error&) {
     answer.is_clean = false;  // the start of new ranks says why
   }
@@ -222,8 +258,21 @@ void HostedWorld::sweep(bool patient) {
   sweep_->start();
 }
 
+// All output of a program has been sent already.
 void HostedWorld::tell_output() {
+  if (request_.program) return;
   world_->finish_output();
+  if (!request_.program) tell_captured();
+  Swept swept{request_.world, {}};
+  for (runner::Leak& leak : leaks) {
+    swept.left.push_back({static_cast<std::uint8_t>(leak.kind), std::move(leak.what), leak.removed});
+  }
+  const std::string stuck = dirs_->clear();
+  if (!stuck.empty()) swept.left.push_back({static_cast<std::uint8_t>(runner::LeakKind::File), stuck, false});
+  output_.when_sent([this, swept = std::move(swept)] { tell(wire::NodeFrame::Swept, swept); });
+}
+
+void HostedWorld::tell_captured() {
   for (int i = 0; i < request_.ranks_here; ++i) {
     const int rank = request_.first_rank + i;
     for (const launch::Stream stream : {launch::Stream::Out, launch::Stream::Err}) {
@@ -244,7 +293,7 @@ void HostedWorld::finish(std::vector<runner::Leak> leaks) {
   }
   const std::string stuck = test_ ? test_->clear() : "";
   if (!stuck.empty()) swept.left.push_back({static_cast<std::uint8_t>(runner::LeakKind::File), stuck, false});
-  tell(wire::NodeFrame::Swept, swept);
+  output_.when_sent([this, swept = std::move(swept)] { tell(wire::NodeFrame::Swept, swept); });
 }
 
 }  // namespace distrun::nodes

@@ -2,7 +2,10 @@
 // The ranks of a world that run on this node: turns their events into frames for the coordinator, and the coordinator's
 // frames into orders. hosted_test.hpp has what they need for each test. Lives on: the node's loop.
 //
-//   begin -> a test: orders of ranks; when all wait for another order: inspected
+// The ranks of a program start in two steps: prepare() checks that this host can run it, and begin() follows when all
+// hosts can, with the port of rank 0's host.
+//
+//   prepare -> a test: orders of ranks; when all wait for another order: inspected
 //              -> keep -> between tests -> renew -> a test
 //              -> the ranks are dismissed or killed, and end -> swept
 #include <map>
@@ -13,6 +16,8 @@
 
 #include <distrun/runner/attempt/sweep.hpp>
 #include <distrun/runner/nodes/hosted_test.hpp>
+#include <distrun/runner/nodes/input_window.hpp>
+#include <distrun/runner/nodes/output_window.hpp>
 #include <distrun/runner/nodes/rank_news.hpp>
 
 namespace distrun::nodes {
@@ -23,14 +28,18 @@ class HostedWorld final : public launch::WorldEvents {
   HostedWorld(NodeShared& shared, SpawnRequest request);
   ~HostedWorld() override;
 
-  // Starts the ranks.
-  void begin();
+  // Starts the ranks of a plugin, or checks that a program can be started, and answers. Throws Error{Failed} if it
+  // cannot.
+  void prepare();
+  // Starts the ranks of a program. Throws Error{InvalidArgument} if they have begun.
+  void begin(const BeginOrder& order);
+  // The following are for ranks that have begun.
+  bool has_begun() const noexcept { return world_ != nullptr; }
   // Passes a packed control frame on. Throws Error{InvalidArgument} for any other bytes.
   void send_to_rank(int rank, const std::string& bytes);
   void signal(const SignalOrder& order);
   void collect(const CollectRequest& request);
   void name_stacks(NameRequest request);
-  void hold_output(bool hold) { world_->hold_output(hold); }
   void forget_output() { world_->forget_output(); }
   // Looks whether ranks that wait for another order have left anything.
   void inspect();
@@ -38,6 +47,10 @@ class HostedWorld final : public launch::WorldEvents {
   void keep(bool holds);
   // Orders for another test follow. Throws Error if the work directories cannot be created.
   void renew(TestOfWorld test);
+  // Throws Error{InvalidArgument} for more than was sent.
+  void confirm_output(std::uint64_t bytes) { output_.confirm(bytes); }
+  // Throws Error{InvalidArgument} if no rank here reads it, and as InputPipe::add().
+  void add_input(std::string_view bytes);
   void sweep(bool patient);
 
  private:
@@ -47,15 +60,16 @@ class HostedWorld final : public launch::WorldEvents {
   void on_stray_child(int rank) override;
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
+  void on_program(int rank) override;
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   bool has(int rank) const noexcept;
   bool has_stray_child() const;
   std::string complete_order(const wire::Frame& frame);
-  Ports find_ports() const;
   void tell_output();
-  std::int64_t now_ns() const { return shared_.loop.clock().now().time_since_epoch().count(); }
+  void start();
   void finish(std::vector<runner::Leak> leaks);
+  void tell_captured();
   template <class Message>
   void tell(wire::NodeFrame kind, const Message& message) const;
 
@@ -63,7 +77,10 @@ class HostedWorld final : public launch::WorldEvents {
   const SpawnRequest request_;
   std::unique_ptr<HostedTest> test_;               // null: the ranks are between two tests
   std::vector<std::shared_ptr<const void>> held_;  // of an earlier test, which the ranks go on using
-  std::shared_ptr<launch::World> world_;
+  launch::ProgramSpec program_;                    // if the ranks run one
+  std::shared_ptr<launch::World> world_;           // null: the program has not begun
+  OutputSender output_;
+  std::unique_ptr<InputPipe> input_;              // of the rank that reads it, if that runs here
   std::optional<runner::TestResources> between_;  // of a sweep between two tests
   std::unique_ptr<runner::Sweep> sweep_;
   std::map<int, pid_t> pids_;  // by rank, of those that are alive

@@ -7,6 +7,9 @@
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
 //                 Inspect, once all ranks of the world wait for another order: Captured for each rank, then Inspected
 //                 Keep: their test is over; Renew: they get another, whose orders follow
+//                 Begin, to the nodes of a program once all have answered Spawned: starts the ranks; ProgramBegan
+//                 ConfirmOutput, to nodes that send Output (output_window.hpp); Input, to the node of the rank that
+//                 reads it: ConfirmInput (input_window.hpp)
 //                 Sweep, once all ranks of the world on this node have ended: Captured for each rank, then Swept
 //                 EndWorld: living ranks are killed, and no more is sent of this world
 //                 Close: Closed is the last frame of the node
@@ -78,15 +81,16 @@ struct Welcome {
   std::string run_id;
   bool keep_work_dir = false;
   bool leaks_off = false;
-  bool live_output = false;  // send what ranks write at once
+  bool live_output = false;  // send what ranks of tests write at once
+  bool any_files = true;     // ordinary files may be left-overs, too
   std::int32_t jobs = 1;
   bool in_job = false;       // the nodes belong to a job of a batch system: tell of its signal, and wait for the order
   std::int64_t leak_ns = 0;  // graces: see runner::Graces
   std::int64_t kill_ns = 0;
   std::int64_t exit_ns = 0;
 };
-DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.jobs, m.in_job, m.leak_ns, m.kill_ns,
-               m.exit_ns)
+DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.in_job, m.leak_ns,
+               m.kill_ns, m.exit_ns)
 
 struct ListRequest {
   std::uint32_t id = 0;
@@ -117,6 +121,19 @@ struct TestOfWorld {
 };
 DISTRUN_FIELDS(TestOfWorld, m.id, m.env_rendezvous, m.own_gpu)
 
+// The program that ranks run, instead of a plugin.
+struct ProgramOrder {
+  std::vector<std::string> arguments;    // from its name on, which the node looks up in the environment's $PATH
+  std::vector<std::string> environment;  // "KEY=value": that of the command which has started the run
+  std::vector<std::string> overrides;    // what its user has set with --env
+  std::string master_address;
+  std::int32_t host = 0;         // the number of the node among those of the world
+  std::int32_t stdin_rank = -1;  // the rank that reads Input
+};
+DISTRUN_FIELDS(ProgramOrder, m.arguments, m.environment, m.overrides, m.master_address, m.host, m.stdin_rank)
+// Throws Error{InvalidArgument} for an order that cannot be carried out as it was meant.
+void check(const ProgramOrder& order);
+
 struct SpawnRequest {
   std::uint32_t world = 0;
   std::string plugin;
@@ -126,14 +143,25 @@ struct SpawnRequest {
   std::int32_t ranks_here = 0;
   TestOfWorld test{};  // the first
   std::string hosts;   // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
+  std::optional<ProgramOrder> program{};  // with the isolation Program
 };
-DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test, m.hosts)
+DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test, m.hosts,
+               m.program)
+// Throws Error{InvalidArgument}.
+void check(const SpawnRequest& request);
 
 struct RenewRequest {
   std::uint32_t world = 0;
   TestOfWorld test;
 };
 DISTRUN_FIELDS(RenewRequest, m.world, m.test)
+
+// Starts the ranks of a program.
+struct BeginOrder {
+  std::uint32_t world = 0;
+  std::int32_t master_port = 0;
+};
+DISTRUN_FIELDS(BeginOrder, m.world, m.master_port)
 
 // A packed control frame for a rank, or from one.
 struct RankBytes {
@@ -176,8 +204,21 @@ struct NameRequest {
 };
 DISTRUN_FIELDS(NameRequest, m.id, m.world, m.source, m.bound_ns, m.stacks)
 
-// HoldOutput, ForgetOutput, Inspect, Keep (do the ranks go on using what the test was given?), Sweep (patient?),
-// EndWorld.
+// Standard input of a program's rank.
+struct InputPiece {
+  std::uint32_t world = 0;
+  std::string bytes;  // empty: its end
+};
+DISTRUN_FIELDS(InputPiece, m.world, m.bytes)
+
+// ConfirmOutput, ConfirmInput.
+struct ConfirmedBytes {
+  std::uint32_t world = 0;
+  std::uint64_t bytes = 0;  // taken since the last confirmation
+};
+DISTRUN_FIELDS(ConfirmedBytes, m.world, m.bytes)
+
+// ForgetOutput, Inspect, Keep (do the ranks go on using what the test was given?), Sweep (patient?), EndWorld.
 struct WorldOrder {
   std::uint32_t world = 0;
   bool yes = false;
@@ -218,6 +259,7 @@ struct Spawned {
 };
 DISTRUN_FIELDS(Spawned, m.world, m.ports)
 
+// RankStarted, ProgramBegan (without a pid).
 struct RankStarted {
   std::uint32_t world = 0;
   std::int32_t rank = 0;

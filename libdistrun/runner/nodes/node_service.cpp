@@ -11,19 +11,11 @@
 namespace distrun::nodes {
 namespace {
 
-constexpr std::int32_t kRanksMax = 1 << 20;
 constexpr std::size_t kNamesMax = 1000;  // told at the end
 
 Isolation checked_isolation(Isolation isolation) {
   if (isolation == Isolation::Process || isolation == Isolation::Exec || isolation == Isolation::Pool) return isolation;
   throw Error(ErrorKind::InvalidArgument, "a node runs ranks as processes only");
-}
-
-void check(const SpawnRequest& request) {
-  checked_isolation(request.isolation);
-  const bool is_good = request.world_size > 0 && request.world_size <= kRanksMax && request.first_rank >= 0 &&
-                       request.ranks_here > 0 && request.ranks_here <= request.world_size - request.first_rank;
-  if (!is_good) throw Error(ErrorKind::InvalidArgument, "a world with impossible ranks");
 }
 
 }  // namespace
@@ -43,9 +35,10 @@ void NodeService::tell(wire::NodeFrame kind, const Message& message) const {
   send_(wire::pack(kind, 0, message));
 }
 
+// Returns the world if its ranks have begun.
 HostedWorld* NodeService::find(std::uint32_t world) {
   const auto found = worlds_.find(world);
-  return found == worlds_.end() ? nullptr : found->second.get();
+  return found == worlds_.end() || !found->second->has_begun() ? nullptr : found->second.get();
 }
 
 void NodeService::on_frame(const wire::Frame& frame) {
@@ -60,6 +53,7 @@ void NodeService::on_frame(const wire::Frame& frame) {
     case Kind::Cancel: return node_.cancel();
     case Kind::Release: return node_.release(payload<ReleaseOrder>(frame).plugin);
     case Kind::Spawn: return spawn(payload<SpawnRequest>(frame));
+    case Kind::Begin: return begin(payload<BeginOrder>(frame));
     case Kind::Close: tell(Kind::Closed, close()); return on_closed_();
     default: return on_frame_of_world(frame);
   }
@@ -90,9 +84,14 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
       if (HostedWorld* world = find(request.world)) return world->name_stacks(std::move(request));
       return tell(Kind::Collected, Collected{request.id, {}, {}});
     }
-    case Kind::HoldOutput: {
-      const auto order = payload<WorldOrder>(frame);
-      if (HostedWorld* world = find(order.world)) world->hold_output(order.yes);
+    case Kind::ConfirmOutput: {
+      const auto confirmed = payload<ConfirmedBytes>(frame);
+      if (HostedWorld* world = find(confirmed.world)) world->confirm_output(confirmed.bytes);
+      return;
+    }
+    case Kind::Input: {
+      const auto piece = payload<InputPiece>(frame);
+      if (HostedWorld* world = find(piece.world)) world->add_input(piece.bytes);
       return;
     }
     case Kind::ForgetOutput: {
@@ -113,6 +112,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
     case Kind::Sweep: {
       const auto order = payload<WorldOrder>(frame);
       if (HostedWorld* world = find(order.world)) return world->sweep(order.yes);
+      worlds_.erase(order.world);  // a program that has not begun will not
       return tell(Kind::Swept, Swept{order.world, {}});
     }
     default: throw Error(ErrorKind::InvalidArgument, "a coordinator must not send this kind of frame");
@@ -122,14 +122,15 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
 void NodeService::welcome(const Welcome& run) {
   if (shared_) throw Error(ErrorKind::InvalidArgument, "a second welcome");
   if (run.run_id != settings_.places.run_id) throw Error(ErrorKind::InvalidArgument, "a welcome to another run");
-  names_.emplace(settings_.places);
+  names_.emplace(settings_.places, run.any_files);
   names_->forget();
   dirs_.emplace(settings_.places.run_dir(), run.keep_work_dir);
   runner::Graces graces;
   if (run.leak_ns > 0) graces.leak = base::Nanoseconds(run.leak_ns);
   if (run.kill_ns > 0) graces.kill = base::Nanoseconds(run.kill_ns);
   if (run.exit_ns > 0) graces.exit = base::Nanoseconds(run.exit_ns);
-  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, settings_.cpus, send_});
+  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, settings_.cpus,
+                             settings_.host_variables, send_});
 }
 
 void NodeService::start(io::Task<void> task) {
@@ -157,8 +158,8 @@ io::Task<void> NodeService::prepare(PrepareRequest request) {
   PreparedAnswer answer;
   answer.id = request.id;
   try {
-    const launch::Prepared prepared =
-        co_await node_.prepare(request.plugin, checked_isolation(request.isolation), base::Nanoseconds(request.bound_ns));
+    const launch::Prepared prepared = co_await node_.prepare(request.plugin, checked_isolation(request.isolation),
+                                                             base::Nanoseconds(request.bound_ns));
     answer.isolation = prepared.isolation;
     answer.reason = prepared.reason;
   } catch (const Error& error) {
@@ -173,7 +174,7 @@ void NodeService::spawn(SpawnRequest request) {
   if (worlds_.contains(number)) throw Error(ErrorKind::InvalidArgument, "a world that exists");
   try {
     auto world = std::make_unique<HostedWorld>(*shared_, std::move(request));
-    world->begin();
+    world->prepare();
     worlds_.emplace(number, std::move(world));
   } catch (const Error& error) {
     tell(wire::NodeFrame::SpawnFailed, RankText{number, -1, error.what()});
@@ -194,6 +195,11 @@ bool NodeService::tell_ending(int signal) const {
   if (closed_ || !shared_ || !shared_->run.in_job) return false;
   tell(wire::NodeFrame::Ending, Ending{signal});
   return true;
+}
+
+void NodeService::begin(const BeginOrder& order) {
+  const auto found = worlds_.find(order.world);
+  if (found != worlds_.end()) found->second->begin(order);
 }
 
 Closed NodeService::close() {

@@ -17,8 +17,9 @@ class NodeService {
   struct Settings {
     launch::LocalNodeOptions node;
     proc::RunPlaces places;
-    std::string address;  // of this host, as other hosts reach it; empty: all ranks run on one host
-    int cpus = 1;         // that the ranks here may use
+    std::string address;                      // of this host, as other hosts reach it; empty: all ranks run on one host
+    int cpus = 1;                             // that the ranks here may use
+    std::vector<std::string> host_variables;  // of programs, which override the coordinator's
   };
 
   // `send` queues a packed frame for the coordinator and never throws. `on_closed` is called when the coordinator has
@@ -41,6 +42,7 @@ class NodeService {
   io::Task<void> prepare(PrepareRequest request);
   void spawn(SpawnRequest request);
   void renew(RenewRequest request);
+  void begin(const BeginOrder& order);
   void start(io::Task<void> task);
   HostedWorld* find(std::uint32_t world);
   template <class Message>

@@ -40,8 +40,9 @@ io::Task<wire::PluginTable> NodeSet::list(std::string plugin, wire::ListOrder or
 }
 
 io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) {
-  if (isolation == Isolation::Program) throw Error(ErrorKind::Unimplemented, "distrun exec does not run on --hosts");
   launch::Prepared all;
+  all.isolation = isolation;
+  if (isolation == Isolation::Program) co_return all;
   if (isolation == Isolation::Threads) all.reason = kNoThreads;
   const Isolation wanted = isolation == Isolation::Threads ? Isolation::Pool : isolation;
   all.isolation = wanted;
@@ -96,9 +97,9 @@ std::shared_ptr<launch::World> NodeSet::spawn(const launch::WorldSpec& spec, lau
     why = error.what();
     parts = {{nodes_.front().get(), 0, spec.world_size}};
   }
-  const bool is_on_one = parts.size() == 1;
+  const bool needs_store = parts.size() > 1 && spec.isolation != Isolation::Program;
   auto world = std::make_shared<SpreadWorld>(loop_, events, ++last_world_, std::move(parts),
-                                             is_on_one ? SpreadWorld::MakeStore() : make_store_);
+                                             needs_store ? make_store_ : SpreadWorld::MakeStore());
   why.empty() ? world->begin(spec) : world->fail(std::move(why));
   return world;
 }

@@ -2,6 +2,7 @@
 // The settings and services that all worlds of a node share. Lives on: the node's loop.
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <distrun/common/io/loop.hpp>
 #include <distrun/runner/attempt/bounds.hpp>
@@ -22,6 +23,7 @@ struct NodeShared {
   Welcome run;
   std::string address;                           // of this host, as other hosts reach it
   int cpus = 1;                                  // that the ranks here may use
+  std::vector<std::string> host_variables;       // of programs, which override the coordinator's
   std::function<void(wire::Bytes packed)> send;  // to the coordinator; never throws
 };
 

@@ -115,6 +115,8 @@ void RemoteNode::take(const wire::Frame& frame) {
     }
     case Kind::Spawned:
     case Kind::RankStarted:
+    case Kind::ProgramBegan:
+    case Kind::ConfirmInput:
     case Kind::FromRank:
     case Kind::ConnectionLost:
     case Kind::StrayChild:

@@ -49,7 +49,8 @@ class Node {
       : loop_(loop),
         link_(join(loop, settings)),
         service_(
-            loop, {settings.node, settings.run, link_->local_address(), settings.resources.cpus},
+            loop,
+            {settings.node, settings.run, link_->local_address(), settings.resources.cpus, settings.host_variables},
             [this](wire::Bytes packed) { send(std::move(packed)); },
             [this] { end_.set(loop_.clock().now() + kFarewell); }),
         end_(loop, [this] { loop_.stop(); }),

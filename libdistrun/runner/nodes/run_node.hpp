@@ -26,7 +26,8 @@ struct NodeSettings {
   launch::LocalNodeOptions node;
   launch::Resources resources;
   proc::RunPlaces run;
-  int input = 0;  // its end says that the coordinator is gone
+  std::vector<std::string> host_variables;  // of programs, which override the coordinator's
+  int input = 0;                            // its end says that the coordinator is gone
 };
 
 // Returns the exit code: 0, also for a run that fails, since the coordinator reports that. Throws Error if it cannot

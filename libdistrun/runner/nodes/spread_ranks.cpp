@@ -30,8 +30,17 @@ launch::Spread spread_of(const std::vector<SpreadRanks::Part>& parts) {
 
 }  // namespace
 
-SpreadRanks::SpreadRanks(launch::WorldEvents& events, std::vector<Part> parts)
-    : events_(events), parts_(std::move(parts)), spread_(spread_of(parts_)), ranks_(spread_.host_of.size()) {}
+SpreadRanks::SpreadRanks(io::Loop& loop, launch::WorldEvents& events, std::uint32_t world, std::vector<Part> parts)
+    : loop_(loop),
+      events_(events),
+      world_(world),
+      parts_(std::move(parts)),
+      spread_(spread_of(parts_)),
+      ranks_(spread_.host_of.size()),
+      output_({[this](const OutputPiece& piece) { events_.on_output(piece.rank, piece.stream, piece.bytes); },
+               [this](int node, std::uint64_t bytes) {
+                 part_on(node).node->tell(wire::NodeFrame::ConfirmOutput, ConfirmedBytes{world_, bytes});
+               }}) {}
 
 // A search, since each frame asks for one.
 const SpreadRanks::Part& SpreadRanks::part_of(int rank) const {
@@ -47,6 +56,17 @@ SpreadRanks::Part& SpreadRanks::part_on(int node) {
 int SpreadRanks::checked(int rank, const Part& part) {
   if (rank >= part.first && rank - part.first < part.count) return rank;
   throw Error(ErrorKind::InvalidArgument, "a rank that does not run there");
+}
+
+void SpreadRanks::expect_program(const launch::ProgramSpec& program) {
+  seen_.begin(ranks_.size(), program.keep_output);
+  stdin_rank_ = program.stdin_rank;
+  stdin_fd_ = program.stdin_fd;
+}
+
+proc::Captured SpreadRanks::captured(int rank, launch::Stream stream) const {
+  if (seen_.has_begun()) return seen_.of(rank, stream);
+  return stream == launch::Stream::Out ? at(rank).out : at(rank).err;
 }
 
 void SpreadRanks::forget_output() {
@@ -67,6 +87,7 @@ void SpreadRanks::ask(wire::NodeFrame order, const WorldOrder& what, OnAnswers o
 
 void SpreadRanks::check_answers() {
   if (!on_answers_ || std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.is_asked; })) return;
+  output_.pass_on();
   std::exchange(on_answers_, {})(std::move(answers_));
 }
 
@@ -122,11 +143,9 @@ void SpreadRanks::take_checked(Part& part, const wire::Frame& frame) {
       return events_.on_connection_lost(checked(lost.rank, part), lost.text);
     }
     case Kind::StrayChild: return events_.on_stray_child(checked(payload<RankText>(frame).rank, part));
-    case Kind::Output: {
-      const auto piece = payload<OutputPiece>(frame);
-      const auto stream = piece.stream == launch::Stream::Err ? launch::Stream::Err : launch::Stream::Out;
-      return events_.on_output(checked(piece.rank, part), stream, piece.bytes);
-    }
+    case Kind::ProgramBegan: return events_.on_program(checked(payload<RankStarted>(frame).rank, part));
+    case Kind::ConfirmInput: return on_confirmed_input(part, payload<ConfirmedBytes>(frame));
+    case Kind::Output: return on_output(part, payload<OutputPiece>(frame));
     default: throw Error(ErrorKind::InvalidArgument, "no frame of a world");
   }
 }
@@ -145,11 +164,45 @@ void SpreadRanks::use_ports(const Part& part, const Ports& ports) {
 }
 
 // The orders of all ranks name the ports of rank 0's host.
-void SpreadRanks::on_spawned(const Part& part, const Spawned& answer) {
-  if (part.first != 0 || may_begin_) return;
+void SpreadRanks::on_spawned(Part& part, const Spawned& answer) {
+  if (std::exchange(part.has_spawned, true)) return;
   use_ports(part, answer.ports);
+  if (seen_.has_begun()) return begin_program();
+  if (part.first != 0) return;
   may_begin_ = true;
   for (const wire::Frame& frame : std::exchange(early_, {})) on_frame_of_rank(part_on(frame.rank), frame);
+}
+
+// Once all hosts can start it: no rank of a program begins if one of them lacks it.
+void SpreadRanks::begin_program() {
+  if (!std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.has_spawned; })) return;
+  may_begin_ = true;
+  for (const Part& part : parts_) {
+    part.node->tell(wire::NodeFrame::Begin, BeginOrder{world_, spread_.master_port});
+  }
+  if (stdin_rank_ < 0) return;
+  RemoteNode& node = *part_of(stdin_rank_).node;
+  const auto send = [this, &node](std::string bytes) {
+    node.tell(wire::NodeFrame::Input, InputPiece{world_, std::move(bytes)});
+  };
+  try {
+    input_ = std::make_unique<InputSource>(loop_, stdin_fd_, send);
+  } catch (const Error& error) {
+    events_.on_spawn_failed(error.what());
+  }
+}
+
+void SpreadRanks::on_confirmed_input(const Part& part, const ConfirmedBytes& confirmed) {
+  const bool is_sent_there = input_ && &part == &part_of(stdin_rank_);
+  if (!is_sent_there) throw Error(ErrorKind::InvalidArgument, "input was not sent there");
+  input_->confirm(confirmed.bytes);
+}
+
+void SpreadRanks::on_output(const Part& part, OutputPiece piece) {
+  checked(piece.rank, part);
+  if (piece.stream != launch::Stream::Err) piece.stream = launch::Stream::Out;
+  seen_.add(piece);
+  output_.take(part.node->number(), std::move(piece));
 }
 
 void SpreadRanks::on_frame_of_rank(const Part& part, const wire::Frame& frame) {

@@ -3,12 +3,23 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runner/nodes/host_environment.hpp>
 #include <distrun/runner/nodes/node_stacks.hpp>
 
 namespace distrun::nodes {
 namespace {
 
 TestOfWorld test_of(const launch::WorldSpec& spec) { return {spec.test, spec.env_rendezvous, spec.own_gpu}; }
+
+ProgramOrder order_for(const launch::ProgramSpec& program, const launch::Spread& spread) {
+  ProgramOrder order;
+  order.arguments = program.arguments;
+  order.environment = travelling(program.environment);
+  order.overrides = program.overrides;
+  order.master_address = spread.master_address;
+  order.stdin_rank = program.stdin_rank;
+  return order;
+}
 
 }  // namespace
 
@@ -18,7 +29,7 @@ SpreadWorld::SpreadWorld(io::Loop& loop, launch::WorldEvents& events, std::uint3
       events_(events),
       number_(number),
       make_store_(std::move(make_store)),
-      ranks_(std::make_shared<SpreadRanks>(events, std::move(parts))) {}
+      ranks_(std::make_shared<SpreadRanks>(loop, events, number, std::move(parts))) {}
 
 SpreadWorld::~SpreadWorld() { tell_all(wire::NodeFrame::EndWorld, WorldOrder{number_, false}); }
 
@@ -58,6 +69,10 @@ void SpreadWorld::begin(const launch::WorldSpec& spec) {
   request.world_size = spec.world_size;
   request.test = test_of(spec);
   request.hosts = ranks_->spread().hosts;
+  if (spec.isolation == Isolation::Program) {
+    request.program = order_for(spec.program, ranks_->spread());
+    ranks_->expect_program(spec.program);
+  }
   std::string why = renew_store();
   for (const SpreadRanks::Part& part : ranks_->parts()) {
     if (!why.empty()) return fail(std::move(why));
@@ -65,6 +80,7 @@ void SpreadWorld::begin(const launch::WorldSpec& spec) {
     why = part.node->lost();
     request.first_rank = part.first;
     request.ranks_here = part.count;
+    if (request.program) request.program->host = static_cast<std::int32_t>(&part - ranks_->parts().data());
     try {
       part.node->tell(wire::NodeFrame::Spawn, request);
     } catch (const Error& error) {
@@ -97,6 +113,15 @@ void SpreadWorld::name_stacks(const char* source, std::vector<std::pair<int, wir
   nodes::name_stacks(loop_, ranks_, number_, source, std::move(by_rank), bound, std::move(on_stacks));
 }
 
+// Goes on later, not in a call of the reader.
+void SpreadWorld::hold_output(bool hold) {
+  ranks_->output().hold(hold);
+  if (hold) return;
+  loop_.post([weak = std::weak_ptr(ranks_)] {
+    if (const auto alive = weak.lock()) alive->output().pass_on();
+  });
+}
+
 void SpreadWorld::forget_output() {
   ranks_->forget_output();
   tell_all(wire::NodeFrame::ForgetOutput, WorldOrder{number_, false});
@@ -108,7 +133,10 @@ void SpreadWorld::forget_output() {
 void SpreadWorld::ask(wire::NodeFrame order, bool yes, SpreadRanks::OnAnswers on_answers) {
   ranks_->ask(order, WorldOrder{number_, yes}, std::move(on_answers));
   loop_.post([weak = std::weak_ptr(ranks_)] {
-    if (const auto alive = weak.lock()) alive->check_answers();
+    const auto alive = weak.lock();
+    if (!alive) return;
+    alive->output().pass_on();
+    alive->check_answers();
   });
 }
 
@@ -118,7 +146,9 @@ void SpreadWorld::inspect(std::function<void(bool is_clean)> on_inspected) {
   });
 }
 
+// The ranks have ended, so output that a slow reader has not taken yet is bounded by what was in their pipes.
 void SpreadWorld::sweep(bool patient, std::function<void(std::vector<launch::LeftBehind>)> on_swept) {
+  ranks_->output().end_holds();
   ask(wire::NodeFrame::Sweep, patient,
       [on_swept = std::move(on_swept)](SpreadRanks::Answers answers) { on_swept(std::move(answers.left)); });
 }

@@ -43,10 +43,10 @@ class SpreadWorld final : public launch::World {
   base::Nanoseconds cpu_wait(int rank) const override { return ranks_->at(rank).cpu_wait; }
   base::Nanoseconds cpu_time(int rank) const override { return ranks_->at(rank).cpu_time; }
   launch::ProcessState process_state(int rank) const override { return ranks_->at(rank).process; }
-  proc::Captured standard_output(int rank) const override { return ranks_->at(rank).out; }
-  proc::Captured standard_error(int rank) const override { return ranks_->at(rank).err; }
+  proc::Captured standard_output(int rank) const override { return ranks_->captured(rank, launch::Stream::Out); }
+  proc::Captured standard_error(int rank) const override { return ranks_->captured(rank, launch::Stream::Err); }
   void finish_output() override {}
-  void hold_output(bool hold) override { tell_all(wire::NodeFrame::HoldOutput, WorldOrder{number_, hold}); }
+  void hold_output(bool hold) override;
   void forget_output() override;
   const launch::Spread* spread() const override { return &ranks_->spread(); }
   std::optional<launch::Moment> seen_at(int rank) const override { return ranks_->at(rank).seen_at; }

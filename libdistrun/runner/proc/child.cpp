@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cerrno>
-#include <map>
 #include <string_view>
 
 #include <distrun/common/base/error.hpp>
@@ -211,16 +210,6 @@ std::vector<std::string> inherited_environment() {
     for (const std::string_view name : kOurs) ours = ours || text.starts_with(name);
     if (!ours) result.emplace_back(text);
   }
-  return result;
-}
-
-std::vector<std::string> environment_with(const std::vector<std::string>& variables) {
-  std::map<std::string, std::string> by_name;
-  const auto put = [&](const std::string& text) { by_name[text.substr(0, text.find('='))] = text; };
-  for (char** entry = environ; *entry != nullptr; ++entry) put(*entry);
-  for (const std::string& text : variables) put(text);
-  std::vector<std::string> result;
-  for (auto& [name, text] : by_name) result.push_back(std::move(text));
   return result;
 }
 

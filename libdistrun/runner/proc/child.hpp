@@ -40,7 +40,5 @@ Child start_rank(const ChildSpec& spec);
 
 // Returns this process's environment without the variables that distrun sets in ranks.
 std::vector<std::string> inherited_environment();
-// Returns the environment with `variables` ("KEY=value") replacing equal names, of which the last counts.
-std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 }  // namespace distrun::proc

@@ -7,6 +7,7 @@
 
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/script_note.hpp>
+#include <distrun/runner/proc/environment.hpp>
 #include <distrun/runner/record/judge.hpp>
 
 #include "stage.hpp"
@@ -86,8 +87,10 @@ TEST_CASE("a program run by an interpreter is named after the script, and a user
 TEST_CASE("each rank finds its rank and the addresses of the others in its environment") {
   Settings settings = settings_of("./train", 3);
   settings.env = {{"MASTER_ADDR", "::1"}, {"DEPTH", "4=5"}};
-  const launch::ProgramSpec program = program_spec(settings, "run0", "/tmp/shared");
+  const launch::ProgramSpec program = local_program_spec(settings, "run0", "/tmp/shared");
   CHECK(program.arguments == settings.program);
+  CHECK(program.environment == proc::own_environment());
+  CHECK(program.overrides == std::vector<std::string>{"MASTER_ADDR=::1", "DEPTH=4=5"});  // they win
   REQUIRE(program.variables.size() == 3);
   for (int rank = 0; rank < 3; ++rank) {
     const auto& variables = program.variables[static_cast<std::size_t>(rank)];
@@ -100,13 +103,46 @@ TEST_CASE("each rank finds its rank and the addresses of the others in its envir
     CHECK(value_of(variables, "GROUP_RANK") == "0");
     CHECK(value_of(variables, "DISTRUN_RUN_ID") == "run0");
     CHECK(value_of(variables, "DISTRUN_TEMP_DIR") == "/tmp/shared");
-    CHECK(value_of(variables, "MASTER_ADDR") == "::1");  // the user's value comes last and wins
-    CHECK(value_of(variables, "DEPTH") == "4=5");
+    CHECK(value_of(variables, "MASTER_ADDR") == "127.0.0.1");
+    CHECK(value_of(variables, "DISTRUN_HOSTS") == "(not set)");
     for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) {
       CHECK(value_of(variables, name) == (std::getenv(name) == nullptr ? "1" : "(not set)"));
     }
     CHECK(value_of(variables, "MASTER_PORT") == value_of(program.variables[0], "MASTER_PORT"));
     CHECK(std::stoi(value_of(variables, "MASTER_PORT")) > 0);
+  }
+}
+
+TEST_CASE("on one of several hosts, ranks have their numbers in the world and those on their host") {
+  launch::ProgramSpec program = program_spec(settings_of("train", 8));
+  program.environment = {"DISTRUN_THREADS=5", "PYTHONUNBUFFERED="};
+  ProgramPlace place;
+  place.master_address = "10.0.0.1";
+  place.master_port = 4711;
+  place.world_size = 8;
+  place.first_rank = 5;
+  place.ranks_here = 2;
+  place.host = 1;
+  place.hosts = "a=0-4;b=5-6;c=7";
+  place.host_address = "10.0.0.2";
+  set_place(program, place);
+  REQUIRE(program.variables.size() == 2);
+  for (int local = 0; local < 2; ++local) {
+    const auto& variables = program.variables[static_cast<std::size_t>(local)];
+    CHECK(value_of(variables, "RANK") == std::to_string(5 + local));
+    CHECK(value_of(variables, "DISTRUN_RANK") == std::to_string(5 + local));
+    CHECK(value_of(variables, "LOCAL_RANK") == std::to_string(local));
+    CHECK(value_of(variables, "WORLD_SIZE") == "8");
+    CHECK(value_of(variables, "LOCAL_WORLD_SIZE") == "2");
+    CHECK(value_of(variables, "GROUP_RANK") == "1");
+    CHECK(value_of(variables, "MASTER_ADDR") == "10.0.0.1");
+    CHECK(value_of(variables, "MASTER_PORT") == "4711");
+    CHECK(value_of(variables, "DISTRUN_HOSTS") == place.hosts);
+    CHECK(value_of(variables, "DISTRUN_HOST_ADDRESS") == "10.0.0.2");
+    // The user has set these, so they stay.
+    CHECK(value_of(variables, "DISTRUN_THREADS") == "(not set)");
+    CHECK(value_of(variables, "PYTHONUNBUFFERED") == "(not set)");
+    CHECK(value_of(variables, "GFORTRAN_UNBUFFERED_PRECONNECTED") == "1");
   }
 }
 

@@ -1,63 +1,13 @@
 #include <catch2/catch.hpp>
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <distrun/runner/nodes/node_set.hpp>
-
-#include "no_events.hpp"
+#include "two_nodes.hpp"
 
 namespace distrun::nodes {
 namespace {
-
-// Two nodes with two ranks each. The test reads and answers their frames.
-class TwoNodes {
- private:
-  std::map<int, wire::FrameSplitter> splitters_{{0, wire::FrameSplitter(wire::kProtocol<wire::NodeFrame>)},
-                                                {1, wire::FrameSplitter(wire::kProtocol<wire::NodeFrame>)}};
-
- public:
-  TwoNodes() {
-    for (int i = 0; i < 2; ++i) {
-      RemoteNode::Link link{[this, i](wire::Bytes packed) { splitters_.at(i).feed(wire::view_of(packed)); },
-                            [this] { return offset; }};
-      nodes.push_back(std::make_unique<RemoteNode>(loop, i, "node0" + std::to_string(i), "10.0.0.1", std::move(link)));
-    }
-    std::vector<SpreadRanks::Part> parts{{nodes[0].get(), 0, 2}, {nodes[1].get(), 2, 2}};
-    world = std::make_shared<SpreadWorld>(loop, events, 1, std::move(parts), [this] {
-      auto store = std::make_shared<const WorldStore>(loop, "127.0.0.1", "secret");
-      stores.push_back(store);
-      return store;
-    });
-    world->begin({});
-  }
-  // Returns the last message of that kind to the node since this was called last.
-  template <class Message>
-  Message told(int node, wire::NodeFrame kind) {
-    Message message;
-    while (const auto frame = splitters_.at(node).next()) {
-      if (frame->is(kind)) message = payload<Message>(*frame);
-    }
-    return message;
-  }
-  template <class Message>
-  void answer(int node, wire::NodeFrame kind, const Message& message) {
-    nodes[static_cast<std::size_t>(node)]->take({kind, 0, wire::encode(message)});
-  }
-  void run_loop() {
-    loop.post([this] { loop.stop(); });
-    loop.run();
-  }
-
-  io::Loop loop;
-  NoEvents events;
-  std::optional<Offset> offset = Offset{};
-  std::vector<std::unique_ptr<RemoteNode>> nodes;
-  std::vector<std::weak_ptr<const WorldStore>> stores;  // all that the world has had
-  std::shared_ptr<SpreadWorld> world;
-};
 
 // The answer to a request: each process has a thread with the given name.
 Collected named(const NameRequest& request, const std::vector<std::string>& names) {
