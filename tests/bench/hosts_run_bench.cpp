@@ -77,9 +77,9 @@ BENCHMARK(idle_links)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecon
 
 constexpr int kRepeats = 100;
 
-std::vector<std::string> run_on(int hosts, int repeats) {
-  std::vector<std::string> arguments{DISTRUN_BIN_DIR "/distrun", "--filter", "Bench.trivial", "--repeat",
-                                     std::to_string(repeats)};
+std::vector<std::string> run_on(int hosts, int repeats, const std::string& isolation) {
+  std::vector<std::string> arguments{DISTRUN_BIN_DIR "/distrun", "--filter",    "Bench.trivial", "--repeat",
+                                     std::to_string(repeats),    "--isolation", isolation};
   std::string names;
   for (int i = 0; i < hosts; ++i) names += (i == 0 ? "" : ",") + ("node" + std::to_string(i));
   if (hosts > 0) arguments.insert(arguments.end(), {"--hosts", names, "--launcher", "local"});
@@ -87,11 +87,11 @@ std::vector<std::string> run_on(int hosts, int repeats) {
   return arguments;
 }
 
-void time_run(benchmark::State& state, int repeats) {
+void time_run(benchmark::State& state, int repeats, const std::string& isolation) {
   ::setenv("DISTRUN_HISTORY", "off", 1);
   for (auto _ : state) {
     const base::TimePoint before = base::system_clock().now();
-    if (run_program(run_on(static_cast<int>(state.range(0)), repeats)) != 0) {
+    if (run_program(run_on(static_cast<int>(state.range(0)), repeats, isolation)) != 0) {
       return state.SkipWithError("the run did not pass");
     }
     state.SetIterationTime(std::chrono::duration<double>(base::system_clock().now() - before).count() / repeats);
@@ -99,12 +99,16 @@ void time_run(benchmark::State& state, int repeats) {
 }
 
 // The whole program for one test of 4 ranks, on this machine without nodes (0), and on that many nodes.
-void one_test_on_hosts(benchmark::State& state) { time_run(state, 1); }
+void one_test_on_hosts(benchmark::State& state) { time_run(state, 1, "process"); }
 BENCHMARK(one_test_on_hosts)->Arg(0)->Arg(1)->Arg(2)->Arg(4)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 // An attempt of it in a run that repeats it, with the run's start divided over all.
-void attempt_on_hosts(benchmark::State& state) { time_run(state, kRepeats); }
+void attempt_on_hosts(benchmark::State& state) { time_run(state, kRepeats, "process"); }
 BENCHMARK(attempt_on_hosts)->Arg(0)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseManualTime();
+
+// The same with ranks that are kept from one attempt to the next.
+void kept_attempt_on_hosts(benchmark::State& state) { time_run(state, kRepeats, "pool"); }
+BENCHMARK(kept_attempt_on_hosts)->Arg(0)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 }  // namespace
 }  // namespace distrun::bench

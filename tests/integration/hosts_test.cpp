@@ -37,8 +37,9 @@ Ended run_on_hosts(const Sandbox& sandbox, const Texts& more) {
   return sandbox.run(on_two_hosts(sandbox, more), at_latest(milliseconds(60'000)));
 }
 
-Running start_sleeping(const Sandbox& sandbox) {
-  return sandbox.start(on_two_hosts(sandbox, {"--timeout", "300s", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
+Running start_sleeping(const Sandbox& sandbox, const std::string& isolation = "process") {
+  return sandbox.start(on_two_hosts(
+      sandbox, {"--timeout", "300s", "--isolation", isolation, "--filter", "Hangs.one_sleeps", plugin("hangs")}));
 }
 
 // Returns whether all four ranks run the body of a test.
@@ -178,6 +179,21 @@ TEST_CASE("a lost host fails the running test and those that would need it, and 
   expect_nothing_left(sandbox);
 }
 
+TEST_CASE("a test with more ranks than fit on the hosts is an infra-error, and the others run", "[hosts]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--hosts", "a:2,b:2", "--launcher", "local", "--output", sandbox.output(),
+                                   "--filter", "Passes.world_of_17", "--filter", "Passes.world_of_2", plugin("passes")},
+                                  at_latest(milliseconds(20'000)));
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == kInfraError);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 2);
+  CHECK(summary.find("Passes.world_of_2")->verdict == "pass");
+  CHECK(summary.find("Passes.world_of_17")->verdict == "infra-error");
+  CHECK_THAT(summary.find("Passes.world_of_17")->message, Contains("a world of 17 ranks does not fit on 2 hosts"));
+  expect_nothing_left(sandbox);
+}
+
 TEST_CASE("hosts that cannot be started are a problem of the run, with the words of their launchers", "[hosts]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--hosts", "a,b", "--launcher", "echo no such machine {host}; exit 3",
@@ -195,11 +211,13 @@ TEST_CASE("if a process of a run on hosts is killed at any time, the run ends an
   std::mt19937 random(kNodeKillSeed);
   for (int i = 0; i < (rounds == nullptr ? kNodeKills : std::atoi(rounds)); ++i) {
     const Texts kinds{"guard", "coordinator", "guard and coordinator", "guard of a node", "node"};
-    const std::string who = kinds[static_cast<std::size_t>(i) % kinds.size()];
+    const auto round = static_cast<std::size_t>(i);
+    const std::string who = kinds[round % kinds.size()];
+    const std::string isolation = round / kinds.size() % 2 == 0 ? "process" : "pool";
     const milliseconds after(random() % 1500);
-    INFO("round " << i << ": " << who << " after " << after.count() << " ms");
+    INFO("round " << i << " with isolation " << isolation << ": " << who << " after " << after.count() << " ms");
     const Sandbox sandbox(distrun_program());
-    Running running = start_sleeping(sandbox);
+    Running running = start_sleeping(sandbox, isolation);
     pause_for(after);
     std::vector<pid_t> victims;
     REQUIRE(eventually(at_latest(kHostsStartWithin), [&] {

@@ -78,10 +78,12 @@ void Conclusion::settle(RankState& rank) {
 void Conclusion::on_idle(bool any_alive) {
   if (!any_alive) {
     sweep();
-  } else if (may_be_kept()) {
-    inspect();
-  } else {
+  } else if (!may_be_kept()) {
     dismiss();
+  } else if (ranks_.test.is_host()) {
+    keep();  // what it has started and created is for the suite's tests
+  } else {
+    inspect();
   }
 }
 
@@ -90,9 +92,7 @@ void Conclusion::inspect() {
   if (std::exchange(is_inspecting_, true)) return;
   provisions_.inspect(*ranks_.world, [this](bool is_clean) {
     if (!std::exchange(is_inspecting_, false)) return;
-    // What a host has started and created is for the suite's tests.
-    const bool is_fit = ranks_.test.is_host() || (is_clean && !course_.strays().find_all());
-    may_be_kept() && is_fit ? keep() : dismiss();
+    is_clean && !course_.strays().find_all() && may_be_kept() ? keep() : dismiss();
   });
 }
 

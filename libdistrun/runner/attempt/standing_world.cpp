@@ -202,10 +202,11 @@ void StandingWorld::on_spawn_failed(const std::string& why) {
   if (lent_to_ != nullptr) lent_to_->on_spawn_failed(why);
 }
 
-// Between tests, the ends of the ranks follow. They say less than the reason.
+// The ends of the ranks follow. They say less than the reason.
 void StandingWorld::on_host_lost(const std::vector<int>& ranks, const std::string& why) {
   if (lent_to_ != nullptr) return lent_to_->on_host_lost(ranks, why);
-  if (!closed_) break_with(why);
+  if (!closed_) return break_with(why);
+  if (!killed_ && bad_end_.empty()) bad_end_ = why;
 }
 
 }  // namespace distrun::runner

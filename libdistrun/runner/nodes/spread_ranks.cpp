@@ -80,7 +80,7 @@ void SpreadRanks::ask(wire::NodeFrame order, const WorldOrder& what, OnAnswers o
   answers_ = {};
   on_answers_ = std::move(on_answers);
   for (Part& part : parts_) {
-    part.is_asked = !part.is_lost && part.node->lost().empty();
+    part.is_asked = part.has_begun && !part.is_lost && part.node->lost().empty();
     if (part.is_asked) part.node->tell(order, what);
   }
 }

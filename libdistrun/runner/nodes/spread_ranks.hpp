@@ -24,6 +24,7 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
     RemoteNode* node = nullptr;
     int first = 0;
     int count = 0;
+    bool has_begun = false;    // its node was ordered to start them
     bool has_spawned = false;  // its node has answered
     bool is_asked = false;     // and has not answered yet
     bool is_lost = false;
@@ -40,6 +41,8 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
 
   // In the order of their nodes, which is that of their ranks.
   const std::vector<Part>& parts() const noexcept { return parts_; }
+  // Call when the node of the part has been ordered to start its ranks.
+  void note_begin(int node) { part_on(node).has_begun = true; }
   const Part& part_of(int rank) const;
   const RankMirror& at(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)); }
   const launch::Spread& spread() const noexcept { return spread_; }
@@ -52,8 +55,8 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
   void forget_output();
   OutputReceiver& output() noexcept { return output_; }
 
-  // Sends an order to all nodes that are not lost, and waits for their answers instead of those to an earlier order;
-  // none come if there are no such nodes. A node that is lost meanwhile has answered.
+  // Sends an order to all nodes that were ordered to start ranks and are not lost, and waits for their answers instead
+  // of those to an earlier order; none come if there are no such nodes. A node that is lost meanwhile has answered.
   void ask(wire::NodeFrame order, const WorldOrder& what, OnAnswers on_answers);
   // Calls the waiting callback if all have answered.
   void check_answers();

@@ -83,6 +83,7 @@ void SpreadWorld::begin(const launch::WorldSpec& spec) {
     if (request.program) request.program->host = static_cast<std::int32_t>(&part - ranks_->parts().data());
     try {
       part.node->tell(wire::NodeFrame::Spawn, request);
+      ranks_->note_begin(part.node->number());
     } catch (const Error& error) {
       why = error.what();
     }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/error.hpp>
+
 #include "two_nodes.hpp"
 
 namespace distrun::nodes {
@@ -161,6 +163,18 @@ TEST_CASE("kept ranks get a new store and new ports for each test, and keep the 
   REQUIRE(two.stores.size() == 2);
   CHECK(two.stores[0].expired() != holds);
   CHECK_FALSE(two.stores[1].expired());
+}
+
+TEST_CASE("a world that cannot begin is swept without its nodes") {
+  TwoNodes two;
+  SpreadWorld other(two.loop, two.events, 2, {{two.nodes[0].get(), 0, 1}, {two.nodes[1].get(), 1, 1}},
+                    []() -> std::shared_ptr<const WorldStore> { throw Error(ErrorKind::Failed, "no port is free"); });
+  other.begin({});
+  bool is_swept = false;
+  other.sweep(true, [&](const std::vector<launch::LeftBehind>& left) { is_swept = left.empty(); });
+  two.run_loop();
+  CHECK(is_swept);
+  CHECK(two.told<WorldOrder>(0, wire::NodeFrame::Sweep).world == 0);
 }
 
 TEST_CASE("output of an earlier test is forgotten here and on the hosts") {
