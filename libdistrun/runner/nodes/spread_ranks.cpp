@@ -144,7 +144,11 @@ void SpreadRanks::take_checked(Part& part, const wire::Frame& frame) {
     }
     case Kind::StrayChild: return events_.on_stray_child(checked(payload<RankText>(frame).rank, part));
     case Kind::ProgramBegan: return events_.on_program(checked(payload<RankStarted>(frame).rank, part));
-    case Kind::ConfirmInput: return on_confirmed_input(part, payload<ConfirmedBytes>(frame));
+    case Kind::ConfirmInput: {
+      const bool is_sent_there = input_ && &part == &part_of(stdin_rank_);
+      if (!is_sent_there) throw Error(ErrorKind::InvalidArgument, "input was not sent there");
+      return input_->confirm(payload<ConfirmedBytes>(frame).bytes);
+    }
     case Kind::Output: return on_output(part, payload<OutputPiece>(frame));
     default: throw Error(ErrorKind::InvalidArgument, "no frame of a world");
   }
@@ -190,12 +194,6 @@ void SpreadRanks::begin_program() {
   } catch (const Error& error) {
     events_.on_spawn_failed(error.what());
   }
-}
-
-void SpreadRanks::on_confirmed_input(const Part& part, const ConfirmedBytes& confirmed) {
-  const bool is_sent_there = input_ && &part == &part_of(stdin_rank_);
-  if (!is_sent_there) throw Error(ErrorKind::InvalidArgument, "input was not sent there");
-  input_->confirm(confirmed.bytes);
 }
 
 void SpreadRanks::on_output(const Part& part, OutputPiece piece) {

@@ -77,7 +77,6 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
   void on_spawned(Part& part, const Spawned& answer);
   void begin_program();
   void on_output(const Part& part, OutputPiece piece);
-  void on_confirmed_input(const Part& part, const ConfirmedBytes& confirmed);
   void on_frame_of_rank(const Part& part, const wire::Frame& frame);
   void on_ended(const Part& part, RankEnded ended);
   void on_captured(const Part& part, CapturedStream captured);
