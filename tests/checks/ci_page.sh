@@ -4,7 +4,7 @@
 #
 # usage: ci_page.sh PAGE DISTRUN MEASURED.so
 set -euo pipefail
-page=$1 distrun=$2 plugin=$3
+page=$(readlink -f "$1") distrun=$(readlink -f "$2") plugin=$(readlink -f "$3")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -294,7 +294,7 @@ assert len(xml.parse("tests.xml").getroot().findall(".//testcase/failure")) == 1
   until gone "$limited"; do sleep 0.2; done
   cp limited/* .
   says "^notice: the allocation (Slurm job $limited) ends in 30 s: no further test or attempt begins"
-  says "^cancelled .*: the run was cancelled: the allocation (Slurm job $limited) ends in 10 s"
+  says "the run was cancelled: the allocation (Slurm job $limited) ends in 10 s"
   says "^problem: run: the allocation (Slurm job $limited) has ended it early; 1 of 1 tests have been run"
   says '^ended 3$'
   verdict_is cancelled

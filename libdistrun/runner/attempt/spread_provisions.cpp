@@ -16,6 +16,7 @@ constexpr char kThreads[] = "DISTRUN_THREADS";
 // Each rank sees the devices of its machine.
 std::vector<int> gpus_by_rank(const launch::Node& node, int world_size, const Settings& settings) {
   const std::vector<launch::Resources> machines = node.machines();
+  if (machines.empty()) return std::vector<int>(static_cast<std::size_t>(world_size), settings.gpus);
   const std::vector<int> ranks = node.split(world_size);
   std::vector<int> gpus;
   for (std::size_t i = 0; i < machines.size(); ++i) {

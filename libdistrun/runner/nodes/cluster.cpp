@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
 
 namespace distrun::nodes {
 namespace {

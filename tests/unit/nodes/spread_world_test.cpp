@@ -68,7 +68,9 @@ TEST_CASE("the machines of a run are its hosts, and each counts the ranks that i
 TEST_CASE("an event of a rank happened when its host has seen it, as well as the clocks of both hosts are known") {
   using std::chrono::microseconds;
   TwoNodes two;
-  for (const auto& node : two.nodes) node->add_world(1, two.world);
+  launch::WorldSpec spec;
+  spec.world_size = 4;
+  two.world->begin(spec);
   two.answer(0, wire::NodeFrame::Spawned, Spawned{1});
   const wire::Bytes phase = wire::pack(wire::ControlFrame::Phase, 2, wire::PhaseChange{wire::Phase::Body});
   const auto told_at = [&](std::int64_t at_ns) {
