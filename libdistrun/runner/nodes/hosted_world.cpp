@@ -260,19 +260,8 @@ void HostedWorld::sweep(bool patient) {
 
 // All output of a program has been sent already.
 void HostedWorld::tell_output() {
-  if (request_.program) return;
   world_->finish_output();
-  if (!request_.program) tell_captured();
-  Swept swept{request_.world, {}};
-  for (runner::Leak& leak : leaks) {
-    swept.left.push_back({static_cast<std::uint8_t>(leak.kind), std::move(leak.what), leak.removed});
-  }
-  const std::string stuck = dirs_->clear();
-  if (!stuck.empty()) swept.left.push_back({static_cast<std::uint8_t>(runner::LeakKind::File), stuck, false});
-  output_.when_sent([this, swept = std::move(swept)] { tell(wire::NodeFrame::Swept, swept); });
-}
-
-void HostedWorld::tell_captured() {
+  if (request_.program) return;
   for (int i = 0; i < request_.ranks_here; ++i) {
     const int rank = request_.first_rank + i;
     for (const launch::Stream stream : {launch::Stream::Out, launch::Stream::Err}) {

@@ -69,7 +69,6 @@ class HostedWorld final : public launch::WorldEvents {
   void tell_output();
   void start();
   void finish(std::vector<runner::Leak> leaks);
-  void tell_captured();
   template <class Message>
   void tell(wire::NodeFrame kind, const Message& message) const;
 

@@ -110,8 +110,8 @@ TEST_CASE("a backend's name can be registered once") {
 }
 
 TEST_CASE("options of an unknown backend are refused") {
-  struct Own : RpcBackendOptions {};
-  const auto infer = [] { backend_of(Own()); };
+  struct OfNoBackend : RpcBackendOptions {};
+  const auto infer = [] { backend_of(OfNoBackend()); };
   CHECK_THROWS_WITH(infer(), Catch::Contains("Could not infer backend for options"));
   CHECK(type_of(infer) == "TypeError");
 }
