@@ -174,6 +174,33 @@ TEST_CASE("a reader that does not read makes the output full, until it reads aga
   CHECK_FALSE(live.is_full());
 }
 
+TEST_CASE("a line that waits for a slow reader is not shown unfinished, however long that takes") {
+  base::FdPair pipe = base::make_pipe();
+  StillClock clock;
+  Outlet outlet(pipe.second.get());
+  LiveOutput live(outlet, nullptr, LiveOptions(), clock);
+  std::string shown;
+  const auto read_some = [&] {
+    std::string part(1 << 16, ' ');
+    const ssize_t got = ::read(pipe.first.get(), part.data(), part.size());
+    REQUIRE(got > 0);
+    shown += part.substr(0, static_cast<std::size_t>(got));
+  };
+  live.on_output(1, Stream::Out, "half a ");
+  while (!live.is_full()) live.on_output(0, Stream::Out, std::string(1000, 'x') + "\n");
+  for (int i = 0; i < 4; ++i) {
+    clock.pass(300ms);
+    live.tick();
+  }
+  while (live.is_full()) read_some();
+  live.on_output(1, Stream::Out, "line\n");
+  while (shown.find("line\n") == std::string::npos) {
+    live.is_full();  // offers the rest
+    read_some();
+  }
+  CHECK_THAT(shown, Catch::Contains("\n[rank 1] half a line\n"));
+}
+
 TEST_CASE("output that cannot be shown is reported, with the amount that is lost") {
   StillClock clock;
   SECTION("a full disk") {

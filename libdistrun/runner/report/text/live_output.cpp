@@ -107,9 +107,12 @@ bool LiveOutput::has_lost_reader() const noexcept {
   return out_.outlet.error() == EPIPE || (err_ && err_->outlet.error() == EPIPE);
 }
 
+// While ranks wait for a slow reader, the rest of their lines cannot come: these are no prompts.
 void LiveOutput::tick() {
   const base::TimePoint now = clock_.now();
+  const bool ranks_wait = is_full();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (ranks_wait) sources_[i].touched = now;
     if (!sources_[i].partial.empty() && now - sources_[i].touched >= kStill) show_partial(static_cast<int>(i));
   }
   is_full();

@@ -2,9 +2,9 @@
 // Shows the output of ranks while they run: whole lines, each after the name of its rank, standard error on standard
 // error or on the same outlet. Bytes are not changed, to keep the ranks' colours.
 //
-// A line is held back until it is complete. If it has been idle for half a second (a prompt), or is longer than 64 KiB,
-// it is shown unfinished and stays open: further text continues it, unless another rank has written meanwhile. Lives
-// on: the coordinator's loop. Blocks only in finish().
+// A line is held back until it is complete. If it has been idle for half a second (a prompt) although the reader keeps
+// up, or is longer than 64 KiB, it is shown unfinished and stays open: further text continues it, unless another rank
+// has written meanwhile. Lives on: the coordinator's loop. Blocks only in finish().
 #include <array>
 #include <optional>
 #include <string>
