@@ -193,6 +193,8 @@ TEST_CASE("a line that waits for a slow reader is not shown unfinished, however 
     live.tick();
   }
   while (live.is_full()) read_some();
+  clock.pass(300ms);  // the rest of the line is on its way
+  live.tick();
   live.on_output(1, Stream::Out, "line\n");
   while (shown.find("line\n") == std::string::npos) {
     live.is_full();  // offers the rest

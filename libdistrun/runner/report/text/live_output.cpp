@@ -1,5 +1,6 @@
 #include <distrun/runner/report/text/live_output.hpp>
 
+#include <algorithm>
 #include <cerrno>
 
 #include <distrun/common/base/error.hpp>
@@ -100,6 +101,7 @@ bool LiveOutput::is_full() {
     target->outlet.flush();
     full = full || target->outlet.pending() > kPendingMax;
   }
+  if (full) full_at_ = clock_.now();
   return full;
 }
 
@@ -107,13 +109,14 @@ bool LiveOutput::has_lost_reader() const noexcept {
   return out_.outlet.error() == EPIPE || (err_ && err_->outlet.error() == EPIPE);
 }
 
-// While ranks wait for a slow reader, the rest of their lines cannot come: these are no prompts.
+// While ranks wait for a slow reader, the rest of their lines cannot come, and a moment later it may still be on its
+// way: these are no prompts.
 void LiveOutput::tick() {
+  is_full();
   const base::TimePoint now = clock_.now();
-  const bool ranks_wait = is_full();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (ranks_wait) sources_[i].touched = now;
-    if (!sources_[i].partial.empty() && now - sources_[i].touched >= kStill) show_partial(static_cast<int>(i));
+    const base::TimePoint idle_since = std::max(sources_[i].touched, full_at_);
+    if (!sources_[i].partial.empty() && now - idle_since >= kStill) show_partial(static_cast<int>(i));
   }
   is_full();
 }

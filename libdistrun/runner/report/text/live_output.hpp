@@ -68,6 +68,7 @@ class LiveOutput final : public launch::OutputSink {
   std::vector<Source> sources_;     // rank * 2 + stream
   std::vector<std::string> hosts_;  // by rank, as far as one runs on another machine
   Target out_;
+  base::TimePoint full_at_{};  // when ranks had to wait for the reader
   std::optional<Target> err_;  // empty: it is shown on out_
 };
 
