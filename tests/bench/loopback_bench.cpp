@@ -1,5 +1,5 @@
 // What TCP itself does on this machine, beside RPC between hosts (rpc_bench.cpp): bytes through one connection over the
-// loopback into memory that the receiver allocates for each message, and a byte back.
+// loopback into memory that the receiver has, and a byte back.
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -55,8 +55,8 @@ bool send_all(int socket, const char* bytes, std::size_t count) {
 
 // Receives messages and acknowledges each, until the sender is gone.
 void receive_all(int socket, std::size_t bytes) {
+  const std::unique_ptr<char[]> memory(new char[bytes]());
   for (;;) {
-    const std::unique_ptr<char[]> memory(new char[bytes]);
     const ssize_t got = ::recv(socket, memory.get(), bytes, MSG_WAITALL);
     if (got != static_cast<ssize_t>(bytes) || !send_all(socket, "y", 1)) return;
   }
