@@ -1,5 +1,5 @@
-// What TCP itself does on this machine, beside RPC between hosts (rpc_bench.cpp): bytes through one connection over the
-// loopback into memory that the receiver has, and a byte back.
+// The speed of TCP itself on this machine, to compare with RPC between hosts (rpc_bench.cpp): bytes through one
+// connection over the loopback, into memory that is already mapped, and a byte back.
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

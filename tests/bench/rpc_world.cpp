@@ -63,7 +63,7 @@ void be_threads(int ranks, const RankBody& body, Told& told) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each rank is on a host of its own, for all that it is told: the peers neither share memory nor read each other's.
+// Makes the rank believe that it has a host of its own: peers neither share memory nor read each other's.
 void be_on_own_host(int rank, int ranks) {
   std::string hosts;
   for (int each = 0; each < ranks; ++each) {

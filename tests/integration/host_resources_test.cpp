@@ -1,4 +1,4 @@
-// What a run takes from its hosts, which are nodes of this machine: CPUs, GPUs, and the end of their allocation.
+// A run uses the resources of its hosts, which are nodes of this machine: CPUs, GPUs, and the end of their allocation.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

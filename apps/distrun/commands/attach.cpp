@@ -1,5 +1,5 @@
 // distrun attach: gdb on a live rank. While gdb holds the rank, the coordinator suspends all timeouts. On another host,
-// gdb is started by what has started the host's node, for this terminal; without one, the user is told what to run.
+// the command that started its node starts gdb, for this terminal; without a terminal, attach prints what to run.
 #include <unistd.h>
 
 #include <cerrno>

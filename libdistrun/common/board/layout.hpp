@@ -65,7 +65,7 @@ struct WaitRecord {
   std::uint8_t file_size = 0;
   std::uint8_t peer_words = 0;
   std::uint8_t unused[3] = {};
-  // So many words of the set of peers, the name, then the call site (the end of its path).
+  // `peer_words` words of the set of peers, the name, then the call site (the end of its path).
   char rest[sizeof(PeerSet) + kNameSize + kFileSize];
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // The protocol of a TcpStore and its server. First comes the handshake (proof/listener_greeting.hpp), as raw bytes; the
 // client is its connector, and the server sends its process id (4 bytes) behind the welcome. The server closes the
-// connection of a client that has another version, and drops a peer that is none at the first wrong byte. The handshake
+// connection of a client that has another version, and drops any other peer at the first wrong byte. The handshake
 // may take five seconds on the server and ten on the client.
 //
 // Then come frames (common/wire/frame.hpp). A client may have several requests in flight; answers come when they are

@@ -12,7 +12,7 @@ int cpus_of_quota(const std::string& text, int otherwise);
 // Returns the CPUs that ranks on this machine may use, at least 1: those of this process, limited by its cgroup.
 int cpus_for_ranks();
 
-// Returns the value for the environment of ranks if so many may run at the same time; at least "1".
+// Returns the value for the environment of ranks if `ranks` may run at the same time on `cpus`; at least "1".
 std::string threads_each(int cpus, int ranks);
 
 }  // namespace distrun::runner

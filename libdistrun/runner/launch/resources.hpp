@@ -1,5 +1,5 @@
 #pragma once
-// What a machine has for the ranks that run on it.
+// The CPUs, memory and GPUs that a machine has for its ranks.
 #include <cstdint>
 #include <string>
 

@@ -28,7 +28,7 @@ class AllocationEnd {
 
   // Returns "Slurm job 17"; empty outside of an allocation.
   std::string name() const { return job_.empty() ? "" : "Slurm job " + job_; }
-  // Returns the process that asks, which is no rank's; 0: there was none.
+  // Returns the process that asks squeue, which does not belong to a rank; 0: nothing asks.
   pid_t asking() const noexcept { return squeue_ ? squeue_->pid() : 0; }
 
  private:

@@ -111,7 +111,7 @@ void HostedWorld::send_to_rank(int rank, const std::string& bytes) {
   if (!has(rank)) throw Error(ErrorKind::InvalidArgument, "rank " + std::to_string(rank) + " does not run here");
   const wire::Frame frame = frame_in(bytes);
   const bool is_order = frame.is(wire::ControlFrame::Run);
-  if (is_order && !test_) return;  // that the test cannot run here has been told
+  if (is_order && !test_) return;  // its coordinator knows that the test cannot run here
   const std::string out = is_order ? complete_order(frame) : bytes;
   const auto view = bytes_of(out);
   try {

@@ -84,7 +84,7 @@ struct Welcome {
   bool live_output = false;  // send what ranks of tests write at once
   bool any_files = true;     // ordinary files may be left-overs, too
   std::int32_t jobs = 1;
-  bool in_job = false;       // the nodes belong to a job of a batch system: tell of its signal, and wait for the order
+  bool in_job = false;       // the nodes belong to a job of a batch system: report its signal, and wait for the order
   std::int64_t leak_ns = 0;  // graces: see runner::Graces
   std::int64_t kill_ns = 0;
   std::int64_t exit_ns = 0;

@@ -7,7 +7,7 @@
 
 namespace distrun::runner {
 
-// Returns whether `a` failed before `b`, whatever the errors of their clocks are. False for ranks of one machine.
+// Returns whether `a` failed before `b`, even with the largest errors of their clocks. False for ranks of one machine.
 bool is_surely_before(const RankRecord& a, const RankRecord& b);
 // Returns whether they failed on different machines, and their clocks cannot tell which failed first.
 bool is_at_once(const RankRecord& a, const RankRecord& b);

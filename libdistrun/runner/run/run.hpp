@@ -40,7 +40,7 @@ class Run {
   // Call once. Never throws because of a plugin: its errors become problems or verdicts.
   io::Task<void> run();
   // Stops the run for the user: cancels the current attempts and skips the rest. May be called again, more urgently.
-  // `why`, if not empty, is told of the attempts.
+  // The attempts report `why`, unless it is empty.
   void cancel(Urgency urgency, const std::string& why = "");
   // Stops the run likewise, but does not mark it as interrupted by the user.
   void stop(Urgency urgency);

@@ -123,8 +123,8 @@ void find_lines(Dwarf* dwarf, Addresses addresses, std::vector<NamedPlace>& plac
   }
 }
 
-// Without memory libdw ends the process, unless it is told what to do instead. It holds no lock then.
-// The attribute is of the type only in this form.
+// Without memory libdw ends the process, unless it has a handler, which it calls without holding a lock.
+// Only in this form is the attribute part of the type.
 __attribute__((noreturn)) void throw_bad_alloc() { throw std::bad_alloc(); }
 
 std::vector<NamedPlace> name_places(const LoadedFile& loaded, Addresses addresses) {

@@ -26,7 +26,7 @@ std::string duration_column(const runner::TestRecord& test) {
   return (text.size() < kDurationWidth ? spaces(kDurationWidth - text.size()) : "") + text;
 }
 
-// What the tests do not use, and the user did not set, is left out.
+// Leaves out options that the tests do not use and the user did not set.
 std::string used_text(const runner::RunRecord& run) {
   static const runner::Settings usual;
   const runner::Settings& settings = run.settings;
