@@ -117,11 +117,16 @@ void References::wait_confirmed(const std::vector<rpc::ReferencePtr>& references
 }
 
 std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from, const wire::Bytes& section) {
-  const auto asked = wire::decode<OwnedSection>(wire::view_of(section));
-  refuse_unless(asked.rref.created_on == from.id() && asked.fork.created_on == from.id() && asked.rref.local_id >= 0,
-                from, "it belongs to another worker");
-  refuse_unless(asked.site.size() <= kSiteMax, from, "its site is too long");
+  OwnedSection asked;
+  const auto is_own_of_sender = [&] {
+    return asked.rref.created_on == from.id() && asked.fork.created_on == from.id() && asked.rref.local_id >= 0;
+  };
   try {
+    wire::Decoder decoder(wire::view_of(section));  // into `asked`: the ids need no memory, its site does
+    decoder(asked);
+    decoder.expect_end();
+    refuse_unless(is_own_of_sender(), from, "it belongs to another worker");
+    refuse_unless(asked.site.size() <= kSiteMax, from, "its site is too long");
     return change([&]() -> std::shared_ptr<rpc::ResultSink> {
       refuse_past(from);
       const bool is_own = from.id() == self_.id();
@@ -130,7 +135,7 @@ std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from
       return std::make_shared<Sink>(std::move(value));
     });
   } catch (const std::bad_alloc&) {
-    fail_unmade(asked);
+    if (is_own_of_sender()) fail_unmade(asked);
     throw;
   }
 }

@@ -76,6 +76,24 @@ TEST_CASE("a reference to a result is made and fetched, or an error says why not
   });
 }
 
+// The request and the order to make the value come directly, since their order in a real call is a matter of luck.
+TEST_CASE("a request for a value that came before the order to make it ends, if that order fails") {
+  every_step_may_fail([&](Attempt& attempt) {
+    const Workers workers("inproc", 2);
+    workers.init_all();
+    workers.as(1, [&] {
+      const auto references = rref::current_references();
+      const rref::OwnedSection order{{0, 5}, {0, 6}, kValue};
+      const wire::Bytes bytes = wire::encode(order);
+      const rpc::WorkerInfo maker = rpc::get_worker_info("worker0");
+      const auto asked = references->find_value(order.rref)->future;
+      const bool is_taken = attempt.may_fail([&] { references->begin_result(maker, bytes); });
+      require(is_taken || asked.done(), "the request has ended with an error");
+    });
+    require_next_session(workers);
+  });
+}
+
 TEST_CASE("a value that is shared is there for the worker that it is shared with") {
   use_reference([](Attempt& attempt) {
     const RRef<std::string> own(kValue);
