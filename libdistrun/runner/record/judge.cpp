@@ -210,6 +210,13 @@ Judgement judge_agreement(const AttemptRecord& attempt) {
   return {};
 }
 
+// No rank is to blame for an infra-error: it came while the ranks had come that far.
+wire::Phase furthest_phase(const AttemptRecord& attempt) {
+  wire::Phase furthest = wire::Phase::Spawn;
+  for (const RankRecord& rank : attempt.ranks) furthest = std::max(furthest, rank.phase);
+  return furthest;
+}
+
 // Where ranks do not call the same, all wait for each other, but only the odd ones are to blame.
 void blame_odd_ranks(AttemptRecord& attempt) {
   const bool is_odd = !attempt.hang.empty() && attempt.hang.front().kind == HangKind::MismatchedCollective;
@@ -220,7 +227,7 @@ void blame_odd_ranks(AttemptRecord& attempt) {
 
 Judgement judge(const AttemptRecord& attempt) {
   if (attempt.cancelled) return {Verdict::Cancelled, {}, wire::Phase::Exit, {CauseKind::Stopped}};
-  if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, {CauseKind::Infra}};
+  if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, furthest_phase(attempt), {CauseKind::Infra}};
   if (!attempt.lost_host.empty()) return {Verdict::Crash, {}, wire::Phase::Body, {CauseKind::Host}};
   if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, {CauseKind::NoRanks}};
   if (!attempt.hang.empty() && attempt.hang.front().is_deadlock()) return judge_deadlock(attempt, attempt.hang.front());

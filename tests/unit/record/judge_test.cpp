@@ -211,6 +211,16 @@ TEST_CASE("a rank without an outcome is an infra-error") {
   CHECK(judgement.culprits == std::vector<int>{1});
 }
 
+TEST_CASE("an infra-error is in the phase that the furthest rank had entered") {
+  AttemptRecord attempt = attempt_of({OutcomeKind::Lost, OutcomeKind::KilledByUs});
+  attempt.infra_error = "node02 was lost";
+  attempt.ranks[0].phase = wire::Phase::Load;
+  attempt.ranks[1].phase = wire::Phase::Body;
+  CHECK(judge(attempt).phase == wire::Phase::Body);
+  attempt.ranks.clear();
+  CHECK(judge(attempt).phase == wire::Phase::Spawn);
+}
+
 TEST_CASE("an attempt without ranks is a skip, not a pass") {
   CHECK(judge(AttemptRecord{}).verdict == Verdict::Skip);
   CHECK_FALSE(concluded(AttemptRecord{}).message.empty());
