@@ -39,14 +39,8 @@ std::size_t after_challenge() {
          1;
 }
 
-// Action of the peer during a call.
-std::function<void()>& running() {
-  static auto* const action = new std::function<void()>;
-  return *action;
-}
-
 int pipe_echo(int number) {
-  if (running()) std::exchange(running(), {})();
+  reach(Point::RunsCall);
   return number;
 }
 DISTRUN_RPC(pipe_echo)
@@ -112,7 +106,7 @@ void PipeCell::arm_message(const Post& post) const {
     case State::HalfMessage:
     case State::RingTensor: return is_shm() ? arm_ring(Ring::Reads, strikes) : arm(Point::HasReceived, strikes, kPart);
     case State::HalfReply: return is_shm() ? arm_ring(Ring::Writes, strikes) : arm(Point::HasSent, strikes, kPart);
-    case State::RequestSent: running() = strikes; return;
+    case State::RequestSent: return arm(Point::RunsCall, strikes);
     case State::CmaTensor: return arm(Point::ReadsMemory, strikes);
     default: return;
   }

@@ -36,16 +36,14 @@ std::function<void()>& action() {
   static auto* const action = new std::function<void()>;
   return *action;
 }
-std::byte* rings = nullptr;
-std::byte* struck_page = nullptr;
+// Atomic, since what orders the threads here is a message between processes.
+std::atomic<std::byte*> rings{nullptr};
+std::atomic<std::byte*> struck_page{nullptr};
 
 // Returns true once, if this point is armed.
 bool take(Point point) noexcept {
   Point expected = point;
   return armed.compare_exchange_strong(expected, Point::None);
-}
-void reach(Point point) {
-  if (take(point)) action()();
 }
 void reach_after(Point point, ssize_t count) {
   if (count <= 0 || armed.load() != point) return;
@@ -57,17 +55,17 @@ void reach_after(Point point, ssize_t count) {
   }
 }
 
-void protect(int how) noexcept {
-  ::mprotect(struck_page, kPage, how);
-  ::mprotect(struck_page + kRingBytes, kPage, how);  // the same memory is mapped twice
+void protect(std::byte* page, int how) noexcept {
+  ::mprotect(page, kPage, how);
+  ::mprotect(page + kRingBytes, kPage, how);  // the same memory is mapped twice
 }
 void on_touch(int, siginfo_t* what, void*) {
   const auto* const at = static_cast<std::byte*>(what->si_addr);
-  const bool is_it =
-      struck_page != nullptr && ((at >= struck_page && at < struck_page + kPage) ||
-                                 (at >= struck_page + kRingBytes && at < struck_page + kRingBytes + kPage));
+  std::byte* const page = struck_page.load();
+  const bool is_it = page != nullptr &&
+                     ((at >= page && at < page + kPage) || (at >= page + kRingBytes && at < page + kRingBytes + kPage));
   if (!is_it) std::abort();
-  protect(PROT_READ | PROT_WRITE);
+  protect(page, PROT_READ | PROT_WRITE);
   reach(Point::TouchesRing);
 }
 
@@ -82,6 +80,10 @@ void visit_sockets(Visit visit) noexcept {
 
 }  // namespace
 
+void reach(Point point) {
+  if (take(point)) action()();
+}
+
 void arm(Point point, std::function<void()> strike, std::size_t bytes) {
   action() = std::move(strike);
   bytes_left.store(bytes);
@@ -92,7 +94,8 @@ bool find_rings() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (line.find("distrun-rpc-rings") == std::string::npos) continue;
-    rings = reinterpret_cast<std::byte*>(std::strtoull(line.c_str(), nullptr, 16));  // NOLINT: as the kernel tells it
+    // NOLINTNEXTLINE: an address as the kernel tells it
+    rings.store(reinterpret_cast<std::byte*>(std::strtoull(line.c_str(), nullptr, 16)));
     return true;
   }
   return false;
@@ -104,9 +107,10 @@ void arm_ring(Ring ring, std::function<void()> strike) {
   on.sa_sigaction = on_touch;
   on.sa_flags = SA_SIGINFO;
   ::sigaction(SIGSEGV, &on, nullptr);
-  struck_page = rings + kHeadBytes + (ring == Ring::Writes ? 2 * kRingBytes : 0) + kRingBytes / 2;
+  std::byte* const page = rings.load() + kHeadBytes + (ring == Ring::Writes ? 2 * kRingBytes : 0) + kRingBytes / 2;
+  struck_page.store(page);
   arm(Point::TouchesRing, std::move(strike));
-  protect(PROT_NONE);
+  protect(page, PROT_NONE);
 }
 
 void cut_sockets() noexcept {
@@ -122,7 +126,13 @@ void write_junk_to_sockets() noexcept {
     }
   });
 }
-void write_junk_over_rings() noexcept { std::memset(rings, 0xa5, 2 * sizeof(agents::pipe::RingHead)); }
+void write_junk_over_rings() noexcept {
+  // Both ends read and write these words at the same time.
+  auto* const words = reinterpret_cast<std::uint64_t*>(rings.load());
+  for (std::size_t i = 0; i < 2 * sizeof(agents::pipe::RingHead) / sizeof(std::uint64_t); ++i) {
+    std::atomic_ref(words[i]).store(0xa5a5'a5a5'a5a5'a5a5, std::memory_order_relaxed);
+  }
+}
 
 }  // namespace distrun::rpc::testing
 

@@ -16,10 +16,13 @@ enum class Point {
   HasSent,
   ReadsMemory,  // after half of a read from another process
   TouchesRing,  // an access in the middle of a ring that it reads or writes
+  RunsCall,     // in a function that another worker calls; the function itself says so by reach()
 };
 
 // Calls `strike` once, on the thread that reaches the point, possibly in a signal handler.
 void arm(Point point, std::function<void()> strike, std::size_t bytes = 0);
+// Strikes if this point is armed.
+void reach(Point point);
 // The rings of the process's only link in shared memory, created by the other end.
 enum class Ring { Reads, Writes };
 void arm_ring(Ring ring, std::function<void()> strike);
