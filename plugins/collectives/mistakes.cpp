@@ -205,6 +205,13 @@ DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
                           group->all_to_all(longer, rooms));
     rooms.back() = rooms.front();
     DISTRUN_EXPECT_THROWS(Error, shared, group->all_gather(rooms, f32));
+    const Tensor matrix = here(tensor::ones({4, n}));
+    TensorList columns;
+    for (int i = 0; i < n; ++i) columns.push_back(tensor::narrow(matrix, 1, i, 1));
+    columns.back() = columns.front();
+    DISTRUN_EXPECT_THROWS(Error, shared, group->all_gather(columns, f32));
+    DISTRUN_EXPECT_THROWS(Error, "several elements of the output share memory",
+                          group->all_reduce(tensor::expand(here(tensor::ones({1})), {4})));
     const Tensor all = here(tensor::ones({4 * n}));
     DISTRUN_EXPECT_THROWS(Error, shared, group->all_gather_into(all, tensor::narrow(all, 0, 4 * other, 4)));
     DISTRUN_EXPECT_THROWS(Error, "requires empty output on non-root", group->gather(room_for(n, 4), f32, other));

@@ -6,6 +6,8 @@
 #include <string>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/overlap.hpp>
+#include <distrun/runtime/tensor/core/pointwise.hpp>
 
 namespace distrun::collectives {
 namespace {
@@ -48,14 +50,32 @@ constexpr char kShareMemory[] = " share memory; give each result separate memory
 
 constexpr std::size_t kFew = 17;  // outputs and inputs of small groups, which need no heap memory
 
+device::Lattice lattice_of(const Checks::Extent& extent) {
+  device::Region region;
+  region.begin = const_cast<std::byte*>(extent.begin);
+  region.sizes = device::Dims{extent.end - extent.begin};
+  region.strides = device::Dims{1};
+  if (extent.tensor != nullptr) {
+    const tensor::StridedImpl& tensor = extent.tensor->strided();
+    region = {tensor.data, tensor::size_of(tensor.dtype), tensor.sizes, tensor.strides, device::Access::Read};
+  }
+  return *device::lattice_of(region);  // an extent has elements
+}
+
 // Returns the end of the written extents. Tensors without elements have none.
 Checks::Extent* write_extents(Checks::Extent* to, std::span<const Tensor> tensors, bool are_outputs) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& each = tensors[i];
     if (each.numel() == 0) continue;
-    const auto elements = static_cast<std::size_t>(each.is_contiguous() ? each.numel() : 1);
     const std::byte* const begin = each.strided().data;
-    *to++ = {begin, begin + elements * tensor::size_of(each.dtype()), i, are_outputs, false};
+    const std::size_t bytes = static_cast<std::size_t>(each.numel()) * tensor::size_of(each.dtype());
+    *to = {begin, begin + bytes, i, are_outputs, false, each.is_contiguous() ? nullptr : &each};
+    if (to->tensor != nullptr) {
+      const device::Lattice lattice = lattice_of(*to);
+      to->begin = reinterpret_cast<const std::byte*>(lattice.begin);  // NOLINT(performance-no-int-to-ptr)
+      to->end = reinterpret_cast<const std::byte*>(lattice.end);      // NOLINT(performance-no-int-to-ptr)
+    }
+    ++to;
   }
   return to;
 }
@@ -66,7 +86,12 @@ std::string text_of(const Checks::Extent& extent) {
 
 }  // namespace
 
+void Checks::writable(const Tensor& output) const {
+  if (!output.is_contiguous()) tensor::check_writable(std::string(name_of(kind_)).c_str(), output);
+}
+
 void Checks::apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const {
+  for (const Tensor& each : outputs) writable(each);
   const std::size_t count = outputs.size() + inputs.size();
   if (count < 2) return;
   std::array<Extent, kFew> few;
@@ -76,10 +101,28 @@ void Checks::apart(std::span<const Tensor> outputs, std::span<const Tensor> inpu
   const std::span<Extent> all(begin, end);
   const auto own = static_cast<std::size_t>(group_.rank);
   for (Extent& each : all) each.is_own = each.index == own || (each.is_output ? outputs : inputs).size() == 1;
-  apart(all);
+  const auto is_strided = [](const Extent& each) { return each.tensor != nullptr; };
+  std::any_of(all.begin(), all.end(), is_strided) ? apart_exactly(all) : apart(all);
+}
+
+// Each pair: strided tensors may be between each other.
+void Checks::apart_exactly(std::span<const Extent> all) const {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) check_pair(all[k], all[i]);
+  }
+}
+
+void Checks::check_pair(const Extent& a, const Extent& b) const {
+  if (a.end <= b.begin || b.end <= a.begin || (!a.is_output && !b.is_output)) return;
+  const device::Lattice one = lattice_of(a), other = lattice_of(b);
+  const bool may_be_same = a.is_output != b.is_output && a.is_own && b.is_own;
+  if ((may_be_same && one == other) || !device::overlap(one, other)) return;
+  refuse(text_of(a) + " and " + text_of(b) + kShareMemory);
 }
 
 void Checks::apart_or_own_piece(const Tensor& output, const Tensor& input) const {
+  writable(output);
+  // Tensors that are not contiguous are copied: the input is read before the output is written.
   if (input.numel() == 0 || !input.is_contiguous() || !output.is_contiguous()) return;
   const auto bytes = static_cast<std::size_t>(input.numel()) * tensor::size_of(input.dtype());
   const std::byte *const all = output.strided().data, *const in = input.strided().data;

@@ -21,7 +21,8 @@ class Checks {
     const std::byte* end;
     std::size_t index;
     bool is_output;
-    bool is_own;  // belongs to this rank
+    bool is_own;           // belongs to this rank
+    const Tensor* tensor;  // null: contiguous
   };
 
   void root(int place) const;
@@ -31,8 +32,11 @@ class Checks {
   void one_for_each(const char* what, const TensorList& list, const Tensor& like) const;
   void same_dtype(const Tensor& tensor, DType dtype, std::size_t index) const;
   void elements(const Tensor& tensor, std::int64_t count, std::size_t index) const;
-  // Refuses outputs that share memory with each other or with an input, since their values would be random. This rank's
-  // output may be its own input. Of tensors that are not contiguous only the first elements are compared.
+  // Refuses an output with several elements in the same place, as an expanded tensor has.
+  void writable(const Tensor& output) const;
+  // Refuses outputs that share memory with each other or with an input, since their values would be random, and those
+  // that writable() refuses. This rank's output may be its own input. Compares the bytes of the elements: two columns
+  // of a matrix share none.
   void apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const;
   // Does the same for an output that has one piece for each rank, of the input's size.
   void apart_or_own_piece(const Tensor& output, const Tensor& input) const;
@@ -44,6 +48,8 @@ class Checks {
 
  private:
   void apart(std::span<Extent> all) const;
+  void apart_exactly(std::span<const Extent> all) const;
+  void check_pair(const Extent& a, const Extent& b) const;
 
   const GroupInfo& group_;
   const CallKind kind_;

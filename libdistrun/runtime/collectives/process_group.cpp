@@ -117,6 +117,7 @@ Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options
   const Checks check(info_, CallKind::Broadcast, site);
   check.root(root);
   check.dense(tensor);
+  if (root != info_.rank) check.writable(tensor);
   const auto made = engine_->job(CallKind::Broadcast, tensor, options, site);
   made->call.root = root;
   if (root == info_.rank) {
@@ -131,6 +132,7 @@ Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options
 Work ProcessGroup::all_reduce(const Tensor& tensor, ReduceOp op, CallOptions options, Location site) {
   const Checks check(info_, CallKind::AllReduce, site);
   check.dense(tensor);
+  check.writable(tensor);
   check.reduction(op, tensor.dtype());
   const auto made = engine_->job(CallKind::AllReduce, tensor, options, site);
   made->call.reduce = op;
@@ -143,6 +145,7 @@ Work ProcessGroup::reduce(const Tensor& tensor, int root, ReduceOp op, CallOptio
   const Checks check(info_, CallKind::Reduce, site);
   check.root(root);
   check.dense(tensor);
+  if (root == info_.rank) check.writable(tensor);
   check.reduction(op, tensor.dtype());
   const auto made = engine_->job(CallKind::Reduce, tensor, options, site);
   made->call.reduce = op;
@@ -161,6 +164,7 @@ Work ProcessGroup::all_reduce_coalesced(const TensorList& tensors, ReduceOp op, 
   const Checks check(info_, CallKind::AllReduce, site);
   if (tensors.empty()) check.refuse("requires non-empty tensor list");
   for (std::size_t i = 0; i < tensors.size(); ++i) check.same_dtype(tensors[i], tensors.front().dtype(), i);
+  check.apart(tensors, {});
   check.reduction(op, tensors.front().dtype());
   const auto made = engine_->job(CallKind::AllReduce, tensors.front(), options, site);
   if (engine_->gpu()) return all_reduce_packed(made, tensors, op, options, site);
@@ -367,6 +371,7 @@ Work ProcessGroup::receive(const Tensor& tensor, int from, std::uint64_t tag, Ca
   check.peer(from);
   if (engine_->gpu()) {
     check.dense(tensor);
+    check.writable(tensor);
     const auto made = engine_->job(CallKind::Receive, tensor, options, site);
     made->call.root = from;
     made->call.out = {made->bytes.write(tensor)};
@@ -385,7 +390,9 @@ Work ProcessGroup::receive_from_any(const Tensor& tensor, std::uint64_t tag, Cal
 
 Work ProcessGroup::receive_some(const Tensor& tensor, int from, std::uint64_t tag, const CallOptions& options,
                                 Location site) {
-  Checks(info_, CallKind::Receive, site).dense(tensor);
+  const Checks check(info_, CallKind::Receive, site);
+  check.dense(tensor);
+  check.writable(tensor);
   engine_->refuse_if_over(site);
   auto bytes = std::make_shared<CallBytes>();
   const Bytes written = bytes->write(tensor);

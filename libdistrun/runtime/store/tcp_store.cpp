@@ -131,7 +131,8 @@ class TcpStore::Impl {
   // State of the thread that receives changes, which the first watch starts.
   std::unique_ptr<TcpLine> watching_;
   base::Fd end_of_watching_;
-  int followed_ = 0;   // keys that the server was asked to follow
+  int lines_ = 0;      // that were begun
+  int followed_ = 0;   // keys that the server was asked to follow on the latest line
   int confirmed_ = 0;  // of these, how many it has confirmed
   bool lost_ = false;
   std::condition_variable confirmed_changed_;
@@ -219,30 +220,34 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   const Watches::Added added = watches_.add(key, std::move(watch));
   try {
     watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
-  } catch (...) {
+    const int number = ++followed_;
+    const auto is_lost = [&, line = lines_] { return lost_ || lines_ != line; };  // another thread may have begun anew
+    const auto is_followed = [&] { return confirmed_ >= number || is_lost(); };
+    const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("watching the key " + key);
+    if (end == core::WaitEnd::Timeout || is_lost()) {
+      throw Error(ErrorKind::Disconnected,
+                  "watching the key " + key + ": the server of the store, at " + place_of(host_, port_) + ", is gone")
+          .with_cause(server_process_.rank);
+    }
+  } catch (...) {  // who watches again is not to be called twice
     watches_.remove(added);
     throw;
   }
-  const int number = ++followed_;
-  const auto is_followed = [&] { return confirmed_ >= number || lost_; };
-  const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
-  if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("watching the key " + key);
-  if (end == core::WaitEnd::Timeout || lost_) {
-    throw Error(ErrorKind::Disconnected,
-                "watching the key " + key + ": the server of the store, at " + place_of(host_, port_) + ", is gone")
-        .with_cause(server_process_.rank);
-  }
 }
 
+// Counts what it has asked for only when the thread runs that counts the answers.
 void TcpStore::Impl::begin_watching(const WaitLimit& limit) {
   watching_ = connect(limit);
   end_of_watching_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!end_of_watching_) base::throw_errno("cannot create an event", errno);
-  for (const std::string& key : watches_.keys()) {  // watched before the line was lost
+  const std::vector<std::string> before = watches_.keys();  // watched before the line was lost
+  for (const std::string& key : before) {
     watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
-    ++followed_;
   }
   watcher_.emplace("distrun-watch", [this] { follow_changes(); });
+  followed_ = static_cast<int>(before.size());
+  ++lines_;
 }
 
 // The line was lost, so its thread no longer needs the mutex.

@@ -1,4 +1,4 @@
-#include <distrun/runtime/device/drivers/virtual/overlap.hpp>
+#include <distrun/runtime/device/overlap.hpp>
 
 #include <set>
 
@@ -6,7 +6,7 @@
 
 #include <distrun/common/base/rng.hpp>
 
-namespace distrun::device::virtual_gpu {
+namespace distrun::device {
 namespace {
 
 Region region(std::intptr_t begin, std::size_t element, Dims sizes, Dims strides) {
@@ -94,4 +94,4 @@ TEST_CASE("a contiguous region is one run") {
 }
 
 }  // namespace
-}  // namespace distrun::device::virtual_gpu
+}  // namespace distrun::device

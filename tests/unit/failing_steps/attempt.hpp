@@ -79,6 +79,21 @@ class Attempt {
     return is_done && is_in_time;
   }
 
+  // The same of a request over a connection that has just been cut.
+  template <class Act>
+  bool may_fail_or_be_cut(const Act& act) const {
+    bool is_cut = false;
+    const bool is_done = may_fail([&] {
+      try {
+        act();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::Disconnected) throw;
+        is_cut = true;
+      }
+    });
+    return is_done && !is_cut;
+  }
+
  private:
   // Returns whether its text names memory, threads or descriptors.
   static bool names_want(const Error& error);

@@ -1,6 +1,7 @@
 // Sessions of RPC end, and references to values, between two workers that are threads.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -23,6 +24,14 @@ const std::string kValue(60, 'v');  // no value of a string within itself
 
 std::string steps_same(const std::string& text) { return text; }
 DISTRUN_RPC(steps_same)
+
+std::atomic<bool> has_begun{false}, may_return{false};
+int steps_block(int number) {
+  has_begun = true;
+  may_return.wait(false);
+  return number;
+}
+DISTRUN_RPC(steps_block)
 
 std::string steps_fetch(const RRef<std::string>& value) { return value.to_here(); }
 DISTRUN_RPC(steps_fetch)
@@ -51,6 +60,45 @@ void shut_down(const char* agent, bool is_graceful) {
 
 TEST_CASE("a graceful shutdown succeeds or tells what was wanting") { shut_down("inproc", true); }
 TEST_CASE("a shutdown at once ends the session, whichever step fails") { shut_down("inproc", false); }
+
+void require_call(const Workers& workers, int from, int to) {
+  workers.as(from, [&] {
+    const std::string name = "worker" + std::to_string(to);
+    require(rpc::rpc_sync<std::string>(name, "steps_same", "a") == "a", "a call by name works");
+  });
+}
+
+TEST_CASE("a worker that joins a group is known to all its members, or an error says why not") {
+  every_step_may_fail([](Attempt& attempt) {
+    const Workers workers("inproc", 3);
+    for (const int rank : {0, 1}) workers.as(rank, [&] { workers.join(rank); });
+    bool has_joined = false;
+    for (int i = 0; i < 2 && !has_joined; ++i) {
+      has_joined = attempt.may_fail([&] { workers.as(2, [&] { workers.join(2); }); });
+    }
+    require(has_joined, "a second attempt succeeds");
+    for (const int member : {0, 1}) {
+      require_call(workers, member, 2);
+      require_call(workers, 2, member);
+    }
+  });
+}
+
+TEST_CASE("a call to a worker that leaves ends at once, and it can come back, whichever step fails") {
+  every_step_may_fail([](Attempt& attempt) {
+    const Workers workers("inproc", 2);
+    for (const int rank : {0, 1}) workers.as(rank, [&] { workers.join(rank); });
+    const auto answer = workers.as(0, [] { return rpc::rpc_async<int>("worker1", "steps_block", 1); });
+    require(eventually(10s, [] { return has_begun.load(); }), "the function runs");
+    attempt.may_fail([&] { workers.as(1, [] { rpc::shutdown({.graceful = false}); }); });
+    require(eventually(5s, [&] { return answer.done(); }), "the call ends long before its timeout");
+    may_return = true;
+    may_return.notify_all();
+    workers.as(1, [&] { workers.join(1); });
+    require_call(workers, 0, 1);
+    require_call(workers, 1, 0);
+  });
+}
 
 // Sessions are ended without grace, as a reference that was dropped without memory may keep its value until then.
 void use_reference(const std::function<void(Attempt&)>& act) {

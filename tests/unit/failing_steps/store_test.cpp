@@ -1,6 +1,8 @@
 // Stores: in a process, in a file, over TCP.
 #include <catch2/catch.hpp>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -215,6 +217,36 @@ TEST_CASE("changes in a TCP store are notified, or a failure is reported") {
     TcpStore server("127.0.0.1", options_of_server());
     TcpStore client("127.0.0.1", options_of_client(server));
     watch_and_set(attempt, client, server, false);
+  });
+}
+
+// Cuts the newest connection of this process to that port.
+void cut_newest_connection(std::uint16_t port) {
+  for (int fd = 255; fd > 2; --fd) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || ntohs(peer.sin_port) != port) continue;
+    ::shutdown(fd, SHUT_RDWR);
+    return;
+  }
+}
+
+TEST_CASE("the keys of a TCP store are watched again after its connection was cut, or an error says why not") {
+  every_step_may_fail([](Attempt& attempt) {
+    TcpStore server("127.0.0.1", options_of_server());
+    TcpStore client("127.0.0.1", options_of_client(server));
+    std::atomic<int> first{0}, second{0};
+    const auto count_in = [](std::atomic<int>& count) { return [&count](const auto&, const auto&) { ++count; }; };
+    client.watch("first", count_in(first));
+    cut_newest_connection(server.port());
+    const auto watches = [&] {
+      return attempt.may_fail_or_be_cut([&] { client.watch("second", count_in(second)); });
+    };
+    require(eventually(5s, watches), "a further key is watched");
+    server.set("first", "value");
+    server.set("second", "value");
+    require(eventually(10s, [&] { return first > 0 && second > 0; }), "changes of both keys are notified");
+    require(first == 1 && second == 1, "each change is notified once");
   });
 }
 

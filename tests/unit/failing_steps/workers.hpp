@@ -92,19 +92,9 @@ class Workers {
   }
 
   // Begins the session of the calling rank.
-  void init(int rank, double timeout = 10) const {
-    const auto options = std::make_shared<rpc::PipeOptions>();
-    options->store = store_;
-    options->init_timeout = timeout;
-    options->rpc_timeout = 10;
-    rpc::InitOptions init;
-    init.name = "worker" + std::to_string(rank);
-    init.backend = backend_;
-    init.rank = rank;
-    init.world_size = count_;
-    init.options = options;
-    rpc::init_rpc(init);
-  }
+  void init(int rank, double timeout = 10) const { init_in_world(rank, count_, timeout); }
+  // The same in a group that any worker may join.
+  void join(int rank) const { init_in_world(rank, std::nullopt, 10); }
   void init_all() const {
     on_all([this](int rank) { init(rank); });
   }
@@ -121,6 +111,20 @@ class Workers {
   }
 
  private:
+  void init_in_world(int rank, std::optional<int> world_size, double timeout) const {
+    const auto options = std::make_shared<rpc::PipeOptions>();
+    options->store = store_;
+    options->init_timeout = timeout;
+    options->rpc_timeout = 10;
+    rpc::InitOptions init;
+    init.name = "worker" + std::to_string(rank);
+    init.backend = backend_;
+    init.rank = rank;
+    init.world_size = world_size;
+    init.options = options;
+    rpc::init_rpc(init);
+  }
+
   const rpc::Backend backend_;
   const int count_;
   const std::shared_ptr<Store> store_ = std::make_shared<HashStore>();

@@ -5,13 +5,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <deque>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/calls/log.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 
 #include "session_ranks.hpp"
+#include "support/process.hpp"
 
 namespace distrun::rpc {
 namespace {
@@ -73,6 +80,34 @@ TEST_CASE("a worker with a blocked stderr still answers failing calls, and count
   }
   CHECK_THAT(text, Catch::Contains("(RPC has left out ") && Catch::Contains(" texts: stderr was full)\n") &&
                        Catch::Contains("log_fail"));
+}
+
+TEST_CASE("threads that log at the same time to a pipe with room for one of their texts do not block") {
+  constexpr int kThreads = 4, kRounds = 500;
+  const std::string piece(PIPE_BUF, 'x');
+  const Piped piped;
+  REQUIRE(::fcntl(STDERR_FILENO, F_SETPIPE_SZ, PIPE_BUF) >= PIPE_BUF);
+  std::atomic<int> round{0}, logged{0};
+  std::deque<base::Thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back("logs", [&] {
+      for (int seen = 0; seen < kRounds; ++seen) {
+        round.wait(seen);
+        log(piece);
+        ++logged;
+      }
+    });
+  }
+  bool has_blocked = false;
+  for (int i = 1; i <= kRounds; ++i) {
+    (void)piped.read();
+    round = i;
+    round.notify_all();
+    const auto have_all = [&] { return logged >= i * kThreads; };
+    has_blocked = has_blocked || !distrun::testing::eventually(std::chrono::seconds(5), have_all);
+    while (!have_all()) (void)piped.read();
+  }
+  CHECK_FALSE(has_blocked);
 }
 
 TEST_CASE("an exception with a null what() is an error like others") {

@@ -170,12 +170,17 @@ struct Current {
 
 Current& current_of(core::RankState& rank) { return rank.part<Current>(core::Part::Calls); }
 
+// Returns null if the rank has none, and there is no memory for it.
+Current* find_current(core::RankState& rank) noexcept {
+  return base::if_memory([&] { return &current_of(rank); }, []() -> Current* { return nullptr; });
+}
+
 }  // namespace
 
 void refuse_forked(base::Location site) { refuse_forked(current_of(core::rank_state()).opened, site); }
 
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept {
-  Current* const current = base::if_memory([&] { return &current_of(rank); }, []() -> Current* { return nullptr; });
+  Current* const current = find_current(rank);
   if (current == nullptr || current->opened.is_inherited()) return nullptr;
   const std::lock_guard lock(current->mutex);
   return current->calls;
@@ -195,13 +200,23 @@ std::shared_ptr<Calls> current_calls() {
   throw Error(ErrorKind::Failed, "RPC has not been initialized. Call init_rpc first.");
 }
 
-void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept {
-  // Without memory the profiler does not know the rank's number.
-  base::if_memory([&] { profiler::set_node(rank, calls != nullptr ? calls->self().id() : -1); });
+void use_calls(core::RankState& rank, const std::shared_ptr<Calls>& calls) {
   Current& current = current_of(rank);
+  profiler::set_node(rank, calls->self().id());
   const std::lock_guard lock(current.mutex);
-  current.calls.swap(calls);
-  current.calls != nullptr ? current.opened.set() : current.opened.clear();
+  current.calls = calls;
+  current.opened.set();
+}
+
+void forget_calls(core::RankState& rank) noexcept {
+  // Without memory the profiler still has the rank's number.
+  base::if_memory([&] { profiler::set_node(rank, -1); });
+  Current* const current = find_current(rank);
+  if (current == nullptr) return;  // no calls were ever used
+  std::shared_ptr<Calls> last;     // released without the mutex
+  const std::lock_guard lock(current->mutex);
+  current->calls.swap(last);
+  current->opened.clear();
 }
 
 }  // namespace distrun::rpc

@@ -114,7 +114,9 @@ std::shared_ptr<Calls> current_calls();
 std::shared_ptr<Calls> find_calls() noexcept;
 // Returns null without a session.
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept;
-// Called by the session.
-void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept;
+// Called by the session when it begins. Throws std::bad_alloc, and changes nothing then.
+void use_calls(core::RankState& rank, const std::shared_ptr<Calls>& calls);
+// Called by the session when it is over, also if use_calls() was not called or has thrown.
+void forget_calls(core::RankState& rank) noexcept;
 
 }  // namespace distrun::rpc

@@ -8,7 +8,7 @@
 #include <map>
 
 #include <distrun/runtime/core/call_site.hpp>
-#include <distrun/runtime/device/drivers/virtual/overlap.hpp>
+#include <distrun/runtime/device/overlap.hpp>
 #include <distrun/runtime/device/drivers/virtual/vector_clock.hpp>
 
 namespace distrun::device::virtual_gpu {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/deaths.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/callee.hpp>
@@ -244,20 +245,30 @@ void ElasticGroup::introduce_references(Calls& calls) const {
 
 void ElasticGroup::add(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
-  std::vector<Member> predecessors;
-  {
-    const std::lock_guard lock(mutex_);
-    if (known_.has(member)) return;
-    predecessors = known_.predecessors_of(member);
+  const WorkerInfo worker = worker_of(member);
+  if (!is_half_added(worker.key())) {
+    std::vector<Member> predecessors;
+    {
+      const std::lock_guard lock(mutex_);
+      if (known_.has(member)) return;
+      predecessors = known_.predecessors_of(member);
+    }
+    for (const Member& each : predecessors) {
+      remove_now(calls, each, replaced_error(worker_of(each)), false);
+    }
+    half_added_.reserve(half_added_.size() + 1);
+    make_known(calls.agent(), member);
+    half_added_.push_back(worker.key());
   }
-  for (const Member& each : predecessors) {
-    remove_now(calls, each, replaced_error(worker_of(each)), false);
-  }
-  make_known(calls.agent(), member);
-  calls.devices().set_site(worker_of(member), member.site);
+  calls.devices().set_site(worker, member.site);
   calls.devices().add_devices(devices_of(self_, {member}));
   calls.workers().refresh();
-  if (calls.references() != nullptr) calls.references()->meet(worker_of(member));
+  if (calls.references() != nullptr) calls.references()->meet(worker);
+  std::erase(half_added_, worker.key());
+}
+
+bool ElasticGroup::is_half_added(WorkerKey key) const {
+  return std::find(half_added_.begin(), half_added_.end(), key) != half_added_.end();
 }
 
 void ElasticGroup::remove(Calls& calls, const Member& member) {
@@ -272,8 +283,12 @@ void ElasticGroup::remove_now(Calls& calls, const Member& member, const Error& w
     if (!known_.remove(worker.key())) return;
     calls.agent().remove_worker(worker.key());
   }
-  if (has_died) calls.workers().note_death(worker, why);
-  calls.workers().refresh();
+  std::erase(half_added_, worker.key());
+  // Without memory the list names it until the next change; the agent refuses calls to it.
+  base::if_memory([&] {
+    if (has_died) calls.workers().note_death(worker, why);
+    calls.workers().refresh();
+  });
   calls.lose(worker, why);
 }
 

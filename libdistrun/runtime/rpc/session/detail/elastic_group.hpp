@@ -57,6 +57,7 @@ class ElasticGroup {
   static std::vector<Member> members_of(const std::vector<Untold>& untold);
   std::optional<Member> find_known(WorkerKey key);
   void remove(Calls& calls, const Member& member);
+  bool is_half_added(WorkerKey key) const;
   // Requires changing_. `has_died`: calls to its name fail with `why` from now on.
   void remove_now(Calls& calls, const Member& member, const Error& why, bool has_died);
   void wait_for_farewells(std::vector<Member> told);
@@ -78,6 +79,7 @@ class ElasticGroup {
   std::vector<Member> before_;  // members when this worker joined
   // Held while a member is added or removed. Locked before mutex_.
   std::mutex changing_;
+  std::vector<WorkerKey> half_added_;  // guarded by changing_; for want of memory: a further attempt completes them
   std::mutex mutex_;
   Roster known_;  // guarded by mutex_; the members that the agent knows
 };

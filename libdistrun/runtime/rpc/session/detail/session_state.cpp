@@ -63,7 +63,7 @@ void Session::close(const Error& why, base::Nanoseconds limit) noexcept {
     agent->close(limit);
   }
   for (const auto& each : parts) each->close();
-  use_calls(rank, nullptr);
+  forget_calls(rank);
   session_state_of(rank).set(nullptr);
 }
 

@@ -1,9 +1,9 @@
-#include <distrun/runtime/device/drivers/virtual/overlap.hpp>
+#include <distrun/runtime/device/overlap.hpp>
 
 #include <algorithm>
 #include <numeric>
 
-namespace distrun::device::virtual_gpu {
+namespace distrun::device {
 namespace {
 
 using Step = Lattice::Step;
@@ -73,4 +73,4 @@ bool covers(const Lattice& outer, const Lattice& inner) noexcept {
   return is_dense ? outer.begin <= inner.begin && inner.end <= outer.end : outer == inner;
 }
 
-}  // namespace distrun::device::virtual_gpu
+}  // namespace distrun::device

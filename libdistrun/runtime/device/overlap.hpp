@@ -3,10 +3,10 @@
 // Pure functions.
 #include <distrun/runtime/device/lattice.hpp>
 
-namespace distrun::device::virtual_gpu {
+namespace distrun::device {
 
 bool overlap(const Lattice& a, const Lattice& b);
 // Returns whether every byte of `inner` is known to be in `outer`. May return false although it is.
 bool covers(const Lattice& outer, const Lattice& inner) noexcept;
 
-}  // namespace distrun::device::virtual_gpu
+}  // namespace distrun::device
