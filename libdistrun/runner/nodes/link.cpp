@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -222,6 +223,8 @@ void Link::State::hand_over() {
     }
   } catch (const Error& error) {
     lose(std::string("sent nonsense: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    lose("no memory");
   }
   --depth_;
   const auto handlers = handlers_;
