@@ -153,7 +153,12 @@ void References::end_creation_here(const Handle& handle) noexcept {
 }
 
 void References::end_creation(const Handle& handle, const std::exception_ptr& error) noexcept {
-  if (handle.is_owner()) return end_creation_here(handle);
+  if (handle.is_owner()) {
+    end_creation_here(handle);
+    if (error == nullptr) return;
+    const auto why = [&] { return unconfirmed(future::describe_error(error)); };
+    return Sink(handle.value_).fail(base::error_or_shortage(ErrorKind::Failed, why));  // unless the value exists
+  }
   if (error == nullptr) {
     return change_if_memory([&] {
       --creations_;

@@ -83,10 +83,28 @@ TEST_CASE("asynchronous uses of a reference whose creation was not sent fail in 
 }
 
 TEST_CASE("asynchronous uses of a reference whose creation has timed out fail in their futures") {
-  with_faults("1:drop:remote:1", [] {
-    const RRef<Adder> late = ask_for_one(rpc::Destination(1).within(0.05));
+  const int owner = GENERATE(0, 1);
+  with_faults("1:drop:remote:1", [&] {
+    const RRef<Adder> late = ask_for_one(rpc::Destination(owner).within(0.05));
     REQUIRE(distrun::testing::soon([&] { return has(rpc::text_of_error([&] { late.to_here(0.05); }), kGivenUp); }));
     check_async_uses(late, kGivenUp);
+  });
+}
+
+TEST_CASE("a wait for a value of this worker ends when the call that should create it times out") {
+  with_faults("1:drop:remote:1", [] {
+    const RRef<Adder> late = ask_for_one(rpc::Destination(0).within(0.05));
+    CHECK(has(rpc::text_of_error([&] { late.to_here(); }), kGivenUp));
+    CHECK(has(rpc::text_of_error([&] { late.local_value(); }), kGivenUp));
+  });
+}
+
+TEST_CASE("a value of this worker stays usable though the answer that it exists is lost") {
+  with_faults("1:drop:reply:1", [] {
+    const RRef<Adder> here = ask_for_one(rpc::Destination(0).within(0.05));
+    CHECK(here.to_here()->number == 1);
+    CHECK(has(rpc::text_of_error([&] { here.creation().wait(); }), "RPC ran for more than set timeout"));
+    CHECK(here.local_value()->number == 1);
   });
 }
 
