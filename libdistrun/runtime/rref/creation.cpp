@@ -92,7 +92,7 @@ void References::forget_creation(ForkId fork) noexcept {
   });
 }
 
-// The owner never learns of the reference, so its end is not sent either.
+// Another owner never learns of the reference, so its end is not sent either.
 void References::fail_unsent(Handle& handle, const Error& error) {
   auto creation = future::Future<Value>::of(rpc::failed_future(rpc::kResultOf<Value>, error, error.where()));
   creation.state()->mark_seen();  // each use of the reference shows the error
@@ -100,6 +100,7 @@ void References::fail_unsent(Handle& handle, const Error& error) {
     const std::lock_guard lock(handle.mutex_);
     handle.creation_ = std::move(creation);
   }
+  if (handle.is_owner()) return Sink(handle.value_).fail(error);
   end_user(handle, Handle::State::TimedOut, std::string(error.text()));
 }
 
@@ -135,6 +136,10 @@ HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
       handle->creation_ = creation;
     }
     creation.state()->attach(std::make_unique<Creation>(shared_from_this(), handle));
+  } catch (const Error& error) {
+    end_creation_here(*handle);
+    if (!rpc::is_of_delivery(error)) throw;
+    fail_unsent(*handle, error);
   } catch (...) {
     end_creation_here(*handle);
     throw;
@@ -148,7 +153,12 @@ void References::end_creation_here(const Handle& handle) noexcept {
 }
 
 void References::end_creation(const Handle& handle, const std::exception_ptr& error) noexcept {
-  if (handle.is_owner()) return end_creation_here(handle);
+  if (handle.is_owner()) {
+    end_creation_here(handle);
+    if (error == nullptr) return;
+    const auto why = [&] { return unconfirmed(future::describe_error(error)); };
+    return Sink(handle.value_).fail(base::error_or_shortage(ErrorKind::Failed, why));  // unless the value exists
+  }
   if (error == nullptr) {
     return change_if_memory([&] {
       --creations_;

@@ -12,12 +12,20 @@
 namespace distrun::rref {
 namespace {
 
-constexpr char kTimedOut[] =
-    "RRef creation via rpc.remote() timed out, and it is possible that the RRef on the owner node does not exist.";
-
 std::optional<base::Nanoseconds> limit_of(Timeout timeout) {
   if (!timeout || *timeout == 0) return std::nullopt;
   return base::nanoseconds_of(*timeout);
+}
+
+// Returns a failed future if the reference can no longer be used, else null.
+std::shared_ptr<future::FutureState> refusal(const Handle& handle, const char* what, const rpc::ResultType& type,
+                                             base::Location site) {
+  try {
+    handle.check(what);
+    return nullptr;
+  } catch (const Error& error) {
+    return rpc::failed_future(type, error, site);
+  }
 }
 
 }  // namespace
@@ -49,7 +57,7 @@ void Handle::check(const char* what) const {
                 text() + " has been deleted. Cannot " + what + " after deletion. Its session is over.");
   }
   const std::lock_guard lock(mutex_);
-  if (now == State::TimedOut) throw Error(ErrorKind::Failed, "RuntimeError", kTimedOut + (" It was: " + why_));
+  if (now == State::TimedOut) throw unconfirmed(why_);
   throw Error(ErrorKind::Disconnected, "RuntimeError", text() + " can no longer be used: " + why_)
       .with_cause(because_of_);
 }
@@ -83,7 +91,7 @@ std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, cons
     value_->future.state()->attach(std::make_unique<StoreLater>(type, child));
     return child;
   }
-  check("call to_here() on it");
+  if (auto refused = refusal(*this, "call to_here() on it", type, site)) return refused;
   auto fetched = keeper_->calls()->sender().call_or_fail(request(kFetch, "RRef.to_here", timeout, site), type);
   keep_until(*fetched, shared_from_this());
   return fetched;
@@ -114,7 +122,9 @@ future::Future<Value> Handle::creation() const {
 }
 
 future::Future<std::string> Handle::type(Timeout timeout, base::Location site) const {
-  check("ask for the type of it");
+  if (auto refused = refusal(*this, "ask for the type of it", rpc::kResultOf<std::string>, site)) {
+    return future::Future<std::string>::of(std::move(refused));
+  }
   const std::lock_guard lock(asking_);
   if (type_ && !type_->failed()) return *type_;
   if (is_owner()) {

@@ -64,7 +64,7 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
   // Returns the value, from its owner if necessary. Throws the error of the function that creates it, Error{Timeout},
   // Error{Disconnected} if the owner is gone, Error{Failed} for a reference that timed out or was deleted.
   Value to_here(Timeout timeout, base::Location site) const;
-  // Returns a future of the value, converted as `type` says.
+  // Returns a future of the value, converted as `type` says, or of the error.
   std::shared_ptr<future::FutureState> to_here_async(Timeout timeout, const rpc::ResultType& type,
                                                      base::Location site) const;
   // Waits until the value exists. Throws Error{Failed} on workers other than the owner.

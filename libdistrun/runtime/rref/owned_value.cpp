@@ -67,4 +67,11 @@ Error lost(RRefId r, const std::string& why, int because_of) {
   return error.with_cause(because_of);
 }
 
+Error unconfirmed(const std::string& why) {
+  return Error(ErrorKind::Failed, "RuntimeError",
+               "RRef creation via rpc.remote() timed out, and it is possible that the RRef on the owner node does not "
+               "exist. It was: " +
+                   why);
+}
+
 }  // namespace distrun::rref

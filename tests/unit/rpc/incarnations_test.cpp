@@ -8,7 +8,9 @@
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/detail/control.hpp>
 #include <distrun/runtime/rpc/session/detail/member_log.hpp>
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 
 #include "session_ranks.hpp"
@@ -205,6 +207,34 @@ TEST_CASE("the log of a group stays small, however many workers have joined and 
   REQUIRE(log.members().size() == 1);
   CHECK(log.members().front().name == "stays");
   CHECK(store->num_keys() == 3);  // the log, and two counts
+}
+
+TEST_CASE("workers that leave or die leave nothing in the store, even if a member confirms that too late") {
+  const Ranks ranks(2);
+  REQUIRE(join_group(ranks, 0).empty());
+  base::Nanoseconds shortest = 1h;
+  std::int64_t keys = 0;
+  for (Incarnation round = 1; round <= 20; ++round) {
+    REQUIRE(join_group(ranks, 1).empty());
+    const base::TimePoint begin = base::system_clock().now();
+    if (round % 2 == 0) {
+      kill_worker(ranks, 1);
+    } else {
+      CHECK(ranks.error_as(1, [] { shutdown(); }).empty());
+      shortest = std::min(shortest, base::system_clock().now() - begin);
+    }
+    Member left;
+    left.name = "worker1";
+    left.id = 1;
+    left.incarnation = round;
+    Control late;
+    late.kind = ControlKind::Leave;
+    late.text = to_text(left);
+    CHECK(ranks.error_as(0, [&] { session_state().get()->receive(worker_of(left), wire::encode(late)); }).empty());
+    if (round == 2) keys = ranks.store()->num_keys();
+  }
+  CHECK(ranks.store()->num_keys() == keys);
+  CHECK(shortest < 900ms);  // the leave did not wait its full second for the member to confirm
 }
 
 TEST_CASE("log entries of one worker do not affect the next worker with its id") {

@@ -26,9 +26,26 @@ std::string text_of(const Member& member) {
   return std::to_string(member.id) + "." + std::to_string(member.incarnation);
 }
 
-// Set by `other` when it has removed `left`: the agent of `left` may close too early for an answer.
-std::string farewell_key(const Member& left, const Member& other) {
-  return "farewell/" + text_of(left) + "/" + text_of(other);
+// Where a member that leaves finds which others have removed it, since its agent may close too early for their answers:
+// "2.1 0.1 3.5 ", itself and the others. There is one key for each id, which the next worker with the id overwrites: a
+// member that confirms late, and one that dies while it waits, leave nothing more behind.
+std::string farewell_key(const Member& left) { return "farewell/" + std::to_string(left.id); }
+std::string farewell_token(const Member& member) { return text_of(member) + " "; }
+
+bool has_confirmed(const std::string& farewell, const Member& other) {
+  return farewell.find(" " + farewell_token(other)) != std::string::npos;
+}
+
+// Does nothing if `left` has a successor that has left as well.
+void confirm(Store& store, const Member& left, const Member& self) {
+  std::string before = farewell_token(left);
+  for (;;) {
+    const std::string after = before + farewell_token(self);
+    const std::string found = store.compare_set(farewell_key(left), before, after);
+    const bool is_missing = found == before;
+    if (found == after || is_missing || !found.starts_with(farewell_token(left))) return;
+    before = found;
+  }
 }
 
 CallRequest request_of(const Member& to, const char* function, const Member& member, base::TimePoint deadline,
@@ -179,6 +196,7 @@ void ElasticGroup::reach_again(Calls& calls, const Member& member) {
 void ElasticGroup::leave(Calls& calls) noexcept {
   try {
     log_.remove(self_);
+    store_->set(farewell_key(self_), farewell_token(self_));
     Control message;
     message.kind = ControlKind::Leave;
     message.text = to_text(self_);
@@ -199,15 +217,17 @@ void ElasticGroup::leave(Calls& calls) noexcept {
 }
 
 // Waits until the members have removed this worker, so that a successor is added at once. Members that leave at the
-// same time do not confirm.
+// same time do not confirm. If a successor has left meanwhile, the members had removed this worker before.
 void ElasticGroup::wait_for_farewells(std::vector<Member> told) {
   const board::WaitInfo info{board::WaitKind::Barrier, "rpc leave", board::PeerRule::None, {}, 0, {}};
   core::poll_for_peers(info, base::system_clock().now() + kFarewell, kLastRest, [&] {
     const std::vector<Member> there = log_.members();
+    const std::string farewell = store_->get(farewell_key(self_));
+    if (!farewell.starts_with(farewell_token(self_))) return true;
     std::erase_if(told, [&](const Member& each) {
       const bool is_there =
           std::any_of(there.begin(), there.end(), [&](const Member& other) { return is_same_member(other, each); });
-      return !is_there || store_->delete_key(farewell_key(self_, each));
+      return !is_there || has_confirmed(farewell, each);
     });
     return told.empty();
   });
@@ -304,7 +324,7 @@ void ElasticGroup::remove_if_gone(Calls& calls, const WorkerInfo& peer, const Er
 
 void ElasticGroup::take_leave(Calls& calls, const Member& member) {
   remove(calls, member);
-  store_->set(farewell_key(member, self_), "");
+  confirm(*store_, member, self_);
 }
 
 }  // namespace distrun::rpc
