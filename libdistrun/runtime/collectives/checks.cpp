@@ -37,6 +37,11 @@ void Checks::dense(const Tensor& tensor) const {
   if (tensor.is_sparse()) refuse("only supports dense tensors");
 }
 
+void Checks::output(const Tensor& tensor) const {
+  dense(tensor);
+  if (!tensor.is_contiguous()) tensor::check_writable(std::string(name_of(kind_)).c_str(), tensor);
+}
+
 void Checks::same_dtype(const Tensor& tensor, DType dtype, std::size_t index) const {
   dense(tensor);
   if (tensor.dtype() == dtype) return;
@@ -86,12 +91,8 @@ std::string text_of(const Checks::Extent& extent) {
 
 }  // namespace
 
-void Checks::writable(const Tensor& output) const {
-  if (!output.is_contiguous()) tensor::check_writable(std::string(name_of(kind_)).c_str(), output);
-}
-
 void Checks::apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const {
-  for (const Tensor& each : outputs) writable(each);
+  for (const Tensor& each : outputs) output(each);
   const std::size_t count = outputs.size() + inputs.size();
   if (count < 2) return;
   std::array<Extent, kFew> few;
@@ -121,7 +122,7 @@ void Checks::check_pair(const Extent& a, const Extent& b) const {
 }
 
 void Checks::apart_or_own_piece(const Tensor& output, const Tensor& input) const {
-  writable(output);
+  this->output(output);
   // Tensors that are not contiguous are copied: the input is read before the output is written.
   if (input.numel() == 0 || !input.is_contiguous() || !output.is_contiguous()) return;
   const auto bytes = static_cast<std::size_t>(input.numel()) * tensor::size_of(input.dtype());

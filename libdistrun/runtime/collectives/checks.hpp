@@ -28,14 +28,14 @@ class Checks {
   void root(int place) const;
   void peer(int place) const;
   void dense(const Tensor& tensor) const;
+  // Requires a dense tensor without several elements in the same place, as an expanded tensor has.
+  void output(const Tensor& tensor) const;
   // Requires one tensor for each rank, with the dtype and number of elements of `like`.
   void one_for_each(const char* what, const TensorList& list, const Tensor& like) const;
   void same_dtype(const Tensor& tensor, DType dtype, std::size_t index) const;
   void elements(const Tensor& tensor, std::int64_t count, std::size_t index) const;
-  // Refuses an output with several elements in the same place, as an expanded tensor has.
-  void writable(const Tensor& output) const;
   // Refuses outputs that share memory with each other or with an input, since their values would be random, and those
-  // that writable() refuses. This rank's output may be its own input. Compares the bytes of the elements: two columns
+  // that output() refuses. This rank's output may be its own input. Compares the bytes of the elements: two columns
   // of a matrix share none.
   void apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const;
   // Does the same for an output that has one piece for each rank, of the input's size.

@@ -116,8 +116,7 @@ void ProcessGroup::abort(const std::string& why) {
 Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options, Location site) {
   const Checks check(info_, CallKind::Broadcast, site);
   check.root(root);
-  check.dense(tensor);
-  if (root != info_.rank) check.writable(tensor);
+  root == info_.rank ? check.dense(tensor) : check.output(tensor);
   const auto made = engine_->job(CallKind::Broadcast, tensor, options, site);
   made->call.root = root;
   if (root == info_.rank) {
@@ -131,8 +130,7 @@ Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options
 
 Work ProcessGroup::all_reduce(const Tensor& tensor, ReduceOp op, CallOptions options, Location site) {
   const Checks check(info_, CallKind::AllReduce, site);
-  check.dense(tensor);
-  check.writable(tensor);
+  check.output(tensor);
   check.reduction(op, tensor.dtype());
   const auto made = engine_->job(CallKind::AllReduce, tensor, options, site);
   made->call.reduce = op;
@@ -144,8 +142,7 @@ Work ProcessGroup::all_reduce(const Tensor& tensor, ReduceOp op, CallOptions opt
 Work ProcessGroup::reduce(const Tensor& tensor, int root, ReduceOp op, CallOptions options, Location site) {
   const Checks check(info_, CallKind::Reduce, site);
   check.root(root);
-  check.dense(tensor);
-  if (root == info_.rank) check.writable(tensor);
+  root == info_.rank ? check.output(tensor) : check.dense(tensor);
   check.reduction(op, tensor.dtype());
   const auto made = engine_->job(CallKind::Reduce, tensor, options, site);
   made->call.reduce = op;
@@ -370,8 +367,7 @@ Work ProcessGroup::receive(const Tensor& tensor, int from, std::uint64_t tag, Ca
   const Checks check(info_, CallKind::Receive, site);
   check.peer(from);
   if (engine_->gpu()) {
-    check.dense(tensor);
-    check.writable(tensor);
+    check.output(tensor);
     const auto made = engine_->job(CallKind::Receive, tensor, options, site);
     made->call.root = from;
     made->call.out = {made->bytes.write(tensor)};
@@ -390,9 +386,7 @@ Work ProcessGroup::receive_from_any(const Tensor& tensor, std::uint64_t tag, Cal
 
 Work ProcessGroup::receive_some(const Tensor& tensor, int from, std::uint64_t tag, const CallOptions& options,
                                 Location site) {
-  const Checks check(info_, CallKind::Receive, site);
-  check.dense(tensor);
-  check.writable(tensor);
+  Checks(info_, CallKind::Receive, site).output(tensor);
   engine_->refuse_if_over(site);
   auto bytes = std::make_shared<CallBytes>();
   const Bytes written = bytes->write(tensor);

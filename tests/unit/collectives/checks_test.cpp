@@ -53,7 +53,9 @@ std::set<std::int64_t> places_of(const std::vector<std::int64_t>& sizes, const s
 TEST_CASE("strided outputs are refused if they have an element in common, and only then") {
   base::Rng random(7);
   const Tensor memory = tensor::zeros({400});
-  const auto draw = [&](std::int64_t most) { return 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most))); };
+  const auto draw = [&](std::int64_t most) {
+    return 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most)));
+  };
   int refused = 0, taken = 0;
   for (int round = 0; round < 4000; ++round) {
     TensorList views;
@@ -61,7 +63,8 @@ TEST_CASE("strided outputs are refused if they have an element in common, and on
     for (int i = 0; i < 2; ++i) {
       const std::vector<std::int64_t> sizes{draw(4), draw(5)}, strides{draw(20), draw(6)};
       const std::int64_t offset = draw(40);
-      views.push_back(tensor::as_strided(memory, tensor::Dims(std::span(sizes)), tensor::Dims(std::span(strides)), offset));
+      views.push_back(
+          tensor::as_strided(memory, tensor::Dims(std::span(sizes)), tensor::Dims(std::span(strides)), offset));
       places.push_back(places_of(sizes, strides, offset));
     }
     const auto is_in_first = [&](std::int64_t place) { return places[0].contains(place); };
@@ -87,7 +90,7 @@ TEST_CASE("columns of a matrix are outputs beside each other, and the own one ma
 TEST_CASE("an output with several elements in one place is refused before the exchange") {
   const TensorList expanded{tensor::expand(tensor::zeros({1}), {4})};
   const auto is_told = Catch::Contains("several elements of the output share memory");
-  CHECK_THROWS_WITH(checks().writable(expanded.front()), is_told);
+  CHECK_THROWS_WITH(checks().output(expanded.front()), is_told);
   CHECK_THROWS_WITH(checks().apart(expanded, {}), is_told);
 }
 

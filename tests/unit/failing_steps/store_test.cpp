@@ -239,9 +239,7 @@ TEST_CASE("the keys of a TCP store are watched again after its connection was cu
     const auto count_in = [](std::atomic<int>& count) { return [&count](const auto&, const auto&) { ++count; }; };
     client.watch("first", count_in(first));
     cut_newest_connection(server.port());
-    const auto watches = [&] {
-      return attempt.may_fail_or_be_cut([&] { client.watch("second", count_in(second)); });
-    };
+    const auto watches = [&] { return attempt.may_fail_or_be_cut([&] { client.watch("second", count_in(second)); }); };
     require(eventually(5s, watches), "a further key is watched");
     server.set("first", "value");
     server.set("second", "value");

@@ -8,8 +8,8 @@
 #include <map>
 
 #include <distrun/runtime/core/call_site.hpp>
-#include <distrun/runtime/device/overlap.hpp>
 #include <distrun/runtime/device/drivers/virtual/vector_clock.hpp>
+#include <distrun/runtime/device/overlap.hpp>
 
 namespace distrun::device::virtual_gpu {
 
