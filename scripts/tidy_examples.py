@@ -33,7 +33,22 @@ void blocks() {
 }
 """,
 
-    "libdistrun/runtime/tensor/CMakeLists.txt": "add_library(t waits.cpp)\n",
+    "libdistrun/runtime/tensor/CMakeLists.txt": "add_library(t waits.cpp deadlines.cpp)\n",
+    "libdistrun/runtime/tensor/deadlines.cpp": """\
+void deadlines() {
+  const auto end = base::system_clock().now() + timeout;  // finds bare-deadline
+  alarm.set(loop_.clock().now() + settings_.patience);  // finds bare-deadline
+  wait(std::min(end, now + rest));  // finds bare-deadline
+  wait(std::chrono::steady_clock::now() +  // finds bare-deadline
+       std::chrono::seconds(limit_s));
+  wait(now() + kPause * tries);  // finds bare-deadline
+  wait(now() + (is_first ? kPause : pause));  // finds bare-deadline
+  wait(now() + kPause, base::system_clock().now() + Alarm::kPause, now_ + 1, now + 5s, time_now() + kPause);
+  wait(now() + std::chrono::seconds(5), now() + base::Nanoseconds(kPause), known + timeout);
+  wait(now() + (calls.empty() ? base::Nanoseconds(kPause) : kLook), is_first ? now + kPause : kForever);
+  wait(base::deadline_after(timeout), base::deadline_after(rest, now()), now() - begin + timeout);
+}
+""",
     "libdistrun/runtime/tensor/waits.cpp": """\
 void waits() {
   changed.wait(lock, ready);  // finds bare-wait

@@ -45,9 +45,10 @@ void Traffic::add_to(std::map<std::string, std::string>& info, const std::string
   info[prefix + "bytes_" + way] = std::to_string(bytes_.load());
 }
 
-Link::Link(rpc::WorkerInfo peer, std::string address)
+Link::Link(rpc::WorkerInfo peer, std::string address, QueueBudget& budget)
     : peer_(std::move(peer)),
       address_(std::move(address)),
+      queue_(budget),
       incoming_([this](std::uint64_t from, std::byte* to, std::size_t bytes) { read_peer(from, to, bytes); }) {}
 
 Link::Sent Link::send(rpc::Message message, Limit limit) {

@@ -65,7 +65,8 @@ class Delivery {
 class Link {
  public:
   enum class State : std::uint8_t { Idle, Connecting, Up, Left, Lost };
-  Link(rpc::WorkerInfo peer, std::string address);
+  // The budget must outlive the link.
+  Link(rpc::WorkerInfo peer, std::string address, QueueBudget& budget = QueueBudget::of_process());
 
   const rpc::WorkerInfo& peer() const noexcept { return peer_; }
   const std::string& address() const noexcept { return address_; }

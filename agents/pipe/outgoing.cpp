@@ -168,7 +168,7 @@ void Meetings::dial_next(Outgoing& outgoing) {
 
 void Meetings::rest(Outgoing& outgoing, base::Nanoseconds time) noexcept {
   outgoing.state = Outgoing::State::Resting;
-  outgoing.retry = base::system_clock().now() + time;
+  outgoing.retry = base::deadline_after(time);
 }
 
 void Meetings::add_trouble(Outgoing& outgoing, const std::string& trouble) {

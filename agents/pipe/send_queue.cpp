@@ -10,10 +10,14 @@ namespace distrun::agents::pipe {
 // Messages without a limit are small, or few.
 void SendQueue::check_room(Limit limit, const std::string& peer) const {
   if (limit == Limit::None || (limit == Limit::Call && has_room())) return;
-  if (limit == Limit::Reply && bytes_ < kReplyBytesMax) return;
-  throw Error(ErrorKind::Overloaded, "too much data is in flight to " + peer + ", which does not read it: " +
-                                         std::to_string(size_) + " messages, " + std::to_string(bytes_) + " bytes" +
-                                         (limit == Limit::Call ? "; wait for answers first" : ""));
+  if (limit == Limit::Reply && bytes_ < kReplyBytesMax && is_in_budget()) return;
+  std::string text = "too much data is in flight to " + peer + ", which does not read it: " + std::to_string(size_) +
+                     " messages, " + std::to_string(bytes_) + " bytes";
+  if (!is_in_budget()) {
+    text += " of " + std::to_string(budget_.bytes()) + " to all workers, at most " + std::to_string(budget_.most()) +
+            " may be";
+  }
+  throw Error(ErrorKind::Overloaded, text + (limit == Limit::Call ? "; wait for answers first" : ""));
 }
 
 void SendQueue::make_place() {
@@ -82,7 +86,8 @@ std::list<OutgoingMessage> SendQueue::release(std::uint64_t number) noexcept {
 }
 
 void SendQueue::stop() noexcept {
-  bytes_ = 0, size_ = 0;
+  bytes_.clear();
+  size_ = 0;
   has_queue_.store(false);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <agents/pipe/message_stream.hpp>
+#include <agents/pipe/queue_budget.hpp>
 
 namespace distrun::agents::pipe {
 
@@ -16,8 +17,10 @@ class SendQueue {
   // Selects how much may be queued before a message is refused.
   enum class Limit : std::uint8_t { Call, Reply, None };
 
+  explicit SendQueue(QueueBudget& budget) noexcept : budget_(budget), bytes_(budget) {}
+
   // Thread-safe: whether there is room for a call, and whether there are messages to be written, or to be read.
-  bool has_room() const noexcept { return bytes_ < kCallBytesMax && size_ < kCallsMax; }
+  bool has_room() const noexcept { return bytes_ < kCallBytesMax && size_ < kCallsMax && is_in_budget(); }
   bool has_queue() const noexcept { return has_queue_.load(std::memory_order_acquire); }
   bool has_kept() const noexcept { return has_kept_.load(std::memory_order_acquire); }
 
@@ -52,14 +55,18 @@ class SendQueue {
   // Bytes, including tensors, and calls.
   static constexpr std::uint64_t kCallBytesMax = 256 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
   static constexpr std::size_t kCallsMax = 100'000;
+  // Each queue may have that much, whatever the others have. As much may be in flight before callers ask for room.
+  static constexpr std::uint64_t kAlwaysBytes = 16 << 20;
 
+  bool is_in_budget() const noexcept { return bytes_ < kAlwaysBytes || budget_.has_room(); }
   Place put(OutgoingMessage message) noexcept;
   void keep(std::list<OutgoingMessage>& from, Place message) noexcept;
 
+  const QueueBudget& budget_;
   std::list<OutgoingMessage> spare_;  // at most one empty place
   std::list<OutgoingMessage> queue_;
   std::list<OutgoingMessage> kept_;  // until the peer has read them
-  std::atomic<std::uint64_t> bytes_{0};
+  QueuedBytes bytes_;
   std::atomic<std::size_t> size_{0};
   std::atomic<bool> has_queue_{false};
   std::atomic<bool> has_kept_{false};

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
 #include "memory.hpp"
@@ -51,7 +52,7 @@ void LoopSampler::take(base::TimePoint end) {
 }
 
 void LoopSampler::take_missing(base::Milliseconds limit) {
-  const base::TimePoint end = time_now() + limit;
+  const base::TimePoint end = base::deadline_after(limit, time_now());
   Tids tids = running();
   const auto is_over = [this](pid_t tid) {
     const MotionHistory& history = histories_[tid];

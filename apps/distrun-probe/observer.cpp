@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/proc/syscalls.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
@@ -82,7 +83,7 @@ pid_t process_of(pid_t tid) { return evidence::process_of(tid); }
 }  // namespace
 
 void Observer::begin(const std::vector<pid_t>& pids, std::chrono::milliseconds limit) {
-  end_ = std::chrono::steady_clock::now() + limit;
+  end_ = base::deadline_after(limit);
   for (const pid_t pid : pids) traits_of(pid);  // before the waits: a child that may end one may be gone later
   const auto read = [this, pids, limit] {
     try {

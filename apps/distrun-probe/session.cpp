@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
@@ -210,7 +211,7 @@ void Session::stop_all(bool descendants) {
     return capture_stopped();
   }
   const auto now = [] { return base::system_clock().now(); };
-  const base::TimePoint end = now() + stop_limit(descendants);
+  const base::TimePoint end = base::deadline_after(stop_limit(descendants), now());
   const base::TimePoint together = std::min<base::TimePoint>(end, now() + kStopTogether);
   stopper_.stop_processes(living(descendants), together);
   capture_stopped();

@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
@@ -88,10 +89,10 @@ void Session::take_first_pulses() {
 
 void Session::take_sample(base::Milliseconds interval) {
   captures_.clear();
-  const base::TimePoint end = now() + interval;
+  const base::TimePoint end = base::deadline_after(interval, now());
   loops_.take(end);
   wait_for_late_stops(end);
-  loops_.stop_again(take_pulses(), now() + std::min(stop_limit_, kStopTogether));
+  loops_.stop_again(take_pulses(), base::deadline_after(std::min(stop_limit_, kStopTogether), now()));
   capture_stopped();
   stopper_.release();
   for (Process& process : processes_) add_to_sample(process);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/dist_autograd.hpp>
 #include <distrun/runtime/rpc/graph/run.hpp>
 
@@ -114,7 +115,7 @@ std::set<ContextId> known_context_ids() {
 
 bool all_contexts_cleaned_up(double timeout) {
   std::set<ContextId> left = known_context_ids();
-  const auto end = Clock::now() + std::chrono::duration<double>(timeout);
+  const auto end = base::deadline_after(base::nanoseconds_of(timeout));
   while (!left.empty() && Clock::now() < end) std::erase_if(left, is_gone);
   return left.empty();
 }

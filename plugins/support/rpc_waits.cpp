@@ -3,6 +3,7 @@
 #include <regex>
 #include <thread>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/rpc.hpp>
 
 #include "rpc_callees.hpp"
@@ -15,7 +16,7 @@ constexpr std::chrono::milliseconds kRest{10};
 }  // namespace
 
 std::string wait_until_node_failure(int rank, const std::string& pattern, base::Nanoseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
+  const auto end = base::deadline_after(limit);
   const std::regex wanted(pattern);
   std::string last = "it answers";
   while (std::chrono::steady_clock::now() < end) {

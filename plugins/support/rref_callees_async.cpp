@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/rpc.hpp>
 #include <distrun/tensors.hpp>
 
@@ -30,7 +31,7 @@ void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::durati
 // `look` returns what is still missing, "had ..."; empty: nothing.
 template <class Look>
 void poll(double timeout, const std::string& what, Look look) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout);
+  const auto end = base::deadline_after(base::nanoseconds_of(timeout));
   for (;;) {
     const std::string missing = look();
     if (missing.empty()) return;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/text.hpp>
@@ -43,7 +44,7 @@ class Ticker {
       : loop_(loop), console_(console), run_(run), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] {
           tick();
         }) {
-    alarm_.set(loop_.clock().now() + period_);
+    alarm_.set(base::deadline_after(period_, loop_.clock().now()));
     wait_for_resize();
   }
 
@@ -53,7 +54,7 @@ class Ticker {
     console_.needs_lock(run_.awaited_lock());
     if (const auto stress = run_.stress_status()) console_.stress(*stress, run_.record().settings.stress);
     console_.tick();
-    alarm_.set(loop_.clock().now() + period_);
+    alarm_.set(base::deadline_after(period_, loop_.clock().now()));
   }
   void wait_for_resize() {
     resized_.async_wait([this](const auto& error, int) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/peer.hpp>
 
@@ -67,7 +68,7 @@ base::Fd connect_to(const void* address, unsigned size, const std::string& who) 
 
 wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who,
                 base::Nanoseconds patience) {
-  const Clock::time_point deadline = Clock::now() + patience;
+  const Clock::time_point deadline = base::deadline_after(patience);
   send_all(socket, wire::view_of(question), deadline, who);
   wire::FrameSplitter splitter(protocol);
   std::array<std::byte, 64 << 10> buffer;

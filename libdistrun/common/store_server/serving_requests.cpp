@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/common/store_server/serving.hpp>
@@ -66,7 +67,7 @@ void Serving::take(Client& client, Ask ask) {
   ++client.waiting;
   const base::TimePoint now = loop_.clock().now();
   const auto patience = std::clamp(base::Nanoseconds(ask.patience_ns), base::Nanoseconds(0), kPatienceMax);
-  waiting_.push_back({&client, std::move(ask), bytes, now + patience});
+  waiting_.push_back({&client, std::move(ask), bytes, base::deadline_after(patience, now)});
   set_alarm();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::runner {
@@ -36,11 +37,11 @@ Clocks::Clocks(const RunContext& run, const wire::TestInfo& test, std::vector<Ra
 Nanoseconds Clocks::bound_of(wire::Phase phase) const { return runner::bound_of(phase, test_, run_.settings); }
 
 void Clocks::begin_phase(RankState& rank, wire::Phase phase) {
-  rank.deadline = now() + bound_of(phase);
+  rank.deadline = base::deadline_after(bound_of(phase), now());
   rank.extended = Nanoseconds::zero();
   if (phase == wire::Phase::Body && run_.settings.stacks_after.count() > 0 && !slow_is_set_) {
     slow_is_set_ = true;
-    slow_at_ = now() + run_.settings.stacks_after;
+    slow_at_ = base::deadline_after(run_.settings.stacks_after, now());
     if (slow_at_ < state_deadline_) arm();
   }
   // A later deadline need not move the alarm: it comes too early then, and is set again.
@@ -48,7 +49,7 @@ void Clocks::begin_phase(RankState& rank, wire::Phase phase) {
 }
 
 void Clocks::begin_loss(RankState& rank, Nanoseconds grace) {
-  rank.lost_at = now() + grace;
+  rank.lost_at = base::deadline_after(grace, now());
   arm();
 }
 
@@ -58,7 +59,7 @@ void Clocks::hold_until(base::TimePoint at) {
 }
 
 void Clocks::begin_state(Nanoseconds stay) {
-  state_deadline_ = now() + stay;
+  state_deadline_ = base::deadline_after(stay, now());
   state_stay_ = stay;
   state_extended_ = Nanoseconds::zero();
   arm();
@@ -152,7 +153,7 @@ bool Clocks::held_by_debugger(const launch::World& world, bool probing) {
     if (rank.ended || !(held || was_held)) continue;
     // A rank that a debugger has released gets its whole bound again.
     const Nanoseconds more = held ? kDebuggerPause : bound_of(rank.record.phase);
-    rank.deadline = std::max(rank.deadline, now() + more);
+    rank.deadline = std::max(rank.deadline, base::deadline_after(more, now()));
   }
   return held || was_held;
 }

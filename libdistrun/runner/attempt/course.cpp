@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
@@ -149,7 +150,7 @@ void Course::lose_ranks(base::TimePoint now) {
   for (RankState& rank : ranks_.all) {
     if (rank.ended || rank.decided() || now < rank.lost_at) continue;
     if (ranks_.world != nullptr && is_about_to_end(*ranks_.world, rank.record.rank)) {
-      rank.lost_at = now + ranks_.run.graces.connection;
+      rank.lost_at = base::deadline_after(ranks_.run.graces.connection, now);
       continue;
     }
     rank.lost_at = base::TimePoint::max();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runner/attempt/gentle_look.hpp>
 #include <distrun/runner/record/doctor/build_graph.hpp>
 #include <distrun/runner/record/doctor/causes.hpp>
@@ -52,7 +53,7 @@ void HangWatch::end() {
   alarm_.cancel();
 }
 
-void HangWatch::wait_for(Nanoseconds time) { alarm_.set(ranks_.clocks.now() + time); }
+void HangWatch::wait_for(Nanoseconds time) { alarm_.set(base::deadline_after(time, ranks_.clocks.now())); }
 
 void HangWatch::on_alarm() {
   if (state_ == State::Over) return;

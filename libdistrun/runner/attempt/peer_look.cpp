@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runner/attempt/gentle_look.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
@@ -21,7 +22,7 @@ PeerLook::PeerLook(Ranks& ranks) : ranks_(ranks), alarm_(ranks.run.loop, [this] 
 void PeerLook::begin(Nanoseconds grace) {
   is_wanted_ = grace.count() > 0;
   bound_ = grace / kLookTakes;
-  if (is_wanted_) alarm_.set(ranks_.clocks.now() + grace / kLookAfter);
+  if (is_wanted_) alarm_.set(base::deadline_after(grace / kLookAfter, ranks_.clocks.now()));
 }
 
 void PeerLook::end() {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/base/text.hpp>
@@ -103,7 +104,7 @@ io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
   io::Alarm alarm(loop_, [this] {
     if (!closed_->is_set()) closed_->set(true);
   });
-  alarm.set(loop_.clock().now() + patience);
+  alarm.set(base::deadline_after(patience, loop_.clock().now()));
   co_await closed_->wait();
   closed_.reset();
 }

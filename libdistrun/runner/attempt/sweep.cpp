@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
+
 namespace distrun::runner {
 namespace {
 
@@ -21,7 +23,7 @@ Sweep::Sweep(io::Loop& loop, launch::World& world, TestResources& resources, con
       resources_(resources),
       graces_(graces),
       patient_(patient),
-      until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())),
+      until_(base::deadline_after(patient ? graces.leak : Nanoseconds::zero(), loop.clock().now())),
       on_done_(std::move(on_done)),
       alarm_(loop, [this] { ending_ ? end() : look(); }) {}
 
@@ -41,7 +43,7 @@ void Sweep::look() {
   }
   resources_.add_held(world_.held_by_leftovers(resources_.directories()));
   ending_ = true;
-  until_ = loop_.clock().now() + graces_.kill;
+  until_ = base::deadline_after(graces_.kill, loop_.clock().now());
   end();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::history {
@@ -61,7 +62,7 @@ void Database::open(const std::string& name, int flags) {
 
 void Database::be_patient(base::Milliseconds patience) {
   patience_ = patience;
-  deadline_ = base::system_clock().now() + patience;
+  deadline_ = base::deadline_after(base::nanoseconds_of(patience));
 }
 
 int Database::wait_for_lock(void* self, int) {

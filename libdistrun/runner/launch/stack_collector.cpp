@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/sanitizer.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
@@ -87,7 +88,7 @@ StackCollector::StackCollector(io::Loop& loop, Probe::Program program, std::vect
     : loop_(loop),
       program_(std::move(program)),
       targets_(std::move(targets)),
-      deadline_(loop.clock().now() + order.bound),
+      deadline_(base::deadline_after(order.bound, loop.clock().now())),
       gentle_(order.gentle),
       ask_rank_(std::move(ask_rank)),
       on_stacks_(std::move(on_stacks)),
@@ -170,7 +171,7 @@ void StackCollector::ask_those_that_refused() {
   }
   if (asked_.empty()) return finish();
   asking_ = std::min(left() / 2, kAskingMax);
-  alarm_.set(loop_.clock().now() + asking_);
+  alarm_.set(base::deadline_after(asking_, loop_.clock().now()));
 }
 
 // The answers are written by threads of the ranks, which may wait for a CPU on a busy machine.
@@ -183,7 +184,7 @@ void StackCollector::on_asking_bound() {
   if (more.count() == 0) return name_answers();
   extended_ += more;
   deadline_ += more;
-  alarm_.set(loop_.clock().now() + more);
+  alarm_.set(base::deadline_after(more, loop_.clock().now()));
 }
 
 void StackCollector::on_raw(int rank, wire::RawStacks raw) {

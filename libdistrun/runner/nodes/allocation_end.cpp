@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::nodes {
@@ -50,8 +51,8 @@ AllocationEnd::AllocationEnd(io::Loop& loop, std::function<void(base::TimePoint 
   if (job_.empty()) return;
   if (const auto end_s = parse_number(variables("SLURM_JOB_END_TIME"))) {
     const base::Nanoseconds now(loop.clock().wall_ns());
-    end_ =
-        loop.clock().now() + (std::chrono::seconds(std::min(*end_s, now.count() / 1'000'000'000 + kNumberMax)) - now);
+    end_ = base::deadline_after(std::chrono::seconds(std::min(*end_s, now.count() / 1'000'000'000 + kNumberMax)) - now,
+                                loop.clock().now());
     known_.set(loop.clock().now());
     return;
   }

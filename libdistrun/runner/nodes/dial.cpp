@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/store_server/tcp_address.hpp>
@@ -54,7 +55,7 @@ class Dialing {
       const bool is_final =
           std::any_of(failures_.begin(), failures_.end(), [](const auto& each) { return each.second.is_final; });
       if (is_final || now() >= deadline_) fail(is_final);
-      wait({}, std::min(deadline_, now() + rest));
+      wait({}, std::min(deadline_, base::deadline_after(rest, now())));
       rest = std::min(2 * rest, kLastRest);
     }
   }

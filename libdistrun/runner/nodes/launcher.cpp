@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/check.hpp>
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::nodes {
@@ -14,7 +15,7 @@ Launcher::Launcher(io::Loop& loop, Settings settings, Handlers handlers)
     : loop_(loop),
       settings_(std::move(settings)),
       handlers_(std::move(handlers)),
-      join_deadline_(loop.clock().now() + settings_.join_timeout),
+      join_deadline_(base::deadline_after(settings_.join_timeout, loop.clock().now())),
       attention_(loop, [this] { look(); }),
       join_alarm_(loop, [this] { look(); }),
       end_alarm_(loop, [this] { push_on(); }) {
@@ -119,7 +120,7 @@ void Launcher::end() {
   stage_ = Stage::Asked;
   join_alarm_.cancel();
   attention_.set(loop_.clock().now());
-  end_alarm_.set(loop_.clock().now() + settings_.terminate_after);
+  end_alarm_.set(base::deadline_after(settings_.terminate_after, loop_.clock().now()));
   for (std::size_t i = 0; i < engines_.size(); ++i) {
     if (!has_joined_host(i)) terminate(*engines_[i]);
   }
@@ -142,7 +143,7 @@ void Launcher::push_on() {
     terminate(*engine);
     if (kills) engine->signal(SIGKILL);
   }
-  if (!kills) end_alarm_.set(loop_.clock().now() + settings_.kill_after);
+  if (!kills) end_alarm_.set(base::deadline_after(settings_.kill_after, loop_.clock().now()));
 }
 
 }  // namespace distrun::nodes

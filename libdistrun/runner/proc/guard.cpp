@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
 #include <distrun/common/base/text.hpp>
@@ -142,9 +143,9 @@ void Watch::bound_end(int signal) {
   if (asked_by_ == 0) {
     asked_by_ = signal;
     asked_at_ = now;
-    deadline_ = now + bounds_.end;
+    deadline_ = base::deadline_after(bounds_.end, now);
   } else if (now - asked_at_ > kSameWish) {
-    deadline_ = std::min<base::TimePoint>(deadline_, now + bounds_.hurry);
+    deadline_ = std::min<base::TimePoint>(deadline_, base::deadline_after(bounds_.hurry, now));
   }
 }
 

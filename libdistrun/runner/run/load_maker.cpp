@@ -5,6 +5,7 @@
 #include <string>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/deadline.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -49,7 +50,8 @@ void LoadMaker::work(base::Rng rng) {
   std::vector<unsigned char> memory(kinds_.memory ? kMemory : 0);
   std::size_t at = 0;
   while (!is_over_) {
-    const base::TimePoint end = now() + std::chrono::milliseconds(kLeastMs + rng.below(kMostMs - kLeastMs));
+    const base::TimePoint end =
+        base::deadline_after(std::chrono::milliseconds(kLeastMs + rng.below(kMostMs - kLeastMs)), now());
     const std::uint64_t kind = rng.below(3);
     if (kind == 0) rest_until(end);
     while (kind != 0 && !is_over_ && now() < end) {

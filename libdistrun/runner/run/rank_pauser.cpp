@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 
@@ -33,7 +34,7 @@ void RankPauser::turn() {
   let_go();
   if (!was_stopped) stop_one();
   const std::uint64_t most = stopped_ ? kPauseMs : kBetweenMs;
-  alarm_.set(loop_.clock().now() + std::chrono::milliseconds(1 + rng_.below(most)));
+  alarm_.set(base::deadline_after(std::chrono::milliseconds(1 + rng_.below(most)), loop_.clock().now()));
 }
 
 void RankPauser::stop_one() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::core {
@@ -23,7 +24,7 @@ WaitEnd PollingWait::rest(base::Nanoseconds duration) {
   const base::TimePoint now = base::system_clock().now();
   const bool is_over = now >= deadline_;
   std::unique_lock lock(mutex_);
-  const base::TimePoint until = is_over ? now : std::min(deadline_, now + duration);
+  const base::TimePoint until = is_over ? now : std::min(deadline_, base::deadline_after(duration, now));
   if (failed_.wait_until(lock, until, [this] { return rank_.has_failed_peer(); })) return WaitEnd::PeerFailed;
   return is_over ? WaitEnd::Timeout : WaitEnd::Ready;
 }

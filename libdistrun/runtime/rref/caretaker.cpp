@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -65,7 +66,7 @@ void Caretaker::send_again(WorkerKey to, const std::vector<ForkMessage>& message
   if (old != 0) peer.pause = std::min(peer.pause * 2, kLongest);
   peer.newest = messages.back().number;
   peer.old = messages.size();
-  peer.next = now + peer.pause;
+  peer.next = base::deadline_after(peer.pause, now);
 }
 
 bool Caretaker::write_page() {

@@ -52,7 +52,8 @@ TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view s
     if (unserved == Unserved::Gone) lose(gone_text());
     const base::TimePoint now = base::system_clock().now();
     pollfd entry{give_up, POLLIN, 0};
-    if (::poll(&entry, 1, left_ms(std::min(limit.deadline, now + rest))) > 0) lose(kFailedMeanwhile);
+    const base::TimePoint again = std::min(limit.deadline, base::deadline_after(rest, now));
+    if (::poll(&entry, 1, left_ms(again)) > 0) lose(kFailedMeanwhile);
     if (now >= limit.deadline) {
       throw Error(ErrorKind::Timeout, "DistStoreError",
                   "no store server answered at " + place_of(host_, port_) + " within " + base::human(limit.timeout) +

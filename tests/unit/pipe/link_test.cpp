@@ -1,7 +1,9 @@
 // An agent's link to a peer: waiting messages, reading, and its end.
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include <agents/pipe/link.hpp>
@@ -12,6 +14,7 @@
 
 #include "fake_stream.hpp"
 #include "linked_pair.hpp"
+#include "support/error_of.hpp"
 #include "support/skip.hpp"
 
 namespace distrun::agents::pipe {
@@ -41,7 +44,8 @@ Connection connection_of(const std::string& transport = "uds") {
 
 // A link with a stream that the test controls.
 struct Linked {
-  Linked() {
+  explicit Linked(QueueBudget& budget = QueueBudget::of_process())
+      : link(WorkerInfo("worker2", 2), "uds:somewhere", budget) {
     auto made = std::make_unique<FakeStream>();
     stream = made.get();
     link.begin(connection_of(), std::move(made));
@@ -54,7 +58,7 @@ struct Linked {
     stream->bytes.insert(stream->bytes.end(), bytes.bytes.begin(), bytes.bytes.end());
   }
 
-  Link link{WorkerInfo("worker2", 2), "uds:somewhere"};
+  Link link;
   FakeStream* stream = nullptr;
   std::uint64_t next = 0;
   Mailbox mailbox;
@@ -112,6 +116,41 @@ TEST_CASE("calls beyond the limit are refused, and answers are not") {
                Catch::StartsWith("too much data is in flight to worker2, which does not read it: 1 messages, "));
   }
   CHECK(own.link.send(message_of(3), Link::Limit::None) == Link::Sent::Queued);
+}
+
+TEST_CASE("the links to several peers that do not read share one budget, and each may always have a little") {
+  constexpr std::size_t kMiB = 1 << 20;
+  QueueBudget budget(90 * kMiB);
+  std::array<std::optional<Linked>, 3> stopped;
+  for (auto& each : stopped) {
+    each.emplace(budget);
+    each->stream->room = 0;
+    CHECK(each->link.has_room());
+    CHECK(each->link.send(message_of(1, 30 * kMiB), Link::Limit::Reply) == Link::Sent::Queued);
+  }
+  Linked other(budget);
+  other.stream->room = 0;
+  for (auto& each : stopped) CHECK_FALSE(each->link.has_room());
+  for (const auto limit : {Link::Limit::Reply, Link::Limit::Call}) {
+    const Error error = distrun::testing::error_of([&] { stopped[0]->link.send(message_of(2), limit); });
+    CHECK(error.kind() == ErrorKind::Overloaded);
+    CHECK_THAT(error.text(), Catch::StartsWith("too much data is in flight to worker2, which does not read it: 1 "));
+    CHECK_THAT(error.text(), Catch::Contains(" to all workers, at most 94371840 may be"));
+  }
+  CHECK(stopped[0]->link.send(message_of(3), Link::Limit::None) == Link::Sent::Queued);
+  CHECK(other.link.has_room());
+  CHECK(other.link.send(message_of(1, 10 * kMiB), Link::Limit::Reply) == Link::Sent::Queued);
+  SECTION("a peer that reads makes room") {
+    stopped[1]->stream->room = 40 * kMiB;
+    CHECK(stopped[1]->link.flush());
+  }
+  SECTION("a peer that is lost makes room") { stopped[1]->link.end(Link::State::Lost, Error(ErrorKind::Failed, "")); }
+  SECTION("a link that is gone makes room") { stopped[1].reset(); }
+  CHECK(stopped[0]->link.has_room());
+  CHECK(stopped[0]->link.send(message_of(4), Link::Limit::Reply) == Link::Sent::Queued);
+  for (auto& each : stopped) each.reset();
+  CHECK(budget.bytes() > 10 * kMiB);
+  CHECK(budget.bytes() < 11 * kMiB);
 }
 
 TEST_CASE("a call that times out while it waits for free space is not sent with its data") {

@@ -20,7 +20,9 @@ namespace distrun::rpc {
 
 class KeepingAgent final : public QuietAgent {
  public:
-  std::vector<WorkerInfo> worker_infos() const override { return {self_, {"worker1", 1}, {"worker2", 2}}; }
+  std::vector<WorkerInfo> worker_infos() const override {
+    return {self_, {"worker1", 1}, {"worker2", 2}, {"worker3", 3}};
+  }
   void send(WorkerKey, Message message, Urgency) override {
     std::unique_lock lock(mutex_);
     if (refusal_) {

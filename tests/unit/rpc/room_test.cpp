@@ -26,11 +26,11 @@ Tensor mebibytes(std::int64_t count) {
 // Makes a call on a separate thread, and detects whether it waits.
 class Caller final : public core::WaitObserver {
  public:
-  Caller(KeptCalls& kept, double seconds, std::int64_t size) {
-    thread_.emplace("caller", [this, &kept, seconds, size] {
+  Caller(KeptCalls& kept, double seconds, std::int64_t size, const char* worker = "worker1") {
+    thread_.emplace("caller", [this, &kept, seconds, size, worker] {
       core::wait_observer() = this;
       try {
-        kept.calls->sender().call(KeptCalls::request("worker1", seconds, mebibytes(size)));
+        kept.calls->sender().call(KeptCalls::request(worker, seconds, mebibytes(size)));
       } catch (const Error& error) {
         error_ = error;
       }
@@ -71,6 +71,38 @@ TEST_CASE("a call beyond its worker's limit waits until another one is answered"
   kept.answer(kept.agent->calls()[1], 1, 0);
   CHECK_FALSE(caller.end());
   CHECK(kept.agent->calls().size() == 5);
+}
+
+TEST_CASE("calls to several workers that do not answer share one budget, and wait for any answer") {
+  KeptCalls kept;
+  kept.calls->sender().completions().pending().set_budget(250 * kMiB);
+  const auto call = [&](const char* worker, std::int64_t size, double seconds = 60) {
+    kept.calls->sender().call(KeptCalls::request(worker, seconds, mebibytes(size)));
+  };
+  for (const char* worker : {"worker1", "worker2", "worker3"}) call(worker, 80);
+  const Error error = testing::error_of([&] { call("worker3", 80, 0.01); });
+  CHECK(error.kind() == ErrorKind::Overloaded);
+  CHECK_THAT(error.text(), Catch::Contains("call \"kept_call\" of worker3 was not sent: calls of "));
+  CHECK_THAT(error.text(),
+             Catch::Contains("bytes wait for answers of worker1, worker2, worker3, at most 262144000 may"));
+  CHECK_THAT(error.text(), Catch::Contains("within its timeout (10 ms)"));
+  Caller caller(kept, 60, 80, "worker3");
+  REQUIRE(caller.waits());
+  CHECK(kept.agent->calls().size() == 3);
+  kept.answer(kept.agent->calls()[0], 1, 0);
+  CHECK_FALSE(caller.end());
+  CHECK(kept.agent->calls().size() == 4);
+  SECTION("a function that runs for another worker has twice the budget") {
+    core::ThreadState own = core::thread_state();
+    own.call = std::make_shared<CallContext>(WorkerInfo("worker2", 2), 1, "outer", core::kForever);
+    const core::ThreadStateGuard guard(std::move(own));
+    for (const char* worker : {"worker1", "worker2", "worker3"}) call(worker, 80);
+    CHECK(testing::error_of([&] { call("worker1", 80, 0.01); }).kind() == ErrorKind::Overloaded);
+  }
+  SECTION("a worker that answers gets small calls, whatever the others owe") {
+    for (int i = 0; i < 5; ++i) call("worker1", 3, 0.01);
+    CHECK(testing::error_of([&] { call("worker1", 3, 0.01); }).kind() == ErrorKind::Overloaded);
+  }
 }
 
 TEST_CASE("a call that cannot be sent within its timeout is not sent") {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/runner/evidence/proc/proc_files.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
@@ -186,7 +187,7 @@ void look_at_other(Builder& builder, pid_t pid, std::uint64_t oldest, Connection
 
 void look_at_others(Builder& builder, Connections& all, std::chrono::milliseconds time) {
   if (builder.empty()) return;
-  const auto end = std::chrono::steady_clock::now() + time;
+  const auto end = base::deadline_after(time);
   const ProcNumbers pids = numbers_in("/proc", kOthersMax);
   const std::uint64_t oldest = oldest_start(all.processes);
   std::size_t looked_at = 0;

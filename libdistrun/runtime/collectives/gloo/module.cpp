@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runtime/collectives/gloo/gloo_line.hpp>
 
 namespace {
@@ -220,7 +221,7 @@ void TcpMesh::all_to_all(const Turn& turn, const std::vector<Piece>& in, const s
       sent.back()->send(to, slot);
     }
   }
-  const auto until = std::chrono::steady_clock::now() + turn.timeout;
+  const auto until = distrun::base::deadline_after(distrun::base::nanoseconds_of(turn.timeout));
   const auto left = [&] {
     const auto time = std::chrono::duration_cast<Timeout>(until - std::chrono::steady_clock::now());
     return std::max(time, Timeout(1));

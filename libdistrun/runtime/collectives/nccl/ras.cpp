@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/text.hpp>
@@ -243,7 +244,7 @@ std::string seconds_text(base::Nanoseconds duration) {
 }
 
 RasReport talk_with_ras(const std::string& address, base::Nanoseconds limit) {
-  RasTalk talk(read_place(address), base::system_clock().now() + limit);
+  RasTalk talk(read_place(address), base::deadline_after(limit));
   const std::string hello = talk.ask("CLIENT PROTOCOL 2");
   if (hello.rfind("SERVER PROTOCOL ", 0) != 0) {
     throw Error(ErrorKind::Failed, "it is not a RAS of NCCL; it answered " + base::one_line(hello, 80));

@@ -65,6 +65,8 @@ class CallSender {
   void begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site);
   // Assigns the call's number. Returns true if it had to wait. Throws Error{Overloaded} at its deadline. See room.cpp.
   bool wait_for_room(PendingCall& call, const std::string& worker, base::Location site);
+  std::string waiting_text(const PendingCalls::Load& load, const std::string& worker,
+                           const std::vector<WorkerId>& owing) const;
   void send(Outgoing& outgoing);
   void send_counted(Outgoing& outgoing);
   bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;

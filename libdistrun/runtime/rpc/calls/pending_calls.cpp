@@ -26,7 +26,22 @@ std::uint64_t PendingCalls::waiting_for(WorkerId peer) const {
 
 bool PendingCalls::has_room(const Load& load) const {
   const std::uint64_t waiting = waiting_for(load.peer.id);
-  return waiting == 0 || (waiting <= load.most && load.bytes <= load.most - waiting);
+  if (!fits(load.bytes, waiting, load.most)) return false;
+  return waiting + load.bytes <= kAlwaysBytes || fits(load.bytes, load_of_all_, load.most_of_all);
+}
+
+void PendingCalls::count(WorkerId peer, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  loads_[peer] += bytes;
+  load_of_all_ += bytes;
+}
+
+std::vector<WorkerId> PendingCalls::owing() const {
+  std::vector<WorkerId> workers;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [worker, bytes] : loads_) workers.push_back(worker);
+  std::ranges::sort(workers);
+  return workers;
 }
 
 std::uint64_t PendingCalls::next_id() {
@@ -38,6 +53,7 @@ std::uint64_t PendingCalls::next_id() {
 std::uint64_t PendingCalls::next_id(Load& load) {
   const std::lock_guard lock(mutex_);
   load.waiting = waiting_for(load.peer.id);
+  load.waiting_of_all = load_of_all_;
   if (!has_room(load)) return 0;
   if (load.is_call && count_ >= kCallsMax) {
     throw Error(ErrorKind::Overloaded, "too many calls wait for their answers: " + std::to_string(kCallsMax) +
@@ -47,7 +63,7 @@ std::uint64_t PendingCalls::next_id(Load& load) {
   do {
     ++last_id_;
   } while (slots_[place_of(last_id_)].id != 0);
-  if (load.bytes != 0) loads_[load.peer.id] += load.bytes;
+  count(load.peer.id, load.bytes);
   PendingCall& slot = slots_[place_of(last_id_)];
   slot.id = last_id_;
   slot.peer = load.peer;
@@ -76,6 +92,7 @@ PendingCall PendingCalls::take_out(PendingCall& slot) noexcept {
   const auto load = slot.bytes != 0 ? loads_.find(slot.peer.id) : loads_.end();
   if (load != loads_.end()) {
     load->second -= slot.bytes;
+    load_of_all_ -= slot.bytes;
     if (load->second == 0) loads_.erase(load);
     if (waiting_for_room_ != 0) room_.notify_all();
   }
@@ -87,7 +104,7 @@ bool PendingCalls::add(PendingCall call) {
   PendingCall& slot = slots_[place_of(call.id)];
   if (slot.id != 0 && slot.id != call.id) return false;
   if (slot.id == 0) {
-    if (call.bytes != 0) loads_[call.peer.id] += call.bytes;
+    count(call.peer.id, call.bytes);
     ++count_;
   } else {
     call.bytes = slot.bytes;  // as counted before, for the same peer

@@ -4,10 +4,12 @@
 // in one step, and a call needs no allocation.
 //
 // Messages to a worker that does not answer use memory here, in transit, and there. So the bytes of the calls that wait
-// for one worker's answers are counted, and a call that would exceed a limit first waits for answers.
+// for one worker's answers are counted, and those of all workers, and a call that would exceed a limit first waits for
+// answers. Calls of a few bytes to a worker that answers never wait for others.
 //
 // The thread (core/deadline_thread.hpp) starts when a call first needs it, by watch_timeouts(). Calls that are answered
 // in time cost it nothing.
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <limits>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/memory_share.hpp>
 #include <distrun/runtime/core/deadline_thread.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
 
@@ -68,17 +71,27 @@ class PendingCalls {
   PendingCalls(const PendingCalls&) = delete;
   PendingCalls& operator=(const PendingCalls&) = delete;
 
-  // The bytes of a call, and the limit for all calls that wait for its peer's answers. A single call may have any size.
+  // The bytes of a call, and the limits for all calls that wait for its peer's answers, and for any answers. A single
+  // call may have any size.
   struct Load {
     WorkerKey peer;
     std::uint64_t bytes = 0;
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t waiting = 0;  // set by next_id(): bytes of the others
-    bool is_call = true;        // false: a rest, which is never refused
+    std::uint64_t most_of_all = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t waiting = 0;  // set by next_id(), as is the next: bytes of the others
+    std::uint64_t waiting_of_all = 0;
+    bool is_call = true;  // false: a rest, which is never refused
   };
   // Returns the next number, reserved for add(); 0: no room for the call. Throws Error{Overloaded} beyond 1 M calls.
   std::uint64_t next_id(Load& load);
   std::uint64_t next_id();
+  // Returns whether the peer's own calls leave no room: otherwise those of all workers do.
+  static bool is_full_of_peer(const Load& load) noexcept { return !fits(load.bytes, load.waiting, load.most); }
+  // Returns the workers that owe answers to calls with bytes.
+  std::vector<WorkerId> owing() const;
+  // The bytes of calls that may wait for any answers; a quarter of the machine's memory at first.
+  std::uint64_t budget() const noexcept { return budget_.load(std::memory_order_relaxed); }
+  void set_budget(std::uint64_t most) noexcept { budget_.store(most); }
   // Blocks until there may be room. Returns false at the deadline.
   bool wait_for_room(const Load& load, const board::WaitInfo& info, base::TimePoint deadline);
   // Removes the call with that number, or the reservation. Does nothing if it is gone already.
@@ -104,6 +117,12 @@ class PendingCalls {
 
  private:
   static constexpr std::size_t kCallsMax = 1 << 20;
+  // Each worker may owe answers to that much, whatever the others owe.
+  static constexpr std::uint64_t kAlwaysBytes = std::uint64_t{16} << 20;
+
+  static bool fits(std::uint64_t bytes, std::uint64_t waiting, std::uint64_t most) noexcept {
+    return waiting == 0 || (waiting <= most && bytes <= most - waiting);
+  }
 
   // Calls `expired` for all overdue calls; returns the next deadline.
   base::TimePoint expire_due() noexcept;
@@ -114,16 +133,19 @@ class PendingCalls {
   PendingCall* find(std::uint64_t id, WorkerKey peer) noexcept;
   std::uint64_t waiting_for(WorkerId peer) const;
   bool has_room(const Load& load) const;
+  void count(WorkerId peer, std::uint64_t bytes);
   PendingCall take_out(PendingCall& slot) noexcept;
   std::size_t place_of(std::uint64_t id) const noexcept { return id & (slots_.size() - 1); }
   void grow();
 
   const Expired expired_;
+  std::atomic<std::uint64_t> budget_{base::quarter_of_memory()};
   mutable std::mutex mutex_;
   std::condition_variable room_;
   // Guarded by mutex_.
   int waiting_for_room_ = 0;
   std::unordered_map<WorkerId, std::uint64_t> loads_;  // bytes of the calls in slots_; 0: absent
+  std::uint64_t load_of_all_ = 0;                      // the sum of these
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
   std::size_t holding_none_ = 0;  // of these, those that hold no shutdown

@@ -1,20 +1,9 @@
 #include <distrun/runtime/rpc/calls/running_calls.hpp>
 
-#include <unistd.h>
-
-#include <algorithm>
-
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::rpc {
-
-std::uint64_t RunningCalls::bytes_by_default() {
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 30;
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return kLeast;
-  return std::max(kLeast, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 4);
-}
 
 void RunningCalls::add(const std::shared_ptr<CallContext>& call, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include <distrun/common/base/memory_share.hpp>
 #include <distrun/runtime/rpc/calls/call_context.hpp>
 
 namespace distrun::rpc {
@@ -14,7 +15,7 @@ namespace distrun::rpc {
 class RunningCalls {
  public:
   // `most`: bytes of all their messages; by default a quarter of the machine's memory, but at least 1 GiB.
-  explicit RunningCalls(std::uint64_t most = bytes_by_default()) : bytes_max_(most) {}
+  explicit RunningCalls(std::uint64_t most = base::quarter_of_memory()) : bytes_max_(most) {}
 
   // `bytes`: size of its message. Throws Error{Overloaded} beyond 1 M calls, and beyond the bytes unless it is the only
   // one. Does not list a call with a number that its caller already uses.
@@ -33,7 +34,6 @@ class RunningCalls {
     std::shared_ptr<CallContext> call;
     std::uint64_t bytes = 0;
   };
-  static std::uint64_t bytes_by_default();
 
   const std::uint64_t bytes_max_;
   std::atomic<std::size_t> count_{0};  // size of calls_; calls that are answered where they are read are not listed

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::device {
@@ -145,7 +146,7 @@ base::Nanoseconds CpuDriver::elapsed(EventId from, EventId to) {
 }
 
 void CpuDriver::busy(StreamRef, std::uint64_t cycles) {
-  const base::TimePoint end = base::system_clock().now() + base::Nanoseconds(cycles);  // at kClockHz
+  const base::TimePoint end = base::deadline_after(base::Nanoseconds(cycles));  // at kClockHz
   while (base::system_clock().now() < end) {
   }
 }

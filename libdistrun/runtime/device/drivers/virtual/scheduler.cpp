@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runtime/core/tracing.hpp>
 
 namespace distrun::device::virtual_gpu {
@@ -30,8 +31,7 @@ namespace {
 
 constexpr int kThreads = 4;      // that run kernels
 constexpr int kThreadsMax = 64;  // including those in callbacks
-constexpr std::uint64_t kDelayOneOf = 8;
-constexpr std::uint64_t kDelayMaxNs = 100'000;
+constexpr std::uint64_t kDelayOneOf = 8, kDelayMaxNs = 100'000;
 constexpr base::Nanoseconds kAskAgain{50'000};  // interval of polling other processes
 
 base::TimePoint now() { return base::system_clock().now(); }
@@ -225,13 +225,13 @@ bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::share
       }
       queue->busy = true;
       queue->began_ns = core::trace_now();
-      set_timer(now() + head.length, queue);
+      set_timer(base::deadline_after(head.length, now()), queue);
       return false;
     case Work::Kind::Kernel:
     case Work::Kind::Host:
       if (queue->error) break;
       if (!std::exchange(head.delayed, true) && queue->delays.below(kDelayOneOf) == 0) {
-        set_timer(now() + base::Nanoseconds(queue->delays.below(kDelayMaxNs)), queue);
+        set_timer(base::deadline_after(base::Nanoseconds(queue->delays.below(kDelayMaxNs)), now()), queue);
       } else {
         make_ready(queue);
       }
