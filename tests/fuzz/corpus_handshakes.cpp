@@ -47,6 +47,7 @@ void write_node_orders() {
   request.world_size = 4;
   request.first_rank = 2;
   request.ranks_here = 2;
+  request.lane = 1;
   request.hosts = "a=0-1;b=2-3";
   request.program = nodes::ProgramOrder{
       {"train", "--epochs", "3"}, {"PATH=/bin", "SLURM_PROCID=0", "EMPTY="}, {"PATH=/usr/bin"}, "10.0.0.7", 1, 2};
@@ -61,6 +62,9 @@ void write_node_orders() {
   write("node_orders/plugin", wire::encode(request), orders);
   request.first_rank = 3;
   write("node_orders/ranks_beyond_the_world", wire::encode(request), orders);
+  request.first_rank = 2;
+  request.lane = nodes::kJobsMax;
+  write("node_orders/no_such_lane", wire::encode(request), orders);
   write("node_orders/output", {}, output + std::string("\x02\x80\xda\x03\x04\xfe\xfe", 7));
   write("node_orders/output_held", {}, output + std::string(4, '\xd9'));
   write("node_orders/output_beyond_the_window", {}, output + std::string(30, '\xd9'));

@@ -26,6 +26,7 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
   welcome.live_output = options.live_output;
   welcome.jobs = options.hosts.jobs_by_cpus ? 0 : options.settings.jobs;
   welcome.any_files = options.settings.program.empty();
+  welcome.bind = options.settings.bind;
   return settings;
 }
 

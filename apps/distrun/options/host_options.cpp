@@ -87,7 +87,6 @@ void adapt_to_hosts(const Raw& raw, RunOptions& run, bool has_backend) {
   refuse_with_hosts(!raw.trace.empty(), "--trace");
   refuse_with_hosts(settings.stress.count() > 0, "--stress");
   refuse_with_hosts(settings.debug_rank >= 0, "--debug");
-  refuse_with_hosts(settings.bind != runner::Settings().bind, "--bind");
   std::vector<int> sizes = settings.world_sizes;
   if (sizes.empty()) sizes.push_back(settings.world_size);
   for (const int size : sizes) (void)nodes::split_world(size, hosts.hosts, hosts.per_host);

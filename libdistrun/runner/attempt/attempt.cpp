@@ -33,6 +33,7 @@ io::Task<AttemptRecord> Attempt::run() {
 
 launch::WorldSpec Attempt::world_spec() const {
   launch::WorldSpec spec = spec_of(test());
+  if (environment_.cpus != nullptr) spec.lane = environment_.cpus->lane();
   if (environment_.private_tmp != nullptr) spec.space = environment_.private_tmp->space;
   return spec;
 }

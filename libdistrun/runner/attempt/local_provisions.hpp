@@ -28,8 +28,6 @@ class LocalProvisions final : public Provisions {
   std::string clear() override { return dirs_->clear(); }
 
  private:
-  void bind(launch::ProgramSpec& program) const;
-
   const RunContext& run_;
   const PlannedTest& test_;
   const LaneCpus cpus_;

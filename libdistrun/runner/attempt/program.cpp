@@ -81,6 +81,17 @@ void set_place(launch::ProgramSpec& program, const ProgramPlace& place) {
   }
 }
 
+void bind(launch::ProgramSpec& program, const LaneCpus& cpus) {
+  const int ranks = static_cast<int>(program.variables.size());
+  const int count = cpus.count(ranks);
+  for (int local = 0; local < ranks; ++local) {
+    program.cpus.push_back(cpus.of(local, ranks));
+    if (count == 0) continue;
+    std::vector<std::string>& variables = program.variables[static_cast<std::size_t>(local)];
+    variables.insert(variables.begin(), std::string(kCpusVariable) + "=" + std::to_string(count));
+  }
+}
+
 launch::ProgramSpec program_spec(const Settings& settings) {
   launch::ProgramSpec program;
   program.path = settings.program_path;

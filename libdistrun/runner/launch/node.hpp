@@ -68,6 +68,7 @@ struct WorldSpec {
   std::string test{};           // id
   bool env_rendezvous = false;  // ranks get $RANK and $LOCAL_RANK
   bool own_gpu = false;         // each rank is to see a device of its own
+  int lane = -1;                // the run's lane, whose CPUs the ranks may be bound to; -1: none
 };
 
 // The kernel's view of a rank's process.

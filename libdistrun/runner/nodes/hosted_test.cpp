@@ -29,6 +29,9 @@ void HostedTest::complete(wire::RunOrder& order) const {
   machine.work_dir = dirs_->of(local);
   machine.tmp_dir = dirs_->tmp_of(local);
   machine.threads = runner::threads_each(shared_.cpus, world_.ranks_here * shared_.run.jobs);
+  const runner::LaneCpus cpus = shared_.cpus_of(world_.lane);
+  machine.cpus = cpus.of(local, world_.ranks_here);
+  machine.cpu_count = cpus.count(world_.ranks_here);
   runner::add_machine(order, machine, test_.env_rendezvous, test_.own_gpu);
   if (store_) {
     order.env.insert(order.env.begin(), {"DISTRUN_STORE", store_->path()});

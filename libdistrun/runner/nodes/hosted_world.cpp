@@ -71,7 +71,7 @@ void HostedWorld::begin(const BeginOrder& order) {
   place.cpus = shared_.cpus;
   place.host_address = shared_.address;
   set_place(program_, place);
-  program_.cpus.resize(program_.variables.size());
+  runner::bind(program_, shared_.cpus_of(request_.lane));
   if (has(request_.program->stdin_rank)) {
     input_ = std::make_unique<InputPipe>(shared_.loop, [this](std::uint64_t bytes) {
       tell(wire::NodeFrame::ConfirmInput, ConfirmedBytes{request_.world, bytes});

@@ -27,6 +27,11 @@ bool are_variables(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+void check(const Welcome& run) {
+  demand(run.jobs >= 1 && run.jobs <= kJobsMax, "an impossible number of jobs");
+  demand(run.bind <= runner::Bind::Numa, "an unknown way to bind ranks");
+}
+
 void check(const ProgramOrder& order) {
   demand(!order.arguments.empty() && std::all_of(order.arguments.begin(), order.arguments.end(), is_c_string),
          "a program with impossible arguments");
@@ -44,6 +49,7 @@ void check(const SpawnRequest& request) {
   demand(request.world_size > 0 && request.world_size <= kRanksMax && request.first_rank >= 0 &&
              request.ranks_here > 0 && request.ranks_here <= request.world_size - request.first_rank,
          "a world with impossible ranks");
+  demand(request.lane >= -1 && request.lane < kJobsMax, "a world in an impossible lane");
   demand(is_c_string(request.hosts), "a world with impossible hosts");
   if (is_program) check(*request.program);
 }

@@ -29,6 +29,7 @@
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/evidence/stacks/stacks.hpp>
 #include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/record/record.hpp>
 
 namespace distrun::board {
 
@@ -76,6 +77,8 @@ inline wire::BytesView bytes_of(const std::string& text) {
 
 // ---- from the coordinator
 
+inline constexpr std::int32_t kJobsMax = 256;  // as --jobs allows
+
 // Tells a node about the run.
 struct Welcome {
   std::string run_id;
@@ -83,14 +86,17 @@ struct Welcome {
   bool leaks_off = false;
   bool live_output = false;  // send what ranks of tests write at once
   bool any_files = true;     // ordinary files may be left-overs, too
-  std::int32_t jobs = 1;
+  std::int32_t jobs = 1;     // lanes: so many tests run at the same time
+  runner::Bind bind = runner::Bind::None;
   bool in_job = false;       // the nodes belong to a job of a batch system: report its signal, and wait for the order
   std::int64_t leak_ns = 0;  // graces: see runner::Graces
   std::int64_t kill_ns = 0;
   std::int64_t exit_ns = 0;
 };
-DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.in_job, m.leak_ns,
-               m.kill_ns, m.exit_ns)
+DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.bind, m.in_job,
+               m.leak_ns, m.kill_ns, m.exit_ns)
+// Throws Error{InvalidArgument}.
+void check(const Welcome& run);
 
 struct ListRequest {
   std::uint32_t id = 0;
@@ -141,12 +147,13 @@ struct SpawnRequest {
   std::int32_t world_size = 0;
   std::int32_t first_rank = 0;
   std::int32_t ranks_here = 0;
-  TestOfWorld test{};  // the first
-  std::string hosts;   // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
+  std::int32_t lane = -1;  // the run's lane that the world belongs to, whose CPUs its ranks are bound to; -1: none
+  TestOfWorld test{};      // the first
+  std::string hosts;       // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
   std::optional<ProgramOrder> program{};  // with the isolation Program
 };
-DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test, m.hosts,
-               m.program)
+DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.lane, m.test,
+               m.hosts, m.program)
 // Throws Error{InvalidArgument}.
 void check(const SpawnRequest& request);
 

@@ -121,6 +121,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
 
 void NodeService::welcome(const Welcome& run) {
   if (shared_) throw Error(ErrorKind::InvalidArgument, "a second welcome");
+  check(run);
   if (run.run_id != settings_.places.run_id) throw Error(ErrorKind::InvalidArgument, "a welcome to another run");
   names_.emplace(settings_.places, run.any_files);
   names_->forget();
@@ -129,8 +130,8 @@ void NodeService::welcome(const Welcome& run) {
   if (run.leak_ns > 0) graces.leak = base::Nanoseconds(run.leak_ns);
   if (run.kill_ns > 0) graces.kill = base::Nanoseconds(run.kill_ns);
   if (run.exit_ns > 0) graces.exit = base::Nanoseconds(run.exit_ns);
-  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, settings_.cpus,
-                             settings_.host_variables, send_});
+  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, runner::bind_lanes(run.bind, run.jobs),
+                             settings_.address, settings_.cpus, settings_.host_variables, send_});
 }
 
 void NodeService::start(io::Task<void> task) {
@@ -170,6 +171,7 @@ io::Task<void> NodeService::prepare(PrepareRequest request) {
 
 void NodeService::spawn(SpawnRequest request) {
   check(request);
+  if (request.lane >= shared_->run.jobs) throw Error(ErrorKind::InvalidArgument, "a lane that the run does not have");
   const std::uint32_t number = request.world;
   if (worlds_.contains(number)) throw Error(ErrorKind::InvalidArgument, "a world that exists");
   try {

@@ -67,6 +67,7 @@ void SpreadWorld::begin(const launch::WorldSpec& spec) {
   request.plugin = spec.plugin;
   request.isolation = spec.isolation;
   request.world_size = spec.world_size;
+  request.lane = spec.lane;
   request.test = test_of(spec);
   request.hosts = ranks_->spread().hosts;
   if (spec.isolation == Isolation::Program) {

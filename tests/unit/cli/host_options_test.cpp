@@ -114,6 +114,13 @@ TEST_CASE("a world that does not fit on the hosts is refused before anything sta
   CHECK(adapted(with_hosts("a,b", "", "2"), 4, false).settings.per_host == 2);
 }
 
+TEST_CASE("ranks on hosts may be bound to CPUs") {
+  RunOptions run;
+  run.hosts = hosts_in({}, with_hosts("a,b"));
+  run.settings.bind = runner::Bind::Core;
+  CHECK_NOTHROW(adapt_to_hosts(with_hosts("a,b"), run, false));
+}
+
 TEST_CASE("what hosts do not offer is refused by the name of its option") {
   RunOptions run;
   run.hosts = hosts_in({}, with_hosts("a,b"));
