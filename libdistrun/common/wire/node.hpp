@@ -33,6 +33,7 @@ enum class NodeFrame : std::uint16_t {
   ForgetOutput = 327,
   Begin = 328,
   Input = 329,
+  TryPrivateTmp = 330,
   // Sent by the node.
   Listed = 340,
   Prepared = 341,
@@ -56,7 +57,7 @@ enum class NodeFrame : std::uint16_t {
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 329) || (number >= 340 && number <= 358);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 330) || (number >= 340 && number <= 358);
 }
 
 }  // namespace distrun::wire

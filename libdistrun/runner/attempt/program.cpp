@@ -92,6 +92,10 @@ void bind(launch::ProgramSpec& program, const LaneCpus& cpus) {
   }
 }
 
+void use_private_tmp(launch::ProgramSpec& program) {
+  for (std::vector<std::string>& variables : program.variables) variables.emplace_back("TMPDIR=/tmp");
+}
+
 launch::ProgramSpec program_spec(const Settings& settings) {
   launch::ProgramSpec program;
   program.path = settings.program_path;
@@ -114,9 +118,7 @@ launch::ProgramSpec local_program_spec(const Settings& settings, const std::stri
   place.world_size = place.ranks_here = settings.world_size;
   place.cpus = cpus_for_ranks();
   set_place(program, place);
-  if (!settings.private_tmp) return program;
-  // Another directory may be invisible to the ranks.
-  for (std::vector<std::string>& variables : program.variables) variables.emplace_back("TMPDIR=/tmp");
+  if (settings.private_tmp) use_private_tmp(program);
   return program;
 }
 

@@ -31,6 +31,9 @@ void set_place(launch::ProgramSpec& program, const ProgramPlace& place);
 // Binds the ranks on this host, whose place is set, to their share of `cpus`.
 void bind(launch::ProgramSpec& program, const LaneCpus& cpus);
 
+// The ranks on this host, whose place is set, have a private /tmp: another directory may be invisible to them.
+void use_private_tmp(launch::ProgramSpec& program);
+
 // Returns what nodes must start, without the place of ranks.
 launch::ProgramSpec program_spec(const Settings& settings);
 // Returns what this machine must start: MASTER_PORT is a port that was free a moment ago. Throws Error{Failed} if no

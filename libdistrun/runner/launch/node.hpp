@@ -241,6 +241,9 @@ class Node {
   virtual std::vector<Resources> machines() const { return {}; }
   // Returns how many ranks of a world each of them runs. A world that does not fit on them counts for the first one.
   virtual std::vector<int> split(int world_size) const { return {world_size}; }
+  // Only nodes on other machines, which provide for their ranks. Throws Error{Failed} with the reason if one of them
+  // cannot give its ranks private directories.
+  virtual io::Task<void> require_private_tmp() { co_return; }
   // Exempts a child of this process that belongs to no rank: it is no leftover.
   virtual void spare(int pid) = 0;
   // Makes current listing and loading fail soon.

@@ -12,14 +12,16 @@
 
 namespace distrun::nodes {
 
-HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, TestOfWorld test)
+HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, TestOfWorld test,
+                       const runner::PrivateTmp* tmp)
     : shared_(shared),
       world_(world),
       test_(std::move(test)),
+      tmp_(tmp),
       dirs_(shared.dirs.take(world.ranks_here)),
       store_(world.ranks_here == world.world_size && !world.program ? std::make_shared<runner::AttemptStore>()
                                                                     : nullptr),
-      resources_(shared.names, dirs_.get(), nullptr, test_.id) {}
+      resources_(shared.names, dirs_.get(), tmp, test_.id) {}
 
 void HostedTest::complete(wire::RunOrder& order) const {
   const int local = order.rank - world_.first_rank;
@@ -40,7 +42,7 @@ void HostedTest::complete(wire::RunOrder& order) const {
     order.env.insert(order.env.begin(), {{"DISTRUN_HOST_ADDRESS", shared_.address}, {"DISTRUN_HOSTS", world_.hosts}});
   }
   if (!order.suite_dir.empty()) order.suite_dir = suite_dir(order);
-  if (!shared_.run.leaks_off) order.watched = runner::watched_by_ranks(shared_.names, nullptr);
+  if (!shared_.run.leaks_off) order.watched = runner::watched_by_ranks(shared_.names, tmp_);
 }
 
 // Each host has a directory of its own for the ranks of a suite: the coordinator's may not exist here.

@@ -14,8 +14,9 @@ namespace distrun::nodes {
 
 class HostedTest {
  public:
-  // `shared` and `world` must outlive this. Throws Error if the directories cannot be created.
-  HostedTest(const NodeShared& shared, const SpawnRequest& world, TestOfWorld test);
+  // `shared`, `world` and `tmp`, which is null if the ranks have no private /tmp, must outlive this. Throws Error if
+  // the directories cannot be created.
+  HostedTest(const NodeShared& shared, const SpawnRequest& world, TestOfWorld test, const runner::PrivateTmp* tmp);
 
   // Adds what only this host knows to an order for one of its ranks. Throws Error if a directory cannot be created.
   void complete(wire::RunOrder& order) const;
@@ -35,6 +36,7 @@ class HostedTest {
   const NodeShared& shared_;
   const SpawnRequest& world_;
   const TestOfWorld test_;
+  const runner::PrivateTmp* const tmp_;
   const std::shared_ptr<runner::WorkDirs> dirs_;
   const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too, or they run a program
   runner::TestResources resources_;

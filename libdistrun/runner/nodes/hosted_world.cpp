@@ -40,10 +40,11 @@ std::int64_t now_ns(const io::Loop& loop) { return loop.clock().now().time_since
 
 }  // namespace
 
-HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request)
+HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp)
     : shared_(shared),
       request_(std::move(request)),
-      test_(std::make_unique<HostedTest>(shared, request_, request_.test)),
+      tmp_(std::move(tmp)),
+      test_(std::make_unique<HostedTest>(shared, request_, request_.test, tmp_.get())),
       output_(request_.world, {[this](const OutputPiece& piece) { tell(wire::NodeFrame::Output, piece); },
                                [this](bool hold) { world_->hold_output(hold); }}) {}
 
@@ -72,6 +73,7 @@ void HostedWorld::begin(const BeginOrder& order) {
   place.host_address = shared_.address;
   set_place(program_, place);
   runner::bind(program_, shared_.cpus_of(request_.lane));
+  if (tmp_) runner::use_private_tmp(program_);
   if (has(request_.program->stdin_rank)) {
     input_ = std::make_unique<InputPipe>(shared_.loop, [this](std::uint64_t bytes) {
       tell(wire::NodeFrame::ConfirmInput, ConfirmedBytes{request_.world, bytes});
@@ -91,6 +93,7 @@ void HostedWorld::start() {
   spec.first_rank = request_.first_rank;
   spec.ranks_here = request_.ranks_here;
   spec.program = program_;
+  if (tmp_) spec.space = tmp_->space;
   world_ = shared_.node.spawn(spec, *this);
   news_ = std::make_unique<RankNews>(shared_.loop, *world_, request_.first_rank, request_.ranks_here,
                                      [this](std::vector<RankView> changed) {
@@ -242,7 +245,7 @@ void HostedWorld::keep(bool holds) {
 void HostedWorld::renew(TestOfWorld test) {
   if (!suite_dir_.empty()) return;
   test_.reset();
-  test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test));
+  test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test), tmp_.get());
   for (const auto& [rank, pid] : pids_) test_->resources().add_process(pid);
 }
 
@@ -251,7 +254,7 @@ void HostedWorld::renew(TestOfWorld test) {
 void HostedWorld::sweep(bool patient) {
   if (sweep_) throw Error(ErrorKind::InvalidArgument, "a second sweep of a world");
   // Ranks that were dismissed between two tests may have left processes.
-  if (!test_) between_.emplace(shared_.names, nullptr, nullptr, "");
+  if (!test_) between_.emplace(shared_.names, nullptr, tmp_.get(), "");
   runner::TestResources& resources = test_ ? test_->resources() : *between_;
   sweep_ = std::make_unique<runner::Sweep>(shared_.loop, *world_, resources, shared_.graces, patient,
                                            [this](std::vector<runner::Leak> leaks) { finish(std::move(leaks)); });

@@ -24,8 +24,8 @@ namespace distrun::nodes {
 
 class HostedWorld final : public launch::WorldEvents {
  public:
-  // Throws Error if the work directories cannot be created.
-  HostedWorld(NodeShared& shared, SpawnRequest request);
+  // `tmp`: the private /tmp of the ranks; null: they have none. Throws Error if the work directories cannot be created.
+  HostedWorld(NodeShared& shared, SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp);
   ~HostedWorld() override;
 
   // Starts the ranks of a plugin, or checks that a program can be started, and answers. Throws Error{Failed} if it
@@ -74,6 +74,7 @@ class HostedWorld final : public launch::WorldEvents {
 
   NodeShared& shared_;
   const SpawnRequest request_;
+  const std::shared_ptr<const runner::PrivateTmp> tmp_;
   std::unique_ptr<HostedTest> test_;               // null: the ranks are between two tests
   std::vector<std::shared_ptr<const void>> held_;  // of an earlier test, which the ranks go on using
   launch::ProgramSpec program_;                    // if the ranks run one

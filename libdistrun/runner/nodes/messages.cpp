@@ -30,6 +30,7 @@ bool are_variables(const std::vector<std::string>& texts) {
 void check(const Welcome& run) {
   demand(run.jobs >= 1 && run.jobs <= kJobsMax, "an impossible number of jobs");
   demand(run.bind <= runner::Bind::Numa, "an unknown way to bind ranks");
+  demand(std::all_of(run.plugins.begin(), run.plugins.end(), is_c_string), "a plugin with an impossible path");
 }
 
 void check(const ProgramOrder& order) {

@@ -3,7 +3,7 @@
 // on all nodes; ranks keep their numbers in the world. Times are those of the node's monotonic clock: the coordinator
 // converts them.
 //
-//   coordinator   Welcome, once; List, Prepare: each is answered once, by its id
+//   coordinator   Welcome, once; List, Prepare, TryPrivateTmp: each is answered once, by its id
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
 //                 Inspect, once all ranks of the world wait for another order: Captured for each rank, then Inspected
 //                 Keep: their test is over; Renew: they get another, whose orders follow
@@ -88,13 +88,15 @@ struct Welcome {
   bool any_files = true;     // ordinary files may be left-overs, too
   std::int32_t jobs = 1;     // lanes: so many tests run at the same time
   runner::Bind bind = runner::Bind::None;
+  bool private_tmp = false;            // the worlds of each lane have a private /tmp
+  std::vector<std::string> plugins{};  // of the run, which stay visible then
   bool in_job = false;       // the nodes belong to a job of a batch system: report its signal, and wait for the order
   std::int64_t leak_ns = 0;  // graces: see runner::Graces
   std::int64_t kill_ns = 0;
   std::int64_t exit_ns = 0;
 };
-DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.bind, m.in_job,
-               m.leak_ns, m.kill_ns, m.exit_ns)
+DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.bind,
+               m.private_tmp, m.plugins, m.in_job, m.leak_ns, m.kill_ns, m.exit_ns)
 // Throws Error{InvalidArgument}.
 void check(const Welcome& run);
 
@@ -113,6 +115,12 @@ struct PrepareRequest {
   std::int64_t bound_ns = 0;
 };
 DISTRUN_FIELDS(PrepareRequest, m.id, m.plugin, m.isolation, m.bound_ns)
+
+// TryPrivateTmp, answered by Prepared: can ranks have a private /tmp?
+struct TrialRequest {
+  std::uint32_t id = 0;
+};
+DISTRUN_FIELDS(TrialRequest, m.id)
 
 struct ReleaseOrder {
   std::string plugin;
@@ -147,7 +155,7 @@ struct SpawnRequest {
   std::int32_t world_size = 0;
   std::int32_t first_rank = 0;
   std::int32_t ranks_here = 0;
-  std::int32_t lane = -1;  // the run's lane that the world belongs to, whose CPUs its ranks are bound to; -1: none
+  std::int32_t lane = -1;  // the run's lane that the world belongs to, with its CPUs and its /tmp; -1: none
   TestOfWorld test{};      // the first
   std::string hosts;       // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
   std::optional<ProgramOrder> program{};  // with the isolation Program

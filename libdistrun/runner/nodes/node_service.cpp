@@ -7,6 +7,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/io/spawn.hpp>
+#include <distrun/runner/nodes/hosted_program.hpp>
 
 namespace distrun::nodes {
 namespace {
@@ -50,6 +51,7 @@ void NodeService::on_frame(const wire::Frame& frame) {
   switch (kind) {
     case Kind::List: return start(list(payload<ListRequest>(frame)));
     case Kind::Prepare: return start(prepare(payload<PrepareRequest>(frame)));
+    case Kind::TryPrivateTmp: return start(try_private_tmp(payload<TrialRequest>(frame)));
     case Kind::Cancel: return node_.cancel();
     case Kind::Release: return node_.release(payload<ReleaseOrder>(frame).plugin);
     case Kind::Spawn: return spawn(payload<SpawnRequest>(frame));
@@ -63,7 +65,7 @@ void NodeService::on_frame(const wire::Frame& frame) {
 void NodeService::on_frame_of_world(const wire::Frame& frame) {
   using Kind = wire::NodeFrame;
   switch (frame.kind_as<Kind>()) {
-    case Kind::EndWorld: worlds_.erase(payload<WorldOrder>(frame).world); return;
+    case Kind::EndWorld: return end(payload<WorldOrder>(frame).world);
     case Kind::ToRank: {
       const auto order = payload<RankBytes>(frame);
       if (HostedWorld* world = find(order.world)) world->send_to_rank(order.rank, order.bytes);
@@ -112,7 +114,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
     case Kind::Sweep: {
       const auto order = payload<WorldOrder>(frame);
       if (HostedWorld* world = find(order.world)) return world->sweep(order.yes);
-      worlds_.erase(order.world);  // a program that has not begun will not
+      end(order.world);  // a program that has not begun will not
       return tell(Kind::Swept, Swept{order.world, {}});
     }
     default: throw Error(ErrorKind::InvalidArgument, "a coordinator must not send this kind of frame");
@@ -132,6 +134,7 @@ void NodeService::welcome(const Welcome& run) {
   if (run.exit_ns > 0) graces.exit = base::Nanoseconds(run.exit_ns);
   shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, runner::bind_lanes(run.bind, run.jobs),
                              settings_.address, settings_.cpus, settings_.host_variables, send_});
+  if (run.private_tmp) tmps_.emplace(node_, settings_.places, run.plugins, run.keep_work_dir);
 }
 
 void NodeService::start(io::Task<void> task) {
@@ -169,18 +172,65 @@ io::Task<void> NodeService::prepare(PrepareRequest request) {
   if (!alive.expired()) tell(wire::NodeFrame::Prepared, answer);
 }
 
+io::Task<void> NodeService::try_private_tmp(TrialRequest request) {
+  const std::weak_ptr<const void> alive = guard_;
+  PreparedAnswer answer;
+  answer.id = request.id;
+  try {
+    if (!tmps_) throw Error(ErrorKind::InvalidArgument, "the run has no private directories");
+    co_await tmps_->require();
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  if (!alive.expired()) tell(wire::NodeFrame::Prepared, answer);
+}
+
 void NodeService::spawn(SpawnRequest request) {
   check(request);
   if (request.lane >= shared_->run.jobs) throw Error(ErrorKind::InvalidArgument, "a lane that the run does not have");
   const std::uint32_t number = request.world;
-  if (worlds_.contains(number)) throw Error(ErrorKind::InvalidArgument, "a world that exists");
+  if (worlds_.contains(number) || starting_.contains(number)) {
+    throw Error(ErrorKind::InvalidArgument, "a world that exists");
+  }
+  if (!tmps_ || request.lane < 0) return host(std::move(request), nullptr);
+  if (auto tmp = tmps_->find(request.lane)) return host(std::move(request), std::move(tmp));
+  starting_.insert(number);
+  start(spawn_with_tmp(std::move(request)));
+}
+
+// The world may be ended meanwhile.
+io::Task<void> NodeService::spawn_with_tmp(SpawnRequest request) {
+  const std::weak_ptr<const void> alive = guard_;
+  const std::uint32_t number = request.world;
+  std::shared_ptr<const runner::PrivateTmp> tmp;
+  std::string failure;
   try {
-    auto world = std::make_unique<HostedWorld>(*shared_, std::move(request));
+    std::string program;
+    if (request.program) program = find_program(*request.program, settings_.host_variables).path;
+    tmp = co_await tmps_->make(std::move(program));
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  if (alive.expired() || closed_ || starting_.erase(number) == 0) co_return;
+  if (!failure.empty()) co_return tell(wire::NodeFrame::SpawnFailed, RankText{number, -1, failure});
+  tmps_->use(request.lane, tmp);
+  host(std::move(request), std::move(tmp));
+}
+
+void NodeService::host(SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp) {
+  const std::uint32_t number = request.world;
+  try {
+    auto world = std::make_unique<HostedWorld>(*shared_, std::move(request), std::move(tmp));
     world->prepare();
     worlds_.emplace(number, std::move(world));
   } catch (const Error& error) {
     tell(wire::NodeFrame::SpawnFailed, RankText{number, -1, error.what()});
   }
+}
+
+void NodeService::end(std::uint32_t world) {
+  worlds_.erase(world);
+  starting_.erase(world);
 }
 
 void NodeService::renew(RenewRequest request) {
@@ -208,6 +258,8 @@ Closed NodeService::close() {
   Closed found;
   if (std::exchange(closed_, true)) return found;
   worlds_.clear();
+  starting_.clear();
+  tmps_.reset();
   node_.close();
   if (names_ && !shared_->run.leaks_off) {
     for (const runner::NameWatch::Suspicion& each : names_->suspicions()) found.suspicions.push_back(each.path);

@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <distrun/runner/launch/local_node.hpp>
 #include <distrun/runner/nodes/hosted_world.hpp>
+#include <distrun/runner/nodes/lane_tmps.hpp>
 
 namespace distrun::nodes {
 
@@ -40,7 +42,11 @@ class NodeService {
   void welcome(const Welcome& run);
   io::Task<void> list(ListRequest request);
   io::Task<void> prepare(PrepareRequest request);
+  io::Task<void> try_private_tmp(TrialRequest request);
   void spawn(SpawnRequest request);
+  io::Task<void> spawn_with_tmp(SpawnRequest request);
+  void host(SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp);
+  void end(std::uint32_t world);
   void renew(RenewRequest request);
   void begin(const BeginOrder& order);
   void start(io::Task<void> task);
@@ -57,6 +63,8 @@ class NodeService {
   std::optional<runner::NameWatch> names_;
   std::optional<runner::WorkDirPool> dirs_;
   std::optional<NodeShared> shared_;
+  std::optional<LaneTmps> tmps_;      // if ranks have a private /tmp
+  std::set<std::uint32_t> starting_;  // worlds whose /tmp is being created
   std::map<std::uint32_t, std::unique_ptr<HostedWorld>> worlds_;
   bool closed_ = false;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);

@@ -62,8 +62,20 @@ io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolat
 }
 
 io::Task<std::shared_ptr<launch::MountSpace>> NodeSet::make_mounts(std::vector<launch::Mount> /*mounts*/) {
-  throw Error(ErrorKind::Unimplemented, "--private-tmp does not work with --hosts");
+  throw Error(ErrorKind::Unimplemented, "nodes make the mounts of their ranks themselves");
   co_return nullptr;
+}
+
+io::Task<void> NodeSet::require_private_tmp() {
+  std::vector<RemoteNode::Reply<PreparedAnswer>> replies;
+  for (const auto& node : nodes_) replies.push_back(node->try_private_tmp());
+  std::string failure;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const PreparedAnswer answer = co_await replies[i]->wait();
+    if (!nodes_[i]->lost().empty()) continue;  // as in prepare()
+    if (!answer.error.empty() && failure.empty()) failure = answer.error + " (on " + nodes_[i]->host() + ")";
+  }
+  if (!failure.empty()) throw Error(ErrorKind::Failed, failure);
 }
 
 std::vector<int> NodeSet::split(int world_size) const {

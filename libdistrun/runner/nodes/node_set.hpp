@@ -31,6 +31,7 @@ class NodeSet final : public launch::Node {
   io::Task<launch::Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) override;
   // Throws Error{Unimplemented}.
   io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> mounts) override;
+  io::Task<void> require_private_tmp() override;
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override;
   bool is_spread() const override { return true; }
   std::vector<launch::Resources> machines() const override { return resources_; }

@@ -51,14 +51,23 @@ RemoteNode::Reply<Listed> RemoteNode::list(const std::string& plugin, const wire
   return reply;
 }
 
+template <class Request>
+RemoteNode::Reply<PreparedAnswer> RemoteNode::ask(wire::NodeFrame kind, Request request) {
+  auto reply = std::make_shared<io::OneShot<PreparedAnswer>>(loop_);
+  request.id = ++last_id_;
+  preparations_.emplace(request.id, reply);
+  if (!lost_.empty()) fail(preparations_, lost_);
+  tell(kind, request);
+  return reply;
+}
+
 RemoteNode::Reply<PreparedAnswer> RemoteNode::prepare(const std::string& plugin, Isolation isolation,
                                                       base::Nanoseconds bound) {
-  auto reply = std::make_shared<io::OneShot<PreparedAnswer>>(loop_);
-  const std::uint32_t id = ++last_id_;
-  preparations_.emplace(id, reply);
-  if (!lost_.empty()) fail(preparations_, lost_);
-  tell(wire::NodeFrame::Prepare, PrepareRequest{id, plugin, isolation, bound.count()});
-  return reply;
+  return ask(wire::NodeFrame::Prepare, PrepareRequest{0, plugin, isolation, bound.count()});
+}
+
+RemoteNode::Reply<PreparedAnswer> RemoteNode::try_private_tmp() {
+  return ask(wire::NodeFrame::TryPrivateTmp, TrialRequest{});
 }
 
 RemoteNode::Reply<Closed> RemoteNode::close() {

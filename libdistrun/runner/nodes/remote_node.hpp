@@ -53,6 +53,8 @@ class RemoteNode {
   // Send the request at once; the answer has an error if the node is lost meanwhile.
   Reply<Listed> list(const std::string& plugin, const wire::ListOrder& order, base::Nanoseconds bound);
   Reply<PreparedAnswer> prepare(const std::string& plugin, Isolation isolation, base::Nanoseconds bound);
+  // Asks whether ranks there can have a private /tmp.
+  Reply<PreparedAnswer> try_private_tmp();
   Reply<Closed> close();
   // `on_stacks` is called once; with nothing if the node is lost.
   void collect(std::uint32_t world, int samples, base::Nanoseconds bound, bool gentle, OnStacks on_stacks);
@@ -65,6 +67,8 @@ class RemoteNode {
   void lose(const std::string& why);
 
  private:
+  template <class Request>
+  Reply<PreparedAnswer> ask(wire::NodeFrame kind, Request request);
   std::shared_ptr<WorldPart> find(const wire::Frame& frame);
 
   io::Loop& loop_;

@@ -81,7 +81,7 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
   record_.settings = std::move(settings);
   if (record_.settings.private_tmp) {
     private_tmps_.emplace(node, places, plugins_of(record_.settings), record_.settings.keep_work_dir);
-    context_.private_tmps = &*private_tmps_;
+    if (!node.is_spread()) context_.private_tmps = &*private_tmps_;  // nodes have their own
   }
   context_.graces = scaled_evidence(context_.graces, record_.settings);
   context_.graces.peers = record_.settings.peer_grace;

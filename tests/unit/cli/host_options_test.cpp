@@ -114,19 +114,20 @@ TEST_CASE("a world that does not fit on the hosts is refused before anything sta
   CHECK(adapted(with_hosts("a,b", "", "2"), 4, false).settings.per_host == 2);
 }
 
-TEST_CASE("ranks on hosts may be bound to CPUs") {
+TEST_CASE("ranks on hosts may be bound to CPUs, and have a private /tmp") {
   RunOptions run;
   run.hosts = hosts_in({}, with_hosts("a,b"));
   run.settings.bind = runner::Bind::Core;
+  run.settings.private_tmp = true;
   CHECK_NOTHROW(adapt_to_hosts(with_hosts("a,b"), run, false));
 }
 
 TEST_CASE("what hosts do not offer is refused by the name of its option") {
   RunOptions run;
   run.hosts = hosts_in({}, with_hosts("a,b"));
-  run.settings.private_tmp = true;
+  run.settings.debug_rank = 1;
   CHECK_THAT(refusal_by([&run] { adapt_to_hosts(with_hosts("a,b"), run, false); }),
-             StartsWith("--private-tmp does not work with --hosts"));
+             StartsWith("--debug does not work with --hosts"));
   Raw traced = with_hosts("a,b");
   traced.trace = "trace.json";
   CHECK_THAT(refusal_by([&traced] { adapted(traced, 4, false); }), StartsWith("--trace does not work"));
