@@ -3,6 +3,7 @@
 #include <distrun/runner/nodes/greeting.hpp>
 #include <distrun/runner/nodes/link_messages.hpp>
 #include <distrun/runner/nodes/messages.hpp>
+#include <distrun/runner/nodes/trace_messages.hpp>
 
 #include "corpus.hpp"
 
@@ -35,6 +36,33 @@ void write_node_joins() {
   write("node_join/join", wire::encode(join), joins);
   join.host = "-oProxyCommand=x";
   write("node_join/join_of_no_host", wire::encode(join), joins);
+}
+
+// A part of a trace, after a byte that says so.
+void write_trace_parts() {
+  const std::string traces("\x02");
+  nodes::TracePart part;
+  part.world = 7;
+  part.fetch = 1;
+  part.rank = 2;
+  part.written = 2;
+  trace::Slice slice;
+  slice.kind = trace::Kind::Call;
+  slice.rule = trace::Peers::One;
+  slice.peers = 1;
+  slice.name = "doubled";
+  slice.place = "ring.cpp";
+  slice.line = 41;
+  slice.tid = 4711;
+  slice.begin_ns = 1'000;
+  slice.end_ns = 2'000;
+  part.slices = {slice};
+  part.threads = {{4711, "main"}};
+  write("node_orders/trace", wire::encode(part), traces);
+  part.slices.front().end_ns = 999;
+  write("node_orders/trace_that_ends_early", wire::encode(part), traces);
+  part.slices.front().kind = static_cast<trace::Kind>(trace::kKindCount);
+  write("node_orders/trace_of_no_kind", wire::encode(part), traces);
 }
 
 // Orders for programs after a zero byte, and sizes of pieces of output after another.
@@ -125,6 +153,7 @@ void write_handshakes() {
   write_store_greetings();
   write_node_joins();
   write_node_orders();
+  write_trace_parts();
   write_greetings();
 }
 

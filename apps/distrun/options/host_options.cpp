@@ -83,7 +83,6 @@ void adapt_to_hosts(const Raw& raw, RunOptions& run, bool has_backend) {
   settings.per_host = hosts.per_host;
   run.hosts.jobs_by_cpus = raw.jobs == "auto";
   if (run.hosts.jobs_by_cpus) settings.jobs = 1;  // until the hosts have joined
-  refuse_with_hosts(!raw.trace.empty(), "--trace");
   refuse_with_hosts(settings.stress.count() > 0, "--stress");
   refuse_with_hosts(settings.debug_rank >= 0, "--debug");
   std::vector<int> sizes = settings.world_sizes;

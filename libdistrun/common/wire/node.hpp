@@ -34,6 +34,7 @@ enum class NodeFrame : std::uint16_t {
   Begin = 328,
   Input = 329,
   TryPrivateTmp = 330,
+  ReadTrace = 331,
   // Sent by the node.
   Listed = 340,
   Prepared = 341,
@@ -54,10 +55,11 @@ enum class NodeFrame : std::uint16_t {
   Ending = 356,  // a signal asks it to end
   ProgramBegan = 357,
   ConfirmInput = 358,
+  TracePart = 359,
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 330) || (number >= 340 && number <= 358);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 331) || (number >= 340 && number <= 359);
 }
 
 }  // namespace distrun::wire

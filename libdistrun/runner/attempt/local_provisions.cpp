@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <distrun/common/base/free_port.hpp>
-#include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>

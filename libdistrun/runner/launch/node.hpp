@@ -15,6 +15,7 @@
 #include <distrun/common/base/isolation.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/io/task.hpp>
+#include <distrun/common/trace/reader.hpp>
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/plugin_table.hpp>
 #include <distrun/common/wire/zygote.hpp>
@@ -65,10 +66,11 @@ struct WorldSpec {
   ProgramSpec program{};                      // for the isolation Program
   std::shared_ptr<const MountSpace> space{};  // the ranks' mounts; null: those of the machine
   // Only a node on another machine uses these: it completes the ranks' orders.
-  std::string test{};           // id
-  bool env_rendezvous = false;  // ranks get $RANK and $LOCAL_RANK
-  bool own_gpu = false;         // each rank is to see a device of its own
-  int lane = -1;                // the run's lane, whose CPUs the ranks may be bound to; -1: none
+  std::string test{};               // id
+  bool env_rendezvous = false;      // ranks get $RANK and $LOCAL_RANK
+  bool own_gpu = false;             // each rank is to see a device of its own
+  int lane = -1;                    // the run's lane, whose CPUs the ranks may be bound to; -1: none
+  std::uint64_t trace_records = 0;  // that each rank may keep in its trace; 0: they are not traced
 };
 
 // The kernel's view of a rank's process.
@@ -203,7 +205,7 @@ class World {
   // Returns when the rank's machine has seen the rank's latest event; nothing: it is this machine, or its clock is not
   // known yet.
   virtual std::optional<Moment> seen_at(int /*rank*/) const { return std::nullopt; }
-  // This and the next three: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
+  // This and the next four: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
   // wait for another order have left anything behind, and fetches their output. Calls `on_inspected` once, unless the
   // world is destroyed or swept first.
   virtual void inspect(std::function<void(bool is_clean)> on_inspected) { on_inspected(true); }
@@ -211,6 +213,9 @@ class World {
   virtual void keep(bool /*holds*/) {}
   // Kept ranks are about to get orders for the test of `spec`, with which spread() agrees from now on.
   virtual void renew(const WorldSpec& /*spec*/) {}
+  // Fetches what the ranks have recorded so far. Calls `on_traces` once, with an entry for each rank, unless the world
+  // is destroyed or this is called again first.
+  virtual void read_traces(std::function<void(std::vector<trace::RankTrace>)> on_traces) { on_traces({}); }
   // Finds and ends what the ranks have left, and fetches the rest of their output. `patient`: what ends by itself soon
   // is not left behind. Call when all ranks have ended; calls `on_swept` once, within the bound of a sweep, unless the
   // world is destroyed first.

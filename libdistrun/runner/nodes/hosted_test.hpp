@@ -1,14 +1,17 @@
 #pragma once
 // Provides for a node's ranks of a world while they run one test: directories, a store if all ranks run here, and the
-// search for what they leave behind. Completes the orders that come from the coordinator. Lives on: the node's loop.
+// search for what they leave behind, and memory for their traces. Completes the orders that come from the coordinator.
+// Lives on: the node's loop.
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <distrun/common/trace/memory.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/runner/attempt/attempt_store.hpp>
 #include <distrun/runner/attempt/test_resources.hpp>
 #include <distrun/runner/nodes/node_shared.hpp>
+#include <distrun/runner/nodes/trace_messages.hpp>
 
 namespace distrun::nodes {
 
@@ -20,6 +23,8 @@ class HostedTest {
 
   // Adds what only this host knows to an order for one of its ranks. Throws Error if a directory cannot be created.
   void complete(wire::RunOrder& order) const;
+  // Returns a part of what a rank here has recorded.
+  TracePart read_trace(const TraceRequest& request) const;
   // Returns the directory that the ranks share.
   const std::string& shared_dir() const { return dirs_->shared(); }
   runner::TestResources& resources() noexcept { return resources_; }
@@ -31,6 +36,7 @@ class HostedTest {
   std::vector<std::shared_ptr<const void>> in_use() const { return {dirs_, store_}; }
 
  private:
+  void make_trace();
   std::string suite_dir(const wire::RunOrder& order) const;
 
   const NodeShared& shared_;
@@ -39,6 +45,8 @@ class HostedTest {
   const runner::PrivateTmp* const tmp_;
   const std::shared_ptr<runner::WorkDirs> dirs_;
   const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too, or they run a program
+  std::unique_ptr<trace::Memory> trace_;               // null: the ranks are not traced
+  std::string why_no_trace_;                           // although they should be
   runner::TestResources resources_;
 };
 

@@ -161,6 +161,18 @@ void HostedWorld::name_stacks(NameRequest request) {
                       });
 }
 
+void HostedWorld::read_trace(const TraceRequest& request) {
+  const std::int64_t received_ns = now_ns(shared_.loop);
+  TracePart part = test_ ? test_->read_trace(request) : TracePart();
+  part.world = request.world;
+  part.fetch = request.fetch;
+  part.rank = request.rank;
+  part.first = request.first;
+  part.received_ns = received_ns;
+  part.sent_ns = now_ns(shared_.loop);
+  tell(wire::NodeFrame::TracePart, part);
+}
+
 // ---- events of the ranks
 
 void HostedWorld::on_rank_started(int rank, int pid) {

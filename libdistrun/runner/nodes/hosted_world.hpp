@@ -40,6 +40,7 @@ class HostedWorld final : public launch::WorldEvents {
   void signal(const SignalOrder& order);
   void collect(const CollectRequest& request);
   void name_stacks(NameRequest request);
+  void read_trace(const TraceRequest& request);
   void forget_output() { world_->forget_output(); }
   // Looks whether ranks that wait for another order have left anything.
   void inspect();

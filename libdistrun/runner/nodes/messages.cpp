@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/trace/layout.hpp>
 
 namespace distrun::nodes {
 namespace {
@@ -33,6 +34,8 @@ void check(const Welcome& run) {
   demand(std::all_of(run.plugins.begin(), run.plugins.end(), is_c_string), "a plugin with an impossible path");
 }
 
+void check(const TestOfWorld& test) { demand(test.trace_records <= trace::kRecordsMax, "a trace of impossible size"); }
+
 void check(const ProgramOrder& order) {
   demand(!order.arguments.empty() && std::all_of(order.arguments.begin(), order.arguments.end(), is_c_string),
          "a program with impossible arguments");
@@ -52,6 +55,7 @@ void check(const SpawnRequest& request) {
          "a world with impossible ranks");
   demand(request.lane >= -1 && request.lane < kJobsMax, "a world in an impossible lane");
   demand(is_c_string(request.hosts), "a world with impossible hosts");
+  check(request.test);
   if (is_program) check(*request.program);
 }
 

@@ -10,6 +10,8 @@
 //                 Begin, to the nodes of a program once all have answered Spawned: starts the ranks; ProgramBegan
 //                 ConfirmOutput, to nodes that send Output (output_window.hpp); Input, to the node of the rank that
 //                 reads it: ConfirmInput (input_window.hpp)
+//                 ReadTrace, once the ranks of the world have ended or wait for another order: TracePart
+//                 (trace_messages.hpp)
 //                 Sweep, once all ranks of the world on this node have ended: Captured for each rank, then Swept
 //                 EndWorld: living ranks are killed, and no more is sent of this world
 //                 Close: Closed is the last frame of the node
@@ -132,8 +134,11 @@ struct TestOfWorld {
   std::string id;
   bool env_rendezvous = false;
   bool own_gpu = false;
+  std::uint64_t trace_records = 0;  // that each rank may keep; 0: they are not traced
 };
-DISTRUN_FIELDS(TestOfWorld, m.id, m.env_rendezvous, m.own_gpu)
+DISTRUN_FIELDS(TestOfWorld, m.id, m.env_rendezvous, m.own_gpu, m.trace_records)
+// Throws Error{InvalidArgument}.
+void check(const TestOfWorld& test);
 
 // The program that ranks run, instead of a plugin.
 struct ProgramOrder {

@@ -19,6 +19,16 @@ Isolation checked_isolation(Isolation isolation) {
   throw Error(ErrorKind::InvalidArgument, "a node runs ranks as processes only");
 }
 
+TracePart without_trace(const TraceRequest& request) {
+  TracePart part;
+  part.world = request.world;
+  part.fetch = request.fetch;
+  part.rank = request.rank;
+  part.first = request.first;
+  part.why_missing = "the ranks are gone";
+  return part;
+}
+
 }  // namespace
 
 NodeService::NodeService(io::Loop& loop, Settings settings, std::function<void(wire::Bytes)> send,
@@ -105,6 +115,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
       if (HostedWorld* world = find(order.world)) return world->inspect();
       return tell(Kind::Inspected, Inspected{order.world});
     }
+    case Kind::ReadTrace: return read_trace(payload<TraceRequest>(frame));
     case Kind::Keep: {
       const auto order = payload<WorldOrder>(frame);
       if (HostedWorld* world = find(order.world)) world->keep(order.yes);
@@ -228,12 +239,18 @@ void NodeService::host(SpawnRequest request, std::shared_ptr<const runner::Priva
   }
 }
 
+void NodeService::read_trace(const TraceRequest& request) {
+  if (HostedWorld* world = find(request.world)) return world->read_trace(request);
+  tell(wire::NodeFrame::TracePart, without_trace(request));
+}
+
 void NodeService::end(std::uint32_t world) {
   worlds_.erase(world);
   starting_.erase(world);
 }
 
 void NodeService::renew(RenewRequest request) {
+  check(request.test);
   HostedWorld* const world = find(request.world);
   if (world == nullptr) return;
   try {

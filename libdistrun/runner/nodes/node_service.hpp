@@ -46,6 +46,7 @@ class NodeService {
   void spawn(SpawnRequest request);
   io::Task<void> spawn_with_tmp(SpawnRequest request);
   void host(SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp);
+  void read_trace(const TraceRequest& request);
   void end(std::uint32_t world);
   void renew(RenewRequest request);
   void begin(const BeginOrder& order);

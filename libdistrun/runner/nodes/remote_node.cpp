@@ -136,6 +136,7 @@ void RemoteNode::take(const wire::Frame& frame) {
     case Kind::Captured:
     case Kind::Inspected:
     case Kind::Swept:
+    case Kind::TracePart:
       // A world that has been destroyed may still be spoken of.
       if (const auto part = find(frame)) part->take(number_, frame);
       return;

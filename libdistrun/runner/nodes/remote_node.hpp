@@ -42,6 +42,8 @@ class RemoteNode {
   const std::string& address() const noexcept { return address_; }
   // Why it is lost: "node02 was lost: silent for 1.0 s"; empty: it is not.
   const std::string& lost() const noexcept { return lost_; }
+  // Returns how far this machine's clock is ahead of the node's; nothing: not known yet, or any more.
+  std::optional<Offset> ahead() const { return link_.offset(); }
   base::Nanoseconds offset() const;
   // Returns a time of the node's clock by this machine's; nothing if it cannot be.
   std::optional<launch::Moment> moment(std::int64_t at_ns) const;

@@ -128,7 +128,8 @@ TEST_CASE("what hosts do not offer is refused by the name of its option") {
   run.settings.debug_rank = 1;
   CHECK_THAT(refusal_by([&run] { adapt_to_hosts(with_hosts("a,b"), run, false); }),
              StartsWith("--debug does not work with --hosts"));
-  Raw traced = with_hosts("a,b");
-  traced.trace = "trace.json";
-  CHECK_THAT(refusal_by([&traced] { adapted(traced, 4, false); }), StartsWith("--trace does not work"));
+  run.settings.debug_rank = -1;
+  run.settings.stress = std::chrono::seconds(1);
+  CHECK_THAT(refusal_by([&run] { adapt_to_hosts(with_hosts("a,b"), run, false); }),
+             StartsWith("--stress does not work"));
 }
