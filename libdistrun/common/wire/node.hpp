@@ -35,6 +35,8 @@ enum class NodeFrame : std::uint16_t {
   Input = 329,
   TryPrivateTmp = 330,
   ReadTrace = 331,
+  BeginLoad = 332,
+  EndLoad = 333,
   // Sent by the node.
   Listed = 340,
   Prepared = 341,
@@ -59,7 +61,7 @@ enum class NodeFrame : std::uint16_t {
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 331) || (number >= 340 && number <= 359);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 333) || (number >= 340 && number <= 359);
 }
 
 }  // namespace distrun::wire

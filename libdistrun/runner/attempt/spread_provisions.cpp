@@ -53,6 +53,7 @@ wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) 
   wire::RunOrder order = order_;
   order.rank = rank;
   order.gpus = gpus_.at(static_cast<std::size_t>(rank));
+  order.debug = rank == run_.settings.debug_rank && !test_.is_host();
   const launch::Spread& spread = *world.spread();
   const std::string host =
       spread.master_address.find(':') == std::string::npos ? spread.master_address : "[" + spread.master_address + "]";

@@ -222,6 +222,14 @@ class World {
   virtual void sweep(bool /*patient*/, std::function<void(std::vector<LeftBehind>)> on_swept) { on_swept({}); }
 };
 
+// How machines are made busy (machine_load.hpp).
+struct LoadPlan {
+  bool cpu = false;     // threads that compute
+  bool memory = false;  // threads that write memory
+  bool pause = false;   // ranks that are stopped for moments
+  std::uint64_t seed = 0;
+};
+
 struct Prepared {
   Isolation isolation = Isolation::Process;
   std::string reason;  // why ranks do not start as requested; empty: they do
@@ -246,9 +254,12 @@ class Node {
   virtual std::vector<Resources> machines() const { return {}; }
   // Returns how many ranks of a world each of them runs. A world that does not fit on them counts for the first one.
   virtual std::vector<int> split(int world_size) const { return {world_size}; }
-  // Only nodes on other machines, which provide for their ranks. Throws Error{Failed} with the reason if one of them
-  // cannot give its ranks private directories.
+  // This and the next two: nodes on other machines, which provide for their ranks. Throws Error{Failed} with the reason
+  // if one of them cannot give its ranks private directories.
   virtual io::Task<void> require_private_tmp() { co_return; }
+  // Makes the machines busy until end_load(). Throws Error{Overloaded} with the reason if one of them cannot be.
+  virtual io::Task<void> begin_load(LoadPlan /*plan*/) { co_return; }
+  virtual void end_load() {}
   // Exempts a child of this process that belongs to no rank: it is no leftover.
   virtual void spare(int pid) = 0;
   // Makes current listing and loading fail soon.

@@ -7,6 +7,7 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
+#include <distrun/runner/launch/rank_pauser.hpp>
 #include <distrun/runner/nodes/hosted_program.hpp>
 #include <distrun/runner/proc/run_files.hpp>
 
@@ -36,6 +37,15 @@ Ports find_ports(const SpawnRequest& request) {
   return {base::find_free_port(), base::find_free_port()};
 }
 
+// A child that has returned from the test's body is seen on the board sooner than as a process.
+bool has_stray_child(const launch::World& world, const SpawnRequest& request) {
+  for (int i = 0; i < request.ranks_here; ++i) {
+    const auto shown = world.shown(request.first_rank + i);
+    if (shown && shown->stray_child != 0) return true;
+  }
+  return false;
+}
+
 std::int64_t now_ns(const io::Loop& loop) { return loop.clock().now().time_since_epoch().count(); }
 
 }  // namespace
@@ -46,7 +56,8 @@ HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request, std::shared_p
       tmp_(std::move(tmp)),
       test_(std::make_unique<HostedTest>(shared, request_, request_.test, tmp_.get())),
       output_(request_.world, {[this](const OutputPiece& piece) { tell(wire::NodeFrame::Output, piece); },
-                               [this](bool hold) { world_->hold_output(hold); }}) {}
+                               [this](bool hold) { world_->hold_output(hold); }}),
+      test_began_(shared.loop.clock().now()) {}
 
 HostedWorld::~HostedWorld() {
   if (world_ && !sweep_) world_->end_leftovers();
@@ -224,20 +235,11 @@ void HostedWorld::on_output(int rank, launch::Stream stream, std::string_view by
 
 // ---- from test to test
 
-// A child that has returned from the test's body is seen on the board sooner than as a process.
-bool HostedWorld::has_stray_child() const {
-  for (int i = 0; i < request_.ranks_here; ++i) {
-    const auto shown = world_->shown(request_.first_rank + i);
-    if (shown && shown->stray_child != 0) return true;
-  }
-  return false;
-}
-
 void HostedWorld::inspect() {
   const bool are_all_here = static_cast<int>(pids_.size()) == request_.ranks_here;
   Inspected answer{request_.world};
-  answer.is_clean =
-      are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() && !has_stray_child();
+  answer.is_clean = are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() &&
+                    !has_stray_child(*world_, request_);
   try {
     answer.ports = find_ports(request_);
   } catch (const Error&) {
@@ -259,6 +261,14 @@ void HostedWorld::renew(TestOfWorld test) {
   test_.reset();
   test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test), tmp_.get());
   for (const auto& [rank, pid] : pids_) test_->resources().add_process(pid);
+  test_began_ = shared_.loop.clock().now();
+}
+
+std::vector<pid_t> HostedWorld::pausable_ranks() const {
+  std::vector<pid_t> pids;
+  if (!test_ || shared_.loop.clock().now() - test_began_ > launch::kPausableFor) return pids;
+  for (const auto& [rank, pid] : pids_) pids.push_back(pid);
+  return pids;
 }
 
 // ---- the end

@@ -53,6 +53,8 @@ class HostedWorld final : public launch::WorldEvents {
   // Throws Error{InvalidArgument} if no rank here reads it, and as InputPipe::add().
   void add_input(std::string_view bytes);
   void sweep(bool patient);
+  // Returns the processes of ranks that may be paused (launch/rank_pauser.hpp).
+  std::vector<pid_t> pausable_ranks() const;
 
  private:
   void on_rank_started(int rank, int pid) override;
@@ -65,7 +67,6 @@ class HostedWorld final : public launch::WorldEvents {
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   bool has(int rank) const noexcept;
-  bool has_stray_child() const;
   std::string complete_order(const wire::Frame& frame);
   void tell_output();
   void start();
@@ -85,7 +86,8 @@ class HostedWorld final : public launch::WorldEvents {
   std::optional<runner::TestResources> between_;  // of a sweep between two tests
   std::unique_ptr<runner::Sweep> sweep_;
   std::map<int, pid_t> pids_;  // by rank, of those that are alive
-  std::string suite_dir_;      // of a suite, if its host runs here: removed with this
+  base::TimePoint test_began_;
+  std::string suite_dir_;  // of a suite, if its host runs here: removed with this
   std::unique_ptr<RankNews> news_;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };

@@ -3,7 +3,7 @@
 // on all nodes; ranks keep their numbers in the world. Times are those of the node's monotonic clock: the coordinator
 // converts them.
 //
-//   coordinator   Welcome, once; List, Prepare, TryPrivateTmp: each is answered once, by its id
+//   coordinator   Welcome, once; List, Prepare, TryPrivateTmp, BeginLoad: each is answered once, by its id
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
 //                 Inspect, once all ranks of the world wait for another order: Captured for each rank, then Inspected
 //                 Keep: their test is over; Renew: they get another, whose orders follow
@@ -58,6 +58,7 @@ namespace distrun::launch {
 
 DISTRUN_FIELDS(ProcessState, m.exists, m.ends, m.stopped, m.debugged)
 DISTRUN_FIELDS(LeftBehind, m.kind, m.what, m.removed)
+DISTRUN_FIELDS(LoadPlan, m.cpu, m.memory, m.pause, m.seed)
 
 }  // namespace distrun::launch
 
@@ -123,6 +124,13 @@ struct TrialRequest {
   std::uint32_t id = 0;
 };
 DISTRUN_FIELDS(TrialRequest, m.id)
+
+// BeginLoad, answered by Prepared: the host is made busy, as in stress runs, until EndLoad.
+struct LoadRequest {
+  std::uint32_t id = 0;
+  launch::LoadPlan plan;
+};
+DISTRUN_FIELDS(LoadRequest, m.id, m.plan)
 
 struct ReleaseOrder {
   std::string plugin;
@@ -245,6 +253,7 @@ struct WorldOrder {
 };
 DISTRUN_FIELDS(WorldOrder, m.world, m.yes)
 
+// Close, Cancel, EndLoad.
 struct CloseOrder {};
 template <class Archive>
 void fields(Archive& /*archive*/, const CloseOrder& /*m*/) {}

@@ -62,6 +62,8 @@ void NodeService::on_frame(const wire::Frame& frame) {
     case Kind::List: return start(list(payload<ListRequest>(frame)));
     case Kind::Prepare: return start(prepare(payload<PrepareRequest>(frame)));
     case Kind::TryPrivateTmp: return start(try_private_tmp(payload<TrialRequest>(frame)));
+    case Kind::BeginLoad: return begin_load(payload<LoadRequest>(frame));
+    case Kind::EndLoad: return load_.reset();
     case Kind::Cancel: return node_.cancel();
     case Kind::Release: return node_.release(payload<ReleaseOrder>(frame).plugin);
     case Kind::Spawn: return spawn(payload<SpawnRequest>(frame));
@@ -196,6 +198,27 @@ io::Task<void> NodeService::try_private_tmp(TrialRequest request) {
   if (!alive.expired()) tell(wire::NodeFrame::Prepared, answer);
 }
 
+void NodeService::begin_load(const LoadRequest& request) {
+  PreparedAnswer answer;
+  answer.id = request.id;
+  load_.reset();  // before the next one: they would pause ranks independently
+  try {
+    load_.emplace(loop_, request.plan, settings_.cpus, [this] { return pausable_ranks(); });
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  tell(wire::NodeFrame::Prepared, answer);
+}
+
+std::vector<pid_t> NodeService::pausable_ranks() const {
+  std::vector<pid_t> pids;
+  for (const auto& [number, world] : worlds_) {
+    const std::vector<pid_t> of_world = world->pausable_ranks();
+    pids.insert(pids.end(), of_world.begin(), of_world.end());
+  }
+  return pids;
+}
+
 void NodeService::spawn(SpawnRequest request) {
   check(request);
   if (request.lane >= shared_->run.jobs) throw Error(ErrorKind::InvalidArgument, "a lane that the run does not have");
@@ -274,6 +297,7 @@ void NodeService::begin(const BeginOrder& order) {
 Closed NodeService::close() {
   Closed found;
   if (std::exchange(closed_, true)) return found;
+  load_.reset();
   worlds_.clear();
   starting_.clear();
   tmps_.reset();

@@ -7,8 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/launch/machine_load.hpp>
 #include <distrun/runner/nodes/hosted_world.hpp>
 #include <distrun/runner/nodes/lane_tmps.hpp>
 
@@ -43,6 +45,8 @@ class NodeService {
   io::Task<void> list(ListRequest request);
   io::Task<void> prepare(PrepareRequest request);
   io::Task<void> try_private_tmp(TrialRequest request);
+  void begin_load(const LoadRequest& request);
+  std::vector<pid_t> pausable_ranks() const;
   void spawn(SpawnRequest request);
   io::Task<void> spawn_with_tmp(SpawnRequest request);
   void host(SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp);
@@ -67,6 +71,7 @@ class NodeService {
   std::optional<LaneTmps> tmps_;      // if ranks have a private /tmp
   std::set<std::uint32_t> starting_;  // worlds whose /tmp is being created
   std::map<std::uint32_t, std::unique_ptr<HostedWorld>> worlds_;
+  std::optional<launch::MachineLoad> load_;  // of a stress run
   bool closed_ = false;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };

@@ -70,6 +70,10 @@ RemoteNode::Reply<PreparedAnswer> RemoteNode::try_private_tmp() {
   return ask(wire::NodeFrame::TryPrivateTmp, TrialRequest{});
 }
 
+RemoteNode::Reply<PreparedAnswer> RemoteNode::begin_load(const launch::LoadPlan& plan) {
+  return ask(wire::NodeFrame::BeginLoad, LoadRequest{0, plan});
+}
+
 RemoteNode::Reply<Closed> RemoteNode::close() {
   if (closing_) return closing_;
   closing_ = std::make_shared<io::OneShot<Closed>>(loop_);

@@ -57,6 +57,8 @@ class RemoteNode {
   Reply<PreparedAnswer> prepare(const std::string& plugin, Isolation isolation, base::Nanoseconds bound);
   // Asks whether ranks there can have a private /tmp.
   Reply<PreparedAnswer> try_private_tmp();
+  // Makes the host busy.
+  Reply<PreparedAnswer> begin_load(const launch::LoadPlan& plan);
   Reply<Closed> close();
   // `on_stacks` is called once; with nothing if the node is lost.
   void collect(std::uint32_t world, int samples, base::Nanoseconds bound, bool gentle, OnStacks on_stacks);
