@@ -126,6 +126,33 @@ attaches() {
   done
 }
 
+# The clocks of the hosts are far apart, but a trace shows each call before its handler, and that before the reply.
+has_one_clock() {
+  run 0 -w 2 --hosts node01,node02 --trace traces --filter Traced.calls "$build/plugins/traced.so"
+  python3 - <<'END' || fail "the trace has the wrong times"
+import json
+trace = json.load(open("traces/Traced.calls.json"))
+names = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
+assert sorted(names.values()) == ["rank 0 on node01", "rank 1 on node02"], names
+def begins(rank, what):
+    return sorted(e["ts"] for e in trace["traceEvents"]
+                  if e["ph"] == "X" and names[e["pid"]] == rank and e["name"].startswith(what + ' "doubled"'))
+calls, replies = begins("rank 0 on node01", "calls"), begins("rank 0 on node01", "reply of")
+handlers = begins("rank 1 on node02", "handler")
+assert len(calls) == len(handlers) == len(replies) == 2, trace
+for call, handler, reply in zip(calls, handlers, replies):
+    assert call - 100000 < handler < reply + 100000, (call, handler, reply)  # microseconds: on a busy machine
+END
+}
+# Starts a rank of node02 under gdb, from a terminal.
+debugs() {
+  command -v script >/dev/null && command -v gdb >/dev/null || return 0
+  printf 'continue\nquit\n' | script --quiet --return --command "$distrun -w 4 --hosts node01,node02 --debug 3 \
+    --filter Ring.token_visits_every_rank_in_order $ring" /dev/null >out 2>&1 || fail "a run with --debug failed"
+  says 'gdb on rank 3 on node02 (pid'
+  says '1 pass'
+}
+
 head_ssh() {
   local visit=(--filter Ring.token_visits_every_rank_in_order "$ring")
   run 0 -w 4 --hosts node01,node02 "$ring"
@@ -140,6 +167,12 @@ head_ssh() {
   says 'ranks 0-1 on node01, 2-3 on node02 sleep'
   run 1 -w 2 --hosts node01,node02 --filter Leaves.tagged_file "$build/plugins/fixtures/fixture_leaves.so"
   says '^leak .*/tmp/.* on node02$'
+  run 1 -w 4 --hosts node01,node02 --private-tmp --filter Privates.leaves "$build/plugins/fixtures/fixture_privates.so"
+  says '^leak .*/tmp/fixture-untagged-socket (private) on node01'
+  run 0 -w 4 --hosts node01,node02 --stress 2s --filter Ring.token_visits_every_rank_in_order "$ring"
+  says 'stress of Ring.token_visits_every_rank_in_order: 0 of '
+  has_one_clock
+  debugs
   nothing_left 2000
   begin --hosts node01,node02
   attaches

@@ -3,6 +3,7 @@
 #include <distrun/runner/nodes/greeting.hpp>
 #include <distrun/runner/nodes/link_messages.hpp>
 #include <distrun/runner/nodes/messages.hpp>
+#include <distrun/runner/nodes/trace_messages.hpp>
 
 #include "corpus.hpp"
 
@@ -37,6 +38,33 @@ void write_node_joins() {
   write("node_join/join_of_no_host", wire::encode(join), joins);
 }
 
+// A part of a trace, after a byte that says so.
+void write_trace_parts() {
+  const std::string traces("\x02");
+  nodes::TracePart part;
+  part.world = 7;
+  part.fetch = 1;
+  part.rank = 2;
+  part.written = 2;
+  trace::Slice slice;
+  slice.kind = trace::Kind::Call;
+  slice.rule = trace::Peers::One;
+  slice.peers = 1;
+  slice.name = "doubled";
+  slice.place = "ring.cpp";
+  slice.line = 41;
+  slice.tid = 4711;
+  slice.begin_ns = 1'000;
+  slice.end_ns = 2'000;
+  part.slices = {slice};
+  part.threads = {{4711, "main"}};
+  write("node_orders/trace", wire::encode(part), traces);
+  part.slices.front().end_ns = 999;
+  write("node_orders/trace_that_ends_early", wire::encode(part), traces);
+  part.slices.front().kind = static_cast<trace::Kind>(trace::kKindCount);
+  write("node_orders/trace_of_no_kind", wire::encode(part), traces);
+}
+
 // Orders for programs after a zero byte, and sizes of pieces of output after another.
 void write_node_orders() {
   const std::string orders(1, '\0'), output("\x01");
@@ -47,6 +75,7 @@ void write_node_orders() {
   request.world_size = 4;
   request.first_rank = 2;
   request.ranks_here = 2;
+  request.lane = 1;
   request.hosts = "a=0-1;b=2-3";
   request.program = nodes::ProgramOrder{
       {"train", "--epochs", "3"}, {"PATH=/bin", "SLURM_PROCID=0", "EMPTY="}, {"PATH=/usr/bin"}, "10.0.0.7", 1, 2};
@@ -61,6 +90,9 @@ void write_node_orders() {
   write("node_orders/plugin", wire::encode(request), orders);
   request.first_rank = 3;
   write("node_orders/ranks_beyond_the_world", wire::encode(request), orders);
+  request.first_rank = 2;
+  request.lane = nodes::kJobsMax;
+  write("node_orders/no_such_lane", wire::encode(request), orders);
   write("node_orders/output", {}, output + std::string("\x02\x80\xda\x03\x04\xfe\xfe", 7));
   write("node_orders/output_held", {}, output + std::string(4, '\xd9'));
   write("node_orders/output_beyond_the_window", {}, output + std::string(30, '\xd9'));
@@ -121,6 +153,7 @@ void write_handshakes() {
   write_store_greetings();
   write_node_joins();
   write_node_orders();
+  write_trace_parts();
   write_greetings();
 }
 

@@ -1,11 +1,12 @@
-// Messages between a coordinator and a node for programs. The first byte says what the input is: an order to start
-// ranks, or the sizes of the pieces of output that a node sends, with a byte for each.
+// Messages between a coordinator and a node. The first byte says what the input is: an order to start ranks, the sizes
+// of the pieces of output that a node sends, with a byte for each, or a part of a trace.
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/nodes/host_environment.hpp>
 #include <distrun/runner/nodes/hosted_program.hpp>
 #include <distrun/runner/nodes/output_window.hpp>
+#include <distrun/runner/nodes/trace_messages.hpp>
 
 #include "fuzz.hpp"
 
@@ -62,11 +63,32 @@ void output(std::string_view sizes) {
   require(passed == arrived, "nothing is dropped");
 }
 
+void trace_part(std::string_view bytes) {
+  constexpr std::uint64_t kRecords = 4096;
+  try {
+    const auto part = wire::decode<nodes::TracePart>(wire::view_of(bytes.data(), bytes.size()));
+    nodes::check(part, nodes::kTracePartMax, kRecords);
+    require(part.slices.size() + part.threads.size() <= nodes::kTracePartMax && part.written <= kRecords,
+            "no more of a trace is taken than was asked for");
+    for (const trace::Slice& slice : part.slices) {
+      require(slice.name.size() + slice.place.size() <= trace::kTextSize, "texts are as short as in a rank's memory");
+      require(static_cast<int>(slice.kind) < trace::kKindCount && static_cast<int>(slice.rule) < trace::kPeersCount,
+              "enumerators are known");
+      require(slice.end_ns == 0 || slice.end_ns >= slice.begin_ns, "no slice ends before it begins");
+    }
+  } catch (const Error&) {
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const std::string_view rest = fuzz::text_of(data + 1, size - 1);
-  data[0] % 2 == 0 ? order(rest) : output(rest);
+  switch (data[0] % 3) {
+    case 0: order(rest); break;
+    case 1: output(rest); break;
+    default: trace_part(rest); break;
+  }
   return 0;
 }

@@ -77,6 +77,19 @@ TEST_CASE("ranks that are bound to cores have cores of their own, in every isola
   }
 }
 
+TEST_CASE("ranks on several hosts are bound by each host to its cores", "[bind][hosts]") {
+  require_two_cores();
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run(
+      {"run", "--output", sandbox.output(), "--hosts", "a:1,b:2", "--launcher", "local", "--world-size", "3", "--bind",
+       "core", "--env", "BOUND_DIR=" + sandbox.start_directory(), "--filter", "BoundHosts.*", DISTRUN_BOUND});
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK(written(sandbox, "host0") == usable_cpus());
+  const Cpus second = written(sandbox, "host1"), third = written(sandbox, "host2");
+  CHECK_FALSE((second.empty() || third.empty() || share_one(second, third)));
+}
+
 TEST_CASE("ranks that are not bound may run on all usable CPUs", "[bind]") {
   const Sandbox sandbox(distrun_program());
   CHECK(run_bound(sandbox, "process", "none").exit_code == 0);
@@ -105,6 +118,22 @@ TEST_CASE("programs are bound before they begin", "[bind][exec]") {
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
   CHECK_FALSE(share_one(written(exec.sandbox(), "0"), written(exec.sandbox(), "1")));
+}
+
+TEST_CASE("programs on several hosts are bound by each host to its cores", "[bind][exec][hosts]") {
+  require_two_cores();
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "3", "--hosts", "a:1,b:2", "--launcher", "local", "--bind", "core"},
+                                 "(grep Cpus_allowed_list /proc/self/status; echo \"together: $DISTRUN_CPUS\") > " +
+                                     exec.sandbox().start_directory() + "/$RANK");
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  const Cpus first = written(exec.sandbox(), "0"), second = written(exec.sandbox(), "1");
+  const Cpus third = written(exec.sandbox(), "2");
+  CHECK(first == usable_cpus());
+  CHECK_FALSE((second.empty() || third.empty() || share_one(second, third)));
+  const std::string together = "together: " + std::to_string(second.size() + third.size()) + "\n";
+  CHECK_THAT(read_file(exec.sandbox().start_directory() + "/2"), Contains(together));
 }
 
 TEST_CASE("a test of bound ranks that fails is repeated with them bound", "[bind]") {

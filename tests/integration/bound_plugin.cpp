@@ -39,3 +39,5 @@ DISTRUN_TEST(Bound, writes_again, .world_size = distrun::fixed(2)) {
 }
 
 DISTRUN_TEST(Bound, fails) { DISTRUN_EXPECT(rank.rank() < 0); }
+
+DISTRUN_TEST(BoundHosts, write) { write_cpus("host" + std::to_string(rank.rank())); }

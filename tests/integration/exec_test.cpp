@@ -224,7 +224,6 @@ TEST_CASE("an invalid command line of exec is refused", "[exec]") {
   refused({"--timeout", "soon", "--", "/bin/true"}, "--timeout");
   refused({"--per-host", "2", "--", "/bin/true"}, "--per-host needs --hosts");
   refused({"--hosts", "a:1,b:1", "-w", "3", "--", "/bin/true"}, "a world of 3 ranks does not fit on 2 hosts");
-  refused({"--hosts", "a,b", "--private-tmp", "--", "/bin/true"}, "--private-tmp does not work with --hosts");
 }
 
 TEST_CASE("options after the program belong to the program", "[exec]") {

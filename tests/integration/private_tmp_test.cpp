@@ -45,6 +45,17 @@ const TestResult& test_of(const Summary& summary, const std::string& name) {
   return *found;
 }
 
+// Returns the kinds and names of leaks, all of which must have been removed.
+std::vector<std::string> sorted_leaks(const AttemptResult& attempt) {
+  std::vector<std::string> left;
+  for (const LeakResult& leak : attempt.leaks) {
+    CHECK(leak.removed);
+    left.push_back(leak.kind + " " + leak.what);
+  }
+  std::sort(left.begin(), left.end());
+  return left;
+}
+
 }  // namespace
 
 TEST_CASE("with --private-tmp ranks have a private /tmp and /dev/shm", "[private][alone]") {
@@ -76,15 +87,9 @@ TEST_CASE("with --private-tmp ranks have a private /tmp and /dev/shm", "[private
     CHECK(test.verdict == (test.id == "Privates.leaves" ? "leak" : "pass"));
   }
   for (const AttemptResult& attempt : test_of(summary, "leaves").attempts) {
-    std::vector<std::string> left;
-    for (const LeakResult& leak : attempt.leaks) {
-      CHECK(leak.removed);
-      left.push_back(leak.kind + " " + leak.what);
-    }
-    std::sort(left.begin(), left.end());
-    CHECK(left == std::vector<std::string>{"file /tmp/fixture-untagged-directory (private)",
-                                           "shared memory /dev/shm/fixture-untagged-memory (private)",
-                                           "socket /tmp/fixture-untagged-socket (private)"});
+    CHECK(sorted_leaks(attempt) == std::vector<std::string>{"file /tmp/fixture-untagged-directory (private)",
+                                                            "shared memory /dev/shm/fixture-untagged-memory (private)",
+                                                            "socket /tmp/fixture-untagged-socket (private)"});
   }
   CHECK(exists(outside));
   ::unlink(outside.c_str());
@@ -142,17 +147,83 @@ TEST_CASE("a program of exec has a private /tmp", "[private][exec][alone]") {
   sandbox.sweep();
 }
 
+TEST_CASE("each of several hosts gives its ranks a private /tmp and /dev/shm", "[private][hosts][alone]") {
+  skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
+  const std::string isolation = GENERATE("process", "exec", "pool");
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = run_private(sandbox, {"run",
+                                            "--output",
+                                            sandbox.output(),
+                                            "--private-tmp",
+                                            "--hosts",
+                                            "a:1,b:3",
+                                            "--launcher",
+                                            "local",
+                                            "--isolation",
+                                            isolation,
+                                            "--repeat",
+                                            "2",
+                                            "--filter",
+                                            "Privates.leaves",
+                                            "--filter",
+                                            "Privates.nothing_*",
+                                            "--filter",
+                                            "Privates.what_*",
+                                            "--env",
+                                            "FIXTURE_OUTSIDE=/nothing",
+                                            plugin("privates")});
+  INFO(isolation << ": " << ended.out << ended.err);
+  require_allowed(ended);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 3);
+  for (const TestResult& test : summary.tests) {
+    CHECK(test.verdict == (test.id == "Privates.leaves" ? "leak" : "pass"));
+    CHECK(test.attempts.size() == 2);
+  }
+  for (const AttemptResult& attempt : test_of(summary, "leaves").attempts) {
+    CHECK(sorted_leaks(attempt) ==
+          std::vector<std::string>{"file /tmp/fixture-untagged-directory (private) on b",
+                                   "shared memory /dev/shm/fixture-untagged-memory (private) on b",
+                                   "socket /tmp/fixture-untagged-socket (private) on b"});
+  }
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  sandbox.sweep();
+}
+
+TEST_CASE("a program on several hosts has a private /tmp on each of them", "[private][exec][hosts][alone]") {
+  const Texts before = GENERATE(Texts{}, as_no_administrator());
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = run_private(
+      sandbox,
+      {"exec", "--private-tmp", "--hosts", "a,b", "--launcher", "local", "-w", "2", "--output", sandbox.output(), "--",
+       "/bin/sh", "-c", "test \"$TMPDIR\" = /tmp && touch /tmp/fixture-untagged-$RANK /dev/shm/fixture-untagged-$RANK"},
+      before);
+  INFO(ended.out << ended.err);
+  require_allowed(ended);
+  CHECK(ended.exit_code == 1);
+  CHECK(sorted_leaks(sandbox.summary().tests.at(0).attempts.at(0)) ==
+        std::vector<std::string>{"file /tmp/fixture-untagged-0 (private) on a",
+                                 "file /tmp/fixture-untagged-1 (private) on b",
+                                 "shared memory /dev/shm/fixture-untagged-0 (private) on a",
+                                 "shared memory /dev/shm/fixture-untagged-1 (private) on b"});
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  sandbox.sweep();
+}
+
 TEST_CASE("if the kernel denies mounts, --private-tmp is refused before any test", "[private]") {
   const Sandbox sandbox(distrun_program());
   const Texts before{"/usr/bin/unshare", "--user", "--map-root-user",
                      "/bin/sh",          "-c",     "echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" \"$@\""};
-  const Ended ended =
-      run_private(sandbox, {"run", "--private-tmp", "--filter", "Passes.trivial", plugin("passes")}, before);
+  const bool on_hosts = GENERATE(false, true);
+  Texts arguments{"run", "--private-tmp", "--filter", "Passes.trivial", plugin("passes")};
+  if (on_hosts) arguments.insert(arguments.end(), {"--hosts", "a,b", "--launcher", "local"});
+  const Ended ended = run_private(sandbox, arguments, before);
   INFO(ended.out << ended.err);
   skip_case_if(ended.err.find("unshare failed") != std::string::npos, "this machine allows no user namespaces");
   CHECK(ended.exit_code == 3);
   CHECK_THAT(ended.out + ended.err, Contains("--private-tmp needs private mounts") && Contains(kDenied) &&
                                         Contains("unshare: No space left on device"));
+  CHECK(Contains("(on a)").match(ended.out + ended.err) == on_hosts);
   CHECK_THAT(ended.out + ended.err, !Contains("Passes.trivial"));
   sandbox.sweep();
 }

@@ -43,7 +43,9 @@ std::vector<json> slices(const json& trace, int rank, const std::string& name) {
   json process;
   for (const json& event : events_of(trace, "M")) {
     if (event["name"] != "process_name") continue;  // threads of ranks that share a process have names, too
-    if (event["args"]["name"] == "rank " + std::to_string(rank)) process = event["pid"];
+    const std::string process_name = event["args"]["name"];
+    const std::string wanted = "rank " + std::to_string(rank);
+    if (process_name == wanted || process_name.starts_with(wanted + " on ")) process = event["pid"];
   }
   std::vector<json> found;
   for (const json& event : events_of(trace, "X")) {
@@ -104,6 +106,33 @@ TEST_CASE("a trace shows calls with arrows to their handlers and back, in every 
   for (const json& event : events_of(trace, "X")) CHECK_FALSE(is_open(event));
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("/traces/Traced.calls.json\""));
   CHECK(wrong_with_events(sandbox.output() + "/events.ndjson") == "");
+  CHECK(sandbox.remains().empty());
+}
+
+TEST_CASE("the ranks of several hosts have one trace, with arrows from host to host", "[trace][hosts]") {
+  constexpr double kOneClock = 100'000;  // microseconds: more than the error on a busy machine
+  const Sandbox sandbox(distrun_program());
+  const std::string isolation = GENERATE("process", "exec", "pool");
+  const Ended ended = sandbox.run(traced(
+      sandbox, "calls",
+      {"--isolation", isolation, "--hosts", "a,b", "--launcher", "local", "--repeat", "2", "--timeout-scale", "20"}));
+  INFO(isolation << ": " << ended.out << ended.err);
+  REQUIRE(ended.exit_code == 0);
+  for (const char* name : {"Traced.calls.json", "Traced.calls.attempt2.json"}) {
+    const json trace = trace_of(sandbox, name);
+    const std::vector<json> calls = slices(trace, 0, "calls \"doubled\" of rank 1");
+    CHECK(calls.size() == 2);
+    CHECK(slices(trace, 1, "handler \"doubled\" of rank 0").size() == 2);
+    for (const json& call : calls) {
+      const std::vector<json> way = way_of(trace, call);
+      REQUIRE(way.size() == 3);
+      CHECK(way[0]["pid"] != way[1]["pid"]);
+      CHECK(way[1]["ts"].get<double>() > call["ts"].get<double>() - kOneClock);
+      CHECK(way[1]["ts"].get<double>() < way[2]["ts"].get<double>() + kOneClock);
+    }
+    CHECK(trace["otherData"].contains("error of the times of rank 1"));
+    CHECK_FALSE(trace["otherData"].contains("no records of rank 1"));
+  }
   CHECK(sandbox.remains().empty());
 }
 

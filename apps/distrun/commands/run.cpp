@@ -158,7 +158,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
-    outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
+    outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank, reach));
     debugger->on_ended([&] { run.let_go(); });
   } else if (!input) {
     main.listen_to_keys();

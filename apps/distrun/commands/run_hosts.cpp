@@ -26,6 +26,9 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
   welcome.live_output = options.live_output;
   welcome.jobs = options.hosts.jobs_by_cpus ? 0 : options.settings.jobs;
   welcome.any_files = options.settings.program.empty();
+  welcome.bind = options.settings.bind;
+  welcome.private_tmp = options.settings.private_tmp;
+  welcome.plugins = options.settings.plugins;
   return settings;
 }
 

@@ -19,10 +19,6 @@ Notes:
   distrun starts this on each host of a run with --hosts. The run's secret is the first line of
   its standard input; the node ends when that is closed.)";
 
-void refuse_with_hosts(bool is_given, const char* option) {
-  if (is_given) refuse(std::string(option) + " does not work with --hosts: ranks of other hosts do not have it yet");
-}
-
 void take_allocation(const nodes::Variables& variables, bool is_wanted, HostsOptions& hosts) {
   const std::optional<nodes::Allocation> allocation = nodes::find_allocation(variables);
   if (!allocation) {
@@ -83,11 +79,6 @@ void adapt_to_hosts(const Raw& raw, RunOptions& run, bool has_backend) {
   settings.per_host = hosts.per_host;
   run.hosts.jobs_by_cpus = raw.jobs == "auto";
   if (run.hosts.jobs_by_cpus) settings.jobs = 1;  // until the hosts have joined
-  refuse_with_hosts(settings.private_tmp, "--private-tmp");
-  refuse_with_hosts(!raw.trace.empty(), "--trace");
-  refuse_with_hosts(settings.stress.count() > 0, "--stress");
-  refuse_with_hosts(settings.debug_rank >= 0, "--debug");
-  refuse_with_hosts(settings.bind != runner::Settings().bind, "--bind");
   std::vector<int> sizes = settings.world_sizes;
   if (sizes.empty()) sizes.push_back(settings.world_size);
   for (const int size : sizes) (void)nodes::split_world(size, hosts.hosts, hosts.per_host);

@@ -14,7 +14,7 @@ void add_host_options(CLI::App& app, Raw& raw);
 // allocation of several nodes wins. Throws Error{InvalidArgument} for options that make no sense.
 HostsOptions hosts_of(const Raw& raw, bool is_typed, const nodes::Variables& variables = nodes::variable_of_process);
 
-// Refuses what does not work on several hosts, and worlds that do not fit. `has_backend`: the user has chosen one.
+// Adapts settings to several hosts, and refuses worlds that do not fit on them. `has_backend`: the user has chosen one.
 void adapt_to_hosts(const Raw& raw, RunOptions& run, bool has_backend);
 
 }  // namespace distrun::cli

@@ -6,9 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
+
+#include "commands/reach.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -32,21 +36,37 @@ void give_terminal_to(pid_t group) {
 
 }  // namespace
 
-Debugger::Debugger(io::Loop& loop, launch::Node& node, int rank)
-    : loop_(loop), node_(node), rank_(rank), program_(find_program("gdb")), over_(loop) {}
+Debugger::Debugger(io::Loop& loop, launch::Node& node, int rank, std::string reach)
+    : loop_(loop),
+      node_(node),
+      rank_(rank),
+      reach_(std::move(reach)),
+      gdb_(is_here(reach_) ? find_program("gdb") : ""),
+      over_(loop) {}
 
 void Debugger::on_rank_start(const std::string&, int, const runner::RankRecord& rank) {
-  if (rank.rank == rank_) rank_pid_ = rank.pid;
+  if (rank.rank != rank_) return;
+  debugged_.rank = rank.rank;
+  debugged_.pid = rank.pid;
+  debugged_.host = rank.host;
+}
+
+// Returns a program and its arguments.
+std::vector<std::string> Debugger::command() const {
+  if (!gdb_.empty()) return {gdb_, "-q", "-p", std::to_string(debugged_.pid)};
+  return {"/bin/sh", "-c", attach_command(reach_, debugged_)};
 }
 
 void Debugger::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
   if (rank != rank_ || phase != wire::Phase::Rendezvous || pid_ != 0) return;
-  std::printf("gdb on rank %d (pid %d) of %s: it is stopped before its body; set breakpoints, then continue\n", rank,
-              rank_pid_, id.c_str());
+  const std::string host = debugged_.host.empty() ? "" : " on " + base::one_line(debugged_.host);
+  std::printf("gdb on rank %d%s (pid %d) of %s: it is stopped before its body; set breakpoints, then continue\n", rank,
+              host.c_str(), debugged_.pid, id.c_str());
   std::fflush(stdout);
+  std::vector<std::string> words = command();
   proc::ChildSpec spec;
-  spec.program = program_;
-  spec.arguments = {"-q", "-p", std::to_string(rank_pid_)};
+  spec.program = words.front();
+  spec.arguments.assign(words.begin() + 1, words.end());
   spec.environment = proc::inherited_environment();
   spec.descriptors = {{STDIN_FILENO, STDIN_FILENO}, {STDOUT_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
   proc::Child started = proc::start_helper(loop_.context(), spec);

@@ -1,12 +1,15 @@
 #pragma once
 // --debug RANK: gdb in the foreground, on that rank of each attempt. gdb owns the terminal while it runs, so that
-// Ctrl-C reaches only gdb and its program. Lives on: the coordinator's loop.
+// Ctrl-C reaches only gdb and its program. If the rank runs on another host, gdb runs there, started as by `distrun
+// attach` (commands/reach.hpp). Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <distrun/common/io/fd_watch.hpp>
 #include <distrun/common/io/one_shot.hpp>
+#include <distrun/common/wire/inspect.hpp>
 #include <distrun/runner/launch/node.hpp>
 #include <distrun/runner/proc/child.hpp>
 #include <distrun/runner/record/silent_sink.hpp>
@@ -15,8 +18,8 @@ namespace distrun::cli {
 
 class Debugger final : public runner::SilentSink {
  public:
-  // Throws Error{Failed} if there is no gdb.
-  Debugger(io::Loop& loop, launch::Node& node, int rank);
+  // `reach` says how the hosts of ranks are reached. Throws Error{Failed} if gdb is to run here, and there is none.
+  Debugger(io::Loop& loop, launch::Node& node, int rank, std::string reach);
   // Called when gdb has ended.
   void on_ended(std::function<void()> on_ended) { on_ended_ = std::move(on_ended); }
   // Call it once: completes when gdb has ended, or at once if none was started.
@@ -28,12 +31,14 @@ class Debugger final : public runner::SilentSink {
 
  private:
   void on_death();
+  std::vector<std::string> command() const;
 
   io::Loop& loop_;
   launch::Node& node_;
   int rank_;
-  std::string program_;
-  pid_t rank_pid_ = 0;
+  const std::string reach_;
+  const std::string gdb_;  // its path on this machine; empty: it runs where the rank does
+  wire::RankStatus debugged_{};
   pid_t pid_ = 0;  // of gdb
   std::unique_ptr<io::FdWatch> death_;
   std::function<void()> on_ended_ = [] {};

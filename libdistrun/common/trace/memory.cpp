@@ -25,9 +25,13 @@ base::Fd make_file(const FileHead& head, std::size_t size) {
 
 }  // namespace
 
+std::uint64_t records_kept(std::uint64_t records) noexcept {
+  return std::bit_ceil(std::clamp(records, kRecordsMin, kRecordsMax));
+}
+
 Memory::Memory(int world_size, std::uint64_t records)
     : world_size_(world_size),
-      records_(std::bit_ceil(std::clamp(records, kRecordsMin, kRecordsMax))),
+      records_(records_kept(records)),
       size_(area_offset(world_size, records_)),
       fd_(make_file({kMagic, records_, world_size}, size_)) {
   void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_.get(), 0);

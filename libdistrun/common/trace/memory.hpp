@@ -7,9 +7,12 @@
 
 namespace distrun::trace {
 
+// Returns how many records a memory keeps for a rank that asks for `records`: a power of 2 within limits.
+std::uint64_t records_kept(std::uint64_t records) noexcept;
+
 class Memory {
  public:
-  // Allocates `records` records per rank, rounded up to a power of 2. Throws Error{Failed} if resources run out.
+  // Allocates records_kept(records) records per rank. Throws Error{Failed} if resources run out.
   Memory(int world_size, std::uint64_t records);
   ~Memory();
   Memory(const Memory&) = delete;

@@ -51,13 +51,25 @@ Slice slice_of(const Record& record) {
 
 }  // namespace
 
-ShownArea read(const Memory& memory, int rank) {
+bool is_sound(const Slice& slice) noexcept {
+  return static_cast<int>(slice.kind) < kKindCount && slice.kind != Kind::ThreadName && slice.detail >= 0 &&
+         slice.detail <= 255 && static_cast<int>(slice.rule) < kPeersCount &&
+         slice.name.size() + slice.place.size() <= kTextSize && slice.begin_ns > 0 &&
+         (slice.end_ns == 0 || slice.end_ns >= slice.begin_ns) && slice.tid > 0;
+}
+
+std::uint64_t written(const Memory& memory, int rank) {
+  return std::min(memory.head(rank).taken.load(std::memory_order_acquire), memory.records());
+}
+
+ShownArea read(const Memory& memory, int rank, std::uint64_t first, std::uint64_t count) {
   ShownArea area;
   const std::uint64_t taken = memory.head(rank).taken.load(std::memory_order_acquire);
-  const std::uint64_t written = std::min(taken, memory.records());
-  area.not_kept = taken - written;
+  const std::uint64_t kept = std::min(taken, memory.records());
+  area.not_kept = taken - kept;
   const Cell* const cells = memory.cells(rank);
-  for (std::uint64_t i = 0; i < written; ++i) {
+  const std::uint64_t end = first + std::min(count, kept - std::min(first, kept));
+  for (std::uint64_t i = first; i < end; ++i) {
     const std::optional<Record> record = read_cell(cells[i]);
     if (!record || !is_sound(*record)) continue;
     Slice slice = slice_of(*record);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/clock.hpp>
 #include <distrun/common/trace/memory.hpp>
 
 namespace distrun::trace {
@@ -24,12 +25,26 @@ struct Slice {
   std::int64_t end_ns = 0;    // 0: had not ended
 };
 
+// Returns whether a rank could have recorded this.
+bool is_sound(const Slice& slice) noexcept;
+
 struct ShownArea {
   std::vector<Slice> slices;           // unordered
   std::map<int, std::string> threads;  // their names
   std::uint64_t not_kept = 0;          // records that newer ones have replaced
 };
 
-ShownArea read(const Memory& memory, int rank);
+// A rank's trace, as far as there is one.
+struct RankTrace {
+  ShownArea area;
+  std::string why_missing;          // empty: it is there
+  bool is_failure = false;          // it is missing since distrun could not provide for it
+  base::Nanoseconds clock_error{};  // its times are at most so wrong, in either direction
+};
+
+// Reads `count` cells of the rank's area from `first` on, as far as they have been written.
+ShownArea read(const Memory& memory, int rank, std::uint64_t first = 0, std::uint64_t count = kRecordsMax);
+// Returns how many cells of the rank's area have been written.
+std::uint64_t written(const Memory& memory, int rank);
 
 }  // namespace distrun::trace

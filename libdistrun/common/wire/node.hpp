@@ -33,6 +33,10 @@ enum class NodeFrame : std::uint16_t {
   ForgetOutput = 327,
   Begin = 328,
   Input = 329,
+  TryPrivateTmp = 330,
+  ReadTrace = 331,
+  BeginLoad = 332,
+  EndLoad = 333,
   // Sent by the node.
   Listed = 340,
   Prepared = 341,
@@ -53,10 +57,11 @@ enum class NodeFrame : std::uint16_t {
   Ending = 356,  // a signal asks it to end
   ProgramBegan = 357,
   ConfirmInput = 358,
+  TracePart = 359,
 };
 inline bool is_known(NodeFrame kind) noexcept {
   const auto number = static_cast<std::uint16_t>(kind);
-  return (number >= 300 && number <= 304) || (number >= 310 && number <= 329) || (number >= 340 && number <= 358);
+  return (number >= 300 && number <= 304) || (number >= 310 && number <= 333) || (number >= 340 && number <= 359);
 }
 
 }  // namespace distrun::wire

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/make_provisions.hpp>
 
 namespace distrun::runner {
@@ -33,6 +34,8 @@ io::Task<AttemptRecord> Attempt::run() {
 
 launch::WorldSpec Attempt::world_spec() const {
   launch::WorldSpec spec = spec_of(test());
+  if (environment_.cpus != nullptr) spec.lane = environment_.cpus->lane();
+  spec.trace_records = trace_records(ranks_.run, test());
   if (environment_.private_tmp != nullptr) spec.space = environment_.private_tmp->space;
   return spec;
 }

@@ -10,21 +10,30 @@ namespace {
 // Limit for all ranks together: the trace writer briefly holds them all in memory.
 constexpr std::uint64_t kRecordsOfAttempt = std::uint64_t{1} << 21;
 
-std::uint64_t records_of_rank(std::uint64_t wanted, int world_size) {
-  return std::min(wanted, kRecordsOfAttempt / static_cast<std::uint64_t>(world_size));
-}
-
 }  // namespace
 
+std::uint64_t trace_records(const RunContext& run, const PlannedTest& test) {
+  if (run.traces == nullptr || test.is_host() || test.is_program()) return 0;
+  const std::uint64_t most = kRecordsOfAttempt / static_cast<std::uint64_t>(test.variant.world_size);
+  return std::clamp(run.settings.trace_records, std::uint64_t{1}, std::max(most, std::uint64_t{1}));
+}
+
 std::unique_ptr<trace::Memory> make_trace_memory(const RunContext& run, const PlannedTest& test) {
-  if (run.traces == nullptr || test.is_host() || test.is_program()) return nullptr;
+  const std::uint64_t records = trace_records(run, test);
+  if (records == 0) return nullptr;
   try {
-    const int world_size = test.variant.world_size;
-    return std::make_unique<trace::Memory>(world_size, records_of_rank(run.settings.trace_records, world_size));
+    return std::make_unique<trace::Memory>(test.variant.world_size, records);
   } catch (const Error& error) {
     run.traces->miss(error.what());
     return nullptr;
   }
+}
+
+std::vector<trace::RankTrace> read_traces(const trace::Memory* memory) {
+  std::vector<trace::RankTrace> traces;
+  if (memory == nullptr) return traces;
+  for (int rank = 0; rank < memory->world_size(); ++rank) traces.push_back({trace::read(*memory, rank), "", false, {}});
+  return traces;
 }
 
 void add_trace(wire::RunOrder& order, const trace::Memory* memory) {

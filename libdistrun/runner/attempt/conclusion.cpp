@@ -175,12 +175,13 @@ void Conclusion::complete_ranks() {
 
 // The board still shows what a thread was waiting for when its rank ended, even if its trace was cut.
 void Conclusion::hand_over_trace() {
-  if (provisions_.trace() == nullptr) return;
+  std::vector<trace::RankTrace> traces = provisions_.take_traces();
+  if (traces.empty()) return;
   AttemptRecord& record = ranks_.log.record();
   std::vector<RankView> views;
   for (const RankRecord& rank : record.ranks) views.push_back({rank.rank, ranks_.world->shown(rank.rank)});
   record.trace = ranks_.run.traces->write({ranks_.test.plugin, ranks_.test.id, record, ranks_.log.started(),
-                                           ranks_.clocks.now(), *provisions_.trace(), std::move(views)});
+                                           ranks_.clocks.now(), std::move(traces), std::move(views)});
 }
 
 }  // namespace distrun::runner

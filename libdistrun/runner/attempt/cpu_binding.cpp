@@ -75,7 +75,8 @@ std::vector<Core> read_cores(const std::vector<int>& usable, const std::string& 
   return cores;
 }
 
-LaneCpus::LaneCpus(Bind bind, const std::vector<Core>& cores, int lane, int lanes) : one_each_(bind == Bind::Numa) {
+LaneCpus::LaneCpus(Bind bind, const std::vector<Core>& cores, int lane, int lanes)
+    : lane_(lane), one_each_(bind == Bind::Numa) {
   if (bind != Bind::None && !cores.empty()) units_ = share(units_of(bind, cores), lane, lanes);
 }
 

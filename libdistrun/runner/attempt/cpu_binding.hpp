@@ -11,6 +11,9 @@
 
 namespace distrun::runner {
 
+// A bound rank sees its own CPUs only, and has to know whether its peers have some, too (runtime/core/cpus.hpp).
+inline constexpr char kCpusVariable[] = "DISTRUN_CPUS";
+
 struct Core {
   std::vector<int> cpus;  // its usable hardware threads, ascending
   int node = 0;           // NUMA node
@@ -20,13 +23,15 @@ struct Core {
 // kernel calls /sys/devices/system.
 std::vector<Core> read_cores(const std::vector<int>& usable, const std::string& devices = "/sys/devices/system");
 
-// The CPUs of one lane, for its tests. Default: ranks are not bound.
+// The CPUs of one lane of a run (run/lane.hpp), for its tests. Default: no lane, and ranks are not bound.
 class LaneCpus {
  public:
   LaneCpus() = default;
   // The share of lane `lane` of `lanes`. Core: ranks get cores; Numa: each gets one node.
   LaneCpus(Bind bind, const std::vector<Core>& cores, int lane, int lanes);
 
+  // Returns the number of the lane; -1: none.
+  int lane() const noexcept { return lane_; }
   // Returns the CPUs of rank `rank` of `ranks` as "0-3,8"; empty: it may run on any.
   std::string of(int rank, int ranks) const;
   // Returns how many CPUs the ranks of a test have together; 0: they are not bound.
@@ -35,6 +40,7 @@ class LaneCpus {
  private:
   std::vector<int> cpus_of(int rank, int ranks) const;
 
+  int lane_ = -1;
   std::vector<std::vector<int>> units_;  // the CPUs of each core or node
   bool one_each_ = false;                // a rank gets one of the units, even if there are more
 };

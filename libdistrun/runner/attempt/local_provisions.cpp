@@ -3,19 +3,11 @@
 #include <utility>
 
 #include <distrun/common/base/free_port.hpp>
-#include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
 
 namespace distrun::runner {
-namespace {
-
-// A bound rank sees its own CPUs only, and has to know whether its peers have some, too (runtime/core/cpus.hpp).
-constexpr char kCpus[] = "DISTRUN_CPUS";
-
-}  // namespace
-
 LocalProvisions::LocalProvisions(const RunContext& run, const PlannedTest& test, int n, const Environment& environment)
     : Provisions(common_order(test, run.settings, run.run_id, n)),
       run_(run),
@@ -43,28 +35,17 @@ wire::RunOrder LocalProvisions::order_of(int rank, const launch::World& /*world*
   machine.work_dir = dirs_->of(rank);
   machine.tmp_dir = test_.is_host() ? test_.share->tmp_dir : dirs_->tmp_of(order.threads ? 0 : rank);
   machine.threads = threads_each(cpus_for_ranks(), order.world_size * run_.settings.jobs);
+  machine.cpus = cpus_.of(rank, order.world_size);
+  machine.cpu_count = cpus_.count(order.world_size);
   add_machine(order, machine, test_.info.env_rendezvous, test_.info.gpu_per_rank);
-  order.cpus = cpus_.of(rank, order.world_size);
-  if (!order.cpus.empty()) order.env.insert(order.env.begin(), {kCpus, std::to_string(cpus_.count(order.world_size))});
   order.debug = rank == run_.settings.debug_rank && !test_.is_host();
   return order;
 }
 
 launch::ProgramSpec LocalProvisions::program() const {
   launch::ProgramSpec program = local_program_spec(run_.settings, run_.run_id, dirs_->shared());
-  bind(program);
+  bind(program, cpus_);
   return program;
-}
-
-void LocalProvisions::bind(launch::ProgramSpec& program) const {
-  const int ranks = test_.variant.world_size;
-  const int count = cpus_.count(ranks);
-  for (int rank = 0; rank < ranks; ++rank) {
-    program.cpus.push_back(cpus_.of(rank, ranks));
-    if (count == 0) continue;
-    std::vector<std::string>& variables = program.variables.at(static_cast<std::size_t>(rank));
-    variables.insert(variables.begin(), std::string(kCpus) + "=" + std::to_string(count));
-  }
 }
 
 void LocalProvisions::inspect(launch::World& world, OnInspected on_inspected) {

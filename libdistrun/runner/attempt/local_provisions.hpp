@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <distrun/runner/attempt/attempt_store.hpp>
+#include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/provisions.hpp>
 #include <distrun/runner/attempt/sweep.hpp>
 #include <distrun/runner/attempt/test_resources.hpp>
@@ -21,15 +22,13 @@ class LocalProvisions final : public Provisions {
   void add_process(pid_t pid) override { resources_.add_process(pid); }
   void add_held(std::vector<base::HeldName> names) override { resources_.add_held(std::move(names)); }
   std::vector<proc::NewName> names() override { return resources_.names(); }
-  const trace::Memory* trace() const noexcept override { return trace_.get(); }
+  std::vector<trace::RankTrace> take_traces() override { return read_traces(trace_.get()); }
   void inspect(launch::World& world, OnInspected on_inspected) override;
   std::vector<std::shared_ptr<const void>> keep(launch::World& world, bool holds) override;
   void sweep(launch::World& world, bool patient, OnSwept on_swept) override;
   std::string clear() override { return dirs_->clear(); }
 
  private:
-  void bind(launch::ProgramSpec& program) const;
-
   const RunContext& run_;
   const PlannedTest& test_;
   const LaneCpus cpus_;

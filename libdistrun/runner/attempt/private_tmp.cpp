@@ -84,13 +84,13 @@ std::vector<std::string> needed_paths(const proc::RunPlaces& places, const std::
   return needed;
 }
 
-PrivateTmp::PrivateTmp(const proc::RunPlaces& places, int number, std::vector<std::string> needed, bool keep)
+PrivateTmp::PrivateTmp(const proc::RunPlaces& places, const std::string& name, std::vector<std::string> needed,
+                       bool keep)
     : keep_(keep) {
-  const std::string name = "/private-" + std::to_string(number);
   for (const std::string& shown : private_directories()) {
     // The directory that replaces /dev/shm must be shared memory too, so it lies in /dev/shm.
     const std::string run_dir = is_shared_memory(shown) ? shown + "/distrun-" + places.run_id : places.run_dir();
-    add_place(shown, run_dir + name);
+    add_place(shown, run_dir + "/private-" + name);
   }
   std::sort(needed.begin(), needed.end());  // outer paths before inner ones
   needed.insert(needed.begin(), places.run_dir());
@@ -153,14 +153,23 @@ std::vector<PrivateTmp::Left> PrivateTmp::left() const {
   return left;
 }
 
-io::Task<std::unique_ptr<PrivateTmp>> PrivateTmps::make() {
-  auto made = std::make_unique<PrivateTmp>(places_, ++made_, needed_paths(places_, plugins_), keep_);
+// Nodes that share a machine, as with --launcher local, share /dev/shm and the run's id, too.
+io::Task<std::unique_ptr<PrivateTmp>> PrivateTmps::make(std::string program) {
+  std::vector<std::string> files = plugins_;
+  if (!program.empty()) files.push_back(std::move(program));
+  const std::string name = std::to_string(::getpid()) + "-" + std::to_string(++made_);
+  auto made = std::make_unique<PrivateTmp>(places_, name, needed_paths(places_, files), keep_);
   try {
     made->space = co_await node_.make_mounts(made->mounts());
   } catch (const Error& error) {
     throw Error(error.kind(), denied(error.what()));
   }
   co_return made;
+}
+
+io::Task<void> PrivateTmps::require() {
+  if (node_.is_spread()) co_return co_await node_.require_private_tmp();
+  co_await make();
 }
 
 }  // namespace distrun::runner

@@ -21,10 +21,10 @@ std::vector<std::string> private_directories();
 
 class PrivateTmp {
  public:
-  // `number` counts within the run; `needed` are paths that stay visible if they exist. Creates directories, but no
-  // mounts yet. The destructor removes them; with `keep` only if nothing was left in them. Throws Error{Failed} with
-  // the path that cannot be created.
-  PrivateTmp(const proc::RunPlaces& places, int number, std::vector<std::string> needed, bool keep);
+  // `name` is unique within the run, on this machine; `needed` are paths that stay visible if they exist. Creates
+  // directories, but no mounts yet. The destructor removes them; with `keep` only if nothing was left in them. Throws
+  // Error{Failed} with the path that cannot be created.
+  PrivateTmp(const proc::RunPlaces& places, const std::string& name, std::vector<std::string> needed, bool keep);
   ~PrivateTmp();
   PrivateTmp(const PrivateTmp&) = delete;
   PrivateTmp& operator=(const PrivateTmp&) = delete;
@@ -58,15 +58,18 @@ class PrivateTmp {
   std::vector<launch::Mount> mounts_;
 };
 
-// Creates a PrivateTmp for each lane of a run.
+// Creates a PrivateTmp for each lane of a run on this machine. Nodes on other machines have one of these each
+// (nodes/lane_tmps.hpp).
 class PrivateTmps {
  public:
   // Serves ranks of these plugins, or of this program; `keep` preserves their leftovers. `node` must outlive this.
   PrivateTmps(launch::Node& node, proc::RunPlaces places, std::vector<std::string> plugins, bool keep)
       : node_(node), places_(std::move(places)), plugins_(std::move(plugins)), keep_(keep) {}
 
-  // Throws Error with the reason if the kernel denies it.
-  io::Task<std::unique_ptr<PrivateTmp>> make();
+  // `program` also stays visible, if it is not empty. Throws Error with the reason if the kernel denies it.
+  io::Task<std::unique_ptr<PrivateTmp>> make(std::string program = "");
+  // Finds out whether the machines that run ranks allow it. Throws Error with the reason if one does not.
+  io::Task<void> require();
 
  private:
   launch::Node& node_;

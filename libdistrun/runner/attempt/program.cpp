@@ -81,6 +81,21 @@ void set_place(launch::ProgramSpec& program, const ProgramPlace& place) {
   }
 }
 
+void bind(launch::ProgramSpec& program, const LaneCpus& cpus) {
+  const int ranks = static_cast<int>(program.variables.size());
+  const int count = cpus.count(ranks);
+  for (int local = 0; local < ranks; ++local) {
+    program.cpus.push_back(cpus.of(local, ranks));
+    if (count == 0) continue;
+    std::vector<std::string>& variables = program.variables[static_cast<std::size_t>(local)];
+    variables.insert(variables.begin(), std::string(kCpusVariable) + "=" + std::to_string(count));
+  }
+}
+
+void use_private_tmp(launch::ProgramSpec& program) {
+  for (std::vector<std::string>& variables : program.variables) variables.emplace_back("TMPDIR=/tmp");
+}
+
 launch::ProgramSpec program_spec(const Settings& settings) {
   launch::ProgramSpec program;
   program.path = settings.program_path;
@@ -103,9 +118,7 @@ launch::ProgramSpec local_program_spec(const Settings& settings, const std::stri
   place.world_size = place.ranks_here = settings.world_size;
   place.cpus = cpus_for_ranks();
   set_place(program, place);
-  if (!settings.private_tmp) return program;
-  // Another directory may be invisible to the ranks.
-  for (std::vector<std::string>& variables : program.variables) variables.emplace_back("TMPDIR=/tmp");
+  if (settings.private_tmp) use_private_tmp(program);
   return program;
 }
 

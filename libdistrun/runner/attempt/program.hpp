@@ -3,6 +3,7 @@
 // program. They report nothing: their body begins when they start, and their exit code is their result.
 #include <string>
 
+#include <distrun/runner/attempt/cpu_binding.hpp>
 #include <distrun/runner/plan/plan.hpp>
 
 namespace distrun::runner {
@@ -27,6 +28,11 @@ struct ProgramPlace {
 // Sets program.variables for each rank on this host: RANK, WORLD_SIZE and the like. The program's environment must be
 // complete, since defaults (DISTRUN_THREADS, PYTHONUNBUFFERED) do not replace what is set there.
 void set_place(launch::ProgramSpec& program, const ProgramPlace& place);
+// Binds the ranks on this host, whose place is set, to their share of `cpus`.
+void bind(launch::ProgramSpec& program, const LaneCpus& cpus);
+
+// The ranks on this host, whose place is set, have a private /tmp: another directory may be invisible to them.
+void use_private_tmp(launch::ProgramSpec& program);
 
 // Returns what nodes must start, without the place of ranks.
 launch::ProgramSpec program_spec(const Settings& settings);

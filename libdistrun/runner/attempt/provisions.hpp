@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/common/trace/memory.hpp>
+#include <distrun/common/trace/reader.hpp>
 #include <distrun/runner/attempt/cpu_binding.hpp>
 #include <distrun/runner/attempt/private_tmp.hpp>
 #include <distrun/runner/attempt/run_context.hpp>
@@ -44,8 +44,8 @@ class Provisions {
   virtual void add_held(std::vector<base::HeldName> /*names*/) {}
   // Returns the names that the ranks have created so far, as far as they are provably theirs and on this machine.
   virtual std::vector<proc::NewName> names() { return {}; }
-  // Null if nothing is traced.
-  virtual const trace::Memory* trace() const noexcept { return nullptr; }
+  // Returns what the ranks have recorded, by rank; call once, when the attempt is over. Empty if nothing is traced.
+  virtual std::vector<trace::RankTrace> take_traces() { return {}; }
   // Looks whether the ranks of `world`, which all wait for another order, have left anything behind; removes nothing.
   // May call `on_inspected` before it returns, and calls it at most once.
   virtual void inspect(launch::World& world, OnInspected on_inspected) = 0;

@@ -26,7 +26,7 @@ struct RunContext {
   std::string run_id;
   Graces graces{};
   OutputSink* output = nullptr;         // shows what ranks write; null: not shown
-  PrivateTmps* private_tmps = nullptr;  // creates private directories for ranks; null: they have none
+  PrivateTmps* private_tmps = nullptr;  // creates private directories for ranks on this machine; null: they have none
   TraceSink* traces = nullptr;          // takes the ranks' traces; null: nothing is traced
   std::string why_stopped{};            // why attempts are cancelled; empty: the user wants it
 };

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runner/attempt/cpu_binding.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -87,7 +88,9 @@ void add_machine(wire::RunOrder& order, const OnMachine& machine, bool env_rende
   order.temp_dir = machine.temp_dir;
   order.work_dir = machine.work_dir;
   order.tmp_dir = machine.tmp_dir;
+  order.cpus = machine.cpus;
   std::vector<wire::KeyValue> variables{{"DISTRUN_THREADS", machine.threads}};
+  if (!machine.cpus.empty()) variables.push_back({kCpusVariable, std::to_string(machine.cpu_count)});
   if (env_rendezvous) {
     variables.push_back({"RANK", std::to_string(order.rank)});
     variables.push_back({"LOCAL_RANK", std::to_string(machine.local_rank)});

@@ -31,6 +31,8 @@ struct OnMachine {
   std::string work_dir;
   std::string tmp_dir;
   std::string threads;  // $DISTRUN_THREADS
+  std::string cpus;     // that the rank runs on; empty: any
+  int cpu_count = 0;    // $DISTRUN_CPUS: of all ranks of the world on this machine, if they are bound
 };
 // Completes the order for a rank on its machine. A rank that is to see a single device (`own_gpu`) gets the one at its
 // local index in CUDA_VISIBLE_DEVICES of this process.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
 #include <distrun/runner/plan/machine_gpus.hpp>
@@ -41,6 +42,7 @@ SpreadProvisions::SpreadProvisions(const RunContext& run, const PlannedTest& tes
     : Provisions(common_order(test, run.settings, run.run_id, n)),
       run_(run),
       test_(test),
+      is_traced_(trace_records(run, test) > 0),
       gpus_(gpus_by_rank(run.node, test.variant.world_size, run.settings)) {
   order_.stay = stay;
   // In front, so that --env wins; the nodes have not the user's environment.
@@ -51,6 +53,7 @@ wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) 
   wire::RunOrder order = order_;
   order.rank = rank;
   order.gpus = gpus_.at(static_cast<std::size_t>(rank));
+  order.debug = rank == run_.settings.debug_rank && !test_.is_host();
   const launch::Spread& spread = *world.spread();
   const std::string host =
       spread.master_address.find(':') == std::string::npos ? spread.master_address : "[" + spread.master_address + "]";
@@ -66,8 +69,23 @@ wire::RunOrder SpreadProvisions::order_of(int rank, const launch::World& world) 
 launch::ProgramSpec SpreadProvisions::program() const { return program_spec(run_.settings); }
 
 void SpreadProvisions::inspect(launch::World& world, OnInspected on_inspected) {
-  world.inspect([on_inspected = std::move(on_inspected), alive = std::weak_ptr(alive_)](bool is_clean) {
-    if (!alive.expired()) on_inspected(is_clean);
+  world.inspect([this, &world, on_inspected = std::move(on_inspected), alive = std::weak_ptr(alive_)](bool is_clean) {
+    if (alive.expired()) return;
+    if (!is_clean) return on_inspected(false);
+    read_traces(world, [on_inspected] { on_inspected(true); });
+  });
+}
+
+// The nodes keep what the ranks have recorded until they are swept or begin another test.
+void SpreadProvisions::read_traces(launch::World& world, std::function<void()> on_read) {
+  if (!is_traced_) return on_read();
+  world.read_traces([this, on_read = std::move(on_read), alive = std::weak_ptr(alive_)](auto traces) {
+    if (alive.expired()) return;
+    traces_ = std::move(traces);
+    const auto failed =
+        std::find_if(traces_.begin(), traces_.end(), [](const trace::RankTrace& each) { return each.is_failure; });
+    if (failed != traces_.end()) run_.traces->miss(failed->why_missing);
+    on_read();
   });
 }
 
@@ -78,8 +96,10 @@ std::vector<std::shared_ptr<const void>> SpreadProvisions::keep(launch::World& w
 }
 
 void SpreadProvisions::sweep(launch::World& world, bool patient, OnSwept on_swept) {
-  world.sweep(patient, [on_swept = std::move(on_swept)](std::vector<launch::LeftBehind> left) {
-    on_swept(leaks_of(std::move(left)));
+  world.sweep(patient, [this, &world, on_swept = std::move(on_swept),
+                        alive = std::weak_ptr(alive_)](std::vector<launch::LeftBehind> left) {
+    if (alive.expired()) return;
+    read_traces(world, [on_swept, leaks = leaks_of(std::move(left))] { on_swept(leaks); });
   });
 }
 

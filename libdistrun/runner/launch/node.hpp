@@ -15,6 +15,7 @@
 #include <distrun/common/base/isolation.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/io/task.hpp>
+#include <distrun/common/trace/reader.hpp>
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/plugin_table.hpp>
 #include <distrun/common/wire/zygote.hpp>
@@ -65,9 +66,11 @@ struct WorldSpec {
   ProgramSpec program{};                      // for the isolation Program
   std::shared_ptr<const MountSpace> space{};  // the ranks' mounts; null: those of the machine
   // Only a node on another machine uses these: it completes the ranks' orders.
-  std::string test{};           // id
-  bool env_rendezvous = false;  // ranks get $RANK and $LOCAL_RANK
-  bool own_gpu = false;         // each rank is to see a device of its own
+  std::string test{};               // id
+  bool env_rendezvous = false;      // ranks get $RANK and $LOCAL_RANK
+  bool own_gpu = false;             // each rank is to see a device of its own
+  int lane = -1;                    // the run's lane, whose CPUs the ranks may be bound to; -1: none
+  std::uint64_t trace_records = 0;  // that each rank may keep in its trace; 0: they are not traced
 };
 
 // The kernel's view of a rank's process.
@@ -202,7 +205,7 @@ class World {
   // Returns when the rank's machine has seen the rank's latest event; nothing: it is this machine, or its clock is not
   // known yet.
   virtual std::optional<Moment> seen_at(int /*rank*/) const { return std::nullopt; }
-  // This and the next three: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
+  // This and the next four: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
   // wait for another order have left anything behind, and fetches their output. Calls `on_inspected` once, unless the
   // world is destroyed or swept first.
   virtual void inspect(std::function<void(bool is_clean)> on_inspected) { on_inspected(true); }
@@ -210,10 +213,21 @@ class World {
   virtual void keep(bool /*holds*/) {}
   // Kept ranks are about to get orders for the test of `spec`, with which spread() agrees from now on.
   virtual void renew(const WorldSpec& /*spec*/) {}
+  // Fetches what the ranks have recorded so far. Calls `on_traces` once, with an entry for each rank, unless the world
+  // is destroyed or this is called again first.
+  virtual void read_traces(std::function<void(std::vector<trace::RankTrace>)> on_traces) { on_traces({}); }
   // Finds and ends what the ranks have left, and fetches the rest of their output. `patient`: what ends by itself soon
   // is not left behind. Call when all ranks have ended; calls `on_swept` once, within the bound of a sweep, unless the
   // world is destroyed first.
   virtual void sweep(bool /*patient*/, std::function<void(std::vector<LeftBehind>)> on_swept) { on_swept({}); }
+};
+
+// How machines are made busy (machine_load.hpp).
+struct LoadPlan {
+  bool cpu = false;     // threads that compute
+  bool memory = false;  // threads that write memory
+  bool pause = false;   // ranks that are stopped for moments
+  std::uint64_t seed = 0;
 };
 
 struct Prepared {
@@ -240,6 +254,12 @@ class Node {
   virtual std::vector<Resources> machines() const { return {}; }
   // Returns how many ranks of a world each of them runs. A world that does not fit on them counts for the first one.
   virtual std::vector<int> split(int world_size) const { return {world_size}; }
+  // This and the next two: nodes on other machines, which provide for their ranks. Throws Error{Failed} with the reason
+  // if one of them cannot give its ranks private directories.
+  virtual io::Task<void> require_private_tmp() { co_return; }
+  // Makes the machines busy until end_load(). Throws Error{Overloaded} with the reason if one of them cannot be.
+  virtual io::Task<void> begin_load(LoadPlan /*plan*/) { co_return; }
+  virtual void end_load() {}
   // Exempts a child of this process that belongs to no rank: it is no leftover.
   virtual void spare(int pid) = 0;
   // Makes current listing and loading fail soon.

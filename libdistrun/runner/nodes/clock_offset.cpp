@@ -11,11 +11,13 @@ constexpr std::int64_t kRoundTripMax = 60'000'000'000;    // of an answer that i
 
 bool is_time(std::int64_t ns) { return ns >= 0 && ns < kTimeMax; }
 
-base::Nanoseconds drift_of(std::int64_t age) {
-  return base::Nanoseconds(std::max<std::int64_t>(age, 0) / 1'000'000 * kDriftPerMillion);
-}
+base::Nanoseconds drift_of(std::int64_t age) { return drift_over(base::Nanoseconds(age)); }
 
 }  // namespace
+
+base::Nanoseconds drift_over(base::Nanoseconds time) noexcept {
+  return base::Nanoseconds(std::max<std::int64_t>(time.count(), 0) / 1'000'000 * kDriftPerMillion);
+}
 
 void ClockOffset::add(const Sample& sample) {
   if (!is_time(sample.sent) || !is_time(sample.received) || !is_time(sample.peer_received) ||

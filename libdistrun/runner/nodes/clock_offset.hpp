@@ -13,6 +13,9 @@ struct Offset {
   base::Nanoseconds error{};   // at most so wrong, in either direction
 };
 
+// Returns how much the clocks of two machines may drift apart in that time.
+base::Nanoseconds drift_over(base::Nanoseconds time) noexcept;
+
 class ClockOffset {
  public:
   // All in nanoseconds: when the ping was sent and its answer received, by this clock; when the ping was received and

@@ -13,7 +13,6 @@ constexpr auto kCloseBound = std::chrono::seconds(5);
 // A connection closes before the engine of its node has ended, which then says why.
 constexpr auto kWordsPatience = std::chrono::milliseconds(300);
 constexpr const char* kClosed = "closed";  // as a link says it
-constexpr int kJobsMax = 256;              // as --jobs allows
 
 std::vector<std::string> names_of(const std::vector<HostSlot>& hosts) {
   std::vector<std::string> names;
@@ -24,7 +23,7 @@ std::vector<std::string> names_of(const std::vector<HostSlot>& hosts) {
 int jobs_for(const std::vector<launch::Resources>& hosts) {
   int cpus = 0;
   for (const launch::Resources& host : hosts) cpus += host.cpus;
-  return std::clamp(cpus, 1, kJobsMax);
+  return std::clamp(cpus, 1, static_cast<int>(kJobsMax));
 }
 
 // Nodes on this machine need no other address than loopback.

@@ -7,6 +7,7 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
+#include <distrun/runner/launch/rank_pauser.hpp>
 #include <distrun/runner/nodes/hosted_program.hpp>
 #include <distrun/runner/proc/run_files.hpp>
 
@@ -36,16 +37,27 @@ Ports find_ports(const SpawnRequest& request) {
   return {base::find_free_port(), base::find_free_port()};
 }
 
+// A child that has returned from the test's body is seen on the board sooner than as a process.
+bool has_stray_child(const launch::World& world, const SpawnRequest& request) {
+  for (int i = 0; i < request.ranks_here; ++i) {
+    const auto shown = world.shown(request.first_rank + i);
+    if (shown && shown->stray_child != 0) return true;
+  }
+  return false;
+}
+
 std::int64_t now_ns(const io::Loop& loop) { return loop.clock().now().time_since_epoch().count(); }
 
 }  // namespace
 
-HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request)
+HostedWorld::HostedWorld(NodeShared& shared, SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp)
     : shared_(shared),
       request_(std::move(request)),
-      test_(std::make_unique<HostedTest>(shared, request_, request_.test)),
+      tmp_(std::move(tmp)),
+      test_(std::make_unique<HostedTest>(shared, request_, request_.test, tmp_.get())),
       output_(request_.world, {[this](const OutputPiece& piece) { tell(wire::NodeFrame::Output, piece); },
-                               [this](bool hold) { world_->hold_output(hold); }}) {}
+                               [this](bool hold) { world_->hold_output(hold); }}),
+      test_began_(shared.loop.clock().now()) {}
 
 HostedWorld::~HostedWorld() {
   if (world_ && !sweep_) world_->end_leftovers();
@@ -71,7 +83,8 @@ void HostedWorld::begin(const BeginOrder& order) {
   place.cpus = shared_.cpus;
   place.host_address = shared_.address;
   set_place(program_, place);
-  program_.cpus.resize(program_.variables.size());
+  runner::bind(program_, shared_.cpus_of(request_.lane));
+  if (tmp_) runner::use_private_tmp(program_);
   if (has(request_.program->stdin_rank)) {
     input_ = std::make_unique<InputPipe>(shared_.loop, [this](std::uint64_t bytes) {
       tell(wire::NodeFrame::ConfirmInput, ConfirmedBytes{request_.world, bytes});
@@ -91,6 +104,7 @@ void HostedWorld::start() {
   spec.first_rank = request_.first_rank;
   spec.ranks_here = request_.ranks_here;
   spec.program = program_;
+  if (tmp_) spec.space = tmp_->space;
   world_ = shared_.node.spawn(spec, *this);
   news_ = std::make_unique<RankNews>(shared_.loop, *world_, request_.first_rank, request_.ranks_here,
                                      [this](std::vector<RankView> changed) {
@@ -158,6 +172,18 @@ void HostedWorld::name_stacks(NameRequest request) {
                       });
 }
 
+void HostedWorld::read_trace(const TraceRequest& request) {
+  const std::int64_t received_ns = now_ns(shared_.loop);
+  TracePart part = test_ ? test_->read_trace(request) : TracePart();
+  part.world = request.world;
+  part.fetch = request.fetch;
+  part.rank = request.rank;
+  part.first = request.first;
+  part.received_ns = received_ns;
+  part.sent_ns = now_ns(shared_.loop);
+  tell(wire::NodeFrame::TracePart, part);
+}
+
 // ---- events of the ranks
 
 void HostedWorld::on_rank_started(int rank, int pid) {
@@ -209,20 +235,11 @@ void HostedWorld::on_output(int rank, launch::Stream stream, std::string_view by
 
 // ---- from test to test
 
-// A child that has returned from the test's body is seen on the board sooner than as a process.
-bool HostedWorld::has_stray_child() const {
-  for (int i = 0; i < request_.ranks_here; ++i) {
-    const auto shown = world_->shown(request_.first_rank + i);
-    if (shown && shown->stray_child != 0) return true;
-  }
-  return false;
-}
-
 void HostedWorld::inspect() {
   const bool are_all_here = static_cast<int>(pids_.size()) == request_.ranks_here;
   Inspected answer{request_.world};
-  answer.is_clean =
-      are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() && !has_stray_child();
+  answer.is_clean = are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() &&
+                    !has_stray_child(*world_, request_);
   try {
     answer.ports = find_ports(request_);
   } catch (const Error&) {
@@ -242,8 +259,16 @@ void HostedWorld::keep(bool holds) {
 void HostedWorld::renew(TestOfWorld test) {
   if (!suite_dir_.empty()) return;
   test_.reset();
-  test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test));
+  test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test), tmp_.get());
   for (const auto& [rank, pid] : pids_) test_->resources().add_process(pid);
+  test_began_ = shared_.loop.clock().now();
+}
+
+std::vector<pid_t> HostedWorld::pausable_ranks() const {
+  std::vector<pid_t> pids;
+  if (!test_ || shared_.loop.clock().now() - test_began_ > launch::kPausableFor) return pids;
+  for (const auto& [rank, pid] : pids_) pids.push_back(pid);
+  return pids;
 }
 
 // ---- the end
@@ -251,7 +276,7 @@ void HostedWorld::renew(TestOfWorld test) {
 void HostedWorld::sweep(bool patient) {
   if (sweep_) throw Error(ErrorKind::InvalidArgument, "a second sweep of a world");
   // Ranks that were dismissed between two tests may have left processes.
-  if (!test_) between_.emplace(shared_.names, nullptr, nullptr, "");
+  if (!test_) between_.emplace(shared_.names, nullptr, tmp_.get(), "");
   runner::TestResources& resources = test_ ? test_->resources() : *between_;
   sweep_ = std::make_unique<runner::Sweep>(shared_.loop, *world_, resources, shared_.graces, patient,
                                            [this](std::vector<runner::Leak> leaks) { finish(std::move(leaks)); });

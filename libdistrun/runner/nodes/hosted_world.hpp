@@ -24,8 +24,8 @@ namespace distrun::nodes {
 
 class HostedWorld final : public launch::WorldEvents {
  public:
-  // Throws Error if the work directories cannot be created.
-  HostedWorld(NodeShared& shared, SpawnRequest request);
+  // `tmp`: the private /tmp of the ranks; null: they have none. Throws Error if the work directories cannot be created.
+  HostedWorld(NodeShared& shared, SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp);
   ~HostedWorld() override;
 
   // Starts the ranks of a plugin, or checks that a program can be started, and answers. Throws Error{Failed} if it
@@ -40,6 +40,7 @@ class HostedWorld final : public launch::WorldEvents {
   void signal(const SignalOrder& order);
   void collect(const CollectRequest& request);
   void name_stacks(NameRequest request);
+  void read_trace(const TraceRequest& request);
   void forget_output() { world_->forget_output(); }
   // Looks whether ranks that wait for another order have left anything.
   void inspect();
@@ -52,6 +53,8 @@ class HostedWorld final : public launch::WorldEvents {
   // Throws Error{InvalidArgument} if no rank here reads it, and as InputPipe::add().
   void add_input(std::string_view bytes);
   void sweep(bool patient);
+  // Returns the processes of ranks that may be paused (launch/rank_pauser.hpp).
+  std::vector<pid_t> pausable_ranks() const;
 
  private:
   void on_rank_started(int rank, int pid) override;
@@ -64,7 +67,6 @@ class HostedWorld final : public launch::WorldEvents {
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   bool has(int rank) const noexcept;
-  bool has_stray_child() const;
   std::string complete_order(const wire::Frame& frame);
   void tell_output();
   void start();
@@ -74,6 +76,7 @@ class HostedWorld final : public launch::WorldEvents {
 
   NodeShared& shared_;
   const SpawnRequest request_;
+  const std::shared_ptr<const runner::PrivateTmp> tmp_;
   std::unique_ptr<HostedTest> test_;               // null: the ranks are between two tests
   std::vector<std::shared_ptr<const void>> held_;  // of an earlier test, which the ranks go on using
   launch::ProgramSpec program_;                    // if the ranks run one
@@ -83,7 +86,8 @@ class HostedWorld final : public launch::WorldEvents {
   std::optional<runner::TestResources> between_;  // of a sweep between two tests
   std::unique_ptr<runner::Sweep> sweep_;
   std::map<int, pid_t> pids_;  // by rank, of those that are alive
-  std::string suite_dir_;      // of a suite, if its host runs here: removed with this
+  base::TimePoint test_began_;
+  std::string suite_dir_;  // of a suite, if its host runs here: removed with this
   std::unique_ptr<RankNews> news_;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };

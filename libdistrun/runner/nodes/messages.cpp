@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/trace/layout.hpp>
 
 namespace distrun::nodes {
 namespace {
@@ -27,6 +28,14 @@ bool are_variables(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+void check(const Welcome& run) {
+  demand(run.jobs >= 1 && run.jobs <= kJobsMax, "an impossible number of jobs");
+  demand(run.bind <= runner::Bind::Numa, "an unknown way to bind ranks");
+  demand(std::all_of(run.plugins.begin(), run.plugins.end(), is_c_string), "a plugin with an impossible path");
+}
+
+void check(const TestOfWorld& test) { demand(test.trace_records <= trace::kRecordsMax, "a trace of impossible size"); }
+
 void check(const ProgramOrder& order) {
   demand(!order.arguments.empty() && std::all_of(order.arguments.begin(), order.arguments.end(), is_c_string),
          "a program with impossible arguments");
@@ -44,7 +53,9 @@ void check(const SpawnRequest& request) {
   demand(request.world_size > 0 && request.world_size <= kRanksMax && request.first_rank >= 0 &&
              request.ranks_here > 0 && request.ranks_here <= request.world_size - request.first_rank,
          "a world with impossible ranks");
+  demand(request.lane >= -1 && request.lane < kJobsMax, "a world in an impossible lane");
   demand(is_c_string(request.hosts), "a world with impossible hosts");
+  check(request.test);
   if (is_program) check(*request.program);
 }
 

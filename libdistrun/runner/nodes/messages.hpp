@@ -3,13 +3,15 @@
 // on all nodes; ranks keep their numbers in the world. Times are those of the node's monotonic clock: the coordinator
 // converts them.
 //
-//   coordinator   Welcome, once; List, Prepare: each is answered once, by its id
+//   coordinator   Welcome, once; List, Prepare, TryPrivateTmp, BeginLoad: each is answered once, by its id
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
 //                 Inspect, once all ranks of the world wait for another order: Captured for each rank, then Inspected
 //                 Keep: their test is over; Renew: they get another, whose orders follow
 //                 Begin, to the nodes of a program once all have answered Spawned: starts the ranks; ProgramBegan
 //                 ConfirmOutput, to nodes that send Output (output_window.hpp); Input, to the node of the rank that
 //                 reads it: ConfirmInput (input_window.hpp)
+//                 ReadTrace, once the ranks of the world have ended or wait for another order: TracePart
+//                 (trace_messages.hpp)
 //                 Sweep, once all ranks of the world on this node have ended: Captured for each rank, then Swept
 //                 EndWorld: living ranks are killed, and no more is sent of this world
 //                 Close: Closed is the last frame of the node
@@ -29,6 +31,7 @@
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/evidence/stacks/stacks.hpp>
 #include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/record/record.hpp>
 
 namespace distrun::board {
 
@@ -55,6 +58,7 @@ namespace distrun::launch {
 
 DISTRUN_FIELDS(ProcessState, m.exists, m.ends, m.stopped, m.debugged)
 DISTRUN_FIELDS(LeftBehind, m.kind, m.what, m.removed)
+DISTRUN_FIELDS(LoadPlan, m.cpu, m.memory, m.pause, m.seed)
 
 }  // namespace distrun::launch
 
@@ -76,6 +80,8 @@ inline wire::BytesView bytes_of(const std::string& text) {
 
 // ---- from the coordinator
 
+inline constexpr std::int32_t kJobsMax = 256;  // as --jobs allows
+
 // Tells a node about the run.
 struct Welcome {
   std::string run_id;
@@ -83,14 +89,19 @@ struct Welcome {
   bool leaks_off = false;
   bool live_output = false;  // send what ranks of tests write at once
   bool any_files = true;     // ordinary files may be left-overs, too
-  std::int32_t jobs = 1;
+  std::int32_t jobs = 1;     // lanes: so many tests run at the same time
+  runner::Bind bind = runner::Bind::None;
+  bool private_tmp = false;            // the worlds of each lane have a private /tmp
+  std::vector<std::string> plugins{};  // of the run, which stay visible then
   bool in_job = false;       // the nodes belong to a job of a batch system: report its signal, and wait for the order
   std::int64_t leak_ns = 0;  // graces: see runner::Graces
   std::int64_t kill_ns = 0;
   std::int64_t exit_ns = 0;
 };
-DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.in_job, m.leak_ns,
-               m.kill_ns, m.exit_ns)
+DISTRUN_FIELDS(Welcome, m.run_id, m.keep_work_dir, m.leaks_off, m.live_output, m.any_files, m.jobs, m.bind,
+               m.private_tmp, m.plugins, m.in_job, m.leak_ns, m.kill_ns, m.exit_ns)
+// Throws Error{InvalidArgument}.
+void check(const Welcome& run);
 
 struct ListRequest {
   std::uint32_t id = 0;
@@ -108,6 +119,19 @@ struct PrepareRequest {
 };
 DISTRUN_FIELDS(PrepareRequest, m.id, m.plugin, m.isolation, m.bound_ns)
 
+// TryPrivateTmp, answered by Prepared: can ranks have a private /tmp?
+struct TrialRequest {
+  std::uint32_t id = 0;
+};
+DISTRUN_FIELDS(TrialRequest, m.id)
+
+// BeginLoad, answered by Prepared: the host is made busy, as in stress runs, until EndLoad.
+struct LoadRequest {
+  std::uint32_t id = 0;
+  launch::LoadPlan plan;
+};
+DISTRUN_FIELDS(LoadRequest, m.id, m.plan)
+
 struct ReleaseOrder {
   std::string plugin;
 };
@@ -118,8 +142,11 @@ struct TestOfWorld {
   std::string id;
   bool env_rendezvous = false;
   bool own_gpu = false;
+  std::uint64_t trace_records = 0;  // that each rank may keep; 0: they are not traced
 };
-DISTRUN_FIELDS(TestOfWorld, m.id, m.env_rendezvous, m.own_gpu)
+DISTRUN_FIELDS(TestOfWorld, m.id, m.env_rendezvous, m.own_gpu, m.trace_records)
+// Throws Error{InvalidArgument}.
+void check(const TestOfWorld& test);
 
 // The program that ranks run, instead of a plugin.
 struct ProgramOrder {
@@ -141,12 +168,13 @@ struct SpawnRequest {
   std::int32_t world_size = 0;
   std::int32_t first_rank = 0;
   std::int32_t ranks_here = 0;
-  TestOfWorld test{};  // the first
-  std::string hosts;   // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
+  std::int32_t lane = -1;  // the run's lane that the world belongs to, with its CPUs and its /tmp; -1: none
+  TestOfWorld test{};      // the first
+  std::string hosts;       // $DISTRUN_HOSTS of the ranks: for large worlds longer than all else in their orders
   std::optional<ProgramOrder> program{};  // with the isolation Program
 };
-DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.test, m.hosts,
-               m.program)
+DISTRUN_FIELDS(SpawnRequest, m.world, m.plugin, m.isolation, m.world_size, m.first_rank, m.ranks_here, m.lane, m.test,
+               m.hosts, m.program)
 // Throws Error{InvalidArgument}.
 void check(const SpawnRequest& request);
 
@@ -225,6 +253,7 @@ struct WorldOrder {
 };
 DISTRUN_FIELDS(WorldOrder, m.world, m.yes)
 
+// Close, Cancel, EndLoad.
 struct CloseOrder {};
 template <class Archive>
 void fields(Archive& /*archive*/, const CloseOrder& /*m*/) {}

@@ -7,6 +7,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/io/spawn.hpp>
+#include <distrun/runner/nodes/hosted_program.hpp>
 
 namespace distrun::nodes {
 namespace {
@@ -16,6 +17,16 @@ constexpr std::size_t kNamesMax = 1000;  // told at the end
 Isolation checked_isolation(Isolation isolation) {
   if (isolation == Isolation::Process || isolation == Isolation::Exec || isolation == Isolation::Pool) return isolation;
   throw Error(ErrorKind::InvalidArgument, "a node runs ranks as processes only");
+}
+
+TracePart without_trace(const TraceRequest& request) {
+  TracePart part;
+  part.world = request.world;
+  part.fetch = request.fetch;
+  part.rank = request.rank;
+  part.first = request.first;
+  part.why_missing = "the ranks are gone";
+  return part;
 }
 
 }  // namespace
@@ -50,6 +61,9 @@ void NodeService::on_frame(const wire::Frame& frame) {
   switch (kind) {
     case Kind::List: return start(list(payload<ListRequest>(frame)));
     case Kind::Prepare: return start(prepare(payload<PrepareRequest>(frame)));
+    case Kind::TryPrivateTmp: return start(try_private_tmp(payload<TrialRequest>(frame)));
+    case Kind::BeginLoad: return begin_load(payload<LoadRequest>(frame));
+    case Kind::EndLoad: return load_.reset();
     case Kind::Cancel: return node_.cancel();
     case Kind::Release: return node_.release(payload<ReleaseOrder>(frame).plugin);
     case Kind::Spawn: return spawn(payload<SpawnRequest>(frame));
@@ -63,7 +77,7 @@ void NodeService::on_frame(const wire::Frame& frame) {
 void NodeService::on_frame_of_world(const wire::Frame& frame) {
   using Kind = wire::NodeFrame;
   switch (frame.kind_as<Kind>()) {
-    case Kind::EndWorld: worlds_.erase(payload<WorldOrder>(frame).world); return;
+    case Kind::EndWorld: return end(payload<WorldOrder>(frame).world);
     case Kind::ToRank: {
       const auto order = payload<RankBytes>(frame);
       if (HostedWorld* world = find(order.world)) world->send_to_rank(order.rank, order.bytes);
@@ -103,6 +117,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
       if (HostedWorld* world = find(order.world)) return world->inspect();
       return tell(Kind::Inspected, Inspected{order.world});
     }
+    case Kind::ReadTrace: return read_trace(payload<TraceRequest>(frame));
     case Kind::Keep: {
       const auto order = payload<WorldOrder>(frame);
       if (HostedWorld* world = find(order.world)) world->keep(order.yes);
@@ -112,7 +127,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
     case Kind::Sweep: {
       const auto order = payload<WorldOrder>(frame);
       if (HostedWorld* world = find(order.world)) return world->sweep(order.yes);
-      worlds_.erase(order.world);  // a program that has not begun will not
+      end(order.world);  // a program that has not begun will not
       return tell(Kind::Swept, Swept{order.world, {}});
     }
     default: throw Error(ErrorKind::InvalidArgument, "a coordinator must not send this kind of frame");
@@ -121,6 +136,7 @@ void NodeService::on_frame_of_world(const wire::Frame& frame) {
 
 void NodeService::welcome(const Welcome& run) {
   if (shared_) throw Error(ErrorKind::InvalidArgument, "a second welcome");
+  check(run);
   if (run.run_id != settings_.places.run_id) throw Error(ErrorKind::InvalidArgument, "a welcome to another run");
   names_.emplace(settings_.places, run.any_files);
   names_->forget();
@@ -129,8 +145,9 @@ void NodeService::welcome(const Welcome& run) {
   if (run.leak_ns > 0) graces.leak = base::Nanoseconds(run.leak_ns);
   if (run.kill_ns > 0) graces.kill = base::Nanoseconds(run.kill_ns);
   if (run.exit_ns > 0) graces.exit = base::Nanoseconds(run.exit_ns);
-  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, settings_.address, settings_.cpus,
-                             settings_.host_variables, send_});
+  shared_.emplace(NodeShared{loop_, node_, *names_, *dirs_, graces, run, runner::bind_lanes(run.bind, run.jobs),
+                             settings_.address, settings_.cpus, settings_.host_variables, send_});
+  if (run.private_tmp) tmps_.emplace(node_, settings_.places, run.plugins, run.keep_work_dir);
 }
 
 void NodeService::start(io::Task<void> task) {
@@ -168,12 +185,76 @@ io::Task<void> NodeService::prepare(PrepareRequest request) {
   if (!alive.expired()) tell(wire::NodeFrame::Prepared, answer);
 }
 
+io::Task<void> NodeService::try_private_tmp(TrialRequest request) {
+  const std::weak_ptr<const void> alive = guard_;
+  PreparedAnswer answer;
+  answer.id = request.id;
+  try {
+    if (!tmps_) throw Error(ErrorKind::InvalidArgument, "the run has no private directories");
+    co_await tmps_->require();
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  if (!alive.expired()) tell(wire::NodeFrame::Prepared, answer);
+}
+
+void NodeService::begin_load(const LoadRequest& request) {
+  PreparedAnswer answer;
+  answer.id = request.id;
+  load_.reset();  // before the next one: they would pause ranks independently
+  try {
+    load_.emplace(loop_, request.plan, settings_.cpus, [this] { return pausable_ranks(); });
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  tell(wire::NodeFrame::Prepared, answer);
+}
+
+std::vector<pid_t> NodeService::pausable_ranks() const {
+  std::vector<pid_t> pids;
+  for (const auto& [number, world] : worlds_) {
+    const std::vector<pid_t> of_world = world->pausable_ranks();
+    pids.insert(pids.end(), of_world.begin(), of_world.end());
+  }
+  return pids;
+}
+
 void NodeService::spawn(SpawnRequest request) {
   check(request);
+  if (request.lane >= shared_->run.jobs) throw Error(ErrorKind::InvalidArgument, "a lane that the run does not have");
   const std::uint32_t number = request.world;
-  if (worlds_.contains(number)) throw Error(ErrorKind::InvalidArgument, "a world that exists");
+  if (worlds_.contains(number) || starting_.contains(number)) {
+    throw Error(ErrorKind::InvalidArgument, "a world that exists");
+  }
+  if (!tmps_ || request.lane < 0) return host(std::move(request), nullptr);
+  if (auto tmp = tmps_->find(request.lane)) return host(std::move(request), std::move(tmp));
+  starting_.insert(number);
+  start(spawn_with_tmp(std::move(request)));
+}
+
+// The world may be ended meanwhile.
+io::Task<void> NodeService::spawn_with_tmp(SpawnRequest request) {
+  const std::weak_ptr<const void> alive = guard_;
+  const std::uint32_t number = request.world;
+  std::shared_ptr<const runner::PrivateTmp> tmp;
+  std::string failure;
   try {
-    auto world = std::make_unique<HostedWorld>(*shared_, std::move(request));
+    std::string program;
+    if (request.program) program = find_program(*request.program, settings_.host_variables).path;
+    tmp = co_await tmps_->make(std::move(program));
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  if (alive.expired() || closed_ || starting_.erase(number) == 0) co_return;
+  if (!failure.empty()) co_return tell(wire::NodeFrame::SpawnFailed, RankText{number, -1, failure});
+  tmps_->use(request.lane, tmp);
+  host(std::move(request), std::move(tmp));
+}
+
+void NodeService::host(SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp) {
+  const std::uint32_t number = request.world;
+  try {
+    auto world = std::make_unique<HostedWorld>(*shared_, std::move(request), std::move(tmp));
     world->prepare();
     worlds_.emplace(number, std::move(world));
   } catch (const Error& error) {
@@ -181,7 +262,18 @@ void NodeService::spawn(SpawnRequest request) {
   }
 }
 
+void NodeService::read_trace(const TraceRequest& request) {
+  if (HostedWorld* world = find(request.world)) return world->read_trace(request);
+  tell(wire::NodeFrame::TracePart, without_trace(request));
+}
+
+void NodeService::end(std::uint32_t world) {
+  worlds_.erase(world);
+  starting_.erase(world);
+}
+
 void NodeService::renew(RenewRequest request) {
+  check(request.test);
   HostedWorld* const world = find(request.world);
   if (world == nullptr) return;
   try {
@@ -205,7 +297,10 @@ void NodeService::begin(const BeginOrder& order) {
 Closed NodeService::close() {
   Closed found;
   if (std::exchange(closed_, true)) return found;
+  load_.reset();
   worlds_.clear();
+  starting_.clear();
+  tmps_.reset();
   node_.close();
   if (names_ && !shared_->run.leaks_off) {
     for (const runner::NameWatch::Suspicion& each : names_->suspicions()) found.suspicions.push_back(each.path);

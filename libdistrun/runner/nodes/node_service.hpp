@@ -5,10 +5,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/launch/machine_load.hpp>
 #include <distrun/runner/nodes/hosted_world.hpp>
+#include <distrun/runner/nodes/lane_tmps.hpp>
 
 namespace distrun::nodes {
 
@@ -40,7 +44,14 @@ class NodeService {
   void welcome(const Welcome& run);
   io::Task<void> list(ListRequest request);
   io::Task<void> prepare(PrepareRequest request);
+  io::Task<void> try_private_tmp(TrialRequest request);
+  void begin_load(const LoadRequest& request);
+  std::vector<pid_t> pausable_ranks() const;
   void spawn(SpawnRequest request);
+  io::Task<void> spawn_with_tmp(SpawnRequest request);
+  void host(SpawnRequest request, std::shared_ptr<const runner::PrivateTmp> tmp);
+  void read_trace(const TraceRequest& request);
+  void end(std::uint32_t world);
   void renew(RenewRequest request);
   void begin(const BeginOrder& order);
   void start(io::Task<void> task);
@@ -57,7 +68,10 @@ class NodeService {
   std::optional<runner::NameWatch> names_;
   std::optional<runner::WorkDirPool> dirs_;
   std::optional<NodeShared> shared_;
+  std::optional<LaneTmps> tmps_;      // if ranks have a private /tmp
+  std::set<std::uint32_t> starting_;  // worlds whose /tmp is being created
   std::map<std::uint32_t, std::unique_ptr<HostedWorld>> worlds_;
+  std::optional<launch::MachineLoad> load_;  // of a stress run
   bool closed_ = false;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };

@@ -5,6 +5,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
 #include <distrun/runner/nodes/split_world.hpp>
 
 namespace distrun::nodes {
@@ -63,9 +64,39 @@ io::Task<launch::Prepared> NodeSet::prepare(std::string plugin, Isolation isolat
 }
 
 io::Task<std::shared_ptr<launch::MountSpace>> NodeSet::make_mounts(std::vector<launch::Mount> /*mounts*/) {
-  throw Error(ErrorKind::Unimplemented, "--private-tmp does not work with --hosts");
+  throw Error(ErrorKind::Unimplemented, "nodes make the mounts of their ranks themselves");
   co_return nullptr;
 }
+
+// Waits for the answers of all nodes, and throws what one of them has said.
+io::Task<void> NodeSet::demand(std::vector<RemoteNode::Reply<PreparedAnswer>> replies, ErrorKind kind) {
+  std::string failure;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const PreparedAnswer answer = co_await replies[i]->wait();
+    if (!nodes_[i]->lost().empty()) continue;  // as in prepare()
+    if (!answer.error.empty() && failure.empty()) failure = answer.error + " (on " + nodes_[i]->host() + ")";
+  }
+  if (!failure.empty()) throw Error(kind, failure);
+}
+
+io::Task<void> NodeSet::require_private_tmp() {
+  std::vector<RemoteNode::Reply<PreparedAnswer>> replies;
+  for (const auto& node : nodes_) replies.push_back(node->try_private_tmp());
+  co_await demand(std::move(replies), ErrorKind::Failed);
+}
+
+// Hosts that were busy in step would hide what happens when one of them is slow.
+io::Task<void> NodeSet::begin_load(launch::LoadPlan plan) {
+  std::vector<RemoteNode::Reply<PreparedAnswer>> replies;
+  for (const auto& node : nodes_) {
+    launch::LoadPlan own = plan;
+    own.seed = base::derive_seed(plan.seed, "host " + std::to_string(node->number()));
+    replies.push_back(node->begin_load(own));
+  }
+  co_await demand(std::move(replies), ErrorKind::Overloaded);
+}
+
+void NodeSet::end_load() { tell_all(wire::NodeFrame::EndLoad, CloseOrder{}); }
 
 std::vector<int> NodeSet::split(int world_size) const {
   if (world_size < 1) return std::vector<int>(slots_.size(), 0);  // of a test that is skipped

@@ -31,6 +31,9 @@ class NodeSet final : public launch::Node {
   io::Task<launch::Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) override;
   // Throws Error{Unimplemented}.
   io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> mounts) override;
+  io::Task<void> require_private_tmp() override;
+  io::Task<void> begin_load(launch::LoadPlan plan) override;
+  void end_load() override;
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override;
   bool is_spread() const override { return true; }
   std::vector<launch::Resources> machines() const override { return resources_; }
@@ -41,6 +44,7 @@ class NodeSet final : public launch::Node {
   void close() override {}
 
  private:
+  io::Task<void> demand(std::vector<RemoteNode::Reply<PreparedAnswer>> replies, ErrorKind kind);
   std::vector<SpreadRanks::Part> parts_for(int world_size) const;
   template <class Message>
   void tell_all(wire::NodeFrame kind, const Message& message);

@@ -51,14 +51,27 @@ RemoteNode::Reply<Listed> RemoteNode::list(const std::string& plugin, const wire
   return reply;
 }
 
+template <class Request>
+RemoteNode::Reply<PreparedAnswer> RemoteNode::ask(wire::NodeFrame kind, Request request) {
+  auto reply = std::make_shared<io::OneShot<PreparedAnswer>>(loop_);
+  request.id = ++last_id_;
+  preparations_.emplace(request.id, reply);
+  if (!lost_.empty()) fail(preparations_, lost_);
+  tell(kind, request);
+  return reply;
+}
+
 RemoteNode::Reply<PreparedAnswer> RemoteNode::prepare(const std::string& plugin, Isolation isolation,
                                                       base::Nanoseconds bound) {
-  auto reply = std::make_shared<io::OneShot<PreparedAnswer>>(loop_);
-  const std::uint32_t id = ++last_id_;
-  preparations_.emplace(id, reply);
-  if (!lost_.empty()) fail(preparations_, lost_);
-  tell(wire::NodeFrame::Prepare, PrepareRequest{id, plugin, isolation, bound.count()});
-  return reply;
+  return ask(wire::NodeFrame::Prepare, PrepareRequest{0, plugin, isolation, bound.count()});
+}
+
+RemoteNode::Reply<PreparedAnswer> RemoteNode::try_private_tmp() {
+  return ask(wire::NodeFrame::TryPrivateTmp, TrialRequest{});
+}
+
+RemoteNode::Reply<PreparedAnswer> RemoteNode::begin_load(const launch::LoadPlan& plan) {
+  return ask(wire::NodeFrame::BeginLoad, LoadRequest{0, plan});
 }
 
 RemoteNode::Reply<Closed> RemoteNode::close() {
@@ -127,6 +140,7 @@ void RemoteNode::take(const wire::Frame& frame) {
     case Kind::Captured:
     case Kind::Inspected:
     case Kind::Swept:
+    case Kind::TracePart:
       // A world that has been destroyed may still be spoken of.
       if (const auto part = find(frame)) part->take(number_, frame);
       return;

@@ -42,6 +42,8 @@ class RemoteNode {
   const std::string& address() const noexcept { return address_; }
   // Why it is lost: "node02 was lost: silent for 1.0 s"; empty: it is not.
   const std::string& lost() const noexcept { return lost_; }
+  // Returns how far this machine's clock is ahead of the node's; nothing: not known yet, or any more.
+  std::optional<Offset> ahead() const { return link_.offset(); }
   base::Nanoseconds offset() const;
   // Returns a time of the node's clock by this machine's; nothing if it cannot be.
   std::optional<launch::Moment> moment(std::int64_t at_ns) const;
@@ -53,6 +55,10 @@ class RemoteNode {
   // Send the request at once; the answer has an error if the node is lost meanwhile.
   Reply<Listed> list(const std::string& plugin, const wire::ListOrder& order, base::Nanoseconds bound);
   Reply<PreparedAnswer> prepare(const std::string& plugin, Isolation isolation, base::Nanoseconds bound);
+  // Asks whether ranks there can have a private /tmp.
+  Reply<PreparedAnswer> try_private_tmp();
+  // Makes the host busy.
+  Reply<PreparedAnswer> begin_load(const launch::LoadPlan& plan);
   Reply<Closed> close();
   // `on_stacks` is called once; with nothing if the node is lost.
   void collect(std::uint32_t world, int samples, base::Nanoseconds bound, bool gentle, OnStacks on_stacks);
@@ -65,6 +71,8 @@ class RemoteNode {
   void lose(const std::string& why);
 
  private:
+  template <class Request>
+  Reply<PreparedAnswer> ask(wire::NodeFrame kind, Request request);
   std::shared_ptr<WorldPart> find(const wire::Frame& frame);
 
   io::Loop& loop_;

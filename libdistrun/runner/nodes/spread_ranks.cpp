@@ -17,6 +17,12 @@ std::string ranks_text(int first, int count) {
   return count == 1 ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(first + count - 1);
 }
 
+// Throws Error{InvalidArgument} if the rank does not run on that node.
+int checked(int rank, const SpreadRanks::Part& part) {
+  if (rank >= part.first && rank - part.first < part.count) return rank;
+  throw Error(ErrorKind::InvalidArgument, "a rank that does not run there");
+}
+
 launch::Spread spread_of(const std::vector<SpreadRanks::Part>& parts) {
   launch::Spread spread;
   for (const SpreadRanks::Part& part : parts) {
@@ -40,7 +46,8 @@ SpreadRanks::SpreadRanks(io::Loop& loop, launch::WorldEvents& events, std::uint3
       output_({[this](const OutputPiece& piece) { events_.on_output(piece.rank, piece.stream, piece.bytes); },
                [this](int node, std::uint64_t bytes) {
                  part_on(node).node->tell(wire::NodeFrame::ConfirmOutput, ConfirmedBytes{world_, bytes});
-               }}) {}
+               }}),
+      traces_(loop, world) {}
 
 // A search, since each frame asks for one.
 const SpreadRanks::Part& SpreadRanks::part_of(int rank) const {
@@ -51,11 +58,6 @@ const SpreadRanks::Part& SpreadRanks::part_of(int rank) const {
 SpreadRanks::Part& SpreadRanks::part_on(int node) {
   return *std::partition_point(parts_.begin(), parts_.end(),
                                [node](const Part& part) { return part.node->number() < node; });
-}
-
-int SpreadRanks::checked(int rank, const Part& part) {
-  if (rank >= part.first && rank - part.first < part.count) return rank;
-  throw Error(ErrorKind::InvalidArgument, "a rank that does not run there");
 }
 
 void SpreadRanks::expect_program(const launch::ProgramSpec& program) {
@@ -131,6 +133,7 @@ void SpreadRanks::take_checked(Part& part, const wire::Frame& frame) {
     case Kind::Captured: return on_captured(part, payload<CapturedStream>(frame));
     case Kind::Inspected: return on_inspected(part, payload<Inspected>(frame));
     case Kind::Swept: return on_swept(part, payload<Swept>(frame));
+    case Kind::TracePart: return traces_.take(part.node->number(), payload<TracePart>(frame));
     case Kind::SpawnFailed:
       return events_.on_spawn_failed(payload<RankText>(frame).text + " (on " + part.node->host() + ")");
     case Kind::RankStarted: {
@@ -251,6 +254,7 @@ void SpreadRanks::lose(int node, const std::string& why) {
   }
   part.is_asked = false;
   check_answers();
+  traces_.lose(node, why);
 }
 
 }  // namespace distrun::nodes

@@ -14,6 +14,7 @@
 #include <distrun/runner/nodes/output_window.hpp>
 #include <distrun/runner/nodes/remote_node.hpp>
 #include <distrun/runner/nodes/seen_output.hpp>
+#include <distrun/runner/nodes/world_traces.hpp>
 
 namespace distrun::nodes {
 
@@ -54,6 +55,7 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
   proc::Captured captured(int rank, launch::Stream stream) const;
   void forget_output();
   OutputReceiver& output() noexcept { return output_; }
+  WorldTraces& traces() noexcept { return traces_; }
 
   // Sends an order to all nodes that were ordered to start ranks and are not lost, and waits for their answers instead
   // of those to an earlier order; none come if there are no such nodes. A node that is lost meanwhile has answered.
@@ -69,8 +71,6 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
  private:
   RankMirror& mirror_of(int rank) { return ranks_.at(static_cast<std::size_t>(rank)); }
   Part& part_on(int node);
-  // Throws Error{InvalidArgument} if the rank does not run on that node.
-  static int checked(int rank, const Part& part);
   void take_checked(Part& part, const wire::Frame& frame);
   void take_state(const Part& part, WorldState state);
   void use_ports(const Part& part, const Ports& ports);
@@ -100,6 +100,7 @@ class SpreadRanks final : public RemoteNode::WorldPart, public std::enable_share
   wire::NodeFrame asked_{};             // the last order to all nodes
   Answers answers_;                     // to it, so far
   OnAnswers on_answers_;
+  WorldTraces traces_;
 };
 
 }  // namespace distrun::nodes

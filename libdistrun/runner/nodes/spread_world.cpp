@@ -9,7 +9,19 @@
 namespace distrun::nodes {
 namespace {
 
-TestOfWorld test_of(const launch::WorldSpec& spec) { return {spec.test, spec.env_rendezvous, spec.own_gpu}; }
+TestOfWorld test_of(const launch::WorldSpec& spec) {
+  return {spec.test, spec.env_rendezvous, spec.own_gpu, spec.trace_records};
+}
+
+std::vector<TraceFetch::Source> sources_of(const std::vector<SpreadRanks::Part>& parts) {
+  std::vector<TraceFetch::Source> sources;
+  for (const SpreadRanks::Part& part : parts) {
+    std::string why_not = part.node->lost();
+    if (why_not.empty() && (!part.has_spawned || part.is_lost)) why_not = "the ranks have not begun";
+    sources.push_back({part.node, part.first, part.count, std::move(why_not), {}});
+  }
+  return sources;
+}
 
 ProgramOrder order_for(const launch::ProgramSpec& program, const launch::Spread& spread) {
   ProgramOrder order;
@@ -62,11 +74,13 @@ std::string SpreadWorld::renew_store() {
 }
 
 void SpreadWorld::begin(const launch::WorldSpec& spec) {
+  ranks_->traces().begin_test(spec.trace_records, sources_of(ranks_->parts()));
   SpawnRequest request;
   request.world = number_;
   request.plugin = spec.plugin;
   request.isolation = spec.isolation;
   request.world_size = spec.world_size;
+  request.lane = spec.lane;
   request.test = test_of(spec);
   request.hosts = ranks_->spread().hosts;
   if (spec.isolation == Isolation::Program) {
@@ -159,7 +173,12 @@ void SpreadWorld::keep(bool holds) {
   tell_all(wire::NodeFrame::Keep, WorldOrder{number_, holds});
 }
 
+void SpreadWorld::read_traces(std::function<void(std::vector<trace::RankTrace>)> on_traces) {
+  ranks_->traces().read(sources_of(ranks_->parts()), std::move(on_traces));
+}
+
 void SpreadWorld::renew(const launch::WorldSpec& spec) {
+  ranks_->traces().begin_test(spec.trace_records, sources_of(ranks_->parts()));
   std::string why = renew_store();
   if (!why.empty()) fail(std::move(why));
   tell_all(wire::NodeFrame::Renew, RenewRequest{number_, test_of(spec)});

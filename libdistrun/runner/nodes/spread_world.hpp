@@ -52,6 +52,7 @@ class SpreadWorld final : public launch::World {
   std::optional<launch::Moment> seen_at(int rank) const override { return ranks_->at(rank).seen_at; }
   void inspect(std::function<void(bool is_clean)> on_inspected) override;
   void keep(bool holds) override;
+  void read_traces(std::function<void(std::vector<trace::RankTrace>)> on_traces) override;
   void renew(const launch::WorldSpec& spec) override;
   void sweep(bool patient, std::function<void(std::vector<launch::LeftBehind>)> on_swept) override;
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/common/trace/memory.hpp>
+#include <distrun/common/trace/reader.hpp>
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::runner {
@@ -15,8 +15,8 @@ struct TracedAttempt {
   const AttemptRecord& attempt;
   base::TimePoint began;
   base::TimePoint ended;
-  const trace::Memory& memory;
-  std::vector<RankView> views;  // what ranks showed on the board at the end
+  std::vector<trace::RankTrace> traces;  // by rank; times by this machine's clock
+  std::vector<RankView> views;           // what ranks showed on the board at the end
 };
 
 class TraceSink {

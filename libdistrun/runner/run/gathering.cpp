@@ -91,7 +91,7 @@ io::Task<void> Gathering::require(PrivateTmps& private_tmps) {
   if (tests_.empty()) co_return;
   std::string why_not;
   try {
-    co_await private_tmps.make();
+    co_await private_tmps.require();
   } catch (const Error& error) {
     why_not = error.what();
   }

@@ -38,15 +38,13 @@ Room room_on(const launch::Node& node, const Machine& machine) {
   return Room::of_machine(machine.cpus, memory_available());
 }
 
-// Returns the processes that run on this machine. Leaves out attempts that may hang: to be paused again and again would
-// disturb the search for the reason.
-std::vector<pid_t> living_ranks(const std::vector<Attempt*>& attempts) {
-  constexpr Nanoseconds kMayHang = std::chrono::seconds(1);
+// Returns the processes of ranks that may be paused.
+std::vector<pid_t> pausable_ranks(const std::vector<Attempt*>& attempts) {
   std::vector<pid_t> pids;
   for (const Attempt* attempt : attempts) {
-    if (attempt->age() > kMayHang) continue;
+    if (attempt->age() > launch::kPausableFor) continue;
     for (const RankState& rank : attempt->ranks()) {
-      if (rank.alive() && rank.record.pid > 0 && rank.record.host.empty()) pids.push_back(rank.record.pid);
+      if (rank.alive() && rank.record.pid > 0) pids.push_back(rank.record.pid);
     }
   }
   return pids;
@@ -81,7 +79,7 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
   record_.settings = std::move(settings);
   if (record_.settings.private_tmp) {
     private_tmps_.emplace(node, places, plugins_of(record_.settings), record_.settings.keep_work_dir);
-    context_.private_tmps = &*private_tmps_;
+    if (!node.is_spread()) context_.private_tmps = &*private_tmps_;  // nodes have their own
   }
   context_.graces = scaled_evidence(context_.graces, record_.settings);
   context_.graces.peers = record_.settings.peer_grace;
@@ -103,8 +101,9 @@ io::Task<void> Run::run() {
   const bool endless = record_.settings.stress.count() > 0;
   queue_.emplace(loop_, batches(tests_), room_on(node_, record_.machine), endless, record_.settings.lock_limits);
   if (endless) {
-    const auto living = [this] { return living_ranks(attempts()); };
+    const auto living = [this] { return pausable_ranks(attempts()); };
     stress_.emplace(Stress::Parts{context_, hosts_, *queue_, tests_, record_.machine.cpus, living});
+    co_await stress_->begin();
   }
   co_await run_lanes();
   if (stress_) stress_->end();

@@ -1,9 +1,10 @@
 #include <distrun/runner/run/stress.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
-#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/spawn.hpp>
 #include <distrun/runner/record/judge.hpp>
 
 namespace distrun::runner {
@@ -21,20 +22,25 @@ Stress::Stress(Parts parts)
     : parts_(std::move(parts)),
       tests_(parts_.tests.size()),
       limit_(parts_.run.loop, parts_.run.settings.stress, [this] { end(); }),
-      began_(parts_.run.loop.clock().now()) {
-  begin_load();
+      began_(parts_.run.loop.clock().now()) {}
+
+io::Task<void> Stress::begin() {
+  co_await begin_load();
+  began_ = parts_.run.loop.clock().now();
   limit_.begin();
 }
 
-void Stress::begin_load() {
+io::Task<void> Stress::begin_load() {
   const Settings& settings = parts_.run.settings;
-  load_.emplace(LoadKinds{is_wanted(settings, "cpu"), is_wanted(settings, "memory")}, parts_.cores, settings.seed);
-  if (is_wanted(settings, "pause")) pauser_.emplace(parts_.run.loop, parts_.living, settings.seed);
+  const launch::LoadPlan plan{is_wanted(settings, "cpu"), is_wanted(settings, "memory"), is_wanted(settings, "pause"),
+                              settings.seed};
+  if (parts_.run.node.is_spread()) co_return co_await parts_.run.node.begin_load(plan);
+  load_.emplace(parts_.run.loop, plan, parts_.cores, parts_.living);
 }
 
 void Stress::end_load() {
-  pauser_.reset();
   load_.reset();
+  parts_.run.node.end_load();
 }
 
 io::Task<void> Stress::run(Lane& lane, std::size_t index, bool stay) {
@@ -117,11 +123,13 @@ void Stress::resume() {
   paused_at_.reset();
   limit_.resume();
   if (is_ended_) return;
-  try {
-    begin_load();
-  } catch (const Error&) {
-    return;  // no thread can be made: the stress goes on without load
-  }
+  // If no thread can be made, the stress goes on without load.
+  io::spawn(parts_.run.loop, begin_load_again(guard_), [](const std::exception_ptr&) {});
+}
+
+// The run may end, or pause again, before this begins.
+io::Task<void> Stress::begin_load_again(std::weak_ptr<const void> alive) {
+  if (!alive.expired() && !is_ended_ && !paused_at_) co_await begin_load();
 }
 
 std::optional<StressStatus> Stress::status() const {

@@ -1,18 +1,18 @@
 #pragma once
 // A stress run (--stress): its tests run again and again, on several lanes at once, on a machine that is made busy,
-// until the time is over. Keeps the numbers, and of the attempts only the first of each kind of failure. Lives on: the
-// coordinator's loop.
+// until the time is over (launch/machine_load.hpp). Keeps the numbers, and of the attempts only the first of each kind
+// of failure. Lives on: the coordinator's loop.
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include <distrun/runner/launch/machine_load.hpp>
 #include <distrun/runner/record/stress.hpp>
 #include <distrun/runner/run/batch_queue.hpp>
 #include <distrun/runner/run/hosts.hpp>
 #include <distrun/runner/run/lane.hpp>
-#include <distrun/runner/run/load_maker.hpp>
-#include <distrun/runner/run/rank_pauser.hpp>
 #include <distrun/runner/run/time_limit.hpp>
 
 namespace distrun::runner {
@@ -26,11 +26,12 @@ class Stress {
     BatchQueue& queue;  // endless
     std::vector<PlannedTest>& tests;
     int cores = 1;
-    std::function<std::vector<pid_t>()> living;  // the processes of the ranks that live now
+    std::function<std::vector<pid_t>()> living;  // the processes of the ranks on this machine that may be paused now
   };
-  // Begins the load and the time; when that is over, it calls end(). Throws Error{Overloaded} if there is no
-  // thread for the load.
   explicit Stress(Parts parts);
+  // Begins the load, on all machines that run ranks, and the time; when that is over, it calls end(). Call once, first.
+  // Throws Error{Overloaded} if there is no thread for the load.
+  io::Task<void> begin();
 
   // Runs one more attempt of a test, unless is_over().
   io::Task<void> run(Lane& lane, std::size_t test, bool stay);
@@ -58,7 +59,8 @@ class Stress {
     std::vector<AttemptRecord> kept;
   };
   void add(Test& test, std::vector<AttemptRecord> attempts);
-  void begin_load();
+  io::Task<void> begin_load();
+  io::Task<void> begin_load_again(std::weak_ptr<const void> alive);
   void end_load();
 
   Parts parts_;
@@ -69,9 +71,9 @@ class Stress {
   TimeLimit limit_;
   base::TimePoint began_;
   std::optional<base::TimePoint> paused_at_;
-  Nanoseconds stood_{};  // sum of earlier pauses
-  std::optional<LoadMaker> load_;
-  std::optional<RankPauser> pauser_;
+  Nanoseconds stood_{};                      // sum of earlier pauses
+  std::optional<launch::MachineLoad> load_;  // on this machine, if it runs the ranks
+  std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };
 
 }  // namespace distrun::runner

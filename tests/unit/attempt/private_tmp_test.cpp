@@ -52,7 +52,7 @@ TEST_CASE("directories of the run replace /tmp and /dev/shm, are open for all, a
   Places here;
   std::string tmp, memory;
   {
-    const PrivateTmp private_tmp(here.places, 1, {}, false);
+    const PrivateTmp private_tmp(here.places, "1", {}, false);
     tmp = stand_in(private_tmp, "/tmp");
     memory = stand_in(private_tmp, "/dev/shm");
     CHECK(tmp == here.places.run_dir() + "/private-1/tmp");
@@ -73,7 +73,7 @@ TEST_CASE("paths below /tmp that ranks need stay visible, the outermost director
   const std::string deep = here.scratch.directory("start/deep");
   const std::string plugin = here.scratch.path() + "/plugin.so";
   testing::write_file(plugin, "");
-  const PrivateTmp private_tmp(here.places, 1, {deep, here.places.start_dir, plugin, "/nowhere", "/usr"}, false);
+  const PrivateTmp private_tmp(here.places, "1", {deep, here.places.start_dir, plugin, "/nowhere", "/usr"}, false);
   const std::string tmp = stand_in(private_tmp, "/tmp");
   const auto inside = [&](const std::string& path) { return tmp + path.substr(std::string("/tmp").size()); };
   CHECK(mounts(private_tmp, here.places.run_dir(), inside(here.places.run_dir())));
@@ -85,7 +85,7 @@ TEST_CASE("paths below /tmp that ranks need stay visible, the outermost director
 
 TEST_CASE("files in them are reported by the paths that ranks see, also with directories that stay visible") {
   Places here;
-  const PrivateTmp private_tmp(here.places, 1, {here.places.start_dir}, false);
+  const PrivateTmp private_tmp(here.places, "1", {here.places.start_dir}, false);
   const std::string tmp = stand_in(private_tmp, "/tmp");
   const std::string beside = here.scratch.path() + "/left";
   testing::write_file(tmp + "/file", "x");
@@ -102,7 +102,7 @@ TEST_CASE("directories that are kept for inspection stay if any file was left") 
   const bool something = GENERATE(false, true);
   std::string tmp;
   {
-    const PrivateTmp private_tmp(here.places, 1, {}, true);
+    const PrivateTmp private_tmp(here.places, "1", {}, true);
     tmp = stand_in(private_tmp, "/tmp");
     if (something) testing::write_file(tmp + "/file", "x");
   }

@@ -60,6 +60,29 @@ TEST_CASE("each node gets the program, the environment that travels, and the pla
   }
 }
 
+TEST_CASE("each node knows the lane of a world, by which it divides its CPUs") {
+  TwoNodes two(false);
+  launch::WorldSpec spec = program_spec();
+  spec.lane = 3;
+  two.world->begin(spec);
+  for (const int node : {0, 1}) CHECK(two.told<SpawnRequest>(node, Kind::Spawn).lane == 3);
+}
+
+TEST_CASE("a node takes no welcome to a run that cannot be") {
+  Welcome run;
+  run.jobs = kJobsMax;
+  run.bind = runner::Bind::Numa;
+  CHECK_NOTHROW(check(run));
+  SECTION("jobs") {
+    run.jobs = GENERATE(0, -1, kJobsMax + 1);
+    CHECK_THROWS_AS(check(run), Error);
+  }
+  SECTION("binding") {
+    run.bind = static_cast<runner::Bind>(3);
+    CHECK_THROWS_AS(check(run), Error);
+  }
+}
+
 TEST_CASE("no rank of a program begins before every host can start it, and then all have the port of rank 0's host") {
   TwoNodes two(false);
   two.world->begin(program_spec());
@@ -185,6 +208,10 @@ TEST_CASE("an order for a program that cannot be meant is refused, with the reas
   SECTION("address") {
     program.master_address = zero;
     CHECK_THAT(why(), Catch::Contains("impossible address"));
+  }
+  SECTION("lane") {
+    request.lane = GENERATE(-2, kJobsMax);
+    CHECK_THAT(why(), Catch::Contains("impossible lane"));
   }
   SECTION("number of the host") {
     program.host = -1;

@@ -1,11 +1,16 @@
 #include <catch2/catch.hpp>
 
+#include <array>
+#include <exception>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/io/spawn.hpp>
 
+#include "support/error_of.hpp"
 #include "two_nodes.hpp"
 
 namespace distrun::nodes {
@@ -63,6 +68,98 @@ TEST_CASE("the machines of a run are its hosts, and each counts the ranks that i
   CHECK(set.split(4) == std::vector{3, 1});
   CHECK(set.split(7) == std::vector{7, 0});  // it fits nowhere
   CHECK(set.split(0) == std::vector{0, 0});
+}
+
+namespace {
+
+// Two nodes as a set, whose frames a test reads and answers.
+class PlayedSet {
+ public:
+  PlayedSet() : set(loop, 0, [] { return nullptr; }) {
+    for (const int number : {0, 1}) {
+      RemoteNode::Link link{[this, number](wire::Bytes packed) { receive(number, packed); }, [] { return Offset{}; }};
+      auto node = std::make_unique<RemoteNode>(loop, number, "node0" + std::to_string(number), "10.0.0.1", link);
+      nodes[static_cast<std::size_t>(number)] = node.get();
+      set.add(std::move(node), {"node0" + std::to_string(number), 3}, {});
+    }
+  }
+  void answer(int node, std::uint32_t id, const std::string& error) {
+    nodes[static_cast<std::size_t>(node)]->take(
+        {wire::NodeFrame::Prepared, 0, wire::encode(PreparedAnswer{id, error, {}, ""})});
+  }
+  // Returns what the task has thrown; "none": nothing; empty: it is not over.
+  void begin(io::Task<void> task) {
+    io::spawn(loop, std::move(task), [this](const std::exception_ptr& error) {
+      outcome = "none";
+      if (error) outcome = testing::error_of([&] { std::rethrow_exception(error); }).what();
+    });
+    turn();
+  }
+  void turn() {
+    for (int i = 0; i < 10; ++i) {
+      loop.post([this] { loop.stop(); });
+      loop.run();
+      loop.context().restart();
+    }
+  }
+
+  io::Loop loop;
+  NodeSet set;
+  std::array<RemoteNode*, 2> nodes{};
+  std::array<std::vector<wire::Frame>, 2> told;
+  std::string outcome;
+
+ private:
+  void receive(int node, const wire::Bytes& packed) {
+    wire::FrameSplitter splitter(wire::kProtocol<wire::NodeFrame>);
+    splitter.feed(wire::view_of(packed));
+    while (auto frame = splitter.next()) told[static_cast<std::size_t>(node)].push_back(std::move(*frame));
+  }
+};
+
+std::uint64_t seed_told(const PlayedSet& played, std::size_t node) {
+  const wire::Frame& frame = played.told[node].back();
+  REQUIRE(frame.is(wire::NodeFrame::BeginLoad));
+  return payload<LoadRequest>(frame).plan.seed;
+}
+
+}  // namespace
+
+TEST_CASE("each host is made busy by a plan of its own, which is the same for the same seed") {
+  PlayedSet played, again, other;
+  for (PlayedSet* each : {&played, &again}) each->begin(each->set.begin_load({true, false, true, 7}));
+  other.begin(other.set.begin_load({true, false, true, 8}));
+  const auto plan = payload<LoadRequest>(played.told[0].back()).plan;
+  CHECK((plan.cpu && !plan.memory && plan.pause));
+  for (const std::size_t node : {0U, 1U}) {
+    CHECK(seed_told(played, node) == seed_told(again, node));
+    CHECK(seed_told(played, node) != seed_told(other, node));
+  }
+  CHECK(seed_told(played, 0) != seed_told(played, 1));
+  CHECK(played.outcome.empty());
+  played.answer(0, 1, "");
+  played.answer(1, 1, "no thread");
+  played.turn();
+  CHECK(played.outcome == "no thread (on node01)");
+  played.set.end_load();
+  for (const std::size_t node : {0U, 1U}) CHECK(played.told[node].back().is(wire::NodeFrame::EndLoad));
+}
+
+TEST_CASE("a private /tmp is refused if one host does not allow it, and a lost host does not say so") {
+  PlayedSet played;
+  played.begin(played.set.require_private_tmp());
+  for (const std::size_t node : {0U, 1U}) CHECK(played.told[node].back().is(wire::NodeFrame::TryPrivateTmp));
+  const bool is_lost = GENERATE(false, true);
+  if (is_lost) {
+    played.nodes[1]->lose("its node ended");
+  } else {
+    played.answer(1, 1, "which are denied here");
+  }
+  played.turn();
+  CHECK(played.outcome.empty());
+  played.answer(0, 1, "");
+  played.turn();
+  CHECK(played.outcome == (is_lost ? "none" : "which are denied here (on node01)"));
 }
 
 TEST_CASE("an event of a rank happened when its host has seen it, as well as the clocks of both hosts are known") {

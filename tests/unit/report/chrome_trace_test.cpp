@@ -54,7 +54,11 @@ struct Traced {
     writers[static_cast<std::size_t>(rank)].add(info, at(begin), end < 0 ? 0 : at(end));
   }
 
-  runner::TracedAttempt all() const { return {plugin, test, attempt, began, began + attempt.duration, memory, views}; }
+  runner::TracedAttempt all() const {
+    std::vector<trace::RankTrace> traces;
+    for (int rank = 0; rank < memory.world_size(); ++rank) traces.push_back({trace::read(memory, rank), "", false, {}});
+    return {plugin, test, attempt, began, began + attempt.duration, std::move(traces), views};
+  }
   json read() const { return json::parse(chrome_trace(all())); }
 
   std::string plugin = "ring.so";
@@ -115,6 +119,19 @@ std::string name_of_process(const json& trace, const json& pid) {
 }
 
 }  // namespace
+
+TEST_CASE("ranks on other hosts are named with these, with the error of their times, or why they have none") {
+  Traced traced(2);
+  traced.attempt.ranks[1].host = "node02";
+  runner::TracedAttempt all = traced.all();
+  all.traces[0].clock_error = std::chrono::microseconds(30);
+  all.traces[1] = {{}, "node02 was lost", false, {}};
+  const json trace = json::parse(chrome_trace(all));
+  CHECK(trace["otherData"]["error of the times of rank 0"] == "30 us");
+  CHECK(trace["otherData"]["no records of rank 1"] == "node02 was lost");
+  CHECK(name_of_process(trace, 1000) == "rank 0");
+  CHECK(name_of_process(trace, 1001) == "rank 1 on node02");
+}
 
 TEST_CASE("a trace has a process for each rank, with its activities at times since the attempt began", "[trace]") {
   Traced traced(2);

@@ -89,6 +89,28 @@ TEST_CASE("the records of a rank are read back as written") {
   CHECK(read(memory, 0).slices.empty());
 }
 
+TEST_CASE("the records of a rank can be read part by part") {
+  const Memory memory(1, kRecordsMin);
+  CHECK(written(memory, 0) == 0);
+  Writer writer;
+  REQUIRE(writer.follow(memory.path().c_str(), 0) == 0);
+  for (int i = 0; i < 10; ++i) writer.add(named(std::to_string(i)), 100 + i, 200 + i);
+  const std::uint64_t all = written(memory, 0);
+  CHECK(all == 11);  // and the name of the thread
+  std::set<std::string> names;
+  for (std::uint64_t first = 0; first < all; first += 4) {
+    const ShownArea part = read(memory, 0, first, 4);
+    CHECK(part.slices.size() + part.threads.size() == std::min<std::uint64_t>(4, all - first));
+    for (const Slice& slice : part.slices) {
+      CHECK(is_sound(slice));
+      names.insert(slice.name);
+    }
+  }
+  CHECK(names.size() == 10);
+  CHECK(read(memory, 0, all, 4).slices.empty());
+  CHECK(read(memory, 0, ~std::uint64_t{0}, ~std::uint64_t{0}).slices.empty());
+}
+
 TEST_CASE("a slice that is still running has no end") {
   const Memory memory(1, kRecordsMin);
   Writer writer;

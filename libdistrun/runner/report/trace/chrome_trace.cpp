@@ -40,7 +40,10 @@ class Writer {
     out_.field("verdict", name_of(traced.attempt.verdict));
     out_.field("message", traced.attempt.message);
     for (const RankTracks& rank : ranks) {
-      if (rank.not_kept > 0) out_.field("older records not kept of rank " + std::to_string(rank.rank), rank.not_kept);
+      const std::string name = "rank " + std::to_string(rank.rank);
+      if (rank.not_kept > 0) out_.field("older records not kept of " + name, rank.not_kept);
+      if (!rank.why_missing.empty()) out_.field("no records of " + name, rank.why_missing);
+      if (rank.clock_error.count() > 0) out_.field("error of the times of " + name, base::human(rank.clock_error));
     }
     out_.end_object();
   }
@@ -67,7 +70,8 @@ class Writer {
   }
 
   void write(const RankTracks& rank) {
-    write_fact(rank, 0, "process_name", "name", "rank " + std::to_string(rank.rank));
+    const std::string host = rank.host.empty() ? "" : " on " + rank.host;
+    write_fact(rank, 0, "process_name", "name", "rank " + std::to_string(rank.rank) + host);
     write_fact(rank, 0, "process_sort_index", "sort_index", rank.rank);
     for (const Track& track : rank.tracks) {
       write_fact(rank, track.number, "thread_name", "name", track.name);

@@ -148,7 +148,11 @@ class Maker {
   }
 
   RankTracks make(const runner::RankView* view) {
-    trace::ShownArea area = trace::read(traced_.memory, rank_.rank);
+    const trace::RankTrace& trace = traced_.traces[static_cast<std::size_t>(rank_.rank)];
+    const trace::ShownArea& area = trace.area;
+    made_.host = rank_.host;
+    made_.why_missing = trace.why_missing;
+    made_.clock_error = trace.clock_error;
     made_.not_kept = area.not_kept;
     if (rank_.outcome.kind != runner::OutcomeKind::Passed) made_.outcome = runner::describe_outcome(rank_);
     add_phases();
@@ -262,7 +266,7 @@ void tell_apart(std::vector<RankTracks>& all) {
 std::vector<RankTracks> rank_tracks(const runner::TracedAttempt& traced) {
   std::vector<RankTracks> all;
   for (const runner::RankRecord& rank : traced.attempt.ranks) {
-    if (rank.rank < 0 || rank.rank >= traced.memory.world_size()) continue;
+    if (rank.rank < 0 || rank.rank >= static_cast<int>(traced.traces.size())) continue;
     const auto view = std::find_if(traced.views.begin(), traced.views.end(),
                                    [&](const runner::RankView& each) { return each.rank == rank.rank; });
     all.push_back(Maker(traced, rank).make(view == traced.views.end() ? nullptr : &*view));

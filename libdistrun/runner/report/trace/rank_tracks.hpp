@@ -37,7 +37,10 @@ struct RankTracks {
   std::int64_t process = 0;  // unique among the attempt's ranks: the rank's pid if it has a separate process
   std::vector<Track> tracks;
   Nanoseconds ended{};
-  std::string outcome;  // empty: the rank passed
+  std::string outcome;      // empty: the rank passed
+  std::string host;         // empty: it ran on this machine
+  std::string why_missing;  // why there are phases only; empty: there is more
+  Nanoseconds clock_error{};
   std::uint64_t not_kept = 0;
 };
 

@@ -1,4 +1,4 @@
-#include <distrun/runner/run/rank_pauser.hpp>
+#include <distrun/runner/launch/rank_pauser.hpp>
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 
-namespace distrun::runner {
+namespace distrun::launch {
 namespace {
 
 constexpr std::uint64_t kBetweenMs = 40;  // at most, from one pause to the next
@@ -54,4 +54,4 @@ void RankPauser::let_go() {
   stopped_.reset();
 }
 
-}  // namespace distrun::runner
+}  // namespace distrun::launch

@@ -1,14 +1,19 @@
 #pragma once
 // Stops one rank after the other for a moment (SIGSTOP, SIGCONT), at random, for stress runs: the others meet a slow
-// rank. Lives on: the coordinator's loop.
+// rank. Lives on: the loop of the ranks' machine.
 #include <functional>
 #include <vector>
 
+#include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/io/loop.hpp>
 
-namespace distrun::runner {
+namespace distrun::launch {
+
+// Ranks are paused only for so long after their test began: to be paused again and again would disturb the search for
+// the reason of a hang.
+inline constexpr base::Nanoseconds kPausableFor = std::chrono::seconds(1);
 
 class RankPauser {
  public:
@@ -31,4 +36,4 @@ class RankPauser {
   io::Alarm alarm_;
 };
 
-}  // namespace distrun::runner
+}  // namespace distrun::launch

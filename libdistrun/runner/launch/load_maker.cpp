@@ -1,4 +1,4 @@
-#include <distrun/runner/run/load_maker.hpp>
+#include <distrun/runner/launch/load_maker.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/deadline.hpp>
 
-namespace distrun::runner {
+namespace distrun::launch {
 namespace {
 
 constexpr std::size_t kMemory = std::size_t{32} << 20;  // of each thread: more than caches hold
@@ -18,12 +18,12 @@ base::TimePoint now() { return base::system_clock().now(); }
 
 }  // namespace
 
-LoadMaker::LoadMaker(LoadKinds kinds, int cores, std::uint64_t seed) : kinds_(kinds) {
-  if (!kinds.cpu && !kinds.memory) return;
+LoadMaker::LoadMaker(const LoadPlan& plan, int cores) : plan_(plan) {
+  if (!plan.cpu && !plan.memory) return;
   try {
     for (int i = 0; i < std::max(cores, 1); ++i) {
       const std::string name = "distrun-load" + std::to_string(i);
-      threads_.emplace_back(name, [this, own = base::derive_seed(seed, name)] { work(base::Rng(own)); });
+      threads_.emplace_back(name, [this, own = base::derive_seed(plan.seed, name)] { work(base::Rng(own)); });
     }
   } catch (...) {
     stop();  // or the threads that were made would be joined for ever
@@ -47,7 +47,7 @@ void LoadMaker::rest_until(base::TimePoint end) {
 }
 
 void LoadMaker::work(base::Rng rng) {
-  std::vector<unsigned char> memory(kinds_.memory ? kMemory : 0);
+  std::vector<unsigned char> memory(plan_.memory ? kMemory : 0);
   std::size_t at = 0;
   while (!is_over_) {
     const base::TimePoint end =
@@ -55,11 +55,11 @@ void LoadMaker::work(base::Rng rng) {
     const std::uint64_t kind = rng.below(3);
     if (kind == 0) rest_until(end);
     while (kind != 0 && !is_over_ && now() < end) {
-      if (!kinds_.memory || (kind == 1 && kinds_.cpu)) continue;
+      if (!plan_.memory || (kind == 1 && plan_.cpu)) continue;
       std::fill_n(memory.begin() + static_cast<std::ptrdiff_t>(at), kPiece, static_cast<unsigned char>(rng.next()));
       at = (at + kPiece) % kMemory;
     }
   }
 }
 
-}  // namespace distrun::runner
+}  // namespace distrun::launch

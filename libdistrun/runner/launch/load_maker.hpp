@@ -9,18 +9,14 @@
 
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runner/launch/node.hpp>
 
-namespace distrun::runner {
-
-struct LoadKinds {
-  bool cpu = false;
-  bool memory = false;
-};
+namespace distrun::launch {
 
 class LoadMaker {
  public:
-  // Starts the threads, if there is any kind of load. Throws Error{Overloaded} if one cannot be made.
-  LoadMaker(LoadKinds kinds, int cores, std::uint64_t seed);
+  // Starts the threads, if the plan has load for them. Throws Error{Overloaded} if one cannot be made.
+  LoadMaker(const LoadPlan& plan, int cores);
   // Ends and joins them, within some milliseconds.
   ~LoadMaker();
   LoadMaker(const LoadMaker&) = delete;
@@ -31,11 +27,11 @@ class LoadMaker {
   void work(base::Rng rng);
   void rest_until(base::TimePoint end);
 
-  const LoadKinds kinds_;
+  const LoadPlan plan_;
   std::atomic<bool> is_over_{false};
   std::mutex mutex_;  // of `over_` only
   std::condition_variable over_;
   std::vector<base::Thread> threads_;  // the last member: they use the others
 };
 
-}  // namespace distrun::runner
+}  // namespace distrun::launch
