@@ -158,6 +158,30 @@ TEST_CASE("a signal ends a run on hosts, also while hosts join", "[hosts][interr
   expect_nothing_left(sandbox);
 }
 
+TEST_CASE("a signal that ends launchers first interrupts the run: no host has failed to join", "[hosts][interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start({"run", "--hosts", "a,b", "--launcher", "exec sleep 100; {node}", "--output",
+                                   sandbox.output(), plugin("passes")});
+  std::vector<pid_t> launchers;
+  const auto find = [&] {
+    launchers.clear();
+    for (const ProcessInfo& process : sandbox.processes()) {
+      if (process.name == "sleep") launchers.push_back(process.pid);
+    }
+    return launchers.size();
+  };
+  REQUIRE(eventually(at_latest(kHostsStartWithin), [&] { return find() == 2; }));
+  for (const pid_t launcher : launchers) ::kill(launcher, SIGTERM);
+  REQUIRE(eventually(at_latest(kHostsGoneWithin), [&] { return find() == 0; }));
+  running.signal(SIGTERM);
+  const Ended ended = running.wait(at_latest(milliseconds(2000)));
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == kInterrupted);
+  CHECK(sandbox.summary().interrupted);
+  CHECK(sandbox.summary().problems.empty());
+  expect_nothing_left(sandbox);
+}
+
 TEST_CASE("a lost host fails the running test and those that would need it, and no others", "[hosts]") {
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start({"run", "--hosts", "a:2,b:2", "--launcher", "local", "--output", sandbox.output(),
