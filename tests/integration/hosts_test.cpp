@@ -101,6 +101,25 @@ TEST_CASE("what a test leaves on a host is found, ended, and named with the host
   expect_nothing_left(sandbox);
 }
 
+TEST_CASE("a file that a suite's host leaves on another machine fails the suite", "[hosts]") {
+  const Sandbox sandbox(distrun_program());
+  // The launcher `local` does not watch /tmp itself.
+  const Ended ended =
+      sandbox.run({"run", "--hosts", "one", "--launcher", "{node}", "--output", sandbox.output(), "--isolation",
+                   GENERATE("process", "pool"), "--filter", "HostLeavesFile", plugin("suites")},
+                  at_latest(milliseconds(60'000)));
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 1);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 2);
+  CHECK(summary.tests.at(0).verdict == "pass");
+  CHECK(summary.tests.at(1).verdict == "leak");
+  CHECK_THAT(summary.tests.at(1).message, Contains("the suite's tear-down failed: the host has left behind: file ") &&
+                                              Catch::EndsWith("-of-host on one"));
+  CHECK(summary.problems.empty());
+  expect_nothing_left(sandbox);
+}
+
 TEST_CASE("the report and commands show a rank that hangs with the stacks of all hosts", "[hosts]") {
   const Sandbox sandbox(distrun_program());
   Running running =

@@ -18,8 +18,9 @@ HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, Test
       test_(std::move(test)),
       dirs_(shared.dirs.take(world.ranks_here)),
       store_(world.ranks_here == world.world_size && !world.program ? std::make_shared<runner::AttemptStore>()
-                                                                    : nullptr),
-      resources_(shared.names, dirs_.get(), nullptr, test_.id) {}
+                                                                    : nullptr) {
+  begin_search(test_.id);
+}
 
 void HostedTest::complete(wire::RunOrder& order) const {
   const int local = order.rank - world_.first_rank;

@@ -2,6 +2,7 @@
 // Provides for a node's ranks of a world while they run one test: directories, a store if all ranks run here, and the
 // search for what they leave behind. Completes the orders that come from the coordinator. Lives on: the node's loop.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,12 @@ class HostedTest {
   void complete(wire::RunOrder& order) const;
   // Returns the directory that the ranks share.
   const std::string& shared_dir() const { return dirs_->shared(); }
-  runner::TestResources& resources() noexcept { return resources_; }
+  // Returns the search for what the ranks leave; null between end_search() and begin_search().
+  runner::TestResources* resources() noexcept { return resources_ ? &*resources_ : nullptr; }
+  // Ends the search: names that appear from now on are not this test's.
+  void end_search() { resources_.reset(); }
+  // Begins one for another test in the same directories.
+  void begin_search(const std::string& test) { resources_.emplace(shared_.names, dirs_.get(), nullptr, test); }
   // Returns whether the directories are kept for inspection.
   bool are_dirs_kept() const noexcept { return dirs_->kept(); }
   // Removes the directories. Returns what could not be removed, or empty.
@@ -37,7 +43,7 @@ class HostedTest {
   const TestOfWorld test_;
   const std::shared_ptr<runner::WorkDirs> dirs_;
   const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too, or they run a program
-  runner::TestResources resources_;
+  std::optional<runner::TestResources> resources_;
 };
 
 }  // namespace distrun::nodes

@@ -161,7 +161,7 @@ void HostedWorld::name_stacks(NameRequest request) {
 // ---- events of the ranks
 
 void HostedWorld::on_rank_started(int rank, int pid) {
-  if (test_) test_->resources().add_process(pid);
+  if (resources() != nullptr) resources()->add_process(pid);
   if (pids_.empty()) news_->begin();
   pids_.emplace(rank, pid);
   tell(wire::NodeFrame::RankStarted, RankStarted{request_.world, rank, pid});
@@ -170,7 +170,7 @@ void HostedWorld::on_rank_started(int rank, int pid) {
 void HostedWorld::on_frame(int rank, const wire::Frame& frame) {
   const std::int64_t received_ns = now_ns(shared_.loop);
   try {
-    if (frame.is(wire::ControlFrame::Done) && test_) test_->resources().add_held(names_in(frame));
+    if (frame.is(wire::ControlFrame::Done) && resources() != nullptr) resources()->add_held(names_in(frame));
     // A failure is judged by what the other ranks do at that moment.
     if (frame.is(wire::ControlFrame::Error)) news_->tell_now();
     const wire::Bytes packed =
@@ -222,7 +222,7 @@ void HostedWorld::inspect() {
   const bool are_all_here = static_cast<int>(pids_.size()) == request_.ranks_here;
   Inspected answer{request_.world};
   answer.is_clean =
-      are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() && !has_stray_child();
+      are_all_here && resources() != nullptr && !world_->has_offspring() && !resources()->any() && !has_stray_child();
   try {
     answer.ports = find_ports(request_);
   } catch (const Error&) {
@@ -232,18 +232,28 @@ void HostedWorld::inspect() {
   tell(wire::NodeFrame::Inspected, answer);
 }
 
-// The host of a suite goes on in the same directories until its tear-down is over.
+// The host of a suite goes on in the same directories until its tear-down is over. What it has created is for the
+// suite's tests, and left behind only if it is still there after that.
 void HostedWorld::keep(bool holds) {
-  if (!test_ || !suite_dir_.empty()) return;
-  if (holds) held_ = test_->in_use();
-  test_.reset();
+  if (!test_) return;
+  if (suite_dir_.empty()) {
+    if (holds) held_ = test_->in_use();
+    return test_.reset();
+  }
+  if (resources() == nullptr) return;
+  made_ = resources()->names();
+  for (const proc::NewName& name : made_) shared_.names.give(name);
+  test_->end_search();
 }
 
 void HostedWorld::renew(TestOfWorld test) {
-  if (!suite_dir_.empty()) return;
-  test_.reset();
-  test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test));
-  for (const auto& [rank, pid] : pids_) test_->resources().add_process(pid);
+  if (!suite_dir_.empty() && test_) {
+    test_->begin_search(test.id);
+  } else {
+    test_.reset();
+    test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test));
+  }
+  for (const auto& [rank, pid] : pids_) resources()->add_process(pid);
 }
 
 // ---- the end
@@ -251,9 +261,9 @@ void HostedWorld::renew(TestOfWorld test) {
 void HostedWorld::sweep(bool patient) {
   if (sweep_) throw Error(ErrorKind::InvalidArgument, "a second sweep of a world");
   // Ranks that were dismissed between two tests may have left processes.
-  if (!test_) between_.emplace(shared_.names, nullptr, nullptr, "");
-  runner::TestResources& resources = test_ ? test_->resources() : *between_;
-  sweep_ = std::make_unique<runner::Sweep>(shared_.loop, *world_, resources, shared_.graces, patient,
+  if (resources() == nullptr) between_.emplace(shared_.names, nullptr, nullptr, "");
+  runner::TestResources& searched = resources() != nullptr ? *resources() : *between_;
+  sweep_ = std::make_unique<runner::Sweep>(shared_.loop, *world_, searched, shared_.graces, patient,
                                            [this](std::vector<runner::Leak> leaks) { finish(std::move(leaks)); });
   sweep_->start();
 }
@@ -276,6 +286,9 @@ void HostedWorld::tell_output() {
 
 void HostedWorld::finish(std::vector<runner::Leak> leaks) {
   tell_output();
+  if (!shared_.run.leaks_off) {
+    for (runner::Leak& leak : runner::leaks_among(made_, shared_.names)) leaks.push_back(std::move(leak));
+  }
   Swept swept{request_.world, {}};
   for (runner::Leak& leak : leaks) {
     swept.left.push_back({static_cast<std::uint8_t>(leak.kind), std::move(leak.what), leak.removed});

@@ -64,6 +64,7 @@ class HostedWorld final : public launch::WorldEvents {
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   bool has(int rank) const noexcept;
+  runner::TestResources* resources() noexcept { return test_ ? test_->resources() : nullptr; }
   bool has_stray_child() const;
   std::string complete_order(const wire::Frame& frame);
   void tell_output();
@@ -82,8 +83,9 @@ class HostedWorld final : public launch::WorldEvents {
   std::unique_ptr<InputPipe> input_;              // of the rank that reads it, if that runs here
   std::optional<runner::TestResources> between_;  // of a sweep between two tests
   std::unique_ptr<runner::Sweep> sweep_;
-  std::map<int, pid_t> pids_;  // by rank, of those that are alive
-  std::string suite_dir_;      // of a suite, if its host runs here: removed with this
+  std::map<int, pid_t> pids_;        // by rank, of those that are alive
+  std::string suite_dir_;            // of a suite, if its host runs here: removed with this
+  std::vector<proc::NewName> made_;  // names that its set-up has left for the tests
   std::unique_ptr<RankNews> news_;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };
