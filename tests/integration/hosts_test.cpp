@@ -142,6 +142,32 @@ TEST_CASE("the report and commands show a rank that hangs with the stacks of all
   expect_nothing_left(sandbox);
 }
 
+TEST_CASE("doctor proves a deadlock of ranks on two hosts, and none while one of them works", "[hosts][doctor]") {
+  const bool is_deadlock = GENERATE(true, false);
+  const Sandbox sandbox(distrun_program());
+  // In both, all ranks wait for each other's messages. The watch would end the first.
+  Running running = sandbox.start(
+      on_two_hosts(sandbox, {"--deadlock", "off", "--timeout", "300s", "--filter",
+                             is_deadlock ? "Hangs.all_receive" : "Hangs.circle_with_a_helper", plugin("hangs")}));
+  REQUIRE(eventually(at_latest(kHostsStartWithin), [&] { return has_begun(sandbox); }));
+  const std::string id = sandbox.run_id_in_use();
+  const std::string certainty = is_deadlock ? "(proven)" : "(likely)";
+  Ended doctor;
+  // Its first look must find the ranks in their waits.
+  const bool has_found = eventually(at_latest(kHostsStartWithin), [&] {
+    doctor = sandbox.run({"doctor", id}, at_latest(kHostsStartWithin));
+    return doctor.out.find("deadlock " + certainty + ": ranks 0-1 on a, 2-3 on b wait for") != std::string::npos;
+  });
+  INFO(doctor.out << doctor.err);
+  CHECK(has_found);
+  CHECK(doctor.exit_code == 1);
+  if (!is_deadlock) doctor = sandbox.run({"doctor", id}, at_latest(kHostsStartWithin));
+  CHECK_THAT(doctor.out, Contains(certainty));
+  running.signal(SIGINT);
+  CHECK(running.wait(at_latest(milliseconds(4000))).exit_code == kInterrupted);
+  expect_nothing_left(sandbox);
+}
+
 TEST_CASE("attach starts gdb on a rank of a host, or prints the command that does", "[hosts]") {
   skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
   const Sandbox sandbox(distrun_program());

@@ -6,12 +6,15 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/wire/control.hpp>
+#include <distrun/runner/attempt/script_note.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
 #include <distrun/runner/nodes/hosted_program.hpp>
 #include <distrun/runner/proc/run_files.hpp>
 
 namespace distrun::nodes {
 namespace {
+
+constexpr base::Nanoseconds kSettleMax = std::chrono::seconds(10);
 
 std::vector<base::HeldName> names_in(const wire::Frame& frame) {
   const auto done = wire::decode<wire::Done>(wire::view_of(frame.payload));
@@ -139,8 +142,11 @@ void HostedWorld::collect(const CollectRequest& request) {
   order.samples = std::clamp(request.samples, 1, 100);
   order.bound = base::Nanoseconds(request.bound_ns);
   order.gentle = request.gentle;
+  order.settle = base::Nanoseconds(std::clamp<std::int64_t>(request.settle_ns, 0, kSettleMax.count()));
   world_->collect_stacks(order, [this, id = request.id, alive = std::weak_ptr(guard_)](evidence::Stacks stacks) {
     if (alive.expired()) return;
+    if (request_.program) runner::find_scripts(stacks);
+    // Just before the views, so that a thread whose times stay the same has been in the wait that they show.
     if (stacks.times_are_later) launch::read_cpu_times_again(stacks);
     tell(wire::NodeFrame::Collected, Collected{id, std::move(stacks), WorldState{request_.world, news_->views()}});
   });
