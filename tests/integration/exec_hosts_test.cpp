@@ -16,6 +16,7 @@
 
 #include "exec.hpp"
 #include "host_processes.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -284,5 +285,28 @@ TEST_CASE("a program that loses a host has not failed: the machine has", "[exec]
   CHECK(ended.exit_code == kInfraError);
   CHECK(exec.result().verdict == "infra-error");
   CHECK_THAT(exec.result().message, Contains(" was lost: its node ended; distrun was killed by signal 9"));
+  expect_clean_hosts(exec);
+}
+
+TEST_CASE("a Python script on hosts is shown with its name", "[exec]") {
+  const Exec exec;
+  skip_case_if(exec.run({"-w", "1"}, {"python3", "-c", "pass"}).exit_code != 0, "there is no Python");
+  const std::string script = exec.sandbox().output() + "/train.py";
+  std::ofstream(script) << "import time\nprint('begun')\ntime.sleep(1000)\n";
+  const std::string logs = exec.sandbox().output() + "/logs";
+  Running running = exec.start(with_two_hosts({"-w", "4", "--per-rank-log", logs}), {"python3", script});
+  const auto have_begun = [&] {
+    const Lines ranks{"0", "1", "2", "3"};
+    return std::all_of(ranks.begin(), ranks.end(),
+                       [&](const std::string& rank) { return read_file(logs + "/rank" + rank + ".out") == "begun\n"; });
+  };
+  REQUIRE(eventually(at_latest(kSoon), have_begun));
+  const Ended stacks = exec.ask({"stacks", exec.sandbox().run_id_in_use()});
+  INFO(stacks.out << stacks.err);
+  CHECK_THAT(stacks.out,
+             Catch::Matches("[^]*ranks 0-1 on a, 2-3 on b: python[0-9.]* runs [^ ]*/train\\.py; stacks show "
+                            "the interpreter, not the line of Python[^]*"));
+  running.signal(SIGINT);
+  CHECK(running.wait(at_latest(kSoon)).exit_code == kInterrupted);
   expect_clean_hosts(exec);
 }

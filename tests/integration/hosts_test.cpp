@@ -101,6 +101,25 @@ TEST_CASE("what a test leaves on a host is found, ended, and named with the host
   expect_nothing_left(sandbox);
 }
 
+TEST_CASE("a file that a suite's host leaves on another machine fails the suite", "[hosts]") {
+  const Sandbox sandbox(distrun_program());
+  // The launcher `local` does not watch /tmp itself.
+  const Ended ended =
+      sandbox.run({"run", "--hosts", "one", "--launcher", "{node}", "--output", sandbox.output(), "--isolation",
+                   GENERATE("process", "pool"), "--filter", "HostLeavesFile", plugin("suites")},
+                  at_latest(milliseconds(60'000)));
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 1);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 2);
+  CHECK(summary.tests.at(0).verdict == "pass");
+  CHECK(summary.tests.at(1).verdict == "leak");
+  CHECK_THAT(summary.tests.at(1).message, Contains("the suite's tear-down failed: the host has left behind: file ") &&
+                                              Catch::EndsWith("-of-host on one"));
+  CHECK(summary.problems.empty());
+  expect_nothing_left(sandbox);
+}
+
 TEST_CASE("the report and commands show a rank that hangs with the stacks of all hosts", "[hosts]") {
   const Sandbox sandbox(distrun_program());
   Running running =
@@ -120,6 +139,32 @@ TEST_CASE("the report and commands show a rank that hangs with the stacks of all
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 1);
   CHECK_THAT(ended.out, Contains("missing rank") && Contains("fixture::nap") && Contains("2-3 on b"));
+  expect_nothing_left(sandbox);
+}
+
+TEST_CASE("doctor proves a deadlock of ranks on two hosts, and none while one of them works", "[hosts][doctor]") {
+  const bool is_deadlock = GENERATE(true, false);
+  const Sandbox sandbox(distrun_program());
+  // In both, all ranks wait for each other's messages. The watch would end the first.
+  Running running = sandbox.start(
+      on_two_hosts(sandbox, {"--deadlock", "off", "--timeout", "300s", "--filter",
+                             is_deadlock ? "Hangs.all_receive" : "Hangs.circle_with_a_helper", plugin("hangs")}));
+  REQUIRE(eventually(at_latest(kHostsStartWithin), [&] { return has_begun(sandbox); }));
+  const std::string id = sandbox.run_id_in_use();
+  const std::string certainty = is_deadlock ? "(proven)" : "(likely)";
+  Ended doctor;
+  // Its first look must find the ranks in their waits.
+  const bool has_found = eventually(at_latest(kHostsStartWithin), [&] {
+    doctor = sandbox.run({"doctor", id}, at_latest(kHostsStartWithin));
+    return doctor.out.find("deadlock " + certainty + ": ranks 0-1 on a, 2-3 on b wait for") != std::string::npos;
+  });
+  INFO(doctor.out << doctor.err);
+  CHECK(has_found);
+  CHECK(doctor.exit_code == 1);
+  if (!is_deadlock) doctor = sandbox.run({"doctor", id}, at_latest(kHostsStartWithin));
+  CHECK_THAT(doctor.out, Contains(certainty));
+  running.signal(SIGINT);
+  CHECK(running.wait(at_latest(milliseconds(4000))).exit_code == kInterrupted);
   expect_nothing_left(sandbox);
 }
 
@@ -155,6 +200,30 @@ TEST_CASE("a signal ends a run on hosts, also while hosts join", "[hosts][interr
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == kInterrupted);
   CHECK(sandbox.summary().interrupted);
+  expect_nothing_left(sandbox);
+}
+
+TEST_CASE("a signal that ends launchers first interrupts the run: no host has failed to join", "[hosts][interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start({"run", "--hosts", "a,b", "--launcher", "exec sleep 100; {node}", "--output",
+                                   sandbox.output(), plugin("passes")});
+  std::vector<pid_t> launchers;
+  const auto find = [&] {
+    launchers.clear();
+    for (const ProcessInfo& process : sandbox.processes()) {
+      if (process.name == "sleep") launchers.push_back(process.pid);
+    }
+    return launchers.size();
+  };
+  REQUIRE(eventually(at_latest(kHostsStartWithin), [&] { return find() == 2; }));
+  for (const pid_t launcher : launchers) ::kill(launcher, SIGTERM);
+  REQUIRE(eventually(at_latest(kHostsGoneWithin), [&] { return find() == 0; }));
+  running.signal(SIGTERM);
+  const Ended ended = running.wait(at_latest(milliseconds(2000)));
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == kInterrupted);
+  CHECK(sandbox.summary().interrupted);
+  CHECK(sandbox.summary().problems.empty());
   expect_nothing_left(sandbox);
 }
 

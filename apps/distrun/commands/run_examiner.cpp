@@ -2,37 +2,33 @@
 
 #include <utility>
 
-#include <distrun/runner/launch/cpu_times.hpp>
-
 namespace distrun::cli {
 
 RunExaminer::RunExaminer(io::Loop& loop, runner::Run& run, OnExamined on_examined)
-    : loop_(loop), run_(run), on_examined_(std::move(on_examined)), alarm_(loop, [this] { on_alarm(); }) {}
+    : loop_(loop),
+      run_(run),
+      on_examined_(std::move(on_examined)),
+      alarm_(loop, [this] { take({}, [this] { on_second(); }); }) {}
 
 void RunExaminer::begin() {
-  take([this] { on_first(); });
+  take(kSettling, [this] { on_first(); });
 }
 
-// Calls `then` when the snapshots of all running tests are complete.
-void RunExaminer::take(const std::function<void()>& then) {
+// Calls `then` when the snapshots of all running tests are complete, and their threads have settled.
+void RunExaminer::take(base::Nanoseconds settle, const std::function<void()>& then) {
   to_come_ = run_.take_snapshot_now(
       [weak = weak_from_this(), then](const std::string& test, const runner::Snapshot& snapshot) {
         const std::shared_ptr<RunExaminer> self = weak.lock();
         if (!self) return;
         self->taken_.insert_or_assign(test, snapshot);
         if (--self->to_come_ == 0) then();
-      });
+      },
+      settle);
   if (to_come_ == 0) then();
 }
 
 void RunExaminer::on_first() {
   earlier_ = std::exchange(taken_, {});
-  alarm_.set(loop_.clock().now() + kSettling);
-}
-
-void RunExaminer::on_alarm() {
-  if (std::exchange(settled_, true)) return take([this] { on_second(); });
-  for (auto& [test, snapshot] : earlier_) launch::read_cpu_times_again(snapshot.stacks);
   alarm_.set(loop_.clock().now() + kBetweenSnapshots);
 }
 

@@ -25,9 +25,8 @@ class RunExaminer : public std::enable_shared_from_this<RunExaminer> {
   void begin();
 
  private:
-  void take(const std::function<void()>& then);
+  void take(base::Nanoseconds settle, const std::function<void()>& then);
   void on_first();
-  void on_alarm();
   void on_second();
 
   io::Loop& loop_;
@@ -36,7 +35,6 @@ class RunExaminer : public std::enable_shared_from_this<RunExaminer> {
   int to_come_ = 0;
   std::map<std::string, runner::Snapshot> taken_;
   std::map<std::string, runner::Snapshot> earlier_;
-  bool settled_ = false;
   io::Alarm alarm_;
 };
 

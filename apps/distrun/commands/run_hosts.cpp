@@ -9,6 +9,8 @@
 namespace distrun::cli {
 namespace {
 
+constexpr auto kSignalPatience = std::chrono::milliseconds(300);
+
 nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunPlaces& places) {
   nodes::Cluster::Settings settings;
   settings.engine = options.hosts.engine;
@@ -36,7 +38,10 @@ nodes::Cluster::Settings settings_of(const RunOptions& options, const proc::RunP
 
 RunHosts::RunHosts(io::Loop& loop, const RunOptions& options, const proc::RunPlaces& places, runner::EventSink& events,
                    std::function<void(const std::string& why)> on_ending)
-    : events_(events), cluster_(loop, settings_of(options, places), std::move(on_ending)) {}
+    : loop_(loop),
+      events_(events),
+      cluster_(loop, settings_of(options, places), std::move(on_ending)),
+      patience_over_(loop) {}
 
 void RunHosts::add_problem(runner::Run& run, const char* phase, std::string text) {
   run.record().problems.push_back({"", phase, std::move(text)});
@@ -52,6 +57,7 @@ io::Task<bool> RunHosts::assemble(runner::Run& run) {
   } catch (const Error& error) {
     failure = error.what();
   }
+  if (!is_assembled_) co_await await_cancel();
   if (is_cancelled_) {
     run.record().interrupted = true;
   } else if (!is_assembled_) {
@@ -60,10 +66,21 @@ io::Task<bool> RunHosts::assemble(runner::Run& run) {
   co_return is_assembled_;
 }
 
+// A signal for all processes of a run, as from a batch system, may end launchers and nodes before it arrives here.
+io::Task<void> RunHosts::await_cancel() {
+  const auto end = [this] {
+    if (!patience_over_.is_set()) patience_over_.set(true);
+  };
+  io::Alarm alarm(loop_, end);
+  alarm.set(loop_.clock().now() + kSignalPatience);
+  co_await patience_over_.wait();
+}
+
 void RunHosts::cancel() {
   if (is_assembled_) return;
   is_cancelled_ = true;
   cluster_.cancel();
+  if (!patience_over_.is_set()) patience_over_.set(true);
 }
 
 io::Task<void> RunHosts::end(runner::Run& run) {

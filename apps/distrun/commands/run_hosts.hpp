@@ -1,5 +1,6 @@
 #pragma once
 // The hosts of a run with --hosts: what the run needs of runner/nodes. Lives on: the coordinator's loop.
+#include <distrun/common/io/one_shot.hpp>
 #include <distrun/runner/nodes/cluster.hpp>
 #include <distrun/runner/run/run.hpp>
 
@@ -23,12 +24,15 @@ class RunHosts {
   io::Task<void> end(runner::Run& run);
 
  private:
+  io::Task<void> await_cancel();
   void add_problem(runner::Run& run, const char* phase, std::string text);
 
+  io::Loop& loop_;
   runner::EventSink& events_;
   nodes::Cluster cluster_;
   bool is_assembled_ = false;
   bool is_cancelled_ = false;
+  io::OneShot<bool> patience_over_;  // after a failure to assemble
 };
 
 }  // namespace distrun::cli

@@ -29,9 +29,10 @@ class Attempt {
 
   // Runs the attempt; call it once. Completes within the test's bounds and the graces.
   io::Task<AttemptRecord> run();
-  // Reads the stacks of all ranks now and passes them to the events, or only to `on_snapshot`. False: it is too late.
-  bool take_snapshot_now(Snapshots::OnSnapshot on_snapshot = {}) {
-    return course_.take_snapshot(SnapshotKind::Asked, std::move(on_snapshot));
+  // Reads the stacks of all ranks now and passes them to the events, or only to `on_snapshot`. `settle`: as in
+  // launch::StackOrder. False: it is too late.
+  bool take_snapshot_now(Snapshots::OnSnapshot on_snapshot = {}, Nanoseconds settle = {}) {
+    return course_.take_snapshot(SnapshotKind::Asked, std::move(on_snapshot), settle);
   }
   // Called when the debugger of the debugged rank has ended: lets the rank finish.
   void let_go();

@@ -103,11 +103,11 @@ void Course::cancel(Urgency urgency) {
 
 // ---- snapshots
 
-bool Course::take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot) {
+bool Course::take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot, Nanoseconds settle) {
   if (ranks_.world == nullptr || is_past_ranks()) return false;
   const Graces& graces = ranks_.run.graces;
   const Nanoseconds bound = kind == SnapshotKind::Timeout ? graces.timeout_evidence : graces.evidence;
-  snapshots_.take(kind, bound, std::move(on_snapshot));
+  snapshots_.take(kind, bound, std::move(on_snapshot), settle);
   return true;
 }
 

@@ -68,7 +68,7 @@ class Course final : private Failures::Owner {
   // Call when a rank has ended or settled.
   void check_all_idle();
   // Returns false if it is too late.
-  bool take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot = {});
+  bool take_snapshot(SnapshotKind kind, Snapshots::OnSnapshot on_snapshot = {}, Nanoseconds settle = {});
   void cancel(Urgency urgency);
   // Notifies the ranks that the host of their suite has died, and why; they end.
   void lose_host(const std::string& why);

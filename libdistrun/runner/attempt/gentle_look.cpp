@@ -18,9 +18,11 @@ void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void>
   order.samples = look.samples;
   order.bound = look.bound;
   order.gentle = true;
-  ranks.world->collect_stacks(order, [&ranks, guard = std::move(guard), on_look = std::move(on_look),
+  const std::uint64_t sent = ranks.messaging.sent();
+  ranks.world->collect_stacks(order, [&ranks, sent, guard = std::move(guard), on_look = std::move(on_look),
                                       snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {
     if (guard.expired()) return;
+    snapshot.has_news_in_flight = ranks.may_have_news_since(sent);
     snapshot.took = ranks.log.age() - snapshot.at;
     snapshot.stacks = std::move(stacks);
     snapshot.stacks.hosts = snapshot.hosts;

@@ -60,7 +60,7 @@ void HangWatch::on_alarm() {
   if (ranks_.world == nullptr) return wait_for(kPeriod);
   const base::TimePoint now = ranks_.clocks.now();
   observe(now);
-  const bool may_hang = has_all_started() && (is_quiet() || is_suspicious(now));
+  const bool may_hang = ranks_.have_all_started() && (is_quiet() || is_suspicious(now));
   if (!may_hang || ranks_.clocks.is_paused() || ranks_.clocks.is_traced(*ranks_.world)) {
     state_ = State::Watching;
     return wait_for(kPeriod);
@@ -89,11 +89,6 @@ void HangWatch::observe(base::TimePoint now) {
   next_look_ = kPeriod;
 }
 
-// A rank that is about to start may do anything, but the looks do not show it.
-bool HangWatch::has_all_started() const {
-  return std::all_of(ranks_.all.begin(), ranks_.all.end(), [](const RankState& rank) { return rank.started; });
-}
-
 bool HangWatch::is_suspicious(base::TimePoint now) const {
   return suspect_after_.count() > 0 && now - still_since_ >= suspect_after_;
 }
@@ -111,7 +106,6 @@ bool HangWatch::may_look(base::TimePoint now) {
 
 void HangWatch::look(State state) {
   state_ = state;
-  sent_before_ = ranks_.messaging.sent();
   look_gently(ranks_, {SnapshotKind::Suspect, 1, ranks_.run.graces.evidence}, alive_, [this](Snapshot snapshot) {
     if (state_ != State::Over) on_look(std::move(snapshot));
   });
@@ -125,7 +119,7 @@ void HangWatch::on_look(Snapshot snapshot) {
   }
   state_ = State::Watching;
   wait_for(kPeriod);
-  if (ranks_.messaging.sent() == sent_before_) compare(snapshot);
+  compare(snapshot);
 }
 
 void HangWatch::compare(const Snapshot& now) {

@@ -15,7 +15,8 @@
 // looks: a thread that used no CPU between them waited all the time, so all waits of a cycle existed at the same
 // moment, and nothing else can end them (doctor/stuck.hpp). A message between ranks of several hosts may be on its way
 // for longer than the looks are apart: it has come to the coordinator before the second look of its sender's host,
-// since their link keeps the order. So nothing may be sent to a rank during the second look.
+// since their link keeps the order. So nothing may be sent to a rank during the second look
+// (Snapshot::has_news_in_flight).
 //
 // After --suspect-after without progress on the board, even if ranks use CPU, and then after twice the time, the cause
 // that a pair of looks has found is printed in a line. Lives on: the coordinator's loop.
@@ -52,7 +53,6 @@ class HangWatch {
   void on_alarm();
   void observe(base::TimePoint now);
   bool is_quiet() const { return quiet_since_ != checked_at_; }
-  bool has_all_started() const;
   bool is_suspicious(base::TimePoint now) const;
   bool may_look(base::TimePoint now);
   void look(State state);
@@ -71,7 +71,6 @@ class HangWatch {
   base::TimePoint still_since_;      // of the board; at most quiet_since_
   Nanoseconds next_look_{};          // so long it must be quiet
   std::optional<Snapshot> earlier_;  // the first look of a pair
-  std::uint64_t sent_before_ = 0;    // frames to ranks, before the second look
   double looks_;                     // that are allowed
   base::TimePoint looks_counted_at_;
   Nanoseconds suspect_after_{};  // of a board that stands still, for the next line; 0: never

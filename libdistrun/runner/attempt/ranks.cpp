@@ -1,5 +1,6 @@
 #include <distrun/runner/attempt/ranks.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace distrun::runner {
@@ -36,6 +37,10 @@ std::vector<RankView> Ranks::views() const {
     if (view.shown) messaging.drop_ended_waits(view.rank, *view.shown);
   }
   return views;
+}
+
+bool Ranks::have_all_started() const {
+  return std::all_of(all.begin(), all.end(), [](const RankState& rank) { return rank.started; });
 }
 
 void Ranks::lose_connection(int rank, const std::string& why) {

@@ -1,6 +1,7 @@
 #pragma once
 // The ranks of an attempt, and the means by which its parts reach, time and record them. Lives on: the coordinator's
 // loop.
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ struct Ranks {
   const base::RankHosts& hosts() const noexcept { return hosts_; }
   // Returns what the living ranks are doing.
   std::vector<RankView> views() const;
+  // Returns whether all have been reported as started; a rank that is about to start may do anything.
+  bool have_all_started() const;
+  // Returns whether a wait for a rank may end by something that looks at the ranks do not show, though these began when
+  // `sent` frames had been sent to ranks (RankMessaging::sent()).
+  bool may_have_news_since(std::uint64_t sent) const { return !have_all_started() || messaging.sent() != sent; }
   // The rank can no longer be controlled: it is lost unless it ends at once.
   void lose_connection(int rank, const std::string& why);
 

@@ -81,13 +81,19 @@ std::optional<std::string> find_script(const std::string& executable, const std:
   return script;
 }
 
+void find_scripts(evidence::Stacks& stacks) {
+  for (evidence::Process& process : stacks.processes) {
+    if (process.rank < 0 || process.host != 0) continue;
+    const std::string executable = executable_of(process.pid);
+    const auto script = python_script(executable, arguments_of(process.pid));
+    if (script) process.script = executable + " runs " + base::one_line(*script, kScriptMax);
+  }
+}
+
 void add_script_notes(Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const evidence::Process& process : snapshot.stacks.processes) {
-    if (process.rank < 0 || process.host != 0) continue;  // /proc has only this machine's processes
-    const std::string executable = executable_of(process.pid);
-    const auto script = python_script(executable, arguments_of(process.pid));
-    if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);
+    if (process.rank >= 0 && !process.script.empty()) ranks_of[process.script].push_back(process.rank);
   }
   for (const auto& [what, ranks] : ranks_of) {
     const std::string note = "; stacks show the interpreter, not the line of Python";

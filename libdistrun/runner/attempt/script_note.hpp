@@ -17,7 +17,9 @@ std::optional<std::string> python_script(const std::string& executable, const st
 // started with; nothing for other programs, or if the code is in an argument or on standard input.
 std::optional<std::string> find_script(const std::string& executable, const std::vector<std::string>& arguments);
 
-// Adds a line for each script that the ranks of the snapshot are running, as /proc shows it now.
+// Sets Process::script of the ranks that run on this machine, as /proc shows it now.
+void find_scripts(evidence::Stacks& stacks);
+// Adds a line for each script that the ranks of the snapshot are running.
 void add_script_notes(Snapshot& snapshot);
 
 }  // namespace distrun::runner

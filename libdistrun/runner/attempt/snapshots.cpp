@@ -54,15 +54,18 @@ Snapshot Snapshots::begin(SnapshotKind kind) {
   return snapshot;
 }
 
-void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot) {
+void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot, Nanoseconds settle) {
   Snapshot snapshot = begin(kind);
   snapshot.at_ns = monotonic_ns(ranks_.run.loop.clock().now());
   snapshot.ranks = ranks_.views();
   launch::StackOrder order;
   order.bound = bound;
-  ranks_.world->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot),
+  order.settle = settle;
+  const std::uint64_t sent = ranks_.messaging.sent();
+  ranks_.world->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot), sent,
                                        on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) mutable {
     if (alive.expired()) return;
+    snapshot.has_news_in_flight = ranks_.may_have_news_since(sent);
     read_again(snapshot, ranks_.views());
     end(std::move(snapshot), std::move(stacks), on_snapshot);
   });
@@ -73,7 +76,10 @@ void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot
   snapshot.stacks = std::move(stacks);
   snapshot.stacks.hosts = snapshot.hosts;
   snapshot.text = describe(snapshot);
-  if (ranks_.test.is_program()) add_script_notes(snapshot);
+  if (ranks_.test.is_program()) {
+    find_scripts(snapshot.stacks);  // nodes on other machines have done it for theirs
+    add_script_notes(snapshot);
+  }
   const SnapshotKind kind = snapshot.kind;
   on_snapshot ? on_snapshot(snapshot) : ranks_.log.add_snapshot(std::move(snapshot));
   end_one(kind);

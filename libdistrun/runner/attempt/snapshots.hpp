@@ -21,7 +21,8 @@ class Snapshots {
 
   int pending() const noexcept { return pending_; }
   // Reads the stacks of all ranks within `bound` and passes them to `on_snapshot`, or to the log if that is empty.
-  void take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot);
+  // `settle`: as in launch::StackOrder.
+  void take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapshot, Nanoseconds settle = {});
   // Names the stack of a rank that was ended by a signal or exit(), or together with its process. Ranks that crash
   // while a probe is at work share the next one.
   void name_crash(const RankRecord& rank);

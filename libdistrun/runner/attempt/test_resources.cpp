@@ -1,5 +1,7 @@
 #include <distrun/runner/attempt/test_resources.hpp>
 
+#include <sys/stat.h>
+
 #include <iterator>
 #include <utility>
 
@@ -25,6 +27,11 @@ bool is_made_by_rank(const proc::NewName& name) {
   return !name.is_path() && name.object.kind == proc::SystemVKind::Segment;
 }
 
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
 }  // namespace
 
 Leak leak_of(const proc::NewName& name, bool ours) {
@@ -38,6 +45,16 @@ Leak leak_of(const proc::NewName& name, bool ours) {
   leak.removed = why_not.empty();
   if (!leak.removed) leak.what = why_not;
   return leak;
+}
+
+std::vector<Leak> leaks_among(const std::vector<proc::NewName>& made, NameWatch& names) {
+  std::vector<Leak> leaks;
+  for (const proc::NewName& name : made) {
+    if (!name.is_path() || !exists(name.path)) continue;
+    leaks.push_back(leak_of(name, names.carries_run_id(name)));
+    if (leaks.back().removed) names.removed(name);
+  }
+  return leaks;
 }
 
 TestResources::TestResources(NameWatch& names, const WorkDirs* dirs, const PrivateTmp* private_tmp,

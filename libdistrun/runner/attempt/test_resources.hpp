@@ -15,6 +15,10 @@ namespace distrun::runner {
 // directories or was created by a rank, as the kernel knows. Other names may be in use; they are only reported.
 Leak leak_of(const proc::NewName& name, bool ours);
 
+// Returns the leaks for those of the names that still exist: what the set-up of a suite's host has made for its tests,
+// and given away (NameWatch::give()). Removes them as leak_of() says.
+std::vector<Leak> leaks_among(const std::vector<proc::NewName>& made, NameWatch& names);
+
 class TestResources {
  public:
   // Begins an attempt of `test`. All arguments must outlive this; `dirs` and `private_tmp` may be null.

@@ -108,7 +108,7 @@ std::optional<board::Dump> LocalWorld::crash(int rank) const {
 
 // A second tracer would be refused, so requests during a collection share its result; a gentle one traces nothing.
 void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
-  if (!order.gentle && stacks_.join(std::move(on_stacks))) return;
+  if (!order.gentle && stacks_.join(order, std::move(on_stacks))) return;
   std::vector<StackCollector::Target> targets;
   for (int index = 0; index < made_; ++index) {
     const RankProcess& member = *members_[static_cast<std::size_t>(index)];

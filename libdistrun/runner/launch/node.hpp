@@ -146,6 +146,9 @@ struct StackOrder {
   base::Nanoseconds bound = std::chrono::seconds(1);  // what has not arrived by then is left out
   int descendants = 0;                                // so many processes started by the targets are included
   bool gentle = false;                                // stops and asks no rank: only sleeping threads have stacks
+  // Beyond the bound: the time that threads get to return to their waits after the stop. Then their CPU times are read
+  // again, which a later look can compare with its own. 0: they are not.
+  base::Nanoseconds settle{};
 };
 using OnStacks = std::function<void(evidence::Stacks)>;
 

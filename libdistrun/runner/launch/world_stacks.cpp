@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <iterator>
 
+#include <distrun/runner/launch/cpu_times.hpp>
+
 namespace distrun::launch {
 
-bool WorldStacks::join(OnStacks on_stacks) {
-  waiting_.push_back(std::move(on_stacks));
-  return collector_ != nullptr;
+bool WorldStacks::join(const StackOrder& order, OnStacks on_stacks) {
+  const bool is_under_way = collector_ != nullptr;
+  waiting_.push_back({std::move(on_stacks), order.settle, is_under_way});
+  return is_under_way;
 }
 
 void WorldStacks::collect(std::vector<StackCollector::Target> targets, const StackOrder& order,
                           StackCollector::AskRank ask, std::weak_ptr<const void> guard) {
   collector_ = std::make_unique<StackCollector>(loop_, probe_, std::move(targets), order, std::move(ask),
                                                 [this, guard = std::move(guard)](evidence::Stacks stacks) {
-                                                  if (const auto alive = guard.lock()) on_collected(std::move(stacks));
+                                                  if (const auto alive = guard.lock())
+                                                    on_collected(guard, std::move(stacks));
                                                 });
 }
 
@@ -31,11 +35,29 @@ void WorldStacks::collect_gently(std::vector<StackCollector::Target> targets, co
       });
 }
 
-void WorldStacks::on_collected(evidence::Stacks stacks) {
+void WorldStacks::on_collected(const std::weak_ptr<const void>& guard, evidence::Stacks stacks) {
   collector_.reset();
   if (thread_ranks_ > 0) tell_ranks_apart(stacks);
-  const std::vector<OnStacks> waiting = std::exchange(waiting_, {});
-  for (const OnStacks& on_stacks : waiting) on_stacks(stacks);
+  for (Waiting& request : std::exchange(waiting_, {})) {
+    stacks.may_be_older = request.has_joined;
+    request.settle.count() > 0 ? settle(std::move(request), stacks, guard) : request.on_stacks(stacks);
+  }
+}
+
+void WorldStacks::settle(Waiting request, evidence::Stacks stacks, std::weak_ptr<const void> guard) {
+  const int number = ++last_settling_;
+  auto settling = std::make_unique<Settling>(loop_, std::move(request.on_stacks), std::move(stacks),
+                                             [this, number, guard = std::move(guard)] { on_settled(number, guard); });
+  settling->alarm.set(loop_.clock().now() + request.settle);
+  settling_.emplace(number, std::move(settling));
+}
+
+void WorldStacks::on_settled(int number, const std::weak_ptr<const void>& guard) {
+  const auto alive = guard.lock();
+  if (!alive) return;
+  const std::unique_ptr<Settling> settled = std::move(settling_.extract(number).mapped());
+  read_cpu_times_again(settled->stacks);
+  settled->on_stacks(std::move(settled->stacks));
 }
 
 // Splits the stacks of the process that all ranks share: each rank gets the thread that runs its body according to the

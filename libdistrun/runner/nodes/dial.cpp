@@ -140,7 +140,9 @@ class Dialing {
     if (greeting.state() == NodeGreeting::State::Refused) return refuse(place, greeting.why());
     const wire::Bytes join = wire::pack(wire::NodeFrame::Join, 0, settings_.join);
     socket.send({reinterpret_cast<const char*>(join.data()), join.size()});
-    const wire::Frame answer = receive_frame(socket);
+    // A coordinator that has waited long for the join asks whether the node is alive: the join has answered that.
+    wire::Frame answer = receive_frame(socket);
+    while (answer.is(wire::NodeFrame::Ping)) answer = receive_frame(socket);
     if (answer.is(wire::NodeFrame::Joined)) return socket.take();
     if (!answer.is(wire::NodeFrame::Refused)) return refuse(place, "it answers with an unknown frame");
     return refuse(place, wire::decode<Refused>(wire::view_of(answer.payload)).why);

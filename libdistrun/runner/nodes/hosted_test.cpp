@@ -22,8 +22,8 @@ HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, Test
       tmp_(tmp),
       dirs_(shared.dirs.take(world.ranks_here)),
       store_(world.ranks_here == world.world_size && !world.program ? std::make_shared<runner::AttemptStore>()
-                                                                    : nullptr),
-      resources_(shared.names, dirs_.get(), tmp, test_.id) {
+                                                                    : nullptr) {
+  begin_search(test_.id);
   if (test_.trace_records > 0) make_trace();
 }
 

@@ -3,6 +3,7 @@
 // search for what they leave behind, and memory for their traces. Completes the orders that come from the coordinator.
 // Lives on: the node's loop.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,12 @@ class HostedTest {
   TracePart read_trace(const TraceRequest& request) const;
   // Returns the directory that the ranks share.
   const std::string& shared_dir() const { return dirs_->shared(); }
-  runner::TestResources& resources() noexcept { return resources_; }
+  // Returns the search for what the ranks leave; null between end_search() and begin_search().
+  runner::TestResources* resources() noexcept { return resources_ ? &*resources_ : nullptr; }
+  // Ends the search: names that appear from now on are not this test's.
+  void end_search() { resources_.reset(); }
+  // Begins one for another test in the same directories.
+  void begin_search(const std::string& test) { resources_.emplace(shared_.names, dirs_.get(), tmp_, test); }
   // Returns whether the directories are kept for inspection.
   bool are_dirs_kept() const noexcept { return dirs_->kept(); }
   // Removes the directories. Returns what could not be removed, or empty.
@@ -47,7 +53,7 @@ class HostedTest {
   const std::shared_ptr<runner::AttemptStore> store_;  // null: other hosts have ranks, too, or they run a program
   std::unique_ptr<trace::Memory> trace_;               // null: the ranks are not traced
   std::string why_no_trace_;                           // although they should be
-  runner::TestResources resources_;
+  std::optional<runner::TestResources> resources_;
 };
 
 }  // namespace distrun::nodes

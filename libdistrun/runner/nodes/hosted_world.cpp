@@ -6,6 +6,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/wire/control.hpp>
+#include <distrun/runner/attempt/script_note.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
 #include <distrun/runner/launch/rank_pauser.hpp>
 #include <distrun/runner/nodes/hosted_program.hpp>
@@ -13,6 +14,8 @@
 
 namespace distrun::nodes {
 namespace {
+
+constexpr base::Nanoseconds kSettleMax = std::chrono::seconds(10);
 
 std::vector<base::HeldName> names_in(const wire::Frame& frame) {
   const auto done = wire::decode<wire::Done>(wire::view_of(frame.payload));
@@ -153,8 +156,11 @@ void HostedWorld::collect(const CollectRequest& request) {
   order.samples = std::clamp(request.samples, 1, 100);
   order.bound = base::Nanoseconds(request.bound_ns);
   order.gentle = request.gentle;
+  order.settle = base::Nanoseconds(std::clamp<std::int64_t>(request.settle_ns, 0, kSettleMax.count()));
   world_->collect_stacks(order, [this, id = request.id, alive = std::weak_ptr(guard_)](evidence::Stacks stacks) {
     if (alive.expired()) return;
+    if (request_.program) runner::find_scripts(stacks);
+    // Just before the views, so that a thread whose times stay the same has been in the wait that they show.
     if (stacks.times_are_later) launch::read_cpu_times_again(stacks);
     tell(wire::NodeFrame::Collected, Collected{id, std::move(stacks), WorldState{request_.world, news_->views()}});
   });
@@ -187,7 +193,7 @@ void HostedWorld::read_trace(const TraceRequest& request) {
 // ---- events of the ranks
 
 void HostedWorld::on_rank_started(int rank, int pid) {
-  if (test_) test_->resources().add_process(pid);
+  if (resources() != nullptr) resources()->add_process(pid);
   if (pids_.empty()) news_->begin();
   pids_.emplace(rank, pid);
   tell(wire::NodeFrame::RankStarted, RankStarted{request_.world, rank, pid});
@@ -196,7 +202,7 @@ void HostedWorld::on_rank_started(int rank, int pid) {
 void HostedWorld::on_frame(int rank, const wire::Frame& frame) {
   const std::int64_t received_ns = now_ns(shared_.loop);
   try {
-    if (frame.is(wire::ControlFrame::Done) && test_) test_->resources().add_held(names_in(frame));
+    if (frame.is(wire::ControlFrame::Done) && resources() != nullptr) resources()->add_held(names_in(frame));
     // A failure is judged by what the other ranks do at that moment.
     if (frame.is(wire::ControlFrame::Error)) news_->tell_now();
     const wire::Bytes packed =
@@ -238,7 +244,7 @@ void HostedWorld::on_output(int rank, launch::Stream stream, std::string_view by
 void HostedWorld::inspect() {
   const bool are_all_here = static_cast<int>(pids_.size()) == request_.ranks_here;
   Inspected answer{request_.world};
-  answer.is_clean = are_all_here && test_ && !world_->has_offspring() && !test_->resources().any() &&
+  answer.is_clean = are_all_here && resources() != nullptr && !world_->has_offspring() && !resources()->any() &&
                     !has_stray_child(*world_, request_);
   try {
     answer.ports = find_ports(request_);
@@ -249,18 +255,28 @@ void HostedWorld::inspect() {
   tell(wire::NodeFrame::Inspected, answer);
 }
 
-// The host of a suite goes on in the same directories until its tear-down is over.
+// The host of a suite goes on in the same directories until its tear-down is over. What it has created is for the
+// suite's tests, and left behind only if it is still there after that.
 void HostedWorld::keep(bool holds) {
-  if (!test_ || !suite_dir_.empty()) return;
-  if (holds) held_ = test_->in_use();
-  test_.reset();
+  if (!test_) return;
+  if (suite_dir_.empty()) {
+    if (holds) held_ = test_->in_use();
+    return test_.reset();
+  }
+  if (resources() == nullptr) return;
+  made_ = resources()->names();
+  for (const proc::NewName& name : made_) shared_.names.give(name);
+  test_->end_search();
 }
 
 void HostedWorld::renew(TestOfWorld test) {
-  if (!suite_dir_.empty()) return;
-  test_.reset();
-  test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test), tmp_.get());
-  for (const auto& [rank, pid] : pids_) test_->resources().add_process(pid);
+  if (!suite_dir_.empty() && test_) {
+    test_->begin_search(test.id);
+  } else {
+    test_.reset();
+    test_ = std::make_unique<HostedTest>(shared_, request_, std::move(test), tmp_.get());
+  }
+  for (const auto& [rank, pid] : pids_) resources()->add_process(pid);
   test_began_ = shared_.loop.clock().now();
 }
 
@@ -276,9 +292,9 @@ std::vector<pid_t> HostedWorld::pausable_ranks() const {
 void HostedWorld::sweep(bool patient) {
   if (sweep_) throw Error(ErrorKind::InvalidArgument, "a second sweep of a world");
   // Ranks that were dismissed between two tests may have left processes.
-  if (!test_) between_.emplace(shared_.names, nullptr, tmp_.get(), "");
-  runner::TestResources& resources = test_ ? test_->resources() : *between_;
-  sweep_ = std::make_unique<runner::Sweep>(shared_.loop, *world_, resources, shared_.graces, patient,
+  if (resources() == nullptr) between_.emplace(shared_.names, nullptr, tmp_.get(), "");
+  runner::TestResources& searched = resources() != nullptr ? *resources() : *between_;
+  sweep_ = std::make_unique<runner::Sweep>(shared_.loop, *world_, searched, shared_.graces, patient,
                                            [this](std::vector<runner::Leak> leaks) { finish(std::move(leaks)); });
   sweep_->start();
 }
@@ -301,6 +317,9 @@ void HostedWorld::tell_output() {
 
 void HostedWorld::finish(std::vector<runner::Leak> leaks) {
   tell_output();
+  if (!shared_.run.leaks_off) {
+    for (runner::Leak& leak : runner::leaks_among(made_, shared_.names)) leaks.push_back(std::move(leak));
+  }
   Swept swept{request_.world, {}};
   for (runner::Leak& leak : leaks) {
     swept.left.push_back({static_cast<std::uint8_t>(leak.kind), std::move(leak.what), leak.removed});

@@ -67,6 +67,7 @@ class HostedWorld final : public launch::WorldEvents {
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   bool has(int rank) const noexcept;
+  runner::TestResources* resources() noexcept { return test_ ? test_->resources() : nullptr; }
   std::string complete_order(const wire::Frame& frame);
   void tell_output();
   void start();
@@ -87,7 +88,8 @@ class HostedWorld final : public launch::WorldEvents {
   std::unique_ptr<runner::Sweep> sweep_;
   std::map<int, pid_t> pids_;  // by rank, of those that are alive
   base::TimePoint test_began_;
-  std::string suite_dir_;  // of a suite, if its host runs here: removed with this
+  std::string suite_dir_;            // of a suite, if its host runs here: removed with this
+  std::vector<proc::NewName> made_;  // names that its set-up has left for the tests
   std::unique_ptr<RankNews> news_;
   std::shared_ptr<const void> guard_ = std::make_shared<int>(0);
 };

@@ -49,8 +49,8 @@ namespace distrun::evidence {
 
 DISTRUN_FIELDS(Source, m.name, m.answered, m.why_not)
 DISTRUN_FIELDS(Process, m.index, m.host, m.rank, m.of_rank, m.pid, m.command, m.threads, m.why_none, m.sources,
-               m.has_thread_ranks, m.threw)
-DISTRUN_FIELDS(Stacks, m.table, m.processes, m.cut, m.descendants_left, m.times_are_later)
+               m.has_thread_ranks, m.threw, m.script)
+DISTRUN_FIELDS(Stacks, m.table, m.processes, m.cut, m.descendants_left, m.times_are_later, m.may_be_older)
 
 }  // namespace distrun::evidence
 
@@ -214,8 +214,9 @@ struct CollectRequest {
   std::int32_t samples = 0;
   std::int64_t bound_ns = 0;
   bool gentle = false;
+  std::int64_t settle_ns = 0;
 };
-DISTRUN_FIELDS(CollectRequest, m.id, m.world, m.samples, m.bound_ns, m.gentle)
+DISTRUN_FIELDS(CollectRequest, m.id, m.world, m.samples, m.bound_ns, m.gentle, m.settle_ns)
 
 struct StacksOfRank {
   std::int32_t rank = 0;

@@ -100,6 +100,7 @@ void append(evidence::Stacks& all, evidence::Stacks more) {
   all.cut = all.cut || more.cut;
   all.descendants_left += more.descendants_left;
   all.times_are_later = all.times_are_later || more.times_are_later;
+  all.may_be_older = all.may_be_older || more.may_be_older;
 }
 
 }  // namespace distrun::nodes

@@ -65,7 +65,7 @@ void collect_stacks(io::Loop& loop, const std::shared_ptr<SpreadRanks>& ranks, s
   auto all = std::make_shared<GatheredStacks>(ranks, std::move(on_stacks));
   for (const SpreadRanks::Part& part : ranks->parts()) {
     RemoteNode::OnStacks on_answer = GatheredStacks::of_node(all, part.node->number());
-    part.node->collect(number, order.samples, order.bound, order.gentle, std::move(on_answer));
+    part.node->collect(number, order, std::move(on_answer));
   }
   release_later(loop, std::move(all));
 }

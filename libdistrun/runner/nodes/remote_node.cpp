@@ -82,11 +82,12 @@ RemoteNode::Reply<Closed> RemoteNode::close() {
   return closing_;
 }
 
-void RemoteNode::collect(std::uint32_t world, int samples, base::Nanoseconds bound, bool gentle, OnStacks on_stacks) {
+void RemoteNode::collect(std::uint32_t world, const launch::StackOrder& order, OnStacks on_stacks) {
   if (!lost_.empty()) return on_stacks({});
   const std::uint32_t id = ++last_id_;
   collections_.emplace(id, std::move(on_stacks));
-  tell(wire::NodeFrame::Collect, CollectRequest{id, world, samples, bound.count(), gentle});
+  tell(wire::NodeFrame::Collect,
+       CollectRequest{id, world, order.samples, order.bound.count(), order.gentle, order.settle.count()});
 }
 
 void RemoteNode::name_stacks(NameRequest request, OnStacks on_stacks) {

@@ -61,7 +61,7 @@ class RemoteNode {
   Reply<PreparedAnswer> begin_load(const launch::LoadPlan& plan);
   Reply<Closed> close();
   // `on_stacks` is called once; with nothing if the node is lost.
-  void collect(std::uint32_t world, int samples, base::Nanoseconds bound, bool gentle, OnStacks on_stacks);
+  void collect(std::uint32_t world, const launch::StackOrder& order, OnStacks on_stacks);
   void name_stacks(NameRequest request, OnStacks on_stacks);
   void add_world(std::uint32_t number, std::weak_ptr<WorldPart> part);
 

@@ -116,6 +116,9 @@ struct Snapshot {
   base::RankHosts hosts;  // of the ranks
   std::vector<RankView> ranks;
   evidence::Stacks stacks;
+  // Waits for ranks may end soon, though nothing else here shows it: a rank had not started yet, or something was sent
+  // to a rank meanwhile.
+  bool has_news_in_flight = false;
   std::vector<evidence::Line> text;  // the text for readers
 };
 

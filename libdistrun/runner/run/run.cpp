@@ -263,14 +263,14 @@ std::map<std::string, std::string> Run::long_waits() const {
   return waits;
 }
 
-int Run::take_snapshot_now(const OnSnapshot& on_snapshot) {
+int Run::take_snapshot_now(const OnSnapshot& on_snapshot, Nanoseconds settle) {
   int snapshots = 0;
   for (Attempt* attempt : attempts()) {
     std::function<void(const Snapshot&)> told;
     if (on_snapshot)
       told = [on_snapshot, test = attempt->test().id](const Snapshot& snapshot) { on_snapshot(test, snapshot); };
     if (attempt->test().is_host()) told = naming_host(std::move(told));
-    if (attempt->take_snapshot_now(std::move(told))) ++snapshots;
+    if (attempt->take_snapshot_now(std::move(told), settle)) ++snapshots;
   }
   return snapshots;
 }

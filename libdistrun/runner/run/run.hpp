@@ -57,9 +57,10 @@ class Run {
   std::optional<StressStatus> stress_status() const { return stress_ ? stress_->status() : std::nullopt; }
   // Returns the lock that another run has and that the next test needs; empty: none.
   std::string awaited_lock() const { return queue_ ? queue_->awaited_lock() : ""; }
-  // Takes snapshots of all running tests, for `on_snapshot` if given, else for the events. Returns the number to come.
+  // Takes snapshots of all running tests, for `on_snapshot` if given, else for the events. `settle`: as in
+  // launch::StackOrder. Returns the number to come.
   using OnSnapshot = std::function<void(const std::string& test, const Snapshot& snapshot)>;
-  int take_snapshot_now(const OnSnapshot& on_snapshot = {});
+  int take_snapshot_now(const OnSnapshot& on_snapshot = {}, Nanoseconds settle = {});
   // Call when the debugger of --debug has ended.
   void let_go();
   // Suspend bounds, ranks and hosts from pause() to resume(), when the user suspends the run (Ctrl-Z).

@@ -1,7 +1,5 @@
 #include <distrun/runner/run/suite_host.hpp>
 
-#include <sys/stat.h>
-
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -39,11 +37,6 @@ std::string message_of(const AttemptRecord& attempt, wire::HostWork work) {
   if (attempt.verdict == Verdict::Leak) return failed + "the host has " + describe_leaks(attempt.leaks);
   if (host.outcome.kind == OutcomeKind::Failed) return name_of(work) + describe_action(host);
   return failed + "the host" + describe_action(host);
-}
-
-bool exists(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0;
 }
 
 }  // namespace
@@ -128,11 +121,7 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
 
 void SuiteHost::find_names(AttemptRecord& attempt) {
   if (run_.settings.leaks_off) return;
-  for (const proc::NewName& name : std::exchange(made_, {})) {
-    if (!name.is_path() || !exists(name.path)) continue;
-    attempt.leaks.push_back(leak_of(name, run_.names.carries_run_id(name)));
-    if (attempt.leaks.back().removed) run_.names.removed(name);
-  }
+  for (Leak& leak : leaks_among(std::exchange(made_, {}), run_.names)) attempt.leaks.push_back(std::move(leak));
   for (const proc::NewName& name : dir_->left_in_tmp()) attempt.leaks.push_back(leak_of(name, !dir_->kept()));
 }
 

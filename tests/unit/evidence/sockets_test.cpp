@@ -169,6 +169,14 @@ TEST_CASE("the ends of a socket pair know each other, and the unread bytes") {
   CHECK(find(table, pair.first).to_read == 0);
 }
 
+TEST_CASE("without TCP and UDP, only unix sockets are read") {
+  const testing::Loopback loopback;
+  const base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  const SocketTable table = read_sockets({}, false);
+  CHECK(find(table, pair.first).peer == inode_of(pair.second));
+  CHECK(table.find(inode_of(loopback.listener)) == nullptr);
+}
+
 TEST_CASE("a socket with a closed other end is reported as such") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   pair.second.reset();

@@ -43,6 +43,10 @@ DISTRUN_TEST(Launch, passes) {
   DISTRUN_EXPECT(rank.world_size() > 0);
 }
 DISTRUN_TEST(Launch, waits) { wait_for_ever(); }
+DISTRUN_TEST(Launch, computes) {
+  for (volatile int i = 0;; i = i + 1) {
+  }
+}
 DISTRUN_TEST(Launch, ignores_term) {
   ::signal(SIGTERM, SIG_IGN);
   std::cout << "deaf" << std::endl;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/runner/nodes/greeting.hpp>
+#include <distrun/runner/nodes/messages.hpp>
 
 #include "ends.hpp"
 #include "joining.hpp"
@@ -76,6 +77,27 @@ TEST_CASE("a node tells other programs at its coordinator's place from it, and t
   CHECK_THAT(node.error(),
              Catch::StartsWith("cannot join the run of the coordinator at 127.0.0.1:") && Catch::EndsWith(why));
   CHECK(heard.size() == kHelloSize);
+}
+
+TEST_CASE("a node that is slow to join is asked whether it is alive, and joins all the same") {
+  const ends::RawListener listener;
+  const DialingNode node(dial_to(listener.port(), "node01"));
+  base::Fd socket = listener.accept();
+  proof::ListenerGreeting greeting(kNodeHandshake, joining::kSecret);
+  while (greeting.state() == proof::ListenerGreeting::State::Open) {
+    ends::say(socket, greeting.take(ends::hear(socket, greeting.wanted())));
+  }
+  REQUIRE(greeting.state() == proof::ListenerGreeting::State::Welcome);
+  for (const wire::Bytes& frame :
+       {wire::pack(wire::NodeFrame::Ping, 0, Ping{1}), wire::pack(wire::NodeFrame::Ping, 0, Ping{2}),
+        wire::pack(wire::NodeFrame::Joined, 0, Joined{joining::kVersion})}) {
+    ends::say(socket, text_of(frame));
+  }
+  const std::size_t join_size = wire::pack(wire::NodeFrame::Join, 0, joining::join_of("node01")).size();
+  CHECK(ends::hear(socket, join_size + wire::kFrameHeaderSize).size() == join_size + wire::kFrameHeaderSize);
+  socket.reset();
+  REQUIRE(testing::eventually(30s, [&] { return node.is_over(); }));
+  CHECK(node.error().empty());
 }
 
 TEST_CASE("a node tries again if its coordinator closes the connection in the handshake") {

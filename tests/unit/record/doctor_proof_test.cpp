@@ -82,6 +82,27 @@ TEST_CASE("ranks that wait for messages prove nothing while one of distrun's thr
   }
 }
 
+TEST_CASE("ranks that wait for messages prove nothing if one may be in flight, but threads that wait for locks do") {
+  Snapshot earlier = receive_cycle();
+  Snapshot now = earlier;
+  now.has_news_in_flight = true;
+  CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "deadlock likely 0 1");
+  Snapshot locks = snapshot_of({in_body(0)});
+  waits_for(main_thread(locks, 0, "futex"), WaitObject::Mutex, "mutex 0x10", {{4700, 4700, ""}});
+  locks.has_news_in_flight = true;
+  CHECK(brief(causes_twice(locks)) == "self-deadlock proven 0");
+}
+
+TEST_CASE("stacks that may be older than their request prove nothing: looks at several hosts may have overlapped") {
+  Snapshot earlier = receive_cycle();
+  Snapshot now = earlier;
+  now.stacks.may_be_older = true;
+  CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "deadlock likely 0 1");
+  earlier.stacks.may_be_older = true;  // its CPU times were read again
+  now.stacks.may_be_older = false;
+  CHECK(brief(doctor::causes_of(doctor::graph_of(now, &earlier))) == "deadlock proven 0 1");
+}
+
 TEST_CASE("a thread whose CPU time is not known may have done anything") {
   Snapshot snapshot = snapshot_of({views::in_body(0)});
   wire::ThreadStack& thread = main_thread(snapshot, 0, "futex");

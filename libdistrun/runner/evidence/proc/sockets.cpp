@@ -23,14 +23,14 @@ const Socket* SocketTable::find(std::uint64_t inode) const {
   return found == sockets.end() || inode == 0 ? nullptr : &found->second;
 }
 
-SocketTable read_sockets(const std::vector<pid_t>& pids) {
+SocketTable read_sockets(const std::vector<pid_t>& pids, bool inet) {
   SocketTable table;
   read_unix_sockets(table);
-  read_inet_sockets("/proc/self/net", table);
+  if (inet) read_inet_sockets("/proc/self/net", table);
   std::set<std::string> seen{"", namespace_of("/proc/self/")};
   for (const pid_t pid : pids) {
     if (!seen.insert(namespace_of(proc_path(pid, ""))).second) continue;
-    read_inet_sockets(proc_path(pid, "net"), table);
+    if (inet) read_inet_sockets(proc_path(pid, "net"), table);
     table.notes.push_back("process " + std::to_string(pid) +
                           " is in another network namespace: the other ends of its unix sockets are unknown");
   }

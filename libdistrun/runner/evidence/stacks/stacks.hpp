@@ -42,6 +42,9 @@ struct Process {
   bool has_thread_ranks = false;
   // The type of the exception, if these stacks belong to a throw: "std::out_of_range". Set by the requester.
   std::string threw;
+  // What an interpreter runs in it: "python3.11 runs train.py"; empty: nothing that is known. Set for programs, on
+  // their machine (attempt/script_note.hpp).
+  std::string script;
 };
 
 struct Stacks {
@@ -50,8 +53,9 @@ struct Stacks {
   bool cut = false;          // more arrived than is kept
   base::RankHosts hosts;     // of the ranks, to name them. Set by the requester
   int descendants_left = 0;  // processes started by ranks that were not looked at
-  bool times_are_later =
-      false;  // the CPU times were read when the threads had run on after the stop, or none was stopped
+  // The CPU times were read when the threads had run on after the stop, or none was stopped.
+  bool times_are_later = false;
+  bool may_be_older = false;  // than the request, which has joined a collection that was under way
 };
 
 class StacksBuilder {

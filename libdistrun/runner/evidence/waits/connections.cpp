@@ -22,12 +22,13 @@ constexpr std::size_t kOthersMax = 32'768;   // searched for other ends
 
 bool is_socket(DescriptorKind kind) { return kind == DescriptorKind::UnixSocket || kind == DescriptorKind::Tcp; }
 
-bool holds_sockets(const std::vector<Party>& processes) {
-  return std::any_of(processes.begin(), processes.end(), [](const Party& process) {
+bool is_inet(DescriptorKind kind) { return kind == DescriptorKind::Tcp || kind == DescriptorKind::Udp; }
+
+bool holds_any(const std::vector<Party>& processes, bool (*is_wanted)(DescriptorKind kind)) {
+  return std::any_of(processes.begin(), processes.end(), [is_wanted](const Party& process) {
     const auto& list = process.descriptors.list;
-    return std::any_of(list.begin(), list.end(), [](const Descriptor& descriptor) {
-      return is_socket(descriptor.kind) || descriptor.kind == DescriptorKind::Udp;
-    });
+    return std::any_of(list.begin(), list.end(),
+                       [is_wanted](const Descriptor& descriptor) { return is_wanted(descriptor.kind); });
   });
 }
 
@@ -304,10 +305,11 @@ std::string describe_other(pid_t pid) {
 Connections find_connections(std::vector<pid_t> pids, std::chrono::milliseconds others_time) {
   Connections all;
   all.processes = look_at_asked(std::move(pids), all.notes);
-  if (holds_sockets(all.processes)) {
+  const bool has_inet = holds_any(all.processes, is_inet);
+  if (has_inet || holds_any(all.processes, is_socket)) {
     std::vector<pid_t> looked_at;
     for (const Party& process : all.processes) looked_at.push_back(process.pid);
-    all.sockets = read_sockets(looked_at);
+    all.sockets = read_sockets(looked_at, has_inet);
     all.notes.insert(all.notes.end(), all.sockets.notes.begin(), all.sockets.notes.end());
   }
   Builder builder(all.sockets);

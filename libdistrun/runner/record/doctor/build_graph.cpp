@@ -210,7 +210,13 @@ bool had_ended(const Graph& earlier, int rank) {
   });
 }
 
-void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
+// What was seen of each thread in both snapshots.
+struct Looks {
+  bool times_are_later = false;     // those of the earlier one
+  bool has_news_in_flight = false;  // the later one
+};
+
+void compare(Graph& graph, const Graph& earlier, const Looks& looks) {
   ById before;
   for (const Thread& thread : earlier.threads) {
     if (thread.tid != 0) before[thread.id()] = &thread;
@@ -224,11 +230,11 @@ void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
     }
     const auto found = before.find(thread.id());
     if (found == before.end()) continue;
-    const bool may_get_message =
-        thread.wait && thread.wait->on_board && with_messages.contains({thread.host, thread.pid});
+    const bool has_news = looks.has_news_in_flight || with_messages.contains({thread.host, thread.pid});
+    const bool may_get_message = thread.wait && thread.wait->on_board && has_news;
     thread.unchanged = is_same_wait(graph, thread, earlier, *found->second) && !may_get_message;
     thread.progressed = thread.progressed || thread.epoch != found->second->epoch;
-    thread.moved = times_are_later && found->second->cpu_ns != 0 && thread.cpu_ns != found->second->cpu_ns;
+    thread.moved = looks.times_are_later && found->second->cpu_ns != 0 && thread.cpu_ns != found->second->cpu_ns;
   }
 }
 
@@ -237,8 +243,9 @@ void compare(Graph& graph, const Graph& earlier, bool times_are_later) {
 Graph graph_of(const Snapshot& now, const Snapshot* earlier) {
   Graph graph;
   Builder(now, graph).run();
-  if (earlier == nullptr) return graph;
-  compare(graph, graph_of(*earlier), earlier->stacks.times_are_later);
+  // Looks at different hosts may overlap if one of them is older than the request.
+  if (earlier == nullptr || now.stacks.may_be_older) return graph;
+  compare(graph, graph_of(*earlier), {earlier->stacks.times_are_later, now.has_news_in_flight});
   return graph;
 }
 
