@@ -57,6 +57,15 @@ std::optional<std::string> first_word(const std::vector<std::string>& arguments,
   return std::nullopt;
 }
 
+// Returns whether a stack of the process shows where Python is.
+bool shows_lines(const evidence::Stacks& stacks, const evidence::Process& process) {
+  return std::any_of(process.threads.begin(), process.threads.end(), [&](const wire::ThreadStack& thread) {
+    return std::any_of(thread.frames.begin(), thread.frames.end(), [&](std::uint32_t index) {
+      return stacks.table[index].module == "[python]" && stacks.table[index].line != 0;
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> python_script(const std::string& executable, const std::vector<std::string>& arguments) {
@@ -85,6 +94,7 @@ void add_script_notes(Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const evidence::Process& process : snapshot.stacks.processes) {
     if (process.rank < 0 || process.host != 0) continue;  // /proc has only this machine's processes
+    if (shows_lines(snapshot.stacks, process)) continue;
     const std::string executable = executable_of(process.pid);
     const auto script = python_script(executable, arguments_of(process.pid));
     if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);

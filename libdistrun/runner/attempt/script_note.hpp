@@ -1,6 +1,6 @@
 #pragma once
-// Stacks of a rank that interprets a script show the interpreter. The script can be named, but the line that runs
-// cannot be seen from outside, and readers should not look for it.
+// The script that a rank interprets, from its command line. Stacks show the lines of some versions of Python; of
+// another interpreter they show its functions, and readers should not look for a line of the script.
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ std::optional<std::string> python_script(const std::string& executable, const st
 // started with; nothing for other programs, or if the code is in an argument or on standard input.
 std::optional<std::string> find_script(const std::string& executable, const std::vector<std::string>& arguments);
 
-// Adds a line for each script that the ranks of the snapshot are running, as /proc shows it now.
+// Adds a line for each Python script that the ranks of the snapshot are running, as /proc shows it now, but whose lines
+// the stacks do not show.
 void add_script_notes(Snapshot& snapshot);
 
 }  // namespace distrun::runner
