@@ -52,6 +52,18 @@ std::uint32_t FrameTable::add_address(const CodeSpace& space, const Frame& frame
   return known->second;
 }
 
+std::uint32_t FrameTable::add_script(const std::string& function, const std::string& file, std::uint32_t line) {
+  const auto next = static_cast<std::uint32_t>(frames_.size());
+  const auto [known, is_new] = scripts_.try_emplace({function, file, line}, next);
+  if (!is_new) return known->second;
+  wire::StackFrame& frame = frames_.emplace_back();
+  frame.module = "[python]";
+  frame.function = function;
+  frame.file = file;
+  frame.line = line;
+  return next;
+}
+
 std::vector<std::uint32_t> FrameTable::add(const std::vector<wire::RawModule>& modules, std::uint64_t pc) {
   wire::StackFrame result;
   result.pc = pc;

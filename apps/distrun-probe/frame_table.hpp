@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ class FrameTable {
   void warm(const CodeSpace& space, const Frame& frame);
   // Returns the index of a frame without names, which takes no time.
   std::uint32_t add_address(const CodeSpace& space, const Frame& frame);
+  // Returns the index of a Python frame, with the module "[python]".
+  std::uint32_t add_script(const std::string& function, const std::string& file, std::uint32_t line);
   // The same as the first for an address reported by another process, with the files that were mapped there.
   std::vector<std::uint32_t> add(const std::vector<wire::RawModule>& modules, std::uint64_t pc);
 
@@ -48,6 +51,7 @@ class FrameTable {
   std::vector<DwflPointer> opened_;          // for files that no process here has mapped
   std::map<Key, std::vector<std::uint32_t>> known_;
   std::map<std::pair<std::uint64_t, std::string>, std::uint32_t> addresses_;  // frames without names, by pc and file
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, std::uint32_t> scripts_;
   std::vector<wire::StackFrame> frames_;
   std::size_t sent_ = 0;
 };

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <set>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
@@ -26,6 +28,7 @@ constexpr int kWaitsShare = 3;                  // fourths of the limit for stop
 constexpr base::Milliseconds kLateStop{20};     // between two checks for a thread that lacks a CPU
 constexpr base::Milliseconds kNamesSoon{100};   // the warm-up of a usual process takes less
 constexpr base::Milliseconds kNamesEvery{250};  // between two views of a process whose names take long
+constexpr base::Milliseconds kPythonTime{50};   // of a stop, for Python's frames
 constexpr std::uint64_t kLargeFile = std::uint64_t{128} << 20;
 constexpr std::size_t kLockFrames = 6;  // from the wait for a mutex to the call of its lock, and some more
 
@@ -67,24 +70,6 @@ std::string why_not_stopped(pid_t pid, pid_t tid, base::Milliseconds limit, base
   const bool wants_cpu = evidence::read_pulse(pid, tid).state == 'R';
   const std::string within = std::to_string((wants_cpu ? limit : std::min(limit, limit_together)).count()) + " ms";
   return "no ptrace stop within " + within + (wants_cpu ? ": it got no CPU, or runs in the kernel" : "");
-}
-
-// Returns the indices of the frames of an address in the table.
-using AddFrame = std::function<std::vector<std::uint32_t>(const Frame&)>;
-
-void fill(CodeSpace& code, const Mappings& mappings, wire::ThreadStack& thread, const Capture& capture,
-          const AddFrame& add) {
-  const UnwoundStack stack = code.unwind(thread.task.tid, capture, mappings);
-  const auto indices_of = [&](const auto& frames) {
-    std::vector<std::uint32_t> indices;
-    for (const Frame& frame : frames) {
-      const std::vector<std::uint32_t> added = add(frame);
-      indices.insert(indices.end(), added.begin(), added.end());
-    }
-    return indices;
-  };
-  thread.incomplete = stack.incomplete;
-  set_frames(thread, indices_of(stack.inner), indices_of(stack.outer), stack.gap);
 }
 
 }  // namespace
@@ -177,6 +162,7 @@ void Session::tell(Process& process) {
 
 // Descendants are stopped later than the ordered processes, which they must not delay.
 void Session::stop_and_describe(bool descendants) {
+  for (const pid_t pid : living(descendants)) python_.find(pid);
   stop_all(descendants);
   names_are_slow_ = names_take_long(descendants);
   for (Process& process : processes_) {
@@ -225,6 +211,7 @@ void Session::stop_all(bool descendants) {
 
 void Session::capture_stopped() {
   const std::size_t copy_max = std::min(kCopyMax, kCopiesMax / std::max<std::size_t>(1, stopper_.tracees().size()));
+  std::map<pid_t, std::set<pid_t>> captured;
   for (const auto& [tid, tracee] : stopper_.tracees()) {
     const bool left = tracee.state == Tracee::State::Left && !captures_.contains(tid);
     if (tracee.state != Tracee::State::Stopped && !left) continue;
@@ -232,8 +219,11 @@ void Session::capture_stopped() {
     if (mappings.empty()) mappings = Mappings::of(tid);
     auto capture = left ? capture_sleeping(tracee.pid, tid, tracee.call, mappings, copy_max)
                         : capture_thread(tid, mappings, copy_max);
-    if (capture) captures_.insert_or_assign(tid, std::move(*capture));
+    if (!capture) continue;
+    captures_.insert_or_assign(tid, std::move(*capture));
+    captured[tracee.pid].insert(tid);
   }
+  python_.read(captured, std::chrono::steady_clock::now() + kPythonTime);
 }
 
 // ---- addresses first
@@ -256,8 +246,10 @@ void Session::tell_addresses(Process& process) {
     for (wire::ThreadStack& thread : process.told.threads) {
       const auto capture = captures_.find(thread.task.tid);
       if (capture == captures_.end() || process.code == nullptr) continue;
-      fill(*process.code, *process.mappings, thread, capture->second,
-           [&](const Frame& frame) { return std::vector<std::uint32_t>{table_.add_address(*process.code, frame)}; });
+      const UnwoundStack stack = process.code->unwind(thread.task.tid, capture->second, *process.mappings);
+      python_.set_frames(table_, process.told.pid, stack, thread, [&](const Frame& frame) {
+        return std::vector<std::uint32_t>{table_.add_address(*process.code, frame)};
+      });
     }
   } catch (const Error&) {
     return;  // describe() meets it again, and tells it
@@ -308,6 +300,7 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
     thread.waits_for = describe_mutex_wait(wait, thread.task.tid, process.told.threads);
   }
   observer_.complete(process.told, capture->second, table_, thread);
+  python_.complete(process.told, capture->second.futex, thread);
 }
 
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
@@ -337,8 +330,9 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
 }
 
 void Session::fill_with_names(Process& process, wire::ThreadStack& thread, const Capture& capture) {
-  fill(*process.code, *process.mappings, thread, capture,
-       [&](const Frame& frame) { return table_.add(*process.code, frame); });
+  const UnwoundStack stack = process.code->unwind(thread.task.tid, capture, *process.mappings);
+  python_.set_frames(table_, process.told.pid, stack, thread,
+                     [&](const Frame& frame) { return table_.add(*process.code, frame); });
 }
 
 // ---- raw stacks from a rank

@@ -4,7 +4,6 @@
 // descendants; then, if requested, more samples that show which threads move. Main thread only; a second thread reads
 // code meanwhile (warm_up.hpp). Errors of one process or thread are reported with it; an Error concerns the whole
 // order.
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "loop_sampler.hpp"
 #include "motion.hpp"
 #include "observer.hpp"
+#include "python_stacks.hpp"
 #include "stopper.hpp"
 #include "warm_up.hpp"
 
@@ -106,6 +106,7 @@ class Session {
   FrameTable table_;
   WarmUp warm_up_{table_};  // from the kernel's view to the first stacks
   Observer observer_;
+  python::PythonStacks python_;
   std::int32_t descendants_left_ = 0;
   base::TimePoint begin_;  // of the kernel's view
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <distrun/runner/attempt/python_error.hpp>
 #include <distrun/runner/attempt/sanitizer_report.hpp>
 #include <distrun/runner/record/judge.hpp>
 
@@ -24,6 +25,21 @@ void add_sanitizer_error(RankRecord& rank) {
   error.line = report->line;
   error.is_crash = true;
   rank.errors.insert(rank.errors.begin(), std::move(error));  // more useful than a stack through abort()
+}
+
+// Adds what Python has printed on the rank's standard error before it ended a program.
+void add_python_error(RankRecord& rank) {
+  const bool is_crash = rank.outcome.kind == OutcomeKind::Signaled;
+  if (rank.outcome.kind != OutcomeKind::Failed && !is_crash) return;
+  auto found = find_python_error(rank.err.text);
+  if (!found) return;
+  RankError error;
+  error.type = std::move(found->type);
+  error.text = std::move(found->text);
+  error.file = std::move(found->file);
+  error.line = found->line;
+  error.is_crash = is_crash;
+  rank.errors.insert(rank.errors.begin(), std::move(error));
 }
 
 // Returns the last lines, within a size limit: errors are usually at the end.
@@ -168,6 +184,7 @@ void Conclusion::complete_ranks() {
     rank.record.out = ranks_.world->standard_output(rank.record.rank);
     rank.record.err = ranks_.world->standard_error(rank.record.rank);
     course_.strays().complete(rank);
+    if (ranks_.test.is_program()) add_python_error(rank.record);
     add_sanitizer_error(rank.record);
     ranks_.log.record().ranks.push_back(std::move(rank.record));
   }

@@ -57,6 +57,15 @@ std::optional<std::string> first_word(const std::vector<std::string>& arguments,
   return std::nullopt;
 }
 
+// Returns whether a stack of the process shows where Python is.
+bool shows_lines(const evidence::Stacks& stacks, const evidence::Process& process) {
+  return std::any_of(process.threads.begin(), process.threads.end(), [&](const wire::ThreadStack& thread) {
+    return std::any_of(thread.frames.begin(), thread.frames.end(), [&](std::uint32_t index) {
+      return stacks.table[index].module == "[python]" && stacks.table[index].line != 0;
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> python_script(const std::string& executable, const std::vector<std::string>& arguments) {
@@ -93,7 +102,8 @@ void find_scripts(evidence::Stacks& stacks) {
 void add_script_notes(Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const evidence::Process& process : snapshot.stacks.processes) {
-    if (process.rank >= 0 && !process.script.empty()) ranks_of[process.script].push_back(process.rank);
+    if (process.rank < 0 || process.script.empty() || shows_lines(snapshot.stacks, process)) continue;
+    ranks_of[process.script].push_back(process.rank);
   }
   for (const auto& [what, ranks] : ranks_of) {
     const std::string note = "; stacks show the interpreter, not the line of Python";

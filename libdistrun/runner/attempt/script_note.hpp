@@ -1,6 +1,6 @@
 #pragma once
-// Stacks of a rank that interprets a script show the interpreter. The script can be named, but the line that runs
-// cannot be seen from outside, and readers should not look for it.
+// The script that a rank interprets, from its command line. Stacks show the lines of some versions of Python; of
+// another interpreter they show its functions, and readers should not look for a line of the script.
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ std::optional<std::string> find_script(const std::string& executable, const std:
 
 // Sets Process::script of the ranks that run on this machine, as /proc shows it now.
 void find_scripts(evidence::Stacks& stacks);
-// Adds a line for each script that the ranks of the snapshot are running.
+// Adds a line for each script that the ranks of the snapshot are running, but whose lines the stacks do not show.
 void add_script_notes(Snapshot& snapshot);
 
 }  // namespace distrun::runner

@@ -128,7 +128,8 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
   std::vector<int> others;
   for (std::size_t i = 1; i < culprits.size(); ++i) {
     if (std::binary_search(at_once.ranks.begin(), at_once.ranks.end(), culprits[i])) continue;
-    const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
+    const RankRecord& other = attempt.ranks[static_cast<std::size_t>(culprits[i])];
+    const bool same = other.outcome == cause.outcome && describe_action(other) == describe_action(cause);
     (same ? alike : others).push_back(culprits[i]);
   }
   const base::RankHosts hosts = hosts_of(attempt);
@@ -327,7 +328,10 @@ std::string describe_action(const RankRecord& rank) {
   switch (rank.outcome.kind) {
     case OutcomeKind::Failed:
       if (const RankError* error = decisive_error(rank)) {
-        return " failed: " + base::one_line(error->text) + place(*error);
+        // The type of a program's exception may be all that there is; for a test the text is enough.
+        const bool is_typed = !rank.outcome.text.empty() && !error->type.empty();
+        const std::string text = is_typed ? error->type + after_colon(error->text) : error->text;
+        return " failed: " + base::one_line(text) + place(*error);
       }
       if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
       return " failed" + describe_untold(rank.exit_code) + describe_phase(rank);

@@ -39,7 +39,9 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in("/usr/bin/python3.11", "_PyEval_EvalFrameDefault") == Library);
   CHECK(class_in("/usr/lib/libpython3.11.so.1.0", "Py_BytesMain") == Library);
   CHECK(class_in("/usr/bin/python3.11", "") == Library);
-  CHECK(class_in("/usr/bin/python3.11", "time_sleep") == User);
+  CHECK(class_in("/usr/bin/python3.11", "time_sleep") == Library);
+  CHECK(class_in("/usr/lib/python3.11/lib-dynload/_queue.cpython-311-x86_64-linux-gnu.so", "simplequeue_get") ==
+        Library);
   CHECK(class_in("/usr/lib/python3/_C.cpython-311-x86_64-linux-gnu.so", "PyEval_hook") == User);
   CHECK(class_in(plugin, "distrun_plugin_entry") == Machinery);
   CHECK(class_in(plugin, "distrun_sdk_call_watched") == Machinery);

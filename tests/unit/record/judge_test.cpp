@@ -6,6 +6,7 @@
 #include "judge_oracle.hpp"
 #include "samples.hpp"
 
+using namespace distrun;
 using namespace distrun::runner;
 using samples::attempt_of;
 using samples::kFinalKinds;

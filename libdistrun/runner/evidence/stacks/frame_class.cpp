@@ -52,26 +52,12 @@ constexpr Rule kRules[] = {
     {Library, "libasan.so*", "*"},
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
-    // The interpreter's internal calls say nothing about the script; what it calls for the script (time_sleep) may.
-    {Library, "*python3*", "_PyEval_*"},
-    {Library, "*python3*", "PyEval_*"},
-    {Library, "*python3*", "_PyObject_*"},
-    {Library, "*python3*", "PyObject_*"},
-    {Library, "*python3*", "_PyFunction_*"},
-    {Library, "*python3*", "_PyVectorcall_*"},
-    {Library, "*python3*", "PyVectorcall_*"},
-    {Library, "*python3*", "_PyRun_*"},
-    {Library, "*python3*", "PyRun_*"},
-    {Library, "*python3*", "Py_RunMain"},
-    {Library, "*python3*", "Py_BytesMain"},
-    {Library, "*python3*", "Py_Main"},
-    {Library, "*python3*", "pymain_*"},
-    {Library, "*python3*", "pyrun_*"},
-    {Library, "*python3*", "run_eval_code_obj"},
-    {Library, "*python3*", "run_mod"},
-    {Library, "*python3*", "cfunction_*"},
-    {Library, "*python3*", "method_vectorcall*"},
-    {Library, "*python3*", ""},
+    // Python's own code, in Python and in C, and installed packages say less than the script that uses them.
+    {Library, "[python]", "*", "*/lib/python3*/*"},
+    {Library, "[python]", "*", "<frozen *>"},
+    {Library, "[python]", "*", ""},  // notes in place of frames
+    {Library, "python3*", "*"},
+    {Library, "libpython3*", "*"},
     {Machinery, "distrun-rank*", "*"},
     {Machinery, "libdistrun.so*", "*"},
     // Inlined functions appear without their namespace; their headers identify them. The line of a function that is
@@ -117,6 +103,7 @@ constexpr Rule kRules[] = {
 
 FrameClass class_of(const wire::StackFrame& frame) {
   const std::string_view module = file_of_path(frame.module);
+  if (frame.module.find("/lib-dynload/") != std::string::npos) return Library;  // the C part of Python's library
   const std::string_view function = qualified_name(frame.function);
   for (const Rule& rule : kRules) {
     if (base::glob_match(rule.module, module) && base::glob_match(rule.function, function) &&

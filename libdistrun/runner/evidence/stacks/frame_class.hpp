@@ -10,8 +10,8 @@ namespace distrun::evidence {
 
 enum class FrameClass : std::uint8_t {
   User,       // the test's code, and everything that no rule matches
-  Library,    // C and C++ library, dynamic linker, vdso, internals of the Python interpreter, trampolines of
-              // std::function, std::thread and such, and the runners of GoogleTest and Catch2
+  Library,    // C and C++ library, dynamic linker, vdso, the Python interpreter, its library and installed packages,
+              // trampolines of std::function, std::thread and such, and the runners of GoogleTest and Catch2
   Machinery,  // distrun itself: distrun-rank, and the SDK's part of a plugin
 };
 

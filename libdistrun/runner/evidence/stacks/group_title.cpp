@@ -171,6 +171,14 @@ std::string activity_text(const Stacks& stacks, const Group& group) {
   return text;
 }
 
+// Returns whether all hold their interpreter's lock, and the wait, if there is one, does not say so.
+bool holds_gil(const Stacks& stacks, const Group& group) {
+  if (group.holders.front().thread < 0 || !group.waits.empty()) return false;
+  return std::all_of(group.holders.begin(), group.holders.end(), [&](const Holder& holder) {
+    return thread_of(stacks, holder)->wait.note.ends_with("holds the GIL");  // as the probe writes it
+  });
+}
+
 bool is_odd(const Group& group) {
   const Condition& condition = group.condition;
   const bool has_ended = condition.crashed || !condition.threw.empty();
@@ -208,6 +216,7 @@ Line group_title(const Stacks& stacks, const Group& group) {
     line.add(Tone::Plain, ", ");
     line.add(is_odd(group) ? Tone::Warn : Tone::Plain, activity);
   }
+  if (holds_gil(stacks, group)) line.add(Tone::Plain, ", holds the GIL");
   line.add(Tone::Plain, ")");
   return line;
 }

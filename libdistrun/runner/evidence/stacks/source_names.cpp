@@ -39,7 +39,8 @@ SourceNames::SourceNames(const StackTree& tree) {
 std::string SourceNames::place_of(const wire::StackFrame& frame) const {
   if (frame.file.empty()) {
     const std::string module = base::one_line(file_of_path(frame.module), kPlaceMax);
-    return module.empty() || frame.function.empty() ? "" : "(" + module + ")";
+    const bool says_where = !module.empty() && module.front() != '[' && !frame.function.empty();
+    return says_where ? "(" + module + ")" : "";
   }
   std::string_view path = frame.file;
   if (path.starts_with(common_)) path.remove_prefix(common_.size());
