@@ -14,6 +14,7 @@
 #include <distrun/runtime/store/rendezvous.hpp>
 
 #include "session_ranks.hpp"
+#include "support/environment.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"
 
@@ -270,6 +271,41 @@ TEST_CASE("sessions leave nothing in the store except the keys of the last rende
     if (round == 1) keys = ranks.store()->num_keys();
   }
   CHECK(ranks.store()->num_keys() == keys);
+}
+
+// Returns the bytes that this process has read from files so far.
+std::uint64_t bytes_read() {
+  const std::string io = testing::read_file("/proc/self/io");
+  REQUIRE(io.starts_with("rchar: "));
+  return std::strtoull(io.c_str() + sizeof "rchar:", nullptr, 10);
+}
+
+// Waiting ranks read the file now and then, so the cheapest of some sessions counts. scripts/check-all runs more.
+TEST_CASE("a session of many reads as much of the rank's store as one of the first") {
+  constexpr unsigned long kSome = 20;
+  const unsigned long count = testing::number_of("DISTRUN_SESSIONS", 300);
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/store";
+  REQUIRE(::setenv("DISTRUN_STORE", path.c_str(), 1) == 0);
+  std::uint64_t early = UINT64_MAX, late = UINT64_MAX;
+  {
+    const Ranks ranks(2);
+    for (unsigned long round = 0; round < count; ++round) {
+      const std::uint64_t before = bytes_read();
+      REQUIRE(ranks.run([&](int rank) {
+        InitOptions options = ranks.options(rank);
+        options.options = std::make_shared<PipeOptions>();  // without a store
+        init_rpc(options);
+        shutdown();
+      }) == no_errors(2));
+      std::uint64_t& least = round < kSome ? early : late;
+      if (round < kSome || round + kSome >= count) least = std::min(least, bytes_read() - before);
+    }
+  }
+  ::unsetenv("DISTRUN_STORE");
+  INFO("bytes read by one of the first sessions: " << early << ", by one of the last: " << late);
+  CHECK(late > 0);
+  CHECK(late < 4 * early);
 }
 
 // An agent that has connected to its peers already.

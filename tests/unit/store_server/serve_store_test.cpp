@@ -5,13 +5,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <memory>
+
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/sanitizer.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/common/store_server/key_table.hpp>
 #include <distrun/common/store_server/store_server.hpp>
 #include <distrun/common/store_server/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
 
 #include "support/error_of.hpp"
+#include "support/process.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
 
 namespace distrun::stores {
 namespace {
@@ -50,6 +59,13 @@ class ServingChild {
   std::uint16_t port() const noexcept { return port_; }
   TcpStoreOptions client() const { return {.port = port_, .timeout = 30s, .secret = kSecret}; }
   void write(std::string_view bytes) const { REQUIRE(::write(keeps_.get(), bytes.data(), bytes.size()) > 0); }
+  // Returns the most memory that the child has had so far.
+  std::size_t peak_bytes() const {
+    const std::string status = testing::read_file("/proc/" + std::to_string(pid_) + "/status");
+    const std::size_t at = status.find("VmHWM:");
+    REQUIRE(at != std::string::npos);
+    return std::strtoul(status.c_str() + at + sizeof "VmHWM:", nullptr, 10) << 10;
+  }
   // Closes the pipe, and returns the child's exit status once it has ended.
   int end() {
     keeps_.reset();
@@ -95,6 +111,40 @@ TEST_CASE("a store that a process serves reports a missing key as each store doe
   const Error error = error_of([&] { client.wait({"stepp"}, 10ms); });
   CHECK(error.type() == "DistStoreError");
   CHECK_THAT(error.text(), Catch::StartsWith("wait timeout after 10.0 ms, keys: stepp (did you mean step?)"));
+}
+
+// A request may name a key often, so that large requests wait for little.
+TEST_CASE("requests that wait take a limited part of the server's memory, and others are refused until one is done") {
+  constexpr std::size_t kMany = 8000, kFew = 600;  // four requests of 66 MB have room, a fifth of 5 MB has not
+  const ServingChild child;
+  TcpStore client("127.0.0.1", child.client());
+  const std::string there(kKeySize, 'k');
+  client.set(there, "");
+  const auto wait_for = [&there](TcpStore& store, std::size_t size, const std::string& missing,
+                                 base::Nanoseconds limit) {
+    std::vector<std::string> keys(size, there);
+    keys.push_back(missing);
+    store.wait(keys, limit);
+  };
+  std::vector<std::unique_ptr<base::Thread>> waiting;
+  for (int i = 0; i < 4; ++i) {
+    waiting.push_back(std::make_unique<base::Thread>("waits", [&, i] {
+      TcpStore own("127.0.0.1", child.client());
+      wait_for(own, kMany, "go" + std::to_string(i), 120s);
+    }));
+  }
+  const auto more = [&] { return error_of([&] { wait_for(client, kFew, "never", 10ms); }); };
+  CHECK(testing::eventually(testing::scaled(30s), [&] {
+    const Error error = more();
+    return error.kind() == ErrorKind::Overloaded &&
+           error.text().find("bytes are already waiting for keys of this store") != std::string::npos;
+  }));
+  client.set("go0", "");
+  waiting.front()->join();
+  CHECK(more().kind() == ErrorKind::Timeout);  // it has waited
+  for (int i = 1; i < 4; ++i) client.set("go" + std::to_string(i), "");
+  for (std::size_t i = 1; i < waiting.size(); ++i) waiting[i]->join();
+  if (!base::kSanitized) CHECK(child.peak_bytes() < std::size_t{1} << 30);
 }
 
 TEST_CASE("an address that is not this machine's cannot be listened at, and the error names it") {
