@@ -40,6 +40,10 @@ Ports find_ports(const SpawnRequest& request) {
   return {base::find_free_port(), base::find_free_port()};
 }
 
+bool runs_here(const SpawnRequest& request, int rank) noexcept {
+  return rank >= request.first_rank && rank - request.first_rank < request.ranks_here;
+}
+
 // A child that has returned from the test's body is seen on the board sooner than as a process.
 bool has_stray_child(const launch::World& world, const SpawnRequest& request) {
   for (int i = 0; i < request.ranks_here; ++i) {
@@ -88,7 +92,7 @@ void HostedWorld::begin(const BeginOrder& order) {
   set_place(program_, place);
   runner::bind(program_, shared_.cpus_of(request_.lane));
   if (tmp_) runner::use_private_tmp(program_);
-  if (has(request_.program->stdin_rank)) {
+  if (runs_here(request_, request_.program->stdin_rank)) {
     input_ = std::make_unique<InputPipe>(shared_.loop, [this](std::uint64_t bytes) {
       tell(wire::NodeFrame::ConfirmInput, ConfirmedBytes{request_.world, bytes});
     });
@@ -120,12 +124,9 @@ void HostedWorld::add_input(std::string_view bytes) {
   input_->add(bytes);
 }
 
-bool HostedWorld::has(int rank) const noexcept {
-  return rank >= request_.first_rank && rank - request_.first_rank < request_.ranks_here;
-}
-
 void HostedWorld::send_to_rank(int rank, const std::string& bytes) {
-  if (!has(rank)) throw Error(ErrorKind::InvalidArgument, "rank " + std::to_string(rank) + " does not run here");
+  if (!runs_here(request_, rank))
+    throw Error(ErrorKind::InvalidArgument, "rank " + std::to_string(rank) + " does not run here");
   const wire::Frame frame = frame_in(bytes);
   const bool is_order = frame.is(wire::ControlFrame::Run);
   if (is_order && !test_) return;  // its coordinator knows that the test cannot run here
@@ -140,14 +141,15 @@ void HostedWorld::send_to_rank(int rank, const std::string& bytes) {
 
 std::string HostedWorld::complete_order(const wire::Frame& frame) {
   auto order = wire::decode<wire::RunOrder>(wire::view_of(frame.payload));
-  if (!has(order.rank)) throw Error(ErrorKind::InvalidArgument, "an order for a rank that does not run here");
+  if (!runs_here(request_, order.rank))
+    throw Error(ErrorKind::InvalidArgument, "an order for a rank that does not run here");
   test_->complete(order);
   if (order.host != wire::HostWork::None) suite_dir_ = order.suite_dir;
   return text_of(wire::pack(wire::ControlFrame::Run, frame.rank, order));
 }
 
 void HostedWorld::signal(const SignalOrder& order) {
-  if (!has(order.rank)) return;
+  if (!runs_here(request_, order.rank)) return;
   order.process_only ? world_->signal_process(order.rank, order.signal) : world_->signal(order.rank, order.signal);
 }
 

@@ -66,7 +66,6 @@ class HostedWorld final : public launch::WorldEvents {
   void on_program(int rank) override;
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
-  bool has(int rank) const noexcept;
   runner::TestResources* resources() noexcept { return test_ ? test_->resources() : nullptr; }
   std::string complete_order(const wire::Frame& frame);
   void tell_output();
