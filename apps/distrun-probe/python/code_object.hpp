@@ -12,7 +12,8 @@
 
 namespace distrun::probe::python {
 
-// Reads a string object as UTF-8, at most its last `limit` characters. Empty if it is none, or cannot be read.
+// Reads a string object as UTF-8, at most its last `limit` characters. Empty for another object, or if it cannot be
+// read.
 std::string read_text(ForeignMemory& memory, const Layout& layout, Address object, std::size_t limit);
 
 struct Code {
@@ -22,7 +23,7 @@ struct Code {
   std::int32_t first_line = 0;
   Address bytecode = 0;  // from 3.11
 
-  // `instruction`: as a frame has it. The first line of the function if the instruction has none.
+  // `instruction`: as a frame has it. The first line of the function if the table does not have it.
   std::uint32_t line_of(const Layout& layout, std::int64_t instruction) const;
 };
 
@@ -35,7 +36,7 @@ class CodeObjects {
   std::shared_ptr<const Code> find(ForeignMemory& memory, Address object);
 
  private:
-  // What identifies a code object: its fields refer to objects of its own.
+  // These fields identify a code object: they refer to objects of its own.
   struct Fields {
     Address name = 0;
     Address file = 0;

@@ -14,7 +14,7 @@ namespace distrun::probe::python {
 struct PythonFrame {
   std::shared_ptr<const Code> code;  // null: the frame could not be read
   std::uint32_t line = 0;
-  // Whether the interpreter's loop, a native frame, was called for this frame. For other frames it goes on with the
+  // True: the interpreter's loop, a native frame, was called for this frame. For other frames it goes on with the
   // frame that they were called by.
   bool is_entry = false;
 };
@@ -26,8 +26,8 @@ struct PythonStack {
   bool incomplete = false;         // the outermost frame was not reached
 };
 
-// Reads the frames from the innermost one at `frame`. Bounded, whatever the memory holds: frames in a circle end at the
-// limit of frames, and only those that are kept have their code read.
+// Reads the frames from the innermost one at `frame`. Bounded for any content of the memory: frames in a circle end at
+// the limit of frames, and only those that are kept have their code read.
 PythonStack read_frames(ForeignMemory& memory, const Layout& layout, CodeObjects& codes, Address frame);
 
 }  // namespace distrun::probe::python

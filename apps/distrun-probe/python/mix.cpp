@@ -24,7 +24,7 @@ std::vector<Run> runs_of(const std::vector<bool>& is_entry) {
   return runs;
 }
 
-// Where the loop cannot be told from the interpreter's other functions, the outermost of these stands for it.
+// If the loop and other functions of the interpreter look the same, the outermost of these stands for it.
 std::vector<NativeKind> with_loop(std::vector<NativeKind> native) {
   if (std::find(native.begin(), native.end(), NativeKind::Loop) != native.end()) return native;
   const auto outermost = std::find(native.rbegin(), native.rend(), NativeKind::Interpreter);
@@ -72,7 +72,7 @@ class Mixer {
 
   const std::vector<NativeKind> native_;
   const std::vector<Run> runs_;
-  std::ptrdiff_t next_ = 0;  // the run of the next frame of the loop; below 0: it has none
+  std::ptrdiff_t next_ = 0;  // the run of the next frame of the loop; below 0: the loop has no more frames
   Mixed mixed_;
 };
 

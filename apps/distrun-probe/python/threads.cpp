@@ -88,7 +88,7 @@ class Reader {
   const std::map<pid_t, pid_t>& ids_;
   const std::set<pid_t>& wanted_;
   std::map<Address, pid_t> tids_;  // by the interpreter's thread
-  std::set<pid_t> read_;           // once each, whatever the memory says
+  std::set<pid_t> read_;           // each is read once
   PythonThreads found_;
 };
 

@@ -15,7 +15,7 @@ class WorldTraces {
  public:
   WorldTraces(io::Loop& loop, std::uint32_t world) : loop_(loop), world_(world) {}
 
-  // A test begins, whose ranks may keep so many records each.
+  // A test begins. Each of its ranks may keep this number of records.
   void begin_test(std::uint64_t records, const std::vector<TraceFetch::Source>& sources);
   // Fetches the traces. Calls `on_traces` once, maybe before it returns, unless another fetch begins first.
   void read(std::vector<TraceFetch::Source> sources, TraceFetch::OnTraces on_traces);

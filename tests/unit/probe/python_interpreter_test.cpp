@@ -15,7 +15,7 @@ TEST_CASE("versions are found in names of files") {
   CHECK(version_in_name("") == Version{});
 }
 
-TEST_CASE("a version whose layout is not known is refused with a sentence") {
+TEST_CASE("a version with an unknown layout is refused with a sentence") {
   for (int minor = 8; minor <= 13; ++minor) {
     REQUIRE(find_layout({3, minor}) != nullptr);
     CHECK(find_layout({3, minor})->minor == minor);

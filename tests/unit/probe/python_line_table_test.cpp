@@ -115,7 +115,7 @@ TEST_CASE("a function that is about to begin is on its first line") {
   CHECK(line_at(GENERATE(LineFormat::Increments, LineFormat::Ranges, LineFormat::Locations), "", 5, -2) == 5);
 }
 
-TEST_CASE("an instruction behind the table has no line, but in the oldest format, whose last step has no end") {
+TEST_CASE("an instruction behind the table has no line, but in the oldest format, in which the last step has no end") {
   CHECK(line_at(LineFormat::Increments, bytes_of(kIncrements), 5, 1'000) == 15);
   CHECK_FALSE(line_at(LineFormat::Ranges, bytes_of(kRanges), 5, 1'000));
   CHECK_FALSE(line_at(LineFormat::Locations, bytes_of(kLocations), 5, 1'000));

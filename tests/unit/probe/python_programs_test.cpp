@@ -15,7 +15,7 @@ namespace {
 // Runs the case for every Python that is here; each says which one it is.
 template <class Check>
 void for_each_python(Check&& check) {
-  skip_case_if(pythons().empty(), "there is no Python whose lines are read");
+  skip_case_if(pythons().empty(), "there is no Python of a version that is read");
   for (const Python& python : pythons()) {
     INFO(python.program);
     check(python);

@@ -121,7 +121,7 @@ TEST_CASE("frames in a circle, and threads in one, come to an end") {
   CHECK(threads.list.size() <= 1);
 }
 
-TEST_CASE("a code object whose memory was given to another one is read again") {
+TEST_CASE("a code object in the memory of an earlier one is read again") {
   Fixture it(11);
   const Address code = it.code("before");
   it.fake.add_thread(2, it.fake.add_frame(code, 0, 0));

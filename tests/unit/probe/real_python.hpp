@@ -34,7 +34,7 @@ class PythonProgram {
 // Returns "function file:line" of the frames that are Python's, innermost first, without the folder of the file.
 std::vector<std::string> python_lines(const ProbeReply& reply, const wire::ThreadStack& thread);
 
-// Returns the thread that has such a line; the first of all if there is none.
+// Returns the thread that has such a line; else the first of all.
 const wire::ThreadStack& thread_with(const ProbeReply& reply, const std::string& line);
 
 }  // namespace distrun::testing

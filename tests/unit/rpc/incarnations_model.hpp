@@ -22,13 +22,13 @@ constexpr std::uint8_t kIncarnationMax = 3;
 
 enum class In : std::uint8_t { Nothing, Call, Running, Answer, Join, Leave, Loss };
 
-// What is in flight to a worker, or runs there. Joins, leaves and losses are news of their sender.
+// A message in flight to a worker, or a call that runs there. Joins, leaves and losses are news of their sender.
 struct InFlight {
   In kind = In::Nothing;
   std::uint8_t from = 0, from_incarnation = 0;
   std::uint8_t to = 0, to_incarnation = 0;
   std::uint8_t number = 0;
-  // Seen by the test only: which call it is, or answers, and for whom that was made.
+  // Seen by the test only: the number of the call that it is or answers, and the worker that it was made for.
   std::uint8_t call = 0, made_for = 0;
 
   auto operator<=>(const InFlight&) const = default;

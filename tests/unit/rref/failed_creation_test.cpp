@@ -1,4 +1,4 @@
-// Errors of references whose value could not be created, or is lost.
+// Errors of references to a value that could not be created, or is lost.
 #include <array>
 #include <optional>
 #include <utility>
@@ -77,12 +77,12 @@ TEST_CASE("a call that creates a value and cannot be sent, to this worker or ano
   });
 }
 
-TEST_CASE("asynchronous uses of a reference whose creation was not sent fail in their futures") {
+TEST_CASE("asynchronous uses of a reference fail in their futures if its creation was not sent") {
   const int owner = GENERATE(0, 1);
   with_faults("1:fail:remote:1", [&] { check_async_uses(ask_for_one(owner), kUnsent); });
 }
 
-TEST_CASE("asynchronous uses of a reference whose creation has timed out fail in their futures") {
+TEST_CASE("asynchronous uses of a reference fail in their futures if its creation has timed out") {
   const int owner = GENERATE(0, 1);
   with_faults("1:drop:remote:1", [&] {
     const RRef<Adder> late = ask_for_one(rpc::Destination(owner).within(0.05));
