@@ -2,6 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include <distrun/common/trace/reader.hpp>
 #include <distrun/common/trace/writer.hpp>
@@ -71,7 +73,10 @@ void trace_file(benchmark::State& state) {
   std::size_t bytes = 0;
   for (auto _ : state) {
     const base::TimePoint began{};
-    bytes = report::chrome_trace({plugin, test, attempt, began, began + std::chrono::seconds(1), memory, {}}).size();
+    std::vector<trace::RankTrace> traces;
+    for (int rank = 0; rank < 4; ++rank) traces.push_back({trace::read(memory, rank), "", false, {}});
+    bytes = report::chrome_trace({plugin, test, attempt, began, began + std::chrono::seconds(1), std::move(traces), {}})
+                .size();
   }
   state.counters["bytes"] = static_cast<double>(bytes);
 }
