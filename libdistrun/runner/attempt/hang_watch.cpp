@@ -119,7 +119,7 @@ void HangWatch::on_look(Snapshot snapshot) {
   }
   state_ = State::Watching;
   wait_for(kPeriod);
-  compare(snapshot);
+  if (!snapshot.has_news_in_flight) compare(snapshot);
 }
 
 void HangWatch::compare(const Snapshot& now) {

@@ -9,7 +9,7 @@ using namespace distrun::launch;
 TEST_CASE("a plugin's tests are listed in order, with skips decided for the run's settings") {
   Machine machine;
   const wire::PluginTable table = machine.list(DISTRUN_UNIT_PLUGIN);
-  REQUIRE(table.tests.size() == 8);
+  REQUIRE(table.tests.size() == 9);
   CHECK(table.tests.front().id() == "Launch.passes");
   CHECK(table.tests.front().world_size == 4);
   CHECK(table.tests.back().id() == "Launch.exists_only_with_two");

@@ -221,7 +221,8 @@ void TcpMesh::all_to_all(const Turn& turn, const std::vector<Piece>& in, const s
       sent.back()->send(to, slot);
     }
   }
-  const auto until = distrun::base::deadline_after(distrun::base::nanoseconds_of(turn.timeout));
+  const auto until =
+      distrun::base::deadline_after(distrun::base::nanoseconds_of(turn.timeout), std::chrono::steady_clock::now());
   const auto left = [&] {
     const auto time = std::chrono::duration_cast<Timeout>(until - std::chrono::steady_clock::now());
     return std::max(time, Timeout(1));
