@@ -130,7 +130,14 @@ TEST_CASE("requests that wait take a limited part of the server's memory, and ot
   for (int i = 0; i < 4; ++i) {
     waiting.push_back(std::make_unique<base::Thread>("waits", [&, i] {
       TcpStore own("127.0.0.1", child.client());
-      wait_for(own, kMany, "go" + std::to_string(i), 120s);
+      for (bool has_waited = false; !has_waited;) {  // a request of more() may take the room for the last one
+        try {
+          wait_for(own, kMany, "go" + std::to_string(i), 120s);
+          has_waited = true;
+        } catch (const Error& error) {
+          if (error.kind() != ErrorKind::Overloaded) throw;
+        }
+      }
     }));
   }
   const auto more = [&] { return error_of([&] { wait_for(client, kFew, "never", 10ms); }); };
