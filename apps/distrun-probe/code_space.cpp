@@ -1,11 +1,11 @@
 #include "code_space.hpp"
 
-#include <cstdio>
 #include <optional>
 #include <string>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/wire/stacks.hpp>
+#include <distrun/runner/evidence/proc/mapping_line.hpp>
 
 #include "debug_files.hpp"
 
@@ -141,10 +141,7 @@ std::string CodeSpace::path_of_mapped(Dwfl_Module* module) const {
   const Mappings mappings = Mappings::of(tid_);
   const Mapping* mapping = mappings.find(begin);
   if (mapping == nullptr) return "";
-  char range[40];
-  std::snprintf(range, sizeof range, "%llx-%llx", static_cast<unsigned long long>(mapping->begin),
-                static_cast<unsigned long long>(mapping->end));
-  return "/proc/" + std::to_string(tid_) + "/map_files/" + range;
+  return evidence::mapped_file(tid_, mapping->begin, mapping->end);
 }
 
 }  // namespace distrun::probe

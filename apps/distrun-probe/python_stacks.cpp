@@ -14,7 +14,6 @@
 namespace distrun::probe::python {
 namespace {
 
-constexpr const char* kHoldsGil = "holds the GIL";
 constexpr const char* kUnsound =
     "its memory does not look as that of a usual build of this version: Python lines are not read";
 
@@ -107,7 +106,7 @@ void PythonStacks::open(pid_t pid, Process& process) {
   process.why_not = why_not(version);
   if (process.why_not.empty() && symbols.runtime == 0) process.why_not = "the state of this Python was not found";
   if (!process.why_not.empty()) return;
-  process.runtime = {find_layout(version), symbols.runtime, symbols.code_type, symbols.coroutine_type};
+  process.runtime = {find_layout(version), symbols.runtime, symbols.code_type};
   process.codes = std::make_unique<CodeObjects>(*process.runtime.layout, symbols.code_type);
 }
 
@@ -172,7 +171,7 @@ void PythonStacks::complete(const wire::ProcessStacks& process, std::uint64_t fu
   if (known == nullptr) return;
   for (const Gil& gil : known->gils) {
     if (gil.holder == thread.task.tid) {
-      thread.wait.note += (thread.wait.note.empty() ? "" : ", ") + std::string(kHoldsGil);
+      thread.wait.note += (thread.wait.note.empty() ? "" : ", ") + std::string(wire::kHoldsGil);
     } else if (is_in(futex, gil.begin, gil.end - gil.begin)) {
       wait_for(gil, process, thread);
     }

@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <memory>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/runner/evidence/proc/mapping_line.hpp>
 #include <distrun/runner/evidence/proc/proc_files.hpp>
 
 namespace distrun::probe::python {
@@ -23,31 +22,15 @@ bool is_library(std::string_view name) { return name.starts_with("libpython"); }
 bool may_be_interpreter(std::string_view name) { return is_library(name) || name.starts_with("python"); }
 std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool take_number(std::string_view& text, Address& value) {
-  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(next - text.data()));
-  if (!text.empty()) text.remove_prefix(1);
-  return true;
-}
-
-// Adds the mapping of a line as "7f12a000-7f12b000 r--p 00000000 fe:01 1234   /usr/lib/libpython3.11.so.1.0".
 void add_mapping(std::string_view line, std::vector<InterpreterFile>& files) {
-  constexpr std::size_t kRights = 5;
-  const std::size_t path = line.find('/');
-  if (path == std::string_view::npos || !may_be_interpreter(name_of(line.substr(path)))) return;
-  InterpreterFile file{std::string(line.substr(path)), 0, 0, 0};
-  Address offset = 0;
-  if (!take_number(line, file.begin) || !take_number(line, file.end) || line.size() < kRights) return;
-  line.remove_prefix(kRights);
-  if (!take_number(line, offset)) return;
-  file.first_end = file.end;
+  const auto mapping = evidence::parse_mapping(line);
+  if (!mapping || !may_be_interpreter(name_of(mapping->path))) return;
   const auto known =
-      std::find_if(files.begin(), files.end(), [&](const InterpreterFile& each) { return each.path == file.path; });
+      std::find_if(files.begin(), files.end(), [&](const InterpreterFile& each) { return each.path == mapping->path; });
   if (known != files.end()) {
-    known->end = std::max(known->end, file.end);
-  } else if (offset == 0) {
-    files.push_back(std::move(file));
+    known->end = std::max(known->end, mapping->end);
+  } else if (mapping->offset == 0) {
+    files.push_back({std::string(mapping->path), mapping->begin, mapping->end, mapping->end});
   }
 }
 
@@ -59,20 +42,15 @@ struct EndElf {
 
 // In the process's view of the file system; or, if it is gone there, by the mapping.
 base::Fd open_file(pid_t pid, const InterpreterFile& file) {
-  const std::string process = "/proc/" + std::to_string(pid);
-  base::Fd opened(::open((process + "/root" + file.path).c_str(), O_RDONLY | O_CLOEXEC));
+  base::Fd opened(::open(evidence::proc_path(pid, "root" + file.path).c_str(), O_RDONLY | O_CLOEXEC));
   if (opened) return opened;
-  char range[48];
-  std::snprintf(range, sizeof range, "/map_files/%llx-%llx", static_cast<unsigned long long>(file.begin),
-                static_cast<unsigned long long>(file.first_end));
-  return base::Fd(::open((process + range).c_str(), O_RDONLY | O_CLOEXEC));
+  return base::Fd(::open(evidence::mapped_file(pid, file.begin, file.first_end).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 void take_symbol(std::string_view name, const GElf_Sym& symbol, InterpreterSymbols& found) {
   if (name == "_PyRuntime") found.runtime = symbol.st_value;
   if (name == "Py_Version") found.version = symbol.st_value;
   if (name == "PyCode_Type") found.code_type = symbol.st_value;
-  if (name == "PyCoro_Type") found.coroutine_type = symbol.st_value;
   if (name == "_PyEval_EvalFrameDefault") {
     found.loop = symbol.st_value;
     found.loop_size = symbol.st_size;
@@ -125,8 +103,7 @@ std::optional<InterpreterSymbols> read_file(int fd) {
 }
 
 InterpreterSymbols moved(InterpreterSymbols symbols, Address by) {
-  for (Address* each :
-       {&symbols.runtime, &symbols.version, &symbols.loop, &symbols.code_type, &symbols.coroutine_type}) {
+  for (Address* each : {&symbols.runtime, &symbols.version, &symbols.loop, &symbols.code_type}) {
     if (*each != 0) *each += by;
   }
   return symbols;

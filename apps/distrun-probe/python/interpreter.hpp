@@ -21,7 +21,6 @@ struct InterpreterSymbols {
   Address loop = 0;     // _PyEval_EvalFrameDefault
   Address loop_size = 0;
   Address code_type = 0;
-  Address coroutine_type = 0;
   Address base = 0;  // of the segment at the beginning of the file
 };
 

@@ -17,9 +17,8 @@ namespace distrun::probe::python {
 // Where an interpreter keeps its state in a process.
 struct Runtime {
   const Layout* layout = nullptr;
-  Address runtime = 0;         // _PyRuntime
-  Address code_type = 0;       // PyCode_Type; 0: not known
-  Address coroutine_type = 0;  // PyCoro_Type; 0: not known
+  Address runtime = 0;    // _PyRuntime
+  Address code_type = 0;  // PyCode_Type; 0: not known
 };
 
 struct Gil {
@@ -43,8 +42,5 @@ struct PythonThreads {
 // has for each, which in a container differs.
 PythonThreads read_threads(ForeignMemory& memory, const Runtime& runtime, CodeObjects& codes,
                            const std::map<pid_t, pid_t>& ids, const std::set<pid_t>& wanted);
-
-// The interpreters of the process: the addresses of their state. Bounded.
-std::vector<Address> interpreters_of(ForeignMemory& memory, const Runtime& runtime);
 
 }  // namespace distrun::probe::python

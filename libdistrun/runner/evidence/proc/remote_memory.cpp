@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/proc/mapping_line.hpp>
 #include <distrun/runner/evidence/proc/proc_files.hpp>
 
 namespace distrun::evidence {
@@ -14,24 +15,13 @@ namespace {
 constexpr std::size_t kMapsMax = std::size_t{4} << 20;
 constexpr std::size_t kStringMax = 256;
 
-// "7f4b1000-7f4b2000 rw-s 00001000 00:17 1234    /dev/shm/x"
-std::optional<SharedPlace> parse_mapping(std::string_view line, std::uint64_t address) {
-  Words words(line);
-  const std::string_view range = words.next();
-  const std::size_t dash = range.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
-  const auto start = number_in<std::uint64_t>(range.substr(0, dash), 16);
-  const auto end = number_in<std::uint64_t>(range.substr(dash + 1), 16);
-  if (!start || !end || address < *start || address >= *end) return std::nullopt;
-  const std::string_view rights = words.next();
-  const auto offset = number_in<std::uint64_t>(words.next(), 16);
-  if (rights.size() != 4 || rights[3] != 's' || !offset) return std::nullopt;
+std::optional<SharedPlace> place_in(std::string_view line, std::uint64_t address) {
+  const auto mapping = parse_mapping(line);
+  if (!mapping || address < mapping->begin || address >= mapping->end || mapping->rights[3] != 's') return std::nullopt;
   SharedPlace place;
-  place.file = words.next();
-  place.file.append(":").append(words.next());
-  const std::size_t path = line.find('/');
-  if (path != std::string_view::npos) place.path = base::one_line(line.substr(path));
-  place.offset = *offset + (address - *start);
+  place.file.append(mapping->device).append(":").append(mapping->inode);
+  place.path = base::one_line(mapping->path);
+  place.offset = mapping->offset + (address - mapping->begin);
   return place;
 }
 
@@ -60,7 +50,7 @@ std::string RemoteMemory::string(std::uint64_t address) const {
 std::optional<SharedPlace> find_shared(std::string_view maps, std::uint64_t address) {
   std::optional<SharedPlace> found;
   for_each_line(maps, [&](std::string_view line) {
-    if (!found) found = parse_mapping(line, address);
+    if (!found) found = place_in(line, address);
   });
   return found;
 }
