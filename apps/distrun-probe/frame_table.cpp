@@ -57,7 +57,7 @@ std::uint32_t FrameTable::add_script(const std::string& function, const std::str
   const auto [known, is_new] = scripts_.try_emplace({function, file, line}, next);
   if (!is_new) return known->second;
   wire::StackFrame& frame = frames_.emplace_back();
-  frame.module = "[python]";
+  frame.module = wire::kPythonModule;
   frame.function = function;
   frame.file = file;
   frame.line = line;

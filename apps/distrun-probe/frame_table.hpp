@@ -26,7 +26,7 @@ class FrameTable {
   void warm(const CodeSpace& space, const Frame& frame);
   // Returns the index of a frame without names, which takes no time.
   std::uint32_t add_address(const CodeSpace& space, const Frame& frame);
-  // Returns the index of a Python frame, with the module "[python]".
+  // Returns the index of a Python frame, with the module wire::kPythonModule.
   std::uint32_t add_script(const std::string& function, const std::string& file, std::uint32_t line);
   // The same as the first for an address reported by another process, with the files that were mapped there.
   std::vector<std::uint32_t> add(const std::vector<wire::RawModule>& modules, std::uint64_t pc);

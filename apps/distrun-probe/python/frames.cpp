@@ -41,7 +41,7 @@ std::optional<RawFrame> read_frame(ForeignMemory& memory, const Layout& layout, 
   Bytes bytes;
   const bool is_object = layout.frame_kind == FrameKind::Object;
   // A shim has no values, and lies on a native stack.
-  const auto size = static_cast<std::size_t>(is_object ? kFrameSize : layout.frame_values);
+  const auto size = static_cast<std::size_t>(is_object ? kFrameSize : layout.frame_head);
   if (!bytes.read(memory, address, size)) return std::nullopt;
   RawFrame frame;
   frame.previous = bytes.at<Address>(layout.frame_previous);

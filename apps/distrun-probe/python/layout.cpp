@@ -17,7 +17,6 @@ constexpr Layout k38{.minor = 8,
                      .interpreter_next = 0,
                      .interpreter_threads = 8,
                      .interpreter_gil = -1,
-                     .interpreter_modules = 56,
                      .thread_frame = 24,
                      .cframe_frame = -1,
                      .thread_handle = 176,
@@ -26,30 +25,19 @@ constexpr Layout k38{.minor = 8,
                      .frame_code = 32,
                      .frame_instruction = 104,
                      .frame_kind_at = -1,
-                     .frame_top = 72,
-                     .frame_values = 64,
+                     .frame_head = -1,
                      .code_name = 112,
                      .code_file = 104,
                      .code_table = 120,
                      .code_line = 40,
                      .code_bytecode = -1,
                      .text_ascii = 48,
-                     .text_compact = 72,
-                     .coroutine_frame = 16,
-                     .coroutine_state = -1,
-                     .task_state = 72,
-                     .task_coroutine = 112,
-                     .task_name = 120,
-                     .has_log2_dicts = false};
+                     .text_compact = 72};
 
 constexpr Layout make39() {
   Layout layout = k38;
   layout.minor = 9;
   layout.runtime_gil = 352;
-  layout.interpreter_modules = 856;
-  layout.task_state = 80;
-  layout.task_coroutine = 152;
-  layout.task_name = 160;
   return layout;
 }
 
@@ -58,10 +46,6 @@ constexpr Layout make310() {
   layout.minor = 10;
   layout.line_format = Ranges;
   layout.frame_instruction = 96;
-  layout.frame_top = 80;
-  layout.task_state = 88;
-  layout.task_coroutine = 160;
-  layout.task_name = 168;
   return layout;
 }
 
@@ -73,7 +57,6 @@ constexpr Layout k311{.minor = 11,
                       .interpreter_next = 0,
                       .interpreter_threads = 16,
                       .interpreter_gil = -1,
-                      .interpreter_modules = 888,
                       .thread_frame = 56,
                       .cframe_frame = 8,
                       .thread_handle = 152,
@@ -82,21 +65,14 @@ constexpr Layout k311{.minor = 11,
                       .frame_code = 32,
                       .frame_instruction = 56,
                       .frame_kind_at = 68,
-                      .frame_top = 64,
-                      .frame_values = 72,
+                      .frame_head = 72,
                       .code_name = 128,
                       .code_file = 112,
                       .code_table = 136,
                       .code_line = 72,
                       .code_bytecode = 184,
                       .text_ascii = 48,
-                      .text_compact = 72,
-                      .coroutine_frame = 80,
-                      .coroutine_state = 75,
-                      .task_state = 88,
-                      .task_coroutine = 136,
-                      .task_name = 144,
-                      .has_log2_dicts = true};
+                      .text_compact = 72};
 
 constexpr Layout make312() {
   Layout layout = k311;
@@ -105,7 +81,6 @@ constexpr Layout make312() {
   layout.runtime_gil = -1;
   layout.interpreter_threads = 72;
   layout.interpreter_gil = 384;
-  layout.interpreter_modules = 944;
   layout.cframe_frame = 0;
   layout.thread_handle = 136;
   layout.thread_native = 144;
@@ -116,8 +91,6 @@ constexpr Layout make312() {
   layout.code_bytecode = 192;
   layout.text_ascii = 40;
   layout.text_compact = 56;
-  layout.coroutine_frame = 72;
-  layout.coroutine_state = 67;
   return layout;
 }
 
@@ -128,15 +101,11 @@ constexpr Layout make313() {
   layout.interpreter_next = 7264;
   layout.interpreter_threads = 7344;
   layout.interpreter_gil = 16;
-  layout.interpreter_modules = 7656;
   layout.thread_frame = 72;
   layout.cframe_frame = -1;
   layout.thread_handle = 152;
   layout.thread_native = 160;
   layout.code_bytecode = 200;
-  layout.task_state = 96;
-  layout.task_coroutine = 120;
-  layout.task_name = 128;
   return layout;
 }
 

@@ -43,7 +43,6 @@ struct Layout {
   std::int32_t interpreter_next;
   std::int32_t interpreter_threads;  // the first thread
   std::int32_t interpreter_gil;      // pointer to its GIL, from 3.12
-  std::int32_t interpreter_modules;  // the dictionary sys.modules
 
   std::int32_t thread_frame;   // the innermost frame; or, if the next field is not -1, where that is kept
   std::int32_t cframe_frame;   // there
@@ -54,8 +53,7 @@ struct Layout {
   std::int32_t frame_code;
   std::int32_t frame_instruction;  // a number up to 3.10, then a pointer
   std::int32_t frame_kind_at;      // the mark of 3.11; the owner, from 3.12
-  std::int32_t frame_top;          // the height of the stack of values; up to 3.9 a pointer to its top
-  std::int32_t frame_values;       // local variables and stack; up to 3.10 a pointer to the stack alone
+  std::int32_t frame_head;         // its size without local variables and stack, from 3.11
 
   std::int32_t code_name;  // the qualified one, from 3.11
   std::int32_t code_file;
@@ -65,15 +63,6 @@ struct Layout {
 
   std::int32_t text_ascii;    // size of the head of a string of ASCII characters
   std::int32_t text_compact;  // and of another one
-
-  std::int32_t coroutine_frame;  // up to 3.10 a pointer
-  std::int32_t coroutine_state;  // of the frame, from 3.11
-
-  std::int32_t task_state;  // of asyncio's tasks in C: 0 is pending
-  std::int32_t task_coroutine;
-  std::int32_t task_name;
-
-  bool has_log2_dicts;  // from 3.11: sizes of dictionaries as powers of two
 };
 
 // The same in all versions.

@@ -34,6 +34,17 @@ Address frame_of(ForeignMemory& memory, const Layout& layout, Address thread) {
   return memory.pointer(plus(frame, layout.cframe_frame));
 }
 
+// Returns the addresses of their states. Bounded.
+std::vector<Address> interpreters_of(ForeignMemory& memory, const Runtime& runtime) {
+  std::vector<Address> found;
+  Address interpreter = memory.pointer(plus(runtime.runtime, runtime.layout->runtime_interpreters));
+  while (interpreter != 0 && found.size() < kInterpretersMax) {
+    found.push_back(interpreter);
+    interpreter = memory.pointer(plus(interpreter, runtime.layout->interpreter_next));
+  }
+  return found;
+}
+
 class Reader {
  public:
   Reader(ForeignMemory& memory, const Runtime& runtime, CodeObjects& codes, const std::map<pid_t, pid_t>& ids,
@@ -93,16 +104,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::vector<Address> interpreters_of(ForeignMemory& memory, const Runtime& runtime) {
-  std::vector<Address> found;
-  Address interpreter = memory.pointer(plus(runtime.runtime, runtime.layout->runtime_interpreters));
-  while (interpreter != 0 && found.size() < kInterpretersMax) {
-    found.push_back(interpreter);
-    interpreter = memory.pointer(plus(interpreter, runtime.layout->interpreter_next));
-  }
-  return found;
-}
 
 PythonThreads read_threads(ForeignMemory& memory, const Runtime& runtime, CodeObjects& codes,
                            const std::map<pid_t, pid_t>& ids, const std::set<pid_t>& wanted) {

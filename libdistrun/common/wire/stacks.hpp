@@ -26,6 +26,11 @@ inline bool is_known(ProbeFrame kind) noexcept { return kind >= ProbeFrame::Orde
 inline constexpr std::size_t kInnerFrames = 96;
 inline constexpr std::size_t kOuterFrames = 32;
 
+// The module of frames of a script in Python: file and line are the script's, and names have no arguments.
+inline constexpr char kPythonModule[] = "[python]";
+// The note of a wait ends with this if the thread holds its interpreter's lock.
+inline constexpr char kHoldsGil[] = "holds the GIL";
+
 // One function of a stack. An inlined function has its own entry, before that of the function that holds its code.
 struct StackFrame {
   std::uint64_t pc = 0;  // an address inside the instruction that runs or calls

@@ -61,7 +61,7 @@ std::optional<std::string> first_word(const std::vector<std::string>& arguments,
 bool shows_lines(const evidence::Stacks& stacks, const evidence::Process& process) {
   return std::any_of(process.threads.begin(), process.threads.end(), [&](const wire::ThreadStack& thread) {
     return std::any_of(thread.frames.begin(), thread.frames.end(), [&](std::uint32_t index) {
-      return stacks.table[index].module == "[python]" && stacks.table[index].line != 0;
+      return stacks.table[index].module == wire::kPythonModule && stacks.table[index].line != 0;
     });
   });
 }

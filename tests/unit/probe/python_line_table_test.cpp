@@ -53,6 +53,14 @@ constexpr char kLocations[] =
     "\xf0\x00\x01\x11\x1d\x89\x41\xf0\x06\x00\x11\x12\x8a\x41\xf1\x0f\x00\x0e\x0f\xf0\x10\x00\x0d\x0e\xd9\x0c\x0d\xd8"
     "\x10\x11\xf3\x03\x01\x0d\x13\xf1\x03\x02\x0d\x13\xf0\x00\x02\x05\x14\xf9\xf2\x09\x01\x11\x1d";
 
+// Returns the lines in the tables of 3.8 and 3.10.
+const std::vector<Range>& lines_up_to_310() {
+  static const std::vector<Range> lines{{0, 8, 7},    {8, 12, 8},   {12, 16, 9},  {16, 18, 10}, {18, 20, 9},
+                                        {20, 22, 8},  {22, 28, 11}, {28, 30, 12}, {30, 38, 11}, {38, 44, 14},
+                                        {44, 46, 15}, {46, 48, 16}, {48, 50, 17}, {50, 52, 16}, {52, 56, 15}};
+  return lines;
+}
+
 template <std::size_t Size>
 std::string_view bytes_of(const char (&text)[Size]) {
   return {text, Size - 1};
@@ -61,41 +69,11 @@ std::string_view bytes_of(const char (&text)[Size]) {
 }  // namespace
 
 TEST_CASE("tables of 3.8 and 3.9 have steps of lines, forward and back") {
-  check_lines(LineFormat::Increments, bytes_of(kIncrements),
-              {{0, 8, 7},
-               {8, 12, 8},
-               {12, 16, 9},
-               {16, 18, 10},
-               {18, 20, 9},
-               {20, 22, 8},
-               {22, 28, 11},
-               {28, 30, 12},
-               {30, 38, 11},
-               {38, 44, 14},
-               {44, 46, 15},
-               {46, 48, 16},
-               {48, 50, 17},
-               {50, 52, 16},
-               {52, 56, 15}});
+  check_lines(LineFormat::Increments, bytes_of(kIncrements), lines_up_to_310());
 }
 
 TEST_CASE("tables of 3.10 have ranges of instructions") {
-  check_lines(LineFormat::Ranges, bytes_of(kRanges),
-              {{0, 8, 7},
-               {8, 12, 8},
-               {12, 16, 9},
-               {16, 18, 10},
-               {18, 20, 9},
-               {20, 22, 8},
-               {22, 28, 11},
-               {28, 30, 12},
-               {30, 38, 11},
-               {38, 44, 14},
-               {44, 46, 15},
-               {46, 48, 16},
-               {48, 50, 17},
-               {50, 52, 16},
-               {52, 56, 15}});
+  check_lines(LineFormat::Ranges, bytes_of(kRanges), lines_up_to_310());
 }
 
 TEST_CASE("tables from 3.11 on have entries of several kinds, and instructions without a line") {

@@ -28,6 +28,14 @@ std::string name_in(const Python& python, const std::string& qualified) {
   return qualified.substr(qualified.rfind('.') + 1);
 }
 
+// Asks again until it holds of an answer: a program that says "ready" may not wait yet.
+template <class Holds>
+bool soon(const PythonProgram& program, Holds holds) {
+  return eventually(milliseconds(10'000), [&] { return holds(program.ask()); });
+}
+
+Lines main_lines(const ProbeReply& reply) { return python_lines(reply, reply.processes.at(0).threads.front()); }
+
 bool has(const Lines& lines, const std::string& line) {
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
@@ -48,14 +56,11 @@ TEST_CASE("a Python thread that sleeps without the GIL has its lines, through cl
                                 "    print('ready')\n"
                                 "    time.sleep(n)\n"
                                 "Trainer().step()\n");
-    const auto sleeps = [&] {
-      const ProbeReply reply = program.ask();
-      const Lines lines = python_lines(reply, reply.processes.at(0).threads.front());
-      return lines == Lines{"wait script.py:10", name_in(python, "batches.<locals>.<lambda>") + " script.py:7",
-                            "batches script.py:7", name_in(python, "Trainer.step") + " script.py:4",
-                            "<module> script.py:11"};
-    };
-    CHECK(eventually(milliseconds(5'000), sleeps));
+    CHECK(soon(program, [&](const ProbeReply& reply) {
+      return main_lines(reply) ==
+             Lines{"wait script.py:10", name_in(python, "batches.<locals>.<lambda>") + " script.py:7",
+                   "batches script.py:7", name_in(python, "Trainer.step") + " script.py:4", "<module> script.py:11"};
+    }));
   });
 }
 
@@ -71,29 +76,25 @@ TEST_CASE("a Python thread that computes with the GIL has its line, and others w
                                 "print('ready')\n"
                                 "threads[0].join()\n");
     // A moment in which the GIL changes its owner shows no waiter.
-    const auto waits = [&] {
-      const ProbeReply reply = program.ask();
+    CHECK(soon(program, [&](const ProbeReply& reply) {
       const auto& threads = reply.processes.at(0).threads;
       pid_t holder = 0;
       for (const wire::ThreadStack& thread : threads) {
-        if (thread.wait.note.ends_with("holds the GIL")) holder = thread.task.tid;
+        if (thread.wait.note.ends_with(wire::kHoldsGil)) holder = thread.task.tid;
       }
       return holder != 0 && std::any_of(threads.begin(), threads.end(), [&](const wire::ThreadStack& thread) {
                return thread.wait.name == "the GIL" && thread.wait.object == wire::WaitObject::Mutex &&
                       thread.wait.closed && thread.wait.enders.size() == 1 &&
                       thread.wait.enders.front().tid == holder && thread.task.tid != holder;
              });
-    };
-    CHECK(eventually(milliseconds(10'000), waits));
-    const auto computes = [&] {
-      const ProbeReply reply = program.ask();
+    }));
+    CHECK(soon(program, [&](const ProbeReply& reply) {
       const auto& threads = reply.processes.at(0).threads;
       return std::any_of(threads.begin(), threads.end(), [&](const auto& thread) {
         const Lines found = python_lines(reply, thread);
         return !found.empty() && (found.front() == "compute script.py:4" || found.front() == "compute script.py:3");
       });
-    };
-    CHECK(eventually(milliseconds(5'000), computes));
+    }));
   });
 }
 
@@ -109,11 +110,9 @@ TEST_CASE("a Python thread that waits for a lock is at the line that takes it") 
                                 "threading.Thread(target=work).start()\n"
                                 "print('ready')\n"
                                 "threading.Event().wait()\n");
-    const auto waits = [&] {
-      const ProbeReply reply = program.ask();
+    CHECK(soon(program, [&](const ProbeReply& reply) {
       return has(python_lines(reply, thread_with(reply, "work script.py:5")), "work script.py:5");
-    };
-    CHECK(eventually(milliseconds(5'000), waits));
+    }));
   });
 }
 
@@ -129,16 +128,14 @@ TEST_CASE("Python names and files may have any letters") {
                                 "ben_\xe8\xae\xad\xe7\xbb\x83()\n",
                                 "\xc3\xbc"
                                 "bung \xf0\x9f\x90\x8d.py");
-    const auto sleeps = [&] {
-      const ProbeReply reply = program.ask();
-      return python_lines(reply, reply.processes.at(0).threads.front()) == Lines{
-                                                                               "\xc3\xbc"
-                                                                               "ben_\xe8\xae\xad\xe7\xbb\x83 \xc3\xbc"
-                                                                               "bung \xf0\x9f\x90\x8d.py:4",
-                                                                               "<module> \xc3\xbc"
-                                                                               "bung \xf0\x9f\x90\x8d.py:5"};
-    };
-    CHECK(eventually(milliseconds(5'000), sleeps));
+    CHECK(soon(program, [&](const ProbeReply& reply) {
+      return main_lines(reply) == Lines{
+                                      "\xc3\xbc"
+                                      "ben_\xe8\xae\xad\xe7\xbb\x83 \xc3\xbc"
+                                      "bung \xf0\x9f\x90\x8d.py:4",
+                                      "<module> \xc3\xbc"
+                                      "bung \xf0\x9f\x90\x8d.py:5"};
+    }));
   });
 }
 
@@ -154,18 +151,16 @@ TEST_CASE("native functions between Python functions stay between them") {
         "    time.sleep(600)\n"
         "numbers = (ctypes.c_int * 2)(2, 1)\n"
         "libc.qsort(numbers, 2, 4, kind(compare))\n");
-    const auto mixes = [&] {
-      const ProbeReply reply = program.ask();
+    CHECK(soon(program, [&](const ProbeReply& reply) {
       Lines order;
       for (const std::uint32_t index : reply.processes.at(0).threads.front().frames) {
         const wire::StackFrame& frame = reply.frames.at(index);
-        if (frame.module == "[python]") order.push_back(frame.function);
+        if (frame.module == wire::kPythonModule) order.push_back(frame.function);
         if (frame.function.find("qsort") != std::string::npos) order.emplace_back("qsort");
       }
       order.erase(std::unique(order.begin(), order.end()), order.end());
       return order == Lines{"compare", "qsort", "<module>"};
-    };
-    CHECK(eventually(milliseconds(5'000), mixes));
+    }));
   });
 }
 
@@ -184,13 +179,11 @@ TEST_CASE("processes that a Python program has spawned have their lines, too") {
                                 "    started.wait()\n"
                                 "    print('ready')\n"
                                 "    process.join()\n");
-    const auto shows_child = [&] {
-      const ProbeReply reply = program.ask();
-      const Lines parent = python_lines(reply, reply.processes.at(0).threads.front());
+    CHECK(soon(program, [&](const ProbeReply& reply) {
+      const Lines parent = main_lines(reply);
       return has(parent, "<module> script.py:12") &&
              has(python_lines(reply, thread_with(reply, "child script.py:4")), "child script.py:4");
-    };
-    CHECK(eventually(milliseconds(10'000), shows_child));
+    }));
   });
 }
 
@@ -203,14 +196,12 @@ TEST_CASE("of a deep recursion in Python both ends are shown") {
                                 "    print('ready')\n"
                                 "    time.sleep(600)\n"
                                 "dive(600)\n");
-    const auto is_cut = [&] {
-      const ProbeReply reply = program.ask();
+    CHECK(soon(program, [&](const ProbeReply& reply) {
       const wire::ThreadStack& thread = reply.processes.at(0).threads.front();
       const Lines lines = python_lines(reply, thread);
       return thread.gap_after > 0 && !lines.empty() && lines.front() == "dive script.py:5" &&
              lines.back() == "<module> script.py:6" && thread.frames.size() <= wire::kInnerFrames + wire::kOuterFrames;
-    };
-    CHECK(eventually(milliseconds(5'000), is_cut));
+    }));
   });
 }
 

@@ -75,7 +75,7 @@ std::vector<std::string> python_lines(const ProbeReply& reply, const wire::Threa
   std::vector<std::string> lines;
   for (const std::uint32_t index : thread.frames) {
     const wire::StackFrame& frame = reply.frames.at(index);
-    if (frame.module != "[python]") continue;
+    if (frame.module != wire::kPythonModule) continue;
     lines.push_back(frame.function + " " + frame.file.substr(frame.file.rfind('/') + 1) + ":" +
                     std::to_string(frame.line));
   }

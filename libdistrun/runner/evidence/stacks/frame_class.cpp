@@ -53,9 +53,9 @@ constexpr Rule kRules[] = {
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
     // Python's own code, in Python and in C, and installed packages say less than the script that uses them.
-    {Library, "[python]", "*", "*/lib/python3*/*"},
-    {Library, "[python]", "*", "<frozen *>"},
-    {Library, "[python]", "*", ""},  // notes in place of frames
+    {Library, wire::kPythonModule, "*", "*/lib/python3*/*"},
+    {Library, wire::kPythonModule, "*", "<frozen *>"},
+    {Library, wire::kPythonModule, "*", ""},  // notes in place of frames
     {Library, "python3*", "*"},
     {Library, "libpython3*", "*"},
     {Machinery, "distrun-rank*", "*"},

@@ -10,8 +10,6 @@ namespace distrun::evidence {
 namespace {
 
 constexpr std::size_t kReadMax = 4096;  // bytes of a name; the rest is ignored
-constexpr std::string_view kScript =
-    "[python]";  // the module of frames that are Python's: their names have no arguments
 constexpr std::string_view kUnnamed = "(anonymous namespace)";
 constexpr std::string_view kOperator = "operator";
 // Operators with symbols that look like brackets, longest first.
@@ -141,7 +139,7 @@ std::string short_name(std::string_view function, std::size_t limit) {
 }
 
 std::string frame_name(const wire::StackFrame& frame, std::size_t limit) {
-  if (frame.module == kScript) return shorten_middle(base::one_line(frame.function, kReadMax), limit);
+  if (frame.module == wire::kPythonModule) return shorten_middle(base::one_line(frame.function, kReadMax), limit);
   if (!frame.function.empty()) return short_name(frame.function, limit);
   if (frame.module.empty()) return hexadecimal(frame.pc);
   const std::string module = base::one_line(file_of_path(frame.module), kReadMax);

@@ -175,7 +175,7 @@ std::string activity_text(const Stacks& stacks, const Group& group) {
 bool holds_gil(const Stacks& stacks, const Group& group) {
   if (group.holders.front().thread < 0 || !group.waits.empty()) return false;
   return std::all_of(group.holders.begin(), group.holders.end(), [&](const Holder& holder) {
-    return thread_of(stacks, holder)->wait.note.ends_with("holds the GIL");  // as the probe writes it
+    return thread_of(stacks, holder)->wait.note.ends_with(wire::kHoldsGil);
   });
 }
 
@@ -216,7 +216,7 @@ Line group_title(const Stacks& stacks, const Group& group) {
     line.add(Tone::Plain, ", ");
     line.add(is_odd(group) ? Tone::Warn : Tone::Plain, activity);
   }
-  if (holds_gil(stacks, group)) line.add(Tone::Plain, ", holds the GIL");
+  if (holds_gil(stacks, group)) line.add(Tone::Plain, std::string(", ") + wire::kHoldsGil);
   line.add(Tone::Plain, ")");
   return line;
 }

@@ -39,7 +39,7 @@ SourceNames::SourceNames(const StackTree& tree) {
 std::string SourceNames::place_of(const wire::StackFrame& frame) const {
   if (frame.file.empty()) {
     const std::string module = base::one_line(file_of_path(frame.module), kPlaceMax);
-    const bool says_where = !module.empty() && module.front() != '[' && !frame.function.empty();
+    const bool says_where = !module.empty() && frame.module != wire::kPythonModule && !frame.function.empty();
     return says_where ? "(" + module + ")" : "";
   }
   std::string_view path = frame.file;
