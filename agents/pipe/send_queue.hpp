@@ -55,7 +55,7 @@ class SendQueue {
   // Bytes, including tensors, and calls.
   static constexpr std::uint64_t kCallBytesMax = 256 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
   static constexpr std::size_t kCallsMax = 100'000;
-  // Each queue may have that much, whatever the others have. As much may be in flight before callers ask for room.
+  // Each queue may have that much, also if the budget is used up. As much may be in flight before callers ask for room.
   static constexpr std::uint64_t kAlwaysBytes = 16 << 20;
 
   bool is_in_budget() const noexcept { return bytes_ < kAlwaysBytes || budget_.has_room(); }

@@ -102,7 +102,7 @@ class Session {
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   std::unique_ptr<CodeSpace> warm_space_;  // of the warm-up, if `spaces_` has one already: the table refers to it
   bool names_are_slow_ = false;
-  base::TimePoint told_;  // when a process was told last
+  base::TimePoint told_;  // time of the last report on a process
   FrameTable table_;
   WarmUp warm_up_{table_};  // from the kernel's view to the first stacks
   Observer observer_;

@@ -28,10 +28,10 @@ struct ProgramPlace {
 // Sets program.variables for each rank on this host: RANK, WORLD_SIZE and the like. The program's environment must be
 // complete, since defaults (DISTRUN_THREADS, PYTHONUNBUFFERED) do not replace what is set there.
 void set_place(launch::ProgramSpec& program, const ProgramPlace& place);
-// Binds the ranks on this host, whose place is set, to their share of `cpus`.
+// Binds the ranks on this host to their share of `cpus`. Call after set_place().
 void bind(launch::ProgramSpec& program, const LaneCpus& cpus);
 
-// The ranks on this host, whose place is set, have a private /tmp: another directory may be invisible to them.
+// The ranks on this host have a private /tmp: another directory may be invisible to them. Call after set_place().
 void use_private_tmp(launch::ProgramSpec& program);
 
 // Returns what nodes must start, without the place of ranks.

@@ -19,7 +19,7 @@ std::optional<std::string> find_script(const std::string& executable, const std:
 
 // Sets Process::script of the ranks that run on this machine, as /proc shows it now.
 void find_scripts(evidence::Stacks& stacks);
-// Adds a line for each script that the ranks of the snapshot are running, but whose lines the stacks do not show.
+// Adds a line for each script that the ranks of the snapshot are running, if the stacks do not show its lines.
 void add_script_notes(Snapshot& snapshot);
 
 }  // namespace distrun::runner

@@ -69,7 +69,7 @@ struct WorldSpec {
   std::string test{};               // id
   bool env_rendezvous = false;      // ranks get $RANK and $LOCAL_RANK
   bool own_gpu = false;             // each rank is to see a device of its own
-  int lane = -1;                    // the run's lane, whose CPUs the ranks may be bound to; -1: none
+  int lane = -1;                    // the run's lane: ranks may be bound to its CPUs; -1: none
   std::uint64_t trace_records = 0;  // that each rank may keep in its trace; 0: they are not traced
 };
 
@@ -144,7 +144,7 @@ class WorldEvents {
 struct StackOrder {
   int samples = 3;                                    // to distinguish spinning from waiting
   base::Nanoseconds bound = std::chrono::seconds(1);  // what has not arrived by then is left out
-  int descendants = 0;                                // so many processes started by the targets are included
+  int descendants = 0;                                // the most processes started by the targets that are included
   bool gentle = false;                                // stops and asks no rank: only sleeping threads have stacks
   // Beyond the bound: the time that threads get to return to their waits after the stop. Then their CPU times are read
   // again, which a later look can compare with its own. 0: they are not.
@@ -208,9 +208,9 @@ class World {
   // Returns when the rank's machine has seen the rank's latest event; nothing: it is this machine, or its clock is not
   // known yet.
   virtual std::optional<Moment> seen_at(int /*rank*/) const { return std::nullopt; }
-  // This and the next four: worlds on other machines only, whose nodes provide for the ranks. Looks whether ranks that
-  // wait for another order have left anything behind, and fetches their output. Calls `on_inspected` once, unless the
-  // world is destroyed or swept first.
+  // This and the next four: worlds on other machines only, since nodes provide for ranks there. Looks whether ranks
+  // that wait for another order have left anything behind, and fetches their output. Calls `on_inspected` once, unless
+  // the world is destroyed or swept first.
   virtual void inspect(std::function<void(bool is_clean)> on_inspected) { on_inspected(true); }
   // These ranks are kept: their test is over. `holds`: they go on using the directories and the store that it had.
   virtual void keep(bool /*holds*/) {}

@@ -6,7 +6,7 @@
 //   coordinator   Welcome, once; List, Prepare, TryPrivateTmp, BeginLoad: each is answered once, by its id
 //                 Spawn: Spawned or SpawnFailed, then RankStarted and frames of ranks; State as it changes
 //                 Inspect, once all ranks of the world wait for another order: Captured for each rank, then Inspected
-//                 Keep: their test is over; Renew: they get another, whose orders follow
+//                 Keep: their test is over; Renew: the orders for another test follow
 //                 Begin, to the nodes of a program once all have answered Spawned: starts the ranks; ProgramBegan
 //                 ConfirmOutput, to nodes that send Output (output_window.hpp); Input, to the node of the rank that
 //                 reads it: ConfirmInput (input_window.hpp)
@@ -89,7 +89,7 @@ struct Welcome {
   bool leaks_off = false;
   bool live_output = false;  // send what ranks of tests write at once
   bool any_files = true;     // ordinary files may be left-overs, too
-  std::int32_t jobs = 1;     // lanes: so many tests run at the same time
+  std::int32_t jobs = 1;     // the number of lanes: of tests that run at the same time
   runner::Bind bind = runner::Bind::None;
   bool private_tmp = false;            // the worlds of each lane have a private /tmp
   std::vector<std::string> plugins{};  // of the run, which stay visible then

@@ -69,7 +69,7 @@ class NodeService {
   std::optional<runner::WorkDirPool> dirs_;
   std::optional<NodeShared> shared_;
   std::optional<LaneTmps> tmps_;      // if ranks have a private /tmp
-  std::set<std::uint32_t> starting_;  // worlds whose /tmp is being created
+  std::set<std::uint32_t> starting_;  // worlds that wait until their /tmp is created
   std::map<std::uint32_t, std::unique_ptr<HostedWorld>> worlds_;
   std::optional<launch::MachineLoad> load_;  // of a stress run
   bool closed_ = false;

@@ -47,7 +47,7 @@ class Sink final : public rpc::ResultSink {
 
 // Returns the error for a value that is lost.
 Error lost(RRefId r, const std::string& why, int because_of);
-// Returns the error for a value whose creating call has failed because of `why`: it may exist or not.
+// Returns the error for a value if the call that creates it has failed because of `why`: it may exist or not.
 Error unconfirmed(const std::string& why);
 
 // Contents of a call's section Owned.

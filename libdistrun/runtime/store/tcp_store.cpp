@@ -221,7 +221,9 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   try {
     watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
     const int number = ++followed_;
-    const auto is_lost = [&, line = lines_] { return lost_ || lines_ != line; };  // another thread may have begun anew
+    const auto is_lost = [&, line = lines_] {
+      return lost_ || lines_ != line;
+    };  // another thread may have begun the next one
     const auto is_followed = [&] { return confirmed_ >= number || is_lost(); };
     const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("watching the key " + key);

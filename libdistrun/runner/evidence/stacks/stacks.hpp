@@ -42,7 +42,7 @@ struct Process {
   bool has_thread_ranks = false;
   // The type of the exception, if these stacks belong to a throw: "std::out_of_range". Set by the requester.
   std::string threw;
-  // What an interpreter runs in it: "python3.11 runs train.py"; empty: nothing that is known. Set for programs, on
+  // The script that an interpreter runs in it: "python3.11 runs train.py"; empty: none is known. Set for programs, on
   // their machine (attempt/script_note.hpp).
   std::string script;
 };

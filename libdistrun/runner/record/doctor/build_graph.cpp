@@ -210,7 +210,7 @@ bool had_ended(const Graph& earlier, int rank) {
   });
 }
 
-// What was seen of each thread in both snapshots.
+// The conditions of the two snapshots that are compared.
 struct Looks {
   bool times_are_later = false;     // those of the earlier one
   bool has_news_in_flight = false;  // the later one

@@ -170,7 +170,7 @@ struct Current {
 
 Current& current_of(core::RankState& rank) { return rank.part<Current>(core::Part::Calls); }
 
-// Returns null if the rank has none, and there is no memory for it.
+// Returns null if there is no memory for it.
 Current* find_current(core::RankState& rank) noexcept {
   return base::if_memory([&] { return &current_of(rank); }, []() -> Current* { return nullptr; });
 }

@@ -53,7 +53,7 @@ bool write_left_out(int own_end, std::atomic<unsigned>& left_out) noexcept {
 void log(std::string_view text) noexcept {
   static std::atomic<unsigned> left_out{0};
   static std::mutex writing;
-  // What is no pipe can fill up between has_room() and the write; no other thread does that.
+  // A terminal or a socket can fill up between has_room() and the write: at least no other thread does that.
   const std::unique_lock alone(writing, std::try_to_lock);
   const base::Fd own_end = own_end_of_pipe();
   bool is_written = (own_end || alone) && write_left_out(own_end.get(), left_out);

@@ -117,7 +117,7 @@ class PendingCalls {
 
  private:
   static constexpr std::size_t kCallsMax = 1 << 20;
-  // Each worker may owe answers to that much, whatever the others owe.
+  // Each worker may owe answers to that much, also if the budget is used up.
   static constexpr std::uint64_t kAlwaysBytes = std::uint64_t{16} << 20;
 
   static bool fits(std::uint64_t bytes, std::uint64_t waiting, std::uint64_t most) noexcept {

@@ -24,7 +24,7 @@ constexpr std::uint64_t kAskAgentFrom = std::uint64_t{16} << 20;
 constexpr base::Nanoseconds kLastRest = std::chrono::milliseconds(1);
 constexpr std::size_t kNamedMax = 8;  // workers
 
-// `owing`: the workers whose answers make room.
+// `owing`: answers of these workers make room.
 board::WaitInfo info_of(const std::vector<WorkerId>& owing, base::Location site) {
   board::WaitInfo info;
   info.name = "room for a call";
@@ -77,7 +77,7 @@ bool CallSender::wait_for_room(PendingCall& call, const std::string& worker, bas
   return true;
 }
 
-// Says whose answers are waited for.
+// Says which workers owe the answers.
 std::string CallSender::waiting_text(const PendingCalls::Load& load, const std::string& worker,
                                      const std::vector<WorkerId>& owing) const {
   const auto text = [](std::uint64_t bytes, const std::string& workers) {

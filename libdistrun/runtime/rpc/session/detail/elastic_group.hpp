@@ -79,7 +79,7 @@ class ElasticGroup {
   std::vector<Member> before_;  // members when this worker joined
   // Held while a member is added or removed. Locked before mutex_.
   std::mutex changing_;
-  std::vector<WorkerKey> half_added_;  // guarded by changing_; for want of memory: a further attempt completes them
+  std::vector<WorkerKey> half_added_;  // guarded by changing_; memory ran out: a further attempt completes them
   std::mutex mutex_;
   Roster known_;  // guarded by mutex_; the members that the agent knows
 };
