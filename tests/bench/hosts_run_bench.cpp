@@ -55,7 +55,7 @@ base::Nanoseconds idle(std::vector<base::Fd> sockets) {
     links.back()->follow({[](const wire::Frame&) {}, [](const std::string&) {}});
   }
   io::Alarm end(loop, [&loop] { loop.stop(); });
-  end.set(loop.clock().now() + kIdle);
+  end.set_after(kIdle);
   const base::Nanoseconds before = thread_cpu_time();
   loop.run();
   return thread_cpu_time() - before;

@@ -65,7 +65,7 @@ CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunP
     guard_.reset();
     stop(runner::Urgency::AtOnce);
   });
-  guard_look_.set(loop_.clock().now() + kGuardLook);
+  guard_look_.set_after(kGuardLook);
   wait_for_signal();
 }
 
@@ -138,7 +138,7 @@ void CoordinatorLoop::stop(runner::Urgency urgency) {
 // If a run stands by, Ctrl-Z stops only its guard.
 void CoordinatorLoop::look_at_guard() {
   if (!guard_) return;  // it is dead
-  guard_look_.set(loop_.clock().now() + kGuardLook);
+  guard_look_.set_after(kGuardLook);
   guard_stopped_ = proc::is_stopped(::getppid()) && !stopped_ ? guard_stopped_ + 1 : 0;
   if (guard_stopped_ <= kGuardLooks) return;
   guard_stopped_ = 0;

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/io/fd_watch.hpp>
@@ -90,7 +89,7 @@ class ProgramCase {
     const std::optional<std::uint64_t> used = launch::cpu_time_at_rest(pid_);
     const bool is_same = std::exchange(used_, used) == used;
     if (used && is_same && !is_examining_) examine();
-    rest_.set(base::deadline_after(interval_, loop_.clock().now()));
+    rest_.set_after(interval_);
   }
 
   void examine() {

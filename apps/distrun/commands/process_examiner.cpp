@@ -52,7 +52,7 @@ bool ProcessExaminer::is_ours(int pid) const {
 void ProcessExaminer::on_alarm() {
   if (std::exchange(settled_, true)) return take();
   launch::read_cpu_times_again(snapshots_.front().stacks);
-  alarm_.set(loop_.clock().now() + kBetweenSnapshots);
+  alarm_.set_after(kBetweenSnapshots);
 }
 
 void ProcessExaminer::finish() {

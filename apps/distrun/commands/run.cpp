@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/text.hpp>
@@ -41,10 +40,8 @@ constexpr std::chrono::milliseconds kTickWithoutTerminal{500};  // no line to ke
 class Ticker {
  public:
   Ticker(io::Loop& loop, report::Console& console, const runner::Run& run)
-      : loop_(loop), console_(console), run_(run), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] {
-          tick();
-        }) {
-    alarm_.set(base::deadline_after(period_, loop_.clock().now()));
+      : console_(console), run_(run), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] { tick(); }) {
+    alarm_.set_after(period_);
     wait_for_resize();
   }
 
@@ -54,7 +51,7 @@ class Ticker {
     console_.needs_lock(run_.awaited_lock());
     if (const auto stress = run_.stress_status()) console_.stress(*stress, run_.record().settings.stress);
     console_.tick();
-    alarm_.set(base::deadline_after(period_, loop_.clock().now()));
+    alarm_.set_after(period_);
   }
   void wait_for_resize() {
     resized_.async_wait([this](const auto& error, int) {
@@ -64,7 +61,6 @@ class Ticker {
     });
   }
 
-  io::Loop& loop_;
   report::Console& console_;
   const runner::Run& run_;
   const std::chrono::milliseconds period_ = output_is_terminal() ? kTick : kTickWithoutTerminal;

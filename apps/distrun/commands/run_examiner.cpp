@@ -5,10 +5,7 @@
 namespace distrun::cli {
 
 RunExaminer::RunExaminer(io::Loop& loop, runner::Run& run, OnExamined on_examined)
-    : loop_(loop),
-      run_(run),
-      on_examined_(std::move(on_examined)),
-      alarm_(loop, [this] { take({}, [this] { on_second(); }); }) {}
+    : run_(run), on_examined_(std::move(on_examined)), alarm_(loop, [this] { take({}, [this] { on_second(); }); }) {}
 
 void RunExaminer::begin() {
   take(kSettling, [this] { on_first(); });
@@ -29,7 +26,7 @@ void RunExaminer::take(base::Nanoseconds settle, const std::function<void()>& th
 
 void RunExaminer::on_first() {
   earlier_ = std::exchange(taken_, {});
-  alarm_.set(loop_.clock().now() + kBetweenSnapshots);
+  alarm_.set_after(kBetweenSnapshots);
 }
 
 void RunExaminer::on_second() {

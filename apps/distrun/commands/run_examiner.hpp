@@ -29,7 +29,6 @@ class RunExaminer : public std::enable_shared_from_this<RunExaminer> {
   void on_first();
   void on_second();
 
-  io::Loop& loop_;
   runner::Run& run_;
   OnExamined on_examined_;
   int to_come_ = 0;

@@ -72,7 +72,7 @@ io::Task<void> RunHosts::await_cancel() {
     if (!patience_over_.is_set()) patience_over_.set(true);
   };
   io::Alarm alarm(loop_, end);
-  alarm.set(loop_.clock().now() + kSignalPatience);
+  alarm.set_after(kSignalPatience);
   co_await patience_over_.wait();
 }
 

@@ -73,7 +73,7 @@ Face::Face(base::Fd socket, const wire::Submission& order)
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH}) {
     if (!base::is_ignored(signal)) signals_.add(signal);
   }
-  patience_.set(loop_.clock().now() + kPatience);
+  patience_.set_after(kPatience);
   wait_for_signal();
 }
 
@@ -104,7 +104,7 @@ void Face::on_signal(int signal) {
   run_.signal(signal);
   if (!proc::is_interruption(signal) || interrupted_) return;
   interrupted_ = true;
-  patience_.set(loop_.clock().now() + kPatience);
+  patience_.set_after(kPatience);
 }
 
 void Face::on_stop_signal() {
@@ -159,7 +159,7 @@ void Face::on_lost() {
   try {
     run_end_ =
         std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(run_.pid()), [this, why] { leave(kInfraError, why); });
-    patience_.set(loop_.clock().now() + kPatience);
+    patience_.set_after(kPatience);
   } catch (const Error&) {
     leave(kInfraError, why);  // it has ended already
   }

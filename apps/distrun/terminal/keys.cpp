@@ -47,7 +47,7 @@ void Keys::on_readable() {
   switch (typed_at(input_->fd())) {
     case Typed::Nothing: return;
     case Typed::HungUp: return input_.reset();
-    case Typed::ForOthers: input_.reset(); return again_.set(loop_.clock().now() + kTerminalPause);
+    case Typed::ForOthers: input_.reset(); return again_.set_after(kTerminalPause);
     case Typed::ForUs: break;
   }
   char key = 0;

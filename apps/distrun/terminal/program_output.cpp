@@ -54,7 +54,7 @@ void ProgramOutput::look_for_reader() {
 void ProgramOutput::tick() {
   live_.tick();
   look_for_reader();
-  alarm_.set(loop_.clock().now() + kTick);
+  alarm_.set_after(kTick);
 }
 
 void ProgramOutput::finish(runner::RunRecord& record) {

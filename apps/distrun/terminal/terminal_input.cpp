@@ -29,7 +29,7 @@ void TerminalInput::on_readable() {
   switch (typed_at(terminal_->fd())) {
     case Typed::Nothing: return;
     case Typed::HungUp: return end();
-    case Typed::ForOthers: terminal_.reset(); return again_.set(loop_.clock().now() + kTerminalPause);
+    case Typed::ForOthers: terminal_.reset(); return again_.set_after(kTerminalPause);
     case Typed::ForUs: break;
   }
   std::array<char, 4096> buffer;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/check.hpp>
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/io/handler_memory.hpp>
 
 namespace distrun::io {
@@ -45,6 +46,8 @@ void Alarm::set(base::TimePoint when) {
   };
   state_->timer.async_wait(in_memory(state_->memory, on_time));
 }
+
+void Alarm::set_after(base::Nanoseconds time) { set(base::deadline_after(time, state_->loop.clock().now())); }
 
 void Alarm::cancel() {
   DISTRUN_ASSERT(state_->loop.in_loop());

@@ -48,6 +48,8 @@ class Alarm {
 
   // Throws std::bad_alloc: then it is cancelled.
   void set(base::TimePoint when);
+  // The same in that time from now; the longest time is no overflow.
+  void set_after(base::Nanoseconds time);
   void cancel();
 
  private:

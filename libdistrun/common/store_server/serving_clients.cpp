@@ -93,7 +93,7 @@ void Serving::begin_greeting(Client& client, base::Fd socket) {
     if (client.line == nullptr) drop(client);
     sweep();
   });
-  client.patience->set(loop_.clock().now() + kPatience);
+  client.patience->set_after(kPatience);
 }
 
 void Serving::greet(Client& client) {

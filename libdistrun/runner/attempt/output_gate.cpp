@@ -8,7 +8,7 @@ constexpr auto kMoment = std::chrono::milliseconds(2);
 }  // namespace
 
 OutputGate::OutputGate(io::Loop& loop, OutputSink& sink, launch::World& world)
-    : loop_(loop), sink_(sink), world_(world), alarm_(loop, [this] { look(); }) {}
+    : sink_(sink), world_(world), alarm_(loop, [this] { look(); }) {}
 
 OutputGate::~OutputGate() {
   if (held_) world_.hold_output(false);
@@ -19,12 +19,12 @@ void OutputGate::on_output(int rank, Stream stream, std::string_view bytes) {
   if (held_ || !sink_.is_full()) return;
   held_ = true;
   world_.hold_output(true);
-  alarm_.set(loop_.clock().now() + kMoment);
+  alarm_.set_after(kMoment);
 }
 
 void OutputGate::look() {
   held_ = sink_.is_full();
-  if (held_) return alarm_.set(loop_.clock().now() + kMoment);
+  if (held_) return alarm_.set_after(kMoment);
   world_.hold_output(false);
 }
 

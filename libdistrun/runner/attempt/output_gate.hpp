@@ -24,7 +24,6 @@ class OutputGate {
  private:
   void look();
 
-  io::Loop& loop_;
   OutputSink& sink_;
   launch::World& world_;
   bool held_ = false;

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rank_hosts.hpp>
 #include <distrun/common/base/text.hpp>
@@ -104,7 +103,7 @@ io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
   io::Alarm alarm(loop_, [this] {
     if (!closed_->is_set()) closed_->set(true);
   });
-  alarm.set(base::deadline_after(patience, loop_.clock().now()));
+  alarm.set_after(patience);
   co_await closed_->wait();
   closed_.reset();
 }
@@ -116,7 +115,7 @@ io::Task<void> StandingWorld::look_for_leftovers() {
   for (int look = 1; look < kStandingLooksMax && !left.empty(); ++look) {
     io::OneShot<bool> over(loop_);
     io::Alarm alarm(loop_, [&over] { over.set(true); });
-    alarm.set(loop_.clock().now() + kLook);
+    alarm.set_after(kLook);
     co_await over.wait();
     left = world_->leftovers();
   }

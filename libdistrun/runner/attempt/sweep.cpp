@@ -29,7 +29,7 @@ Sweep::Sweep(io::Loop& loop, launch::World& world, TestResources& resources, con
 
 void Sweep::start() { look(); }
 
-void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kSweepMoment); }
+void Sweep::again_in_a_moment() { alarm_.set_after(kSweepMoment); }
 
 void Sweep::look() {
   const std::vector<launch::Leftover> left = world_.leftovers();

@@ -21,7 +21,7 @@ enum Urgency { kPolite, kHurry, kKillCoordinator, kKillAll };
 }  // namespace
 
 RunProcess::RunProcess(io::Loop& loop, proc::ChildSpec spec, Handlers handlers)
-    : handlers_(std::move(handlers)), loop_(loop), patience_(loop, [this] { end(); }) {
+    : handlers_(std::move(handlers)), patience_(loop, [this] { end(); }) {
   base::FdPair line = base::make_pipe();
   base::set_nonblocking(line.first.get());
   spec.descriptors.emplace_back(line.second.get(), kPlaceDescriptor);
@@ -58,7 +58,7 @@ void RunProcess::end() {
     default: ::kill(-pid_, SIGKILL); break;
   }
   if (urgency_ < kKillAll) ++urgency_;
-  patience_.set(loop_.clock().now() + kPatience);
+  patience_.set_after(kPatience);
 }
 
 // The guard then ends what the coordinator has started, and removes its files.

@@ -37,7 +37,6 @@ class RunProcess {
   pid_t pid_ = 0;
   int urgency_ = 0;  // of end()
   Handlers handlers_;
-  io::Loop& loop_;
   io::Alarm patience_;
   std::unique_ptr<io::FdWatch> line_;
   std::unique_ptr<io::FdWatch> death_;

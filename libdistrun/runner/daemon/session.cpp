@@ -26,14 +26,13 @@ io::FrameSocket::Limits limits() {
 }  // namespace
 
 Session::Session(io::Loop& loop, base::Fd socket, Handlers handlers)
-    : loop_(loop),
-      handlers_(std::move(handlers)),
+    : handlers_(std::move(handlers)),
       deadline_(loop, [this] { refuse("no request arrived within 5 s"); }),
       socket_(loop, std::move(socket), wire::kProtocol<wire::DaemonFrame>,
               io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { close(); }},
               limits()) {
-  deadline_.set(loop_.clock().now() + kSessionPatience);
+  deadline_.set_after(kSessionPatience);
 }
 
 void Session::send_packed(wire::Bytes packed) {
@@ -75,14 +74,14 @@ void Session::greet(const wire::Frame& frame) {
                                               "; start the distrund of this installation");
   }
   greeted_ = true;
-  deadline_.set(loop_.clock().now() + kSessionPatience);
+  deadline_.set_after(kSessionPatience);
 }
 
 void Session::count_request(int limit) {
   if (++requests_ > limit) {
     throw Error(ErrorKind::Overloaded, "more than " + std::to_string(limit) + " requests on one connection");
   }
-  if (!has_run_) deadline_.set(loop_.clock().now() + kSessionPatience);
+  if (!has_run_) deadline_.set_after(kSessionPatience);
 }
 
 void Session::take(const wire::Frame& frame) {

@@ -42,7 +42,6 @@ class Session {
   void submit(const wire::Frame& frame);
   void count_request(int limit);
 
-  io::Loop& loop_;
   Handlers handlers_;
   bool greeted_ = false;
   bool has_run_ = false;

@@ -17,15 +17,14 @@ constexpr const char* kBodyIsOver =
 
 BodyWatch::BodyWatch(io::Loop& loop, WorldEvents& events, WorldShape shape, ProcessOf process_of,
                      std::function<void()> on_due)
-    : loop_(loop),
-      events_(events),
+    : events_(events),
       shape_(shape),
       process_of_(std::move(process_of)),
       bodies_over_(static_cast<std::size_t>(shape.world_size)),
       strays_seen_(static_cast<std::size_t>(shape.world_size)),
       due_(loop, std::move(on_due)) {}
 
-void BodyWatch::begin() { due_.set(loop_.clock().now() + kPause); }
+void BodyWatch::begin() { due_.set_after(kPause); }
 
 // Checks two words of the board for each rank.
 void BodyWatch::look(const board::Board& board) {

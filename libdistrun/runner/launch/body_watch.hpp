@@ -30,7 +30,6 @@ class BodyWatch {
   void look_for_stray_child(const board::Board& board, int rank);
   void look_for_lost_body(const board::Board& board, int rank);
 
-  io::Loop& loop_;
   WorldEvents& events_;
   const WorldShape shape_;
   ProcessOf process_of_;

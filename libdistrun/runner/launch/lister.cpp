@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/board/shared_dump.hpp>
 #include <distrun/common/io/one_shot.hpp>
@@ -122,7 +121,7 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
       lister.kill();
     });
   });
-  alarm.set(base::deadline_after(bound, loop.clock().now()));
+  alarm.set_after(bound);
   on_change(&lister);
   const proc::ExitStatus status = co_await ended.wait();
   on_change(nullptr);

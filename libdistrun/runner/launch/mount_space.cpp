@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/io/one_shot.hpp>
 #include <distrun/common/io/packet_socket.hpp>
@@ -56,7 +55,7 @@ io::Task<std::shared_ptr<MountSpace>> make_mount_space(io::Loop& loop, std::stri
     timed_out = true;
     helper.kill();
   });
-  alarm.set(base::deadline_after(bound, loop.clock().now()));
+  alarm.set_after(bound);
   const proc::ExitStatus status = co_await ended.wait();
   socket.drain();
   if (answer) co_return space_of(*answer);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/evidence/proc/task_state.hpp>
@@ -29,7 +28,7 @@ Probe::Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& ord
   }
   // Reported from the loop, like every result.
   if (!failure.empty()) bound_ = base::Nanoseconds::zero();
-  alarm_.set(base::deadline_after(bound_, loop_.clock().now()));
+  alarm_.set_after(bound_);
 }
 
 void Probe::start(const Program& program, const wire::ProbeOrder& order) {
@@ -80,7 +79,7 @@ void Probe::on_bound() {
   const base::Nanoseconds more = extension_of(bound_, waited, extended_);
   if (more.count() > 0) {
     extended_ += more;
-    return alarm_.set(base::deadline_after(more, loop_.clock().now()));
+    return alarm_.set_after(more);
   }
   finish(process_ ? "the probe did not finish within " + base::human(bound_) : "the probe could not be started");
 }

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 
@@ -23,7 +22,7 @@ void send(const base::Fd& process, int signal) { ::syscall(SYS_pidfd_send_signal
 }  // namespace
 
 RankPauser::RankPauser(io::Loop& loop, std::function<std::vector<pid_t>()> living, std::uint64_t seed)
-    : loop_(loop), living_(std::move(living)), rng_(seed), alarm_(loop, [this] { turn(); }) {
+    : living_(std::move(living)), rng_(seed), alarm_(loop, [this] { turn(); }) {
   turn();
 }
 
@@ -34,7 +33,7 @@ void RankPauser::turn() {
   let_go();
   if (!was_stopped) stop_one();
   const std::uint64_t most = stopped_ ? kPauseMs : kBetweenMs;
-  alarm_.set(base::deadline_after(std::chrono::milliseconds(1 + rng_.below(most)), loop_.clock().now()));
+  alarm_.set_after(std::chrono::milliseconds(1 + rng_.below(most)));
 }
 
 void RankPauser::stop_one() {

@@ -29,7 +29,6 @@ class RankPauser {
   void stop_one();
   void let_go();
 
-  io::Loop& loop_;
   std::function<std::vector<pid_t>()> living_;
   base::Rng rng_;
   base::Fd stopped_;  // the process that is stopped now

@@ -171,7 +171,7 @@ void StackCollector::ask_those_that_refused() {
   }
   if (asked_.empty()) return finish();
   asking_ = std::min(left() / 2, kAskingMax);
-  alarm_.set(base::deadline_after(asking_, loop_.clock().now()));
+  alarm_.set_after(asking_);
 }
 
 // The answers are written by threads of the ranks, which may wait for a CPU on a busy machine.
@@ -184,7 +184,7 @@ void StackCollector::on_asking_bound() {
   if (more.count() == 0) return name_answers();
   extended_ += more;
   deadline_ += more;
-  alarm_.set(base::deadline_after(more, loop_.clock().now()));
+  alarm_.set_after(more);
 }
 
 void StackCollector::on_raw(int rank, wire::RawStacks raw) {

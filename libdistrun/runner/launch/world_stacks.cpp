@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/runner/launch/cpu_times.hpp>
 
 namespace distrun::launch {
@@ -49,7 +48,7 @@ void WorldStacks::settle(Waiting request, evidence::Stacks stacks, std::weak_ptr
   const int number = ++last_settling_;
   auto settling = std::make_unique<Settling>(loop_, std::move(request.on_stacks), std::move(stacks),
                                              [this, number, guard = std::move(guard)] { on_settled(number, guard); });
-  settling->alarm.set(base::deadline_after(request.settle, loop_.clock().now()));
+  settling->alarm.set_after(request.settle);
   settling_.emplace(number, std::move(settling));
 }
 

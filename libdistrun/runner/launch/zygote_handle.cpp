@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::launch {
@@ -92,7 +91,7 @@ std::string ZygoteHandle::describe_end(const std::optional<board::Dump>& dump) c
 // The alarm is for the oldest request.
 void ZygoteHandle::bound_next_answer() {
   alarm_.cancel();
-  if (!waiting_.empty()) alarm_.set(base::deadline_after(answer_bound_, loop_.clock().now()));
+  if (!waiting_.empty()) alarm_.set_after(answer_bound_);
 }
 
 void ZygoteHandle::on_silence() {
@@ -113,7 +112,7 @@ void ZygoteHandle::look_and_kill() {
 }
 
 io::Task<std::string> ZygoteHandle::ready(base::Nanoseconds bound) {
-  alarm_.set(base::deadline_after(bound, loop_.clock().now()));
+  alarm_.set_after(bound);
   const wire::ZygoteReady ready = co_await ready_.wait();
   if (!timed_out_) alarm_.cancel();
   if (timed_out_) {

@@ -152,7 +152,7 @@ void Cluster::on_lost(std::size_t host, std::string why) {
   if (!may_say_more) {
     losses_due_.set(loop_.clock().now());
   } else if (losses_.size() == 1) {
-    losses_due_.set(loop_.clock().now() + kWordsPatience);
+    losses_due_.set_after(kWordsPatience);
   }
 }
 

@@ -27,8 +27,8 @@ HostedTest::HostedTest(const NodeShared& shared, const SpawnRequest& world, Test
   if (test_.trace_records > 0) make_trace();
 }
 
-// With an area for each rank of the world: those of ranks on other hosts take no memory, since nothing is written
-// there.
+// The memory has an area for each rank of the world: those of ranks on other hosts take no memory, since nothing is
+// written there.
 void HostedTest::make_trace() {
   try {
     trace_ = std::make_unique<trace::Memory>(world_.world_size, test_.trace_records);

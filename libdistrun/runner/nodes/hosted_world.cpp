@@ -162,7 +162,7 @@ void HostedWorld::collect(const CollectRequest& request) {
   world_->collect_stacks(order, [this, id = request.id, alive = std::weak_ptr(guard_)](evidence::Stacks stacks) {
     if (alive.expired()) return;
     if (request_.program) runner::find_scripts(stacks);
-    // Just before the views, so that a thread whose times stay the same has been in the wait that they show.
+    // Just before the views, so that a thread that uses no CPU from now on has been in the wait that they show.
     if (stacks.times_are_later) launch::read_cpu_times_again(stacks);
     tell(wire::NodeFrame::Collected, Collected{id, std::move(stacks), WorldState{request_.world, news_->views()}});
   });

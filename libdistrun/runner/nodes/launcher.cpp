@@ -120,7 +120,7 @@ void Launcher::end() {
   stage_ = Stage::Asked;
   join_alarm_.cancel();
   attention_.set(loop_.clock().now());
-  end_alarm_.set(base::deadline_after(settings_.terminate_after, loop_.clock().now()));
+  end_alarm_.set_after(settings_.terminate_after);
   for (std::size_t i = 0; i < engines_.size(); ++i) {
     if (!has_joined_host(i)) terminate(*engines_[i]);
   }
@@ -143,7 +143,7 @@ void Launcher::push_on() {
     terminate(*engine);
     if (kills) engine->signal(SIGKILL);
   }
-  if (!kills) end_alarm_.set(base::deadline_after(settings_.kill_after, loop_.clock().now()));
+  if (!kills) end_alarm_.set_after(settings_.kill_after);
 }
 
 }  // namespace distrun::nodes

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/io/frame_socket.hpp>
 #include <distrun/runner/nodes/link_messages.hpp>
@@ -186,7 +185,7 @@ void Link::State::look() {
   judge();
   if (is_lost_) return;
   ping_if_due(now);
-  look_alarm_.set(base::deadline_after(settings_.look_every, now));
+  look_alarm_.set_after(settings_.look_every);
 }
 
 // The peer that is about to be lost may have sent something that has not been read.

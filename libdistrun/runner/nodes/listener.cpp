@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/store_server/tcp_address.hpp>
@@ -103,7 +102,7 @@ void Listener::add(base::Fd socket) {
   const auto guest = std::prev(guests_.end());
   try {
     guest->patience = std::make_unique<io::Alarm>(loop_, [this, guest] { lose_patience(guest); });
-    guest->patience->set(base::deadline_after(settings_.patience, loop_.clock().now()));
+    guest->patience->set_after(settings_.patience);
     guest->socket = std::make_unique<io::FdWatch>(loop_, std::move(socket), [this, guest] { greet(guest); });
   } catch (const std::exception&) {  // no memory
     drop(guest);
@@ -149,7 +148,7 @@ void Listener::welcome(Guests::iterator guest) {
     refuse(guest, "the connection of a node at " + guest->from + " ended before it joined: " + why);
   };
   guest->link->follow(std::move(handlers));
-  guest->patience->set(base::deadline_after(settings_.patience, loop_.clock().now()));
+  guest->patience->set_after(settings_.patience);
 }
 
 // Copies what is needed after the guest is gone.

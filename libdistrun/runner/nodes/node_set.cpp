@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runner/nodes/split_world.hpp>
@@ -157,7 +156,7 @@ io::Task<std::vector<Closed>> NodeSet::close_all(base::Nanoseconds bound) {
   io::Alarm late(loop_, [this] {
     for (const auto& node : nodes_) node->lose("it did not end in time");
   });
-  late.set(base::deadline_after(bound, loop_.clock().now()));
+  late.set_after(bound);
   std::vector<Closed> found;
   for (const RemoteNode::Reply<Closed>& reply : replies) found.push_back(co_await reply->wait());
   co_return found;

@@ -26,7 +26,7 @@ RankNews::RankNews(io::Loop& loop, const launch::World& world, int first, int co
         this->tell(false);
       }) {}
 
-void RankNews::begin() { due_.set(loop_.clock().now() + kLookPeriod); }
+void RankNews::begin() { due_.set_after(kLookPeriod); }
 
 void RankNews::tell_now() { tell(true); }
 

@@ -51,8 +51,7 @@ class Node {
         service_(
             loop,
             {settings.node, settings.run, link_->local_address(), settings.resources.cpus, settings.host_variables},
-            [this](wire::Bytes packed) { send(std::move(packed)); },
-            [this] { end_.set(loop_.clock().now() + kFarewell); }),
+            [this](wire::Bytes packed) { send(std::move(packed)); }, [this] { end_.set_after(kFarewell); }),
         end_(loop, [this] { loop_.stop(); }),
         signals_(loop.context(), SIGTERM, SIGHUP),
         guard_(loop, std::move(under.guard), [this] { loop_.stop(); }),
@@ -70,7 +69,7 @@ class Node {
   // In a job, the coordinator says how the run ends, if it still can.
   void on_end_signal(int signal) {
     if (!service_.tell_ending(signal)) return loop_.stop();
-    end_.set(loop_.clock().now() + kOrderBound);
+    end_.set_after(kOrderBound);
   }
   static std::unique_ptr<Link> join(io::Loop& loop, const NodeSettings& settings) {
     DialSettings dialled;

@@ -28,7 +28,7 @@ std::optional<Batch> BatchQueue::next() {
     return answer.taken;
   });
   if (batch) awaited_lock_.clear();
-  if (!awaited_lock_.empty()) again_.set(loop_.clock().now() + kLocksPeriod);
+  if (!awaited_lock_.empty()) again_.set_after(kLocksPeriod);
   return batch;
 }
 

@@ -43,6 +43,17 @@ TEST_CASE("an alarm in the past calls its handler on the loop, not within set") 
   CHECK(run_until(loop, [&] { return called; }));
 }
 
+TEST_CASE("an alarm in the longest time does not call its handler, and can be moved") {
+  Loop loop;
+  bool called = false;
+  Alarm alarm(loop, [&] { called = true; });
+  alarm.set_after(base::Nanoseconds::max());
+  loop.context().poll();
+  CHECK_FALSE(called);
+  alarm.set_after(base::Nanoseconds(1));
+  CHECK(run_until(loop, [&] { return called; }));
+}
+
 TEST_CASE("an alarm that is moved calls its handler at the last time only") {
   Loop loop;
   int calls = 0;
