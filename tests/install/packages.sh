@@ -19,10 +19,18 @@ if ! command -v dpkg-shlibdeps > /dev/null; then
   exit 0
 fi
 logged debian cpack --config "$build/CPackConfig.cmake" -G DEB -B "$room/packages"
-for package in distrun libdistrun-dev; do
+packages=(distrun libdistrun-dev)
+if [ -x "$build/bin/distrun-pmix" ]; then packages+=(distrun-mpi); fi
+for package in "${packages[@]}"; do
   dpkg-deb --contents "$room/packages/${package}_"*.deb > "$room/$package.list"
 done
 grep -q '\./usr/bin/distrun-probe$' "$room/distrun.list" || fail "distrun.deb lacks a program"
+grep -q '/bin/distrun-pmix$' "$room/distrun.list" && fail "distrun.deb has what needs libpmix"
+if [ -f "$room/distrun-mpi.list" ]; then
+  grep -q '\./usr/bin/distrun-pmix$' "$room/distrun-mpi.list" || fail "distrun-mpi.deb lacks its program"
+  dpkg-deb --field "$room"/packages/distrun-mpi_*.deb Depends | grep -q 'libpmix2' ||
+    fail "distrun-mpi.deb does not depend on libpmix2"
+fi
 grep -q '\.hpp$' "$room/distrun.list" && fail "distrun.deb has headers"
 grep -q '/distrunConfig.cmake$' "$room/libdistrun-dev.list" || fail "libdistrun-dev.deb has no CMake files"
 dpkg-deb --field "$room"/packages/distrun_*.deb Depends | grep -q 'libc6' || fail "distrun.deb depends on nothing"

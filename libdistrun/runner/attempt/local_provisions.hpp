@@ -29,6 +29,7 @@ class LocalProvisions final : public Provisions {
 
  private:
   void bind(launch::ProgramSpec& program) const;
+  void join_mpi(launch::ProgramSpec& program) const;
 
   const RunContext& run_;
   const PlannedTest& test_;

@@ -2,6 +2,7 @@
 // The ranks of an attempt, and the means by which its parts reach, time and record them. Lives on: the coordinator's
 // loop.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct Ranks {
   launch::World* world = nullptr;  // null until the attempt runs
 
  private:
+  std::optional<board::Shown> shown_by_mpi(const RankRecord& rank) const;
+
   base::RankHosts hosts_;
 };
 

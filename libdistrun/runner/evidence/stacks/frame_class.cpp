@@ -52,6 +52,12 @@ constexpr Rule kRules[] = {
     {Library, "libasan.so*", "*"},
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
+    // MPI: ranks that wait in one call are in different functions of it.
+    {Library, "libmpi*.so*", "*"},
+    {Library, "libopen-*.so*", "*"},
+    {Library, "mca_*.so", "*"},
+    {Library, "libpmix.so*", "*"},
+    {Library, "libevent*.so*", "*"},
     // The interpreter's internal calls say nothing about the script; what it calls for the script (time_sleep) may.
     {Library, "*python3*", "_PyEval_*"},
     {Library, "*python3*", "PyEval_*"},
