@@ -19,9 +19,9 @@ if ! command -v dpkg-shlibdeps > /dev/null; then
   exit 0
 fi
 logged debian cpack --config "$build/CPackConfig.cmake" -G DEB -B "$room/packages"
-packages=(distrun libdistrun-dev)
-if [ -x "$build/bin/distrun-pmix" ]; then packages+=(distrun-mpi); fi
-for package in "${packages[@]}"; do
+packages="libdistrun-dev distrun"
+if [ -x "$build/bin/distrun-pmix" ]; then packages="distrun-mpi $packages"; fi
+for package in $packages; do
   dpkg-deb --contents "$room/packages/${package}_"*.deb > "$room/$package.list"
 done
 grep -q '\./usr/bin/distrun-probe$' "$room/distrun.list" || fail "distrun.deb lacks a program"
@@ -47,7 +47,7 @@ cmake -S "$2" -B "$plugins" -DCMAKE_CXX_FLAGS="-O0 -g0"
 cmake --build "$plugins" --target found_by_ctest
 distrun --history off -w 2 -f anywhere --env FOUND_FIRST=1 --env FOUND_SECOND=2 "$plugins/found_by_ctest.so"
 man -l /usr/share/man/man1/distrun.1 > /dev/null 2>&1 || [ ! -x /usr/bin/man ]
-dpkg --remove libdistrun-dev distrun > /dev/null
+dpkg --remove $3 > /dev/null
 find /usr /etc -path '*distrun*' > "$room/after"
 cmp "$room/before" "$room/after"
 END
@@ -63,5 +63,5 @@ logged installed unshare --mount --pid --fork sh -c "mount -t tmpfs tmpfs '$room
   mount -t overlay overlay -o lowerdir=/,upperdir='$room/upper/up',workdir='$room/upper/work' '$room/copy' &&
   mount --bind '$room' '$room/copy$room' && mount --bind /dev '$room/copy/dev' &&
   mount --bind '$here' '$room/copy$here' &&
-  chroot '$room/copy' sh '$room/in_copy.sh' '$room' '$here/outside'"
+  chroot '$room/copy' sh '$room/in_copy.sh' '$room' '$here/outside' '$packages'"
 echo "the archive and the Debian packages work"
