@@ -1,10 +1,8 @@
 // Reads the stacks of other processes. The coordinator starts it with its line as descriptor 3, sends one order and may
 // kill it at any time; see common/wire/stacks.hpp for the protocol. Never loads a plugin.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,20 +21,8 @@ namespace {
 
 using namespace distrun;
 
-constexpr int kLineFd = 3;
 constexpr int kUsage = 2;
 constexpr int kUrgent = -10;
-
-bool has_line() {
-  int type = 0;
-  socklen_t size = sizeof type;
-  return ::getsockopt(kLineFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
-}
-
-base::Fd take_line() {
-  ::fcntl(kLineFd, F_SETFD, FD_CLOEXEC);
-  return base::Fd(kLineFd);
-}
 
 // Returns the error for ProbeDone, or an empty text. The caller destroys the session after the last message.
 std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
@@ -53,14 +39,15 @@ std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
 
 int main() {
   base::mend_inherited_state();
-  if (!has_line()) {
+  auto socket = wire::take_helper_line();
+  if (!socket) {
     std::fputs("distrun-probe is started by distrun and has no use of its own; try: distrun --help\n", stderr);
     return kUsage;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   ::setpriority(PRIO_PROCESS, 0, kUrgent);  // if permitted: spinning ranks leave little CPU time
   ::unsetenv("DEBUGINFOD_URLS");            // libdw would query servers for debug information, without a time limit
-  probe::Line line(take_line());
+  probe::Line line(std::move(*socket));
   std::optional<probe::Session> session;
   const std::string error = serve(line, session);
   try {

@@ -1,6 +1,7 @@
 # What `cmake --install` puts where: programs into bin, what plugins are built with into include and lib,
 # the schemas of the reports, the man page and the completion of shells into share. The component `dev` is what only
-# builds of plugins need; all else is in `runtime`. DistrunPackages.cmake makes packages of them.
+# builds of plugins need, `mpi` what gives programs a world of MPI; all else is in `runtime`. DistrunPackages.cmake
+# makes packages of them.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME runtime)
 
@@ -12,6 +13,11 @@ foreach(program IN ITEMS distrun distrun-rank distrun-probe distrund)
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
+
+# It needs libpmix, which most users do without.
+if(TARGET distrun-pmix)
+  install(TARGETS distrun-pmix RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi)
+endif()
 
 # The daemon's units for `systemctl --user`. The service finds the program beside itself, and knows where it is
 # installed to, which is known then.

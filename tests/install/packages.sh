@@ -19,10 +19,18 @@ if ! command -v dpkg-shlibdeps > /dev/null; then
   exit 0
 fi
 logged debian cpack --config "$build/CPackConfig.cmake" -G DEB -B "$room/packages"
-for package in distrun libdistrun-dev; do
+packages="libdistrun-dev distrun"
+if [ -x "$build/bin/distrun-pmix" ]; then packages="distrun-mpi $packages"; fi
+for package in $packages; do
   dpkg-deb --contents "$room/packages/${package}_"*.deb > "$room/$package.list"
 done
 grep -q '\./usr/bin/distrun-probe$' "$room/distrun.list" || fail "distrun.deb lacks a program"
+grep -q '/bin/distrun-pmix$' "$room/distrun.list" && fail "distrun.deb has what needs libpmix"
+if [ -f "$room/distrun-mpi.list" ]; then
+  grep -q '\./usr/bin/distrun-pmix$' "$room/distrun-mpi.list" || fail "distrun-mpi.deb lacks its program"
+  dpkg-deb --field "$room"/packages/distrun-mpi_*.deb Depends | grep -q 'libpmix2' ||
+    fail "distrun-mpi.deb does not depend on libpmix2"
+fi
 grep -q '\.hpp$' "$room/distrun.list" && fail "distrun.deb has headers"
 grep -q '/distrunConfig.cmake$' "$room/libdistrun-dev.list" || fail "libdistrun-dev.deb has no CMake files"
 dpkg-deb --field "$room"/packages/distrun_*.deb Depends | grep -q 'libc6' || fail "distrun.deb depends on nothing"
@@ -39,7 +47,7 @@ cmake -S "$2" -B "$plugins" -DCMAKE_CXX_FLAGS="-O0 -g0"
 cmake --build "$plugins" --target found_by_ctest
 distrun --history off -w 2 -f anywhere --env FOUND_FIRST=1 --env FOUND_SECOND=2 "$plugins/found_by_ctest.so"
 man -l /usr/share/man/man1/distrun.1 > /dev/null 2>&1 || [ ! -x /usr/bin/man ]
-dpkg --remove libdistrun-dev distrun > /dev/null
+dpkg --remove $3 > /dev/null
 find /usr /etc -path '*distrun*' > "$room/after"
 cmp "$room/before" "$room/after"
 END
@@ -55,5 +63,5 @@ logged installed unshare --mount --pid --fork sh -c "mount -t tmpfs tmpfs '$room
   mount -t overlay overlay -o lowerdir=/,upperdir='$room/upper/up',workdir='$room/upper/work' '$room/copy' &&
   mount --bind '$room' '$room/copy$room' && mount --bind /dev '$room/copy/dev' &&
   mount --bind '$here' '$room/copy$here' &&
-  chroot '$room/copy' sh '$room/in_copy.sh' '$room' '$here/outside'"
+  chroot '$room/copy' sh '$room/in_copy.sh' '$room' '$here/outside' '$packages'"
 echo "the archive and the Debian packages work"

@@ -23,6 +23,7 @@
 #include "reach.hpp"
 #include "run_history.hpp"
 #include "run_hosts.hpp"
+#include "run_mpi.hpp"
 #include "run_server.hpp"
 #include "terminal/debugger.hpp"
 #include "terminal/program_output.hpp"
@@ -87,9 +88,11 @@ void warn_of_gone(const std::vector<std::string>& gone) {
 }
 
 // A debugger may still inspect ranks that have ended.
-io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger, RunHosts* hosts) {
-  const bool is_ready = hosts == nullptr || co_await hosts->assemble(run);
+io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger, RunHosts* hosts, RunMpi& mpi) {
+  bool is_ready = hosts == nullptr || co_await hosts->assemble(run);
+  if (is_ready) is_ready = co_await mpi.assemble(run);
   if (is_ready) co_await run.run();
+  mpi.end(run);
   if (debugger) co_await debugger->ended();
   if (hosts != nullptr) co_await hosts->end(run);
 }
@@ -130,6 +133,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
       if (std::exchange(why_ending, why).empty()) main.interrupt();
     });
   }
+  RunMpi mpi(main, options, places, outputs.sink());
   runner::Run run(main.loop(), hosts ? hosts->node() : main.node(), outputs.sink(), places, options.settings);
   if (!options.settings.program.empty()) {
     run.show_output(program_output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
@@ -149,8 +153,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   main.node().spare(allocation.asking());
   main.on_snapshot([&] { run.take_snapshot_now(); });
   follow_pauses(main, run, outputs.console());
-  const std::string reach = reach_of(options.hosts.engine);
-  const RunServer server(main.loop(), run, places.run_id, reach, [&] { main.interrupt(); });
+  const RunServer server(main.loop(), run, places.run_id, reach_of(options.hosts.engine), [&] { main.interrupt(); });
   if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
@@ -161,7 +164,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   }
   {
     const Ticker ticker(main.loop(), outputs.console(), run);
-    main.run(run_all(run, debugger, hosts ? &*hosts : nullptr));
+    main.run(run_all(run, debugger, hosts ? &*hosts : nullptr, mpi));
   }
   main.node().close();
   proc::tell_stuck(proc::remove_run_files(places, options.settings.keep_work_dir));
@@ -199,6 +202,7 @@ int exec(RunOptions options) {
   // Other hosts look for it themselves: this machine may lack it.
   const std::string& name = options.settings.program.front();
   options.settings.program_path = options.hosts.hosts.empty() ? find_program(name) : name;
+  check_mpi(options.settings);
   return run(options, std::nullopt);
 }
 

@@ -18,6 +18,7 @@ namespace distrun::cli {
 namespace {
 
 constexpr char kLeaks[] = "normal|off";
+constexpr char kMpi[] = "auto|on|off";
 // Signals that programs commonly treat as a request to end.
 constexpr char kStopSignals[] = "SIGTERM|SIGINT|SIGHUP|SIGQUIT|SIGUSR1|SIGUSR2";
 
@@ -26,6 +27,8 @@ Examples:
   distrun exec -w 4 -- ./train --steps 100
   distrun exec -w 2 --timeout 10m --stacks-after 1m -- python3 train.py
   distrun exec -w 8 --per-rank-log logs --output reports -- ./solver
+  distrun exec -w 4 -- ./mpi_program
+  distrun exec -w 4 --mpi on -- python3 mpi4py_program.py
   distrun exec --hosts node01,node02 -w 16 -- python3 train.py
 
 Notes:
@@ -50,6 +53,7 @@ struct RawProgram {
   std::string stop_signal = "SIGTERM";
   std::string name;
   std::string stdin_rank;
+  std::string mpi = "auto";
   std::string log_dir;
   bool no_prefix = false;
   bool tee = false;
@@ -65,6 +69,11 @@ void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
   app.add_option("--stdin", program.stdin_rank,
                  "Give standard input to this rank; the others, and by default all ranks, read from /dev/null")
       ->type_name("RANK");
+  app.add_option(
+         "--mpi", program.mpi,
+         "Give the ranks one MPI_COMM_WORLD, by PMIx: auto: if the program is linked with an MPI that can join; "
+         "on: always, as for Python with mpi4py; off: each rank is a world of one")
+      ->type_name(kMpi);
   add_bind_option(app, raw);
   app.add_option("--leaks", raw.leaks,
                  "Treatment of processes, shared memory and sockets that are left behind: normal: the run fails; off: "
@@ -127,6 +136,11 @@ int stop_signal_of(const std::string& text) {
   return *signal;
 }
 
+runner::MpiUse mpi_of(const RawProgram& program) {
+  const std::string use = one_of("--mpi", program.mpi, kMpi);
+  return use == "on" ? runner::MpiUse::On : use == "off" ? runner::MpiUse::Off : runner::MpiUse::Auto;
+}
+
 runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   runner::Settings settings;
   settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
@@ -142,6 +156,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   if (!program.stdin_rank.empty()) {
     settings.stdin_rank = number("--stdin", program.stdin_rank, 0, settings.world_size - 1);
   }
+  settings.mpi = mpi_of(program);
   settings.leaks_off = one_of("--leaks", raw.leaks, kLeaks) == "off";
   settings.private_tmp = raw.private_tmp;
   settings.bind = bind_of(raw);
@@ -187,6 +202,9 @@ CommandLine parse_exec(const Arguments& arguments) {
   line.run.settings.program = program_of(app);
   line.run.hosts = hosts_of(raw, !raw.hosts.empty());
   adapt_to_hosts(raw, line.run, true);
+  if (line.run.settings.mpi == runner::MpiUse::On && !line.run.hosts.hosts.empty()) {
+    refuse("--mpi on: distrun has no world of MPI on several hosts; leave out --mpi on, or run on one host");
+  }
   line.run.history = "off";
   line.run.color = color_of(raw.color);
   line.run.reports = report_paths_of(raw);

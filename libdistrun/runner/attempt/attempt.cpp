@@ -15,6 +15,7 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
       course_(ranks_, [this](bool any_alive) { conclusion_.on_idle(any_alive); }),
       conclusion_(ranks_, *provisions_, course_, environment.standing, [this] { over_.set(true); }),
       programs_(ranks_),
+      mpi_ranks_(ranks_, course_),
       events_(ranks_, *provisions_, course_, conclusion_, programs_),
       over_(run.loop) {}
 

@@ -5,8 +5,8 @@
 //   ranks        the ranks' states, and the means to reach, time and record them (ranks.hpp)
 //   provisions   what the ranks are given: directories, a store, their order (provisions.hpp)
 //   course       the states of the attempt (course.hpp), with the order of failures (failures.hpp)
-//   events       what happens to ranks and what they send (rank_events.hpp; programs.hpp for programs)
-//   conclusion   what follows when no rank works any more (conclusion.hpp)
+//   events       what happens to ranks and what they send (rank_events.hpp; programs.hpp and mpi_ranks.hpp for
+//   programs) conclusion   what follows when no rank works any more (conclusion.hpp)
 //
 // Lives on: the coordinator's loop.
 #include <memory>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <distrun/common/io/one_shot.hpp>
+#include <distrun/runner/attempt/mpi_ranks.hpp>
 #include <distrun/runner/attempt/rank_events.hpp>
 
 namespace distrun::runner {
@@ -71,6 +72,7 @@ class Attempt {
   Course course_;
   Conclusion conclusion_;
   Programs programs_;
+  const MpiRanks mpi_ranks_;
   RankEvents events_;
   std::shared_ptr<launch::World> world_;  // destroyed before the receiver of its events
   io::OneShot<bool> over_;

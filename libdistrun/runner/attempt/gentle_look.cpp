@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <distrun/runner/mpi/waits.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
@@ -26,6 +27,7 @@ void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void>
     snapshot.took = ranks.log.age() - snapshot.at;
     snapshot.stacks = std::move(stacks);
     snapshot.stacks.hosts = snapshot.hosts;
+    if (ranks.run.mpi != nullptr) mpi::add_calls(*ranks.run.mpi, snapshot);
     on_look(std::move(snapshot));
   });
 }

@@ -6,6 +6,7 @@
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
+#include <distrun/runner/mpi/server.hpp>
 
 namespace distrun::runner {
 LocalProvisions::LocalProvisions(const RunContext& run, const PlannedTest& test, int n, const Environment& environment)
@@ -45,7 +46,16 @@ wire::RunOrder LocalProvisions::order_of(int rank, const launch::World& /*world*
 launch::ProgramSpec LocalProvisions::program() const {
   launch::ProgramSpec program = local_program_spec(run_.settings, run_.run_id, dirs_->shared());
   bind(program, cpus_);
+  if (run_.mpi != nullptr) join_mpi(program);
   return program;
+}
+
+void LocalProvisions::join_mpi(launch::ProgramSpec& program) const {
+  for (int rank = 0; rank < test_.variant.world_size; ++rank) {
+    std::vector<std::string>& variables = program.variables.at(static_cast<std::size_t>(rank));
+    const std::vector<std::string>& more = run_.mpi->variables_of(rank);
+    variables.insert(variables.end(), more.begin(), more.end());
+  }
 }
 
 void LocalProvisions::inspect(launch::World& world, OnInspected on_inspected) {

@@ -29,6 +29,8 @@ class LocalProvisions final : public Provisions {
   std::string clear() override { return dirs_->clear(); }
 
  private:
+  void join_mpi(launch::ProgramSpec& program) const;
+
   const RunContext& run_;
   const PlannedTest& test_;
   const LaneCpus cpus_;

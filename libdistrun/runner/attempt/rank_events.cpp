@@ -5,6 +5,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/frame.hpp>
+#include <distrun/runner/mpi/server.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -179,6 +180,7 @@ void RankEvents::on_message(int rank, wire::RankMessage message) {
 
 void RankEvents::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   if (course_.state() == Course::State::Over) return;  // a kept rank: its end is reported with those of the idle ranks
+  if (ranks_.run.mpi != nullptr) ranks_.run.mpi->drain();  // it may say why
   RankState& state = ranks_.at(rank);
   state.ended = true;
   state.settled = false;

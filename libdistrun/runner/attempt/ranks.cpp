@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/runner/mpi/waits.hpp>
+
 namespace distrun::runner {
 
 Ranks::Ranks(const RunContext& run_context, const PlannedTest& planned, int n, AttemptKind kind, bool ran_others,
@@ -34,6 +36,7 @@ std::vector<RankView> Ranks::views() const {
   for (const RankState& rank : all) {
     if (!rank.alive()) continue;
     RankView& view = views.emplace_back(RankView{rank.record.rank, world->shown(rank.record.rank)});
+    if (run.mpi != nullptr) view.shown = shown_by_mpi(rank.record);
     if (view.shown) messaging.drop_ended_waits(view.rank, *view.shown);
   }
   return views;
@@ -41,6 +44,11 @@ std::vector<RankView> Ranks::views() const {
 
 bool Ranks::have_all_started() const {
   return std::all_of(all.begin(), all.end(), [](const RankState& rank) { return rank.started; });
+}
+
+// Programs have no board.
+std::optional<board::Shown> Ranks::shown_by_mpi(const RankRecord& rank) const {
+  return mpi::shown_by(*run.mpi, {rank.rank, rank.pid, rank.phase, log.started() + rank.body_began});
 }
 
 void Ranks::lose_connection(int rank, const std::string& why) {

@@ -3,6 +3,7 @@
 // loop.
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ struct Ranks {
   launch::World* world = nullptr;  // null until the attempt runs
 
  private:
+  std::optional<board::Shown> shown_by_mpi(const RankRecord& rank) const;
+
   base::RankHosts hosts_;
 };
 

@@ -9,6 +9,10 @@
 #include <distrun/runner/record/events.hpp>
 #include <distrun/runner/record/trace_sink.hpp>
 
+namespace distrun::mpi {
+class Server;  // runner/mpi/server.hpp
+}
+
 namespace distrun::runner {
 
 class NameWatch;    // test_resources.hpp
@@ -28,6 +32,7 @@ struct RunContext {
   OutputSink* output = nullptr;         // shows what ranks write; null: not shown
   PrivateTmps* private_tmps = nullptr;  // creates private directories for ranks on this machine; null: they have none
   TraceSink* traces = nullptr;          // takes the ranks' traces; null: nothing is traced
+  mpi::Server* mpi = nullptr;           // gives programs a world of MPI, and is ready; null: they have none
   std::string why_stopped{};            // why attempts are cancelled; empty: the user wants it
 };
 

@@ -6,6 +6,7 @@
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/attempt/crash_error.hpp>
 #include <distrun/runner/attempt/script_note.hpp>
+#include <distrun/runner/mpi/waits.hpp>
 #include <distrun/runner/record/snapshot.hpp>
 
 namespace distrun::runner {
@@ -75,6 +76,7 @@ void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot
   snapshot.took = ranks_.log.age() - snapshot.at;
   snapshot.stacks = std::move(stacks);
   snapshot.stacks.hosts = snapshot.hosts;
+  if (ranks_.run.mpi != nullptr) mpi::add_calls(*ranks_.run.mpi, snapshot);
   snapshot.text = describe(snapshot);
   if (ranks_.test.is_program()) {
     find_scripts(snapshot.stacks);  // nodes on other machines have done it for theirs

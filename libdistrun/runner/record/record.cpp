@@ -72,6 +72,15 @@ const char* name_of(Bind bind) noexcept {
   return "unknown";
 }
 
+const char* name_of(MpiUse use) noexcept {
+  switch (use) {
+    case MpiUse::Auto: return "auto";
+    case MpiUse::On: return "on";
+    case MpiUse::Off: return "off";
+  }
+  return "unknown";
+}
+
 const char* name_of(DeadlockPolicy policy) noexcept {
   switch (policy) {
     case DeadlockPolicy::Off: return "off";

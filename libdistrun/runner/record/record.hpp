@@ -269,6 +269,15 @@ enum class Bind : std::uint8_t {
 inline constexpr int kBindCount = 3;
 const char* name_of(Bind bind) noexcept;  // "core"
 
+// Whether programs get a world of MPI (runner/mpi/server.hpp).
+enum class MpiUse : std::uint8_t {
+  Auto,  // if they are linked with an MPI that can join one
+  On,
+  Off,
+};
+inline constexpr int kMpiUseCount = 3;
+const char* name_of(MpiUse use) noexcept;  // "auto"
+
 // Settings of the tests that a filter selects (plan/overrides.hpp).
 struct Override {
   std::string filter;
@@ -293,6 +302,7 @@ struct Settings {
   int stdin_rank = -1;       // the rank that reads stdin_fd; -1: none
   int stdin_fd = -1;
   bool keep_output = true;  // keep the ranks' output in the record
+  MpiUse mpi = MpiUse::Auto;
   int world_size = 4;
   std::vector<int> world_sizes;  // of --world-size if there are several, world_size first; otherwise empty
   std::string backend = "shm";

@@ -36,6 +36,8 @@ class Run {
   void show_output(OutputSink& sink) { context_.output = &sink; }
   // Makes ranks record their activity for `sink`, which must outlive the run.
   void trace_to(TraceSink& sink) { context_.traces = &sink; }
+  // Gives the program's ranks a world of MPI. `server` must be ready when run() is called, and outlive the run.
+  void serve_mpi(mpi::Server& server) { context_.mpi = &server; }
 
   // Call once. Never throws because of a plugin: its errors become problems or verdicts.
   io::Task<void> run();

@@ -36,6 +36,8 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in(plugin, "@plt") == Library);
   CHECK(class_in("/usr/bin/distrun-rank", "main") == Machinery);
   CHECK(class_in("/usr/bin/distrun-rank", "") == Machinery);
+  CHECK(class_in("/usr/lib/openmpi/lib/libmpi.so.40.30.4", "PMPI_Barrier") == Library);
+  CHECK(class_in("/usr/lib/openmpi/lib/openmpi3/mca_pml_ob1.so", "mca_pml_ob1_recv") == Library);
   CHECK(class_in("/usr/bin/python3.11", "_PyEval_EvalFrameDefault") == Library);
   CHECK(class_in("/usr/lib/libpython3.11.so.1.0", "Py_BytesMain") == Library);
   CHECK(class_in("/usr/bin/python3.11", "") == Library);

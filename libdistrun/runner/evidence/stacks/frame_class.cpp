@@ -58,6 +58,12 @@ constexpr Rule kRules[] = {
     {Library, wire::kPythonModule, "*", ""},  // notes in place of frames
     {Library, "python3*", "*"},
     {Library, "libpython3*", "*"},
+    // MPI: ranks that wait in one call are in different functions of it.
+    {Library, "libmpi*.so*", "*"},
+    {Library, "libopen-*.so*", "*"},
+    {Library, "mca_*.so", "*"},
+    {Library, "libpmix.so*", "*"},
+    {Library, "libevent*.so*", "*"},
     {Machinery, "distrun-rank*", "*"},
     {Machinery, "libdistrun.so*", "*"},
     // Inlined functions appear without their namespace; their headers identify them. The line of a function that is

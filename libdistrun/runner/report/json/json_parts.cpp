@@ -101,6 +101,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field_if(settings.debug_rank >= 0, "debug_rank", settings.debug_rank);
   out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
   out.field("keep_output", settings.keep_output);
+  if (settings.mpi != runner::MpiUse::Auto) out.field("mpi", name_of(settings.mpi));
   out.field("jobs", settings.jobs);
   write_places(out, settings);
   if (settings.bind != runner::Bind::None) out.field("bind", name_of(settings.bind));

@@ -88,6 +88,7 @@ void read_places(const Json& from, runner::Settings& settings) {
   read(from, "launcher", settings.launcher);
   read(from, "per_host", settings.per_host);
   read_enum(from, "bind", runner::kBindCount, settings.bind);
+  read_enum(from, "mpi", runner::kMpiUseCount, settings.mpi);
 }
 
 void read_settings(const Json& from, runner::Settings& settings) {

@@ -129,6 +129,7 @@ std::string repeat_program(const runner::Settings& settings) {
                      base::signal_name(settings.stop_signal));
   options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
   options.add_unless(!settings.leaks_off, "--leaks", "off");
+  options.add_unless(settings.mpi == usual.mpi, "--mpi", name_of(settings.mpi));
   add_surroundings(options, settings);
   CommandLine line(settings);
   line.add("exec");

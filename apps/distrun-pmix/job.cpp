@@ -1,0 +1,224 @@
+#include "job.hpp"
+
+#include <pmix.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::pmix {
+namespace {
+
+void require(pmix_status_t status, const char* call) {
+  if (status == PMIX_SUCCESS) return;
+  throw Error(ErrorKind::Failed, std::string(call) + ": " + PMIx_Error_string(status));
+}
+
+// Waits for the end of a call that libpmix ends on its own thread.
+class Completion {
+ public:
+  static void done(pmix_status_t status, void* completion) { static_cast<Completion*>(completion)->set(status); }
+  // `started`: what the call has returned.
+  void wait(pmix_status_t started, const char* call) {
+    if (started == PMIX_OPERATION_SUCCEEDED) return;
+    require(started, call);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return is_done_; });
+    require(status_, call);
+  }
+
+ private:
+  void set(pmix_status_t status) {
+    const std::lock_guard lock(mutex_);
+    status_ = status;
+    is_done_ = true;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  pmix_status_t status_ = PMIX_SUCCESS;
+  bool is_done_ = false;
+};
+
+// A list of keys and values, of which libpmix makes an array.
+class InfoList {
+ public:
+  InfoList() : list_(PMIx_Info_list_start()) {}
+  ~InfoList() {
+    PMIx_Info_list_release(list_);
+    PMIX_DATA_ARRAY_DESTRUCT(&array_);
+  }
+  InfoList(const InfoList&) = delete;
+  InfoList& operator=(const InfoList&) = delete;
+
+  void add(const char* key, std::uint32_t value) { put(key, &value, PMIX_UINT32); }
+  void add_small(const char* key, int value) {
+    const auto number = static_cast<std::uint16_t>(value);
+    put(key, &number, PMIX_UINT16);
+  }
+  void add_rank(const char* key, int value) {
+    const auto rank = static_cast<pmix_rank_t>(value);
+    put(key, &rank, PMIX_PROC_RANK);
+  }
+  void add(const char* key, bool value) { put(key, &value, PMIX_BOOL); }
+  void add(const char* key, const std::string& value) { put(key, value.c_str(), PMIX_STRING); }
+  void add_map(const char* key, const char* value) { put(key, value, PMIX_REGEX); }
+  void add(const char* key, InfoList& values) { put(key, &values.array(), PMIX_DATA_ARRAY); }
+
+  pmix_data_array_t& array() {
+    if (array_.array == nullptr) require(PMIx_Info_list_convert(list_, &array_), "PMIx_Info_list_convert");
+    return array_;
+  }
+  pmix_info_t* data() { return static_cast<pmix_info_t*>(array().array); }
+  std::size_t size() { return array().size; }
+
+ private:
+  void put(const char* key, const void* value, pmix_data_type_t type) {
+    require(PMIx_Info_list_add(list_, key, value, type), "PMIx_Info_list_add");
+  }
+
+  void* list_;
+  pmix_data_array_t array_{};
+};
+
+void make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
+}
+
+// Open MPI puts its files there, and leaves the directories alone.
+std::string directory_of(const wire::MpiOrder& order, int rank) {
+  return order.directory + "/world/" + std::to_string(rank);
+}
+
+std::string list_of_ranks(int count) {
+  std::string list;
+  for (int rank = 0; rank < count; ++rank) list += (rank == 0 ? "" : ",") + std::to_string(rank);
+  return list;
+}
+
+// libpmix compresses maps of nodes and of ranks, into texts that it alone reads.
+class Maps {
+ public:
+  explicit Maps(const wire::MpiOrder& order) {
+    require(PMIx_generate_regex(order.host.c_str(), &nodes_), "PMIx_generate_regex");
+    require(PMIx_generate_ppn(list_of_ranks(order.ranks).c_str(), &ranks_), "PMIx_generate_ppn");
+  }
+  ~Maps() {
+    std::free(nodes_);
+    std::free(ranks_);
+  }
+  Maps(const Maps&) = delete;
+  Maps& operator=(const Maps&) = delete;
+
+  const char* nodes() const noexcept { return nodes_; }
+  const char* ranks() const noexcept { return ranks_; }
+
+ private:
+  char* nodes_ = nullptr;
+  char* ranks_ = nullptr;
+};
+
+void add_rank(InfoList& job, const wire::MpiOrder& order, int rank) {
+  InfoList each;
+  each.add_rank(PMIX_RANK, rank);
+  each.add_rank(PMIX_GLOBAL_RANK, rank);
+  each.add_rank(PMIX_APP_RANK, rank);
+  each.add_small(PMIX_LOCAL_RANK, rank);
+  each.add_small(PMIX_NODE_RANK, rank);
+  each.add(PMIX_NODEID, std::uint32_t{0});
+  each.add(PMIX_APPNUM, std::uint32_t{0});
+  each.add(PMIX_HOSTNAME, order.host);
+  make_directory(directory_of(order, rank));
+  each.add(PMIX_PROCDIR, directory_of(order, rank));
+  job.add(PMIX_PROC_DATA, each);
+}
+
+void describe(const wire::MpiOrder& order, InfoList& job) {
+  const auto ranks = static_cast<std::uint32_t>(order.ranks);
+  for (const char* const key :
+       {PMIX_UNIV_SIZE, PMIX_JOB_SIZE, PMIX_APP_SIZE, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE, PMIX_MAX_PROCS}) {
+    job.add(key, ranks);
+  }
+  job.add(PMIX_NUM_NODES, std::uint32_t{1});
+  job.add(PMIX_JOB_NUM_APPS, std::uint32_t{1});
+  job.add_rank(PMIX_LOCALLDR, 0);
+  job.add_rank(PMIX_APPLDR, 0);
+  const Maps maps(order);
+  job.add_map(PMIX_NODE_MAP, maps.nodes());
+  job.add_map(PMIX_PROC_MAP, maps.ranks());
+  job.add(PMIX_LOCAL_PEERS, list_of_ranks(order.ranks));
+  make_directory(order.directory + "/world");
+  job.add(PMIX_TMPDIR, order.directory);
+  job.add(PMIX_NSDIR, order.directory + "/world");
+  job.add(PMIX_TDIR_RMCLEAN, true);
+  for (int rank = 0; rank < order.ranks; ++rank) add_rank(job, order, rank);
+}
+
+void start_server(const wire::MpiOrder& order, Host& host) {
+  InfoList options;
+  options.add(PMIX_SERVER_TMPDIR, order.directory);
+  options.add(PMIX_SYSTEM_TMPDIR, order.directory);
+  options.add(PMIX_SERVER_TOOL_SUPPORT, false);
+  pmix_server_module_t functions = host.module();
+  require(PMIx_server_init(&functions, options.data(), options.size()), "PMIx_server_init");
+}
+
+// A variable that the user has set stays.
+void add_default(wire::RankVariables& rank, const std::string& name, const std::string& value) {
+  if (std::getenv(name.c_str()) == nullptr) rank.variables.push_back(name + "=" + value);
+}
+
+// Open MPI 4 takes itself for a world of one unless it sees the address of a daemon of its own; nothing need listen
+// there. Open MPI 5 looks for PMIx alone. The memory that its ranks share has names
+// without the run's id, so it gets a directory of the run.
+void add_open_mpi(wire::RankVariables& rank, const wire::MpiOrder& order) {
+  rank.variables.emplace_back("OMPI_MCA_orte_local_daemon_uri=1.0;tcp://127.0.0.1:1");
+  if (order.crowded) add_default(rank, "OMPI_MCA_mpi_oversubscribe", "1");
+  for (const char* const user : {"btl_vader", "btl_sm", "osc_sm", "osc_rdma"}) {
+    add_default(rank, std::string("OMPI_MCA_") + user + "_backing_directory", order.shared);
+  }
+}
+
+wire::RankVariables register_rank(const wire::MpiOrder& order, int rank) {
+  pmix_proc_t name;
+  PMIX_LOAD_PROCID(&name, order.world.c_str(), static_cast<pmix_rank_t>(rank));
+  Completion registered;
+  registered.wait(PMIx_server_register_client(&name, ::getuid(), ::getgid(), nullptr, Completion::done, &registered),
+                  "PMIx_server_register_client");
+  char** environment = nullptr;
+  require(PMIx_server_setup_fork(&name, &environment), "PMIx_server_setup_fork");
+  wire::RankVariables result;
+  for (char** each = environment; each != nullptr && *each != nullptr; ++each) {
+    result.variables.emplace_back(*each);
+    std::free(*each);
+  }
+  std::free(environment);
+  add_open_mpi(result, order);
+  return result;
+}
+
+}  // namespace
+
+wire::MpiReady register_job(const wire::MpiOrder& order, Host& host) {
+  start_server(order, host);
+  InfoList job;
+  describe(order, job);
+  pmix_nspace_t world;
+  PMIX_LOAD_NSPACE(world, order.world.c_str());
+  Completion registered;
+  registered.wait(
+      PMIx_server_register_nspace(world, order.ranks, job.data(), job.size(), Completion::done, &registered),
+      "PMIx_server_register_nspace");
+  wire::MpiReady ready;
+  for (int rank = 0; rank < order.ranks; ++rank) ready.ranks.push_back(register_rank(order, rank));
+  return ready;
+}
+
+}  // namespace distrun::pmix
