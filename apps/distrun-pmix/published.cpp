@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
+
 namespace distrun::pmix {
 namespace {
 
@@ -56,7 +58,7 @@ pmix_status_t Published::look_up(char** keys, const pmix_info_t info[], std::siz
   Lookup lookup{texts_of(keys), on_found, context};
   const pmix_info_t* const timeout = find(info, count, PMIX_TIMEOUT);
   if (timeout != nullptr && timeout->value.type == PMIX_INT && timeout->value.data.integer > 0) {
-    lookup.end = std::chrono::steady_clock::now() + std::chrono::seconds(timeout->value.data.integer);
+    lookup.end = base::deadline_after(std::chrono::seconds(timeout->value.data.integer));
   }
   if (find(info, count, PMIX_WAIT) != nullptr && !has_all(lookup)) {
     waiting_.push_back(std::move(lookup));

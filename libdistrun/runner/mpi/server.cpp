@@ -62,7 +62,7 @@ Server::Server(io::Loop& loop, const Program& program, const wire::MpiOrder& ord
 
 io::Task<std::string> Server::ready(base::Nanoseconds bound) {
   io::Alarm alarm(loop_, [&] { lose("it was not ready within " + base::human(bound)); });
-  alarm.set(loop_.clock().now() + bound);
+  alarm.set_after(bound);
   co_return co_await ready_.wait();
 }
 
