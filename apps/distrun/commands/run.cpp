@@ -117,6 +117,12 @@ void follow_pauses(CoordinatorLoop& main, runner::Run& run, report::Console& con
       });
 }
 
+void follow_program(CoordinatorLoop& main, runner::Run& run, const RunOptions& options,
+                    std::optional<ProgramOutput>& output) {
+  run.show_output(output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
+  main.on_user_signal([&run](int signal) { run.pass_on(signal); });
+}
+
 int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
                proc::Coordinator coordinator) {
   WorkNotes notes(*coordinator.note);
@@ -135,10 +141,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   }
   RunMpi mpi(main, options, places, outputs.sink());
   runner::Run run(main.loop(), hosts ? hosts->node() : main.node(), outputs.sink(), places, options.settings);
-  if (!options.settings.program.empty()) {
-    run.show_output(program_output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
-    main.on_user_signal([&run](int signal) { run.pass_on(signal); });
-  }
+  if (!options.settings.program.empty()) follow_program(main, run, options, program_output);
   if (options.live_output) run.show_output(outputs.console().live_output());
   if (outputs.traces() != nullptr) run.trace_to(*outputs.traces());
   run.record().machine = runner::this_machine();
@@ -153,7 +156,8 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   main.node().spare(allocation.asking());
   main.on_snapshot([&] { run.take_snapshot_now(); });
   follow_pauses(main, run, outputs.console());
-  const RunServer server(main.loop(), run, places.run_id, reach_of(options.hosts.engine), [&] { main.interrupt(); });
+  const std::string reach = reach_of(options.hosts.engine);
+  const RunServer server(main.loop(), run, places.run_id, reach, [&] { main.interrupt(); });
   if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {

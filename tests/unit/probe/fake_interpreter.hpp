@@ -22,7 +22,7 @@ class FakeInterpreter {
   }
 
   const Layout& layout() const { return layout_; }
-  probe::python::Runtime runtime() const { return {&layout_, runtime_, code_type_, 0}; }
+  probe::python::Runtime runtime() const { return {&layout_, runtime_, code_type_}; }
   Address interpreter() const { return interpreter_; }
 
   Address add_ascii(std::string_view text) {
