@@ -12,4 +12,7 @@ void write(const std::string& name, const wire::Bytes& bytes, const std::string&
 // Handshakes of workers, and with a store's server.
 void write_handshakes();
 
+// What a rank on another host sends into a group.
+void write_mirror();
+
 }  // namespace distrun::fuzz

@@ -354,6 +354,7 @@ int main(int argc, char** argv) {
   write_daemon();
   write_store();
   fuzz::write_handshakes();
+  fuzz::write_mirror();
   write_graphs();
   write_values();
   write_calls();

@@ -130,10 +130,12 @@ class Receiving final : public rpc::Arrival {
 TensorList carried_at(const std::vector<std::uint32_t>& places, const TensorList& carried) {
   TensorList tensors;
   for (const std::uint32_t place : places) {
+#ifndef DISTRUN_FUZZ_PLANTED_BUG
     if (place >= carried.size() || !tensor::is_floating(carried[place].dtype())) {
       throw Error(ErrorKind::InvalidArgument, "a message says that its tensor " + std::to_string(place) +
                                                   " requires a gradient, but none was sent");
     }
+#endif
     tensors.push_back(carried[place]);
   }
   return tensors;

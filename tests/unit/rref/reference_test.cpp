@@ -1,4 +1,6 @@
 // Values and references to them, local and remote.
+#include <limits>
+
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "reference_ranks.hpp"
@@ -137,6 +139,21 @@ TEST_CASE("a fetch that times out is an error, and a later one gets the value") 
     CHECK(has(rpc::text_of_error([&] { ref.to_here(0.05); }), "ran for more than set timeout (50 ms)"));
     gate()->open();
     CHECK(ref.to_here() == 5);
+  });
+  CHECK(ranks.left_over() == "");
+}
+
+TEST_CASE("a fetch with the largest timeout waits for the value") {
+  const ReferenceRanks ranks(2);
+  ranks.as(0, [] {
+    for (const double largest : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::max()}) {
+      for (const char* owner : {"worker0", "worker1"}) {
+        const auto ref = remote(owner, rref_add, 1, 2);
+        CHECK(ref.to_here(largest) == 3);
+        CHECK(ref.to_here_async(largest).wait() == 3);
+        CHECK(ref.type(largest) == "int");
+      }
+    }
   });
   CHECK(ranks.left_over() == "");
 }
