@@ -77,6 +77,7 @@ struct Call {
   std::vector<ConstBytes> in;
   std::vector<Bytes> out;
   base::TimePoint deadline;
+  base::Nanoseconds timeout{};  // as the caller gave it, for errors
   base::Location site;
 
   // Returns the size of one buffer, for calls with buffers of equal size.
@@ -89,6 +90,7 @@ struct PointToPoint {
   std::uint64_t tag = 0;
   DType dtype = DType::U8;
   base::Location site;
+  base::Nanoseconds timeout{};  // as the caller gave it, for errors
 };
 
 }  // namespace distrun::collectives

@@ -126,9 +126,7 @@ device::Device CallEngine::one_gpu(CallKind kind, const TensorList& tensors, Loc
   return tensors.empty() ? gpus_->gpu() : tensors.front().device();
 }
 
-base::TimePoint CallEngine::deadline(const CallOptions& options) const {
-  return base::deadline_after(options.timeout.value_or(timeout_));
-}
+base::Nanoseconds CallEngine::timeout(const CallOptions& options) const { return options.timeout.value_or(timeout_); }
 
 // The text "no memory" is short enough to need no allocation.
 void CallEngine::end(Leaving how, std::string_view why, int because_of) noexcept {
@@ -201,7 +199,8 @@ std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const Ca
   if (gpus_ != nullptr) made->bytes = CallBytes(CallBytes::Where::Gpu);
   Call& call = made->call;
   call.kind = kind;
-  call.deadline = deadline(options);
+  call.timeout = timeout(options);
+  call.deadline = base::deadline_after(call.timeout);
   call.site = site;
   call.is_strict = debug_level() == DebugLevel::Detail;
   if (!like.defined()) return made;
@@ -315,7 +314,7 @@ Work CallEngine::put_on_stream(const std::shared_ptr<Job>& job, const CallOption
 Work CallEngine::finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<CallBytes> bytes,
                         const CallOptions& options, Location site) {
   const auto source = std::make_shared<int>(-1);
-  const base::TimePoint until = deadline(options);
+  const base::TimePoint until = base::deadline_after(timeout(options));
   future::FutureInfo info(site);
   info.kind = kind == CallKind::Send ? board::WaitKind::Send : board::WaitKind::Receive;
   info.name = name_of(kind);

@@ -73,6 +73,8 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   // `because_of`: the rank that caused the end; -1: unknown.
   void end(Leaving how, std::string_view why, int because_of = -1) noexcept;
   std::uint64_t calls() const;
+  // The call's own timeout, else the group's.
+  base::Nanoseconds timeout(const CallOptions& options) const;
 
  private:
   Work start_later(const std::shared_ptr<Job>& job);
@@ -84,7 +86,6 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   // Remembers `state` as the call that ended the group if `error` is a mismatch, which the user may never look at.
   void note_end(const std::shared_ptr<future::FutureState>& state, const std::exception_ptr& error);
   void note(const Job& job) const;
-  base::TimePoint deadline(const CallOptions& options) const;
 
   const base::ProcessMark mark_;
   const GroupInfo info_;

@@ -71,12 +71,18 @@ int cause_of(const std::exception& error) noexcept {
   return own != nullptr ? own->because_of() : -1;
 }
 
-void throw_timeout(const GroupInfo& group, const Call& call, base::TimePoint begin, const std::vector<int>& missing) {
-  const base::Nanoseconds waited = base::system_clock().now() - begin;
+void throw_timeout(const GroupInfo& group, const Call& call, const std::vector<int>& missing) {
   throw Error(ErrorKind::Timeout, "DistBackendError",
-              name_of(group, call.kind, call.number) + " has timed out after " + base::human(waited) +
+              name_of(group, call.kind, call.number) + " has timed out after " + base::human(call.timeout) +
                   (missing.empty() ? "" : ": it waits for " + what_they_do(group, missing)),
               call.site);
+}
+
+Call start_until(base::TimePoint deadline) {
+  Call start;
+  start.deadline = deadline;
+  start.timeout = deadline - base::system_clock().now();
+  return start;
 }
 
 }  // namespace distrun::collectives

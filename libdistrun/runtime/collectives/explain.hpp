@@ -37,7 +37,9 @@ int cause_of(const std::exception& error) noexcept;
 
 // Throws Error{Timeout, "DistBackendError"}: "all_reduce number 7 of group world has timed out after 30 s: it waits for
 // rank 2 (...)".
-[[noreturn]] void throw_timeout(const GroupInfo& group, const Call& call, base::TimePoint begin,
-                                const std::vector<int>& missing);
+[[noreturn]] void throw_timeout(const GroupInfo& group, const Call& call, const std::vector<int>& missing);
+
+// The start of a group, as a call.
+Call start_until(base::TimePoint deadline);
 
 }  // namespace distrun::collectives

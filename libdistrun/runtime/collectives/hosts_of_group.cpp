@@ -29,7 +29,7 @@ std::string text_of(const GroupInfo& group, const std::vector<std::string>& host
 
 void wait_for_ranks(Store& store, const GroupInfo& group, const std::vector<std::string>& keys,
                     base::TimePoint deadline) {
-  const base::TimePoint begin = base::system_clock().now();
+  const Call start = start_until(deadline);
   const bool are_all = core::are_all_ranks(group.ranks.size());
   try {
     for (std::size_t i = 0; i < keys.size(); ++i) {  // one after the other, so that a wait names who is absent
@@ -43,7 +43,7 @@ void wait_for_ranks(Store& store, const GroupInfo& group, const std::vector<std:
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!store.check({keys[i]})) missing.push_back(static_cast<int>(i));
     }
-    throw_timeout(group, Call(), begin, missing);
+    throw_timeout(group, start, missing);
   }
 }
 

@@ -359,7 +359,7 @@ Work ProcessGroup::send(const Tensor& tensor, int to, std::uint64_t tag, CallOpt
   engine_->refuse_if_over(site);
   auto bytes = std::make_shared<CallBytes>();
   const ConstBytes read = bytes->read(tensor);
-  auto transfer = engine_->host().begin_send({to, tag, tensor.dtype(), site}, read);
+  auto transfer = engine_->host().begin_send({to, tag, tensor.dtype(), site, engine_->timeout(options)}, read);
   return engine_->finish(CallKind::Send, std::move(transfer), std::move(bytes), options, site);
 }
 
@@ -390,7 +390,7 @@ Work ProcessGroup::receive_some(const Tensor& tensor, int from, std::uint64_t ta
   engine_->refuse_if_over(site);
   auto bytes = std::make_shared<CallBytes>();
   const Bytes written = bytes->write(tensor);
-  auto transfer = engine_->host().begin_receive({from, tag, tensor.dtype(), site}, written);
+  auto transfer = engine_->host().begin_receive({from, tag, tensor.dtype(), site, engine_->timeout(options)}, written);
   return engine_->finish(CallKind::Receive, std::move(transfer), std::move(bytes), options, site);
 }
 

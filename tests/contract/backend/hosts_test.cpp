@@ -49,6 +49,7 @@ void skip_without_gloo() {
 Call barrier(std::uint64_t number, base::Nanoseconds limit) {
   Call call;
   call.number = number;
+  call.timeout = limit;
   call.deadline = base::system_clock().now() + limit;
   return call;
 }
@@ -114,7 +115,7 @@ TEST_CASE("a call that times out on several hosts names the rank that has not ar
       throw;
     }
   });
-  CHECK_THAT(thrown[0], Catch::Contains("barrier number 1 of group world has timed out") &&
+  CHECK_THAT(thrown[0], Catch::Contains("barrier number 1 of group world has timed out after 300.0 ms") &&
                             Catch::Contains("it waits for rank 1"));
   CHECK(thrown[1].empty());
 }

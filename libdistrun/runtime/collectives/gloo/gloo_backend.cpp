@@ -169,8 +169,7 @@ class GlooBackend final : public HostBackend {
 };
 
 void GlooBackend::join(const gloo_line::Module& module, Store& store, base::TimePoint deadline) {
-  Call call;
-  call.deadline = deadline;
+  const Call call = start_until(deadline);
   exchanges_.begin_call();
   exchanges_.gather(call);
   const base::TimePoint begin = base::system_clock().now();
@@ -178,7 +177,7 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
     StoreMeeting meeting(store, group_, deadline);
     mesh_ = module.connect(group_.rank, group_.size(), core::hosts().address().c_str(), left_until(deadline), meeting);
   } catch (const std::exception& error) {
-    exchanges_.explain(call, begin, "gloo cannot connect the ranks: " + std::string(error.what()));
+    exchanges_.explain(call, "gloo cannot connect the ranks: " + std::string(error.what()));
   }
   exchanges_.done();
   // Wait until all are connected: a connected rank may leave the group at once, which would cut off the others.
@@ -252,7 +251,7 @@ void GlooBackend::run_gathered(const Call& call) {
     const core::PeerFailedCall wake(core::rank_state(), [this](const core::PeerFailure&) { mesh_->close(); });
     move(call, {++tag_, left_until(call.deadline)});
   } catch (const std::exception& error) {
-    exchanges_.explain(call, begin, error.what());
+    exchanges_.explain(call, error.what());
   }
 }
 

@@ -18,9 +18,7 @@ Comparison::Comparison(const GroupInfo& group, std::shared_ptr<shm::Area> area)
 
 std::shared_ptr<Comparison> Comparison::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {
   auto made = std::make_shared<Comparison>(group, shm::meet(store, group, deadline));
-  Call start;
-  start.deadline = deadline;
-  made->gather(start);
+  made->gather(start_until(deadline));
   return made;
 }
 

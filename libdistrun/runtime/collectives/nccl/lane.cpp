@@ -79,7 +79,7 @@ void Lane::refuse_if_gone(Store& store, int place) const {
 
 // Reads what another rank has stored, unless that rank has gone.
 std::string Lane::read(Store& store, const std::string& what, int place, base::TimePoint deadline) const {
-  const base::TimePoint begin = base::system_clock().now();
+  const Call start = start_until(deadline);
   const std::string key = key_ + "/" + what;
   const stores::AwaitedRanks shown({group_.ranks[static_cast<std::size_t>(place)]});
   for (;;) {
@@ -91,7 +91,7 @@ std::string Lane::read(Store& store, const std::string& what, int place, base::T
       if (error.kind() != ErrorKind::Timeout) throw;
     }
     refuse_if_gone(store, place);
-    if (base::system_clock().now() >= deadline) throw_timeout(group_, Call(), begin, {place});
+    if (base::system_clock().now() >= deadline) throw_timeout(group_, start, {place});
   }
 }
 

@@ -253,7 +253,7 @@ void NcclGroup::time_out(PendingCall& call) {
   const GroupInfo& ranks = call.lane().group();
   fail_late(ranks, std::make_exception_ptr(Error(ErrorKind::Timeout, "DistBackendError",
                                                  name_of(ranks, of.kind, of.number) + " has timed out after " +
-                                                     base::human(now - call.begin()) + ": " + what,
+                                                     base::human(of.timeout) + ": " + what,
                                                  of.site)));
 }
 

@@ -58,7 +58,6 @@ class PendingCall final : public StreamWork {
   const Call& call() const noexcept { return of_.call; }
   StreamCall& of() noexcept { return of_; }
   Lane& lane() const noexcept { return *lane_; }
-  base::TimePoint begin() const noexcept { return begin_; }
 
  private:
   void wait_until_put(base::Location site);

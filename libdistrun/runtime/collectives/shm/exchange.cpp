@@ -68,7 +68,6 @@ std::vector<int> Exchanges::not_at(std::uint64_t number, std::atomic<std::uint64
 template <class Ready>
 void Exchanges::wait(const Call& call, const Ready& ready, const std::function<std::vector<int>()>& missing) {
   if (ready()) return;
-  const base::TimePoint begin = base::system_clock().now();
   board::WaitInfo info;
   info.kind = board::WaitKind::Collective;
   const std::string name = std::string(name_of(call.kind)) + " of " + group_.name;
@@ -78,7 +77,7 @@ void Exchanges::wait(const Call& call, const Ready& ready, const std::function<s
   info.site = call.site;
   const auto ready_or_over = [&] { return ready() || is_over(); };
   const core::WaitEnd end = bells_.wait({info, call.deadline, missing}, ready_or_over);
-  if (end == core::WaitEnd::Timeout) throw_timeout(group_, call, begin, missing());
+  if (end == core::WaitEnd::Timeout) throw_timeout(group_, call, missing());
   if (ready()) return;
   if (is_over()) throw_cut_off(call);
   throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, missing());
@@ -297,9 +296,8 @@ void Exchanges::for_each_piece(const Call& call, const Contribution& contributio
   const std::size_t room = kRoom / static_cast<std::size_t>(contribution.count) / kLine * kLine;
   Piece piece{.begin = 0, .size = room};
   if (in_place_) piece = {.begin = 0, .size = kWhole, .in_place = contribution.largest > room};
-  const base::TimePoint begin = contribution.largest > piece.size ? base::system_clock().now() : base::TimePoint();
   do {
-    if (piece.begin != 0 && base::system_clock().now() >= call.deadline) throw_timeout(group_, call, begin, {});
+    if (piece.begin != 0 && base::system_clock().now() >= call.deadline) throw_timeout(group_, call, {});
     body(piece);
     piece.begin += std::min(piece.size, contribution.largest);
   } while (piece.size != kWhole && piece.begin < contribution.largest);
@@ -371,10 +369,10 @@ void Exchanges::throw_if_somebody_goes(const Call& call) const {
   }
 }
 
-void Exchanges::explain(const Call& call, base::TimePoint begin, const std::string& what) const {
+void Exchanges::explain(const Call& call, const std::string& what) const {
   const std::string name = name_of(group_, call.kind, call.number);
   throw_if_dead(*area_, group_, name, call.site);
-  if (base::system_clock().now() >= call.deadline) throw_timeout(group_, call, begin, not_at(now_, &Seat::left));
+  if (base::system_clock().now() >= call.deadline) throw_timeout(group_, call, not_at(now_, &Seat::left));
   throw_if_somebody_goes(call);
   throw Error(ErrorKind::Failed, "DistBackendError", name + ": " + what, call.site);
 }

@@ -54,7 +54,7 @@ class Exchanges {
   void wait_for_all_done(base::TimePoint deadline) const;
   // Throws the reason why bytes that are moved by other means after gather() did not arrive, as far as it can be found;
   // `what` is the mover's message.
-  [[noreturn]] void explain(const Call& call, base::TimePoint begin, const std::string& what) const;
+  [[noreturn]] void explain(const Call& call, const std::string& what) const;
 
   // Begins the next call.
   void begin_call() noexcept { step_ = 0; }

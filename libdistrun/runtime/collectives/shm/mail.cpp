@@ -31,7 +31,6 @@ class Mail::Sending final : public Transfer {
   Sending& operator=(const Sending&) = delete;
 
   int finish(base::TimePoint deadline) override {
-    const base::TimePoint begin = base::system_clock().now();
     const std::function<std::vector<int>()> missing = [this] { return std::vector<int>{message_.peer}; };
     const std::string name = "to rank " + std::to_string(mail_->group_.ranks[static_cast<std::size_t>(message_.peer)]);
     board::WaitInfo info;
@@ -42,7 +41,7 @@ class Mail::Sending final : public Transfer {
     info.site = message_.site;
     const core::WaitEnd end =
         mail_->bells_.wait({info, deadline, missing}, [&] { return is_settled() || mail_->is_over(); });
-    if (!take_back()) mail_->end_wait(end, message_, true, begin);
+    if (!take_back()) mail_->end_wait(end, message_, true);
     return message_.peer;
   }
 
@@ -97,7 +96,6 @@ class Mail::Receiving final : public Transfer {
   Receiving& operator=(const Receiving&) = delete;
 
   int finish(base::TimePoint deadline) override {
-    const base::TimePoint begin = base::system_clock().now();
     const std::function<std::vector<int>()> missing = [this] { return mail_->awaited(message_.peer); };
     const std::string name = message_.peer < 0 ? "from any" : "from " + ranks_text(mail_->group_, {message_.peer});
     board::WaitInfo info;
@@ -108,7 +106,7 @@ class Mail::Receiving final : public Transfer {
     info.site = message_.site;
     const core::WaitEnd end =
         mail_->bells_.wait({info, deadline, missing}, [&] { return is_settled() || mail_->is_over(); });
-    if (!is_matched()) mail_->end_wait(end, message_, false, begin);
+    if (!is_matched()) mail_->end_wait(end, message_, false);
     read();
     return arrived_->from;
   }

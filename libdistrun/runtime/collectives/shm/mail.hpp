@@ -61,7 +61,7 @@ class Mail : public std::enable_shared_from_this<Mail> {
   // Returns the group ranks that may send what is received from `peer`; -1: any rank.
   std::vector<int> awaited(int peer) const;
   std::string kept_text(int peer) const;
-  void end_wait(core::WaitEnd end, const PointToPoint& message, bool sends, base::TimePoint begin) const;
+  void end_wait(core::WaitEnd end, const PointToPoint& message, bool sends) const;
   void throw_if_broken(const PointToPoint& message) const;
   bool is_over() const noexcept { return area_->has_ended(group_.rank); }
 

@@ -9,13 +9,13 @@
 
 namespace distrun::collectives::shm {
 
-void Mail::end_wait(core::WaitEnd end, const PointToPoint& message, bool sends, base::TimePoint begin) const {
+void Mail::end_wait(core::WaitEnd end, const PointToPoint& message, bool sends) const {
   const std::string peer = message.peer < 0 ? "any rank" : ranks_text(group_, {message.peer});
   const std::string what = std::string(sends ? "a send to " : "a receive from ") + peer + " in group " + group_.name +
                            " (tag " + std::to_string(message.tag) + ")";
   if (end == core::WaitEnd::Timeout) {
     throw Error(ErrorKind::Timeout, "DistBackendError",
-                what + " has timed out after " + base::human(base::system_clock().now() - begin) +
+                what + " has timed out after " + base::human(message.timeout) +
                     (message.peer < 0 ? "" : ": " + what_they_do(group_, {message.peer})) +
                     (sends ? "" : kept_text(message.peer)),
                 message.site);

@@ -76,14 +76,14 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
 
 // Waits until the first rank has stored the address, at most until the deadline, even if the store's timeout is longer.
 std::string wait_for_address(Store& store, const GroupInfo& group, base::TimePoint deadline) {
-  const base::TimePoint begin = base::system_clock().now();
+  const Call start = start_until(deadline);
   const std::vector<int> first{group.ranks.front()};
   const stores::AwaitedRanks shown(first, core::are_all_ranks(group.ranks.size()) ? first : std::vector<int>());
   try {
-    store.wait({kKey}, std::min(std::max(deadline - begin, base::Nanoseconds::zero()), store.timeout()));
+    store.wait({kKey}, std::min(std::max(start.timeout, base::Nanoseconds::zero()), store.timeout()));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Timeout) throw;
-    throw_timeout(group, Call(), begin, {0});
+    throw_timeout(group, start, {0});
   }
   return store.get(kKey);
 }

@@ -215,7 +215,7 @@ class MirrorMeeting {
   }
 
   std::vector<FarRank> run() {
-    const base::TimePoint begin = base::system_clock().now();
+    const Call start = start_until(deadline_);
     const std::string name = "connections of group " + group_.name;
     board::WaitInfo info;
     info.kind = board::WaitKind::Collective;
@@ -223,7 +223,7 @@ class MirrorMeeting {
     info.rule = board::PeerRule::All;
     for (const int place : missing()) info.peers.add(group_.ranks[static_cast<std::size_t>(place)]);
     const bool are_here = core::poll_until(info, deadline_, kLongestRest, [this] { return step(); });
-    if (!are_here) give_up(begin);
+    if (!are_here) give_up(start);
     return std::move(ranks_);
   }
 
@@ -296,11 +296,11 @@ class MirrorMeeting {
     }
   }
 
-  [[noreturn]] void give_up(base::TimePoint begin) const {
+  [[noreturn]] void give_up(const Call& start) const {
     const auto failed =
         std::find_if(calling_.begin(), calling_.end(), [](const Calling& each) { return !each.why().empty(); });
     try {
-      throw_timeout(group_, Call(), begin, missing());
+      throw_timeout(group_, start, missing());
     } catch (const Error& error) {
       if (failed == calling_.end()) throw;
       throw Error(error.kind(), error.type(),

@@ -117,9 +117,8 @@ bool ShmBackend::do_all(const Call& call, bool own) {
 }
 
 void ShmBackend::join(base::TimePoint deadline) {
-  Call call;
+  Call call = start_until(deadline);
   call.reduce = ReduceOp::Min;
-  call.deadline = deadline;
   exchanges_.begin_call();
   do_all(call, true);  // all have shown their process
   if (options_.threads_only) refuse_processes();

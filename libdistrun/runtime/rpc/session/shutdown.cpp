@@ -32,7 +32,7 @@ void leave_elastic(const Graceful& shutdown) {
   if (!calls.wait_quiet(shutdown.deadline, shutdown.site)) {
     const CallCounts counts = calls.counts();
     throw Error(ErrorKind::Timeout,
-                "shutdown: after " + base::human(base::system_clock().now() - shutdown.begin) + " still missing: " +
+                "shutdown: after " + base::human(shutdown.deadline - shutdown.begin) + " still missing: " +
                     std::to_string(counts.running) + " calls running here, " + std::to_string(counts.waiting) +
                     " waiting, " + std::to_string(counts.handlers) + " handlers running",
                 shutdown.site);
