@@ -314,6 +314,8 @@ void ElasticGroup::remove_now(Calls& calls, const Member& member, const Error& w
 
 void ElasticGroup::remove_if_gone(Calls& calls, const WorkerInfo& peer, const Error& why) noexcept {
   try {
+    // One that is being removed is unknown already. Its removal may be what tells the loss, on this thread.
+    if (!find_known(peer.key())) return;
     const std::lock_guard changing(changing_);
     const std::optional<Member> known = find_known(peer.key());
     if (known && calls.agent().is_gone(record_of(*known))) remove_now(calls, *known, why, true);
