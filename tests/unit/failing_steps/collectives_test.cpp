@@ -1,4 +1,4 @@
-// Process groups of two ranks that are threads.
+// Process groups of two ranks that are threads, by the backend for threads and by the one for processes.
 #include <catch2/catch.hpp>
 
 #include <barrier>
@@ -65,9 +65,13 @@ void on_ranks(const Body& body) {
   if (fault) throw *fault;
 }
 
+std::string backend;  // of the groups of this run of a case
+
+void choose_backend() { backend = GENERATE(as<std::string>(), "threads", "shm"); }
+
 GroupOptions options(base::Nanoseconds timeout = 10s) {
   GroupOptions made;
-  made.backend = "threads";
+  made.backend = backend;
   made.timeout = timeout;
   return made;
 }
@@ -90,6 +94,7 @@ void require_sum(ProcessGroup& group) {
 
 // A collective that fails ends the group for both ranks; another group works.
 void try_collective(const std::function<void(ProcessGroup&, Attempt&)>& call) {
+  choose_backend();
   every_step_may_fail([&](Attempt& attempt) {
     const auto store = std::make_shared<HashStore>();
     on_ranks([&](int rank, const auto& meet) {
@@ -125,6 +130,7 @@ TEST_CASE("collectives without a wait complete or end their group") {
 }
 
 TEST_CASE("an asynchronous collective that is refused can be requested again") {
+  choose_backend();
   every_step_may_fail([](Attempt& attempt) {
     const auto store = std::make_shared<HashStore>();
     on_ranks([&](int rank, const auto& meet) {
@@ -150,6 +156,7 @@ TEST_CASE("point-to-point messages arrive or fail") {
 }
 
 TEST_CASE("groups have the same names on all ranks after any failure") {
+  choose_backend();
   every_step_may_fail([](Attempt& attempt) {
     const auto store = std::make_shared<HashStore>();
     on_ranks([&](int rank, const auto& meet) {
@@ -164,6 +171,7 @@ TEST_CASE("groups have the same names on all ranks after any failure") {
 }
 
 TEST_CASE("a default group that was not opened can be opened again") {
+  choose_backend();
   every_step_may_fail([](Attempt& attempt) {
     const auto store = std::make_shared<HashStore>();
     on_ranks([&](int rank, const auto& meet) {
