@@ -242,6 +242,8 @@ Task<void> f() {
     "tests/unit/sleep_test.cpp": """\
 TEST_CASE("a test of [0, 1)") {}  // finds test-name
 TEST_CASE("one half; the other") {}  // finds test-name
+TEST_CASE("--option is refused") {}  // finds test-name
+TEST_CASE("the option --x is refused - at once") {}
 TEST_CASE("a test", "[sleep]") {
   std::this_thread::sleep_for(1s);  // finds sleeping-test
   usleep(3);  // finds sleeping-test

@@ -180,7 +180,7 @@ TEST_CASE("a world of MPI that no rank has joined is worth a line", "[mpi]") {
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("--mpi on is refused together with several hosts", "[mpi]") {
+TEST_CASE("the option --mpi on is refused together with several hosts", "[mpi]") {
   const Exec exec;
   const Ended ended = exec.run({"-w", "2", "--mpi", "on", "--hosts", "a,b"}, {kProgram, "compute"});
   CHECK(ended.exit_code == 2);
