@@ -12,11 +12,9 @@ namespace {
 
 static_assert(kProofSize == crypto_auth_hmacsha256_BYTES);
 
-// Chooses code for this CPU, once; no descriptor stays open.
-void prepare() {
-  static const int result = ::sodium_init();
-  if (result < 0) throw Error(ErrorKind::Failed, "libsodium cannot be used: sodium_init() failed");
-}
+// Chooses code for this CPU; no descriptor stays open. Before main(), since a process that is forked while another
+// thread does this at its first proof would wait forever for that thread, which it does not have.
+const bool is_ready = ::sodium_init() >= 0;
 
 class Mac {
  public:
@@ -62,7 +60,7 @@ std::string make_nonce() {
 std::string prove(std::string_view secret, std::string_view protocol, Side side, const Nonces& nonces) {
   check(nonces.connector, "connector");
   check(nonces.listener, "listener");
-  prepare();
+  if (!is_ready) throw Error(ErrorKind::Failed, "libsodium cannot be used: sodium_init() failed");
   Mac mac(secret);
   mac.add(protocol);
   mac.add(std::string_view("\0", 1));
