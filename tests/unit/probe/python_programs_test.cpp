@@ -164,19 +164,20 @@ TEST_CASE("native functions between Python functions stay between them") {
   });
 }
 
+// An Event would leave semaphores in /dev/shm: the program is killed.
 TEST_CASE("processes that a Python program has spawned have their lines, too") {
   for_each_python([](const Python& python) {
     const PythonProgram program(python,
                                 "import multiprocessing, sys, time\n"
-                                "def child(started):\n"
-                                "    started.set()\n"
+                                "def child(line):\n"
+                                "    line.send(1)\n"
                                 "    time.sleep(600)\n"
                                 "if __name__ == '__main__':\n"
                                 "    context = multiprocessing.get_context('spawn')\n"
-                                "    started = context.Event()\n"
-                                "    process = context.Process(target=child, args=(started,), daemon=True)\n"
+                                "    here, there = context.Pipe()\n"
+                                "    process = context.Process(target=child, args=(there,), daemon=True)\n"
                                 "    process.start()\n"
-                                "    started.wait()\n"
+                                "    here.recv()\n"
                                 "    print('ready')\n"
                                 "    process.join()\n");
     CHECK(soon(program, [&](const ProbeReply& reply) {
