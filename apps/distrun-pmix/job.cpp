@@ -1,15 +1,14 @@
 #include "job.hpp"
 
 #include <pmix.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/directories.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::pmix {
@@ -88,10 +87,6 @@ class InfoList {
   pmix_data_array_t array_{};
 };
 
-void make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
-}
-
 // Open MPI puts its files there, and leaves the directories alone.
 std::string directory_of(const wire::MpiOrder& order, int rank) {
   return order.directory + "/world/" + std::to_string(rank);
@@ -135,7 +130,7 @@ void add_rank(InfoList& job, const wire::MpiOrder& order, int rank) {
   each.add(PMIX_NODEID, std::uint32_t{0});
   each.add(PMIX_APPNUM, std::uint32_t{0});
   each.add(PMIX_HOSTNAME, order.host);
-  make_directory(directory_of(order, rank));
+  base::make_directories(directory_of(order, rank));
   each.add(PMIX_PROCDIR, directory_of(order, rank));
   job.add(PMIX_PROC_DATA, each);
 }
@@ -154,7 +149,7 @@ void describe(const wire::MpiOrder& order, InfoList& job) {
   job.add_map(PMIX_NODE_MAP, maps.nodes());
   job.add_map(PMIX_PROC_MAP, maps.ranks());
   job.add(PMIX_LOCAL_PEERS, list_of_ranks(order.ranks));
-  make_directory(order.directory + "/world");
+  base::make_directories(order.directory + "/world");
   job.add(PMIX_TMPDIR, order.directory);
   job.add(PMIX_NSDIR, order.directory + "/world");
   job.add(PMIX_TDIR_RMCLEAN, true);
@@ -176,8 +171,7 @@ void add_default(wire::RankVariables& rank, const std::string& name, const std::
 }
 
 // Open MPI 4 takes itself for a world of one unless it sees the address of a daemon of its own; nothing need listen
-// there. Open MPI 5 looks for PMIx alone. The memory that its ranks share has names
-// without the run's id, so it gets a directory of the run.
+// there. The memory that its ranks share has names without the run's id, so it gets a directory of the run.
 void add_open_mpi(wire::RankVariables& rank, const wire::MpiOrder& order) {
   rank.variables.emplace_back("OMPI_MCA_orte_local_daemon_uri=1.0;tcp://127.0.0.1:1");
   if (order.crowded) add_default(rank, "OMPI_MCA_mpi_oversubscribe", "1");

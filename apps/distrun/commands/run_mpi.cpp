@@ -1,15 +1,15 @@
 #include "run_mpi.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 
+#include <distrun/common/base/directories.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/mpi/linked_mpi.hpp>
 #include <distrun/runner/proc/child.hpp>
+#include <distrun/runner/proc/environment.hpp>
 #include <distrun/runner/proc/find_program.hpp>
 #include <distrun/runner/proc/program.hpp>
 
@@ -51,14 +51,9 @@ mpi::LinkedMpi mpi_of(const runner::Settings& settings) {
   return mpi::find_mpi(path, library_path_of(settings));
 }
 
-void make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
-}
-
 std::string make_directory_of_run(const proc::RunPlaces& places) {
   const std::string directory = places.run_dir() + "/mpi";
-  make_directory(places.run_dir());
-  make_directory(directory);
+  base::make_directories(directory);
   return directory;
 }
 
@@ -71,18 +66,13 @@ std::string make_shared(const runner::Settings& settings, const proc::RunPlaces&
   return is_made ? directory : make_directory_of_run(places);
 }
 
-std::string host_name() {
-  char name[256] = "";
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
-}
-
 wire::MpiOrder order_of(const runner::Settings& settings, const proc::RunPlaces& places) {
   wire::MpiOrder order;
   order.world = "distrun-" + places.run_id;
   order.ranks = settings.world_size;
   order.directory = make_directory_of_run(places);
   order.shared = make_shared(settings, places);
-  order.host = host_name();
+  order.host = proc::host_name();
   order.crowded = settings.world_size > runner::cpus_for_ranks();
   return order;
 }

@@ -1,7 +1,5 @@
 #include <distrun/runner/nodes/host_environment.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -82,10 +80,6 @@ proc::Variables of_host(const proc::Variables& here, const std::string& hostname
   return result;
 }
 
-proc::Variables of_this_host() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return of_host(proc::own_environment(), name);
-}
+proc::Variables of_this_host() { return of_host(proc::own_environment(), proc::host_name()); }
 
 }  // namespace distrun::nodes

@@ -1,12 +1,10 @@
 #include <distrun/runner/nodes/hosted_test.hpp>
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <functional>
 #include <utility>
 
+#include <distrun/common/base/directories.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
@@ -77,7 +75,7 @@ void HostedTest::complete(wire::RunOrder& order) const {
 std::string HostedTest::suite_dir(const wire::RunOrder& order) const {
   const std::string name = world_.plugin + '\n' + order.suite + '\n' + order.suite_dir;
   const std::string path = dirs_->shared() + "/../suite" + std::to_string(std::hash<std::string>{}(name));
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot create " + path, errno);
+  base::make_directories(path);
   return path;
 }
 

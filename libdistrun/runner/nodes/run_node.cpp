@@ -14,6 +14,7 @@
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/nodes/node_service.hpp>
+#include <distrun/runner/proc/environment.hpp>
 
 namespace distrun::nodes {
 namespace {
@@ -24,12 +25,6 @@ constexpr std::size_t kSecretMax = 1000;
 constexpr auto kFarewell = std::chrono::seconds(2);
 // From a job's signal to the coordinator's order. A batch system kills everything some seconds after its signal.
 constexpr auto kOrderBound = std::chrono::seconds(4);
-
-std::string hostname() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 bool is_at_end(int fd) {
   pollfd entry{fd, POLLIN, 0};
@@ -75,8 +70,8 @@ class Node {
     DialSettings dialled;
     dialled.places = settings.places;
     dialled.secret = settings.secret.secret;
-    dialled.join = {settings.host,     hostname(), ::getpid(), settings.version, addresses_of_this_machine(),
-                    settings.resources};
+    dialled.join = {settings.host,    proc::host_name(),           ::getpid(),
+                    settings.version, addresses_of_this_machine(), settings.resources};
     dialled.give_up = settings.input;
     return dial(loop, dialled);
   }

@@ -32,4 +32,10 @@ const char* find_variable(const Variables& variables, std::string_view name) {
 
 std::string_view name_of_variable(std::string_view variable) noexcept { return variable.substr(0, variable.find('=')); }
 
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
 }  // namespace distrun::proc

@@ -18,4 +18,7 @@ const char* find_variable(const Variables& variables, std::string_view name);
 // Returns the name of a variable: "KEY" of "KEY=value".
 std::string_view name_of_variable(std::string_view variable) noexcept;
 
+// Returns the name of the machine that this process is on, as gethostname() does, at most 255 bytes.
+std::string host_name();
+
 }  // namespace distrun::proc
