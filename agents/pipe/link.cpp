@@ -45,7 +45,7 @@ void Traffic::add_to(std::map<std::string, std::string>& info, const std::string
   info[prefix + "bytes_" + way] = std::to_string(bytes_.load());
 }
 
-Link::Link(rpc::WorkerInfo peer, std::string address, QueueBudget& budget)
+Link::Link(rpc::WorkerInfo peer, std::string address, base::ByteBudget& budget)
     : peer_(std::move(peer)),
       address_(std::move(address)),
       queue_(budget),

@@ -66,7 +66,7 @@ class Link {
  public:
   enum class State : std::uint8_t { Idle, Connecting, Up, Left, Lost };
   // The budget must outlive the link.
-  Link(rpc::WorkerInfo peer, std::string address, QueueBudget& budget = QueueBudget::of_process());
+  Link(rpc::WorkerInfo peer, std::string address, base::ByteBudget& budget = SendQueue::budget_of_process());
 
   const rpc::WorkerInfo& peer() const noexcept { return peer_; }
   const std::string& address() const noexcept { return address_; }

@@ -7,17 +7,25 @@
 #include <list>
 #include <string>
 
+#include <distrun/common/base/byte_budget.hpp>
+#include <distrun/common/base/memory_share.hpp>
+
 #include <agents/pipe/message_stream.hpp>
-#include <agents/pipe/queue_budget.hpp>
 
 namespace distrun::agents::pipe {
 
 class SendQueue {
  public:
+  // The budget of all links of this process: a quarter of the machine's memory.
+  static base::ByteBudget& budget_of_process() noexcept {
+    static base::ByteBudget budget(base::quarter_of_memory());
+    return budget;
+  }
+
   // Selects how much may be queued before a message is refused.
   enum class Limit : std::uint8_t { Call, Reply, None };
 
-  explicit SendQueue(QueueBudget& budget) noexcept : budget_(budget), bytes_(budget) {}
+  explicit SendQueue(base::ByteBudget& budget) noexcept : budget_(budget), bytes_(budget) {}
 
   // Thread-safe: whether there is room for a call, and whether there are messages to be written, or to be read.
   bool has_room() const noexcept { return bytes_ < kCallBytesMax && size_ < kCallsMax && is_in_budget(); }
@@ -62,11 +70,11 @@ class SendQueue {
   Place put(OutgoingMessage message) noexcept;
   void keep(std::list<OutgoingMessage>& from, Place message) noexcept;
 
-  const QueueBudget& budget_;
+  const base::ByteBudget& budget_;
   std::list<OutgoingMessage> spare_;  // at most one empty place
   std::list<OutgoingMessage> queue_;
   std::list<OutgoingMessage> kept_;  // until the peer has read them
-  QueuedBytes bytes_;
+  base::CountedBytes bytes_;
   std::atomic<std::size_t> size_{0};
   std::atomic<bool> has_queue_{false};
   std::atomic<bool> has_kept_{false};

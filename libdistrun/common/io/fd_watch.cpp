@@ -24,6 +24,8 @@ struct FdWatch::State {
   Loop& loop;
   Descriptor descriptor;
   std::function<void()> on_readable;
+  bool is_paused = false;
+  bool is_armed = false;
   const std::shared_ptr<HandlerMemory> reads = std::make_shared<HandlerMemory>();
   const std::shared_ptr<HandlerMemory> writes = std::make_shared<HandlerMemory>();
 };
@@ -55,14 +57,26 @@ FdWatch::~FdWatch() {
 
 int FdWatch::fd() const noexcept { return state_->descriptor.native_handle(); }
 
+void FdWatch::pause() noexcept { state_->is_paused = true; }
+
+void FdWatch::resume() {
+  DISTRUN_ASSERT(state_->loop.in_loop());
+  state_->is_paused = false;
+  arm(state_);
+}
+
+// A wait that ends while the watch is paused is begun again by resume().
 void FdWatch::arm(const std::shared_ptr<State>& state) {
+  if (state->is_paused || state->is_armed) return;
   const auto on_ready = [weak = std::weak_ptr(state)](const auto& error) {
     const auto alive = weak.lock();
     if (error || !alive || !alive->descriptor.is_open()) return;
+    alive->is_armed = false;
     const ArmsAgain arms_again(alive);
-    alive->on_readable();
+    if (!alive->is_paused) alive->on_readable();
   };
   state->descriptor.async_wait(Descriptor::wait_read, in_memory(state->reads, on_ready));
+  state->is_armed = true;
 }
 
 void FdWatch::when_writable(std::function<void()> on_writable) {

@@ -19,6 +19,9 @@ class FdWatch {
   FdWatch& operator=(const FdWatch&) = delete;
 
   int fd() const noexcept;
+  // `on_readable` is not called until resume(), also not at the end of the connection. Both are idempotent.
+  void pause() noexcept;
+  void resume();
   // Calls `on_writable` once.
   void when_writable(std::function<void()> on_writable);
 

@@ -34,8 +34,18 @@ FrameSocket::FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& prot
 
 void FrameSocket::on_readable() {
   for (int i = 0; i < kReadsPerTurn && !closed_; ++i) {
-    if (read_or_close() != ReadResult::Some) return;
+    if (!may_read() || read_or_close() != ReadResult::Some) return;
   }
+}
+
+bool FrameSocket::may_read() {
+  if (!handlers_.may_read || handlers_.may_read(splitter_.announced())) return true;
+  watch_->pause();
+  return false;
+}
+
+void FrameSocket::resume() {
+  if (!closed_) watch_->resume();
 }
 
 void FrameSocket::drain() {
@@ -111,7 +121,7 @@ void FrameSocket::deliver() {
 void FrameSocket::close(std::string why) {
   if (std::exchange(closed_, true)) return;
   queue_.clear();
-  queue_bytes_ = 0;
+  queue_bytes_ = sent_of_first_ = 0;
   ::shutdown(watch_->fd(), SHUT_RDWR);
   watch_.reset();
   handlers_.on_closed(std::move(why));
@@ -140,7 +150,7 @@ void FrameSocket::write_some() {
       if (errno == EINTR) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK) return;  // reading will report the reason
       waiting_to_write_ = true;
-      watch_->when_writable([this] { write_some(); });
+      watch_->when_writable([this] { write_more(); });
       return;
     }
     sent_of_first_ += static_cast<std::size_t>(sent);
@@ -150,6 +160,12 @@ void FrameSocket::write_some() {
       queue_.pop_front();
     }
   }
+}
+
+void FrameSocket::write_more() {
+  const std::size_t before = queued();
+  write_some();
+  if (handlers_.on_taken && queued() < before) handlers_.on_taken();
 }
 
 }  // namespace distrun::io

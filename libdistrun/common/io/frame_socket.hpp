@@ -22,6 +22,11 @@ class FrameSocket {
     std::function<void(wire::Frame)> on_frame;
     // Called once, when the peer closed ("closed") or sent an invalid frame. No frame follows.
     std::function<void(std::string why)> on_closed;
+    // Called before each read, with the size of the frame that has arrived in part (0: not known yet). If it returns
+    // false, nothing more is read until resume(), so that the peer waits. Empty: reads always.
+    std::function<bool(std::size_t frame_bytes)> may_read = {};
+    // Called when the peer has taken bytes that were queued for it.
+    std::function<void()> on_taken = {};
   };
   // Limits of a peer's cost. The defaults are those of a rank's control line.
   struct Limits {
@@ -38,6 +43,10 @@ class FrameSocket {
   void send(wire::Bytes packed);
   // Handles what has already arrived, for example before judging the sender's death. Does not block.
   void drain();
+  // Reads again after `may_read` has returned false.
+  void resume();
+  // Returns how many bytes are queued for the peer.
+  std::size_t queued() const noexcept { return queue_bytes_ - sent_of_first_; }
   bool closed() const noexcept { return closed_; }
   // Returns the descriptors that have arrived and were not taken yet, in order. Throws Error{Overloaded} if some were
   // lost because this process has too many open.
@@ -46,12 +55,14 @@ class FrameSocket {
  private:
   enum class ReadResult { Some, Nothing, End };
   void on_readable();
+  bool may_read();
   ssize_t receive(std::span<std::byte> buffer);
   ReadResult read_once();
   ReadResult read_or_close();
   void deliver();
   void close(std::string why);
   void write_some();
+  void write_more();
 
   Handlers handlers_;
   Limits limits_;

@@ -3,7 +3,7 @@
 // requests from one table, keeps the requests that wait for keys, and reports changes of watched keys.
 //
 // One thread creates, runs and destroys it. A handler that runs out of memory or descriptors closes its client's
-// connection; the others are still served.
+// connection; the others are still served. What clients make it hold is bounded (server_limits.hpp).
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -13,8 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include <distrun/common/base/byte_budget.hpp>
 #include <distrun/common/io/frame_socket.hpp>
 #include <distrun/common/store_server/key_table.hpp>
+#include <distrun/common/store_server/server_limits.hpp>
 #include <distrun/common/store_server/tcp_protocol.hpp>
 
 namespace distrun::stores {
@@ -22,7 +24,7 @@ namespace distrun::stores {
 class Serving {
  public:
   // `listening` is a socket that listens. `refused` counts the clients that were refused, and must outlive this.
-  Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused);
+  Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused, const ServerLimits& limits);
 
   io::Loop& loop() noexcept { return loop_; }
   // Finishes what a handler that has thrown may have left undone.
@@ -31,14 +33,23 @@ class Serving {
  private:
   // One connection: first in the handshake, then with a line.
   struct Client {
-    explicit Client(std::string_view secret);
+    Client(std::string_view secret, base::ByteBudget& answers, base::ByteBudget& requests);
+    // Call it when an answer was queued, and when the client has taken something.
+    void count_untaken(base::TimePoint now, bool has_taken);
+    bool is_stalled(base::TimePoint now, const ServerLimits& limits) const;
 
     std::unique_ptr<io::FdWatch> greets;
     proof::ListenerGreeting greeting;
     std::unique_ptr<io::Alarm> patience;
     std::unique_ptr<io::FrameSocket> line;
     std::set<std::string> watches;
-    std::size_t waiting = 0;  // requests that wait for keys
+    std::size_t waiting = 0;         // requests that wait for keys
+    base::CountedBytes untaken;      // of answers
+    base::TimePoint untaken_since;   // valid if untaken
+    base::TimePoint took_some;       // valid if untaken
+    base::CountedBytes arriving;     // of a large request that has not arrived whole
+    base::TimePoint arriving_since;  // valid if arriving
+    bool is_held_up = false;         // nothing is read from it until there is room
     bool is_gone = false;
   };
   using Clients = std::list<Client>;
@@ -61,6 +72,12 @@ class Serving {
   void drop(Client& client);
   void sweep();
 
+  // Memory (serving_memory.cpp).
+  bool may_read(Client& client, std::size_t request);
+  void note_shortage();
+  void use_room();
+  void end_stalled();
+
   void take(Client& client, const wire::Frame& frame);
   void take(Client& client, Ask ask);
   bool try_answer(Client& client, const Ask& ask);
@@ -81,11 +98,17 @@ class Serving {
   io::Loop loop_;
   const std::string secret_;
   std::atomic<int>& refused_;
+  const ServerLimits limits_;
   KeyTable table_;
+  base::ByteBudget answers_;
+  base::ByteBudget requests_;
   Clients clients_;
   std::list<Waiting> waiting_;  // the oldest first
   bool must_sweep_ = false;
+  bool is_behind_ = false;  // requests wait that can be answered once there is room for answers
+  bool is_short_ = false;   // clients or requests wait for room; shortage_ is set
   io::Alarm deadline_;
+  io::Alarm shortage_;
   base::Fd reserve_;
   std::unique_ptr<io::FdWatch> listener_;
 };

@@ -28,13 +28,18 @@ std::string own_pid() {
 
 }  // namespace
 
-Serving::Client::Client(std::string_view secret) : greeting(kHandshake, secret, own_pid()) {}
+Serving::Client::Client(std::string_view secret, base::ByteBudget& answers, base::ByteBudget& requests)
+    : greeting(kHandshake, secret, own_pid()), untaken(answers), arriving(requests) {}
 
 // Accepting must not block: another process may share the socket, and take the client.
-Serving::Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused)
+Serving::Serving(base::Fd listening, std::string_view secret, std::atomic<int>& refused, const ServerLimits& limits)
     : secret_(secret),
       refused_(refused),
+      limits_(limits),
+      answers_(limits.answers),
+      requests_(limits.requests),
       deadline_(loop_, [this] { end_late(); }),
+      shortage_(loop_, [this] { end_stalled(); }),
       reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
   base::set_nonblocking(listening.get());
   listener_ = std::make_unique<io::FdWatch>(loop_, std::move(listening), [this] { accept_all(); });
@@ -79,7 +84,7 @@ bool Serving::turn_one_away() {
 }
 
 void Serving::add(base::Fd socket) {
-  Client& client = clients_.emplace_back(secret_);
+  Client& client = clients_.emplace_back(secret_, answers_, requests_);
   try {
     begin_greeting(client, std::move(socket));
   } catch (const std::exception&) {  // no memory, no descriptor
@@ -141,6 +146,11 @@ void Serving::make_line(Client& client) {
     drop(client);
     loop_.post([this] { sweep(); });
   };
+  handlers.may_read = [this, &client](std::size_t request) { return may_read(client, request); };
+  handlers.on_taken = [this, &client] {
+    client.count_untaken(loop_.clock().now(), true);
+    use_room();
+  };
   client.line =
       std::make_unique<io::FrameSocket>(loop_, std::move(socket), wire::kProtocol<StoreFrame>, std::move(handlers));
 }
@@ -159,7 +169,10 @@ void Serving::drop(Client& client) {
 void Serving::sweep() {
   if (!must_sweep_) return;
   std::erase_if(waiting_, [](const Waiting& each) { return each.client->is_gone; });
-  loop_.post([this] { clients_.remove_if([](const Client& each) { return each.is_gone; }); });
+  loop_.post([this] {
+    clients_.remove_if([](const Client& each) { return each.is_gone; });
+    use_room();
+  });
   must_sweep_ = false;
 }
 

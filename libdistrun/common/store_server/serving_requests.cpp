@@ -31,12 +31,14 @@ void Serving::send(Client& client, StoreFrame kind, const Message& message) {
   if (client.is_gone) return;
   try {
     client.line->send(wire::pack(kind, 0, message));
+    client.count_untaken(loop_.clock().now(), false);
   } catch (const std::exception&) {
     drop(client);  // the client does not read, or memory for the answer is missing
   }
 }
 
 void Serving::take(Client& client, const wire::Frame& frame) {
+  client.arriving.clear();
   try {
     if (frame.is(StoreFrame::Ask)) {
       take(client, wire::decode<Ask>(wire::view_of(frame.payload)));
@@ -51,6 +53,7 @@ void Serving::take(Client& client, const wire::Frame& frame) {
   } catch (const std::exception&) {  // malformed, or out of memory
     drop(client);
   }
+  use_room();
   sweep();
 }
 
@@ -114,25 +117,36 @@ void Serving::cancel(Client& client, std::uint64_t id) {
   });
 }
 
-// Answers the oldest first. Answering one does not make another ready: a pop only removes.
+// Answers the oldest first, as long as there is room for answers. Answering one does not make another ready: a pop only
+// removes.
 void Serving::answer_waiting() {
   waiting_.remove_if([this](const Waiting& each) {
     if (each.client->is_gone) return true;
+    if (!answers_.has_room()) {
+      is_behind_ = true;
+      return false;
+    }
     if (!answer(*each.client, each.ask)) return false;
     --each.client->waiting;
     return true;
   });
+  if (is_behind_) note_shortage();
 }
 
+// A client that is dropped notices that it has missed a change.
 void Serving::tell_changes(const std::vector<Change>& changes) noexcept {
   for (const Change& change : changes) {
     for (Client& client : clients_) {
       if (!client.watches.contains(change.key)) continue;
+      if (!answers_.has_room()) {
+        drop(client);
+        continue;
+      }
       base::if_memory(
           [&] {
             send(client, StoreFrame::Changed, Changed{change.key, change.before, change.after});
           },
-          [&] { drop(client); });  // it notices that it has missed a change
+          [&] { drop(client); });
     }
   }
 }
@@ -142,6 +156,7 @@ void Serving::end_late() {
   waiting_.remove_if([&](const Waiting& each) {
     if (each.deadline > now) return false;
     --each.client->waiting;
+    if (is_behind_ && answer(*each.client, each.ask)) return true;
     refuse(*each.client, each.ask.id, [&] {
       return Error(ErrorKind::Timeout, "DistStoreError",
                    timeout_text(base::Nanoseconds(each.ask.timeout_ns), table_.named_missing(each.ask.request)));

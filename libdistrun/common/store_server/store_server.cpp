@@ -58,13 +58,13 @@ void stop_at_end(const io::FdWatch& pipe, io::Loop& loop) {
 
 }  // namespace
 
-void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with) {
+void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with, const ServerLimits& limits) {
   std::atomic<int> refused{0};
   std::optional<Serving> serving;
   std::optional<io::FdWatch> end;
   try {
     base::set_nonblocking(ends_with.get());
-    serving.emplace(std::move(listening), secret, refused);
+    serving.emplace(std::move(listening), secret, refused, limits);
     end.emplace(serving->loop(), std::move(ends_with), [&] { stop_at_end(*end, serving->loop()); });
   } catch (...) {
     std::rethrow_exception(as_ours(std::current_exception()));
@@ -74,9 +74,9 @@ void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with
 
 class StoreServer::Impl {
  public:
-  Impl(const std::string& host, std::uint16_t port, std::string_view secret)
-      : thread_("distrun-store", [this, host, port, secret = std::string(secret), listens = listens_] {
-          serve(host, port, secret, *listens);
+  Impl(const std::string& host, std::uint16_t port, std::string_view secret, const ServerLimits& limits)
+      : thread_("distrun-store", [this, host, port, secret = std::string(secret), limits, listens = listens_] {
+          serve(host, port, secret, limits, *listens);
         }) {
     port_ = listens_->get_future().get();
   }
@@ -88,12 +88,13 @@ class StoreServer::Impl {
  private:
   using Listens = std::promise<std::uint16_t>;
 
-  void serve(const std::string& host, std::uint16_t port, std::string_view secret, Listens& listens) {
+  void serve(const std::string& host, std::uint16_t port, std::string_view secret, const ServerLimits& limits,
+             Listens& listens) {
     std::optional<Serving> serving;
     try {
       base::Fd socket = listen_for_store(host, port);
       const std::uint16_t found = port_of(socket.get());
-      serving.emplace(std::move(socket), secret, refused_);
+      serving.emplace(std::move(socket), secret, refused_, limits);
       loop_ = &serving->loop();
       loop_->post([&listens, found] { listens.set_value(found); });  // the loop runs by then
     } catch (...) {
@@ -109,8 +110,9 @@ class StoreServer::Impl {
   base::Thread thread_;
 };
 
-StoreServer::StoreServer(const std::string& host, std::uint16_t port, std::string_view secret)
-    : impl_(std::make_unique<Impl>(host, port, secret)) {}
+StoreServer::StoreServer(const std::string& host, std::uint16_t port, std::string_view secret,
+                         const ServerLimits& limits)
+    : impl_(std::make_unique<Impl>(host, port, secret, limits)) {}
 StoreServer::~StoreServer() = default;
 std::uint16_t StoreServer::port() const noexcept { return impl_->port(); }
 int StoreServer::refused() const noexcept { return impl_->refused(); }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/store_server/server_limits.hpp>
 
 namespace distrun::stores {
 
@@ -17,12 +18,12 @@ base::Fd listen_for_store(const std::string& host, std::uint16_t port);
 // Serves an empty store at the socket `listening` on the calling thread, for a process that does nothing else. Returns
 // when `ends_with`, a pipe's end that reads, is at its end: all processes have closed the other one. Throws
 // Error{Failed, Overloaded} if it cannot begin.
-void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with);
+void serve_store(base::Fd listening, std::string_view secret, base::Fd ends_with, const ServerLimits& limits = {});
 
 class StoreServer {
  public:
   // Listens on the first usable address of `host`, at `port`; 0: at a free port. Throws Error{Failed}.
-  StoreServer(const std::string& host, std::uint16_t port, std::string_view secret);
+  StoreServer(const std::string& host, std::uint16_t port, std::string_view secret, const ServerLimits& limits = {});
   // Clients get Error{Disconnected}.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;

@@ -1,8 +1,15 @@
 #include <distrun/common/wire/frame.hpp>
 
+#include <algorithm>
+
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::wire {
+namespace {
+
+constexpr std::size_t kKeptCapacity = 256 << 10;  // bytes of memory that a stream of small frames uses again
+
+}  // namespace
 
 Bytes pack_frame(std::uint16_t kind, std::uint16_t rank, BytesView payload) {
   if (payload.size() > kFramePayloadMax) {
@@ -17,12 +24,30 @@ Bytes pack_frame(std::uint16_t kind, std::uint16_t rank, BytesView payload) {
   return writer.take();
 }
 
+// Compacts first, so that the buffer holds at most one frame and one feed. A large frame grows it in steps, but not
+// beyond the frame's end.
 void FrameSplitter::feed(BytesView bytes) {
-  if (start_ > 0) {  // compact first, so that the buffer holds at most one frame and one feed
-    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
-    start_ = 0;
-  }
+  forget_taken();
+  const std::size_t needed = buffer_.size() + bytes.size();
+  if (needed > buffer_.capacity()) buffer_.reserve(std::max(needed, std::min(announced(), 2 * buffer_.capacity())));
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+std::size_t FrameSplitter::announced() const noexcept {
+  if (pending() < kFrameHeaderSize) return 0;
+  ByteReader header(view_of(buffer_.data() + start_, kFrameHeaderSize));
+  return kFrameHeaderSize + header.number<std::uint32_t>();
+}
+
+void FrameSplitter::forget_taken() {
+  if (start_ == 0) return;
+  const auto rest = buffer_.begin() + static_cast<std::ptrdiff_t>(start_);
+  if (buffer_.capacity() > kKeptCapacity && pending() <= kKeptCapacity) {
+    buffer_ = Bytes(rest, buffer_.end());
+  } else {
+    buffer_.erase(buffer_.begin(), rest);
+  }
+  start_ = 0;
 }
 
 std::optional<Frame> FrameSplitter::next() {
@@ -47,6 +72,7 @@ std::optional<Frame> FrameSplitter::next() {
     std::optional<Frame> frame;
     if (is_known) frame = Frame{kind, rank, Bytes(first, first + static_cast<std::ptrdiff_t>(size))};
     start_ += kFrameHeaderSize + size;  // a frame that found no memory is still there
+    if (pending() == 0) forget_taken();
     if (frame) return frame;
   }
   return std::nullopt;

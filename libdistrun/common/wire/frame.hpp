@@ -61,7 +61,8 @@ Bytes pack(Kind kind, std::uint16_t rank, const T& message) {
 }
 
 // Cuts a byte stream into frames. Feed it the received bytes, in any pieces; take frames until none is left. Drops
-// unknown optional kinds. Holds at most one frame beyond what was fed.
+// unknown optional kinds. Holds at most one frame beyond what was fed; the memory of a large one is freed when it is
+// taken.
 class FrameSplitter {
  public:
   // `payload_max`: of an accepted frame; smaller for peers with short messages.
@@ -73,8 +74,14 @@ class FrameSplitter {
   std::optional<Frame> next();
   // Returns the number of bytes of an incomplete frame.
   std::size_t pending() const noexcept { return buffer_.size() - start_; }
+  // Returns the size of the incomplete frame with its header; 0 if that has not arrived yet.
+  std::size_t announced() const noexcept;
+  // Returns the bytes of memory that it holds.
+  std::size_t capacity() const noexcept { return buffer_.capacity(); }
 
  private:
+  void forget_taken();
+
   Protocol protocol_;
   std::size_t payload_max_;
   Bytes buffer_;

@@ -149,18 +149,21 @@ TcpLine::Ready TcpLine::wait(short events, TimePoint deadline, int give_up) cons
   }
 }
 
-void TcpLine::send(const wire::Bytes& packed, int give_up) {
+bool TcpLine::send(const wire::Bytes& packed, TimePoint deadline, int give_up) {
   std::size_t done = 0;
   while (done < packed.size()) {
     const ssize_t count = ::send(socket_.get(), packed.data() + done, packed.size() - done, MSG_NOSIGNAL);
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN) {
-      if (wait(POLLOUT, base::TimePoint::max(), give_up) != Ready::Yes) lose(kFailedMeanwhile);
+      const Ready ready = wait(POLLOUT, deadline, give_up);
+      if (ready == Ready::Late) return false;
+      if (ready == Ready::GaveUp) lose(kFailedMeanwhile);
     } else if (errno != EINTR) {
       lose(is_end(errno) ? gone_text() : base::errno_text(errno));
     }
   }
+  return true;
 }
 
 std::optional<wire::Frame> TcpLine::receive(TimePoint deadline, int give_up) {

@@ -33,8 +33,9 @@ class TcpLine {
   TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, const WaitLimit& limit, int give_up,
           Unserved unserved = Unserved::Early, ServerProcess server = {});
 
-  // Throws Error{Disconnected} if the server is gone, with its rank as the cause.
-  void send(const wire::Bytes& packed, int give_up);
+  // Returns false if the server has not taken all of it by the deadline; then the line can't be used any more. Throws
+  // Error{Disconnected} if the server is gone, with its rank as the cause, or if `give_up` is readable.
+  [[nodiscard]] bool send(const wire::Bytes& packed, TimePoint deadline, int give_up);
   // Returns the next frame. Nothing: `give_up` is readable or the deadline has passed. Throws Error{Disconnected} as
   // send().
   std::optional<wire::Frame> receive(TimePoint deadline, int give_up);

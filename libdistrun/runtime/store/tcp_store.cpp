@@ -113,6 +113,8 @@ class TcpStore::Impl {
                                             Location site);
   std::optional<wire::Frame> ask(TcpLine& line, const Request& request, const WaitLimit& limit, Location site);
   void begin_watching(const WaitLimit& limit);
+  void follow(const std::string& key, TimePoint deadline);
+  Error no_answer(const std::string& doing, Location site) const;
   void end_watching();
   void follow_changes();
   void take(const wire::Frame& frame);
@@ -170,12 +172,13 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
   std::string name;
   const core::Wait wait(wait_for(request, name, site), limit.deadline);
   const FailureSignal failure;
-  line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(limit.deadline).count(), limit.timeout.count(), request}),
-            failure.fd());
-  auto frame = receive(line, name, base::deadline_after(kGrace, limit.deadline), failure.fd(), site);
-  if (frame) return frame;
-  line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), -1);
-  return line.receive(base::system_clock().now() + kGrace, -1);
+  const TimePoint deadline = base::deadline_after(kGrace, limit.deadline);
+  const Ask asked{0, left_until(limit.deadline).count(), limit.timeout.count(), request};
+  if (!line.send(wire::pack(StoreFrame::Ask, 0, asked), deadline, failure.fd())) return std::nullopt;
+  if (auto frame = receive(line, name, deadline, failure.fd(), site)) return frame;
+  const TimePoint last = base::system_clock().now() + kGrace;
+  if (!line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), last, -1)) return std::nullopt;
+  return line.receive(last, -1);
 }
 
 // Returns nothing as TcpLine::receive(). Throws base::PeerFailed if a rank that must write the key has died.
@@ -194,17 +197,24 @@ Reply TcpStore::Impl::run(const Request& request, const WaitLimit& limit, Locati
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   std::unique_ptr<TcpLine> line = take_line(limit);
   const auto frame = ask(*line, request, limit, site);
-  if (!frame) {
-    throw Error(ErrorKind::Timeout, "DistStoreError",
-                doing + ": the server of the store, at " + place_of(host_, port_) + ", does not answer", site)
-        .with_cause(server_process_.rank);
-  }
+  if (!frame) throw no_answer(doing, site);
   rest(std::move(line));
   if (frame->is(StoreFrame::Answer)) return wire::decode<Answer>(wire::view_of(frame->payload)).reply;
   const wire::ErrorFields why = wire::decode<Refusal>(wire::view_of(frame->payload)).error;
   const ErrorKind kind = wire::error_kind(why.kind);
   if (kind == ErrorKind::Cancelled) core::throw_peer_failed(doing, site);
   throw Error(kind, why.type, why.text + (kind == ErrorKind::Timeout ? awaited_text() : ""), site);
+}
+
+Error TcpStore::Impl::no_answer(const std::string& doing, Location site) const {
+  Error error(ErrorKind::Timeout, "DistStoreError",
+              doing + ": the server of the store, at " + place_of(host_, port_) + ", does not answer", site);
+  return error.with_cause(server_process_.rank);
+}
+
+void TcpStore::Impl::follow(const std::string& key, TimePoint deadline) {
+  if (watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), deadline, -1)) return;
+  throw no_answer("watching the key " + key, Location::here());
 }
 
 // Returns when the server has confirmed the watch.
@@ -219,7 +229,7 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   if (!watcher_) begin_watching({deadline, kGrace});
   const Watches::Added added = watches_.add(key, std::move(watch));
   try {
-    watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
+    follow(key, deadline);
     const int number = ++followed_;
     const auto is_lost = [&, line = lines_] {
       return lost_ || lines_ != line;
@@ -245,7 +255,7 @@ void TcpStore::Impl::begin_watching(const WaitLimit& limit) {
   if (!end_of_watching_) base::throw_errno("cannot create an event", errno);
   const std::vector<std::string> before = watches_.keys();  // watched before the line was lost
   for (const std::string& key : before) {
-    watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
+    follow(key, limit.deadline);
   }
   watcher_.emplace("distrun-watch", [this] { follow_changes(); });
   followed_ = static_cast<int>(before.size());

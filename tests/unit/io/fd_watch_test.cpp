@@ -44,6 +44,32 @@ TEST_CASE("a watch calls as long as there is data to read") {
   CHECK(calls == 4);
 }
 
+TEST_CASE("a paused watch is silent, also at a hang-up, and calls when it is resumed") {
+  Loop loop;
+  base::FdPair pipe = base::make_pipe();
+  const bool in_handler = GENERATE(true, false);
+  int calls = 0;
+  std::optional<FdWatch> watch;
+  watch.emplace(loop, std::move(pipe.first), [&] {
+    ++calls;
+    if (in_handler) watch->pause();
+  });
+  if (in_handler) {
+    write_byte(pipe.second);
+    CHECK(run_until(loop, [&] { return calls == 1; }));
+  } else {
+    watch->pause();
+    write_byte(pipe.second);
+  }
+  pipe.second.reset();
+  run_ready(loop);
+  CHECK(calls == (in_handler ? 1 : 0));
+  const int before = calls;
+  watch->resume();
+  watch->resume();
+  CHECK(run_until(loop, [&] { return calls > before; }));
+}
+
 TEST_CASE("a hang-up counts as readable") {
   Loop loop;
   base::FdPair pipe = base::make_pipe();

@@ -80,6 +80,54 @@ TEST_CASE("frames arrive in order, in any pieces they are sent in") {
   }
 }
 
+TEST_CASE("a socket asks before it reads more of a frame, and reads no more until it is resumed") {
+  Loop loop;
+  base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  std::vector<std::size_t> asked;
+  std::size_t frames = 0;
+  bool is_open = true;
+  FrameSocket::Handlers handlers{[&](const wire::Frame&) { ++frames; }, [](const std::string&) {}};
+  handlers.may_read = [&](std::size_t bytes) {
+    asked.push_back(bytes);
+    return bytes == 0 || is_open;
+  };
+  FrameSocket socket(loop, std::move(pair.first), kLine, std::move(handlers));
+  const wire::Bytes frame = large(100'000, 1);  // more than one read takes
+  is_open = false;
+  REQUIRE(::send(pair.second.get(), frame.data(), frame.size(), 0) == static_cast<ssize_t>(frame.size()));
+  CHECK(run_until(loop, [&] { return asked.size() == 2; }));
+  run_ready(loop);
+  CHECK(asked == std::vector<std::size_t>{0, frame.size()});
+  CHECK(frames == 0);
+  is_open = true;
+  socket.resume();
+  CHECK(run_until(loop, [&] { return frames == 1; }));
+}
+
+TEST_CASE("a socket tells how much is queued, and when the peer takes some of it") {
+  Loop loop;
+  base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  int taken = 0;
+  FrameSocket::Handlers handlers{[](const wire::Frame&) {}, [](const std::string&) {}};
+  handlers.on_taken = [&] { ++taken; };
+  FrameSocket socket(loop, std::move(pair.first), kLine, std::move(handlers));
+  socket.send(note("fits"));
+  CHECK(socket.queued() == 0);
+  const wire::Bytes frame = large(4'000'000, 1);
+  socket.send(frame);
+  const std::size_t queued = socket.queued();
+  CHECK((queued > 0 && queued < frame.size()));
+  run_ready(loop);
+  CHECK(taken == 0);
+  std::vector<std::byte> sink(1 << 20);
+  CHECK(run_until(loop, [&] {
+    while (::recv(pair.second.get(), sink.data(), sink.size(), MSG_DONTWAIT) > 0) {
+    }
+    return socket.queued() == 0;
+  }));
+  CHECK(taken > 0);
+}
+
 TEST_CASE("a peer that closes is reported once, after its last frame") {
   Line line;
   line.peer_sends(note("last"));

@@ -44,7 +44,7 @@ Connection connection_of(const std::string& transport = "uds") {
 
 // A link with a stream that the test controls.
 struct Linked {
-  explicit Linked(QueueBudget& budget = QueueBudget::of_process())
+  explicit Linked(base::ByteBudget& budget = SendQueue::budget_of_process())
       : link(WorkerInfo("worker2", 2), "uds:somewhere", budget) {
     auto made = std::make_unique<FakeStream>();
     stream = made.get();
@@ -120,7 +120,7 @@ TEST_CASE("calls beyond the limit are refused, and answers are not") {
 
 TEST_CASE("the links to several peers that do not read share one budget, and each may always have a little") {
   constexpr std::size_t kMiB = 1 << 20;
-  QueueBudget budget(90 * kMiB);
+  base::ByteBudget budget(90 * kMiB);
   std::array<std::optional<Linked>, 3> stopped;
   for (auto& each : stopped) {
     each.emplace(budget);

@@ -1,11 +1,6 @@
-// A process that does nothing but serve a store, as a coordinator forks one.
+// A process that does nothing but serve a store.
 #include <catch2/catch.hpp>
 
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <memory>
 
 #include <distrun/common/base/error.hpp>
@@ -17,68 +12,14 @@
 #include <distrun/common/store_server/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
 
+#include "serving_child.hpp"
 #include "support/error_of.hpp"
-#include "support/process.hpp"
 #include "support/sandbox.hpp"
-#include "support/scratch.hpp"
 
 namespace distrun::stores {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::error_of;
-
-constexpr char kSecret[] = "open sesame";
-
-// A child that serves a store at a socket until its parent closes a pipe.
-class ServingChild {
- public:
-  explicit ServingChild(const std::string& host = "127.0.0.1") {
-    base::Fd listening = listen_for_store(host, 0);
-    port_ = port_of(listening.get());
-    base::FdPair pipe = base::make_pipe();
-    pid_ = ::fork();
-    REQUIRE(pid_ >= 0);
-    if (pid_ == 0) {
-      pipe.second.reset();
-      try {
-        serve_store(std::move(listening), kSecret, std::move(pipe.first));
-        ::_exit(0);
-      } catch (const std::exception&) {
-        ::_exit(1);
-      }
-    }
-    keeps_ = std::move(pipe.second);
-  }
-  ServingChild(const ServingChild&) = delete;
-  ServingChild& operator=(const ServingChild&) = delete;
-  ~ServingChild() {
-    if (keeps_) end();
-  }
-
-  std::uint16_t port() const noexcept { return port_; }
-  TcpStoreOptions client() const { return {.port = port_, .timeout = 30s, .secret = kSecret}; }
-  void write(std::string_view bytes) const { REQUIRE(::write(keeps_.get(), bytes.data(), bytes.size()) > 0); }
-  // Returns the most memory that the child has had so far.
-  std::size_t peak_bytes() const {
-    const std::string status = testing::read_file("/proc/" + std::to_string(pid_) + "/status");
-    const std::size_t at = status.find("VmHWM:");
-    REQUIRE(at != std::string::npos);
-    return std::strtoul(status.c_str() + at + sizeof "VmHWM:", nullptr, 10) << 10;
-  }
-  // Closes the pipe, and returns the child's exit status once it has ended.
-  int end() {
-    keeps_.reset();
-    int status = -1;
-    ::waitpid(pid_, &status, 0);
-    return status;
-  }
-
- private:
-  std::uint16_t port_ = 0;
-  base::Fd keeps_;
-  pid_t pid_ = 0;
-};
 
 TEST_CASE("a process serves a store at a socket that already listens, until a pipe is at its end") {
   ServingChild child;
@@ -141,7 +82,7 @@ TEST_CASE("requests that wait take a limited part of the server's memory, and ot
     }));
   }
   const auto more = [&] { return error_of([&] { wait_for(client, kFew, "never", 10ms); }); };
-  CHECK(testing::eventually(testing::scaled(30s), [&] {
+  CHECK(testing::eventually(testing::scaled(60s), [&] {
     const Error error = more();
     return error.kind() == ErrorKind::Overloaded &&
            error.text().find("bytes are already waiting for keys of this store") != std::string::npos;
@@ -152,6 +93,22 @@ TEST_CASE("requests that wait take a limited part of the server's memory, and ot
   for (int i = 1; i < 4; ++i) client.set("go" + std::to_string(i), "");
   for (std::size_t i = 1; i < waiting.size(); ++i) waiting[i]->join();
   if (!base::kSanitized) CHECK(child.peak_bytes() < std::size_t{1} << 30);
+}
+
+TEST_CASE("a call whose request a stopped server does not take ends ten seconds after its timeout") {
+  const ServingChild child;
+  TcpStore client("127.0.0.1", child.client());
+  client.set_timeout(100ms);
+  child.stop();
+  const base::TimePoint before = base::system_clock().now();
+  const Error error = error_of([&] { client.set("key", std::string(kValueSize, 'v')); });
+  CHECK(base::system_clock().now() - before < testing::scaled(15s));
+  child.go_on();
+  CHECK(error.kind() == ErrorKind::Timeout);
+  CHECK_THAT(error.text(), Catch::StartsWith("waiting for the key key: the server of the store, at 127.0.0.1:") &&
+                               Catch::EndsWith("does not answer"));
+  client.set("key", "value");
+  CHECK(client.get("key") == "value");
 }
 
 TEST_CASE("an address that is not this machine's cannot be listened at, and the error names it") {

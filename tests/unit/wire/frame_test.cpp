@@ -173,6 +173,41 @@ TEST_CASE("a payload of the maximum size passes and one byte more is refused on 
   CHECK_THROWS_WITH(pack_frame(ControlFrame::Stacks, 1, view_of(payload)), Catch::Contains("over the limit of 64 MiB"));
 }
 
+TEST_CASE("a splitter tells the size of a frame that has arrived in part, once its header is there") {
+  FrameSplitter splitter(kProtocol<ControlFrame>);
+  const Bytes frame = pack_frame(ControlFrame::Stacks, 1, view_of(Bytes(5000)));
+  CHECK(splitter.announced() == 0);
+  splitter.feed(view_of(frame.data(), kFrameHeaderSize - 1));
+  CHECK(splitter.announced() == 0);
+  splitter.feed(view_of(frame.data() + kFrameHeaderSize - 1, 100));
+  CHECK_FALSE(splitter.next());
+  CHECK(splitter.announced() == frame.size());
+  splitter.feed(view_of(frame.data() + kFrameHeaderSize + 99, frame.size() - kFrameHeaderSize - 99));
+  CHECK(splitter.next());
+  CHECK(splitter.announced() == 0);
+}
+
+TEST_CASE("a large frame takes no more memory than its size, and that is freed once it is taken") {
+  constexpr std::size_t kPiece = 64 << 10;
+  FrameSplitter splitter(kProtocol<ControlFrame>);
+  Bytes stream = pack_frame(ControlFrame::Stacks, 1, view_of(Bytes(5'000'000)));
+  const std::size_t large = stream.size();
+  append(stream, pack_frame(ControlFrame::Stacks, 2, view_of(Bytes(10))));
+  for (std::size_t at = 0; at < stream.size(); at += kPiece) {
+    splitter.feed(view_of(stream.data() + at, std::min(kPiece, stream.size() - at)));
+    CHECK(splitter.capacity() <= large + kPiece);
+    if (at + kPiece < large) CHECK_FALSE(splitter.next());
+  }
+  CHECK(splitter.next()->payload.size() == 5'000'000);
+  const bool with_more = GENERATE(true, false);
+  if (with_more) {
+    splitter.feed({});
+    CHECK(splitter.capacity() < kPiece);
+  }
+  CHECK(splitter.next()->payload.size() == 10);
+  CHECK(splitter.capacity() < kPiece);
+}
+
 TEST_CASE("a size over the limit is refused before its payload has arrived") {
   FrameSplitter splitter(kProtocol<ControlFrame>);
   splitter.feed(view_of(header(static_cast<std::uint32_t>(kFramePayloadMax) + 1, 1)));
