@@ -25,7 +25,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   std::string address() const override { return inner_->address(); }
   void add_worker(const rpc::WorkerRecord& record) override;
   void remove_worker(rpc::WorkerKey worker) noexcept override;
-  bool is_gone(const rpc::WorkerRecord& record) const noexcept override { return inner_->is_gone(record); }
+  bool is_gone(const rpc::WorkerRecord& record) const override { return inner_->is_gone(record); }
   void start(rpc::Receiver& receiver) override;
   // Also throws Error{Overloaded} "RPCErr:2:Send attempt failed intentionally for ...", and if too much is held back.
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;

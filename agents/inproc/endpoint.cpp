@@ -131,17 +131,32 @@ void Endpoint::add_worker(const rpc::WorkerRecord& record) {
   const std::uint64_t number = endpoint_of(record.address);
   if (number == number_) return;
   std::shared_ptr<Lane> before;
+  bool is_started = false;
   {
     const std::lock_guard lock(mutex_);
-    add(record.worker, number, before);
+    is_started = receiver_ != nullptr;
+    Peer& peer = add(record.worker, number, before);
+    if (peer.gone) renew(peer);
   }
   if (before != nullptr)
     before->end(base::error_or_shortage(ErrorKind::Disconnected, [&] { return rpc::replaced_error(before->from()); }));
-  // A peer that closes leaves the table first and then notifies all endpoints, so its end is not missed.
-  if (table().find(number) == nullptr) {
-    lose(record.worker.id(), number,
-         base::error_or_shortage(ErrorKind::Disconnected, [&] { return left(record.worker); }));
+  // Once started, the loss would be reported on this thread, which may hold the locks of its caller.
+  if (!is_started) look_after(record.worker.key());
+}
+
+// A peer that closes leaves the table first and then notifies all endpoints, so its end is not missed.
+void Endpoint::look_after(rpc::WorkerKey worker) noexcept {
+  std::uint64_t number = 0;
+  std::shared_ptr<Lane> from;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = peers_.find(worker.id);
+    if (found == peers_.end() || !found->second.worker.key().matches(worker)) return;
+    number = found->second.number;
+    from = found->second.in;
   }
+  if (table().find(number) != nullptr) return;
+  lose(worker.id, number, base::error_or_shortage(ErrorKind::Disconnected, [&] { return left(from->from()); }));
 }
 
 Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before) {
@@ -166,6 +181,14 @@ Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t numbe
   past_.push_back(known->second.in);
   if (!known->second.gone) before = known->second.in;
   return known->second = std::move(peer);
+}
+
+// The ended lane is kept until its messages have been received.
+void Endpoint::renew(Peer& peer) {
+  Peer renewed{peer.worker, peer.number, std::make_shared<Lane>(peer.worker, worker_, rank_), nullptr, std::nullopt};
+  if (receiver_ != nullptr) renewed.in->open(*receiver_);
+  past_.push_back(peer.in);
+  peer = std::move(renewed);
 }
 
 bool Endpoint::is_gone(const std::string& address) noexcept {
@@ -266,7 +289,9 @@ std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
       throw Error(ErrorKind::Disconnected, worker_.name() + " refused the connection: it belongs to another session");
     }
     try {
-      lane = add(from.worker_, from.number_, before).in;
+      Peer& peer = add(from.worker_, from.number_, before);
+      if (peer.gone && peer.is_member) renew(peer);
+      lane = peer.in;
     } catch (const Error& why) {
       throw Error(ErrorKind::Disconnected, worker_.name() + " refused the connection: " + why.text());
     }

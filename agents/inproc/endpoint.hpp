@@ -31,6 +31,7 @@ class Endpoint final {
   // These implement rpc::Agent.
   void add_worker(const rpc::WorkerRecord& record);
   void remove_worker(rpc::WorkerKey worker) noexcept;
+  void look_after(rpc::WorkerKey worker) noexcept;
   static bool is_gone(const std::string& address) noexcept;
   void start(rpc::Receiver& receiver);
   void send(rpc::WorkerKey to, rpc::Message message);
@@ -64,6 +65,8 @@ class Endpoint final {
   // incarnation, `before` returns the lane from that one; the caller ends it, without the lock.
   Peer& add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before);
   Peer& reachable(rpc::WorkerKey worker);
+  // Requires mutex_. Adds a peer again that was lost or has been removed.
+  void renew(Peer& peer);
 
   const base::ProcessMark mark_;
   const rpc::WorkerInfo worker_;

@@ -23,6 +23,7 @@ class InprocAgent final : public rpc::Agent {
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency /*urgency*/) override {
     endpoint_->send(to, std::move(message));
   }
+  void look_after(rpc::WorkerKey peer) noexcept override { endpoint_->look_after(peer); }
   bool has_room(rpc::WorkerKey to) const noexcept override { return endpoint_->has_room(to); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
   void give_up(rpc::WorkerKey peer, const base::Error& why) noexcept override { endpoint_->give_up(peer, why); }

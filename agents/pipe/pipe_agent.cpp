@@ -136,21 +136,27 @@ void PipeAgent::end_replaced(Link& link) noexcept {
 }
 
 // Retries for a moment: a dying process closes its descriptors one by one. A process forked from it may keep them.
-bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
+bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const {
   const LinkPtr link = find(record.worker.key());
   if (link != nullptr && (link->state() == Link::State::Left || link->process().has_died())) return true;
-  try {
-    const Address address = parse_address(record.address);
-    board::WaitInfo info;
-    info.kind = board::WaitKind::Send;
-    info.name = "the end of an agent";
-    const base::TimePoint deadline = base::system_clock().now() + kLooks;
-    const core::WaitEnd end =
-        core::poll_for_peers(info, deadline, std::chrono::milliseconds(1), [&] { return is_deserted(address); });
-    return end == core::WaitEnd::Ready;
-  } catch (const std::exception&) {  // not a valid address
-    return false;
-  }
+  const Address address = parse_address(record.address);
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Send;
+  info.name = "the end of an agent";
+  std::string shortage;
+  const base::TimePoint deadline = base::system_clock().now() + kLooks;
+  const core::WaitEnd end = core::poll_for_peers(info, deadline, std::chrono::milliseconds(1), [&] {
+    try {
+      return is_deserted(address);
+    } catch (const Error& error) {
+      shortage = error.text();
+      return false;
+    }
+  });
+  if (end == core::WaitEnd::Ready) return true;
+  if (shortage.empty()) return false;
+  throw Error(ErrorKind::Overloaded,
+              "cannot find out whether " + record.worker.name() + " is still there: " + shortage);
 }
 
 void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {

@@ -37,7 +37,7 @@ class PipeAgent final : public rpc::Agent, private IoThreadEvents, private rpc::
   std::string address() const override { return io_thread_->address(); }
   void add_worker(const rpc::WorkerRecord& record) override;
   void remove_worker(rpc::WorkerKey worker) noexcept override;
-  bool is_gone(const rpc::WorkerRecord& record) const noexcept override;
+  bool is_gone(const rpc::WorkerRecord& record) const override;
   void start(rpc::Receiver& receiver) override;
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
   bool has_room(rpc::WorkerKey to) const noexcept override;

@@ -130,13 +130,9 @@ bool is_deserted(const Place& place) {
 
 }  // namespace
 
-bool is_deserted(const Address& address) noexcept {
-  try {
-    return !address.empty() &&
-           std::all_of(address.begin(), address.end(), [](const Place& each) { return is_deserted(each); });
-  } catch (const std::exception&) {
-    return false;  // no descriptors are left
-  }
+bool is_deserted(const Address& address) {
+  return !address.empty() &&
+         std::all_of(address.begin(), address.end(), [](const Place& each) { return is_deserted(each); });
 }
 
 std::string host_of_interface(const std::string& name) {

@@ -37,7 +37,8 @@ struct Dialled {
 Dialled dial(const Place& place);
 int dial_error(int socket) noexcept;
 // Returns whether there is no listener at any of these places. Returns false if one does not refuse within 200 ms.
-bool is_deserted(const Address& address) noexcept;
+// Throws as dial().
+bool is_deserted(const Address& address);
 
 // Returns the first address of a network interface ("eth0") as a number. Throws Error{InvalidArgument} without one.
 std::string host_of_interface(const std::string& name);

@@ -71,8 +71,9 @@ class Agent {
   // incarnation has the id.
   virtual void remove_worker(WorkerKey worker) noexcept = 0;
   // Returns whether no agent listens at that address any more: the session of that worker is over, however it ended.
-  // False if the worker is there, does not answer, or can't be asked. Must not block for more than a moment.
-  virtual bool is_gone(const WorkerRecord& /*record*/) const noexcept { return false; }
+  // False if the worker is there, does not answer, or can't be asked. Must not block for more than a moment. Throws
+  // Error{Overloaded} if this process has no descriptors or memory to find out.
+  virtual bool is_gone(const WorkerRecord& /*record*/) const { return false; }
 
   // Call once, before anything else that moves messages. `receiver` must live until close() has returned.
   virtual void start(Receiver& receiver) = 0;
@@ -83,8 +84,9 @@ class Agent {
   virtual void send(WorkerKey to, Message message, Urgency urgency) = 0;
   // Returns whether send() would take a call to that worker now; false while too much is in flight to it.
   virtual bool has_room(WorkerKey /*to*/) const noexcept { return true; }
-  // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
-  // reported gone, or when the worker has not arrived. Must not block; does not affect a live worker.
+  // Connects to a worker that the agent has not met, so that its loss is reported, maybe on this thread. Called when
+  // the worker's process is reported gone, when the worker has not arrived, and when it was added after it has joined.
+  // Must not block; does not affect a live worker.
   virtual void look_after(WorkerKey /*peer*/) noexcept {}
   // Ends the connection to a worker, because memory or threads are missing to take a message of it, or to answer one.
   // Both ends lose each other: lose() reports `why`. Any thread, also from within receive().

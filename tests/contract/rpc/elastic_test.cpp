@@ -11,12 +11,14 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/detail/member_log.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 
 #include "members.hpp"
 #include "struck_agent.hpp"
 #include "support/limits.hpp"
+#include "support/process.hpp"
 #include "support/sandbox.hpp"
 #include "support/scratch.hpp"
 
@@ -40,6 +42,9 @@ class Elastic {
     options->transports = transports_;
     options->store = std::make_shared<FileStore>(store_);
     init_rpc({"worker" + std::to_string(rank), struck_backend(), rank, {}, options});
+  }
+  std::vector<rpc::Member> members() const {
+    return MemberLog(std::make_shared<PrefixStore>("rpc", std::make_shared<FileStore>(store_))).members();
   }
   static void ask(int rank) {
     if (rpc_sync<int>("worker" + std::to_string(rank), "whoever") != rank) throw Error(ErrorKind::Failed, "another");
@@ -193,6 +198,45 @@ TEST_CASE("a worker that cannot reach a present member does not join, and its er
   CHECK(lines[3] == "knows 2");
 }
 
+// The dead member refuses the connection; to learn that it is gone takes another one.
+TEST_CASE("a worker that has no descriptors to find out whether a member is gone says so, and joins when it has some") {
+  const distrun::testing::Scratch scratch;
+  const Elastic group(scratch.path());
+  const Lines lines = lines_of([&] {
+    Lines told;
+    Member first([&](const Post& post) {
+      group.join(0);
+      post.meet("in");
+    });
+    if (!first.lines_up_to("in", "", told)) return told;
+    ::kill(first.pid(), SIGKILL);
+    first.wait_struck();
+    Member joins([&](const Post& post) {
+      std::optional<distrun::testing::FewFiles> few;
+      script().reach = [&few](Step step) {
+        if (step != Step::Send) return;
+        if (!few) few.emplace(0);
+        throw Error(ErrorKind::Disconnected, "worker0 cannot be reached: Connection refused");
+      };
+      post.tell(timed("join", [&] { group.join(1); }));
+      script().reach = {};
+      few.reset();
+      post.tell(timed("again", [&] { group.join(1); }));
+      post.tell("knows " + std::to_string(get_worker_infos().size()));
+      post.meet("done");
+    });
+    joins.lines_up_to("done", "", told);
+    return told;
+  });
+  REQUIRE(lines.size() == 3);
+  CHECK_THAT(timed_of(lines[0]).text,
+             Catch::StartsWith("overloaded: joining the RPC group: worker0 (rank 0) does not "
+                               "take note: cannot find out whether worker0 is still there: ") &&
+                 Catch::Contains("(EMFILE)"));
+  CHECK(timed_of(lines[1]).text == "done");
+  CHECK(lines[2] == "knows 1");
+}
+
 TEST_CASE("a member that is killed when it is notified of a new one does not keep it from joining") {
   const distrun::testing::Scratch scratch;
   const auto die = [] {
@@ -247,6 +291,38 @@ TEST_CASE("another worker joins at once in the place of a killed one, and later 
     CHECK(timed_of(lines[at]).text == "done");
     CHECK(lines[at + 1] == "knows 3");
   }
+}
+
+// Its request to be added may be handled when the end of its connection has been noticed already.
+TEST_CASE("a worker that has died before a member adds it does not stay on the list") {
+  const std::string transport = GENERATE("shm", "uds", "tcp");
+  const distrun::testing::Scratch scratch;
+  const Elastic group(scratch.path(), {transport});
+  const Lines lines = lines_of([&] {
+    Lines told;
+    Member first([&](const Post& post) {
+      group.join(0);
+      post.meet("in");
+      const std::vector<rpc::Member> members = group.members();
+      post.tell("members " + std::to_string(members.size()));
+      post.tell(rpc_sync<bool>("worker0", "distrun.join", to_text(members.back())) ? "added" : "refused");
+      const auto is_alone = [] { return get_worker_infos().size() == 1; };
+      post.tell(distrun::testing::eventually(distrun::testing::scaled(10s), is_alone) ? "removed" : "still there");
+      post.meet("done");
+    });
+    first.lines_up_to("in", "", told);
+    Member dies([&](const Post&) {
+      script().reach = [](Step step) {
+        if (step == Step::Send) ::raise(SIGKILL);
+      };
+      group.join(1);
+    });
+    dies.wait_struck();
+    first.go_on();
+    first.lines_up_to("done", "", told);
+    return told;
+  });
+  CHECK(lines == Lines{"members 2", "added", "removed"});
 }
 
 TEST_CASE("all members join and leave again and again, while others are leaving") {

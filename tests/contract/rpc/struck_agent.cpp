@@ -26,7 +26,7 @@ class StruckAgent final : public Agent, private Receiver {
     agent_->add_worker(record);
   }
   void remove_worker(WorkerKey worker) noexcept override { agent_->remove_worker(worker); }
-  bool is_gone(const WorkerRecord& record) const noexcept override { return agent_->is_gone(record); }
+  bool is_gone(const WorkerRecord& record) const override { return agent_->is_gone(record); }
   void start(Receiver& receiver) override {
     reach(Step::Start);
     receiver_ = &receiver;

@@ -153,7 +153,7 @@ std::vector<ElasticGroup::Untold> ElasticGroup::tell(Calls& calls, const std::ve
   for (const Member& each : members) {
     try {
       told.emplace_back(&each, calls.sender().call(request_of(each, kJoin, self_, deadline, site)));
-    } catch (const Error& why) {
+    } catch (Error& why) {
       if (may_try_again(calls, each, why)) untold.push_back({each, why});
     }
   }
@@ -163,19 +163,29 @@ std::vector<ElasticGroup::Untold> ElasticGroup::tell(Calls& calls, const std::ve
       if (!is_staying) remove(calls, *member);
     } catch (const base::PeerFailed&) {
       throw;
-    } catch (const Error& why) {
+    } catch (Error& why) {
       if (may_try_again(calls, *member, why)) untold.push_back({*member, why});
     }
   }
   return untold;
 }
 
-// Returns false for a member that is gone. Throws `why` for one that is there.
-bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error& why) {
-  const bool is_over =
-      !log_.contains(member) || (why.kind() == ErrorKind::Disconnected && evict_if_gone(calls.agent(), member));
+// Returns false for a member that is gone. Throws `why` for one that is there. If that cannot be found out, the
+// shortage takes the place of `why`.
+bool ElasticGroup::may_try_again(Calls& calls, const Member& member, Error& why) {
+  bool is_over = !log_.contains(member);
+  const bool is_unreachable = why.kind() == ErrorKind::Disconnected;
+  if (!is_over && is_unreachable) {
+    try {
+      is_over = evict_if_gone(calls.agent(), member);
+    } catch (const Error& shortage) {
+      if (shortage.kind() != ErrorKind::Overloaded) throw;
+      why = shortage;
+      return true;
+    }
+  }
   if (is_over) return remove(calls, member), false;
-  if (why.kind() == ErrorKind::Disconnected) return true;
+  if (is_unreachable) return true;
   refuse_untold(member, why);
 }
 
@@ -263,7 +273,13 @@ void ElasticGroup::introduce_references(Calls& calls) const {
   for (const Member& each : before_) calls.references()->meet(worker_of(each));
 }
 
+// The member may have died before it was known here: its loss was reported, and nothing was removed.
 void ElasticGroup::add(Calls& calls, const Member& member) {
+  add_now(calls, member);
+  calls.agent().look_after(worker_of(member).key());  // not with changing_ held: a loss is removed with it
+}
+
+void ElasticGroup::add_now(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
   const WorkerInfo worker = worker_of(member);
   if (!is_half_added(worker.key())) {
@@ -320,7 +336,7 @@ void ElasticGroup::remove_if_gone(Calls& calls, const WorkerInfo& peer, const Er
     const std::optional<Member> known = find_known(peer.key());
     if (known && calls.agent().is_gone(record_of(*known))) remove_now(calls, *known, why, true);
   } catch (const std::exception&) {
-    return;  // no memory: it stays on the list, and calls to it fail as they do now
+    return;  // no memory or descriptors: it stays on the list, and calls to it fail as they do now
   }
 }
 

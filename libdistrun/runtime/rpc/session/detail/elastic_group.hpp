@@ -56,6 +56,7 @@ class ElasticGroup {
 
   static std::vector<Member> members_of(const std::vector<Untold>& untold);
   std::optional<Member> find_known(WorkerKey key);
+  void add_now(Calls& calls, const Member& member);
   void remove(Calls& calls, const Member& member);
   bool is_half_added(WorkerKey key) const;
   // Requires changing_. `has_died`: calls to its name fail with `why` from now on.
@@ -70,7 +71,7 @@ class ElasticGroup {
   void check_unique(const std::vector<Member>& before) const;
   std::vector<Untold> tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
                            base::Location site);
-  bool may_try_again(Calls& calls, const Member& member, const Error& why);
+  bool may_try_again(Calls& calls, const Member& member, Error& why);
   void reach_again(Calls& calls, const Member& member);
 
   const std::shared_ptr<Store> store_;
