@@ -1,13 +1,19 @@
 #include "published.hpp"
 
+#include <pmix.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include <distrun/common/base/deadline.hpp>
 
+#include "texts.hpp"
+
 namespace distrun::pmix {
 namespace {
+
+constexpr std::size_t kLookups = 4096;  // that wait
 
 bool is_directive(const pmix_info_t& info) {
   return PMIX_CHECK_KEY(&info, PMIX_RANGE) || PMIX_CHECK_KEY(&info, PMIX_PERSISTENCE) ||
@@ -21,17 +27,23 @@ const pmix_info_t* find(const pmix_info_t info[], std::size_t count, const char*
   return found == info + count ? nullptr : found;
 }
 
-std::vector<std::string> texts_of(char** keys) {
-  std::vector<std::string> texts;
-  for (char** key = keys; key != nullptr && *key != nullptr; ++key) texts.emplace_back(*key);
-  return texts;
+// Returns how much memory a datum takes, as much as its message.
+std::size_t bytes_of(const pmix_info_t& info) {
+  pmix_data_buffer_t packed;
+  PMIX_DATA_BUFFER_CONSTRUCT(&packed);
+  pmix_value_t value = info.value;
+  PMIx_Data_pack(nullptr, &packed, &value, 1, PMIX_VALUE);
+  const std::size_t bytes = sizeof info + packed.bytes_used;
+  PMIX_DATA_BUFFER_DESTRUCT(&packed);
+  return bytes;
 }
 
 }  // namespace
 
-Published::Datum::Datum(const pmix_proc_t& proc, const pmix_value_t& from, bool reads_once)
-    : owner(proc), value{}, once(reads_once) {
-  PMIx_Value_xfer(&value, &from);
+Published::Datum::Datum(const pmix_proc_t& proc, const pmix_info_t& from, bool reads_once, base::ByteBudget& budget)
+    : owner(proc), value{}, once(reads_once), bytes(budget) {
+  PMIx_Value_xfer(&value, &from.value);
+  bytes += bytes_of(from);
 }
 
 Published::Datum::~Datum() { PMIX_VALUE_DESTRUCT(&value); }
@@ -40,13 +52,17 @@ pmix_status_t Published::publish(const pmix_proc_t& owner, const pmix_info_t inf
   const std::lock_guard lock(mutex_);
   const pmix_info_t* const persistence = find(info, count, PMIX_PERSISTENCE);
   const bool once = persistence != nullptr && persistence->value.data.persist == PMIX_PERSIST_FIRST_READ;
+  std::size_t more = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!is_directive(info[i]) && data_.contains(info[i].key)) return PMIX_ERR_DUPLICATE_KEY;
+    if (is_directive(info[i])) continue;
+    if (data_.contains(info[i].key)) return PMIX_ERR_DUPLICATE_KEY;
+    more += bytes_of(info[i]);
   }
+  if (budget_.bytes() + more > budget_.most()) return PMIX_ERR_OUT_OF_RESOURCE;
   for (std::size_t i = 0; i < count; ++i) {
     if (is_directive(info[i])) continue;
     data_.emplace(std::piecewise_construct, std::forward_as_tuple(info[i].key),
-                  std::forward_as_tuple(owner, info[i].value, once));
+                  std::forward_as_tuple(owner, info[i], once, budget_));
   }
   answer_complete();
   return PMIX_OPERATION_SUCCEEDED;
@@ -61,6 +77,7 @@ pmix_status_t Published::look_up(char** keys, const pmix_info_t info[], std::siz
     lookup.end = base::deadline_after(std::chrono::seconds(timeout->value.data.integer));
   }
   if (find(info, count, PMIX_WAIT) != nullptr && !has_all(lookup)) {
+    if (waiting_.size() == kLookups) return PMIX_ERR_OUT_OF_RESOURCE;
     waiting_.push_back(std::move(lookup));
   } else {
     answer(lookup);

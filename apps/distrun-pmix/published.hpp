@@ -10,14 +10,17 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/byte_budget.hpp>
+
 namespace distrun::pmix {
 
 class Published {
  public:
-  // Adds the data in `info`; directives in it say how long it is kept. PMIX_ERR_DUPLICATE_KEY if a name is taken.
+  // Adds the data in `info`; directives in it say how long it is kept. PMIX_ERR_DUPLICATE_KEY if a name is taken,
+  // PMIX_ERR_OUT_OF_RESOURCE beyond 16 MiB of data; then nothing is added.
   pmix_status_t publish(const pmix_proc_t& owner, const pmix_info_t info[], std::size_t count);
   // Answers by `on_found`, at once or, if a directive says so, when all keys are published, at the latest after the
-  // directive's timeout.
+  // directive's timeout. PMIX_ERR_OUT_OF_RESOURCE if 4 096 lookups wait already.
   pmix_status_t look_up(char** keys, const pmix_info_t info[], std::size_t count, pmix_lookup_cbfunc_t on_found,
                         void* context);
   // Removes the owner's data under these keys; null: all of it.
@@ -27,7 +30,7 @@ class Published {
 
  private:
   struct Datum {
-    Datum(const pmix_proc_t& proc, const pmix_value_t& from, bool reads_once);
+    Datum(const pmix_proc_t& proc, const pmix_info_t& from, bool reads_once, base::ByteBudget& budget);
     ~Datum();
     Datum(const Datum&) = delete;
     Datum& operator=(const Datum&) = delete;
@@ -35,6 +38,7 @@ class Published {
     pmix_proc_t owner;
     pmix_value_t value;
     bool once;  // it is removed when it is read
+    base::CountedBytes bytes;
   };
   struct Lookup {
     std::vector<std::string> keys;
@@ -48,6 +52,7 @@ class Published {
   void answer_complete();
 
   std::mutex mutex_;
+  base::ByteBudget budget_{16 << 20};
   std::map<std::string, Datum> data_;  // by key
   std::list<Lookup> waiting_;
 };
