@@ -8,19 +8,21 @@ namespace {
 Host* the_host = nullptr;
 
 pmix_status_t on_connected(const pmix_proc_t* rank, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t, void*) {
-  the_host->tell(wire::MpiFrame::Joined, rank->rank);
+  if (!the_host->child_of(*rank)) the_host->tell(wire::MpiFrame::Joined, rank->rank);
   return PMIX_OPERATION_SUCCEEDED;
 }
 
 pmix_status_t on_finalized(const pmix_proc_t* rank, void*, pmix_op_cbfunc_t, void*) {
-  the_host->tell(wire::MpiFrame::Left, rank->rank);
+  if (!the_host->child_of(*rank)) the_host->tell(wire::MpiFrame::Left, rank->rank);
   return PMIX_OPERATION_SUCCEEDED;
 }
 
 // The coordinator ends the other ranks. This one waits for the answer, so the coordinator knows why before it ends.
 pmix_status_t on_abort(const pmix_proc_t* rank, void*, int status, const char*, pmix_proc_t*, std::size_t,
                        pmix_op_cbfunc_t, void*) {
-  the_host->tell(wire::MpiFrame::Aborted, rank->rank, wire::MpiAborted{status});
+  const auto child = the_host->child_of(*rank);
+  the_host->tell(wire::MpiFrame::Aborted, child ? static_cast<pmix_rank_t>(child->rank) : rank->rank,
+                 wire::MpiAborted{status, child ? child->program : ""});
   return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -54,8 +56,9 @@ pmix_status_t on_unpublish(const pmix_proc_t* rank, char** keys, const pmix_info
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-pmix_status_t on_spawn(const pmix_proc_t* rank, const pmix_info_t*, std::size_t, const pmix_app_t*, std::size_t,
-                       pmix_spawn_cbfunc_t, void*) {
+pmix_status_t on_spawn(const pmix_proc_t* rank, const pmix_info_t*, std::size_t, const pmix_app_t* apps,
+                       std::size_t count, pmix_spawn_cbfunc_t done, void* context) {
+  if (Spawner* const spawner = the_host->spawner()) return spawner->request(*rank, apps, count, done, context);
   the_host->tell(wire::MpiFrame::Refused, rank->rank, wire::MpiRefused{"MPI_Comm_spawn"});
   return PMIX_ERR_NOT_SUPPORTED;
 }

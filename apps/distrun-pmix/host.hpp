@@ -12,6 +12,7 @@
 #include <distrun/common/wire/mpi.hpp>
 
 #include "published.hpp"
+#include "spawner.hpp"
 
 namespace distrun::pmix {
 
@@ -30,17 +31,23 @@ class Host {
   void tell(wire::MpiFrame kind, pmix_rank_t rank) {
     send(wire::pack_frame(kind, static_cast<std::uint16_t>(rank), {}));
   }
+  void send(const wire::Bytes& packed);
   Published& published() noexcept { return published_; }
+  // Ranks may spawn processes from now on; `spawner` must outlive the process's use of libpmix.
+  void spawn_by(Spawner& spawner) noexcept { spawner_ = &spawner; }
+  Spawner* spawner() const noexcept { return spawner_; }
+  std::optional<Spawner::Child> child_of(const pmix_proc_t& process) const {
+    return spawner() != nullptr ? spawner()->child_of(process) : std::nullopt;
+  }
   void end_late_lookups() { published_.end_late_lookups(); }
   // Returns a number for a group that no other group of this job has.
   std::size_t next_group() { return ++groups_; }
 
  private:
-  void send(const wire::Bytes& packed);
-
   wire::FrameLine& line_;
   std::mutex mutex_;  // of line_
   Published published_;
+  std::atomic<Spawner*> spawner_{nullptr};
   std::atomic<std::size_t> groups_{0};
 };
 

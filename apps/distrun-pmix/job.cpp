@@ -5,6 +5,8 @@
 
 #include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,7 @@ class InfoList {
     const auto rank = static_cast<pmix_rank_t>(value);
     put(key, &rank, PMIX_PROC_RANK);
   }
+  void add_process(const char* key, const pmix_proc_t& value) { put(key, &value, PMIX_PROC); }
   void add(const char* key, bool value) { put(key, &value, PMIX_BOOL); }
   void add(const char* key, const std::string& value) { put(key, value.c_str(), PMIX_STRING); }
   void add_map(const char* key, const char* value) { put(key, value, PMIX_REGEX); }
@@ -88,8 +91,11 @@ class InfoList {
 };
 
 // Open MPI puts its files there, and leaves the directories alone.
-std::string directory_of(const wire::MpiOrder& order, int rank) {
-  return order.directory + "/world/" + std::to_string(rank);
+std::string directory_of(const wire::MpiOrder& order, const Job& job) {
+  return order.directory + (job.parent ? "/" + job.world : "/world");
+}
+std::string directory_of(const wire::MpiOrder& order, const Job& job, int rank) {
+  return directory_of(order, job) + "/" + std::to_string(rank);
 }
 
 std::string list_of_ranks(int count) {
@@ -101,9 +107,9 @@ std::string list_of_ranks(int count) {
 // libpmix compresses maps of nodes and of ranks, into texts that it alone reads.
 class Maps {
  public:
-  explicit Maps(const wire::MpiOrder& order) {
-    require(PMIx_generate_regex(order.host.c_str(), &nodes_), "PMIx_generate_regex");
-    require(PMIx_generate_ppn(list_of_ranks(order.ranks).c_str(), &ranks_), "PMIx_generate_ppn");
+  Maps(const std::string& host, int ranks) {
+    require(PMIx_generate_regex(host.c_str(), &nodes_), "PMIx_generate_regex");
+    require(PMIx_generate_ppn(list_of_ranks(ranks).c_str(), &ranks_), "PMIx_generate_ppn");
   }
   ~Maps() {
     std::free(nodes_);
@@ -120,49 +126,65 @@ class Maps {
   char* ranks_ = nullptr;
 };
 
-void add_rank(InfoList& job, const wire::MpiOrder& order, int rank) {
+// Where a rank is among the programs of its job.
+struct PlaceInApps {
+  int app = 0;
+  int rank = 0;   // within the app
+  int first = 0;  // the job's rank with which the app begins
+};
+
+PlaceInApps place_of(const Job& job, int rank) {
+  PlaceInApps place{0, rank, 0};
+  while (place.rank >= job.apps[static_cast<std::size_t>(place.app)]) {
+    const int count = job.apps[static_cast<std::size_t>(place.app)];
+    place = {place.app + 1, place.rank - count, place.first + count};
+  }
+  return place;
+}
+
+void add_rank(InfoList& info, const wire::MpiOrder& order, const Job& job, int rank) {
+  const PlaceInApps place = place_of(job, rank);
   InfoList each;
   each.add_rank(PMIX_RANK, rank);
   each.add_rank(PMIX_GLOBAL_RANK, rank);
-  each.add_rank(PMIX_APP_RANK, rank);
+  each.add_rank(PMIX_APP_RANK, place.rank);
   each.add_small(PMIX_LOCAL_RANK, rank);
   each.add_small(PMIX_NODE_RANK, rank);
   each.add(PMIX_NODEID, std::uint32_t{0});
-  each.add(PMIX_APPNUM, std::uint32_t{0});
+  each.add(PMIX_APPNUM, static_cast<std::uint32_t>(place.app));
   each.add(PMIX_HOSTNAME, order.host);
-  base::make_directories(directory_of(order, rank));
-  each.add(PMIX_PROCDIR, directory_of(order, rank));
-  job.add(PMIX_PROC_DATA, each);
+  base::make_directories(directory_of(order, job, rank));
+  each.add(PMIX_PROCDIR, directory_of(order, job, rank));
+  info.add(PMIX_PROC_DATA, each);
 }
 
-void describe(const wire::MpiOrder& order, InfoList& job) {
-  const auto ranks = static_cast<std::uint32_t>(order.ranks);
-  for (const char* const key :
-       {PMIX_UNIV_SIZE, PMIX_JOB_SIZE, PMIX_APP_SIZE, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE, PMIX_MAX_PROCS}) {
-    job.add(key, ranks);
+void add_sizes(InfoList& info, const Job& job) {
+  const auto ranks = static_cast<std::uint32_t>(job.ranks());
+  for (const char* const key : {PMIX_UNIV_SIZE, PMIX_JOB_SIZE, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE, PMIX_MAX_PROCS}) {
+    info.add(key, ranks);
   }
-  job.add(PMIX_NUM_NODES, std::uint32_t{1});
-  job.add(PMIX_JOB_NUM_APPS, std::uint32_t{1});
-  job.add_rank(PMIX_LOCALLDR, 0);
-  job.add_rank(PMIX_APPLDR, 0);
-  const Maps maps(order);
-  job.add_map(PMIX_NODE_MAP, maps.nodes());
-  job.add_map(PMIX_PROC_MAP, maps.ranks());
-  job.add(PMIX_LOCAL_PEERS, list_of_ranks(order.ranks));
-  base::make_directories(order.directory + "/world");
-  job.add(PMIX_TMPDIR, order.directory);
-  job.add(PMIX_NSDIR, order.directory + "/world");
-  job.add(PMIX_TDIR_RMCLEAN, true);
-  for (int rank = 0; rank < order.ranks; ++rank) add_rank(job, order, rank);
+  info.add(PMIX_APP_SIZE, static_cast<std::uint32_t>(job.apps.front()));
+  info.add(PMIX_NUM_NODES, std::uint32_t{1});
+  info.add(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(job.apps.size()));
+  info.add_rank(PMIX_LOCALLDR, 0);
+  info.add_rank(PMIX_APPLDR, 0);
 }
 
-void start_server(const wire::MpiOrder& order, Host& host) {
-  InfoList options;
-  options.add(PMIX_SERVER_TMPDIR, order.directory);
-  options.add(PMIX_SYSTEM_TMPDIR, order.directory);
-  options.add(PMIX_SERVER_TOOL_SUPPORT, false);
-  pmix_server_module_t functions = host.module();
-  require(PMIx_server_init(&functions, options.data(), options.size()), "PMIx_server_init");
+void describe(const wire::MpiOrder& order, const Job& job, InfoList& info) {
+  add_sizes(info, job);
+  const Maps maps(order.host, job.ranks());
+  info.add_map(PMIX_NODE_MAP, maps.nodes());
+  info.add_map(PMIX_PROC_MAP, maps.ranks());
+  info.add(PMIX_LOCAL_PEERS, list_of_ranks(job.ranks()));
+  base::make_directories(directory_of(order, job));
+  info.add(PMIX_TMPDIR, order.directory);
+  info.add(PMIX_NSDIR, directory_of(order, job));
+  info.add(PMIX_TDIR_RMCLEAN, true);
+  if (job.parent) {
+    info.add(PMIX_SPAWNED, true);
+    info.add_process(PMIX_PARENT_ID, *job.parent);
+  }
+  for (int rank = 0; rank < job.ranks(); ++rank) add_rank(info, order, job, rank);
 }
 
 // A variable that the user has set stays.
@@ -180,9 +202,9 @@ void add_open_mpi(wire::RankVariables& rank, const wire::MpiOrder& order) {
   }
 }
 
-wire::RankVariables register_rank(const wire::MpiOrder& order, int rank) {
+wire::RankVariables register_rank(const wire::MpiOrder& order, const Job& job, int rank) {
   pmix_proc_t name;
-  PMIX_LOAD_PROCID(&name, order.world.c_str(), static_cast<pmix_rank_t>(rank));
+  PMIX_LOAD_PROCID(&name, job.world.c_str(), static_cast<pmix_rank_t>(rank));
   Completion registered;
   registered.wait(PMIx_server_register_client(&name, ::getuid(), ::getgid(), nullptr, Completion::done, &registered),
                   "PMIx_server_register_client");
@@ -200,19 +222,28 @@ wire::RankVariables register_rank(const wire::MpiOrder& order, int rank) {
 
 }  // namespace
 
-wire::MpiReady register_job(const wire::MpiOrder& order, Host& host) {
-  start_server(order, host);
-  InfoList job;
-  describe(order, job);
+int Job::ranks() const noexcept { return std::accumulate(apps.begin(), apps.end(), 0); }
+
+void start_server(const wire::MpiOrder& order, pmix_server_module_t functions) {
+  InfoList options;
+  options.add(PMIX_SERVER_TMPDIR, order.directory);
+  options.add(PMIX_SYSTEM_TMPDIR, order.directory);
+  options.add(PMIX_SERVER_TOOL_SUPPORT, false);
+  require(PMIx_server_init(&functions, options.data(), options.size()), "PMIx_server_init");
+}
+
+std::vector<wire::RankVariables> register_job(const wire::MpiOrder& order, const Job& job) {
+  InfoList info;
+  describe(order, job, info);
   pmix_nspace_t world;
-  PMIX_LOAD_NSPACE(world, order.world.c_str());
+  PMIX_LOAD_NSPACE(world, job.world.c_str());
   Completion registered;
   registered.wait(
-      PMIx_server_register_nspace(world, order.ranks, job.data(), job.size(), Completion::done, &registered),
+      PMIx_server_register_nspace(world, job.ranks(), info.data(), info.size(), Completion::done, &registered),
       "PMIx_server_register_nspace");
-  wire::MpiReady ready;
-  for (int rank = 0; rank < order.ranks; ++rank) ready.ranks.push_back(register_rank(order, rank));
-  return ready;
+  std::vector<wire::RankVariables> ranks;
+  for (int rank = 0; rank < job.ranks(); ++rank) ranks.push_back(register_rank(order, job, rank));
+  return ranks;
 }
 
 }  // namespace distrun::pmix

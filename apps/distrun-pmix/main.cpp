@@ -15,19 +15,34 @@
 
 #include "host.hpp"
 #include "job.hpp"
+#include "spawner.hpp"
 
 namespace {
 
 using namespace distrun;
 
 constexpr int kUsage = 2;
-constexpr int kTick = 1000;  // milliseconds between looks for lookups that have run out of time
+constexpr int kTick = 100;  // milliseconds between looks for what only time has changed: late lookups, ended processes
 
-// Returns when the coordinator has closed the line; it sends nothing more.
-void serve(const wire::FrameLine& line, pmix::Host& host) {
+void take(const wire::Frame& frame, pmix::Spawner& spawner) {
+  if (!frame.is(wire::MpiFrame::Process)) throw Error(ErrorKind::InvalidArgument, "an order came after the first");
+  spawner.add_process(frame.rank, wire::decode<wire::MpiProcess>(wire::view_of(frame.payload)).pid);
+}
+
+// Returns false once the coordinator has closed the line.
+bool take_frames(wire::FrameLine& line, pmix::Spawner& spawner) {
+  auto frame = line.receive();
+  if (!frame) return false;
+  for (; frame; frame = line.received()) take(*frame, spawner);
+  return true;
+}
+
+void serve(wire::FrameLine& line, pmix::Host& host, pmix::Spawner& spawner) {
   for (;;) {
-    pollfd entry{line.fd(), POLLIN, 0};
-    if (::poll(&entry, 1, kTick) > 0) return;
+    pollfd entries[2]{{line.fd(), POLLIN, 0}, {spawner.fd(), POLLIN, 0}};
+    (void)::poll(entries, 2, kTick);
+    if (entries[0].revents != 0 && !take_frames(line, spawner)) return;
+    spawner.work();
     host.end_late_lookups();
   }
 }
@@ -37,15 +52,18 @@ int run(wire::FrameLine& line) {
   if (!frame || !frame->is(wire::MpiFrame::Order)) return 1;
   const auto order = wire::decode<wire::MpiOrder>(wire::view_of(frame->payload));
   pmix::Host host(line);
+  pmix::Spawner spawner([&host](const wire::Bytes& packed) { host.send(packed); }, order);
+  if (order.may_spawn) host.spawn_by(spawner);
   wire::MpiReady ready;
   try {
-    ready = pmix::register_job(order, host);
+    pmix::start_server(order, host.module());
+    ready.ranks = pmix::register_job(order, {order.world, {order.ranks}, {}});
   } catch (const Error& error) {
     ready.error = error.what();
   }
   host.tell(wire::MpiFrame::Ready, 0, ready);
   if (!ready.error.empty()) return 1;
-  serve(line, host);
+  serve(line, host, spawner);
   return 0;
 }
 

@@ -18,9 +18,18 @@ bool is_alive(pid_t pid) {
   return state != 'Z' && state != 'X' && state != '?';
 }
 
+std::vector<pid_t> children_of(pid_t pid, const std::vector<wire::AdoptedProcess>& adopted) {
+  std::vector<pid_t> children = evidence::children_of(pid);
+  for (const wire::AdoptedProcess& each : adopted) {
+    if (each.parent == pid && each.pid > 0) children.push_back(each.pid);
+  }
+  return children;
+}
+
 }  // namespace
 
-Descendants descendants_of(const std::vector<pid_t>& pids, std::size_t limit, base::TimePoint end) {
+Descendants descendants_of(const std::vector<pid_t>& pids, std::size_t limit, base::TimePoint end,
+                           const std::vector<wire::AdoptedProcess>& adopted) {
   Descendants found;
   if (limit == 0) return found;
   std::set<pid_t> known(pids.begin(), pids.end());
@@ -30,7 +39,7 @@ Descendants descendants_of(const std::vector<pid_t>& pids, std::size_t limit, ba
   for (std::size_t next = 0; next < queue.size() && queue.size() < pids.size() + kLookedAtMax; ++next) {
     if (queue[next].pid <= 0) continue;
     if (base::system_clock().now() >= end) break;
-    for (const pid_t child : evidence::children_of(queue[next].pid)) {
+    for (const pid_t child : children_of(queue[next].pid, adopted)) {
       if (known.insert(child).second && is_alive(child)) queue.push_back({child, queue[next].of});
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::probe {
 
@@ -22,8 +23,10 @@ struct Descendants {
   std::int32_t left_out = 0;     // further ones that were found
 };
 
-// Returns at most `limit` living descendants that are not among `pids`, and stops looking at `end`.
-Descendants descendants_of(const std::vector<pid_t>& pids, std::size_t limit, base::TimePoint end);
+// Returns at most `limit` living descendants that are not among `pids`, and stops looking at `end`. Those in `adopted`
+// count as children of their parents.
+Descendants descendants_of(const std::vector<pid_t>& pids, std::size_t limit, base::TimePoint end,
+                           const std::vector<wire::AdoptedProcess>& adopted = {});
 
 // Returns its command line as far as that fits, else its name.
 std::string command_line_of(pid_t pid);

@@ -116,7 +116,8 @@ void Session::find_all() {
   std::size_t index = 0;
   for (const pid_t pid : order_.pids) add(pid, index++, -1);
   const auto limit = static_cast<std::size_t>(std::clamp(order_.descendants, 0, 1'024));
-  const Descendants found = descendants_of(order_.pids, limit, base::system_clock().now() + kDescendantsTime);
+  const Descendants found =
+      descendants_of(order_.pids, limit, base::system_clock().now() + kDescendantsTime, order_.adopted);
   index += order_.raw.size();
   for (const Descendant& each : found.list) add(each.pid, index++, each.of);
   descendants_left_ = found.left_out;

@@ -55,16 +55,67 @@ void publish_and_look_up() {
   if (rank_of_process() == 0) MPI_Unpublish_name(name, MPI_INFO_NULL, port);
 }
 
-void spawn_a_child() {
-  MPI_Comm children = MPI_COMM_NULL;
-  char program[] = "/bin/true";
-  MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE);
+// Publishes until that is refused, at the latest after `kMost` names; then unpublishes one and publishes another.
+void publish_much() {
+  constexpr int kMost = 100'000;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  const std::string port(MPI_MAX_PORT_NAME - 1, 'p');
+  int count = 0;
+  const auto publish = [&](int number) {
+    return MPI_Publish_name(std::to_string(number).c_str(), MPI_INFO_NULL, port.c_str()) == MPI_SUCCESS;
+  };
+  while (count < kMost && publish(count)) ++count;
+  std::printf("%s\n", count > 10'000 && count < kMost ? "refused in time" : std::to_string(count).c_str());
+  MPI_Unpublish_name("0", MPI_INFO_NULL, port.c_str());
+  std::printf("%s\n", publish(kMost) ? "published again" : "refused again");
 }
 
-void in_the_middle(const std::string& what, bool is_odd) {
+constexpr int kChildren = 2;
+
+// Starts this program twice, with a word that says what the children do, and gets a number from each.
+void spawn_children(const char* program, const std::string& what) {
+  std::string word = "child of " + what;
+  char* arguments[] = {word.data(), nullptr};
+  MPI_Comm children = MPI_COMM_NULL;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  const int error =
+      MPI_Comm_spawn(program, arguments, kChildren, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE);
+  if (error != MPI_SUCCESS) {
+    std::printf("refused\n");
+    return;
+  }
+  for (int child = 0; child < kChildren; ++child) {
+    int number = 0;
+    MPI_Recv(&number, 1, MPI_INT, child, kTag, children, MPI_STATUS_IGNORE);
+    std::printf("child %d sends %d\n", child, number);
+  }
+  MPI_Comm_disconnect(&children);
+}
+
+// What a child does before it sends its number to the rank that has spawned it.
+void be_child(const std::string& what, MPI_Comm parent) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const bool is_odd = rank == 1;
+  if (what == "child of crash" && is_odd) std::abort();
+  if (what == "child of abort" && is_odd) MPI_Abort(MPI_COMM_WORLD, 8);
+  if (what == "child of hang" && is_odd) sleep_for_long();
+  int number = 0;
+  MPI_Allreduce(&size, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  number = 10 * number + rank;
+  MPI_Send(&number, 1, MPI_INT, 0, kTag, parent);
+  MPI_Comm_disconnect(&parent);
+}
+
+void in_the_middle(const char* program, const std::string& what, bool is_odd) {
   if (what == "compute") compute();
   if (what == "publish") publish_and_look_up();
-  if (what == "spawn" && is_odd) spawn_a_child();
+  if (what == "much") publish_much();
+  if (what == "spawn nothing" && is_odd) return spawn_children("/there/is/none", "");
+  if (what.starts_with("spawn ") && is_odd) spawn_children(program, what.substr(6));
   if (what == "abort" && is_odd) MPI_Abort(MPI_COMM_WORLD, 7);
   if (what == "abort") MPI_Barrier(MPI_COMM_WORLD);
   if (what == "barrier" && is_odd) sleep_for_long();
@@ -79,8 +130,14 @@ int main(int count, char** arguments) {
   if (what == "init" && is_odd) sleep_for_long();
   if (what == "die in init" && is_odd) return 3;
   MPI_Init(&count, &arguments);
-  say("joined");
-  in_the_middle(what, is_odd);
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) {
+    be_child(what, parent);
+  } else {
+    say("joined");
+    in_the_middle(arguments[0], what, is_odd);
+  }
   if (what == "finalize" && is_odd) sleep_for_long();
   MPI_Finalize();
   return 0;

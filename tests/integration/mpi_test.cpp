@@ -82,6 +82,14 @@ TEST_CASE("ranks find what others have published", "[mpi]") {
   CHECK(std::count(lines.begin(), lines.end(), "the port of rank 0") == 3);
 }
 
+TEST_CASE("what ranks publish is limited to 16 MiB, and more is an error of their call", "[mpi]") {
+  const Exec exec;
+  const Ended ended = exec.run({"-w", "1", "--no-prefix"}, {kProgram, "much"});
+  INFO(ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("refused in time\npublished again\n"));
+}
+
 TEST_CASE("a rank that calls MPI_Abort is the cause, with its code", "[mpi]") {
   const Exec exec;
   const Ended ended = exec.run({"-w", "3"}, {kProgram, "abort"});
@@ -128,13 +136,44 @@ TEST_CASE("a rank that ends without MPI_Init is the cause, not those that wait f
   CHECK(exec.sandbox().remains().empty());
 }
 
-TEST_CASE("MPI_Comm_spawn is refused, and the report says so", "[mpi]") {
+TEST_CASE("processes that a rank spawns are a world, talk to it, and write to its output", "[mpi]") {
   const Exec exec;
-  const Ended ended = exec.run({"-w", "3"}, {kProgram, "spawn"});
+  const Ended ended = exec.run({"-w", "3", "--verbose"}, {kProgram, "spawn well"});
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("[rank 2] child 0 sends 40\n") && Contains("[rank 2] child 1 sends 41\n"));
+  CHECK_THAT(read_file(exec.sandbox().output() + "/summary.json"),
+             Contains("has spawned " + std::string(kProgram) + " (2 processes)"));
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("a spawned process that fails is the failure of the rank that has spawned it", "[mpi]") {
+  const auto [what, why] = GENERATE(table<const char*, const char*>(
+      {{"spawn crash", "was killed by signal 6 (SIGABRT)"}, {"spawn abort", "called MPI_Abort(8)"}}));
+  const Exec exec;
+  const Ended ended = exec.run({"-w", "3"}, {kProgram, what});
+  INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 1);
-  CHECK_THAT(exec.result().message, Contains("rank 2 called MPI_Abort("));
-  CHECK_THAT(ended.err, Contains("rank 2 called MPI_Comm_spawn, which returned an error: distrun exec does not support "
-                                 "it"));
+  CHECK_THAT(exec.result().message,
+             Contains("rank 2") && Contains("mpi_program, which it has spawned, ") && Contains(why));
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("spawned processes that hang are shown, and are ended with the ranks", "[mpi]") {
+  const Exec exec;
+  const Ended ended = time_out(exec, "spawn hang");
+  CHECK_THAT(ended.err, Contains("mpi_program.cpp:") && Contains("sleep_for_long"));
+  CHECK(processes(exec, "mpi_program").empty());
+}
+
+TEST_CASE("a program that cannot be spawned is an error of the call, and a note says why", "[mpi]") {
+  const Exec exec;
+  const Ended ended = exec.run({"-w", "3", "--verbose"}, {kProgram, "spawn nothing"});
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("[rank 2] refused\n"));
+  CHECK_THAT(read_file(exec.sandbox().output() + "/summary.json"),
+             Contains("cannot start /there/is/none: No such file"));
   CHECK(exec.sandbox().remains().empty());
 }
 

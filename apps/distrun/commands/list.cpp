@@ -85,6 +85,7 @@ void write_test(report::JsonWriter& out, const runner::PlannedTest& test) {
   out.field_if(info.timeout_ms > 0, "timeout_ms", info.timeout_ms);
   out.field_if(!info.isolation.empty(), "isolation", info.isolation);
   out.field("env_rendezvous", info.env_rendezvous);
+  out.field_if(info.needs_mpi, "needs_mpi", info.needs_mpi);
   report::write_array(out, "tags", info.tags);
   report::write_array(out, "locks", info.locks);
   out.key("skip");

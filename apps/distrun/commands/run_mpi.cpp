@@ -1,43 +1,16 @@
 #include "run_mpi.hpp"
 
-#include <sys/stat.h>
-
 #include <cstdlib>
 
-#include <distrun/common/base/directories.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/mpi/linked_mpi.hpp>
-#include <distrun/runner/proc/child.hpp>
-#include <distrun/runner/proc/environment.hpp>
 #include <distrun/runner/proc/find_program.hpp>
-#include <distrun/runner/proc/program.hpp>
 
 namespace distrun::cli {
 namespace {
 
-constexpr char kServer[] = "distrun-pmix";
-constexpr char kHowToGetServer[] = "install distrun-mpi, or build distrun where libpmix-dev is installed";
 constexpr char kAloneEach[] = "each rank is an MPI world of one";
-constexpr auto kReadyBound = std::chrono::seconds(60);  // usually a tenth of a second
-
-std::string find_server() {
-  try {
-    return proc::program_beside(kServer);
-  } catch (const Error&) {
-    return "";
-  }
-}
-
-// The value that ranks have.
-std::string library_path_of(const runner::Settings& settings) {
-  const char* const own = std::getenv("LD_LIBRARY_PATH");
-  std::string value = own != nullptr ? own : "";
-  for (const wire::KeyValue& pair : settings.env) {
-    if (pair.key == "LD_LIBRARY_PATH") value = pair.value;
-  }
-  return value;
-}
 
 // On other hosts the program may be another one, or exist only there.
 mpi::LinkedMpi mpi_of(const runner::Settings& settings) {
@@ -48,41 +21,15 @@ mpi::LinkedMpi mpi_of(const runner::Settings& settings) {
   } catch (const Error&) {
     return {};
   }
-  return mpi::find_mpi(path, library_path_of(settings));
-}
-
-std::string make_directory_of_run(const proc::RunPlaces& places) {
-  const std::string directory = places.run_dir() + "/mpi";
-  base::make_directories(directory);
-  return directory;
-}
-
-// Returns a directory in /dev/shm with the run's id in its name, so that the end of the run removes what ranks that
-// were killed have left in it. Ranks with a private /dev/shm do not see that, and use the run's directory, as on a
-// machine without one.
-std::string make_shared(const runner::Settings& settings, const proc::RunPlaces& places) {
-  const std::string directory = "/dev/shm/distrun-" + places.run_id + "-mpi";
-  const bool is_made = !settings.private_tmp && ::mkdir(directory.c_str(), 0700) == 0;
-  return is_made ? directory : make_directory_of_run(places);
-}
-
-wire::MpiOrder order_of(const runner::Settings& settings, const proc::RunPlaces& places) {
-  wire::MpiOrder order;
-  order.world = "distrun-" + places.run_id;
-  order.ranks = settings.world_size;
-  order.directory = make_directory_of_run(places);
-  order.shared = make_shared(settings, places);
-  order.host = proc::host_name();
-  order.crowded = settings.world_size > runner::cpus_for_ranks();
-  return order;
+  return mpi::find_mpi(path, mpi::library_path_of(settings));
 }
 
 }  // namespace
 
 void check_mpi(const runner::Settings& settings) {
-  if (settings.mpi != runner::MpiUse::On || !find_server().empty()) return;
-  throw Error(ErrorKind::InvalidArgument,
-              std::string("--mpi on needs ") + kServer + " beside distrun; " + kHowToGetServer);
+  if (settings.mpi != runner::MpiUse::On) return;
+  const std::string why_none = mpi::Worlds::why_none();
+  if (!why_none.empty()) throw Error(ErrorKind::InvalidArgument, "--mpi on: " + why_none);
 }
 
 RunMpi::RunMpi(CoordinatorLoop& main, const RunOptions& options, const proc::RunPlaces& places,
@@ -94,17 +41,17 @@ RunMpi::RunMpi(CoordinatorLoop& main, const RunOptions& options, const proc::Run
   const mpi::LinkedMpi linked = is_wanted ? mpi::LinkedMpi{mpi::Linked::Joins, ""} : mpi_of(settings);
   if (linked.how == mpi::Linked::None) return;
   const std::string needs = settings.program.front() + " needs " + linked.library + ", ";
-  const std::string server = find_server();
+  const std::string why_no_server = mpi::Worlds::why_none();
   if (linked.how == mpi::Linked::Alone) {
     why_none_ = needs + "an MPI that cannot join a world of distrun (Open MPI and MPIs with PMIx can): " + kAloneEach;
   } else if (!options.hosts.hosts.empty()) {
     why_none_ = needs + "but distrun has no world of MPI on several hosts: " + kAloneEach;
-  } else if (server.empty()) {
-    why_none_ = needs + "but " + kServer + " is not there: " + kAloneEach + "; " + kHowToGetServer;
+  } else if (!why_no_server.empty()) {
+    why_none_ = needs + "but " + why_no_server + ": " + kAloneEach;
   } else {
-    server_.emplace(main.loop(), mpi::Server::Program{server, proc::inherited_environment()},
-                    order_of(settings, places));
-    main.node().spare(server_->pid());
+    const int ranks = settings.world_size;
+    worlds_.emplace(main.loop(), main.node(), places);
+    world_ = worlds_->start({ranks, ranks > runner::cpus_for_ranks(), true, settings.private_tmp});
   }
 }
 
@@ -121,10 +68,10 @@ void RunMpi::tell_at_end(runner::Run& run, const std::string& notice) {
 
 io::Task<bool> RunMpi::assemble(runner::Run& run) {
   if (!why_none_.empty()) tell(run, why_none_);
-  if (!server_) co_return true;
-  const std::string failure = co_await server_->ready(kReadyBound);
+  if (world_ == nullptr) co_return true;
+  const std::string failure = co_await world_->server().ready(mpi::kReadyBound);
   if (failure.empty()) {
-    run.serve_mpi(*server_);
+    run.serve_mpi(world_->server());
     co_return true;
   }
   run.record().problems.push_back({"", "start", failure});
@@ -133,14 +80,15 @@ io::Task<bool> RunMpi::assemble(runner::Run& run) {
 }
 
 void RunMpi::end(runner::Run& run) {
-  if (!server_) return;
-  server_->drain();
-  for (const std::string& refusal : server_->refusals()) tell_at_end(run, refusal);
+  if (world_ == nullptr) return;
+  mpi::Server& server = world_->server();
+  server.drain();
+  for (const std::string& refusal : server.refusals()) tell_at_end(run, refusal);
   const bool has_run = !run.record().tests.empty() && !run.record().interrupted;
-  if (has_run && !server_->has_joined()) {
+  if (has_run && !server.has_joined()) {
     tell_at_end(run, "no rank has joined the world of MPI: none has called MPI_Init of an MPI that can");
   }
-  server_.reset();
+  world_.reset();
 }
 
 }  // namespace distrun::cli

@@ -1,10 +1,11 @@
 #pragma once
 // The world of MPI of a run of programs: whether there is one, its server, and what the user has to know about it.
 // Lives on: the coordinator's loop.
+#include <memory>
 #include <optional>
 #include <string>
 
-#include <distrun/runner/mpi/server.hpp>
+#include <distrun/runner/mpi/worlds.hpp>
 #include <distrun/runner/run/run.hpp>
 
 #include "coordinator.hpp"
@@ -34,7 +35,8 @@ class RunMpi {
   runner::EventSink& events_;
   const bool is_verbose_;
   std::string why_none_;  // a sentence for the user; empty: nothing is to be said
-  std::optional<mpi::Server> server_;
+  std::optional<mpi::Worlds> worlds_;
+  std::unique_ptr<mpi::World> world_;
 };
 
 }  // namespace distrun::cli

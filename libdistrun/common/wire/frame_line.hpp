@@ -13,6 +13,8 @@ class FrameLine {
 
   // Waits for the next frame. Returns nullopt if the peer has closed the line. Throws like FrameSplitter::next().
   std::optional<Frame> receive();
+  // Returns the next frame if it has been received already, with one before it.
+  std::optional<Frame> received() { return splitter_.next(); }
   // Throws Error{Disconnected} if the peer is gone.
   void send(const Bytes& packed);
 

@@ -58,6 +58,7 @@ struct TestInfo {
   bool has_host = false;                  // its suite has code for a host
   bool has_suite_code = false;            // its suite has code around the tests, for its ranks
   bool gpu_per_rank = false;              // each rank sees one separate device
+  bool needs_mpi = false;                 // its ranks are one world of MPI
   std::vector<MayDie> may_die;
   std::vector<SkipReport> skip;  // at most one: why it does not run
   std::int32_t devices = 0;      // number of devices that it uses
@@ -76,7 +77,7 @@ struct TestInfo {
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes, m.world_size,
                m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices, m.description,
-               m.has_host, m.has_suite_code, m.gpu_per_rank, m.tags, m.locks)
+               m.has_host, m.has_suite_code, m.gpu_per_rank, m.tags, m.locks, m.needs_mpi)
 
 // How many tests a plugin can run in one process.
 enum class Reuse : std::uint8_t {

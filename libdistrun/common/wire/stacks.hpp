@@ -178,6 +178,13 @@ DISTRUN_FIELDS(RawStacks, m.pid, m.modules, m.threads)
 
 // ---- the probe's order and its last message
 
+// A process that counts as a descendant of another one, which has not started it itself.
+struct AdoptedProcess {
+  std::int32_t parent = 0;
+  std::int32_t pid = 0;
+};
+DISTRUN_FIELDS(AdoptedProcess, m.parent, m.pid)
+
 struct ProbeOrder {
   std::vector<std::int32_t> pids;  // index 0, 1, ...
   std::vector<RawStacks> raw;      // to be symbolised; their indices follow those of the pids
@@ -186,8 +193,9 @@ struct ProbeOrder {
   std::int32_t stop_ms = 200;     // a thread that has not stopped within this time has no stack
   std::int32_t descendants = 0;   // limit of descendants of the pids that are inspected, too, with the next indices
   bool gentle = false;            // stops no thread: only threads that sleep in system calls have stacks
+  std::vector<AdoptedProcess> adopted;
 };
-DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants, m.gentle)
+DISTRUN_FIELDS(ProbeOrder, m.pids, m.raw, m.samples, m.interval_ms, m.stop_ms, m.descendants, m.gentle, m.adopted)
 
 struct ProbeDone {
   std::string error;                  // why it failed; empty: success

@@ -49,6 +49,10 @@ bool knows_of_tags(const distrun_test& test) {
   return test.size >= offsetof(distrun_test, lock_count) + sizeof test.lock_count;
 }
 
+bool knows_of_mpi(const distrun_test& test) {
+  return test.size >= offsetof(distrun_test, needs_mpi) + sizeof test.needs_mpi;
+}
+
 std::vector<std::string> texts_of(const distrun_string* texts, std::size_t count) {
   std::vector<std::string> copies;
   for (std::size_t i = 0; i < count; ++i) copies.push_back(text_of(texts[i]));
@@ -91,6 +95,7 @@ wire::TestInfo info_of(const distrun_test& test) {
     info.tags = texts_of(test.tags, test.tag_count);
     info.locks = texts_of(test.locks, test.lock_count);
   }
+  if (knows_of_mpi(test)) info.needs_mpi = test.needs_mpi != 0;
   return info;
 }
 

@@ -4,7 +4,8 @@
 //   DISTRUN_TEST(Ring, token_goes_round, .world_size = fixed(4), .timeout = 10s) { ... }
 //
 // A suite's options are the defaults of its tests. These are combined: skip conditions (the suite's first), may_die,
-// backends and agents (the common ones), devices (the larger number), env_rendezvous, gpu_per_rank, tags, locks.
+// backends and agents (the common ones), devices (the larger number), env_rendezvous, gpu_per_rank, needs_mpi, tags,
+// locks.
 // Options are evaluated when tests are listed or run, not while the plugin is loaded.
 #include <chrono>
 #include <concepts>
@@ -102,6 +103,7 @@ struct TestOptions {
   int devices = 0;                        // the number needed
   bool env_rendezvous = false;            // needs RANK, LOCAL_RANK and MASTER_PORT
   bool gpu_per_rank = false;              // rank r sees only device r; skipped if there are fewer
+  bool needs_mpi = false;                 // the ranks call MPI_Init and are one MPI_COMM_WORLD
   std::vector<Death> may_die{};           // deaths that are no failures
   std::vector<SkipCondition> skip{};      // the first that is true skips the test
   Product parameters{};                   // one test per element

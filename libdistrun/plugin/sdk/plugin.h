@@ -108,6 +108,7 @@ typedef struct distrun_test {
   size_t tag_count;
   const distrun_string* locks; /* tests with a common one never run at the same time */
   size_t lock_count;
+  int32_t needs_mpi; /* not 0: the ranks can call MPI_Init, and are one world */
 } distrun_test;
 
 /* Passed to list(): the run's settings, and the receiver of the tests. */

@@ -10,7 +10,7 @@ namespace distrun::runner {
 Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind,
                  const Environment& environment)
     : environment_(environment),
-      ranks_(run, test, n, kind, environment.ran_others, [this] { course_.on_alarm(); }),
+      ranks_(run, test, n, kind, environment, [this] { course_.on_alarm(); }),
       provisions_(make_provisions(run, test, n, environment)),
       course_(ranks_, [this](bool any_alive) { conclusion_.on_idle(any_alive); }),
       conclusion_(ranks_, *provisions_, course_, environment.standing, [this] { over_.set(true); }),

@@ -5,8 +5,9 @@
 //   ranks        the ranks' states, and the means to reach, time and record them (ranks.hpp)
 //   provisions   what the ranks are given: directories, a store, their order (provisions.hpp)
 //   course       the states of the attempt (course.hpp), with the order of failures (failures.hpp)
-//   events       what happens to ranks and what they send (rank_events.hpp; programs.hpp and mpi_ranks.hpp for
-//   programs) conclusion   what follows when no rank works any more (conclusion.hpp)
+//   events       what happens to ranks and what they send (rank_events.hpp; programs.hpp for programs,
+//                mpi_ranks.hpp for what MPI says)
+//   conclusion   what follows when no rank works any more (conclusion.hpp)
 //
 // Lives on: the coordinator's loop.
 #include <memory>

@@ -19,6 +19,7 @@ void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void>
   order.samples = look.samples;
   order.bound = look.bound;
   order.gentle = true;
+  order.adopted = ranks.spawned;
   const std::uint64_t sent = ranks.messaging.sent();
   ranks.world->collect_stacks(order, [&ranks, sent, guard = std::move(guard), on_look = std::move(on_look),
                                       snapshot = std::move(snapshot)](evidence::Stacks stacks) mutable {
@@ -27,7 +28,7 @@ void look_gently(Ranks& ranks, const GentleLook& look, std::weak_ptr<const void>
     snapshot.took = ranks.log.age() - snapshot.at;
     snapshot.stacks = std::move(stacks);
     snapshot.stacks.hosts = snapshot.hosts;
-    if (ranks.run.mpi != nullptr) mpi::add_calls(*ranks.run.mpi, snapshot);
+    if (ranks.mpi != nullptr) mpi::add_calls(*ranks.mpi, snapshot);
     on_look(std::move(snapshot));
   });
 }

@@ -14,6 +14,7 @@ LocalProvisions::LocalProvisions(const RunContext& run, const PlannedTest& test,
       run_(run),
       test_(test),
       cpus_(environment.cpus != nullptr ? *environment.cpus : LaneCpus()),
+      mpi_(test.is_program() ? run.mpi : environment.mpi),
       dirs_(run.dirs.take(test.variant.world_size)),
       trace_(make_trace_memory(run, test)),
       resources_(run.names, dirs_.get(), environment.private_tmp, test.id) {
@@ -39,6 +40,7 @@ wire::RunOrder LocalProvisions::order_of(int rank, const launch::World& /*world*
   machine.cpus = cpus_.of(rank, order.world_size);
   machine.cpu_count = cpus_.count(order.world_size);
   add_machine(order, machine, test_.info.env_rendezvous, test_.info.gpu_per_rank);
+  if (mpi_ != nullptr) join_mpi(order);
   order.debug = rank == run_.settings.debug_rank && !test_.is_host();
   return order;
 }
@@ -46,15 +48,22 @@ wire::RunOrder LocalProvisions::order_of(int rank, const launch::World& /*world*
 launch::ProgramSpec LocalProvisions::program() const {
   launch::ProgramSpec program = local_program_spec(run_.settings, run_.run_id, dirs_->shared());
   bind(program, cpus_);
-  if (run_.mpi != nullptr) join_mpi(program);
+  if (mpi_ != nullptr) join_mpi(program);
   return program;
 }
 
 void LocalProvisions::join_mpi(launch::ProgramSpec& program) const {
   for (int rank = 0; rank < test_.variant.world_size; ++rank) {
     std::vector<std::string>& variables = program.variables.at(static_cast<std::size_t>(rank));
-    const std::vector<std::string>& more = run_.mpi->variables_of(rank);
+    const std::vector<std::string>& more = mpi_->variables_of(rank);
     variables.insert(variables.end(), more.begin(), more.end());
+  }
+}
+
+void LocalProvisions::join_mpi(wire::RunOrder& order) const {
+  for (const std::string& variable : mpi_->variables_of(order.rank)) {
+    const std::size_t at = variable.find('=');
+    order.env.push_back({variable.substr(0, at), variable.substr(at + 1)});
   }
 }
 

@@ -30,10 +30,12 @@ class LocalProvisions final : public Provisions {
 
  private:
   void join_mpi(launch::ProgramSpec& program) const;
+  void join_mpi(wire::RunOrder& order) const;
 
   const RunContext& run_;
   const PlannedTest& test_;
   const LaneCpus cpus_;
+  const mpi::Server* const mpi_;
   const std::shared_ptr<WorkDirs> dirs_;
   const std::shared_ptr<AttemptStore> store_ = std::make_shared<AttemptStore>();
   const std::unique_ptr<trace::Memory> trace_;

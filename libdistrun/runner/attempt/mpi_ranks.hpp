@@ -8,15 +8,21 @@ namespace distrun::runner {
 
 class MpiRanks final : private mpi::ServerEvents {
  public:
-  // Both must outlive this. Does nothing if the run has no world of MPI.
+  // Both must outlive this. Does nothing if the ranks have no world of MPI.
   MpiRanks(Ranks& ranks, Course& course);
   ~MpiRanks();
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;
 
  private:
-  void on_abort(int rank, int code) override;
+  void on_abort(int rank, int code, const std::string& child) override;
+  void on_spawned(int rank, const std::string& program, const std::vector<int>& pids,
+                  const std::string& error) override;
+  void on_child_died(int rank, const std::string& program, proc::ExitStatus status) override;
+  void on_refusal(int rank, const std::string& call) override;
   void on_server_lost(const std::string& why) override;
+
+  void fail(int rank, int code, const std::string& why);
 
   Ranks& ranks_;
   Course& course_;

@@ -23,6 +23,7 @@ struct Environment {
   const PrivateTmp* private_tmp = nullptr;  // private to the ranks; null: they have none
   bool ran_others = false;                  // the ranks have run other tests before
   const LaneCpus* cpus = nullptr;           // that the ranks run on; null: any
+  mpi::Server* mpi = nullptr;               // of the ranks' world of MPI, and ready; null: they have none
 };
 
 class Provisions {

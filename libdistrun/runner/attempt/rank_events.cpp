@@ -34,6 +34,7 @@ std::vector<base::HeldName> names_in(const wire::Done& done) {
 
 void RankEvents::on_rank_started(int rank, int pid) {
   provisions_.add_process(pid);
+  if (ranks_.mpi != nullptr) ranks_.mpi->add_process(rank, pid);
   const launch::Spread* const spread = ranks_.world->spread();
   if (spread != nullptr) ranks_.at(rank).record.host = spread->host_of.at(static_cast<std::size_t>(rank));
   ranks_.log.add_start(ranks_.at(rank), pid);
@@ -180,7 +181,7 @@ void RankEvents::on_message(int rank, wire::RankMessage message) {
 
 void RankEvents::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   if (course_.state() == Course::State::Over) return;  // a kept rank: its end is reported with those of the idle ranks
-  if (ranks_.run.mpi != nullptr) ranks_.run.mpi->drain();  // it may say why
+  if (ranks_.mpi != nullptr) ranks_.mpi->drain();      // it may say why
   RankState& state = ranks_.at(rank);
   state.ended = true;
   state.settled = false;

@@ -7,17 +7,18 @@
 
 namespace distrun::runner {
 
-Ranks::Ranks(const RunContext& run_context, const PlannedTest& planned, int n, AttemptKind kind, bool ran_others,
-             std::function<void()> on_alarm)
+Ranks::Ranks(const RunContext& run_context, const PlannedTest& planned, int n, AttemptKind kind,
+             const Environment& environment, std::function<void()> on_alarm)
     : run(run_context),
       test(planned),
+      mpi(planned.is_program() ? run_context.mpi : environment.mpi),
       all(static_cast<std::size_t>(planned.variant.world_size)),
       clocks(run_context, planned.info, all, std::move(on_alarm)),
       log(run_context, planned, n, kind, all, clocks),
       messaging(planned.variant.world_size, [this](int rank, const std::string& why) { lose_connection(rank, why); }) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].record.rank = static_cast<int>(i);
-    all[i].ran_others = ran_others;
+    all[i].ran_others = environment.ran_others;
     all[i].shares_process = planned.variant.isolation == Isolation::Threads;
   }
 }
@@ -36,7 +37,7 @@ std::vector<RankView> Ranks::views() const {
   for (const RankState& rank : all) {
     if (!rank.alive()) continue;
     RankView& view = views.emplace_back(RankView{rank.record.rank, world->shown(rank.record.rank)});
-    if (run.mpi != nullptr) view.shown = shown_by_mpi(rank.record);
+    if (mpi != nullptr) add_mpi(view, rank.record);
     if (view.shown) messaging.drop_ended_waits(view.rank, *view.shown);
   }
   return views;
@@ -46,9 +47,14 @@ bool Ranks::have_all_started() const {
   return std::all_of(all.begin(), all.end(), [](const RankState& rank) { return rank.started; });
 }
 
-// Programs have no board.
-std::optional<board::Shown> Ranks::shown_by_mpi(const RankRecord& rank) const {
-  return mpi::shown_by(*run.mpi, {rank.rank, rank.pid, rank.phase, log.started() + rank.body_began});
+// Programs have no board. A test shows what it waits for itself; that counts before what the server knows.
+void Ranks::add_mpi(RankView& view, const RankRecord& rank) const {
+  auto shown = mpi::shown_by(*mpi, {rank.rank, rank.pid, rank.phase, log.started() + rank.body_began});
+  if (!view.shown) {
+    view.shown = std::move(shown);
+  } else if (shown && view.shown->waits.empty()) {
+    view.shown->waits = std::move(shown->waits);
+  }
 }
 
 void Ranks::lose_connection(int rank, const std::string& why) {

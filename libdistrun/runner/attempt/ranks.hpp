@@ -9,6 +9,7 @@
 
 #include <distrun/runner/attempt/attempt_log.hpp>
 #include <distrun/runner/attempt/clocks.hpp>
+#include <distrun/runner/attempt/provisions.hpp>
 #include <distrun/runner/attempt/rank_messaging.hpp>
 #include <distrun/runner/attempt/rank_state.hpp>
 #include <distrun/runner/attempt/run_context.hpp>
@@ -17,8 +18,8 @@
 namespace distrun::runner {
 
 struct Ranks {
-  // `run` and `test` must outlive this; `on_alarm` is called when a bound may have expired.
-  Ranks(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, bool ran_others,
+  // `run`, `test` and what `environment` names must outlive this; `on_alarm` is called when a bound may have expired.
+  Ranks(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Environment& environment,
         std::function<void()> on_alarm);
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -41,14 +42,16 @@ struct Ranks {
 
   const RunContext& run;
   const PlannedTest& test;
-  std::vector<RankState> all;  // by rank
+  mpi::Server* const mpi;                     // of the ranks' world of MPI; null: they have none
+  std::vector<RankState> all;                 // by rank
+  std::vector<wire::AdoptedProcess> spawned;  // processes of MPI_Comm_spawn; they count as started by their ranks
   Clocks clocks;
   AttemptLog log;
   RankMessaging messaging;
   launch::World* world = nullptr;  // null until the attempt runs
 
  private:
-  std::optional<board::Shown> shown_by_mpi(const RankRecord& rank) const;
+  void add_mpi(RankView& view, const RankRecord& rank) const;
 
   base::RankHosts hosts_;
 };

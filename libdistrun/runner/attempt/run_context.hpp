@@ -11,7 +11,8 @@
 
 namespace distrun::mpi {
 class Server;  // runner/mpi/server.hpp
-}
+class Worlds;  // runner/mpi/worlds.hpp
+}  // namespace distrun::mpi
 
 namespace distrun::runner {
 
@@ -33,6 +34,7 @@ struct RunContext {
   PrivateTmps* private_tmps = nullptr;  // creates private directories for ranks on this machine; null: they have none
   TraceSink* traces = nullptr;          // takes the ranks' traces; null: nothing is traced
   mpi::Server* mpi = nullptr;           // gives programs a world of MPI, and is ready; null: they have none
+  mpi::Worlds* mpi_worlds = nullptr;    // creates worlds of MPI for attempts of tests; null: none needs any
   std::string why_stopped{};            // why attempts are cancelled; empty: the user wants it
 };
 

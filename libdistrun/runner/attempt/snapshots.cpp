@@ -62,6 +62,7 @@ void Snapshots::take(SnapshotKind kind, Nanoseconds bound, OnSnapshot on_snapsho
   launch::StackOrder order;
   order.bound = bound;
   order.settle = settle;
+  order.adopted = ranks_.spawned;
   const std::uint64_t sent = ranks_.messaging.sent();
   ranks_.world->collect_stacks(order, [this, alive = std::weak_ptr(alive_), snapshot = std::move(snapshot), sent,
                                        on_snapshot = std::move(on_snapshot)](evidence::Stacks stacks) mutable {
@@ -76,7 +77,7 @@ void Snapshots::end(Snapshot snapshot, evidence::Stacks stacks, const OnSnapshot
   snapshot.took = ranks_.log.age() - snapshot.at;
   snapshot.stacks = std::move(stacks);
   snapshot.stacks.hosts = snapshot.hosts;
-  if (ranks_.run.mpi != nullptr) mpi::add_calls(*ranks_.run.mpi, snapshot);
+  if (ranks_.mpi != nullptr) mpi::add_calls(*ranks_.mpi, snapshot);
   snapshot.text = describe(snapshot);
   if (ranks_.test.is_program()) {
     find_scripts(snapshot.stacks);  // nodes on other machines have done it for theirs

@@ -149,6 +149,7 @@ struct StackOrder {
   // Beyond the bound: the time that threads get to return to their waits after the stop. Then their CPU times are read
   // again, which a later look can compare with its own. 0: they are not.
   base::Nanoseconds settle{};
+  std::vector<wire::AdoptedProcess> adopted{};  // descendants of ranks on this machine that these have not forked
 };
 using OnStacks = std::function<void(evidence::Stacks)>;
 

@@ -25,6 +25,7 @@ wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, c
           .count());
   order.descendants = stacks.descendants;
   order.gentle = stacks.gentle;
+  order.adopted = stacks.adopted;
   for (const auto& target : targets) order.pids.push_back(target.pid);
   return order;
 }

@@ -1,5 +1,7 @@
 #include <distrun/runner/mpi/linked_mpi.hpp>
 
+#include <cstdlib>
+
 #include <array>
 #include <deque>
 #include <set>
@@ -50,6 +52,15 @@ LinkedMpi find_mpi(const std::string& program, const std::string& library_path) 
     }
   }
   return found;
+}
+
+std::string library_path_of(const runner::Settings& settings) {
+  const char* const own = std::getenv("LD_LIBRARY_PATH");
+  std::string value = own != nullptr ? own : "";
+  for (const wire::KeyValue& pair : settings.env) {
+    if (pair.key == "LD_LIBRARY_PATH") value = pair.value;
+  }
+  return value;
 }
 
 }  // namespace distrun::mpi

@@ -89,7 +89,9 @@ void Server::handle(const wire::Frame& frame) {
     case wire::MpiFrame::Joined: return enter(rank, Stage::Joined);
     case wire::MpiFrame::Left: return enter(rank, Stage::Left);
     case wire::MpiFrame::Aborted:
-      if (events_ != nullptr) events_->on_abort(rank, payload<wire::MpiAborted>(frame).code);
+    case wire::MpiFrame::Spawned:
+    case wire::MpiFrame::Died:
+      if (events_ != nullptr) tell(rank, frame);
       return;
     case wire::MpiFrame::Refused: return note_refusal(rank, payload<wire::MpiRefused>(frame).call);
     default: throw Error(ErrorKind::InvalidArgument, "it must not send this kind of frame");
@@ -110,10 +112,31 @@ void Server::enter(int rank, Stage stage) {
 }
 
 void Server::note_refusal(int rank, const std::string& call) {
-  std::string text = "rank " + std::to_string(rank) + " called " + base::one_line(call, kCallMax) +
-                     ", which returned an error: distrun exec does not support it";
+  const std::string name = base::one_line(call, kCallMax);
+  if (events_ != nullptr) events_->on_refusal(rank, name);
+  std::string text =
+      "rank " + std::to_string(rank) + " called " + name + ", which returned an error: distrun does not support it";
   const bool is_new = std::find(refusals_.begin(), refusals_.end(), text) == refusals_.end();
   if (is_new && refusals_.size() < kRefusalsMax) refusals_.push_back(std::move(text));
+}
+
+void Server::tell(int rank, const wire::Frame& frame) {
+  if (frame.is(wire::MpiFrame::Aborted)) {
+    const auto aborted = payload<wire::MpiAborted>(frame);
+    events_->on_abort(rank, aborted.code, base::one_line(aborted.child, kCallMax));
+  } else if (frame.is(wire::MpiFrame::Spawned)) {
+    const auto spawned = payload<wire::MpiSpawned>(frame);
+    events_->on_spawned(rank, base::one_line(spawned.program, kCallMax), spawned.pids, base::one_line(spawned.error));
+  } else {
+    const auto died = payload<wire::MpiDied>(frame);
+    const proc::ExitStatus status =
+        died.signal != 0 ? proc::ExitStatus::of_signal(died.signal) : proc::ExitStatus::of_code(died.code);
+    events_->on_child_died(rank, base::one_line(died.program, kCallMax), status);
+  }
+}
+
+void Server::add_process(int rank, int pid) {
+  socket_->send(wire::pack(wire::MpiFrame::Process, static_cast<std::uint16_t>(rank), wire::MpiProcess{pid}));
 }
 
 // How it ended says more, and is known in a moment.

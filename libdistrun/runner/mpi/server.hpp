@@ -31,8 +31,15 @@ struct Member {
 // What an attempt needs to know at once.
 class ServerEvents {
  public:
-  // The rank has called MPI_Abort, and is about to end.
-  virtual void on_abort(int rank, int code) = 0;
+  // The rank, or the process `child` that it has spawned ("./worker"), has called MPI_Abort, and is about to end.
+  virtual void on_abort(int rank, int code, const std::string& child) = 0;
+  // The rank has started processes by MPI_Comm_spawn, or was refused with `error`.
+  virtual void on_spawned(int rank, const std::string& program, const std::vector<int>& pids,
+                          const std::string& error) = 0;
+  // A process that the rank has spawned has failed.
+  virtual void on_child_died(int rank, const std::string& program, proc::ExitStatus status) = 0;
+  // The rank has called what the server cannot do, such as "MPI_Comm_spawn": the call returns an error.
+  virtual void on_refusal(int rank, const std::string& call) = 0;
   // The server has ended before the ranks. `why` is a sentence.
   virtual void on_server_lost(const std::string& why) = 0;
 
@@ -67,6 +74,8 @@ class Server {
 
   // Reports events from now on; null: no more. Events come from the loop, or from inside drain().
   void report_to(ServerEvents* events) noexcept { events_ = events; }
+  // Says which process the rank is; processes that it spawns begin as it has.
+  void add_process(int rank, int pid);
   // Handles what has already arrived: a rank's death may be seen before the reason that the server has sent for it.
   void drain();
 
@@ -74,6 +83,7 @@ class Server {
   Server(io::Loop& loop, const Program& program, const wire::MpiOrder& order, base::FdPair line);
   void on_frame(const wire::Frame& frame);
   void handle(const wire::Frame& frame);
+  void tell(int rank, const wire::Frame& frame);
   void take(wire::MpiReady ready);
   void enter(int rank, Stage stage);
   void note_refusal(int rank, const std::string& call);

@@ -21,6 +21,10 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
     variant.isolation = base::parse_isolation(info.isolation);
     variant.isolation_reason = "the test requires " + info.isolation;
   }
+  if (info.needs_mpi && variant.isolation == Isolation::Pool) {
+    variant.isolation = Isolation::Process;
+    variant.isolation_reason = "a process can be in one world of MPI only";
+  }
   return variant;
 }
 
@@ -33,6 +37,7 @@ std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse
   }
   if (isolation != Isolation::Threads) return "";
   if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";
+  if (info.needs_mpi) return "it needs MPI, whose ranks are processes";
   if (info.gpu_per_rank) return "it needs a separate device for each rank, and ranks that are threads share devices";
   if (info.env_rendezvous)
     return "it needs separate environment variables for each rank, and ranks that are threads share them";

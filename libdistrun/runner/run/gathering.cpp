@@ -6,6 +6,8 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/bounds.hpp>
 #include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/mpi/linked_mpi.hpp>
+#include <distrun/runner/mpi/worlds.hpp>
 #include <distrun/runner/plan/machine_gpus.hpp>
 #include <distrun/runner/plan/selection.hpp>
 
@@ -39,10 +41,12 @@ io::Task<void> Gathering::list_plugins() {
       const Nanoseconds bound = load_bound(record_.settings);
       wire::PluginTable table = co_await list_tests(node_, plugin, record_.settings, bound);
       for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
+      find_mpi(plugin, table);
       const bool uses_backend = table.uses_backend, uses_agent = table.uses_agent;
       rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
       skip_without_devices(planned);
+      skip_without_mpi(planned);
       record_.uses_backend = record_.uses_backend || (uses_backend && !planned.empty());
       record_.uses_agent = record_.uses_agent || (uses_agent && !planned.empty());
       std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
@@ -64,6 +68,27 @@ void Gathering::skip_without_devices(std::vector<PlannedTest>& tests) const {
     const std::vector<int> ranks = node_.split(test.variant.world_size);
     const std::string why = why_no_devices(test.info, machines, ranks, record_.settings);
     if (!why.empty()) test.info.skip.push_back({kSkipCode, why});
+  }
+}
+
+// The tests of a plugin that is linked with MPI need not say so.
+void Gathering::find_mpi(const std::string& plugin, wire::PluginTable& table) {
+  const mpi::LinkedMpi linked = mpi::find_mpi(plugin, mpi::library_path_of(record_.settings));
+  if (linked.how == mpi::Linked::Joins) {
+    for (wire::TestInfo& test : table.tests) test.needs_mpi = true;
+  } else if (linked.how == mpi::Linked::Alone) {
+    record_.notices.push_back(
+        plugin + " needs " + linked.library +
+        ", an MPI that cannot join a world of distrun (Open MPI and MPIs with PMIx can): each rank "
+        "is an MPI world of one");
+  }
+}
+
+void Gathering::skip_without_mpi(std::vector<PlannedTest>& tests) const {
+  const std::string why = node_.is_spread() ? "distrun has no world of MPI on several hosts" : mpi::Worlds::why_none();
+  if (why.empty()) return;
+  for (PlannedTest& test : tests) {
+    if (test.info.needs_mpi && !test.skipped()) test.info.skip.push_back({kSkipCode, "needs MPI, but " + why});
   }
 }
 

@@ -29,6 +29,8 @@ class Gathering {
  private:
   io::Task<void> list_plugins();
   void skip_without_devices(std::vector<PlannedTest>& tests) const;
+  void find_mpi(const std::string& plugin, wire::PluginTable& table);
+  void skip_without_mpi(std::vector<PlannedTest>& tests) const;
   void select_tests();
   void refuse_to_debug_many();
   io::Task<void> require(PrivateTmps& private_tmps);

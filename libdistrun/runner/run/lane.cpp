@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/record/judge.hpp>
 
@@ -96,9 +97,20 @@ void Lane::tell_bad_end(const PlannedTest& test, const AttemptRecord& result) co
                                name_of(test.variant.isolation) + " --filter '" + test.info.suite + ".*'");
 }
 
+io::Task<std::unique_ptr<mpi::World>> Lane::join_mpi(const PlannedTest& test) const {
+  if (!test.info.needs_mpi) co_return nullptr;
+  const int ranks = test.variant.world_size;
+  std::unique_ptr<mpi::World> world = run_.mpi_worlds->start(
+      {ranks, ranks * run_.settings.jobs > cpus_for_ranks(), false, run_.private_tmps != nullptr});
+  const std::string failure = co_await world->server().ready(mpi::kReadyBound);
+  if (!failure.empty()) throw Error(ErrorKind::Failed, failure);
+  co_return world;
+}
+
 // Returns false if the test cannot be run any further.
 io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, int n, AttemptKind kind, bool stay) {
   std::string failure;
+  std::unique_ptr<mpi::World> mpi;  // outlives the attempt
   try {
     const bool usable = co_await plugins_.prepare(test);
     if (usable && !cancelled_) {
@@ -106,8 +118,10 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, int n, A
       co_await end_standing(standing ? &test : nullptr);
       if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
       note_test(test, standing);
-      const Environment environment{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(),
-                                    ran_.size() > 1, &cpus_};
+      mpi = co_await join_mpi(test);
+      const Environment environment{
+          standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(), ran_.size() > 1, &cpus_,
+          mpi ? &mpi->server() : nullptr};
       attempt_ = std::make_unique<Attempt>(run_, test, n, kind, environment);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();

@@ -8,6 +8,7 @@
 
 #include <distrun/runner/attempt/attempt.hpp>
 #include <distrun/runner/attempt/standing_world.hpp>
+#include <distrun/runner/mpi/worlds.hpp>
 #include <distrun/runner/run/preparation.hpp>
 
 namespace distrun::runner {
@@ -42,6 +43,8 @@ class Lane {
 
  private:
   io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, int n, AttemptKind kind, bool stay);
+  // Returns the world of MPI of an attempt, ready for its ranks; null: the test needs none. Throws Error{Failed}.
+  io::Task<std::unique_ptr<mpi::World>> join_mpi(const PlannedTest& test) const;
   bool is_settled(const TestRecord& test) const;
   bool may_retry(Verdict verdict) const;
   io::Task<void> end_standing(const PlannedTest* test);

@@ -33,6 +33,11 @@ std::string message_of(const TestRecord& test) {
   return "";
 }
 
+bool need_mpi(const std::vector<PlannedTest>& tests) {
+  return std::any_of(tests.begin(), tests.end(),
+                     [](const PlannedTest& test) { return test.info.needs_mpi && !test.skipped(); });
+}
+
 Room room_on(const launch::Node& node, const Machine& machine) {
   if (!node.machines().empty()) return Room::of_machines(node);
   return Room::of_machine(machine.cpus, memory_available());
@@ -56,6 +61,7 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
     : loop_(loop),
       node_(node),
       events_(events),
+      places_(places),
       directory_(places.start_dir),
       names_(places, settings.program.empty()),
       dirs_(places.run_dir(), settings.keep_work_dir),
@@ -95,6 +101,8 @@ io::Task<void> Run::run() {
   co_await gathering_.gather(private_tmps_ ? &*private_tmps_ : nullptr);
   events_.on_run_start(record_, static_cast<int>(tests_.size()));
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
+  for (const std::string& notice : record_.notices) events_.on_notice(notice);
+  if (need_mpi(tests_)) context_.mpi_worlds = &mpi_worlds_.emplace(loop_, node_, places_);
   names_.forget();
   plugins_.expect(tests_);
   hosts_.expect(tests_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <distrun/common/wire/inspect.hpp>
+#include <distrun/runner/mpi/worlds.hpp>
 #include <distrun/runner/plan/plan.hpp>
 #include <distrun/runner/record/events.hpp>
 #include <distrun/runner/run/batch_queue.hpp>
@@ -93,10 +94,12 @@ class Run {
   launch::Node& node_;
   EventSink& events_;
   RunRecord record_;
+  const proc::RunPlaces places_;
   const std::string directory_;  // in which the user has started the run
   NameWatch names_;
   WorkDirPool dirs_;
   std::optional<PrivateTmps> private_tmps_;  // if --private-tmp is given
+  std::optional<mpi::Worlds> mpi_worlds_;    // if a test needs MPI
   RunContext context_;
   Preparation plugins_;
   std::vector<PlannedTest> tests_;

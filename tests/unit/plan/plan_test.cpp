@@ -46,6 +46,24 @@ TEST_CASE("a test that requires an isolation gets it, and the plan says why") {
   CHECK(tests[1].variant.isolation_reason.empty());
 }
 
+TEST_CASE("ranks of a test that needs MPI are processes for that test only") {
+  wire::PluginTable table;
+  table.reuse = wire::Reuse::Together;
+  table.tests = {info_of("Ring", "a"), info_of("Ring", "b")};
+  table.tests[0].needs_mpi = true;
+  Settings settings;
+  settings.isolation = Isolation::Pool;
+  const std::vector<PlannedTest> pooled = plan("ring.so", table, Filter(), settings);
+  CHECK(pooled[0].variant.isolation == Isolation::Process);
+  CHECK(pooled[0].variant.isolation_reason == "a process can be in one world of MPI only");
+  CHECK(pooled[1].variant.isolation == Isolation::Pool);
+  settings.isolation = Isolation::Threads;
+  const std::vector<PlannedTest> threads = plan("ring.so", table, Filter(), settings);
+  REQUIRE(threads[0].skipped());
+  CHECK(threads[0].info.skip[0].reason == "it needs MPI, whose ranks are processes");
+  CHECK_FALSE(threads[1].skipped());
+}
+
 TEST_CASE("a plan has the overrides of its tests, which their filter sees") {
   Settings settings;
   Override changes;

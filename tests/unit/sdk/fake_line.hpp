@@ -148,7 +148,7 @@ struct FakeList {
     int world_rule, world_size, skip_code;
     std::vector<int> world_sizes;
     std::int64_t timeout_ms;
-    bool env_rendezvous, has_fixture;
+    bool env_rendezvous, has_fixture, needs_mpi;
     std::vector<distrun_may_die> may_die;
     std::string description;
     std::vector<std::string> tags, locks;
@@ -184,6 +184,7 @@ struct FakeList {
             test.timeout_ms,
             test.env_rendezvous != 0,
             test.has_fixture != 0,
+            test.needs_mpi != 0,
             {test.may_die, test.may_die + test.may_die_count},
             text_of(test.description),
             texts_of(test.tags, test.tag_count),

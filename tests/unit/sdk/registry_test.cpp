@@ -85,6 +85,8 @@ TEST_CASE("requirements of suite and test apply together", "[sdk]") {
   CHECK(both.backends == std::vector<std::string>{"shm"});
   CHECK(both.devices == 2);
   CHECK(both.env_rendezvous);
+  CHECK_FALSE(both.needs_mpi);
+  CHECK(merged({.needs_mpi = true}, {}).needs_mpi);
   CHECK(both.may_die.size() == 2);
   const TestOptions labelled = merged({.tags = {"a"}, .locks = {"x"}}, {.tags = {"b"}, .locks = {"x", "y"}});
   CHECK(labelled.tags == std::vector<std::string>{"a", "b"});
@@ -99,6 +101,7 @@ TEST_CASE("a row has all requirements of a test", "[sdk]") {
                        .timeout = 1500ms,
                        .isolation = Isolation::Exec,
                        .env_rendezvous = true,
+                       .needs_mpi = true,
                        .may_die = {dies_by_signal(1, 9), exits_with(-1, 7)},
                        .tags = {"slow"},
                        .locks = {"port 8000", "disk"}};
@@ -116,6 +119,7 @@ TEST_CASE("a row has all requirements of a test", "[sdk]") {
   CHECK(row.timeout_ms == 1500);
   CHECK(row.isolation == "exec");
   CHECK(row.env_rendezvous);
+  CHECK(row.needs_mpi);
   REQUIRE(row.may_die.size() == 2);
   CHECK(row.may_die[0].how == DISTRUN_DEATH_SIGNAL);
   CHECK(row.may_die[1].rank == -1);

@@ -23,7 +23,7 @@ struct Ends {
 
 TEST_CASE("frames arrive one by one over a blocking line, with their contents") {
   Ends ends;
-  ends.one.send(wire::pack(wire::MpiFrame::Aborted, 3, wire::MpiAborted{7}));
+  ends.one.send(wire::pack(wire::MpiFrame::Aborted, 3, wire::MpiAborted{7, ""}));
   ends.one.send(wire::pack(wire::MpiFrame::Refused, 1, wire::MpiRefused{"MPI_Comm_spawn"}));
   const auto first = ends.other.receive();
   REQUIRE(first);

@@ -87,7 +87,7 @@ inline TestInfo test_info() {
   info.isolation = "exec";
   info.env_rendezvous = true;
   info.has_fixture = true;
-  info.has_host = info.has_suite_code = info.gpu_per_rank = true;
+  info.has_host = info.has_suite_code = info.gpu_per_rank = info.needs_mpi = true;
   info.may_die = {{2, DeathKind::Signal, 9}};
   info.skip = {{86, "no network"}};
   info.description = "passes once round";

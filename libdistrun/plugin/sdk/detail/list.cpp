@@ -120,7 +120,8 @@ distrun_test row_of(const Plan& plan, const RowLists& lists) {
           .tags = lists.tags.data(),
           .tag_count = lists.tags.size(),
           .locks = lists.locks.data(),
-          .lock_count = lists.locks.size()};
+          .lock_count = lists.locks.size(),
+          .needs_mpi = plan.options.needs_mpi};
 }
 
 std::string lines(const std::vector<std::string>& texts) {

@@ -76,6 +76,7 @@ TestOptions merged(TestOptions suite, TestOptions test) {
   both.devices = std::max(both.devices, test.devices);
   both.env_rendezvous = both.env_rendezvous || test.env_rendezvous;
   both.gpu_per_rank = both.gpu_per_rank || test.gpu_per_rank;
+  both.needs_mpi = both.needs_mpi || test.needs_mpi;
   append(both.may_die, std::move(test.may_die));
   append(both.skip, std::move(test.skip));
   append(both.tags, std::move(test.tags));
