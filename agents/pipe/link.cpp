@@ -70,7 +70,15 @@ Link::Sent Link::send(OutgoingMessage message, Limit limit, std::uint8_t kind, s
   const std::lock_guard lock(writing_);
   if (why_) throw Error(*why_);
   queue_.check_room(limit, peer_.name());
-  if (kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel)) queue_.withdraw(message.id());
+  const bool is_cancel = kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel);
+  if (is_cancel && !queue_.withdraw(message.id())) {
+    end_locked(State::Lost, base::error_or_shortage(ErrorKind::Disconnected, [&] {
+                 return Error(ErrorKind::Disconnected, "the connection to " + peer_.name() +
+                                                           " has ended: a call that timed out was half sent, and there "
+                                                           "is no memory to copy the rest");
+               }));
+    return Sent::Ended;
+  }
   queue_.make_place();
   queue_.set_number(message);
   out_.count(kind, bytes);

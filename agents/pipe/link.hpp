@@ -74,10 +74,12 @@ class Link {
   bool is_over() const noexcept { return state() >= State::Left; }
   const PeerProcess& process() const noexcept { return process_; }
 
-  enum class Sent : std::uint8_t { Written, Queued, MustConnect };
+  enum class Sent : std::uint8_t { Written, Queued, MustConnect, Ended };
   using Limit = SendQueue::Limit;
-  // Takes the message. If it returns MustConnect, the caller must start connecting to the peer. Throws
-  // Error{Disconnected} if the link is over, Error{Overloaded} if too much is queued.
+  // Takes the message. If it returns MustConnect, the caller must start connecting to the peer. Ended: the message
+  // cancels a call that is half sent, and there was no memory to copy the rest, which its caller may change from now
+  // on; so the link has ended, which the caller must report. Throws Error{Disconnected} if the link is over,
+  // Error{Overloaded} if too much is queued.
   Sent send(rpc::Message message, Limit limit);
   // Returns whether there is room for a call.
   bool has_room() const noexcept { return queue_.has_room(); }

@@ -9,7 +9,8 @@
 //
 // Tensors are not copied before they are written, and a caller may change them once its call has timed out. So a call
 // that has timed out is withdrawn: if none of it was written, it arrives without its data; if a part was written, the
-// rest is copied first. A reader drops memory that it has read out of the caller's process after the timeout.
+// rest is copied first. Without memory for that copy the connection ends. A reader drops memory that it has read out of
+// the caller's process after the timeout.
 //
 // A call or reply for which the receiver has no memory is read to its end, and arrives without payload and tensors
 // (rpc::Message::unreadable): it fails alone, and later messages arrive.
@@ -66,8 +67,9 @@ class OutgoingMessage {
   bool write_to(Stream& stream);
   bool is_begun() const noexcept { return written_ != 0; }
   bool is_call(std::uint64_t id) const noexcept;
-  // After it returns, the caller may change the tensors. Throws std::bad_alloc, and changes nothing then.
-  void withdraw();
+  // After it returns true, the caller may change the tensors. Returns false, and changes nothing, if a part was written
+  // and there is no memory to copy the rest: then it must not be written any further.
+  [[nodiscard]] bool withdraw() noexcept;
   bool is_read_by_peer() const noexcept { return is_read_by_peer_; }
   // Returns the bytes that it keeps in memory. Counts tensors, although they are not copied.
   std::uint64_t queued_bytes() const noexcept {
@@ -77,7 +79,7 @@ class OutgoingMessage {
  private:
   void write_table(const rpc::Message& message, const rpc::TensorSpans& tensors);
   void write_spans(wire::ByteWriter& table, const rpc::TensorSpans& tensors);
-  void drop_data();
+  void drop_data() noexcept;
   void copy_data();
   void check_limits() const;
   bool is_in_stream(const rpc::Span& span) const noexcept { return cma_from_ == 0 || span.bytes() < cma_from_; }

@@ -10,7 +10,8 @@
 namespace distrun::agents::pipe {
 namespace {
 
-constexpr std::size_t kPartsMax = 64;  // of one write
+constexpr std::size_t kPartsMax = 64;                                     // of one write
+constexpr std::array<std::byte, 2 * sizeof(std::uint32_t)> kNoTensors{};  // the end of a table: no spans, no shapes
 constexpr std::size_t kSectionHead = 1 + sizeof(std::uint32_t), kTimeBytes = kSectionHead + sizeof(std::int64_t);
 
 [[noreturn]] void refuse_to_send(const std::string& text) {
@@ -139,22 +140,22 @@ bool OutgoingMessage::is_call(std::uint64_t id) const noexcept {
   return head_.id == id && head_.kind == static_cast<std::uint8_t>(rpc::MessageKind::Call);
 }
 
-void OutgoingMessage::withdraw() {
-  if (is_begun()) return copy_data();
-  drop_data();
+bool OutgoingMessage::withdraw() noexcept {
+  if (!is_begun()) return drop_data(), true;
+  try {
+    copy_data();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
-// Keeps the sections: what they transfer has to be returned.
-void OutgoingMessage::drop_data() {
-  wire::ByteWriter table;
-  if (table_.empty()) {
-    table.number(std::uint8_t{0});
-  } else {
-    table.append(table_.data(), sections_end_);
+// Keeps the sections: what they transfer has to be returned. The table becomes shorter, which takes no memory.
+void OutgoingMessage::drop_data() noexcept {
+  if (!table_.empty()) {
+    table_.resize(sections_end_ + kNoTensors.size());
+    std::copy(kNoTensors.begin(), kNoTensors.end(), table_.end() - std::ssize(kNoTensors));
   }
-  table.number(std::uint32_t{0});
-  table.number(std::uint32_t{0});
-  table_ = table.take();
   payload_ = {};
   spans_.clear();
   span_bytes_ = 0;

@@ -207,6 +207,7 @@ void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgen
       if (link->state() == Link::State::Up && !link->is_shm()) io_thread_->want_writable(to.id);
       break;
     case Link::Sent::Written: break;
+    case Link::Sent::Ended: return reactor_->tell_end(*link);
   }
   switch (urgency) {
     case rpc::Urgency::Answer: return link->ring_later();

@@ -52,18 +52,15 @@ void SendQueue::keep(std::list<OutgoingMessage>& from, Place message) noexcept {
   kept_.splice(kept_.end(), from, message);
 }
 
-// Calls mostly time out in the order in which they were made, so the search ends near the front. Without memory for a
-// copy the call is sent unchanged, followed by its cancellation.
-void SendQueue::withdraw(std::uint64_t call) noexcept {
+// Calls mostly time out in the order in which they were made, so the search ends near the front.
+bool SendQueue::withdraw(std::uint64_t call) noexcept {
   const auto found =
       std::find_if(queue_.begin(), queue_.end(), [call](const OutgoingMessage& each) { return each.is_call(call); });
-  if (found == queue_.end()) return;
-  try {
-    const std::uint64_t before = found->queued_bytes();
-    found->withdraw();
-    bytes_ -= before - found->queued_bytes();
-  } catch (const std::exception&) {
-  }
+  if (found == queue_.end()) return true;
+  const std::uint64_t before = found->queued_bytes();
+  const bool is_withdrawn = found->withdraw();
+  bytes_ -= before - found->queued_bytes();
+  return is_withdrawn;
 }
 
 void SendQueue::take_first() noexcept {

@@ -42,8 +42,9 @@ class SendQueue {
   void add_first(OutgoingMessage message) noexcept;
   // Keeps a message that has been written at once, until the peer has read it.
   void keep(OutgoingMessage message) noexcept;
-  // Withdraws a queued call that has timed out.
-  void withdraw(std::uint64_t call) noexcept;
+  // Withdraws a queued call that has timed out. Returns false if nothing more can be written: a part of it was, and
+  // there is no memory for the rest.
+  [[nodiscard]] bool withdraw(std::uint64_t call) noexcept;
 
   std::size_t size() const noexcept { return queue_.size(); }
   OutgoingMessage& first() noexcept { return queue_.front(); }

@@ -14,6 +14,7 @@
 
 #include "fake_stream.hpp"
 #include "linked_pair.hpp"
+#include "no_room.hpp"
 #include "support/error_of.hpp"
 #include "support/skip.hpp"
 
@@ -168,6 +169,36 @@ TEST_CASE("a call that times out while it waits for free space is not sent with 
   CHECK_FALSE(incoming.next(*own.stream)->message.unreadable.empty());
   CHECK(incoming.next(*own.stream)->message.payload.size() == 100);
   CHECK(incoming.next(*own.stream)->kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel));
+}
+
+TEST_CASE("a link ends, and writes nothing more, if a call times out half sent and there is no memory for its rest") {
+  distrun::testing::skip_case_if(base::kSanitized, "a sanitizer maps terabytes");
+  Linked own;
+  own.stream->room = 5000;
+  Message call = message_of(1, 1000);
+  call.tensors = {tensor::arange(5'000'000)};
+  CHECK(own.link.send(std::move(call), Link::Limit::Call) == Link::Sent::Queued);
+  const std::size_t written = own.stream->bytes.size();
+  Message cancel;
+  cancel.kind = rpc::MessageKind::Cancel;
+  cancel.id = 1;
+  std::optional<Link::Sent> sent;
+  {
+    const testing::NoRoomFor none(5'000'000 * sizeof(std::int64_t));
+    sent = own.link.send(std::move(cancel), Link::Limit::None);
+  }
+  CHECK(sent == Link::Sent::Ended);
+  own.stream->room = 100 << 20;
+  own.link.flush();
+  CHECK(own.stream->bytes.size() == written);
+  CHECK(own.link.state() == Link::State::Lost);
+  const Error error = distrun::testing::error_of([&] { own.link.send(message_of(2), Link::Limit::Call); });
+  CHECK(error.kind() == ErrorKind::Disconnected);
+  CHECK_THAT(error.text(),
+             Catch::StartsWith("the connection to worker2 has ended: a call that timed out was half sent"));
+  const auto told = own.link.take_end();
+  REQUIRE(told);
+  CHECK(told->text() == error.text());
 }
 
 TEST_CASE("as many messages as wanted are delivered, and unknown kinds are skipped") {

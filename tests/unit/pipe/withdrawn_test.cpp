@@ -8,6 +8,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "fake_stream.hpp"
+#include "no_room.hpp"
 #include "support/skip.hpp"
 #include "unit/support/limits.hpp"
 
@@ -39,7 +40,7 @@ TEST_CASE("a call that is withdrawn before any of it was written arrives with it
   }
   OutgoingMessage outgoing(std::move(call), GENERATE(0, 1000));
   const std::uint64_t before = outgoing.queued_bytes();
-  outgoing.withdraw();
+  CHECK(outgoing.withdraw());
   CHECK_FALSE(outgoing.is_read_by_peer());
   CHECK(outgoing.queued_bytes() < before);
   FakeStream stream;
@@ -65,7 +66,7 @@ TEST_CASE("a call that is withdrawn while it is written arrives as it was at tha
   stream.room = 2000;
   OutgoingMessage outgoing(call_of(1, 100, {sent, tensor::arange(3)}), 0);
   CHECK_FALSE(outgoing.write_to(stream));
-  outgoing.withdraw();
+  CHECK(outgoing.withdraw());
   tensor::copy_(sent, tensor::zeros({1000}, {tensor::DType::I64, {}}));
   stream.room = 100'000;
   CHECK(outgoing.write_to(stream));
@@ -75,6 +76,25 @@ TEST_CASE("a call that is withdrawn while it is written arrives as it was at tha
   CHECK(arrived->message.unreadable.empty());
   CHECK(numbers_of(arrived->message.tensors[0]) == numbers_of(tensor::arange(1000)));
   CHECK(numbers_of(arrived->message.tensors[1]) == numbers_of(tensor::arange(3)));
+}
+
+// Sanitizers map terabytes.
+TEST_CASE(
+    "a call is withdrawn without memory if none of it was written; if a part was, it must not be written further") {
+  distrun::testing::skip_case_if(base::kSanitized, "a sanitizer");
+  const bool is_begun = GENERATE(false, true);
+  OutgoingMessage outgoing(call_of(1, 100, {tensor::arange(5'000'000)}), 0);
+  FakeStream stream;
+  stream.room = is_begun ? 2000 : 0;
+  CHECK_FALSE(outgoing.write_to(stream));
+  const std::uint64_t before = outgoing.queued_bytes();
+  bool is_withdrawn = false;
+  {
+    const testing::NoRoomFor none(5'000'000 * sizeof(std::int64_t));
+    is_withdrawn = outgoing.withdraw();
+  }
+  CHECK(is_withdrawn == !is_begun);
+  CHECK((outgoing.queued_bytes() == before) == is_begun);
 }
 
 TEST_CASE("memory that was read out of a caller that has timed out is not delivered") {
