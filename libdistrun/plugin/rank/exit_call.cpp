@@ -11,6 +11,7 @@ namespace {
 
 using Tell = void (*)(int code) noexcept;
 std::atomic<Tell> listener{nullptr};
+constexpr int kSanitizerExit = 1;  // the real code is only known to the sanitizer, and to who reaps the process
 
 [[noreturn]] void go_on(const char* name, int code) noexcept {
   if (const Tell tell = listener.load(std::memory_order_acquire)) tell(code);
@@ -22,6 +23,16 @@ std::atomic<Tell> listener{nullptr};
 }  // namespace
 
 void set_exit_listener(Tell tell) noexcept { listener.store(tell, std::memory_order_release); }
+
+// The runtime belongs to the plugin, so distrun-rank is not linked with it.
+void watch_sanitizer() noexcept {
+  using SetCallback = void (*)(void (*callback)());
+  const auto set = reinterpret_cast<SetCallback>(::dlsym(RTLD_DEFAULT, "__sanitizer_set_death_callback"));
+  if (set == nullptr) return;
+  set([] {
+    if (const Tell tell = listener.load(std::memory_order_acquire)) tell(kSanitizerExit);
+  });
+}
 
 }  // namespace distrun::rank
 

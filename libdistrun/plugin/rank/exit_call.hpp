@@ -10,4 +10,7 @@ namespace distrun::rank {
 // Sets the function that exit() calls first; null for none. `tell` must be async-signal-safe and return. Thread-safe.
 void set_exit_listener(void (*tell)(int code) noexcept) noexcept;
 
+// Calls the listener also when a sanitizer, if the process has one, ends the process: that bypasses exit().
+void watch_sanitizer() noexcept;
+
 }  // namespace distrun::rank

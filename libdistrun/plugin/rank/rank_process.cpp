@@ -93,6 +93,7 @@ void RankProcess::share_process() {
     record_exit();
     if (!has_crashed()) shared->places_[static_cast<std::size_t>(rank)]->seat.writer.leave(code);
   });
+  watch_sanitizer();
 }
 
 // No rank begins before all threads have started: a later one would count as left behind by a test.

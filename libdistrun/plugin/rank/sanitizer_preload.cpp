@@ -16,8 +16,8 @@ constexpr char kPreload[] = "LD_PRELOAD";
 constexpr char kBefore[] = "DISTRUN_PRELOAD_BEFORE";  // the previous value, in a process that was restarted
 
 bool is_runtime(const std::string& library) {
-  return library.starts_with("libasan.so") || library.starts_with("liblsan.so") ||
-         library.starts_with("libclang_rt.asan");
+  return library.starts_with("libasan.so") || library.starts_with("liblsan.so") || library.starts_with("libtsan.so") ||
+         library.starts_with("libclang_rt.asan") || library.starts_with("libclang_rt.tsan");
 }
 
 // Restores the variables, so that child processes do not inherit the preload.
@@ -43,7 +43,7 @@ bool has_been_here() {
 }  // namespace
 
 void preload_sanitizer(const char* plugin, char** arguments) {
-  if (has_been_here() || ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr) return;
+  if (has_been_here() || ::dlsym(RTLD_DEFAULT, "__sanitizer_set_death_callback") != nullptr) return;
   for (const std::string& library : base::ElfFile(plugin).needed()) {
     if (is_runtime(library)) return start_again(library, arguments);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Supports plugins built with the address or the leak sanitizer in a distrun built without. The sanitizer's runtime
+// Supports plugins built with the address, leak or thread sanitizer in a distrun built without. The sanitizer's runtime
 // must be loaded first, and distrun-rank lacks it; so distrun-rank restarts itself with the runtime preloaded.
 namespace distrun::rank {
 

@@ -12,11 +12,11 @@
 namespace distrun::runner {
 namespace {
 
-// Adds the report that a sanitizer has printed on the rank's standard error before it ended the rank.
-void add_sanitizer_error(RankRecord& rank) {
+// Adds the report that a sanitizer has printed on standard error before it ended the rank.
+void add_sanitizer_error(RankRecord& rank, std::string_view standard_error) {
   const bool is_good = rank.outcome.kind == OutcomeKind::Passed || rank.outcome.kind == OutcomeKind::Skipped;
   if (is_good && !rank.bad_end) return;
-  auto report = find_sanitizer_report(rank.err.text);
+  auto report = find_sanitizer_report(standard_error);
   if (!report) return;
   RankError error;
   error.type = std::move(report->sanitizer);
@@ -25,6 +25,14 @@ void add_sanitizer_error(RankRecord& rank) {
   error.line = report->line;
   error.is_crash = true;
   rank.errors.insert(rank.errors.begin(), std::move(error));  // more useful than a stack through abort()
+}
+
+// Ranks that are threads share the standard error of rank 0. The report in it is of the rank that ended the process.
+void add_shared_sanitizer_error(std::vector<RankRecord>& ranks) {
+  const auto ended = std::find_if(ranks.begin(), ranks.end(), [](const RankRecord& rank) {
+    return rank.outcome.kind != OutcomeKind::Passed && rank.because_of < 0;
+  });
+  if (ended != ranks.end()) add_sanitizer_error(*ended, ranks.front().err.text);
 }
 
 // Adds what Python has printed on the rank's standard error before it ended a program.
@@ -185,9 +193,10 @@ void Conclusion::complete_ranks() {
     rank.record.err = ranks_.world->standard_error(rank.record.rank);
     course_.strays().complete(rank);
     if (ranks_.test.is_program()) add_python_error(rank.record);
-    add_sanitizer_error(rank.record);
+    if (!provisions_.order().threads) add_sanitizer_error(rank.record, rank.record.err.text);
     ranks_.log.record().ranks.push_back(std::move(rank.record));
   }
+  if (provisions_.order().threads) add_shared_sanitizer_error(ranks_.log.record().ranks);
 }
 
 // The board still shows what a thread was waiting for when its rank ended, even if its trace was cut.

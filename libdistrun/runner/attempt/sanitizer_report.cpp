@@ -75,6 +75,15 @@ std::optional<SourcePlace> place_of_frame(std::string_view line) {
   return place && !is_theirs(place->file) ? place : std::nullopt;
 }
 
+// Returns the kind of error without addresses and pids, which differ in each run and would hide the rest of the line:
+// "heap-buffer-overflow" of "heap-buffer-overflow on address 0x602000000014 at pc 0x55.. bp 0x7f.. sp 0x7f..".
+std::string_view without_addresses(std::string_view summary) {
+  for (const std::string_view mark : {" on address 0x", " on 0x", " (pc ", " (pid="}) {
+    summary = summary.substr(0, summary.find(mark));
+  }
+  return summary;
+}
+
 // Parses a line with "ERROR: AddressSanitizer: ..." or "WARNING: ThreadSanitizer: ...".
 std::optional<SanitizerReport> header_of(std::string_view line) {
   for (const std::string_view kind : {std::string_view("ERROR: "), std::string_view("WARNING: ")}) {
@@ -85,7 +94,7 @@ std::optional<SanitizerReport> header_of(std::string_view line) {
       if (!rest.starts_with(sanitizer) || !rest.substr(sanitizer.size()).starts_with(": ")) continue;
       SanitizerReport report;
       report.sanitizer = sanitizer;
-      report.summary = base::one_line(rest.substr(sanitizer.size() + 2), kSummaryMax);
+      report.summary = base::one_line(without_addresses(rest.substr(sanitizer.size() + 2)), kSummaryMax);
       return report;
     }
   }

@@ -9,7 +9,7 @@ namespace distrun::runner {
 
 struct SanitizerReport {
   std::string sanitizer;  // "AddressSanitizer"; "UndefinedBehaviorSanitizer" also where it only says "runtime error"
-  std::string summary;    // "heap-buffer-overflow on address 0x602000000014 ..., READ of size 4"; one line
+  std::string summary;    // "heap-buffer-overflow, READ of size 4"; one line, without addresses
   std::string file;       // of the innermost frame outside sanitizers and the system; empty: none is named
   std::uint32_t line = 0;
   friend bool operator==(const SanitizerReport&, const SanitizerReport&) = default;

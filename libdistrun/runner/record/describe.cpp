@@ -20,6 +20,14 @@ std::string place(const RankError& error) {
   return error.file.empty() ? "" : " (" + error.file + ":" + std::to_string(error.line) + ")";
 }
 
+// Returns the report of the sanitizer that ended the rank; null if none did.
+const RankError* sanitizer_error(const RankRecord& rank) {
+  for (const RankError& error : rank.errors) {
+    if (error.is_crash && error.type.ends_with("Sanitizer")) return &error;
+  }
+  return nullptr;
+}
+
 std::string after_colon(const std::string& text) { return text.empty() ? "" : ": " + text; }
 
 std::string short_outcome(const RankRecord& rank) {
@@ -325,6 +333,13 @@ std::string describe_phase(const RankRecord& rank) {
 }
 
 std::string describe_action(const RankRecord& rank) {
+  const OutcomeKind kind = rank.outcome.kind;
+  const bool has_ended = kind == OutcomeKind::Signaled || kind == OutcomeKind::Exited;
+  if (has_ended && sanitizer_error(rank) != nullptr) {
+    // The exit code or signal is only the sanitizer's way to end the rank.
+    return " failed: " + crash_text(rank) + (kind == OutcomeKind::Signaled ? ", and was " : ", and ") +
+           describe_outcome(rank) + describe_phase(rank);
+  }
   switch (rank.outcome.kind) {
     case OutcomeKind::Failed:
       if (const RankError* error = decisive_error(rank)) {
@@ -345,6 +360,9 @@ std::string describe_action(const RankRecord& rank) {
 }
 
 std::string crash_text(const RankRecord& rank) {
+  if (const RankError* error = sanitizer_error(rank)) {
+    return error->type + ": " + base::one_line(error->text) + place(*error);
+  }
   for (const RankError& error : rank.errors) {
     if (error.is_crash) return base::one_line(error.text) + place(error);
   }

@@ -27,7 +27,8 @@ std::string describe_cause(const AttemptRecord& attempt);
 bool is_explained_hang(const AttemptRecord& attempt);
 // Returns whether the cause is just what the only culprit did: a report that shows it needs no message.
 bool is_one_action(const AttemptRecord& attempt);
-// Returns what the handler of a crashed rank has reported: "null pointer (address 0x0) in f (x.cpp:7)"; or empty.
+// Returns what the handler of a crashed rank has reported: "null pointer (address 0x0) in f (x.cpp:7)"; or a sanitizer:
+// "AddressSanitizer: heap-buffer-overflow, WRITE of size 4 (x.cpp:7)"; or empty.
 std::string crash_text(const RankRecord& rank);
 // Describes ranks that ended badly after several tests: "rank 1 was killed by signal 11 (SIGSEGV) in exit, after its
 // body had passed: null pointer (address 0x0) in f (x.cpp:7), and 2 more ranks ended badly"; or empty.

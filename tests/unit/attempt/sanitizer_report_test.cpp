@@ -26,9 +26,7 @@ TEST_CASE("an address sanitizer report names the access, and the first frame out
       "SUMMARY: AddressSanitizer: stack-buffer-overflow /src/test.cpp:10 in main\n");
   REQUIRE(report);
   CHECK(report->sanitizer == "AddressSanitizer");
-  CHECK(report->summary ==
-        "stack-buffer-overflow on address 0x7ffe1aba7fd4 at pc 0x7f6d bp 0x1 sp 0x2, "
-        "WRITE of size 8");
+  CHECK(report->summary == "stack-buffer-overflow, WRITE of size 8");
   CHECK(report->file == "/src/test.cpp");
   CHECK(report->line == 10);
 }
@@ -47,7 +45,7 @@ TEST_CASE("a data race is where the first of the two accesses is") {
       "\n"
       "  Previous write of size 4 at 0x55857f06a668 by thread T1:\n"
       "    #0 main::$_0::operator()() const /src/s.cpp:12:55 (st+0xd469f)\n");
-  CHECK(report == SanitizerReport{"ThreadSanitizer", "data race (pid=22288), Write of size 4", "/src/s.cpp", 11});
+  CHECK(report == SanitizerReport{"ThreadSanitizer", "data race, Write of size 4", "/src/s.cpp", 11});
 }
 
 TEST_CASE("leaks are located where the memory was allocated") {
@@ -60,6 +58,19 @@ TEST_CASE("leaks are located where the memory was allocated") {
   CHECK(report->sanitizer == "LeakSanitizer");
   CHECK(report->summary == "detected memory leaks, Direct leak of 33 byte(s) in 1 object(s)");
   CHECK(report->line == 12);
+}
+
+TEST_CASE("the kind of an error is named without the addresses and pids that differ in each run") {
+  const auto kind_of = [](const std::string& text) {
+    const auto report = find_sanitizer_report("==1==ERROR: AddressSanitizer: " + text + "\n");
+    return report ? report->summary : "no report";
+  };
+  CHECK(kind_of("attempting double-free on 0x602000000010 in thread T0:") == "attempting double-free");
+  CHECK(kind_of("SEGV on unknown address 0x000000000000 (pc 0x55 bp 0x7f sp 0x7f T0)") ==
+        "SEGV on unknown address 0x000000000000");
+  CHECK(kind_of("attempting free on address which was not malloc()-ed: 0x7f in thread T0") ==
+        "attempting free on address which was not malloc()-ed: 0x7f in thread T0");
+  CHECK(kind_of("negative-size-param: (size=-1)") == "negative-size-param: (size=-1)");
 }
 
 TEST_CASE("a report without line numbers is still a report, and the first of several is taken") {

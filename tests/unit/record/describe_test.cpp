@@ -46,6 +46,22 @@ TEST_CASE("a first cause is described in one sentence") {
   }
 }
 
+TEST_CASE("a sanitizer's report comes before the exit code or signal by which it ended the rank") {
+  RankError error = samples::error_of("heap-buffer-overflow, WRITE of size 1", false);
+  error.type = "AddressSanitizer";
+  error.is_crash = true;
+  const std::string report = "AddressSanitizer: heap-buffer-overflow, WRITE of size 1 (ring.cpp:41)";
+  AttemptRecord exited = attempt_of({Exited});
+  exited.ranks[0].errors = {error};
+  CHECK(told(exited, {0}) == "rank 0 failed: " + report + ", and exited with code 3 without a result in the test body");
+  CHECK(crash_text(exited.ranks[0]) == report);
+  AttemptRecord aborted = attempt_of({Signaled});
+  RankError handler = samples::error_of("in f", false);
+  handler.is_crash = true;
+  aborted.ranks[0].errors = {handler, error};
+  CHECK(told(aborted, {0}) == "rank 0 failed: " + report + ", and was killed by signal 11 (SIGSEGV) in the test body");
+}
+
 TEST_CASE("the error that ended the body is the one that is reported") {
   AttemptRecord attempt = attempt_of({Failed});
   RankRecord& rank = attempt.ranks[0];
