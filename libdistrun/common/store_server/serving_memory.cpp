@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSmallRequest = 64 << 10;  // not counted: each client may send one
-constexpr auto kRest = 1s;                       // between two searches for stalled clients
+constexpr base::Nanoseconds kRest = 1s;          // between two searches for stalled clients
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void Serving::Client::count_untaken(base::TimePoint now, bool has_taken) {
 
 void Serving::note_shortage() {
   if (is_short_) return;
-  shortage_.set_after(std::min<base::Nanoseconds>(kRest, limits_.idle));
+  shortage_.set_after(std::min<base::Nanoseconds>({kRest, limits_.idle, limits_.whole}));
   is_short_ = true;
 }
 
