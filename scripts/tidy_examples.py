@@ -242,6 +242,8 @@ Task<void> f() {
     "tests/unit/sleep_test.cpp": """\
 TEST_CASE("a test of [0, 1)") {}  // finds test-name
 TEST_CASE("one half; the other") {}  // finds test-name
+TEST_CASE(  // finds test-name
+    "a long name; and the rest of it") {}
 TEST_CASE("--option is refused") {}  // finds test-name
 TEST_CASE("the option --x is refused - at once") {}
 TEST_CASE("a test", "[sleep]") {

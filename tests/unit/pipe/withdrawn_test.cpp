@@ -79,8 +79,7 @@ TEST_CASE("a call that is withdrawn while it is written arrives as it was at tha
 }
 
 // Sanitizers map terabytes.
-TEST_CASE(
-    "a call is withdrawn without memory if none of it was written; if a part was, it must not be written further") {
+TEST_CASE("a call is withdrawn without memory if none of it was written, and must not be sent further if a part was") {
   distrun::testing::skip_case_if(base::kSanitized, "a sanitizer");
   const bool is_begun = GENERATE(false, true);
   OutgoingMessage outgoing(call_of(1, 100, {tensor::arange(5'000'000)}), 0);
