@@ -83,6 +83,14 @@ const Frame& frame_at(const UnwoundStack& stack, std::size_t index) {
   return index < stack.inner.size() ? stack.inner[index] : stack.outer[index - stack.inner.size()];
 }
 
+wire::ThreadStack task_thread(pid_t id, std::string name) {
+  wire::ThreadStack thread;
+  thread.task.tid = id;
+  thread.task.name = std::move(name);
+  thread.task.state = 'S';
+  return thread;
+}
+
 }  // namespace
 
 void PythonStacks::find(pid_t pid) {
@@ -119,12 +127,18 @@ void PythonStacks::read(const std::map<pid_t, std::set<pid_t>>& captured, std::c
 
 void PythonStacks::read(pid_t pid, Process& process, const std::set<pid_t>& tids,
                         std::chrono::steady_clock::time_point end) {
-  for (const pid_t tid : tids) process.stacks.erase(tid);
+  for (const pid_t tid : tids) {
+    process.stacks.erase(tid);
+    process.tasks.erase(tid);
+  }
   ProcessMemory memory(*tids.begin(), end);
   PythonThreads threads = read_threads(memory, process.runtime, *process.codes, ids_of(pid), tids);
   if (!threads.is_sound && threads.list.empty()) process.why_not = kUnsound;
   process.gils = std::move(threads.gils);
-  for (PythonThread& thread : threads.list) process.stacks.insert_or_assign(thread.tid, std::move(thread.stack));
+  for (PythonThread& thread : threads.list) {
+    process.stacks.insert_or_assign(thread.tid, std::move(thread.stack));
+    if (!thread.tasks.list.empty()) process.tasks.insert_or_assign(thread.tid, std::move(thread.tasks));
+  }
 }
 
 const PythonStacks::Process* PythonStacks::process_of(pid_t pid) const {
@@ -164,6 +178,21 @@ void PythonStacks::set_frames(FrameTable& table, pid_t pid, const UnwoundStack& 
   thread.incomplete = native.incomplete && (python == nullptr || python->incomplete);
   std::vector<std::uint32_t> inner = indices_of(mixed.inner);
   probe::set_frames(thread, std::move(inner), indices_of(mixed.outer), mixed.gap);
+}
+
+void PythonStacks::add_tasks(FrameTable& table, wire::ProcessStacks& process) const {
+  const Process* const known = process_of(process.pid);
+  if (known == nullptr) return;
+  pid_t id = 0;  // unlike that of any thread
+  for (const auto& [tid, tasks] : known->tasks) {
+    for (const WaitingTask& task : tasks.list) {
+      process.threads.push_back(task_thread(--id, base::valid_utf8(task.name)));
+      for (const PythonFrame& frame : task.frames) process.threads.back().frames.push_back(add_frame(table, frame));
+    }
+    if (tasks.more == 0) continue;
+    process.threads.push_back(task_thread(--id, ""));
+    process.threads.back().why_none = std::to_string(tasks.more) + " further asyncio tasks that wait are not shown";
+  }
 }
 
 void PythonStacks::complete(const wire::ProcessStacks& process, std::uint64_t futex, wire::ThreadStack& thread) const {

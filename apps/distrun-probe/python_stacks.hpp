@@ -35,6 +35,8 @@ class PythonStacks {
   // Sets the frames of the thread: those of `native`, with Python's if they are known.
   void set_frames(FrameTable& table, pid_t pid, const UnwoundStack& native, wire::ThreadStack& thread,
                   const AddFrame& add) const;
+  // Adds the asyncio tasks that wait in idle event loops, each as a thread with a negative id.
+  void add_tasks(FrameTable& table, wire::ProcessStacks& process) const;
   // Adds to the wait of a thread: for a GIL, if it sleeps on `futex` there, or that it holds one.
   void complete(const wire::ProcessStacks& process, std::uint64_t futex, wire::ThreadStack& thread) const;
 
@@ -45,6 +47,7 @@ class PythonStacks {
     std::unique_ptr<CodeObjects> codes;  // null: why_not
     std::string why_not;                 // why no Python frames are read
     std::map<pid_t, PythonStack> stacks;
+    std::map<pid_t, WaitingTasks> tasks;  // by the thread that runs their event loop
     std::vector<Gil> gils;
   };
 

@@ -272,6 +272,7 @@ void Session::describe(Process& process) {
       table_.keep_names();  // the time for all names may run out
     }
     observer_.complete(table_, process.told);
+    python_.add_tasks(table_, process.told);
   } catch (const Error& error) {
     process.told.why_none = error.what();
   }

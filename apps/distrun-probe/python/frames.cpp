@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kFramesMax = 20'000;
 
 struct RawFrame {
+  Address address = 0;
   Address previous = 0;
   Address code = 0;
   std::int64_t instruction = 0;
@@ -44,6 +45,7 @@ std::optional<RawFrame> read_frame(ForeignMemory& memory, const Layout& layout, 
   const auto size = static_cast<std::size_t>(is_object ? kFrameSize : layout.frame_head);
   if (!bytes.read(memory, address, size)) return std::nullopt;
   RawFrame frame;
+  frame.address = address;
   frame.previous = bytes.at<Address>(layout.frame_previous);
   frame.code = bytes.at<Address>(layout.frame_code);
   frame.instruction =
@@ -77,6 +79,7 @@ struct Kept {
 
 PythonFrame named(ForeignMemory& memory, const Layout& layout, CodeObjects& codes, const RawFrame& raw) {
   PythonFrame frame;
+  frame.address = raw.address;
   frame.is_entry = raw.is_entry;
   frame.code = codes.find(memory, raw.code);
   if (frame.code) frame.line = frame.code->line_of(layout, raw.instruction);
@@ -84,6 +87,11 @@ PythonFrame named(ForeignMemory& memory, const Layout& layout, CodeObjects& code
 }
 
 }  // namespace
+
+PythonFrame read_frame_at(ForeignMemory& memory, const Layout& layout, CodeObjects& codes, Address frame) {
+  const auto raw = read_frame(memory, layout, frame);
+  return raw ? named(memory, layout, codes, *raw) : PythonFrame{};
+}
 
 PythonStack read_frames(ForeignMemory& memory, const Layout& layout, CodeObjects& codes, Address frame) {
   PythonStack stack;

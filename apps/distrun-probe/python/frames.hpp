@@ -14,6 +14,7 @@ namespace distrun::probe::python {
 struct PythonFrame {
   std::shared_ptr<const Code> code;  // null: the frame could not be read
   std::uint32_t line = 0;
+  Address address = 0;
   // True: the interpreter's loop, a native frame, was called for this frame. For other frames it goes on with the
   // frame that they were called by.
   bool is_entry = false;
@@ -29,5 +30,8 @@ struct PythonStack {
 // Reads the frames from the innermost one at `frame`. Bounded for any content of the memory: frames in a circle end at
 // the limit of frames, and only those that are kept have their code read.
 PythonStack read_frames(ForeignMemory& memory, const Layout& layout, CodeObjects& codes, Address frame);
+
+// Reads one frame, without those that it was called by.
+PythonFrame read_frame_at(ForeignMemory& memory, const Layout& layout, CodeObjects& codes, Address frame);
 
 }  // namespace distrun::probe::python

@@ -43,6 +43,7 @@ struct Layout {
   std::int32_t interpreter_next;
   std::int32_t interpreter_threads;  // the first thread
   std::int32_t interpreter_gil;      // pointer to its GIL, from 3.12
+  std::int32_t interpreter_modules;  // the dictionary sys.modules; -1: asyncio's tasks are not read
 
   std::int32_t thread_frame;   // the innermost frame; or, if the next field is not -1, where that is kept
   std::int32_t cframe_frame;   // there

@@ -70,18 +70,22 @@ class Reader {
         found_.is_sound = false;
         return;
       }
-      if (!add_thread(thread)) return;  // a circle
+      if (!add_thread(interpreter, thread)) return;  // a circle
       thread = memory_.pointer(thread + kThreadNext);
     }
   }
 
   // Returns false if the thread was read before.
-  bool add_thread(Address thread) {
+  bool add_thread(Address interpreter, Address thread) {
     const pid_t tid = tid_of(memory_, layout_, thread, ids_);
     if (!tids_.try_emplace(thread, tid).second) return false;
     // A thread that has just ended has the id 0.
     const Address frame = wanted_.contains(tid) && read_.insert(tid).second ? frame_of(memory_, layout_, thread) : 0;
-    if (frame != 0) found_.list.push_back({tid, read_frames(memory_, layout_, codes_, frame)});
+    if (frame == 0) return true;
+    PythonThread& added = found_.list.emplace_back();
+    added.tid = tid;
+    added.stack = read_frames(memory_, layout_, codes_, frame);
+    added.tasks = read_waiting_tasks(memory_, layout_, codes_, interpreter, added.stack);
     return true;
   }
 

@@ -11,6 +11,7 @@
 #include "foreign_memory.hpp"
 #include "frames.hpp"
 #include "layout.hpp"
+#include "tasks.hpp"
 
 namespace distrun::probe::python {
 
@@ -30,6 +31,7 @@ struct Gil {
 struct PythonThread {
   pid_t tid = 0;
   PythonStack stack;
+  WaitingTasks tasks;  // of its event loop, if it is idle in one
 };
 
 struct PythonThreads {

@@ -135,6 +135,10 @@ struct ThreadStack {
 DISTRUN_FIELDS(ThreadStack, m.task, m.frames, m.gap_after, m.incomplete, m.crashed, m.why_none, m.motion, m.waits_for,
                m.wait)
 
+// An asyncio task that waits is listed among the threads of its process, with a negative id: no thread runs it. Its
+// frames are the coroutines that await each other.
+inline bool is_task(const ThreadStack& thread) { return thread.task.tid < 0; }
+
 struct ProcessStacks {
   std::int32_t index = 0;  // position in the order
   std::int32_t pid = 0;

@@ -66,6 +66,10 @@ std::string ids_of(const std::vector<const wire::ThreadStack*>& threads) {
   return text;
 }
 
+bool are_tasks(const std::vector<const wire::ThreadStack*>& threads) {
+  return std::all_of(threads.begin(), threads.end(), [](const auto* thread) { return wire::is_task(*thread); });
+}
+
 std::string threads_text(const Stacks& stacks, const Group& group) {
   std::vector<const wire::ThreadStack*> others;  // than main threads
   for (const Holder& holder : group.holders) {
@@ -81,6 +85,7 @@ std::string threads_text(const Stacks& stacks, const Group& group) {
   // An unnamed thread has its process's name.
   if (name == base::one_line(stacks.processes[group.holders.front().process].command, kNameMax)) name.clear();
   if (!name.empty()) name = " \"" + name + "\"";
+  if (are_tasks(others)) return (count == 1 ? "asyncio task" : std::to_string(count) + " asyncio tasks") + name;
   if (count > kThreadIdsMax) return threads + name;
   return (count == 1 ? "thread " : "threads ") + ids_of(others) + name;
 }

@@ -93,7 +93,9 @@ void Roster::add_process(const evidence::Process& process) {
       by_id_.try_emplace(thread.id(), body->second);
     }
   }
-  for (const wire::ThreadStack& stack : process.threads) add_stack(process, stack);
+  for (const wire::ThreadStack& stack : process.threads) {
+    if (!wire::is_task(stack)) add_stack(process, stack);  // the thread of its event loop stands for it
+  }
 }
 
 void Roster::add_stack(const evidence::Process& process, const wire::ThreadStack& stack) {
