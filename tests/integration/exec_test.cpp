@@ -291,3 +291,25 @@ TEST_CASE("a Python script is shown with its lines", "[exec]") {
   CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
   CHECK(exec.sandbox().remains().empty());
 }
+
+TEST_CASE("the asyncio tasks that Python ranks wait for are shown with their coroutines, merged over ranks", "[exec]") {
+  const Exec exec;
+  const char* is_311 = "import sys; sys.exit(sys.version_info[:2] != (3, 11))";
+  skip_case_if(exec.run({"-w", "1"}, {"python3", "-c", is_311}).exit_code != 0, "there is no Python 3.11");
+  const std::string script = exec.sandbox().output() + "/train.py";
+  std::ofstream(script) << "import asyncio\n"
+                           "async def fetch(queue):\n"
+                           "    return await queue.get()\n"
+                           "async def consume(queue):\n"
+                           "    await fetch(queue)\n"
+                           "async def produce(done):\n"
+                           "    await done.wait()\n"
+                           "async def main():\n"
+                           "    await asyncio.gather(consume(asyncio.Queue()), produce(asyncio.Event()))\n"
+                           "asyncio.run(main())\n";
+  const Ended ended = exec.run({"-w", "2", "--timeout", "2s"}, {"python3", script});
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(ended.out, Contains("ranks 0-1 (2 asyncio tasks \"Task-2\", ") && Contains("fetch  train.py:3") &&
+                            Contains("consume  train.py:5"));
+  CHECK_THAT(ended.out, Contains("ranks 0-1 (2 asyncio tasks \"Task-3\", ") && Contains("produce  train.py:7"));
+}
