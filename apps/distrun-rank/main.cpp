@@ -5,8 +5,9 @@
 //   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
 //   distrun-rank --mounts [FROM TO]...                creates mounts and passes on their namespace
 //   distrun-rank --rank PLUGIN TAG FILES_MAX MOUNTS USERS        a rank started by exec
-//   distrun-rank --program TAG FILES_MAX MOUNTS USERS COORDINATOR_PID PATH ARGV0 ARGUMENT...    a rank that executes a
-//                                                     program; MOUNTS and USERS are namespaces, or empty
+//   distrun-rank --wrapped-rank ...                   the same, under a command like strace, which may stay its parent
+//   distrun-rank --program TAG FILES_MAX MOUNTS USERS COORDINATOR_PID CPUS PATH ARGV0 ARGUMENT...    a rank that
+//                                                     executes a program; MOUNTS and USERS are namespaces, or empty
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -71,11 +72,12 @@ int main(int argc, char** argv) {
   distrun::base::mend_inherited_state();
   distrun::rank::print_whole_lines();
   const std::string mode = argc > 2 ? argv[1] : "";
+  const bool is_rank = mode == "--rank" || mode == "--wrapped-rank";
   if (!has_line()) {
     std::fputs("distrun-rank is started by distrun and has no use of its own; try: distrun --help\n", stderr);
     return kUsage;
   }
-  if (mode == "--list" || mode == "--zygote" || mode == "--rank") distrun::rank::preload_sanitizer(argv[2], argv);
+  if (mode == "--list" || mode == "--zygote" || is_rank) distrun::rank::preload_sanitizer(argv[2], argv);
   distrun::rank::prepare_to_leave();
   try {
     if ((mode == "--list" || mode == "--zygote") && ::fcntl(kDumpFd, F_GETFD) >= 0) {
@@ -87,7 +89,8 @@ int main(int argc, char** argv) {
     }
     if (mode == "--mounts") distrun::rank::leave_at_once(distrun::rank::make_mount_space(argv + 2, take_line()));
     if (mode == "--program" && argc >= 10) run_program(argv + 2);
-    if (mode == "--rank" && argc == 7) run_exec_rank(argv + 2);
+    if (mode == "--wrapped-rank") distrun::rank::expect_wrapper();
+    if (is_rank && argc == 7) run_exec_rank(argv + 2);
   } catch (const distrun::Error& error) {
     std::fprintf(stderr, "distrun-rank: %s\n", error.what());
     distrun::rank::leave_at_once(1);

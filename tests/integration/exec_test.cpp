@@ -309,7 +309,7 @@ TEST_CASE("the asyncio tasks that Python ranks wait for are shown with their cor
                            "asyncio.run(main())\n";
   const Ended ended = exec.run({"-w", "2", "--timeout", "2s"}, {"python3", script});
   CHECK(ended.exit_code == 1);
-  CHECK_THAT(ended.out, Contains("ranks 0-1 (2 asyncio tasks \"Task-2\", ") && Contains("fetch  train.py:3") &&
+  CHECK_THAT(ended.err, Contains("ranks 0-1 (2 asyncio tasks \"Task-2\", ") && Contains("fetch  train.py:3") &&
                             Contains("consume  train.py:5"));
-  CHECK_THAT(ended.out, Contains("ranks 0-1 (2 asyncio tasks \"Task-3\", ") && Contains("produce  train.py:7"));
+  CHECK_THAT(ended.err, Contains("ranks 0-1 (2 asyncio tasks \"Task-3\", ") && Contains("produce  train.py:7"));
 }

@@ -1,4 +1,4 @@
-// Tests whose ranks use MPI, as their plugin is linked with it.
+// Tests that use MPI: the plugin is linked with it.
 #include <distrun/test.hpp>
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// Tests of a plugin whose ranks use MPI, with a real Open MPI.
+// A plugin that is linked with a real Open MPI.
 #include <catch2/catch.hpp>
 
 #include <string>

@@ -93,7 +93,7 @@ void spawn_children(const char* program, const std::string& what) {
   MPI_Comm_disconnect(&children);
 }
 
-// What a child does before it sends its number to the rank that has spawned it.
+// Sends a number to the rank that has spawned this child, unless the child is to fail.
 void be_child(const std::string& what, MPI_Comm parent) {
   int rank = 0;
   int size = 0;

@@ -96,6 +96,22 @@ std::vector<Refused> refused() {
   };
 }
 
+std::vector<Refused> refused_wrappers() {
+  return {
+      {{"--wrap", "'valgrind"}, {"--wrap: a quote (') is not closed in 'valgrind"}},
+      {{"--wrap", "  "}, {"--wrap: the command is empty"}},
+      {{"--wrap-rank", "strace"}, {"--wrap-rank strace", "RANK=COMMAND"}},
+      {{"--wrap-rank", "x=strace"}, {"--wrap-rank x"}},
+      {{"--wrap-rank", "1=a", "--wrap-rank", "1=b"}, {"rank 1 has two commands"}},
+      {{"--wrap", "strace", "--isolation", "pool"}, {"--wrap cannot be combined with --isolation pool"}},
+      {{"--wrap", "strace", "--isolation", "threads"}, {"--wrap cannot be combined with --isolation threads"}},
+      {{"--wrap", "strace", "--hosts", "a,b"}, {"--wrap works on this machine only", "--hosts"}},
+      {{"--wrap", "strace", "--debug", "0"}, {"--wrap cannot be combined with --debug"}},
+      {{"--core", "yes"}, {"--core yes", "on, off"}},
+      {{"--core", "on", "--hosts", "a,b"}, {"--core on works on this machine only", "--hosts"}},
+  };
+}
+
 // Options of other launchers: the message names ours.
 std::vector<Refused> refused_from_elsewhere() {
   return {
@@ -136,6 +152,7 @@ void expect_refusals(const std::vector<Refused>& examples) {
 TEST_CASE("an invalid value of an option is named with the option and the limit", "[cli]") {
   expect_refusals(refused());
   expect_refusals(refused_selections());
+  expect_refusals(refused_wrappers());
 }
 
 TEST_CASE("an option of another launcher is answered with distrun's", "[cli]") {

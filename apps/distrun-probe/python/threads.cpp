@@ -59,6 +59,11 @@ class Reader {
     }
     if (layout_.runtime_gil >= 0) gils.insert(plus(runtime_.runtime, layout_.runtime_gil));
     for (const Address gil : gils) add_gil(gil);
+    // Last: the time for it all is limited, and stacks count most.
+    for (std::size_t i = 0; i < found_.list.size(); ++i) {
+      PythonThread& thread = found_.list[i];
+      thread.tasks = read_waiting_tasks(memory_, layout_, codes_, interpreters_[i], thread.stack);
+    }
     return std::move(found_);
   }
 
@@ -82,10 +87,8 @@ class Reader {
     // A thread that has just ended has the id 0.
     const Address frame = wanted_.contains(tid) && read_.insert(tid).second ? frame_of(memory_, layout_, thread) : 0;
     if (frame == 0) return true;
-    PythonThread& added = found_.list.emplace_back();
-    added.tid = tid;
-    added.stack = read_frames(memory_, layout_, codes_, frame);
-    added.tasks = read_waiting_tasks(memory_, layout_, codes_, interpreter, added.stack);
+    found_.list.push_back({tid, read_frames(memory_, layout_, codes_, frame), {}});
+    interpreters_.push_back(interpreter);
     return true;
   }
 
@@ -102,8 +105,9 @@ class Reader {
   CodeObjects& codes_;
   const std::map<pid_t, pid_t>& ids_;
   const std::set<pid_t>& wanted_;
-  std::map<Address, pid_t> tids_;  // by the interpreter's thread
-  std::set<pid_t> read_;           // each is read once
+  std::map<Address, pid_t> tids_;      // by the interpreter's thread
+  std::set<pid_t> read_;               // each is read once
+  std::vector<Address> interpreters_;  // of the threads in found_.list
   PythonThreads found_;
 };
 

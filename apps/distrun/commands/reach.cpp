@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <distrun/common/base/shell_words.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::cli {
@@ -10,12 +11,6 @@ namespace {
 
 constexpr std::string_view kHost = "{host}";
 constexpr std::string_view kNode = "{node}";
-
-void replace_all(std::string& text, std::string_view what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-}
 
 std::string gdb_on(const wire::RankStatus& rank) { return "gdb -q -p " + std::to_string(rank.pid); }
 
@@ -42,8 +37,8 @@ bool is_here(const std::string& reach) noexcept { return reach == kNode; }
 std::string attach_command(const std::string& reach, const wire::RankStatus& rank) {
   if (reach.empty()) return "";
   std::string command = reach.find(kNode) == reach.npos ? reach + " " + std::string(kNode) : reach;
-  replace_all(command, kHost, base::shell_quoted(rank.host));
-  replace_all(command, kNode, gdb_on(rank));
+  base::replace_all(command, kHost, base::shell_quoted(rank.host));
+  base::replace_all(command, kNode, gdb_on(rank));
   return command;
 }
 

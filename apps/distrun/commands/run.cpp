@@ -30,12 +30,18 @@
 #include "terminal/terminal.hpp"
 #include "terminal/terminal_input.hpp"
 #include "work_notes.hpp"
+#include "wrapping.hpp"
 
 namespace distrun::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::milliseconds kTickWithoutTerminal{500};  // no line to keep alive: each wake-up costs CPU
+
+// A program may write results to standard output.
+void name_directories(const RunOptions& options, const std::string& path) {
+  std::fprintf(options.settings.program.empty() ? stdout : stderr, "work directories: %s\n", path.c_str());
+}
 
 // Keeps the console's status line alive while nothing happens.
 class Ticker {
@@ -171,13 +177,14 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
     main.run(run_all(run, debugger, hosts ? &*hosts : nullptr, mpi));
   }
   main.node().close();
-  proc::tell_stuck(proc::remove_run_files(places, options.settings.keep_work_dir));
+  const bool keeps = keeps_files(run.record());
+  proc::tell_stuck(proc::remove_run_files(places, keeps));
   if (own) own->give_place_back();  // the reports may wait for their readers
   if (program_output) program_output->finish(run.record());
   outputs.finish(run.record());
   tell_no_match(options, run.record());
   warn_of_gone(run.record().gone);
-  if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
+  if (keeps) name_directories(options, places.run_dir());
   remember(options, run.record());
   return exit_code_of(run.record());
 }
@@ -191,6 +198,8 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
     std::printf("%s\n", options.nothing_to_run.why.c_str());
     return options.nothing_to_run.exit_code;
   }
+  require_wrappers(options.settings);
+  if (options.settings.core) raise_core_limit();
   const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   proc::GuardBounds bounds;
   const int asked = options.settings.stop_signal == SIGTERM ? 1 : 2;  // how many times the signal is sent

@@ -13,6 +13,7 @@
 #include "raw_options.hpp"
 #include "report_options.hpp"
 #include "watch_options.hpp"
+#include "wrap_options.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -75,6 +76,7 @@ void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
          "on: always, as for Python with mpi4py; off: each rank is a world of one")
       ->type_name(kMpi);
   add_bind_option(app, raw);
+  add_wrap_options(app, raw);
   app.add_option("--leaks", raw.leaks,
                  "Treatment of processes, shared memory and sockets that are left behind: normal: the run fails; off: "
                  "they are ended silently")
@@ -202,6 +204,7 @@ CommandLine parse_exec(const Arguments& arguments) {
   line.run.settings.program = program_of(app);
   line.run.hosts = hosts_of(raw, !raw.hosts.empty());
   adapt_to_hosts(raw, line.run, true);
+  add_wrap_settings(raw, line.run);
   if (line.run.settings.mpi == runner::MpiUse::On && !line.run.hosts.hosts.empty()) {
     refuse("--mpi on: distrun has no world of MPI on several hosts; leave out --mpi on, or run on one host");
   }

@@ -78,6 +78,9 @@ struct Raw {
   std::string exit = "handlers";
   std::string rpc_transport = "best";
   std::string bind = "none";
+  std::string core = "off";
+  std::string wrap;
+  std::vector<std::string> wrap_ranks;
   std::string faults;
 };
 

@@ -30,6 +30,7 @@
 #include "report_options.hpp"
 #include "shard.hpp"
 #include "watch_options.hpp"
+#include "wrap_options.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -39,6 +40,10 @@ constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kRpcTransports[] = "best|shm|uds|tcp";
 constexpr char kLeaks[] = "normal|strict|off";
 constexpr char kExits[] = "handlers|quick";
+
+void require_plugins(const std::vector<std::string>& plugins) {
+  if (plugins.empty()) refuse("no plugin is given; name the test plugins (.so files) to run");
+}
 
 std::string_view name_of(std::string_view backend) { return backend; }
 
@@ -112,6 +117,7 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "count; quick: without them")
       ->type_name(kExits);
   add_bind_option(app, raw);
+  add_wrap_options(app, raw);
   app.add_option("--rpc-transport", raw.rpc_transport,
                  "Transport of the RPC agent pipe: shared memory, a Unix socket or TCP; best: the first of these that "
                  "both ranks have")
@@ -220,10 +226,6 @@ runner::Settings settings_of(const Raw& raw) {
   return settings;
 }
 
-int jobs_of(const std::string& text) {
-  return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256, " or auto");
-}
-
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.timeout = base::parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
@@ -233,7 +235,8 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
   add_watch_settings(raw, settings);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
-  settings.jobs = jobs_of(raw.jobs);
+  settings.jobs =
+      raw.jobs == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", raw.jobs, 1, 256, " or auto");
   settings.bind = bind_of(raw);
   settings.lock_limits = lock_limits_of(raw.lock_limits);
   settings.env = environment_of(raw.env);
@@ -285,10 +288,6 @@ void set_rerun(const Raw& raw, const runner::RunRecord& report, RunOptions& run)
   if (run.settings.rerun.empty()) run.nothing_to_run = why_nothing_reruns(report, raw.rerun_failed);
 }
 
-void require_plugins(const std::vector<std::string>& plugins) {
-  if (plugins.empty()) refuse("no plugin is given; name the test plugins (.so files) to run");
-}
-
 RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report, const Origins& origins) {
   RunOptions run;
   run.settings = settings_of(raw);
@@ -298,6 +297,7 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report, const
   run.settings.in_job = nodes::is_in_job();
   run.hosts = hosts_of(raw, is_typed(origins, "hosts"));
   adapt_to_hosts(raw, run, origins.contains("backend"));
+  add_wrap_settings(raw, run);
   run.order = order_of(raw);
   run.history = raw.history;
   run.project = raw.project;

@@ -18,11 +18,14 @@
 namespace distrun::rank {
 namespace {
 
+bool has_wrapper = false;
+
 // Lets the kernel kill this rank when the thread of the coordinator that is its parent ends. Called once the parent is
-// the coordinator: a forked rank has another one at first. If the coordinator has died, the parent differs.
+// the coordinator: a forked rank has another one at first. If the coordinator has died, the parent differs; a
+// command that stays the rank's parent dies with the coordinator, and the rank with the command.
 void die_with(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (::getppid() != coordinator_pid) ::_exit(1);
+  if (!has_wrapper && ::getppid() != coordinator_pid) ::_exit(1);
 }
 
 ControlLine* own_line = nullptr;  // of a process of one or several ranks
@@ -41,6 +44,8 @@ void stop_own_listener() {
 }
 
 }  // namespace
+
+void expect_wrapper() { has_wrapper = true; }
 
 void let_probe_in(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(coordinator_pid), 0, 0, 0);

@@ -26,6 +26,9 @@ void prepare_to_leave();
 // Exits from a process that is not a rank. Skips the plugin's unloading: faults in it are reported for its ranks.
 [[noreturn]] void leave_at_once(int code);
 
+// The parent of this process may be a command like strace that has started it, instead of the coordinator.
+void expect_wrapper();
+
 // Ends this process with the coordinator, its parent, and lets the coordinator trace it. Kept through exec.
 void depend_on(std::int32_t coordinator_pid);
 

@@ -11,7 +11,7 @@ namespace {
 
 using Tell = void (*)(int code) noexcept;
 std::atomic<Tell> listener{nullptr};
-constexpr int kSanitizerExit = 1;  // the real code is only known to the sanitizer, and to who reaps the process
+constexpr int kSanitizerExit = 1;  // only the sanitizer knows the real code, and its parent
 
 [[noreturn]] void go_on(const char* name, int code) noexcept {
   if (const Tell tell = listener.load(std::memory_order_acquire)) tell(code);

@@ -45,6 +45,7 @@ launch::WorldSpec Attempt::world_spec() const {
 void Attempt::start_world() {
   launch::WorldSpec spec = world_spec();
   if (test().is_program()) spec.program = provisions_->program();
+  spec.wrappers = provisions_->wrappers();
   world_ = ranks_.run.node.spawn(spec, events_);
   ranks_.use(*world_);
   programs_.show_output(*world_);

@@ -1,10 +1,12 @@
 #include <distrun/runner/attempt/conclusion.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string>
 #include <utility>
 
+#include <distrun/runner/attempt/core_file.hpp>
 #include <distrun/runner/attempt/python_error.hpp>
 #include <distrun/runner/attempt/sanitizer_report.hpp>
 #include <distrun/runner/record/judge.hpp>
@@ -33,6 +35,21 @@ void add_shared_sanitizer_error(std::vector<RankRecord>& ranks) {
     return rank.outcome.kind != OutcomeKind::Passed && rank.because_of < 0;
   });
   if (ended != ranks.end()) add_sanitizer_error(*ended, ranks.front().err.text);
+}
+
+// Names the files that are kept of a rank.
+void add_files(RankRecord& rank, const std::vector<std::string>& files) {
+  for (const std::string& file : files) rank.notes.push_back({kKeptFile, file});
+}
+
+// Names the core files of ranks that crashed. Only ranks on this machine have some: --core is refused for others.
+void add_cores(AttemptRecord& attempt, Nanoseconds age) {
+  const CorePattern pattern = core_pattern_of_machine();
+  std::error_code unknown;
+  const std::string here = std::filesystem::current_path(unknown).string();
+  for (RankRecord& rank : attempt.ranks) {
+    if (may_have_core(rank)) rank.notes.push_back({"core", describe_core(pattern, here, rank.pid, age)});
+  }
 }
 
 // Adds what Python has printed on the rank's standard error before it ended a program.
@@ -192,11 +209,13 @@ void Conclusion::complete_ranks() {
     rank.record.out = ranks_.world->standard_output(rank.record.rank);
     rank.record.err = ranks_.world->standard_error(rank.record.rank);
     course_.strays().complete(rank);
+    add_files(rank.record, provisions_.keep_files(rank.record.rank));
     if (ranks_.test.is_program()) add_python_error(rank.record);
     if (!provisions_.order().threads) add_sanitizer_error(rank.record, rank.record.err.text);
     ranks_.log.record().ranks.push_back(std::move(rank.record));
   }
   if (provisions_.order().threads) add_shared_sanitizer_error(ranks_.log.record().ranks);
+  if (ranks_.run.settings.core) add_cores(ranks_.log.record(), ranks_.log.age());
 }
 
 // The board still shows what a thread was waiting for when its rank ended, even if its trace was cut.

@@ -1,5 +1,7 @@
 #include <distrun/runner/attempt/local_provisions.hpp>
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <distrun/common/base/free_port.hpp>
@@ -7,6 +9,7 @@
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
 #include <distrun/runner/mpi/server.hpp>
+#include <distrun/runner/proc/find_program.hpp>
 
 namespace distrun::runner {
 LocalProvisions::LocalProvisions(const RunContext& run, const PlannedTest& test, int n, const Environment& environment)
@@ -50,6 +53,27 @@ launch::ProgramSpec LocalProvisions::program() const {
   bind(program, cpus_);
   if (mpi_ != nullptr) join_mpi(program);
   return program;
+}
+
+std::vector<std::vector<std::string>> LocalProvisions::wrappers() const {
+  std::vector<std::vector<std::string>> all;
+  if (run_.settings.wrappers.empty() || test_.is_host()) return all;
+  const char* path = std::getenv("PATH");
+  for (int rank = 0; rank < test_.variant.world_size; ++rank) {
+    all.push_back(wrapper_of(run_.settings.wrappers, rank, test_.variant.world_size, dirs_->of(rank)));
+    std::vector<std::string>& words = all.back();
+    if (!words.empty()) words.front() = proc::find_program(words.front(), path != nullptr ? path : proc::kUsualPath);
+  }
+  return all;
+}
+
+std::vector<std::string> LocalProvisions::keep_files(int rank) {
+  std::vector<std::string> files;
+  if (test_.is_host() || !wrapper_uses_work_dir(run_.settings.wrappers, rank)) return files;
+  for (const proc::NewName& name : proc::names_in(dirs_->of(rank))) files.push_back(name.path);
+  std::sort(files.begin(), files.end());
+  if (!files.empty()) dirs_->keep();
+  return files;
 }
 
 void LocalProvisions::join_mpi(launch::ProgramSpec& program) const {

@@ -19,6 +19,8 @@ class LocalProvisions final : public Provisions {
 
   wire::RunOrder order_of(int rank, const launch::World& world) const override;
   launch::ProgramSpec program() const override;
+  std::vector<std::vector<std::string>> wrappers() const override;
+  std::vector<std::string> keep_files(int rank) override;
   void add_process(pid_t pid) override { resources_.add_process(pid); }
   void add_held(std::vector<base::HeldName> names) override { resources_.add_held(std::move(names)); }
   std::vector<proc::NewName> names() override { return resources_.names(); }

@@ -40,6 +40,10 @@ class Provisions {
   const wire::RunOrder& order() const noexcept { return order_; }
   virtual wire::RunOrder order_of(int rank, const launch::World& world) const = 0;
   virtual launch::ProgramSpec program() const = 0;
+  // Returns the command that each rank is started under. Throws Error{Failed} that names one that does not exist.
+  virtual std::vector<std::vector<std::string>> wrappers() const { return {}; }
+  // Keeps the files that the rank's command has written to its work directory, and returns them; call before clear().
+  virtual std::vector<std::string> keep_files(int /*rank*/) { return {}; }
   // Adds a process of the attempt, and names that its processes were seen to hold.
   virtual void add_process(pid_t /*pid*/) {}
   virtual void add_held(std::vector<base::HeldName> /*names*/) {}

@@ -38,7 +38,7 @@ WorkDirs::WorkDirs(WorkDirPool& pool, std::string shared, int world_size)
 
 WorkDirs::~WorkDirs() { pool_.give_back(*this); }
 
-bool WorkDirs::kept() const noexcept { return pool_.keep_; }
+bool WorkDirs::kept() const noexcept { return pool_.keep_ || kept_; }
 
 std::vector<proc::NewName> WorkDirs::left_in_tmp() const {
   std::vector<proc::NewName> left;
@@ -75,7 +75,7 @@ std::unique_ptr<WorkDirs> WorkDirPool::take(int world_size) {
 
 void WorkDirPool::give_back(WorkDirs& dirs) {
   dirs.clear();
-  if (!dirs.gone_ && !keep_) free_.push_back({dirs.shared(), dirs.world_size_});
+  if (!dirs.gone_ && !dirs.kept()) free_.push_back({dirs.shared(), dirs.world_size_});
 }
 
 }  // namespace distrun::runner

@@ -24,6 +24,8 @@ class WorkDirs {
   std::string of(int rank) const { return shared_ + "/rank" + std::to_string(rank); }
   // A world without ranks, for the host of a suite, has one too.
   std::string tmp_of(int rank) const { return shared_ + "/tmp" + std::to_string(rank); }
+  // Keeps these directories after the run.
+  void keep() noexcept { kept_ = true; }
   // Returns whether they are kept for inspection.
   bool kept() const noexcept;
   // Returns the contents of the TMPDIRs.
@@ -40,6 +42,7 @@ class WorkDirs {
   std::string shared_;
   int world_size_;
   bool gone_ = false;
+  bool kept_ = false;
 };
 
 class WorkDirPool {

@@ -39,6 +39,41 @@ std::uint64_t first_tag(const std::string& run_id) {
 
 wire::MountSpace space_of(const WorldSpec& spec) { return spec.space ? spec.space->name() : wire::MountSpace{}; }
 
+// Returns the command that the member's rank is started under; null: none.
+const std::vector<std::string>* wrapper_of(const WorldSpec& spec, int member) {
+  const auto rank = static_cast<std::size_t>(spec.first_rank + member);
+  return rank < spec.wrappers.size() && !spec.wrappers[rank].empty() ? &spec.wrappers[rank] : nullptr;
+}
+
+// Returns the last word of the command with the program's words, by which its process is known; empty: no command.
+std::vector<std::string> ending_of(const std::vector<std::string>* wrapper, std::vector<std::string> program) {
+  if (wrapper == nullptr) return {};
+  program.insert(program.begin(), wrapper->back());
+  return program;
+}
+
+// Returns `words` after those of the command.
+std::vector<std::string> wrapped(const std::vector<std::string>& wrapper, const std::vector<std::string>& words) {
+  std::vector<std::string> all = wrapper;
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+// Returns the words by which a command starts a rank of a plugin.
+std::vector<std::string> words_under_wrapper(const proc::ChildSpec& rank) {
+  std::vector<std::string> words = rank.arguments;
+  words.front() = "--wrapped-rank";
+  words.insert(words.begin(), rank.program);
+  return words;
+}
+
+// The command is the process that is started, and gets the descriptors for the rank.
+proc::ChildSpec wrapped_rank(const std::vector<std::string>& wrapper, proc::ChildSpec rank) {
+  rank.arguments = wrapped({wrapper.begin() + 1, wrapper.end()}, words_under_wrapper(rank));
+  rank.program = wrapper.front();
+  return rank;
+}
+
 // Members are counted from `first`; `first_rank` is the rank of member 0.
 void hand_over(LocalWorld& world, int first_rank, int first, const wire::ForkAnswer& answer, int wanted) {
   for (std::size_t i = 0; i < answer.pids.size(); ++i) {
@@ -184,14 +219,17 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const WorldS
 }
 
 void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
-  proc::ChildSpec child;
-  child.program = options_.rank_program;
+  proc::ChildSpec plain;
+  plain.program = options_.rank_program;
   const wire::MountSpace space = space_of(spec);
-  child.arguments = {"--rank",     spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max),
+  plain.arguments = {"--rank",     spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max),
                      space.mounts, space.users};
-  child.environment = environment();
+  plain.environment = environment();
+  const std::vector<std::string> words = words_under_wrapper(plain);
   for (int member = 0; member < world->members(); ++member) {
-    const RankEnds ends = world->make_member();
+    const std::vector<std::string>* wrapper = wrapper_of(spec, member);
+    proc::ChildSpec child = wrapper == nullptr ? plain : wrapped_rank(*wrapper, plain);
+    const RankEnds ends = world->make_member(ending_of(wrapper, words));
     child.descriptors = {{ends.control.get(), 3}, {world->board_fd(), 4}, {ends.out.get(), 1}, {ends.err.get(), 2}};
     const pid_t pid = proc::start_rank(child).pid;
     world->adopt(member, pid);
@@ -201,27 +239,27 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
   }
 }
 
-// distrun-rank prepares each process and then becomes the program.
+// distrun-rank prepares each process and then becomes the program, or the command that it is started under.
 void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
   const ProgramSpec& program = spec.program;
   const wire::MountSpace space = space_of(spec);
   proc::ChildSpec child;
   child.program = options_.rank_program;
-  child.arguments = {"--program",
-                     std::to_string(world->tag()),
-                     std::to_string(options_.files_max),
-                     space.mounts,
-                     space.users,
-                     std::to_string(::getpid()),
-                     "",
-                     program.path};
-  const std::size_t cpus = child.arguments.size() - 2;
-  child.arguments.insert(child.arguments.end(), program.arguments.begin(), program.arguments.end());
+  const std::vector<std::string> start{
+      "--program", std::to_string(world->tag()), std::to_string(options_.files_max), space.mounts,
+      space.users, std::to_string(::getpid())};
   for (int rank = 0; rank < world->members(); ++rank) {
-    const RankEnds ends = world->make_member();
+    std::vector<std::string> words = program.arguments;
+    const std::vector<std::string>* wrapper = wrapper_of(spec, rank);
+    if (wrapper != nullptr) words.front() = program.path;
+    const RankEnds ends = world->make_member(ending_of(wrapper, words));
+    if (wrapper != nullptr) words = wrapped(*wrapper, words);
     const proc::Variables& variables = program.variables.at(static_cast<std::size_t>(rank));
     child.environment = proc::merged({&program.environment, &variables, &program.overrides});
-    child.arguments[cpus] = program.cpus.at(static_cast<std::size_t>(rank));
+    child.arguments = start;
+    child.arguments.push_back(program.cpus.at(static_cast<std::size_t>(rank)));
+    child.arguments.push_back(wrapper != nullptr ? wrapper->front() : program.path);
+    child.arguments.insert(child.arguments.end(), words.begin(), words.end());
     child.descriptors = {{ends.control.get(), 3}, {ends.out.get(), 1}, {ends.err.get(), 2}};
     if (spec.first_rank + rank == program.stdin_rank) child.descriptors.emplace_back(program.stdin_fd, 0);
     const pid_t pid = proc::start_rank(child).pid;

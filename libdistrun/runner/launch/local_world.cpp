@@ -38,10 +38,11 @@ LocalWorld::~LocalWorld() {
   for (const auto& member : members_) member->kill();
 }
 
-RankEnds LocalWorld::make_member() {
+RankEnds LocalWorld::make_member(std::vector<std::string> ending) {
   const int index = made_;
   RankProcess& member = *members_[static_cast<std::size_t>(index)];
   RankEnds ends = member.make(options_.output_cap);
+  member.wrap(std::move(ending));
   ++made_;
   member.follow_output([this, rank = options_.shape.rank_of(index)](Stream stream, std::string_view bytes) {
     events_.on_output(rank, stream, bytes);
@@ -113,8 +114,9 @@ void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
   for (int index = 0; index < made_; ++index) {
     const RankProcess& member = *members_[static_cast<std::size_t>(index)];
     if (!member.is_alive()) continue;
-    if (!order.gentle) proc::let_tracees_go(member.pid());  // a probe cannot trace what we trace
-    targets.push_back({options_.shape.rank_of(index), member.pid()});
+    const pid_t pid = member.inner_pid();
+    if (!order.gentle) proc::let_tracees_go(pid);  // a probe cannot trace what we trace
+    targets.push_back({options_.shape.rank_of(index), pid});
   }
   StackOrder whole = order;
   whole.descendants = kDescendantsMax;
@@ -128,9 +130,9 @@ void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire
   stacks_.name(source, std::move(by_rank), bound, std::move(on_stacks));
 }
 
-base::Nanoseconds LocalWorld::cpu_wait(int rank) const { return evidence::cpu_wait_of(process_of(rank).pid()); }
+base::Nanoseconds LocalWorld::cpu_wait(int rank) const { return evidence::cpu_wait_of(process_of(rank).inner_pid()); }
 
-base::Nanoseconds LocalWorld::cpu_time(int rank) const { return evidence::cpu_time_of(process_of(rank).pid()); }
+base::Nanoseconds LocalWorld::cpu_time(int rank) const { return evidence::cpu_time_of(process_of(rank).inner_pid()); }
 
 ProcessState LocalWorld::process_state(int rank) const {
   return process_state_of(process_of(rank).pid(), [this](pid_t pid) { return proc::tag_of(pid) == options_.tag; });

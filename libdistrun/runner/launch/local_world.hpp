@@ -38,8 +38,9 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   int board_fd() const noexcept { return board_->fd(); }
   // The number of processes to start.
   int members() const noexcept { return options_.shape.processes(); }
-  // Creates the descriptors of the next process. Throws Error if there are not enough.
-  RankEnds make_member();
+  // Creates the descriptors of the next process. Throws Error if there are not enough. `ending`: as for
+  // process_under(), if a command starts the process.
+  RankEnds make_member(std::vector<std::string> ending = {});
   // The process exists and is our child; it is not reported yet.
   void adopt(int member, pid_t pid) { members_[static_cast<std::size_t>(member)]->adopt(pid); }
   // The process runs: reports its ranks as started. If it cannot be watched, ends it and reports the failure soon.

@@ -61,10 +61,11 @@ struct WorldSpec {
   std::string plugin;
   Isolation isolation = Isolation::Process;  // as Prepared says
   int world_size = 1;
-  int first_rank = 0;                         // of those that run here
-  int ranks_here = 0;                         // their number; 0: all
-  ProgramSpec program{};                      // for the isolation Program
-  std::shared_ptr<const MountSpace> space{};  // the ranks' mounts; null: those of the machine
+  int first_rank = 0;                                // of those that run here
+  int ranks_here = 0;                                // their number; 0: all
+  ProgramSpec program{};                             // for the isolation Program
+  std::shared_ptr<const MountSpace> space{};         // the ranks' mounts; null: those of the machine
+  std::vector<std::vector<std::string>> wrappers{};  // by rank: the command that it is started under; empty: none
   // Only a node on another machine uses these: it completes the ranks' orders.
   std::string test{};               // id
   bool env_rendezvous = false;      // ranks get $RANK and $LOCAL_RANK

@@ -8,10 +8,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <distrun/common/io/frame_socket.hpp>
 #include <distrun/runner/launch/node.hpp>
 #include <distrun/runner/launch/output_pipe.hpp>
+#include <distrun/runner/launch/wrapped_process.hpp>
 
 namespace distrun::launch {
 
@@ -41,12 +44,16 @@ class RankProcess {
   void follow_output(const std::function<void(Stream stream, std::string_view bytes)>& on_bytes);
   // The process exists and is our child.
   void adopt(pid_t pid) noexcept { pid_ = pid; }
+  // The process is a command that starts the rank, or becomes it; see process_under().
+  void wrap(std::vector<std::string> ending) { ending_ = std::move(ending); }
   // The process runs. Throws Error if it cannot be watched.
   void watch(Handlers handlers);
   // Ends a fresh process that cannot be watched.
   void end_unwatched();
 
   pid_t pid() const noexcept { return pid_; }
+  // Returns the process of the rank itself, where a command has started it.
+  pid_t inner_pid() const { return process_under(pid_, ending_); }
   bool is_alive() const noexcept { return pid_ != 0 && !ended_; }
   bool has_ended() const noexcept { return ended_; }
   bool is_connected() const noexcept { return socket_ && !ended_ && !socket_->closed(); }
@@ -73,6 +80,7 @@ class RankProcess {
   io::Loop& loop_;
   Handlers handlers_;
   pid_t pid_ = 0;
+  std::vector<std::string> ending_;
   bool ended_ = false;
   base::Fd connection_;                      // until the process is started
   std::unique_ptr<io::FrameSocket> socket_;  // from then on

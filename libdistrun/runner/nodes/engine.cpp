@@ -5,6 +5,7 @@
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/nearest.hpp>
+#include <distrun/common/base/shell_words.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/nodes/host_list.hpp>
 
@@ -38,12 +39,6 @@ std::string quoted(const Words& words) {
   return joined(each, ' ');
 }
 
-void replace_all(std::string& text, std::string_view what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-}
-
 // BatchMode: ssh must not ask for a password. The remote shell reads the words, so they are quoted for it.
 Words ssh_words(const NodeProgram& node, const std::string& host) {
   return {"ssh", "-o", "BatchMode=yes", host, "exec " + quoted(node_words_of(node, host))};
@@ -63,8 +58,8 @@ Words srun_words(const NodeProgram& node, const std::vector<std::string>& hosts)
 
 Words shell_words(std::string command, const NodeProgram& node, const std::string& host) {
   if (command.find("{node}") == command.npos) command += " {node}";
-  replace_all(command, "{host}", host);
-  replace_all(command, "{node}", quoted(node_words_of(node, host)));
+  base::replace_all(command, "{host}", host);
+  base::replace_all(command, "{node}", quoted(node_words_of(node, host)));
   return {"/bin/sh", "-c", std::move(command)};
 }
 

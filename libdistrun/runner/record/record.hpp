@@ -18,6 +18,7 @@
 #include <distrun/runner/proc/capture.hpp>
 #include <distrun/runner/record/doctor/hang_cause.hpp>
 #include <distrun/runner/record/outcome.hpp>
+#include <distrun/runner/record/wrapper.hpp>
 
 namespace distrun::runner {
 
@@ -110,8 +111,7 @@ struct Snapshot {
   SnapshotKind kind = SnapshotKind::Timeout;
   Nanoseconds at{};  // since the attempt began
   Nanoseconds took{};
-  // Monotonic clock, for the times on the board. Those of other machines are converted to it, with an error of up to a
-  // millisecond.
+  // Monotonic clock, for the times on the board. Those of other machines are converted, with an error of up to 1 ms.
   std::int64_t at_ns = 0;
   base::RankHosts hosts;  // of the ranks
   std::vector<RankView> ranks;
@@ -333,6 +333,7 @@ struct Settings {
   int stop_signal = SIGTERM;                                     // the first signal for ranks that must end
   int jobs = 1;                                                  // tests that run at the same time
   Bind bind = Bind::None;
+  std::vector<Wrapper> wrappers;       // commands that the ranks are started under
   std::vector<LockLimit> lock_limits;  // of the tests' locks, each once
   int repeat = 1;
   int until_fail = 0;  // maximum attempts until one does not pass; 0: `repeat` applies
@@ -354,6 +355,7 @@ struct Settings {
   bool in_job = false;  // of a batch system, which signals ranks, too, when it ends the job
   bool keep_work_dir = false;
   bool private_tmp = false;               // each attempt has a private /tmp and /dev/shm
+  bool core = false;                      // ranks that crash leave core files
   bool quick_exit = false;                // ranks end without exit handlers and static destructors
   std::string trace_dir;                  // directory for a trace file per attempt; empty: none
   std::uint64_t trace_records = 1 << 16;  // records kept of each rank

@@ -12,7 +12,7 @@
 
 namespace distrun::agents::pipe::testing {
 
-// For a scope. Also takes what the process has mapped and does not use, as after other tests.
+// Exists for a scope. Also takes the memory that the process has mapped and does not use, as after other tests.
 class NoRoomFor {
  public:
   explicit NoRoomFor(std::size_t bytes) {

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kUnnoticedLimit{5'000};
 // A timed wait that restarted after a snapshot ends late, if the snapshot was late enough.
 constexpr std::chrono::milliseconds kLookAtLeast{(states::kWaitsLate - states::kWaitsTimeOut) * 1'000 + 500};
 
-const wire::ThreadStack* thread_with(const ProbeReply& reply, const std::string& function) {
+const wire::ThreadStack* thread_in(const ProbeReply& reply, const std::string& function) {
   for (const wire::ThreadStack& thread : reply.processes.at(0).threads) {
     if (reply.has_function(thread, function)) return &thread;
   }
@@ -35,7 +35,7 @@ void check_calls(const ProbeReply& reply) {
   for (const char* caller : {"write_much", "sendmsg_much", "receive_all", "epoll_for_a_time", "epoll_for_ever",
                              "sigwait_for_a_time", "semop_for_a_time", "semop_for_ever", "sleep_for_a_time"}) {
     INFO(caller);
-    CHECK(thread_with(reply, caller) != nullptr);
+    CHECK(thread_in(reply, caller) != nullptr);
   }
 }
 

@@ -1,5 +1,5 @@
-// What clients together may make a store's server hold: clients that do not take their answers, or do not finish their
-// requests, beside clients that do.
+// Limits of the memory that all clients of a store's server use together: clients that do not take their answers, or do
+// not finish their requests, beside clients that do.
 #include <catch2/catch.hpp>
 
 #include <sys/socket.h>

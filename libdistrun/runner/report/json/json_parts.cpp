@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/json/wrappers_json.hpp>
 
 namespace distrun::report {
 
@@ -60,11 +61,14 @@ void write_environment(JsonWriter& out, const runner::Settings& settings) {
   out.end_array();
 }
 
-// Writes where ranks run; what is not set is left out.
+// Writes where and how ranks run; what is not set is left out.
 void write_places(JsonWriter& out, const runner::Settings& settings) {
   if (!settings.hosts.empty()) out.field("hosts", settings.hosts);
   if (!settings.launcher.empty()) out.field("launcher", settings.launcher);
   if (settings.per_host > 0) out.field("per_host", settings.per_host);
+  if (settings.bind != runner::Bind::None) out.field("bind", name_of(settings.bind));
+  write_wrappers(out, settings.wrappers);
+  if (settings.core) out.field("core", settings.core);
 }
 
 }  // namespace
@@ -104,7 +108,6 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   if (settings.mpi != runner::MpiUse::Auto) out.field("mpi", name_of(settings.mpi));
   out.field("jobs", settings.jobs);
   write_places(out, settings);
-  if (settings.bind != runner::Bind::None) out.field("bind", name_of(settings.bind));
   if (!settings.lock_limits.empty()) write_lock_limits(out, settings.lock_limits);
   out.field("repeat", settings.repeat);
   out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);

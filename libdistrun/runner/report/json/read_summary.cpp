@@ -9,6 +9,7 @@
 #include <distrun/runner/report/json/cause_json.hpp>
 #include <distrun/runner/report/json/json_fields.hpp>
 #include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runner/report/json/wrappers_json.hpp>
 
 namespace distrun::report {
 namespace {
@@ -89,6 +90,7 @@ void read_places(const Json& from, runner::Settings& settings) {
   read(from, "per_host", settings.per_host);
   read_enum(from, "bind", runner::kBindCount, settings.bind);
   read_enum(from, "mpi", runner::kMpiUseCount, settings.mpi);
+  read_wrappers(from, settings.wrappers);
 }
 
 void read_settings(const Json& from, runner::Settings& settings) {
@@ -136,15 +138,14 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
   read_environment(from, settings);
-  const auto word = [&](const char* key) {
-    std::string text;
-    read(from, key, text);
-    return text;
-  };
-  const std::string leaks = word("leaks");
+  std::string leaks;
+  std::string exit;
+  read(from, "leaks", leaks);
+  read(from, "exit", exit);
   settings.leaks_off = leaks == "off";
   settings.leaks_strict = leaks == "strict";
-  settings.quick_exit = word("exit") == "quick";
+  settings.quick_exit = exit == "quick";
+  read(from, "core", settings.core);
   read(from, "skips_pass", settings.skips_pass);
   read(from, "keep_work_dir", settings.keep_work_dir);
   read(from, "private_tmp", settings.private_tmp);

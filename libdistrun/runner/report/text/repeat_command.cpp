@@ -52,6 +52,11 @@ void add_surroundings(Options& options, const runner::Settings& settings) {
   options.add_unless(settings.launcher.empty(), "--launcher", settings.launcher);
   options.add_unless(settings.per_host == 0, "--per-host", std::to_string(settings.per_host));
   options.add_unless(settings.bind == runner::Bind::None, "--bind", name_of(settings.bind));
+  for (const runner::Wrapper& each : settings.wrappers) {
+    each.rank < 0 ? options.add("--wrap", each.command)
+                  : options.add("--wrap-rank", std::to_string(each.rank) + "=" + each.command);
+  }
+  options.add_unless(!settings.core, "--core", "on");
   options.add_flag_if(settings.private_tmp, kPrivateTmp);
   add_environment(options, settings);
 }
