@@ -1,5 +1,7 @@
 #pragma once
 // --bind, of `run` and `exec`.
+#include <distrun/runner/record/record.hpp>
+
 #include "raw_options.hpp"
 
 namespace CLI {
