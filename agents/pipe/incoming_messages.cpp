@@ -149,9 +149,9 @@ std::string IncomingMessages::no_memory() const {
 }
 
 void IncomingMessages::give_up(const std::string& why, std::uint64_t rest) {
-  message_.unreadable = why;
-  message_.payload = {};
+  message_.payload = wire::Bytes();  // `= {}` would keep the memory
   message_.tensors.clear();
+  message_.unreadable = why;
   was_read_from_peer_ = std::any_of(places_.begin(), places_.end(), [](const Place& each) { return each.is_in_peer; });
   spans_.clear(), shapes_.clear(), to_fill_.clear();
   skip_ = rest;

@@ -150,14 +150,16 @@ bool OutgoingMessage::withdraw() noexcept {
   }
 }
 
-// Keeps the sections: what they transfer has to be returned. The table becomes shorter, which takes no memory.
+// Keeps the sections: what they transfer has to be returned. Needs no memory: the table becomes shorter, and stays
+// where it is if it cannot be moved to less memory.
 void OutgoingMessage::drop_data() noexcept {
   if (!table_.empty()) {
     table_.resize(sections_end_ + kNoTensors.size());
     std::copy(kNoTensors.begin(), kNoTensors.end(), table_.end() - std::ssize(kNoTensors));
   }
-  payload_ = {};
-  spans_.clear();
+  table_.shrink_to_fit();
+  payload_ = wire::Bytes();  // `= {}` would keep the memory
+  spans_ = rpc::TensorSpans::Spans();
   span_bytes_ = 0;
   is_read_by_peer_ = false;
   head_.is_withdrawn = 1;
@@ -165,10 +167,13 @@ void OutgoingMessage::drop_data() noexcept {
   head_.payload_bytes = head_.memory_bytes = 0;
 }
 
+// Stretches that are read by the peer, or that are written already, are not copied.
 void OutgoingMessage::copy_data() {
   rpc::TensorSpans::Spans copies;
+  std::uint64_t end = sizeof head_ + table_.size() + payload_.size();  // of the stretch, in the stream
   for (const rpc::Span& each : spans_) {
-    if (!is_in_stream(each)) {
+    if (is_in_stream(each)) end += each.bytes();
+    if (!is_in_stream(each) || end <= written_) {
       copies.push_back({each.storage, each.begin, each.end});
       continue;
     }

@@ -1,6 +1,8 @@
 // Messages that arrive without their data: withdrawn calls, and messages too large for the memory.
 #include <catch2/catch.hpp>
 
+#include <malloc.h>
+
 #include <agents/pipe/message_stream.hpp>
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/sanitizer.hpp>
@@ -24,6 +26,12 @@ rpc::Message call_of(std::uint64_t id, std::size_t payload, TensorList tensors) 
   message.payload.resize(payload);
   message.tensors = std::move(tensors);
   return message;
+}
+
+// Returns the bytes that this process has allocated.
+std::size_t allocated_bytes() {
+  const auto all = ::mallinfo2();
+  return all.uordblks + all.hblkhd;
 }
 
 std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor::to_vector<std::int64_t>(tensor); }
@@ -76,6 +84,44 @@ TEST_CASE("a call that is withdrawn while it is written arrives as it was at tha
   CHECK(arrived->message.unreadable.empty());
   CHECK(numbers_of(arrived->message.tensors[0]) == numbers_of(tensor::arange(1000)));
   CHECK(numbers_of(arrived->message.tensors[1]) == numbers_of(tensor::arange(3)));
+}
+
+TEST_CASE("a call that is withdrawn before any of it was written frees its memory") {
+  distrun::testing::skip_case_if(base::kSanitized, "a sanitizer's allocator does not count");
+  constexpr std::size_t kPayload = 64 << 20, kTable = 1 << 20;
+  rpc::Message call = call_of(1, kPayload, {});
+  call.sections = {{rpc::SectionTag::References, wire::Bytes(100)}};
+  for (int i = 0; i < 50'000; ++i) call.tensors.push_back(tensor::arange(1));
+  OutgoingMessage outgoing(std::move(call), 0);
+  CHECK(outgoing.queued_bytes() > kPayload + kTable);
+  const std::size_t before = allocated_bytes();
+  CHECK(outgoing.withdraw());
+  CHECK(outgoing.queued_bytes() < 1000);
+  CHECK(before - allocated_bytes() >= kPayload + kTable);
+}
+
+TEST_CASE("tensors of a half-sent call that have been written whole are not copied when it is withdrawn") {
+  distrun::testing::skip_case_if(base::kSanitized, "a sanitizer maps terabytes");
+  constexpr std::int64_t kLarge = 5'000'000;
+  const Tensor last = tensor::arange(1000);
+  OutgoingMessage outgoing(call_of(1, 100, {tensor::arange(kLarge), last}), 0);
+  FakeStream stream;
+  stream.room = kLarge * sizeof(std::int64_t) + 2000;
+  CHECK_FALSE(outgoing.write_to(stream));
+  bool is_withdrawn = false;
+  {
+    const testing::NoRoomFor none(kLarge * sizeof(std::int64_t));
+    is_withdrawn = outgoing.withdraw();
+  }
+  REQUIRE(is_withdrawn);
+  tensor::copy_(last, tensor::zeros({1000}, {tensor::DType::I64, {}}));
+  stream.room = 100'000;
+  CHECK(outgoing.write_to(stream));
+  IncomingMessages incoming;
+  const auto arrived = incoming.next(stream);
+  REQUIRE(arrived);
+  CHECK(numbers_of(arrived->message.tensors[0]).back() == kLarge - 1);
+  CHECK(numbers_of(arrived->message.tensors[1]) == numbers_of(tensor::arange(1000)));
 }
 
 // Sanitizers map terabytes.
@@ -132,6 +178,7 @@ TEST_CASE("a message for which there is no memory is read to its end, and the ne
   IncomingMessages incoming;
   std::vector<IncomingMessages::Arrived> arrived;
   {
+    const testing::NoRoomFor none(large);
     const distrun::testing::LittleMemory limit(16 << 20);
     while (arrived.size() < 2 && stream.begin != stream.bytes.size()) {
       if (auto next = incoming.next(stream)) arrived.push_back(std::move(*next));
@@ -142,6 +189,7 @@ TEST_CASE("a message for which there is no memory is read to its end, and the ne
   CHECK_THAT(arrived[0].message.unreadable, Catch::StartsWith("out of memory for its 100663"));
   CHECK_FALSE(arrived[0].message.is_late);
   CHECK(arrived[0].message.tensors.empty());
+  CHECK(arrived[0].message.payload.capacity() == 0);
   CHECK(arrived[1].message.unreadable.empty());
   CHECK(arrived[1].message.payload.size() == 10);
 }
