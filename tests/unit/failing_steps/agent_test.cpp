@@ -1,6 +1,7 @@
 // Two agents of RPC without calls: over each transport.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <distrun/runtime/future/handler_pool.hpp>
@@ -32,14 +34,22 @@ bool comes_soon(const std::function<bool()>& question) { return eventually(10s, 
 class Counts final : public rpc::Receiver {
  public:
   std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message message) noexcept override {
-    const bool is_whole = !message.unreadable.empty() || message.payload.size() == kPayload;
-    if (message.id <= last_ || !is_whole) is_wrong_ = true;
+    if (message.kind == rpc::MessageKind::Cancel) return nullptr;
+    if (message.id <= last_ || !is_whole(message)) is_wrong_ = true;
     last_ = message.id;
     ++received_;
+    while (is_held_) is_held_.wait(true);
     if (!message.unreadable.empty()) ++unreadable_;
     return nullptr;
   }
   void lose(const rpc::WorkerInfo&, const base::Error&) noexcept override { ++lost_; }
+
+  // Makes messages wait at the end of receive() until let_go().
+  void hold() noexcept { is_held_ = true; }
+  void let_go() noexcept {
+    is_held_ = false;
+    is_held_.notify_all();
+  }
 
   int received() const noexcept { return received_; }
   int unreadable() const noexcept { return unreadable_; }
@@ -47,9 +57,17 @@ class Counts final : public rpc::Receiver {
   bool is_wrong() const noexcept { return is_wrong_; }
 
  private:
+  static bool is_whole(const rpc::Message& message) noexcept {
+    if (!message.unreadable.empty()) return true;
+    return message.payload.size() == kPayload && std::ranges::all_of(message.tensors, [](const Tensor& each) {
+             const std::span<const float> all(each.data_as<float>(), static_cast<std::size_t>(each.numel()));
+             return std::ranges::count(all, 1.0F) == std::ssize(all);
+           });
+  }
+
   std::atomic<std::uint64_t> last_{0};
   std::atomic<int> received_{0}, unreadable_{0}, lost_{0};
-  std::atomic<bool> is_wrong_{false};
+  std::atomic<bool> is_wrong_{false}, is_held_{false};
 };
 
 // An agent of a rank, with what it receives.
@@ -144,6 +162,39 @@ TEST_CASE("messages through shared memory come or are refused") { send_all("shm"
 TEST_CASE("the first messages through shared memory come or are refused") { send_all("shm", true); }
 TEST_CASE("messages through a socket come or are refused") { send_all("uds", false); }
 TEST_CASE("the first messages through a socket come or are refused") { send_all("uds", true); }
+
+// The second message does not fit behind the first one, which its receiver holds, so it is half sent when it is
+// cancelled.
+void cancel_half_sent(const char* agent) {
+  every_step_may_fail([agent](Attempt& attempt) {
+    Pair pair(backend_for(agent));
+    pair.second.counts.hold();
+    require_sent(pair.first, pair.second, 1);
+    rpc::Message call = message_of(2);
+    call.tensors.clear();
+    for (int i = 0; i < 20; ++i) call.tensors.push_back(tensor::full({10'000}, 1.0));  // too small to be read directly
+    const TensorList sent = call.tensors;
+    pair.first.agent->send(1, std::move(call), rpc::Urgency::Later);
+    rpc::Message cancel;
+    cancel.kind = rpc::MessageKind::Cancel;
+    cancel.id = 2;
+    attempt.may_fail([&] { pair.first.agent->send(1, std::move(cancel), rpc::Urgency::Later); });
+    for (const Tensor& each : sent) std::fill_n(each.data_as<float>(), each.numel(), 2.0F);
+    pair.second.counts.let_go();
+    const auto has_come = [&] { return pair.second.counts.received() == 2; };
+    const auto are_lost = [&] { return pair.first.counts.lost() == 1 && pair.second.counts.lost() == 1; };
+    require(comes_soon([&] { return has_come() || are_lost(); }), "the call comes, or both lose each other");
+    require_sent(pair.first, pair.second, 3);
+    require(!pair.second.counts.is_wrong(), "a call that has timed out is not changed afterwards");
+  });
+}
+
+TEST_CASE("a half-sent call that is cancelled comes unchanged through shared memory, or is lost") {
+  cancel_half_sent("shm");
+}
+TEST_CASE("a half-sent call that is cancelled comes unchanged through a socket, or is lost") {
+  cancel_half_sent("uds");
+}
 
 void close_all(const char* agent) {
   every_step_may_fail([agent](Attempt& attempt) {
