@@ -97,6 +97,8 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   // the value before that. If the future is completed, or being completed, try_begin() returns false and begin() throws
   // Error{Failed}.
   bool try_begin() noexcept;
+  // Returns whether it is completed, or being completed.
+  bool has_begun() const noexcept { return stage_.load(std::memory_order_acquire) != Stage::Pending; }
   void begin(base::Location site);
   // Call before ending with a value: users of the value are then also ordered after the work on the calling thread's
   // current streams of these GPUs at the end.

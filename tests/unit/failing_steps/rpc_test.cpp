@@ -1,6 +1,7 @@
 // Calls of two workers that are threads, within the process and through shared memory, and of a worker to itself.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -32,6 +33,14 @@ Future<std::string> steps_later(const std::string& text) {
   return later;
 }
 DISTRUN_RPC_ASYNC(steps_later)
+
+std::atomic<bool> steps_are_held{false};  // calls of steps_wait() return once it is false
+
+std::string steps_wait(const std::string& text) {
+  while (steps_are_held) steps_are_held.wait(true);
+  return text;
+}
+DISTRUN_RPC(steps_wait)
 
 std::string steps_throw(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
 DISTRUN_RPC(steps_throw)
@@ -109,6 +118,29 @@ TEST_CASE("a call of an operator is answered or fails") {
   try_call([] {
     const auto sum = rpc::rpc_sync<Tensor>(1, "add", tensor::full({4}, 1.0), tensor::full({4}, 2.0));
     require(sum.data_as<float>()[3] == 3, "the sum");
+  });
+}
+
+// The thread of timeouts ends it, or the thread that waits for it.
+TEST_CASE("a call that times out ends, whichever step fails") {
+  const std::string agent = GENERATE(as<std::string>(), "inproc", "shm", "uds");
+  const bool is_async = GENERATE(false, true);
+  every_step_may_fail([&](Attempt& attempt) {
+    const Workers workers(agent, 2);
+    workers.init_all();
+    require_calls(workers);
+    steps_are_held = true;
+    workers.as(0, [&] {
+      attempt.may_fail_or_time_out([&] {
+        const auto to = rpc::to("worker1").within(0.02);
+        const std::string large(400'000, 'v');  // more than a ring: its end may wait in the queue
+        is_async ? rpc::rpc_async<std::string>(to, "steps_wait", large).wait()
+                 : rpc::rpc_sync<std::string>(to, "steps_wait", large);
+      });
+    });
+    steps_are_held = false;
+    steps_are_held.notify_all();
+    require_works(workers, agent);
   });
 }
 

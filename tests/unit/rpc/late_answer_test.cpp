@@ -111,6 +111,43 @@ TEST_CASE("an answer after its call's deadline is a timeout, even if the timeout
   CHECK(from_value<std::int64_t>(in_time.wait()) == 8);
 }
 
+// The timeout thread has found nothing to withdraw at the agent by then.
+TEST_CASE("a call that times out before the agent has it is cancelled again once the agent has it") {
+  class SlowAgent final : public QuietAgent {
+   public:
+    std::vector<WorkerInfo> worker_infos() const override { return {self_, {"worker1", 1}}; }
+    void send(WorkerKey, Message message, Urgency) override {
+      if (message.kind == MessageKind::Call && message.id == 2) cancelled.wait();
+      {
+        const std::lock_guard lock(mutex_);
+        sent_.emplace_back(message.kind, message.id);
+      }
+      if (message.kind == MessageKind::Cancel && message.id == 2) cancelled.open();
+    }
+    std::vector<std::pair<MessageKind, std::uint64_t>> sent_of_second() const {
+      const std::lock_guard lock(mutex_);
+      auto sent = sent_;
+      std::erase_if(sent, [](const auto& each) { return each.second != 2; });
+      return sent;
+    }
+    Gate cancelled;
+
+   private:
+    mutable std::mutex mutex_;
+    std::vector<std::pair<MessageKind, std::uint64_t>> sent_;  // guarded by mutex_
+  };
+  const auto agent = std::make_shared<SlowAgent>();
+  const auto calls = std::make_shared<Calls>(agent, KeptCalls::rank());
+  const auto watched = calls->sender().call(KeptCalls::request("worker1", 0.2));
+  const auto late = calls->sender().call(KeptCalls::request("worker1", 0.001));
+  const auto sent = agent->sent_of_second();
+  CHECK(sent == std::vector{std::pair{MessageKind::Cancel, std::uint64_t{2}},
+                            std::pair{MessageKind::Call, std::uint64_t{2}},
+                            std::pair{MessageKind::Cancel, std::uint64_t{2}}});
+  CHECK(testing::error_of([&] { late.wait(); }).kind() == ErrorKind::Timeout);
+  CHECK(testing::error_of([&] { watched.wait(); }).kind() == ErrorKind::Timeout);
+}
+
 TEST_CASE("a call with an answer that is still being decoded at its deadline is a timeout") {
   const auto sync = [](KeptCalls& kept, double seconds) {
     kept.calls->sender().call_and_wait(KeptCalls::request("worker1", seconds));

@@ -240,19 +240,30 @@ void CallCompletions::fail(std::uint64_t id, WorkerKey peer, const Error& why) n
   if (const auto call = pending_.take_late(id, peer)) fail_taken(*call, why);
 }
 
-// Cancels at the agent first, which may still be sending the tensors: after the timeout, the caller may modify them.
+// Cancels at the agent before the timeout is seen: the agent may still be sending the tensors, which the caller may
+// modify after that. Begins to complete the future before it cancels, for cancel_if_expired().
 void CallCompletions::expire(PendingCall call) noexcept {
   if (call.waits == PendingCall::Waits::ForDecoder) return fail_expired(call, kUnread);
   if (call.waits == PendingCall::Waits::ForTime) return end_rest(call);
   if (call.profiled != nullptr) call.profiled->end(nullptr);
   std::string shown;
   base::if_memory([&] { shown = shown_by(shared_.rank, shared_.self(), call); });
+  const bool has_begun = call.future->try_begin();
   cancel(call);
-  fail_expired(call, shown);
+  if (has_begun) end_expired(call, shown);
+}
+
+// If the agent's queue was searched for the call before the call was in it, the future's completion had begun before.
+void CallCompletions::cancel_if_expired(const PendingCall& call) noexcept {
+  if (call.deadline == core::kForever || !call.future->has_begun()) return;
+  if (base::system_clock().now() >= call.deadline) cancel(call);
 }
 
 void CallCompletions::fail_expired(const PendingCall& call, const std::string& shown) noexcept {
-  if (!call.future->try_begin()) return;
+  if (call.future->try_begin()) end_expired(call, shown);
+}
+
+void CallCompletions::end_expired(const PendingCall& call, const std::string& shown) noexcept {
   call.future->end(base::error_if_memory([&] {
     std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
                        " ms) and will now be marked with an error: \"" + call.name + "\" of " +

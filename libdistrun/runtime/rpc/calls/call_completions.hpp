@@ -46,6 +46,9 @@ class CallCompletions {
   // These end a call that was taken out of pending().
   void fail_taken(const PendingCall& call, const Error& why) noexcept;
   void expire(PendingCall call) noexcept;
+  // Call once the agent has the call, before its caller can see the timeout. A call that has expired before that is
+  // cancelled again: the agent had nothing to withdraw then.
+  void cancel_if_expired(const PendingCall& call) noexcept;
 
  private:
   class Ending;
@@ -63,6 +66,8 @@ class CallCompletions {
   void end_rest(const PendingCall& rest) noexcept;
   // `shown`: the callee's state, appended to the error's text.
   void fail_expired(const PendingCall& call, const std::string& shown) noexcept;
+  // Requires that the future's completion has begun.
+  void end_expired(const PendingCall& call, const std::string& shown) noexcept;
   void cancel(const PendingCall& call) noexcept;
 
   CallsShared& shared_;

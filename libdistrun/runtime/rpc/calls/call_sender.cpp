@@ -258,6 +258,7 @@ PendingCall CallSender::begin(CallRequest request, const ResultType& type, Urgen
     shared_.withdraw(pending.kept);
     throw;
   }
+  completions_.cancel_if_expired(pending);
   if (is_closed_.load()) {
     if (const auto lost = pending_.take(pending.id, pending.peer)) {
       completions_.fail_taken(*lost, Error(ErrorKind::Disconnected, "RPC was shut down here", site));
@@ -328,7 +329,8 @@ future::Future<void> CallSender::rest(WorkerKey peer, base::Nanoseconds time, bo
   return future::Future<void>::of(std::move(rest.future));
 }
 
-// Sends the call again with its graph function, which the callee no longer has.
+// Sends the call again with its graph function, which the callee no longer has. Copies the arguments: if the call
+// expires before the agent has it, its caller may change them.
 bool CallSender::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
   PendingCall::Kept kept;
   try {
@@ -346,9 +348,11 @@ bool CallSender::send_again(const PendingCall& call, const std::exception_ptr& e
     write(outgoing, head, *call.again);
     kept = outgoing.pending.kept;
     outgoing.pending.again = nullptr;
+    copy_tensors(outgoing.message);
     if (!pending_.add(outgoing.pending)) return false;
     pending_.watch_timeouts(call.deadline);
     send_counted(outgoing);
+    completions_.cancel_if_expired(outgoing.pending);
   } catch (...) {
     pending_.drop(call.id);
     shared_.withdraw(kept);
