@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <agents/faulty/kinds.hpp>
+#include <distrun/common/base/if_memory.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 
@@ -75,10 +76,13 @@ bool FaultyAgent::is_past_faults(rpc::WorkerKey to) const {
   return peer == nullptr || peer->is_lost;
 }
 
+// A plan may lose, delay or refuse the cancellation that makes the inner agent withdraw a call that has timed out. So a
+// call that may time out is sent with copies of its tensors.
 void FaultyAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
   rpc::refuse_forked(mark_, base::Location::here());
   refuse_cut(to);
   if (is_past_faults(to)) return carry(to, std::move(message), urgency);
+  if (message.kept_until && !is_own(to)) rpc::copy_tensors(message);
   const std::optional<wire::FaultKind> kind = kind_of(message);
   const Fate fate = kind ? fates_.next(to.id, *kind, message) : fates_.next(to.id);
   if (fate.is_cut) {
@@ -180,8 +184,10 @@ void FaultyAgent::done(Done done, wire::FaultKind kind, rpc::WorkerKey to, const
   tally_.count(done, kind);
   core::RankLine* const line = rank_.line();
   if (line == nullptr) return;
-  const std::string text = std::string("faulty ") + name_of(done) + " " + wire::name_of(kind);
-  line->note(board::WaitKind::Send, text, to.id, message.id);
+  base::if_memory([&] {
+    const std::string text = std::string("faulty ") + name_of(done) + " " + wire::name_of(kind);
+    line->note(board::WaitKind::Send, text, to.id, message.id);
+  });
 }
 
 std::string FaultyAgent::name_of_worker(rpc::WorkerKey worker) const {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "fake_agent.hpp"
 #include "support/error_of.hpp"
@@ -49,6 +50,20 @@ TEST_CASE("a dropped message is not sent, and its sender is not notified") {
   CHECK(world.inner->ids() == "2");
   CHECK(world.info("faulty.dropped.reply") == "1");
   CHECK(world.info("faulty.dropped.control").empty());
+}
+
+// A plan may drop, delay or refuse the message that would withdraw the call from the inner agent.
+TEST_CASE("with a plan, a call that may time out is sent with copies of its tensors") {
+  const bool has_plan = GENERATE(false, true), has_deadline = GENERATE(false, true);
+  World world(has_plan ? "1:drop:cancel:1" : "");
+  const Tensor sent = tensor::arange(3);
+  rpc::Message call;
+  call.id = 1;
+  call.tensors = {sent};
+  if (has_deadline) call.kept_until = base::system_clock().now();
+  world.agent.send(1, std::move(call), rpc::Urgency::Later);
+  const bool is_copied = world.inner->last().message.tensors.front().data() != sent.data();
+  CHECK(is_copied == (has_plan && has_deadline));
 }
 
 TEST_CASE("a doubled message is sent twice") {
