@@ -4,17 +4,12 @@
 #include <utility>
 
 #include <distrun/common/base/demangle.hpp>
+#include <distrun/common/base/shell_words.hpp>
 
 namespace distrun::probe {
 namespace {
 
 constexpr std::size_t kNameMax = 400;
-
-void replace_all(std::string& text, std::string_view part, std::string_view by) {
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size())) {
-    text.replace(at, part.size(), by);
-  }
-}
 
 }  // namespace
 
@@ -26,7 +21,7 @@ std::string readable_text(std::string name) {
       {"[abi:cxx11]", ""},
       {" >", ">"},
   };
-  for (const auto& [part, by] : kShort) replace_all(name, part, by);
+  for (const auto& [part, by] : kShort) base::replace_all(name, part, by);
   if (name.size() > kNameMax) name.replace(kNameMax, std::string::npos, "...");
   return name;
 }

@@ -83,7 +83,6 @@ void RunMpi::end(runner::Run& run) {
   if (world_ == nullptr) return;
   mpi::Server& server = world_->server();
   server.drain();
-  for (const std::string& refusal : server.refusals()) tell_at_end(run, refusal);
   const bool has_run = !run.record().tests.empty() && !run.record().interrupted;
   if (has_run && !server.has_joined()) {
     tell_at_end(run, "no rank has joined the world of MPI: none has called MPI_Init of an MPI that can");

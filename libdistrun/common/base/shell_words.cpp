@@ -44,7 +44,7 @@ std::vector<std::string> shell_words(std::string_view text) {
   return words;
 }
 
-void replace_all(std::string& text, std::string_view what, const std::string& by) {
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
     text.replace(at, what.size(), by);
   }

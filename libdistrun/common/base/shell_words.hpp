@@ -11,6 +11,6 @@ namespace distrun::base {
 std::vector<std::string> shell_words(std::string_view text);
 
 // Replaces each occurrence of `what`, which must not be empty.
-void replace_all(std::string& text, std::string_view what, const std::string& by);
+void replace_all(std::string& text, std::string_view what, std::string_view by);
 
 }  // namespace distrun::base

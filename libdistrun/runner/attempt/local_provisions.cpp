@@ -17,7 +17,7 @@ LocalProvisions::LocalProvisions(const RunContext& run, const PlannedTest& test,
       run_(run),
       test_(test),
       cpus_(environment.cpus != nullptr ? *environment.cpus : LaneCpus()),
-      mpi_(test.is_program() ? run.mpi : environment.mpi),
+      mpi_(environment.mpi),
       dirs_(run.dirs.take(test.variant.world_size)),
       trace_(make_trace_memory(run, test)),
       resources_(run.names, dirs_.get(), environment.private_tmp, test.id) {

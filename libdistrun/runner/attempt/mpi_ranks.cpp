@@ -39,9 +39,8 @@ void MpiRanks::on_spawned(int rank, const std::string& program, const std::vecto
   ranks_.log.add_note(rank, {"MPI_Comm_spawn", what});
 }
 
-// For programs, the run says it (apps/distrun/commands/run_mpi.cpp).
 void MpiRanks::on_refusal(int rank, const std::string& call) {
-  if (ranks_.test.is_program() || !ranks_.has(rank) || course_.state() == Course::State::Over) return;
+  if (!ranks_.has(rank) || course_.state() == Course::State::Over) return;
   ranks_.log.add_note(rank, {"MPI", call + " returned an error: distrun does not support it"});
 }
 

@@ -11,7 +11,7 @@ Ranks::Ranks(const RunContext& run_context, const PlannedTest& planned, int n, A
              const Environment& environment, std::function<void()> on_alarm)
     : run(run_context),
       test(planned),
-      mpi(planned.is_program() ? run_context.mpi : environment.mpi),
+      mpi(environment.mpi),
       all(static_cast<std::size_t>(planned.variant.world_size)),
       clocks(run_context, planned.info, all, std::move(on_alarm)),
       log(run_context, planned, n, kind, all, clocks),

@@ -12,7 +12,6 @@
 namespace distrun::mpi {
 namespace {
 
-constexpr std::size_t kRefusalsMax = 20;
 constexpr std::size_t kVariablesMax = 256;  // of a rank
 constexpr std::size_t kCallMax = 100;
 
@@ -88,12 +87,12 @@ void Server::handle(const wire::Frame& frame) {
     case wire::MpiFrame::Ready: return take(payload<wire::MpiReady>(frame));
     case wire::MpiFrame::Joined: return enter(rank, Stage::Joined);
     case wire::MpiFrame::Left: return enter(rank, Stage::Left);
+    case wire::MpiFrame::Refused:
     case wire::MpiFrame::Aborted:
     case wire::MpiFrame::Spawned:
     case wire::MpiFrame::Died:
       if (events_ != nullptr) tell(rank, frame);
       return;
-    case wire::MpiFrame::Refused: return note_refusal(rank, payload<wire::MpiRefused>(frame).call);
     default: throw Error(ErrorKind::InvalidArgument, "it must not send this kind of frame");
   }
 }
@@ -111,19 +110,12 @@ void Server::enter(int rank, Stage stage) {
   members_[static_cast<std::size_t>(rank)] = {stage, loop_.clock().now()};
 }
 
-void Server::note_refusal(int rank, const std::string& call) {
-  const std::string name = base::one_line(call, kCallMax);
-  if (events_ != nullptr) events_->on_refusal(rank, name);
-  std::string text =
-      "rank " + std::to_string(rank) + " called " + name + ", which returned an error: distrun does not support it";
-  const bool is_new = std::find(refusals_.begin(), refusals_.end(), text) == refusals_.end();
-  if (is_new && refusals_.size() < kRefusalsMax) refusals_.push_back(std::move(text));
-}
-
 void Server::tell(int rank, const wire::Frame& frame) {
   if (frame.is(wire::MpiFrame::Aborted)) {
     const auto aborted = payload<wire::MpiAborted>(frame);
     events_->on_abort(rank, aborted.code, base::one_line(aborted.child, kCallMax));
+  } else if (frame.is(wire::MpiFrame::Refused)) {
+    events_->on_refusal(rank, base::one_line(payload<wire::MpiRefused>(frame).call, kCallMax));
   } else if (frame.is(wire::MpiFrame::Spawned)) {
     const auto spawned = payload<wire::MpiSpawned>(frame);
     events_->on_spawned(rank, base::one_line(spawned.program, kCallMax), spawned.pids, base::one_line(spawned.error));

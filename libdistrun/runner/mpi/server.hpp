@@ -69,8 +69,6 @@ class Server {
   const Member& member(int rank) const { return members_.at(static_cast<std::size_t>(rank)); }
   // Returns whether any rank has ever joined.
   bool has_joined() const noexcept { return has_joined_; }
-  // Returns what ranks have called in vain, as sentences: each once.
-  const std::vector<std::string>& refusals() const noexcept { return refusals_; }
 
   // Reports events from now on; null: no more. Events come from the loop, or from inside drain().
   void report_to(ServerEvents* events) noexcept { events_ = events; }
@@ -86,7 +84,6 @@ class Server {
   void tell(int rank, const wire::Frame& frame);
   void take(wire::MpiReady ready);
   void enter(int rank, Stage stage);
-  void note_refusal(int rank, const std::string& call);
   void on_closed(const std::string& why);
   void on_ended(proc::ExitStatus status);
   void lose(std::string why);
@@ -94,7 +91,6 @@ class Server {
   io::Loop& loop_;
   std::vector<Member> members_;  // by rank, as the next
   std::vector<wire::RankVariables> variables_;
-  std::vector<std::string> refusals_;
   ServerEvents* events_ = nullptr;
   bool has_joined_ = false;
   bool is_lost_ = false;

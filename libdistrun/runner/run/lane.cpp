@@ -121,7 +121,7 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, int n, A
       mpi = co_await join_mpi(test);
       const Environment environment{
           standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(), ran_.size() > 1, &cpus_,
-          mpi ? &mpi->server() : nullptr};
+          mpi ? &mpi->server() : run_.mpi};
       attempt_ = std::make_unique<Attempt>(run_, test, n, kind, environment);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
